@@ -1,0 +1,141 @@
+//! What can go wrong during an installation, as data. Each variant prints as one sentence that names what failed and
+//! says what to do. It knows nothing of how the steps work; `classify` in the modules that run programs chooses.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use indicatif::HumanBytes;
+
+/// Why libtorch or its adapter could not be installed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum InstallError {
+    #[error("cannot run `{python}`: install Python 3, or set BROADCHECK_PYTHON to a Python 3 program that has pip")]
+    NoPython { python: String },
+
+    #[error(
+        "`{python}` has no pip: install it (`{python} -m ensurepip`, or the system's python3-pip package), or set \
+         BROADCHECK_PYTHON to a Python that has it"
+    )]
+    NoPip { python: String },
+
+    #[error(
+        "{tool} cannot reach its package index ({detail}): check the network and {tool}'s proxy settings, then run \
+         the command again"
+    )]
+    NoNetwork { tool: &'static str, detail: String },
+
+    #[error("libtorch {asked} is not a release that broadcheck knows: choose one of {known}{}", closest_note(.closest))]
+    NoSuchRelease { asked: String, known: String, closest: Option<String> },
+
+    #[error(
+        "the package index has no wheel for {wanted} ({detail}): check which index pip is configured for \
+         (`pip config list`), since a mirror may lack it"
+    )]
+    NoWheel { wanted: String, detail: String },
+
+    #[error("pip could not fetch {wanted}: {detail}; `pip download` with the same package shows more")]
+    Pip { wanted: String, detail: String },
+
+    #[error("cannot run the C++ compiler `{tried}`: install one (such as g++), or set CXX to it")]
+    NoCompiler { tried: String },
+
+    #[error("cannot run `{cargo}`: the adapter is built from source, so install Rust and put cargo on the PATH")]
+    NoCargo { cargo: String },
+
+    #[error(
+        "the disk that holds {} has no space left{}: free some, or set BROADCHECK_CACHE to a folder on another disk",
+        .path.display(), space_note(.needed, .free)
+    )]
+    DiskFull { path: PathBuf, needed: Option<u64>, free: Option<u64> },
+
+    #[error(
+        "{file} has the wrong SHA-256 hash (expected {expected}, got {got}): it was deleted, so run the command again \
+         to fetch it anew, and if that repeats, check the index or mirror that pip uses"
+    )]
+    WrongHash { file: String, expected: String, got: String },
+
+    #[error("{} is not a readable wheel ({detail}): delete it and run the command again", .path.display())]
+    BadWheel { path: PathBuf, detail: String },
+
+    #[error(
+        "`{needed_by}` needs the library `{soname}`, which no wheel that PyTorch names and no system folder supplies: \
+         install the package that holds it, or set LIBTORCH to a complete libtorch"
+    )]
+    MissingLibrary { soname: String, needed_by: String },
+
+    #[error("building the libtorch adapter failed; the whole log is in {}, and it ends:\n{tail}", .log.display())]
+    AdapterBuild { log: PathBuf, tail: String },
+
+    #[error(
+        "the adapter's sources (adapters/libtorch) were not found{}: run from a clone of broadcheck, or set \
+         BROADCHECK_SOURCE to one", tried_note(.tried)
+    )]
+    NoSourceTree { tried: Option<PathBuf> },
+
+    #[error(
+        "broadcheck cannot fetch libtorch for {target} yet: set LIBTORCH to an unpacked libtorch, or \
+         LIBTORCH_USE_PYTORCH=1 to use the one in Python's torch package"
+    )]
+    UnsupportedPlatform { target: String },
+
+    #[error("{from} is not a usable libtorch: {problem}; set it to a folder that has include/ and lib/, or unset it")]
+    BadExternal { from: String, problem: String },
+
+    #[error("libtorch {version} is not installed: run `broadcheck libtorch install {version}`")]
+    NotInstalled { version: String },
+
+    #[error("no cache folder can be found for this user: set BROADCHECK_CACHE to a folder that may be written")]
+    NoCacheFolder,
+
+    #[error("cannot {action} {}: {source}; check that folder, or set BROADCHECK_CACHE to another", .path.display())]
+    Io { action: &'static str, path: PathBuf, source: io::Error },
+}
+
+/// Adds what was being done, and to which file, to an I/O error. A full disk is recognised here, once for all steps.
+pub(super) fn io_error(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> InstallError {
+    let path = path.to_path_buf();
+    move |source| match source.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            InstallError::DiskFull { path, needed: None, free: None }
+        }
+        _ => InstallError::Io { action, path, source },
+    }
+}
+
+fn closest_note(closest: &Option<String>) -> String {
+    closest.as_ref().map(|version| format!(" (did you mean {version}?)")).unwrap_or_default()
+}
+
+fn space_note(needed: &Option<u64>, free: &Option<u64>) -> String {
+    match (needed, free) {
+        (Some(needed), Some(free)) => format!(" ({} needed, {} free)", HumanBytes(*needed), HumanBytes(*free)),
+        _ => String::new(),
+    }
+}
+
+fn tried_note(tried: &Option<PathBuf>) -> String {
+    tried.as_ref().map(|path| format!(" in {}", path.display())).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::File;
+    use std::io::Write;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_full_device_is_a_full_disk() {
+        let path = Path::new("/dev/full");
+        let refused = File::options().write(true).open(path).unwrap().write_all(b"x").unwrap_err();
+        assert!(matches!(io_error("write", path)(refused), InstallError::DiskFull { .. }));
+    }
+
+    #[test]
+    fn another_fault_keeps_its_own_text() {
+        let refused = io::Error::from(io::ErrorKind::PermissionDenied);
+        let text = io_error("create", Path::new("there"))(refused).to_string();
+        assert!(text.starts_with("cannot create there: permission denied"), "{text}");
+    }
+}

@@ -1,0 +1,1 @@
+//! Brings libtorch releases into the cache and builds the adapter against them.

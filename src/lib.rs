@@ -1,0 +1,16 @@
+//! Conformance tests and a differential fuzzer for PyTorch's broadcasting semantics.
+//!
+//! Read `ARCHITECTURE.md` for the map. In one line: the specification is a set of [`program`]s with documented
+//! outcomes; the [`reference`] and the [`adapter`]s run them; the `harness` judges; the `report`s tell.
+//!
+//! Without the default feature `cli` the crate is what an adapter needs and no more.
+
+pub mod adapter;
+pub mod error;
+pub mod ops;
+pub mod program;
+pub mod tensor;
+pub mod wording;
+
+#[cfg(feature = "cli")]
+pub mod install;

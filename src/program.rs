@@ -1,0 +1,272 @@
+//! Programs: a few tensors, a few operations on them; and what came of each operation.
+//!
+//! These are the types that cross the adapter protocol, so they say nothing of expectations.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Class;
+use crate::ops::{Form, Op};
+use crate::tensor::{DType, IndexItem, Scalar, Shape, shape::bracketed};
+
+/// Tensors and steps. Values are numbered: first the inputs, then the steps.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Program {
+    /// The tensors that the program starts with.
+    pub inputs: Vec<Input>,
+    /// The operations, in order. One may use any value that comes before it.
+    pub steps: Vec<Step>,
+}
+
+/// A tensor that the program starts with: contiguous, in a storage of its own.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Input {
+    /// The name in the program.
+    pub name: String,
+    /// The dtype.
+    pub dtype: DType,
+    /// The sizes.
+    pub shape: Shape,
+    /// The elements: little-endian, row-major.
+    #[serde(with = "base64_bytes")]
+    pub data: Vec<u8>,
+    /// Whether gradients are kept for it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub requires_grad: bool,
+}
+
+/// One operation on values that are there.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Step {
+    /// The name of the result.
+    pub name: String,
+    /// The operation.
+    pub op: Op,
+    /// Where the result goes.
+    pub form: Form,
+    /// One argument for each parameter of the operation's signature, defaults filled in.
+    pub args: Vec<Arg>,
+    /// The tensor that `out=` names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub out: Option<ValueRef>,
+}
+
+/// An argument.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Arg {
+    /// Python's `None`.
+    Nothing,
+    /// A tensor.
+    Tensor(ValueRef),
+    /// Several tensors.
+    Tensors(Vec<ValueRef>),
+    /// A number.
+    Number(Scalar),
+    /// An integer that is no operand: a dimension.
+    Int(i64),
+    /// Sizes or dimensions.
+    Ints(Vec<i64>),
+    /// Shapes, for the functions that take several.
+    Shapes(Vec<ShapeArg>),
+    /// A switch.
+    Flag(bool),
+    /// Text.
+    Text(String),
+    /// Python-style basic indexing.
+    Index(Vec<IndexItem>),
+}
+
+/// A shape as an argument, which may be impossible.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ShapeArg {
+    /// A single integer: one dimension.
+    Size(i64),
+    /// A list of sizes.
+    Sizes(Vec<i64>),
+}
+
+/// A value of the program: `value` counts the inputs, then the steps; `part` picks one of several results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ValueRef {
+    /// Its number.
+    pub value: usize,
+    /// Which tensor of a step that has several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<usize>,
+}
+
+impl Program {
+    /// The name of a value.
+    pub fn value_name(&self, value: usize) -> &str {
+        match self.inputs.get(value) {
+            Some(input) => &input.name,
+            None => &self.steps[value - self.inputs.len()].name,
+        }
+    }
+
+    /// Whether any step writes to a tensor that was there before it.
+    pub fn mutates(&self) -> bool {
+        self.steps.iter().any(|step| step.form != Form::Functional)
+    }
+}
+
+impl Step {
+    /// The values that the step uses, `out` included.
+    pub fn uses(&self) -> impl Iterator<Item = ValueRef> {
+        let of_arg = |arg: &Arg| match arg {
+            Arg::Tensor(value) => vec![*value],
+            Arg::Tensors(values) => values.clone(),
+            _ => Vec::new(),
+        };
+        self.args.iter().flat_map(of_arg).chain(self.out).collect::<Vec<_>>().into_iter()
+    }
+}
+
+/// What an implementation answers to one program.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reply {
+    /// What came of each step, in order, as it was right after that step.
+    pub steps: Vec<StepOutcome>,
+    /// The inputs as they are after the last step; empty if no step writes to a tensor that was there before it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<TensorValue>,
+}
+
+/// What came of one step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StepOutcome {
+    /// The result or its absence.
+    pub outcome: Outcome,
+    /// The warnings that the step gave, without their source positions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+/// A result, or why there is none.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// The step has a value.
+    Value(Value),
+    /// The implementation refused.
+    Rejected(Rejected),
+    /// The implementation declares that it cannot do this.
+    Unsupported(String),
+    /// A value that the step uses does not exist; `Blocked` carries its number.
+    Blocked(usize),
+    /// The adapter itself went wrong.
+    Failed(String),
+}
+
+/// What a step can result in.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Value {
+    /// A tensor.
+    Tensor(TensorValue),
+    /// Several tensors.
+    Tensors(Vec<TensorValue>),
+    /// A shape.
+    Sizes(Vec<i64>),
+    /// A number without dtype.
+    Number(Scalar),
+    /// Python's `None`: no gradient, or nothing to return.
+    Nothing,
+}
+
+/// A tensor, seen from outside.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TensorValue {
+    /// The dtype.
+    pub dtype: DType,
+    /// The sizes.
+    pub shape: Shape,
+    /// The elements: little-endian, row-major, whatever the strides are.
+    #[serde(with = "base64_bytes")]
+    pub data: Vec<u8>,
+    /// Elements from one index to the next; absent where the library has no strides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub strides: Option<Vec<i64>>,
+    /// Which storage it lies in and where; absent where the library does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub storage: Option<StorageRef>,
+}
+
+/// A place in a storage. Storages are numbered in the order in which the reply first mentions them, after the inputs,
+/// whose storages have the inputs' own numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StorageRef {
+    /// The number of the storage.
+    pub id: usize,
+    /// Elements before the first one.
+    pub offset: i64,
+}
+
+/// A refusal.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rejected {
+    /// The library's own first line.
+    pub message: String,
+    /// The portable class, where the implementation knows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<Class>,
+    /// The function that raised it, where the library tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
+}
+
+impl Outcome {
+    /// The tensors of a value.
+    pub fn tensors(&self) -> &[TensorValue] {
+        match self {
+            Outcome::Value(Value::Tensor(tensor)) => std::slice::from_ref(tensor),
+            Outcome::Value(Value::Tensors(tensors)) => tensors,
+            _ => &[],
+        }
+    }
+}
+
+impl TensorValue {
+    /// The elements as numbers, row-major.
+    ///
+    /// An adapter may send too few or too many bytes; whole elements are read, the harness compares the counts.
+    pub fn scalars(&self) -> Vec<Scalar> {
+        let whole = self.data.len() - self.data.len() % self.dtype.size();
+        crate::tensor::Buffer::from_bytes(self.dtype, &self.data[..whole]).expect("whole elements").scalars()
+    }
+}
+
+impl std::fmt::Display for ShapeArg {
+    /// As Python prints the argument: an integer as the tuple it stands for.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            ShapeArg::Size(size) => write!(f, "({size},)"),
+            ShapeArg::Sizes(sizes) => f.write_str(&bracketed(sizes)),
+        }
+    }
+}
+
+/// Bytes as base64 text: NaN payloads, infinities and empty tensors survive JSON.
+mod base64_bytes {
+    use base64::{Engine, engine::general_purpose::STANDARD};
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&STANDARD.encode(bytes))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+        let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
+        STANDARD.decode(text.as_bytes()).map_err(|error| serde::de::Error::custom(format!("base64 data: {error}")))
+    }
+}

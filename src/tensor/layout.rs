@@ -1,0 +1,182 @@
+//! Where the elements of a tensor lie in its storage: sizes, strides, offset. All in elements, never in bytes.
+
+use super::shape::Shape;
+
+/// A strided view of a storage.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// The sizes.
+    pub shape: Shape,
+    /// Elements from one index to the next, for each dimension.
+    pub strides: Vec<i64>,
+    /// Elements before the first one.
+    pub offset: i64,
+}
+
+impl Layout {
+    /// Row-major, from the start of the storage. A zero size counts as 1, as in `c10::contiguous_strides`.
+    pub fn contiguous(shape: Shape) -> Layout {
+        let mut strides = vec![1; shape.rank()];
+        for dim in (1..shape.rank()).rev() {
+            strides[dim - 1] = strides[dim] * shape.sizes()[dim].max(1);
+        }
+        Layout { shape, strides, offset: 0 }
+    }
+
+    /// Whether the elements lie in row-major order without gaps; an empty tensor always does (`is_contiguous`).
+    pub fn is_contiguous(&self) -> bool {
+        let mut expected = 1;
+        self.shape.numel() == 0
+            || self.shape.sizes().iter().zip(&self.strides).rev().all(|(&size, &stride)| {
+                let fits = size == 1 || stride == expected;
+                expected *= size;
+                fits
+            })
+    }
+
+    /// Whether two indices may name the same element: a stride of 0 in a dimension longer than 1
+    /// (`at::has_internal_overlap`, the part of it that is certain).
+    pub fn has_zero_stride(&self) -> bool {
+        self.shape.numel() > 0 && self.shape.sizes().iter().zip(&self.strides).any(|(&size, &stride)| size > 1 && stride == 0)
+    }
+
+    /// The view of this one in shape `target`, with stride 0 in every dimension that grows. `None` unless it expands.
+    pub fn expand(&self, target: &Shape) -> Option<Layout> {
+        if !self.shape.expands_to(target) {
+            return None;
+        }
+        let rank = target.rank();
+        let missing = rank - self.shape.rank();
+        let mut strides = vec![0; rank];
+        // From the inside out, because a new leading dimension takes the stride that a contiguous one would have
+        // if its size is 1 (`inferExpandGeometry`).
+        for dim in (0..rank).rev() {
+            let wanted = target.sizes()[dim];
+            strides[dim] = match dim.checked_sub(missing) {
+                Some(own) if self.shape.sizes()[own] == wanted => self.strides[own],
+                Some(_) => 0,
+                None if wanted == 1 && dim + 1 < rank => strides[dim + 1] * target.sizes()[dim + 1],
+                None if wanted == 1 => 1,
+                None => 0,
+            };
+        }
+        Some(Layout { shape: target.clone(), strides, offset: self.offset })
+    }
+
+    /// The view of the same elements in another shape, if strides can say it (`computeStride_impl`).
+    pub fn view(&self, target: &Shape) -> Option<Layout> {
+        if self.shape.numel() != target.numel() {
+            return None;
+        }
+        if self.shape.numel() == 0 {
+            if self.shape == *target {
+                return Some(self.clone());
+            }
+            return Some(Layout { offset: self.offset, ..Layout::contiguous(target.clone()) });
+        }
+        let mut strides = vec![0; target.rank()];
+        let mut at = target.rank();
+        let mut chunk_stride = *self.strides.last().unwrap_or(&1);
+        let (mut chunk, mut viewed) = (1, 1);
+        for dim in (0..self.shape.rank()).rev() {
+            chunk *= self.shape.sizes()[dim];
+            let ends = dim == 0
+                || (self.shape.sizes()[dim - 1] != 1 && self.strides[dim - 1] != chunk * chunk_stride);
+            if !ends {
+                continue;
+            }
+            while at > 0 && (viewed < chunk || target.sizes()[at - 1] == 1) {
+                at -= 1;
+                strides[at] = viewed * chunk_stride;
+                viewed *= target.sizes()[at];
+            }
+            if viewed != chunk {
+                return None;
+            }
+            if dim > 0 {
+                chunk_stride = self.strides[dim - 1];
+                (chunk, viewed) = (1, 1);
+            }
+        }
+        if self.shape.rank() == 0 {
+            strides.fill(1);
+            at = 0;
+        }
+        (at == 0).then(|| Layout { shape: target.clone(), strides, offset: self.offset })
+    }
+
+    /// The storage position of every element, in row-major order of the indices.
+    pub fn positions(&self) -> Positions<'_> {
+        Positions { layout: self, index: vec![0; self.shape.rank()], position: self.offset, left: self.shape.numel() }
+    }
+}
+
+/// See [`Layout::positions`].
+pub struct Positions<'a> {
+    layout: &'a Layout,
+    index: Vec<i64>,
+    position: i64,
+    left: usize,
+}
+
+impl Iterator for Positions<'_> {
+    type Item = usize;
+
+    fn next(&mut self) -> Option<usize> {
+        self.left = self.left.checked_sub(1)?;
+        let current = self.position;
+        for dim in (0..self.index.len()).rev() {
+            let stride = self.layout.strides[dim];
+            self.index[dim] += 1;
+            self.position += stride;
+            if self.index[dim] < self.layout.shape.sizes()[dim] {
+                break;
+            }
+            self.position -= stride * self.index[dim];
+            self.index[dim] = 0;
+        }
+        Some(current as usize)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+}
+
+impl ExactSizeIterator for Positions<'_> {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shape(sizes: &[i64]) -> Shape {
+        Shape::new(sizes.to_vec()).unwrap()
+    }
+
+    #[test]
+    fn expansion_repeats_without_copying() {
+        let row = Layout::contiguous(shape(&[3]));
+        let expanded = row.expand(&shape(&[2, 3])).unwrap();
+        assert_eq!(expanded.strides, [0, 1]);
+        assert_eq!(expanded.positions().collect::<Vec<_>>(), [0, 1, 2, 0, 1, 2]);
+        assert!(expanded.has_zero_stride());
+        assert_eq!(row.expand(&shape(&[4])), None);
+    }
+
+    #[test]
+    fn a_view_needs_compatible_strides() {
+        let matrix = Layout::contiguous(shape(&[2, 3]));
+        assert_eq!(matrix.view(&shape(&[3, 2])).unwrap().strides, [2, 1]);
+        assert_eq!(matrix.view(&shape(&[1, 6, 1])).unwrap().strides, [6, 1, 1]);
+        let transposed = Layout { shape: shape(&[3, 2]), strides: vec![1, 3], offset: 0 };
+        assert_eq!(transposed.view(&shape(&[6])), None);
+        assert!(!transposed.is_contiguous());
+        assert_eq!(Layout::contiguous(Shape::scalar()).view(&shape(&[1, 1])).unwrap().strides, [1, 1]);
+    }
+
+    #[test]
+    fn empty_tensors_have_contiguous_strides_of_ones() {
+        assert_eq!(Layout::contiguous(shape(&[2, 0, 3])).strides, [3, 3, 1]);
+        assert_eq!(Layout::contiguous(shape(&[2, 0, 3])).positions().count(), 0);
+    }
+}

@@ -1,0 +1,112 @@
+//! The memory behind tensors: one typed, contiguous buffer a storage.
+
+use half::{bf16, f16};
+use num_complex::{Complex32, Complex64};
+
+use super::dtype::DType;
+use super::element::{Element, Scalar};
+use super::layout::Layout;
+
+macro_rules! buffer {
+    ($($variant:ident $type:ty),+ $(,)?) => {
+        /// The elements of one storage.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Buffer {
+            $($variant(Vec<$type>)),+
+        }
+
+        impl Buffer {
+            /// The dtype of every element.
+            pub fn dtype(&self) -> DType {
+                match self { $(Buffer::$variant(_) => DType::$variant),+ }
+            }
+        }
+
+        $(impl Stored for $type {
+            fn wrap(elements: Vec<Self>) -> Buffer {
+                Buffer::$variant(elements)
+            }
+            fn slice(buffer: &Buffer) -> Option<&[Self]> {
+                match buffer { Buffer::$variant(elements) => Some(elements), _ => None }
+            }
+            fn slice_mut(buffer: &mut Buffer) -> Option<&mut [Self]> {
+                match buffer { Buffer::$variant(elements) => Some(elements), _ => None }
+            }
+        })+
+    };
+}
+
+/// An element type and the buffer variant that stores it.
+pub trait Stored: Element {
+    /// A buffer of these elements.
+    fn wrap(elements: Vec<Self>) -> Buffer;
+    /// The elements, if the buffer is of this type.
+    fn slice(buffer: &Buffer) -> Option<&[Self]>;
+    /// The elements to be written, if the buffer is of this type.
+    fn slice_mut(buffer: &mut Buffer) -> Option<&mut [Self]>;
+}
+
+buffer! {
+    Bool bool, Uint8 u8, Int8 i8, Int16 i16, Int32 i32, Int64 i64, Float16 f16, Bfloat16 bf16, Float32 f32,
+    Float64 f64, Complex64 Complex32, Complex128 Complex64,
+}
+
+impl Buffer {
+    /// `count` zeros.
+    pub fn zeros(dtype: DType, count: usize) -> Buffer {
+        crate::with_element_type!(dtype, T => T::wrap(vec![T::default(); count]))
+    }
+
+    /// The buffer whose little-endian bytes these are. `None` unless they are whole elements.
+    pub fn from_bytes(dtype: DType, bytes: &[u8]) -> Option<Buffer> {
+        if !bytes.len().is_multiple_of(dtype.size()) {
+            return None;
+        }
+        Some(crate::with_element_type!(dtype, T => T::wrap(bytes.chunks_exact(dtype.size()).map(T::read).collect())))
+    }
+
+    /// A buffer of these numbers, converted to `dtype`.
+    pub fn from_scalars(dtype: DType, scalars: impl Iterator<Item = Scalar>) -> Buffer {
+        crate::with_element_type!(dtype, T => T::wrap(scalars.map(T::from_scalar).collect()))
+    }
+
+    /// The elements that `layout` names, row-major, as little-endian bytes.
+    pub fn to_bytes(&self, layout: &Layout) -> Vec<u8> {
+        crate::with_element_type!(self.dtype(), T => {
+            let elements = T::slice(self).expect("the element type of the buffer's own dtype");
+            let mut bytes = Vec::with_capacity(layout.shape.numel() * self.dtype().size());
+            for position in layout.positions() {
+                elements[position].write(&mut bytes);
+            }
+            bytes
+        })
+    }
+
+    /// The elements that `layout` names, row-major, converted to `T`.
+    pub fn gather<T: Stored>(&self, layout: &Layout) -> Vec<T> {
+        if let Some(elements) = T::slice(self) {
+            return layout.positions().map(|position| elements[position]).collect();
+        }
+        crate::with_element_type!(self.dtype(), S => {
+            let elements = S::slice(self).expect("the element type of the buffer's own dtype");
+            layout.positions().map(|position| T::from_scalar(elements[position].to_scalar())).collect()
+        })
+    }
+
+    /// Writes `values`, row-major and converted to this buffer's dtype, to the positions that `layout` names.
+    pub fn scatter<T: Stored>(&mut self, layout: &Layout, values: &[T]) {
+        crate::with_element_type!(self.dtype(), S => {
+            let elements = S::slice_mut(self).expect("the element type of the buffer's own dtype");
+            for (position, value) in layout.positions().zip(values) {
+                elements[position] = S::from_scalar(value.to_scalar());
+            }
+        })
+    }
+
+    /// Every element, as a number.
+    pub fn scalars(&self) -> Vec<Scalar> {
+        crate::with_element_type!(self.dtype(), T => {
+            T::slice(self).expect("the element type of the buffer's own dtype").iter().map(|e| e.to_scalar()).collect()
+        })
+    }
+}
