@@ -67,6 +67,8 @@ pub enum Rejection {
     BatchShapes { expected: [i64; 2], got: [i64; 2] },
     /// A matrix product of two dtypes.
     ProductDtypes { a: DType, b: DType, product: Product },
+    /// A product that has no kernel for the dtype.
+    ProductDtype { dtype: DType, product: Product },
     /// A product with an operand of no dimensions.
     MatmulScalar { a: usize, b: usize },
     /// An integer index into a tensor of no dimensions.
@@ -75,6 +77,8 @@ pub enum Rejection {
     ViewInferred,
     /// A size below -1 among the sizes of a view.
     ViewNegative { size: i64, at: usize, target: Vec<i64> },
+    /// A -1 among the sizes of a view of an empty tensor, where any size would do.
+    ViewAmbiguous { target: Vec<i64> },
     /// A shape whose number of elements does not fit into 64 bits.
     Numel,
     /// An einsum equation or its operands.
@@ -85,6 +89,8 @@ pub enum Rejection {
     NoGradient,
     /// The gradient given to `backward` has another shape than the tensor.
     GradShape { gradient: Vec<i64>, output: Vec<i64> },
+    /// `out=` while gradients are kept for an operand.
+    OutNeedsGrad { name: &'static str },
     /// In-place on a leaf that requires grad.
     LeafInPlace,
     /// In-place on a view of a leaf that requires grad.
@@ -201,7 +207,9 @@ impl Rejection {
         match self {
             Rejection::SizeMismatch { .. } | Rejection::ShapesMismatch { .. } => Class::SizeMismatch,
             Rejection::OutputShape { .. } => Class::OutputShape,
-            Rejection::ExpandRank { .. } | Rejection::ExpandSize { .. } | Rejection::ExpandLeading { .. } => Class::Expand,
+            Rejection::ExpandRank { .. } | Rejection::ExpandSize { .. } | Rejection::ExpandLeading { .. } => {
+                Class::Expand
+            }
             Rejection::NotExpandable { .. } => Class::NotExpandable,
             Rejection::ShapesNegative | Rejection::Numel => Class::ImpossibleSize,
             Rejection::DimensionRange { .. }
@@ -211,15 +219,18 @@ impl Rejection {
             | Rejection::TooManyIndices { .. }
             | Rejection::IndexScalar
             | Rejection::IndexRange { .. } => Class::Dimension,
-            Rejection::ViewSize { .. } | Rejection::ViewStride | Rejection::ViewInferred | Rejection::ViewNegative { .. } => {
-                Class::View
-            },
+            Rejection::ViewSize { .. }
+            | Rejection::ViewStride
+            | Rejection::ViewInferred
+            | Rejection::ViewAmbiguous { .. }
+            | Rejection::ViewNegative { .. } => Class::View,
             Rejection::CannotCast { .. }
             | Rejection::Alpha { .. }
             | Rejection::BoolSubtract
             | Rejection::BoolSubtractOne
             | Rejection::Unordered { .. }
             | Rejection::MeanDtype { .. }
+            | Rejection::ProductDtype { .. }
             | Rejection::ProductDtypes { .. } => Class::Dtype,
             Rejection::InternalOverlap | Rejection::PartialOverlap => Class::Overlap,
             Rejection::ItemCount { .. } => Class::ItemCount,
@@ -232,6 +243,7 @@ impl Rejection {
             Rejection::GradNeedsScalar
             | Rejection::NoGradient
             | Rejection::GradShape { .. }
+            | Rejection::OutNeedsGrad { .. }
             | Rejection::LeafInPlace
             | Rejection::LeafViewInPlace => Class::Autograd,
         }

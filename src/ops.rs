@@ -12,7 +12,9 @@
 //! - `forms`: the forms it has ([`Form`]);
 //! - `result`: how the dtype of the result follows ([`ResultType`]);
 //! - `compare`: how values are compared ([`Compare`]);
-//! - `kernel`: what the reference computes, in the words of `reference::elementwise` or the name of a function there;
+//! - `kernel`: what the reference computes: `number`, `compare` or `order` with an expression over one element of each
+//!   operand, or the module and the name of a function of the reference;
+//! - `gradient`: `none`, `kernel` (the kernel's function says it), or the partial derivative for each operand;
 //! - `tch`: the methods, in the order that the signature's expansion in `adapters/libtorch` documents.
 
 use serde::{Deserialize, Serialize};
@@ -25,140 +27,197 @@ macro_rules! for_each_op {
             Add "add" "add.Tensor" {
                 signature: Arithmetic, forms: [Functional, InPlace, Out], result: Promoted, compare: Bits,
                 kernel: number(a, b, alpha) => a.plus(alpha.times(b)),
+                gradient: partials(d) => [d.gradient(), d.times(d.gradient(), d.alpha())],
                 tch: [f_add, f_add_, f_add_out, f_add_scalar, f_add_scalar_],
             }
             Sub "sub" "sub.Tensor" {
                 signature: Arithmetic, forms: [Functional, InPlace, Out], result: Promoted, compare: Bits,
                 kernel: number(a, b, alpha) => a.minus(alpha.times(b)),
+                gradient: partials(d) => [d.gradient(), d.times(d.gradient(), d.minus_alpha())],
                 tch: [f_sub, f_sub_, f_sub_out, f_sub_scalar, f_sub_scalar_],
             }
             Mul "mul" "mul.Tensor" {
                 signature: Binary, forms: [Functional, InPlace, Out], result: Promoted, compare: Bits,
                 kernel: number(a, b, _alpha) => a.times(b),
+                gradient: partials(d) => [d.times(d.gradient(), d.right()), d.times(d.gradient(), d.left())],
                 tch: [f_mul, f_mul_, f_mul_out, f_mul_scalar, f_mul_scalar_],
             }
             Div "div" "div.Tensor" {
                 signature: Binary, forms: [Functional, InPlace, Out], result: Float, compare: Bits,
                 kernel: number(a, b, _alpha) => a.over(b),
+                gradient: partials(d) => [
+                    d.over(d.gradient(), d.right()),
+                    d.negative(d.times(d.gradient(), d.over(d.over(d.left(), d.right()), d.right())))
+                ],
                 tch: [f_div, f_div_, f_div_out, f_div_scalar, f_div_scalar_],
             }
             Eq "eq" "eq.Tensor" {
                 signature: Binary, forms: [Functional, InPlace, Out], result: Bool, compare: Bits,
                 kernel: compare(a, b) => a == b,
+                gradient: none,
                 tch: [f_eq_tensor, f_eq_tensor_, f_eq_tensor_out, f_eq, f_eq_],
             }
             Ne "ne" "ne.Tensor" {
                 signature: Binary, forms: [Functional, InPlace, Out], result: Bool, compare: Bits,
                 kernel: compare(a, b) => a != b,
+                gradient: none,
                 tch: [f_ne_tensor, f_ne_tensor_, f_ne_tensor_out, f_ne, f_ne_],
             }
             Lt "lt" "lt.Tensor" {
                 signature: Binary, forms: [Functional, InPlace, Out], result: Bool, compare: Bits,
                 kernel: order(a, b) => a < b,
+                gradient: none,
                 tch: [f_lt_tensor, f_lt_tensor_, f_lt_tensor_out, f_lt, f_lt_],
             }
             Le "le" "le.Tensor" {
                 signature: Binary, forms: [Functional, InPlace, Out], result: Bool, compare: Bits,
                 kernel: order(a, b) => a <= b,
+                gradient: none,
                 tch: [f_le_tensor, f_le_tensor_, f_le_tensor_out, f_le, f_le_],
             }
             Gt "gt" "gt.Tensor" {
                 signature: Binary, forms: [Functional, InPlace, Out], result: Bool, compare: Bits,
                 kernel: order(a, b) => a > b,
+                gradient: none,
                 tch: [f_gt_tensor, f_gt_tensor_, f_gt_tensor_out, f_gt, f_gt_],
             }
             Ge "ge" "ge.Tensor" {
                 signature: Binary, forms: [Functional, InPlace, Out], result: Bool, compare: Bits,
                 kernel: order(a, b) => a >= b,
+                gradient: none,
                 tch: [f_ge_tensor, f_ge_tensor_, f_ge_tensor_out, f_ge, f_ge_],
             }
             Expand "expand" "expand" {
                 signature: Sizes, forms: [Functional], result: Same, compare: Bits,
-                kernel: view(expand), tch: [f_expand],
+                kernel: view(expand),
+                gradient: kernel,
+                tch: [f_expand],
             }
             ExpandAs "expand_as" "expand_as" {
                 signature: TwoTensors, forms: [Functional], result: Same, compare: Bits,
-                kernel: view(expand_as), tch: [f_expand_as],
+                kernel: view(expand_as),
+                gradient: kernel,
+                tch: [f_expand_as],
             }
             BroadcastTo "broadcast_to" "broadcast_to" {
                 signature: Sizes, forms: [Functional], result: Same, compare: Bits,
-                kernel: view(expand), tch: [f_broadcast_to],
+                kernel: view(expand),
+                gradient: kernel,
+                tch: [f_broadcast_to],
             }
             BroadcastTensors "broadcast_tensors" "broadcast_tensors" {
                 signature: Tensors, forms: [Functional], result: Same, compare: Bits,
-                kernel: views(broadcast_tensors), tch: [f_broadcast_tensors],
+                kernel: view(broadcast_tensors),
+                gradient: kernel,
+                tch: [f_broadcast_tensors],
             }
             BroadcastShapes "broadcast_shapes" "-" {
                 signature: Shapes, forms: [Functional], result: Same, compare: Bits,
-                kernel: front_end(broadcast_shapes), tch: [],
+                kernel: front_end(broadcast_shapes),
+                gradient: none,
+                tch: [],
             }
             SumToSize "sum_to_size" "sum_to_size" {
                 signature: Sizes, forms: [Functional], result: Sum, compare: Bits,
-                kernel: reduction(sum_to_size), tch: [f_sum_to_size],
+                kernel: reduction(sum_to_size),
+                gradient: kernel,
+                tch: [f_sum_to_size],
             }
             Unsqueeze "unsqueeze" "unsqueeze" {
                 signature: Dim, forms: [Functional], result: Same, compare: Bits,
-                kernel: view(unsqueeze), tch: [f_unsqueeze],
+                kernel: view(unsqueeze),
+                gradient: kernel,
+                tch: [f_unsqueeze],
             }
             Transpose "transpose" "transpose.int" {
                 signature: TwoDims, forms: [Functional], result: Same, compare: Bits,
-                kernel: view(transpose), tch: [f_transpose],
+                kernel: view(transpose),
+                gradient: kernel,
+                tch: [f_transpose],
             }
             Permute "permute" "permute" {
                 signature: Sizes, forms: [Functional], result: Same, compare: Bits,
-                kernel: view(permute), tch: [f_permute],
+                kernel: view(permute),
+                gradient: kernel,
+                tch: [f_permute],
             }
             View "view" "view" {
                 signature: Sizes, forms: [Functional], result: Same, compare: Bits,
-                kernel: view(view), tch: [f_view],
+                kernel: view(view),
+                gradient: kernel,
+                tch: [f_view],
             }
             Index "index" "-" {
                 signature: Index, forms: [Functional], result: Same, compare: Bits,
-                kernel: view(index), tch: [],
+                kernel: view(index),
+                gradient: kernel,
+                tch: [],
             }
             Contiguous "contiguous" "contiguous" {
                 signature: Unary, forms: [Functional], result: Same, compare: Bits,
-                kernel: copy(contiguous), tch: [f_contiguous],
+                kernel: view(contiguous),
+                gradient: kernel,
+                tch: [f_contiguous],
             }
             Sum "sum" "sum.dim_IntList" {
                 signature: Reduction, forms: [Functional], result: Sum, compare: Tolerance,
-                kernel: reduction(sum), tch: [f_sum_dim_intlist],
+                kernel: reduction(sum),
+                gradient: kernel,
+                tch: [f_sum_dim_intlist],
             }
             Mean "mean" "mean.dim" {
                 signature: Reduction, forms: [Functional], result: Same, compare: Tolerance,
-                kernel: reduction(mean), tch: [f_mean_dim],
+                kernel: reduction(mean),
+                gradient: kernel,
+                tch: [f_mean_dim],
             }
             All "all" "all" {
                 signature: Truth, forms: [Functional], result: Bool, compare: Bits,
-                kernel: reduction(all), tch: [f_all, f_all_dim],
+                kernel: reduction(all),
+                gradient: none,
+                tch: [f_all, f_all_dim],
             }
             Any "any" "any" {
                 signature: Truth, forms: [Functional], result: Bool, compare: Bits,
-                kernel: reduction(any), tch: [f_any, f_any_dim],
+                kernel: reduction(any),
+                gradient: none,
+                tch: [f_any, f_any_dim],
             }
             Einsum "einsum" "einsum" {
                 signature: Einsum, forms: [Functional], result: Same, compare: Tolerance,
-                kernel: product(einsum), tch: [f_einsum],
+                kernel: product(einsum),
+                gradient: kernel,
+                tch: [f_einsum],
             }
             Matmul "matmul" "matmul" {
                 signature: TwoTensors, forms: [Functional], result: Same, compare: Tolerance,
-                kernel: product(matmul), tch: [f_matmul],
+                kernel: product(matmul),
+                gradient: kernel,
+                tch: [f_matmul],
             }
             Item "item" "item" {
                 signature: Unary, forms: [Functional], result: Same, compare: Bits,
-                kernel: number_of(item), tch: [],
+                kernel: reduction(item),
+                gradient: none,
+                tch: [],
             }
             Backward "backward" "-" {
                 signature: Backward, forms: [Functional], result: Same, compare: Bits,
-                kernel: autograd(backward), tch: [],
+                kernel: autograd(backward),
+                gradient: none,
+                tch: [],
             }
             Grad "grad" "-" {
                 signature: Unary, forms: [Functional], result: Same, compare: Bits,
-                kernel: autograd(grad), tch: [],
+                kernel: autograd(grad),
+                gradient: none,
+                tch: [],
             }
             BroadcastWarning "backcompat.broadcast_warning" "-" {
                 signature: Setting, forms: [Functional], result: Same, compare: Bits,
-                kernel: front_end(broadcast_warning), tch: [],
+                kernel: front_end(broadcast_warning),
+                gradient: none,
+                tch: [],
             }
         }
     };
@@ -167,7 +226,9 @@ macro_rules! for_each_op {
 macro_rules! define {
     ($($variant:ident $name:literal $schema:literal {
         signature: $signature:ident, forms: [$($form:ident),+], result: $result:ident, compare: $compare:ident,
-        kernel: $shape:ident($($pattern:tt)*) $(=> $body:expr)?, tch: [$($tch:ident),*],
+        kernel: $shape:ident($($pattern:tt)*) $(=> $body:expr)?,
+        gradient: $gradient:ident $(($derivative:ident) => [$($partial:expr),+])?,
+        tch: [$($tch:ident),*],
     })+) => {
         /// An operation.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -191,6 +252,7 @@ macro_rules! define {
                             result: ResultType::$result,
                             compare: Compare::$compare,
                             kernel: stringify!($shape),
+                            differentiable: !matches!(stringify!($gradient).as_bytes(), b"none"),
                             tch: &[$(stringify!($tch)),*],
                         };
                         &INFO
@@ -220,6 +282,8 @@ pub struct OpInfo {
     pub compare: Compare,
     /// The kernel shape in the reference.
     pub kernel: &'static str,
+    /// Whether gradients flow through it.
+    pub differentiable: bool,
     /// The methods of `tch`.
     pub tch: &'static [&'static str],
 }
@@ -311,8 +375,12 @@ pub enum ParamDefault {
 }
 
 macro_rules! default {
-    () => { None };
-    ($default:ident) => { Some(ParamDefault::$default) };
+    () => {
+        None
+    };
+    ($default:ident) => {
+        Some(ParamDefault::$default)
+    };
 }
 
 macro_rules! signatures {

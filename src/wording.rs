@@ -1,27 +1,30 @@
 //! From a rejection to libtorch's exact text, and from a text back to the class of the rejection.
 //!
 //! This is the one place that knows the words; [`crate::error`] knows only the facts. The texts are those of
-//! libtorch 2.13.0 and, for `torch.broadcast_shapes`, of its Python front end.
+//! libtorch 2.13.0 and, for `torch.broadcast_shapes`, of its Python front end. The front end rewrites two of libtorch's
+//! own on their way to the user: `CPUFloatType` becomes `torch.FloatTensor`, and the shapes of a gradient mismatch are
+//! printed as `torch.Size([2])`.
 
 use std::sync::LazyLock;
 
 use crate::error::{AlphaKind, Class, EinsumFault, Product, Rejection};
+use crate::ops::Op;
 use crate::tensor::DType;
 use crate::tensor::shape::bracketed;
 
 /// libtorch's text for a rejection.
 pub fn text(rejection: &Rejection) -> String {
     match rejection {
-        Rejection::SizeMismatch { a, b, dim } => format!(
-            "The size of tensor a ({a}) must match the size of tensor b ({b}) at non-singleton dimension {dim}"
-        ),
+        Rejection::SizeMismatch { a, b, dim } => {
+            format!("The size of tensor a ({a}) must match the size of tensor b ({b}) at non-singleton dimension {dim}")
+        }
         Rejection::OutputShape { output, broadcast } => format!(
             "output with shape {} doesn't match the broadcast shape {}",
             bracketed(output),
             bracketed(broadcast)
         ),
         Rejection::ExpandRank { dtype, tensor, target } => format!(
-            "expand(torch.{}Tensor{{{}}}, size={}): the number of sizes provided ({}) must be greater or equal to the \
+            "expand(CPU{}Type{{{}}}, size={}): the number of sizes provided ({}) must be greater or equal to the \
              number of dimensions in the tensor ({})",
             dtype.libtorch_name(),
             bracketed(tensor),
@@ -35,9 +38,9 @@ pub fn text(rejection: &Rejection) -> String {
             bracketed(target),
             bracketed(tensor)
         ),
-        Rejection::ExpandLeading { size, dim } => format!(
-            "The expanded size of the tensor ({size}) isn't allowed in a leading, non-existing dimension {dim}"
-        ),
+        Rejection::ExpandLeading { size, dim } => {
+            format!("The expanded size of the tensor ({size}) isn't allowed in a leading, non-existing dimension {dim}")
+        }
         Rejection::NotExpandable { from, to } => {
             format!("size {{{}}} is not expandable to size {{{}}}.", bracketed(from), bracketed(to))
         }
@@ -73,6 +76,11 @@ pub fn text(rejection: &Rejection) -> String {
         Rejection::ViewNegative { size, at, target } => {
             format!("invalid shape dimension {size} at index {at} of shape {}", bracketed(target))
         }
+        Rejection::ViewAmbiguous { target } => format!(
+            "cannot reshape tensor of 0 elements into shape {} because the unspecified dimension size -1 can be any \
+             value and is ambiguous",
+            bracketed(target)
+        ),
         Rejection::Numel => "numel: integer multiplication overflow".to_owned(),
         Rejection::CannotCast { from, to } => format!(
             "result type {} can't be cast to the desired output type {}",
@@ -109,10 +117,9 @@ pub fn text(rejection: &Rejection) -> String {
         Rejection::MatmulShapes { a, b } => {
             format!("mat1 and mat2 shapes cannot be multiplied ({}x{} and {}x{})", a[0], a[1], b[0], b[1])
         }
-        Rejection::MatvecShapes { matrix, vector } => format!(
-            "size mismatch, got input ({}), mat ({}x{}), vec ({vector})",
-            matrix[0], matrix[0], matrix[1]
-        ),
+        Rejection::MatvecShapes { matrix, vector } => {
+            format!("size mismatch, got input ({}), mat ({}x{}), vec ({vector})", matrix[0], matrix[0], matrix[1])
+        }
         Rejection::DotSizes { a, b } => format!(
             "inconsistent tensor size, expected tensor {} and src {} to have the same number of elements, but got {} \
              and {} elements respectively",
@@ -127,6 +134,14 @@ pub fn text(rejection: &Rejection) -> String {
             bracketed(got)
         ),
         Rejection::ProductDtypes { a, b, product } => product_dtypes(*a, *b, *product),
+        Rejection::ProductDtype { dtype, product } => {
+            let kernel = match product {
+                Product::Dot => "dot",
+                Product::MatrixVector | Product::Matrix => "addmm_impl_cpu_",
+                Product::Batch => "baddbmm_with_gemm",
+            };
+            format!("\"{kernel}\" not implemented for '{}'", dtype.libtorch_name())
+        }
         Rejection::MatmulScalar { a, b } => {
             format!("both arguments to matmul need to be at least 1D, but they are {a}D and {b}D")
         }
@@ -137,6 +152,10 @@ pub fn text(rejection: &Rejection) -> String {
             "Mismatch in shape: grad_output[0] has a shape of {} and output[0] has a shape of {}.",
             bracketed(gradient),
             bracketed(output)
+        ),
+        Rejection::OutNeedsGrad { name } => format!(
+            "{name}(): functions with out=... arguments don't support automatic differentiation, but one of the \
+             arguments requires grad."
         ),
         Rejection::LeafInPlace => {
             "a leaf Variable that requires grad is being used in an in-place operation.".to_owned()
@@ -194,9 +213,9 @@ fn einsum(fault: &EinsumFault) -> String {
         EinsumFault::NoOperands => "must specify the equation string and at least one operand, or at least one \
              operand and its subscripts list"
             .to_owned(),
-        EinsumFault::InvalidSubscript { at } => format!(
-            "invalid subscript given at index {at} in the equation string, subscripts must be in [a-zA-Z]"
-        ),
+        EinsumFault::InvalidSubscript { at } => {
+            format!("invalid subscript given at index {at} in the equation string, subscripts must be in [a-zA-Z]")
+        }
         EinsumFault::IncompleteEllipsis { operand: operand @ Some(_) } => {
             format!("found '.' {} that is not part of any ellipsis", place(operand))
         }
@@ -243,9 +262,8 @@ fn einsum(fault: &EinsumFault) -> String {
 
 /// The class of the rejection that a text announces; `None` for a text that is none of libtorch's known ones.
 pub fn classify(message: &str) -> Option<Class> {
-    static SKELETONS: LazyLock<Vec<(String, Class)>> = LazyLock::new(|| {
-        samples().iter().map(|rejection| (skeleton(&text(rejection)), rejection.class())).collect()
-    });
+    static SKELETONS: LazyLock<Vec<(String, Class)>> =
+        LazyLock::new(|| samples().iter().map(|rejection| (skeleton(&text(rejection)), rejection.class())).collect());
     let wanted = skeleton(message.lines().next().unwrap_or_default());
     SKELETONS.iter().find(|(skeleton, _)| *skeleton == wanted).map(|&(_, class)| class)
 }
@@ -256,13 +274,11 @@ pub fn skeleton(message: &str) -> String {
     let mut skeleton = String::with_capacity(message.len());
     let mut word = String::new();
     let flush = |word: &mut String, skeleton: &mut String| {
-        let dtype = word.strip_suffix("Tensor").unwrap_or(word);
-        let suffix = &word[dtype.len()..];
+        let dtype = word.strip_prefix("CPU").and_then(|word| word.strip_suffix("Type")).unwrap_or(word);
         // Numbers, `2x3`, and the single letters by which einsum names dimensions.
         let variable = word.chars().all(|c| c.is_ascii_digit() || c == '-' || c == 'x') || word.chars().count() == 1;
         if !word.is_empty() && (variable || DType::ALL.iter().any(|d| d.libtorch_name() == dtype)) {
             skeleton.push('#');
-            skeleton.push_str(suffix);
         } else {
             skeleton.push_str(word);
         }
@@ -320,6 +336,7 @@ fn samples() -> Vec<Rejection> {
         R::ViewStride,
         R::ViewInferred,
         R::ViewNegative { size: -2, at: 0, target: list() },
+        R::ViewAmbiguous { target: list() },
         R::Numel,
         R::CannotCast { from: DType::Float32, to: DType::Int64 },
         R::Alpha { kind: AlphaKind::Bool },
@@ -342,6 +359,7 @@ fn samples() -> Vec<Rejection> {
         R::LeafInPlace,
         R::LeafViewInPlace,
     ];
+    samples.extend(Op::ALL.iter().map(|op| R::OutNeedsGrad { name: op.name() }));
     samples.extend(
         [
             EinsumFault::NoOperands,
@@ -362,11 +380,13 @@ fn samples() -> Vec<Rejection> {
         .map(R::Einsum),
     );
     // The missing space in this text glues the operand's number to a word.
-    samples.extend((0..16).map(|operand| {
-        R::Einsum(EinsumFault::EllipsisMismatch { dim: 0, size: 4, operand, seen: 2 })
-    }));
+    samples
+        .extend((0..16).map(|operand| R::Einsum(EinsumFault::EllipsisMismatch { dim: 0, size: 4, operand, seen: 2 })));
     for &a in DType::ALL {
         samples.extend(["lt", "le", "gt", "ge"].map(|name| R::Unordered { name, dtype: a }));
+        samples.extend(
+            [Product::Dot, Product::Matrix, Product::Batch].map(|product| R::ProductDtype { dtype: a, product }),
+        );
         for &b in DType::ALL {
             samples.extend(
                 [Product::Dot, Product::MatrixVector, Product::Matrix, Product::Batch]

@@ -85,7 +85,13 @@ impl DType {
                 (Float16, Bfloat16) | (Bfloat16, Float16) => Float32,
                 _ => wider(low, high),
             },
-            (Category::Floating, Category::Complex) => if low == Float64 { Complex128 } else { high },
+            (Category::Floating, Category::Complex) => {
+                if low == Float64 {
+                    Complex128
+                } else {
+                    high
+                }
+            }
             _ => wider(low, high),
         }
     }

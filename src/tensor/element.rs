@@ -91,8 +91,12 @@ macro_rules! element {
 }
 
 macro_rules! convert {
-    (f16, $scalar:expr) => { half_from!(f16, $scalar) };
-    (bf16, $scalar:expr) => { half_from!(bf16, $scalar) };
+    (f16, $scalar:expr) => {
+        half_from!(f16, $scalar)
+    };
+    (bf16, $scalar:expr) => {
+        half_from!(bf16, $scalar)
+    };
     ($type:ty, $scalar:expr) => {
         match $scalar {
             Scalar::Bool(value) => u8::from(value) as $type,
@@ -234,18 +238,54 @@ complex_element! { Complex32, f32, Complex64; Complex64, f64, Complex128; }
 macro_rules! with_element_type {
     ($dtype:expr, $T:ident => $body:expr) => {
         match $dtype {
-            $crate::tensor::DType::Bool => { type $T = bool; $body }
-            $crate::tensor::DType::Uint8 => { type $T = u8; $body }
-            $crate::tensor::DType::Int8 => { type $T = i8; $body }
-            $crate::tensor::DType::Int16 => { type $T = i16; $body }
-            $crate::tensor::DType::Int32 => { type $T = i32; $body }
-            $crate::tensor::DType::Int64 => { type $T = i64; $body }
-            $crate::tensor::DType::Float16 => { type $T = half::f16; $body }
-            $crate::tensor::DType::Bfloat16 => { type $T = half::bf16; $body }
-            $crate::tensor::DType::Float32 => { type $T = f32; $body }
-            $crate::tensor::DType::Float64 => { type $T = f64; $body }
-            $crate::tensor::DType::Complex64 => { type $T = num_complex::Complex32; $body }
-            $crate::tensor::DType::Complex128 => { type $T = num_complex::Complex64; $body }
+            $crate::tensor::DType::Bool => {
+                type $T = bool;
+                $body
+            }
+            $crate::tensor::DType::Uint8 => {
+                type $T = u8;
+                $body
+            }
+            $crate::tensor::DType::Int8 => {
+                type $T = i8;
+                $body
+            }
+            $crate::tensor::DType::Int16 => {
+                type $T = i16;
+                $body
+            }
+            $crate::tensor::DType::Int32 => {
+                type $T = i32;
+                $body
+            }
+            $crate::tensor::DType::Int64 => {
+                type $T = i64;
+                $body
+            }
+            $crate::tensor::DType::Float16 => {
+                type $T = half::f16;
+                $body
+            }
+            $crate::tensor::DType::Bfloat16 => {
+                type $T = half::bf16;
+                $body
+            }
+            $crate::tensor::DType::Float32 => {
+                type $T = f32;
+                $body
+            }
+            $crate::tensor::DType::Float64 => {
+                type $T = f64;
+                $body
+            }
+            $crate::tensor::DType::Complex64 => {
+                type $T = num_complex::Complex32;
+                $body
+            }
+            $crate::tensor::DType::Complex128 => {
+                type $T = num_complex::Complex64;
+                $body
+            }
         }
     };
 }

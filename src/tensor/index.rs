@@ -23,7 +23,9 @@ pub fn parse(text: &str) -> Result<Vec<IndexItem>, String> {
 
 fn parse_item(item: &str) -> Result<IndexItem, String> {
     let number = |text: &str| -> Result<i64, String> {
-        text.trim().parse().map_err(|_| format!("index item {item:?}: expected None, ..., an integer or start:stop:step"))
+        text.trim()
+            .parse()
+            .map_err(|_| format!("index item {item:?}: expected None, ..., an integer or start:stop:step"))
     };
     match item {
         "None" => Ok(IndexItem::None),

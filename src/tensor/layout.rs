@@ -34,10 +34,33 @@ impl Layout {
             })
     }
 
+    /// Whether the elements fill a stretch of the storage exactly once, in some order of the dimensions
+    /// (`is_non_overlapping_and_dense`).
+    pub fn is_dense(&self) -> bool {
+        if self.is_contiguous() {
+            return true;
+        }
+        let mut dims: Vec<(i64, i64)> = self
+            .strides
+            .iter()
+            .copied()
+            .zip(self.shape.sizes().iter().copied())
+            .filter(|&(_, size)| size != 1)
+            .collect();
+        dims.sort_unstable();
+        let mut expected = 1;
+        dims.iter().all(|&(stride, size)| {
+            let fits = stride == expected;
+            expected *= size;
+            fits
+        })
+    }
+
     /// Whether two indices may name the same element: a stride of 0 in a dimension longer than 1
     /// (`at::has_internal_overlap`, the part of it that is certain).
     pub fn has_zero_stride(&self) -> bool {
-        self.shape.numel() > 0 && self.shape.sizes().iter().zip(&self.strides).any(|(&size, &stride)| size > 1 && stride == 0)
+        self.shape.numel() > 0
+            && self.shape.sizes().iter().zip(&self.strides).any(|(&size, &stride)| size > 1 && stride == 0)
     }
 
     /// The view of this one in shape `target`, with stride 0 in every dimension that grows. `None` unless it expands.
@@ -48,6 +71,9 @@ impl Layout {
         let rank = target.rank();
         let missing = rank - self.shape.rank();
         let mut strides = vec![0; rank];
+        if self.shape.rank() == 0 {
+            return Some(Layout { shape: target.clone(), strides, offset: self.offset });
+        }
         // From the inside out, because a new leading dimension takes the stride that a contiguous one would have
         // if its size is 1 (`inferExpandGeometry`).
         for dim in (0..rank).rev() {
@@ -55,8 +81,7 @@ impl Layout {
             strides[dim] = match dim.checked_sub(missing) {
                 Some(own) if self.shape.sizes()[own] == wanted => self.strides[own],
                 Some(_) => 0,
-                None if wanted == 1 && dim + 1 < rank => strides[dim + 1] * target.sizes()[dim + 1],
-                None if wanted == 1 => 1,
+                None if wanted == 1 => strides[dim + 1] * target.sizes()[dim + 1],
                 None => 0,
             };
         }
@@ -80,8 +105,7 @@ impl Layout {
         let (mut chunk, mut viewed) = (1, 1);
         for dim in (0..self.shape.rank()).rev() {
             chunk *= self.shape.sizes()[dim];
-            let ends = dim == 0
-                || (self.shape.sizes()[dim - 1] != 1 && self.strides[dim - 1] != chunk * chunk_stride);
+            let ends = dim == 0 || (self.shape.sizes()[dim - 1] != 1 && self.strides[dim - 1] != chunk * chunk_stride);
             if !ends {
                 continue;
             }

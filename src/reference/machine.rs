@@ -1,0 +1,215 @@
+//! The state of a running program: storages, tensors that view them, and the graph that gradients flow back through.
+
+use crate::error::Rejection;
+use crate::ops::{Form, Op};
+use crate::program::Arg;
+use crate::tensor::storage::Stored;
+use crate::tensor::{Buffer, DType, IndexItem, Layout, Scalar, Shape};
+
+use super::backward::Graph;
+
+/// Why a step has no value.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Stop {
+    /// The operation refuses.
+    Rejected(Rejection),
+    /// The reference does not model this.
+    Unsupported(String),
+    /// The program is malformed.
+    Malformed(String),
+}
+
+impl From<Rejection> for Stop {
+    fn from(rejection: Rejection) -> Stop {
+        Stop::Rejected(rejection)
+    }
+}
+
+pub(super) type Result<T> = std::result::Result<T, Stop>;
+
+/// Names a tensor of the machine. Two names of one tensor object (after an in-place step) are equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct TensorId(pub usize);
+
+/// Names a storage of the machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct StorageId(pub usize);
+
+/// A view of a storage.
+#[derive(Clone, Debug)]
+pub(super) struct Tensor {
+    pub storage: StorageId,
+    pub layout: Layout,
+    pub dtype: DType,
+    /// Where it stands in the graph, if gradients flow through it.
+    pub node: Option<super::backward::NodeId>,
+    /// The tensor that it is a view of.
+    pub base: Option<TensorId>,
+}
+
+impl Tensor {
+    pub fn shape(&self) -> &Shape {
+        &self.layout.shape
+    }
+}
+
+/// The value of a step.
+#[derive(Clone, Debug)]
+pub(super) enum Slot {
+    Tensor(TensorId),
+    Tensors(Vec<TensorId>),
+    Sizes(Vec<i64>),
+    Number(Scalar),
+    Nothing,
+}
+
+/// Storages, tensors, graph, and the switches of the front end.
+#[derive(Debug, Default)]
+pub(super) struct Machine {
+    storages: Vec<Storage>,
+    tensors: Vec<Tensor>,
+    pub graph: Graph,
+    /// The warnings of the current step.
+    pub warnings: Vec<String>,
+    /// `torch.utils.backcompat.broadcast_warning.enabled`.
+    pub broadcast_warning: bool,
+}
+
+#[derive(Debug)]
+struct Storage {
+    buffer: Buffer,
+    /// Counts the writes, as libtorch's version counter does.
+    version: u64,
+}
+
+impl Machine {
+    /// A new tensor object on a storage that exists.
+    pub fn add(&mut self, tensor: Tensor) -> TensorId {
+        self.tensors.push(tensor);
+        TensorId(self.tensors.len() - 1)
+    }
+
+    /// A new tensor in a storage of its own, which it fills from the start.
+    pub fn allocate(&mut self, layout: Layout, buffer: Buffer) -> Tensor {
+        let dtype = buffer.dtype();
+        self.storages.push(Storage { buffer, version: 0 });
+        Tensor { storage: StorageId(self.storages.len() - 1), layout, dtype, node: None, base: None }
+    }
+
+    pub fn tensor(&self, id: TensorId) -> &Tensor {
+        &self.tensors[id.0]
+    }
+
+    pub fn tensor_mut(&mut self, id: TensorId) -> &mut Tensor {
+        &mut self.tensors[id.0]
+    }
+
+    pub fn buffer(&self, storage: StorageId) -> &Buffer {
+        &self.storages[storage.0].buffer
+    }
+
+    pub fn version(&self, storage: StorageId) -> u64 {
+        self.storages[storage.0].version
+    }
+
+    /// How many tensor objects view a storage.
+    pub fn views_of(&self, storage: StorageId) -> usize {
+        self.tensors.iter().filter(|tensor| tensor.storage == storage).count()
+    }
+
+    /// The elements of a tensor, row-major, converted to `T`.
+    pub fn elements<T: Stored>(&self, tensor: &Tensor) -> Vec<T> {
+        self.buffer(tensor.storage).gather(&tensor.layout)
+    }
+
+    /// Overwrites the elements of `target` with those of `values`, row-major, converted to its dtype.
+    pub fn write(&mut self, target: &Tensor, values: &Buffer) {
+        let storage = &mut self.storages[target.storage.0];
+        storage.version += 1;
+        crate::with_element_type!(values.dtype(), T => {
+            storage.buffer.scatter(&target.layout, T::slice(values).expect("the element type of the buffer's own dtype"));
+        });
+    }
+
+    /// Replaces what lies behind a tensor, as resizing does.
+    pub fn replace(&mut self, id: TensorId, layout: Layout) {
+        let tensor = &mut self.tensors[id.0];
+        let needed = layout.shape.numel();
+        tensor.layout = layout;
+        let storage = &mut self.storages[tensor.storage.0];
+        storage.version += 1;
+        storage.buffer = Buffer::zeros(tensor.dtype, needed);
+    }
+}
+
+/// One operation with the arguments looked up.
+pub(super) struct Call<'a> {
+    pub op: Op,
+    pub form: Form,
+    pub args: &'a [Operand<'a>],
+    pub out: Option<TensorId>,
+}
+
+/// An argument with its tensors looked up.
+pub(super) enum Operand<'a> {
+    Tensor(TensorId),
+    Tensors(Vec<TensorId>),
+    Other(&'a Arg),
+}
+
+macro_rules! accessors {
+    ($($(#[$doc:meta])* $name:ident -> $type:ty = $what:literal { $($pattern:pat => $value:expr),+ $(,)? })+) => {$(
+        $(#[$doc])*
+        pub fn $name(&self, at: usize) -> Result<$type> {
+            match self.args.get(at) {
+                $(Some($pattern) => Ok($value),)+
+                _ => Err(Stop::Malformed(format!("argument {at} of {} is not {}", self.op, $what))),
+            }
+        }
+    )+};
+}
+
+impl Call<'_> {
+    accessors! {
+        /// The tensor that argument `at` is.
+        tensor -> TensorId = "a tensor" { Operand::Tensor(id) => *id }
+        /// The tensor that argument `at` is, if it is there.
+        optional_tensor -> Option<TensorId> = "a tensor or nothing" {
+            Operand::Tensor(id) => Some(*id), Operand::Other(Arg::Nothing) => None,
+        }
+        /// The tensors that argument `at` is.
+        tensors -> &[TensorId] = "a list of tensors" { Operand::Tensors(ids) => ids.as_slice() }
+        /// The number that argument `at` is.
+        number -> Scalar = "a number" { Operand::Other(Arg::Number(number)) => *number }
+        /// The integer that argument `at` is.
+        int -> i64 = "an integer" { Operand::Other(Arg::Int(value)) => *value }
+        /// The list of integers that argument `at` is.
+        ints -> &[i64] = "a list of integers" { Operand::Other(Arg::Ints(values)) => values.as_slice() }
+        /// The dimensions that argument `at` names; `None` for all of them.
+        dims -> Option<Vec<i64>> = "dimensions" {
+            Operand::Other(Arg::Nothing) => None,
+            Operand::Other(Arg::Ints(values)) => Some(values.clone()),
+            Operand::Other(Arg::Int(value)) => Some(vec![*value]),
+        }
+        /// The switch that argument `at` is.
+        flag -> bool = "a flag" { Operand::Other(Arg::Flag(flag)) => *flag }
+        /// The text that argument `at` is.
+        text -> &str = "text" { Operand::Other(Arg::Text(text)) => text.as_str() }
+        /// The index items that argument `at` is.
+        index -> &[IndexItem] = "an index" { Operand::Other(Arg::Index(items)) => items.as_slice() }
+        /// The shapes that argument `at` is.
+        shapes -> &[crate::program::ShapeArg] = "a list of shapes" {
+            Operand::Other(Arg::Shapes(shapes)) => shapes.as_slice(),
+        }
+    }
+}
+
+/// A dimension number as libtorch wraps it: negative ones count from the end; a tensor without dimensions takes 0 and
+/// -1 (`maybe_wrap_dim`).
+pub(super) fn wrap_dim(dim: i64, rank: usize) -> Result<usize> {
+    let range = rank.max(1) as i64;
+    if dim < -range || dim >= range {
+        return Err(Rejection::DimensionRange { low: -range, high: range - 1, got: dim }.into());
+    }
+    Ok(dim.rem_euclid(range) as usize)
+}

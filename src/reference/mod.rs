@@ -1,0 +1,43 @@
+//! The reference implementation: what a program means, written to be read.
+//!
+//! It does no I/O and knows no adapter. [`evaluate`] runs a program step by step on a [`machine`]; the other modules
+//! hold the meaning of the operations, one module a family. What an operation *is* stands in [`crate::ops`].
+
+mod backward;
+mod einsum;
+mod elementwise;
+mod evaluate;
+mod front_end;
+mod iterator;
+mod machine;
+mod number;
+mod product;
+mod reduction;
+mod view;
+
+use crate::adapter::{Capability, Hello, Implementation};
+use crate::ops::Op;
+use crate::program::{Program, Reply};
+use crate::tensor::DType;
+
+/// The reference as an [`Implementation`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Reference;
+
+impl Implementation for Reference {
+    fn hello(&mut self) -> Hello {
+        use Capability::*;
+        Hello {
+            name: "reference".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            build: String::new(),
+            ops: Op::ALL.to_vec(),
+            dtypes: DType::ALL.to_vec(),
+            capabilities: vec![InPlace, Out, Strides, Autograd, Warnings, Messages],
+        }
+    }
+
+    fn run(&mut self, program: &Program) -> Reply {
+        evaluate::run(program)
+    }
+}
