@@ -87,8 +87,8 @@ pub enum Rejection {
     GradNeedsScalar,
     /// `backward` of a tensor that nothing differentiable made.
     NoGradient,
-    /// The gradient given to `backward` has another shape than the tensor.
-    GradShape { gradient: Vec<i64>, output: Vec<i64> },
+    /// The gradient given to `backward` has a shape that the tensor's does not expand to (`validate_outputs`).
+    InvalidGradient { gradient: Vec<i64>, output: Vec<i64> },
     /// `out=` while gradients are kept for an operand.
     OutNeedsGrad { name: &'static str },
     /// In-place on a leaf that requires grad.
@@ -210,7 +210,7 @@ impl Rejection {
             Rejection::ExpandRank { .. } | Rejection::ExpandSize { .. } | Rejection::ExpandLeading { .. } => {
                 Class::Expand
             }
-            Rejection::NotExpandable { .. } => Class::NotExpandable,
+            Rejection::NotExpandable { .. } | Rejection::InvalidGradient { .. } => Class::NotExpandable,
             Rejection::ShapesNegative | Rejection::Numel => Class::ImpossibleSize,
             Rejection::DimensionRange { .. }
             | Rejection::DimensionRepeated { .. }
@@ -242,7 +242,6 @@ impl Rejection {
             Rejection::Einsum(fault) => fault.class(),
             Rejection::GradNeedsScalar
             | Rejection::NoGradient
-            | Rejection::GradShape { .. }
             | Rejection::OutNeedsGrad { .. }
             | Rejection::LeafInPlace
             | Rejection::LeafViewInPlace => Class::Autograd,

@@ -9,8 +9,17 @@ pub mod adapter;
 pub mod error;
 pub mod ops;
 pub mod program;
+pub mod reference;
 pub mod tensor;
 pub mod wording;
 
 #[cfg(feature = "cli")]
+pub mod case;
+#[cfg(feature = "cli")]
+pub mod cli;
+#[cfg(feature = "cli")]
+pub mod harness;
+#[cfg(feature = "cli")]
 pub mod install;
+#[cfg(feature = "cli")]
+pub mod report;

@@ -1,1 +1,5 @@
-fn main() {}
+//! The `broadcheck` program; see [`broadcheck::cli`].
+
+fn main() -> std::process::ExitCode {
+    broadcheck::cli::main()
+}

@@ -288,6 +288,14 @@ pub struct OpInfo {
     pub tch: &'static [&'static str],
 }
 
+impl OpInfo {
+    /// Whether strides and storage of the result are part of what is compared. Those of a product are whatever the
+    /// matrix library underneath leaves behind.
+    pub fn layout_is_specified(&self) -> bool {
+        self.kernel != "product"
+    }
+}
+
 /// Where a call puts its result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -1,9 +1,9 @@
 //! From a rejection to libtorch's exact text, and from a text back to the class of the rejection.
 //!
 //! This is the one place that knows the words; [`crate::error`] knows only the facts. The texts are those of
-//! libtorch 2.13.0 and, for `torch.broadcast_shapes`, of its Python front end. The front end rewrites two of libtorch's
-//! own on their way to the user: `CPUFloatType` becomes `torch.FloatTensor`, and the shapes of a gradient mismatch are
-//! printed as `torch.Size([2])`.
+//! libtorch 2.13.0 and, for `torch.broadcast_shapes`, of its Python front end. The front end changes some of
+//! libtorch's own on their way to the user (`CPUFloatType` becomes `torch.FloatTensor`) and checks some things itself
+//! before libtorch does (the shape of the gradient that `backward` is given).
 
 use std::sync::LazyLock;
 
@@ -148,8 +148,8 @@ pub fn text(rejection: &Rejection) -> String {
         Rejection::Einsum(fault) => einsum(fault),
         Rejection::GradNeedsScalar => "grad can be implicitly created only for scalar outputs".to_owned(),
         Rejection::NoGradient => "element 0 of tensors does not require grad and does not have a grad_fn".to_owned(),
-        Rejection::GradShape { gradient, output } => format!(
-            "Mismatch in shape: grad_output[0] has a shape of {} and output[0] has a shape of {}.",
+        Rejection::InvalidGradient { gradient, output } => format!(
+            "invalid gradient at index 0 - got {} but expected shape compatible with {}",
             bracketed(gradient),
             bracketed(output)
         ),
@@ -210,9 +210,7 @@ fn einsum(fault: &EinsumFault) -> String {
         None => "for output".to_owned(),
     };
     let text = match fault {
-        EinsumFault::NoOperands => "must specify the equation string and at least one operand, or at least one \
-             operand and its subscripts list"
-            .to_owned(),
+        EinsumFault::NoOperands => "must provide at least one operand".to_owned(),
         EinsumFault::InvalidSubscript { at } => {
             format!("invalid subscript given at index {at} in the equation string, subscripts must be in [a-zA-Z]")
         }
@@ -355,7 +353,7 @@ fn samples() -> Vec<Rejection> {
         R::MatmulScalar { a: 0, b: 1 },
         R::GradNeedsScalar,
         R::NoGradient,
-        R::GradShape { gradient: list(), output: list() },
+        R::InvalidGradient { gradient: list(), output: list() },
         R::LeafInPlace,
         R::LeafViewInPlace,
     ];

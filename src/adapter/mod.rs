@@ -3,17 +3,34 @@
 //! An adapter sees programs and answers with outcomes. It never sees an expectation.
 
 #[cfg(feature = "cli")]
+mod check;
+#[cfg(feature = "cli")]
+mod child;
+#[cfg(feature = "cli")]
+pub mod fault;
+#[cfg(feature = "cli")]
+pub mod launch;
+#[cfg(feature = "cli")]
 pub mod process;
 pub mod protocol;
 pub mod serve;
+pub mod support;
 
+use serde::de::{Deserializer, IntoDeserializer};
 use serde::{Deserialize, Serialize};
 
 use crate::ops::Op;
 use crate::program::{Program, Reply};
 use crate::tensor::DType;
 
+#[cfg(feature = "cli")]
+pub use fault::{Fault, FaultKind, StartError};
+#[cfg(feature = "cli")]
+pub use launch::CommandLine;
+#[cfg(feature = "cli")]
+pub use process::{Limits, Process};
 pub use serve::serve;
+pub use support::unsupported_by;
 
 /// What an implementation says of itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -27,11 +44,13 @@ pub struct Hello {
     #[serde(default)]
     pub build: String,
     /// The operations that it has. Names unknown to this broadcheck are kept out of programs.
+    #[serde(deserialize_with = "known")]
     pub ops: Vec<Op>,
     /// The dtypes that it has.
+    #[serde(deserialize_with = "known")]
     pub dtypes: Vec<DType>,
     /// What else it can do.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "known")]
     pub capabilities: Vec<Capability>,
 }
 
@@ -60,4 +79,27 @@ pub trait Implementation {
 
     /// Runs a program on fresh tensors and tells what came of each step.
     fn run(&mut self, program: &Program) -> Reply;
+}
+
+/// A list of names without those that this broadcheck does not know: an adapter may be newer than it.
+fn known<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
+    let parse = |name: String| T::deserialize(IntoDeserializer::<D::Error>::into_deserializer(name)).ok();
+    Ok(Vec::<String>::deserialize(deserializer)?.into_iter().filter_map(parse).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_a_newer_protocol_are_dropped() {
+        let hello: Hello = serde_json::from_value(serde_json::json!({
+            "name": "new", "version": "9", "ops": ["add", "quantum_add", "einsum"],
+            "dtypes": ["float4", "bool"], "capabilities": ["telepathy", "in_place"],
+        }))
+        .unwrap();
+        assert_eq!(hello.ops, [Op::Add, Op::Einsum]);
+        assert_eq!(hello.dtypes, [DType::Bool]);
+        assert_eq!(hello.capabilities, [Capability::InPlace]);
+    }
 }

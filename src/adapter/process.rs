@@ -1,0 +1,314 @@
+//! An adapter as a child process: starts it, feeds it programs, and tells a reply from everything that can go wrong.
+//!
+//! It knows the protocol and nothing of expectations: whether a well-formed reply is right is for others to say.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use super::child::{Child, Ended, Event};
+use super::fault::{Fault, FaultKind, StartError, status_text};
+use super::launch::{CommandLine, decode, encode, launch};
+use super::protocol::{Request, Response};
+use super::{Hello, check};
+use crate::program::{Program, Reply};
+
+/// Programs that may be in flight: enough to hide the latency of the pipe, few enough to be run again one by one when
+/// the adapter breaks under them.
+const WINDOW: usize = 16;
+
+/// Bytes of requests that may be in flight, so that large tensors don't pile up in memory. One program is always sent.
+const WINDOW_BYTES: usize = 16 << 20;
+
+/// An adapter that said hello. Dropping it closes its input and, if it doesn't end by itself, kills it.
+#[derive(Debug)]
+pub struct Process {
+    command: CommandLine,
+    limits: Limits,
+    hello: Hello,
+    /// `None` after a fault, until the next program needs it.
+    child: Option<Child>,
+    restarts: usize,
+    /// The number of the next program. It goes on counting over restarts, so that no number means two programs.
+    seq: u64,
+    /// Why the adapter will not be started again.
+    gone: Option<FaultKind>,
+}
+
+/// What an adapter is allowed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// The time until it answers `hello`. Large libraries start slowly.
+    pub hello: Duration,
+    /// The time for one program.
+    pub program: Duration,
+    /// How often it is started again in the life of a [`Process`]. To find a culprit among several programs in flight
+    /// takes one restart, to go on after it another.
+    pub restarts: usize,
+    /// The longest line in bytes.
+    pub line: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { hello: Duration::from_secs(120), program: Duration::from_secs(20), restarts: 64, line: 256 << 20 }
+    }
+}
+
+impl Process {
+    /// Starts an adapter and asks who it is.
+    ///
+    /// # Errors
+    /// When the program cannot be run, or does not answer as an adapter of this protocol version does.
+    pub fn start(command: CommandLine, limits: Limits) -> Result<Process, StartError> {
+        let (child, hello) = launch(&command, &limits)?;
+        Ok(Process { command, limits, hello, child: Some(child), restarts: 0, seq: 0, gone: None })
+    }
+
+    /// Runs programs and returns what came of each, in order. See [`Process::run_each`].
+    pub fn run_all(&mut self, programs: &[Program]) -> Vec<Result<Reply, Fault>> {
+        let mut results = Vec::with_capacity(programs.len());
+        self.run_each(programs, |_, result| results.push(result));
+        results
+    }
+
+    /// Runs programs and hands over what came of each, with its index, in order, as soon as it is certain.
+    ///
+    /// Several programs are in flight at a time. If the adapter breaks, those are run again one by one in a fresh
+    /// process; the one under which it breaks again gets the fault, the others their replies. If it does not break
+    /// again, the first of them gets the fault, not [confirmed](Fault::confirmed). Once the restarts are spent, every
+    /// program that is left gets a fault too: there are always as many results as programs.
+    ///
+    /// The programs must be such that [`unsupported_by`](super::unsupported_by) has nothing to say of them.
+    pub fn run_each(&mut self, programs: &[Program], mut each: impl FnMut(usize, Result<Reply, Fault>)) {
+        let base = self.seq;
+        self.seq += programs.len() as u64;
+        let mut flight = Flight::default();
+        let mut next = 0;
+        // Programs before this one go out one at a time, because a fault came while they were in flight together.
+        let mut alone_until = 0;
+        let mut doubt: Option<Doubt> = None;
+        if !programs.is_empty()
+            && let Some(fault) = self.fault_while_idle()
+        {
+            alone_until = 1;
+            doubt = Some(Doubt { fault, first: 0, results: Vec::new() });
+        }
+        while next < programs.len() {
+            if let Err(kind) = self.revive() {
+                if let Some(doubt) = doubt.take() {
+                    each(next, Err(doubt.fault));
+                    next += 1;
+                }
+                let fault = Fault { kind, confirmed: true, stderr: String::new() };
+                (next..programs.len()).for_each(|at| each(at, Err(fault.clone())));
+                return;
+            }
+            let window = if next < alone_until { 1 } else { WINDOW };
+            while next + flight.len() < programs.len() && flight.has_room(window) {
+                let at = next + flight.len();
+                flight.push(self.send(base + at as u64, &programs[at]));
+            }
+            match self.receive(base + next as u64, &programs[next]) {
+                Answer::Settled(result) => {
+                    flight.pop();
+                    match &mut doubt {
+                        Some(doubt) => doubt.results.push(result),
+                        None => each(next, result),
+                    }
+                    next += 1;
+                }
+                Answer::Broken(fault) if flight.len() > 1 => {
+                    alone_until = next + flight.len();
+                    doubt = Some(Doubt { fault, first: next, results: Vec::new() });
+                    flight = Flight::default();
+                }
+                Answer::Broken(fault) => {
+                    // The culprit is found: those before it are innocent.
+                    if let Some(doubt) = doubt.take() {
+                        (doubt.first..).zip(doubt.results).for_each(|(at, result)| each(at, result));
+                    }
+                    each(next, Err(Fault { confirmed: true, ..fault }));
+                    flight = Flight::default();
+                    next += 1;
+                }
+            }
+            if let Some(Doubt { fault, first, results }) = doubt.take_if(|_| next >= alone_until) {
+                // All of them passed alone: the first answers for it.
+                each(first, Err(fault));
+                (first..).zip(results).skip(1).for_each(|(at, result)| each(at, result));
+            }
+        }
+    }
+
+    /// What the adapter says of itself.
+    pub fn hello(&self) -> &Hello {
+        &self.hello
+    }
+
+    /// How often it has been started again.
+    pub fn restarts(&self) -> usize {
+        self.restarts
+    }
+
+    /// The process number, unless the adapter is down.
+    pub fn id(&self) -> Option<u32> {
+        self.child.as_ref().map(Child::id)
+    }
+}
+
+/// A fault that came while several programs were in flight, or none, and what has come of them one by one since.
+struct Doubt {
+    fault: Fault,
+    first: usize,
+    results: Vec<Result<Reply, Fault>>,
+}
+
+/// What came back for a program.
+enum Answer {
+    /// A line that is certainly about this program; the adapter can go on.
+    Settled(Result<Reply, Fault>),
+    /// The adapter is down, or its output can't be told apart any more and it has been ended.
+    Broken(Fault),
+}
+
+impl Process {
+    fn send(&self, seq: u64, program: &Program) -> usize {
+        let request = encode(&Request::Run { seq, program: program.clone() });
+        let bytes = request.len();
+        self.running().send(request);
+        bytes
+    }
+
+    fn receive(&mut self, seq: u64, program: &Program) -> Answer {
+        let Some(event) = self.running().receive(self.limits.program) else {
+            return Answer::Broken(self.give_up(None));
+        };
+        let Event::Line(line) = event else {
+            return Answer::Broken(self.give_up(Some(event)));
+        };
+        let why = match decode(&line) {
+            Ok(Response::Ran { seq: got, reply }) if got == seq => match check::problem(program, &reply) {
+                None => return Answer::Settled(Ok(reply)),
+                Some(why) => return Answer::Settled(Err(self.malformed(&line, why))),
+            },
+            // The stream is still in step: the adapter answers in order, and this is an answer.
+            Ok(Response::Error { message }) => {
+                let why = format!("the adapter did not understand the program: {message}");
+                return Answer::Settled(Err(self.malformed(&line, why)));
+            }
+            Ok(Response::Ran { seq: got, .. }) => format!("the answer has number {got} where {seq} was due"),
+            Ok(Response::Hello { .. }) => "a hello where the answer to a program was due".to_owned(),
+            Err(why) => why,
+        };
+        Answer::Broken(self.end_for(FaultKind::protocol(&line, why)))
+    }
+
+    /// The fault of an adapter that ended or spoke while it had nothing to do.
+    fn fault_while_idle(&mut self) -> Option<Fault> {
+        match self.child.as_ref()?.poll()? {
+            Event::Line(line) => {
+                let kind = FaultKind::protocol(&line, "a line that nothing was asked for");
+                Some(self.end_for(kind))
+            }
+            event => Some(self.give_up(Some(event))),
+        }
+    }
+
+    /// Ends an adapter that gave no line, and says what kind of silence it was.
+    fn give_up(&mut self, event: Option<Event>) -> Fault {
+        let limit = self.limits.program;
+        let child = self.child.take().expect("an adapter that was listened to");
+        let (kind, stderr) = match event {
+            Some(Event::End { unfinished }) => {
+                let Ended { status, stderr, .. } = child.ended();
+                let kind = match status {
+                    None => FaultKind::protocol(&unfinished, "it closed its standard output without ending"),
+                    Some(status) if status.success() && !unfinished.is_empty() => {
+                        FaultKind::protocol(&unfinished, "its output ends in the middle of a line")
+                    }
+                    Some(status) => FaultKind::Crashed { status: status_text(status) },
+                };
+                (kind, stderr)
+            }
+            Some(Event::Line(start) | Event::TooLong(start)) => {
+                let why = format!("a line is longer than {} bytes", self.limits.line);
+                (FaultKind::protocol(&start[..start.len().min(self.limits.line)], why), child.kill().stderr)
+            }
+            None => {
+                let Ended { unfinished, stderr, .. } = child.kill();
+                let kind = match unfinished.len() {
+                    0 => FaultKind::TimedOut { after: limit },
+                    _ => FaultKind::protocol(&unfinished, format!("a line was begun and not ended within {limit:?}")),
+                };
+                (kind, stderr)
+            }
+        };
+        Fault { kind, confirmed: false, stderr }
+    }
+
+    fn end_for(&mut self, kind: FaultKind) -> Fault {
+        let stderr = self.child.take().expect("an adapter that was listened to").kill().stderr;
+        Fault { kind, confirmed: false, stderr }
+    }
+
+    fn malformed(&self, line: &[u8], why: String) -> Fault {
+        Fault { kind: FaultKind::protocol(line, why), confirmed: true, stderr: self.running().stderr() }
+    }
+
+    /// Makes sure that the adapter is up.
+    fn revive(&mut self) -> Result<(), FaultKind> {
+        if let Some(kind) = &self.gone {
+            return Err(kind.clone());
+        }
+        if self.child.is_some() {
+            return Ok(());
+        }
+        if self.restarts == self.limits.restarts {
+            return Err(FaultKind::BudgetSpent { restarts: self.restarts });
+        }
+        self.restarts += 1;
+        let started = launch(&self.command, &self.limits).and_then(|(child, hello)| {
+            let same = hello == self.hello;
+            same.then_some(child).ok_or_else(|| StartError::Changed { program: self.command.name() })
+        });
+        match started {
+            Ok(child) => self.child = Some(child),
+            // Not tried again: an adapter that hangs at its start would take the long limit each time.
+            Err(error) => {
+                let why = error.to_string().lines().next().unwrap_or_default().to_owned();
+                return Err(self.gone.insert(FaultKind::NotRestarted { why }).clone());
+            }
+        }
+        Ok(())
+    }
+
+    fn running(&self) -> &Child {
+        self.child.as_ref().expect("revived before it is used")
+    }
+}
+
+/// The sizes of the requests that have no answer yet.
+#[derive(Default)]
+struct Flight {
+    sizes: VecDeque<usize>,
+    bytes: usize,
+}
+
+impl Flight {
+    fn len(&self) -> usize {
+        self.sizes.len()
+    }
+
+    fn has_room(&self, window: usize) -> bool {
+        self.sizes.is_empty() || (self.len() < window && self.bytes < WINDOW_BYTES)
+    }
+
+    fn push(&mut self, size: usize) {
+        self.sizes.push_back(size);
+        self.bytes += size;
+    }
+
+    fn pop(&mut self) {
+        self.bytes -= self.sizes.pop_front().unwrap_or_default();
+    }
+}

@@ -8,10 +8,13 @@ use object::read::{Object, ObjectSymbol, ReadCache};
 
 /// The names in the file's NEEDED entries, in order.
 pub(super) fn needed(path: &Path) -> Result<Vec<String>, String> {
-    with_file(path, |file| {
+    let names: Vec<String> = with_file(path, |file| {
         let libraries = file.import_libraries()?;
         libraries.map(|library| Ok(String::from_utf8_lossy(library?.name()).into_owned())).collect()
-    })
+    })?;
+    // Each real one needs the C library at least. None at all means that the table was not found, and to go on then
+    // would leave out libraries without a word.
+    if names.is_empty() { Err("it has no NEEDED entries".to_string()) } else { Ok(names) }
 }
 
 /// Whether the library was built with the C++11 ABI of libstdc++, judged by its symbols: with that ABI a function of
@@ -51,8 +54,18 @@ pub(super) fn stem(soname: &str) -> &str {
 
 /// The parts of glibc, libstdc++ and libgcc.
 const RUNTIME: [&str; 12] = [
-    "libc", "libm", "libdl", "libpthread", "librt", "libutil", "libanl", "libresolv", "libmvec", "libstdc++",
-    "libgcc_s", "linux-vdso",
+    "libc",
+    "libm",
+    "libdl",
+    "libpthread",
+    "librt",
+    "libutil",
+    "libanl",
+    "libresolv",
+    "libmvec",
+    "libstdc++",
+    "libgcc_s",
+    "linux-vdso",
 ];
 
 /// Where the loader looks without being told to.

@@ -55,7 +55,10 @@ pub enum InstallError {
     )]
     WrongHash { file: String, expected: String, got: String },
 
-    #[error("{} is not a readable wheel ({detail}): delete it and run the command again", .path.display())]
+    #[error(
+        "{} is not a usable wheel ({detail}): it was deleted, so run the command again to fetch it anew",
+        .path.display()
+    )]
     BadWheel { path: PathBuf, detail: String },
 
     #[error(
@@ -82,8 +85,14 @@ pub enum InstallError {
     #[error("{from} is not a usable libtorch: {problem}; set it to a folder that has include/ and lib/, or unset it")]
     BadExternal { from: String, problem: String },
 
-    #[error("libtorch {version} is not installed: run `broadcheck libtorch install {version}`")]
-    NotInstalled { version: String },
+    #[error(
+        "LIBTORCH_USE_PYTORCH is set, but `{python}` has no torch package: install it there, set BROADCHECK_PYTHON to \
+         a Python that has it, or unset LIBTORCH_USE_PYTORCH"
+    )]
+    NoPythonTorch { python: String },
+
+    #[error("{what} is not installed: run `{command}`")]
+    NotInstalled { what: String, command: String },
 
     #[error("no cache folder can be found for this user: set BROADCHECK_CACHE to a folder that may be written")]
     NoCacheFolder,

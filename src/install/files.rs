@@ -2,7 +2,7 @@
 //! atomic replacement, free space, sizes. It must not know what the files are for.
 
 use std::fs::{self, File, TryLockError};
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::Path;
 use std::process::Command;
 use std::thread;
@@ -33,7 +33,9 @@ impl Lock {
             match file.try_lock() {
                 Ok(()) => return Ok(Lock { _file: file }),
                 Err(TryLockError::WouldBlock) => waiting
-                    .get_or_insert_with(|| progress.phase(format!("waiting: another process is installing {what}"), None))
+                    .get_or_insert_with(|| {
+                        progress.phase(format!("waiting: another process is installing {what}"), None)
+                    })
                     .tick(),
                 Err(TryLockError::Error(error)) => return Err(io_error("lock", path)(error)),
             }
@@ -62,12 +64,11 @@ pub(super) fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Writes a file so that nobody ever sees half of it.
+/// Writes a file so that nobody ever sees half of it. The caller holds the lock of whatever the file belongs to.
 pub(super) fn replace(path: &Path, contents: &[u8]) -> io::Result<()> {
-    let mut file = tempfile::NamedTempFile::new_in(path.parent().unwrap_or(Path::new(".")))?;
-    file.write_all(contents)?;
-    file.persist(path)?;
-    Ok(())
+    let fresh = path.with_extension("fresh");
+    fs::write(&fresh, contents)?;
+    fs::rename(&fresh, path)
 }
 
 /// Removes a folder and all in it; a folder that is not there is no fault.

@@ -1,1 +1,382 @@
 //! Brings libtorch releases into the cache and builds the adapter against them.
+//!
+//! A release comes out of PyTorch's own wheel, fetched by pip, in phases: fetch, check the hash, unpack what the CPU
+//! part needs, fetch the small CUDA wheels that the CPU library is linked to, build the adapter. Each is done once; an
+//! interrupted installation goes on where it was, and processes that want the same release wait for each other. The
+//! installer must not know what the adapter is for: it knows no case, no program and no protocol.
+//!
+//! ```text
+//! CACHE/libtorch/2.13.0/            include/ lib/ install.json, put there by one rename
+//!                       adapter/    the built adapter, and a stamp of what it was built from
+//!                       build/      cargo's folder, kept so that a rebuild is quick
+//! CACHE/libtorch/external-3f2a…/    the same, less include/ and lib/, for a libtorch that LIBTORCH points to
+//! CACHE/downloads/2.13.0/           wheels, until the release is unpacked
+//! ```
+
+use std::ffi::OsString;
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+mod adapter;
+mod child;
+mod downloads;
+mod elf;
+mod error;
+mod external;
+mod files;
+mod listing;
+mod pip;
+mod progress;
+mod releases;
+mod requires;
+mod unpack;
+mod wheel;
+
+pub use adapter::Tools;
+pub use downloads::WheelRecord;
+pub use error::InstallError;
+pub use external::External;
+pub use listing::Entry;
+pub use progress::Progress;
+pub use releases::{Catalog, DEFAULT_VERSION, KnownFile, Release, this_target};
+
+use downloads::Downloads;
+use error::io_error;
+use external::Resolved;
+use files::Lock;
+
+/// Makes a libtorch and its adapter ready, and returns at once when they are: the release of that version, else what
+/// LIBTORCH or LIBTORCH_USE_PYTORCH points to, else [`DEFAULT_VERSION`].
+pub fn libtorch(version: Option<&str>, progress: &Progress) -> Result<Installed, InstallError> {
+    Installer::from_env()?.libtorch(version, progress)
+}
+
+/// What the cache holds, and the libtorch that the environment points to.
+pub fn list() -> Result<Vec<Entry>, InstallError> {
+    Installer::from_env()?.list()
+}
+
+/// The folder for everything that can be fetched or built again: BROADCHECK_CACHE, else `broadcheck` in the
+/// platform's cache folder.
+pub fn cache_dir() -> Result<PathBuf, InstallError> {
+    use etcetera::BaseStrategy;
+    if let Some(folder) = std::env::var_os("BROADCHECK_CACHE").filter(|value| !value.is_empty()) {
+        return std::path::absolute(&folder).map_err(io_error("use", Path::new(&folder)));
+    }
+    let platform = etcetera::base_strategy::choose_native_strategy().map_err(|_| InstallError::NoCacheFolder)?;
+    Ok(platform.cache_dir().join("broadcheck"))
+}
+
+/// A libtorch with its adapter, ready for use.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Installed {
+    pub version: String,
+    /// The folder that has `include` and `lib`.
+    pub root: PathBuf,
+    /// The adapter's program. It finds its libtorch by itself.
+    pub adapter: PathBuf,
+    pub origin: Origin,
+}
+
+/// A libtorch whose adapter may or may not be built.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Libraries {
+    pub version: String,
+    /// The folder that has `include` and `lib`.
+    pub root: PathBuf,
+    pub origin: Origin,
+}
+
+/// Where a libtorch comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Origin {
+    /// Installed by broadcheck.
+    Cache,
+    /// LIBTORCH names it.
+    Folder,
+    /// Python's torch package, by LIBTORCH_USE_PYTORCH.
+    Python,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Origin::Cache => "cache",
+            Origin::Folder => "LIBTORCH",
+            Origin::Python => "python",
+        })
+    }
+}
+
+/// Everything that an installation depends on. [`Installer::from_env`] is the usual one; tests make their own.
+#[derive(Debug, Clone)]
+pub struct Installer {
+    /// See [`cache_dir`].
+    pub cache: PathBuf,
+    /// The Python program whose pip fetches wheels.
+    pub python: OsString,
+    /// What builds the adapter.
+    pub tools: Tools,
+    /// The folder of broadcheck's sources, if there is one. An adapter that is built needs none.
+    pub source: Option<PathBuf>,
+    /// Used when no version is asked for.
+    pub external: Option<External>,
+    /// The releases that can be fetched.
+    pub catalog: Catalog,
+}
+
+/// `install.json`: what an installation was made from. It is written last, so that its presence means completeness.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Record {
+    version: String,
+    origin: Origin,
+    target: String,
+    cxx11_abi: bool,
+    /// Changes whenever the libtorch is another one.
+    identity: String,
+    /// The version of the `tch` crate that belongs to the release, where it is known.
+    tch: Option<String>,
+    /// Where `include` and `lib` are, if not beside this file.
+    root: Option<PathBuf>,
+    wheels: Vec<WheelRecord>,
+    libraries: Vec<String>,
+}
+
+/// What was asked for, and its folder in the cache.
+struct Place {
+    name: String,
+    folder: PathBuf,
+    external: Option<Resolved>,
+}
+
+impl Installer {
+    /// The installer that the environment describes.
+    pub fn from_env() -> Result<Installer, InstallError> {
+        Ok(Installer {
+            cache: cache_dir()?,
+            python: pip::program_from_env(),
+            tools: Tools::from_env(),
+            source: source_or_none()?,
+            external: External::from_env(),
+            catalog: Catalog::built_in(),
+        })
+    }
+
+    /// See [`libtorch`].
+    pub fn libtorch(&self, version: Option<&str>, progress: &Progress) -> Result<Installed, InstallError> {
+        let place = self.place(version)?;
+        if let Some(ready) = self.ready(&place) {
+            return Ok(ready);
+        }
+        let _lock = self.lock(&place, progress)?;
+        // Another process may have done it meanwhile.
+        if let Some(ready) = self.ready(&place) {
+            return Ok(ready);
+        }
+        let source = self.source.as_deref().ok_or(InstallError::NoSourceTree { tried: None })?;
+        self.tools.check()?;
+        let record = self.complete(&place, adapter::BUILD_SPACE, progress)?;
+        let root = record.root(&place.folder);
+        let build = adapter::Build {
+            folder: &place.folder,
+            root: &root,
+            version: &record.version,
+            cxx11_abi: record.cxx11_abi,
+            identity: &record.identity,
+        };
+        let adapter = build.run(&self.tools, source, progress)?;
+        Ok(Installed { version: record.version, root, adapter, origin: record.origin })
+    }
+
+    /// Like [`Installer::libtorch`], without the adapter: for whoever builds against libtorch himself.
+    pub fn libraries(&self, version: Option<&str>, progress: &Progress) -> Result<Libraries, InstallError> {
+        let place = self.place(version)?;
+        let record = match Record::of(&place) {
+            Some(record) => record,
+            None => {
+                let _lock = self.lock(&place, progress)?;
+                self.complete(&place, 0, progress)?
+            }
+        };
+        Ok(Libraries { root: record.root(&place.folder), version: record.version, origin: record.origin })
+    }
+
+    /// The libtorch that [`Installer::libtorch`] would use, if it is there already.
+    pub fn find(&self, version: Option<&str>) -> Result<Libraries, InstallError> {
+        let place = self.place(version)?;
+        if let Some(external) = place.external {
+            let Resolved { version, root, origin, .. } = external;
+            return Ok(Libraries { version, root, origin });
+        }
+        let record = Record::read(&place.folder);
+        let record = record.ok_or_else(|| not_installed("libtorch", &place.name, Origin::Cache))?;
+        Ok(Libraries { root: record.root(&place.folder), version: record.version, origin: record.origin })
+    }
+
+    /// The adapter that was built last for that libtorch, even if its sources have changed since.
+    pub fn find_adapter(&self, version: Option<&str>) -> Result<PathBuf, InstallError> {
+        let libraries = self.find(version)?;
+        let binary = adapter::binary(&self.place(version)?.folder);
+        let built = Some(binary).filter(|path| path.is_file());
+        built.ok_or_else(|| not_installed("the adapter for libtorch", &libraries.version, libraries.origin))
+    }
+
+    /// See [`list`].
+    pub fn list(&self) -> Result<Vec<Entry>, InstallError> {
+        listing::list(self)
+    }
+
+    /// Where the libtorch folders are.
+    fn home(&self) -> PathBuf {
+        self.cache.join("libtorch")
+    }
+
+    fn place(&self, version: Option<&str>) -> Result<Place, InstallError> {
+        let (name, external) = match (version, &self.external) {
+            (None, Some(external)) => {
+                let external = external.resolve()?;
+                (external.short_name(), Some(external))
+            }
+            (version, _) => {
+                let version = version.unwrap_or(DEFAULT_VERSION);
+                // A version becomes the name of a folder, so what is not one gets no further than this.
+                let known = Record::read(&self.home().join(version)).is_some_and(|record| record.version == version);
+                if !known {
+                    self.catalog.find(version)?;
+                }
+                (version.to_string(), None)
+            }
+        };
+        Ok(Place { folder: self.home().join(&name), name, external })
+    }
+
+    /// The whole result, if nothing is left to do: no process is started, and nothing written.
+    fn ready(&self, place: &Place) -> Option<Installed> {
+        let record = Record::of(place)?;
+        let adapter = adapter::current(&place.folder, &record.identity, self.source.as_deref())?;
+        Some(Installed { root: record.root(&place.folder), version: record.version, adapter, origin: record.origin })
+    }
+
+    fn lock(&self, place: &Place, progress: &Progress) -> Result<Lock, InstallError> {
+        let home = self.home();
+        fs::create_dir_all(&home).map_err(io_error("create", &home))?;
+        Lock::take(&home.join(format!(".{}.lock", place.name)), &format!("libtorch {}", place.name), progress)
+    }
+
+    /// The libtorch, fetched if need be. `more_space` is what will be wanted on disk afterwards.
+    fn complete(&self, place: &Place, more_space: u64, progress: &Progress) -> Result<Record, InstallError> {
+        if let Some(record) = Record::of(place) {
+            return Ok(record);
+        }
+        let Some(external) = &place.external else {
+            return self.fetch(self.catalog.find(&place.name)?, &place.folder, more_space, progress);
+        };
+        let record = Record::of_external(external);
+        fs::create_dir_all(&place.folder).map_err(io_error("create", &place.folder))?;
+        record.write(&place.folder)?;
+        Ok(record)
+    }
+
+    fn fetch(
+        &self,
+        release: &Release,
+        folder: &Path,
+        more_space: u64,
+        progress: &Progress,
+    ) -> Result<Record, InstallError> {
+        let downloads = self.cache.join("downloads").join(&release.version);
+        fs::create_dir_all(&downloads).map_err(io_error("create", &downloads))?;
+        // pip copies the wheel once; when it is unpacked it goes, and the build comes after that.
+        let arriving = if downloads.join(&release.wheel).exists() { 0 } else { release.size };
+        let peak = (2 * arriving).max(arriving + release.unpacked).max(release.unpacked + more_space);
+        files::require_space(&self.cache, peak)?;
+
+        let mut downloads = Downloads { python: &self.python, folder: downloads, release, progress, used: Vec::new() };
+        let staging = self.home().join(format!(".staging-{}", release.version));
+        files::remove_folder(&staging).map_err(io_error("empty", &staging))?;
+        fs::create_dir_all(&staging).map_err(io_error("create", &staging))?;
+        let libraries = unpack::libtorch(&mut downloads, &staging, progress).inspect_err(|error| {
+            // What is half done is of no use, and may be what fills the disk.
+            let _ = files::remove_folder(&staging);
+            if let InstallError::BadWheel { path, .. } = error {
+                let _ = fs::remove_file(path);
+            }
+        })?;
+        let record = Record {
+            version: release.version.clone(),
+            origin: Origin::Cache,
+            target: release.target.clone(),
+            cxx11_abi: release.cxx11_abi,
+            identity: release.sha256.clone(),
+            tch: Some(release.tch.clone()),
+            root: None,
+            wheels: downloads.used,
+            libraries,
+        };
+        record.write(&staging)?;
+        files::remove_folder(folder).map_err(io_error("empty", folder))?;
+        fs::rename(&staging, folder).map_err(io_error("create", folder))?;
+        files::remove_folder(&downloads.folder).map_err(io_error("remove", &downloads.folder))?;
+        Ok(record)
+    }
+}
+
+impl Record {
+    fn of_external(external: &Resolved) -> Record {
+        Record {
+            version: external.version.clone(),
+            origin: external.origin,
+            target: this_target(),
+            cxx11_abi: external.cxx11_abi,
+            identity: external.identity.clone(),
+            tch: None,
+            root: Some(external.root.clone()),
+            wheels: Vec::new(),
+            libraries: Vec::new(),
+        }
+    }
+
+    /// The record of a place, unless another libtorch has come where it was since.
+    fn of(place: &Place) -> Option<Record> {
+        let record = Record::read(&place.folder)?;
+        let same = place.external.as_ref().is_none_or(|external| external.identity == record.identity);
+        same.then_some(record)
+    }
+
+    fn read(folder: &Path) -> Option<Record> {
+        serde_json::from_slice(&fs::read(folder.join("install.json")).ok()?).ok()
+    }
+
+    fn write(&self, folder: &Path) -> Result<(), InstallError> {
+        let path = folder.join("install.json");
+        let text = serde_json::to_string_pretty(self).expect("a record is plain data");
+        files::replace(&path, text.as_bytes()).map_err(io_error("write", &path))
+    }
+
+    /// The folder that has `include` and `lib`.
+    fn root(&self, folder: &Path) -> PathBuf {
+        self.root.clone().unwrap_or_else(|| folder.to_path_buf())
+    }
+}
+
+fn not_installed(what: &str, version: &str, origin: Origin) -> InstallError {
+    let command = match origin {
+        Origin::Cache => format!("broadcheck libtorch install {version}"),
+        // Naming a version would mean the release of the cache.
+        Origin::Folder | Origin::Python => "broadcheck libtorch install".to_string(),
+    };
+    InstallError::NotInstalled { what: format!("{what} {version}"), command }
+}
+
+/// A folder that BROADCHECK_SOURCE names wrongly is a fault at once; that there is none is one only when it is wanted.
+fn source_or_none() -> Result<Option<PathBuf>, InstallError> {
+    match adapter::source_from_env() {
+        Ok(source) => Ok(Some(source)),
+        Err(InstallError::NoSourceTree { tried: None }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}

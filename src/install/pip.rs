@@ -148,7 +148,7 @@ mod tests {
     fn a_failed_connection_is_not_taken_for_a_missing_version() {
         let said = "WARNING: Retrying (Retry(total=0)) after connection broken by 'NewConnectionError(': Failed to \
                     establish a new connection: [Errno -3] Temporary failure in name resolution')'\n\
-                    ERROR: Could not find a version that satisfies the requirement torch==2.13.0 (from versions: none)\n\
+                    ERROR: Could not find a version that satisfies torch==2.13.0 (from versions: none)\n\
                     ERROR: No matching distribution found for torch==2.13.0";
         let error = meaning(said);
         assert!(matches!(&error, InstallError::NoNetwork { .. }), "{error}");

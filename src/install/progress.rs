@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use indicatif::{HumanBytes, HumanDuration, ProgressBar, ProgressStyle};
+use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
 
 /// Where progress is shown, and in which form.
 pub struct Progress {
@@ -110,7 +110,8 @@ impl Phase<'_> {
             Some(total) => format!("{} of {}", HumanBytes(self.bytes), HumanBytes(total)),
             None => self.detail.clone(),
         };
-        self.progress.line(&format!("  {}: {done}, {} so far", self.title, HumanDuration(self.started.elapsed())));
+        let seconds = self.started.elapsed().as_secs();
+        self.progress.line(&format!("  {}: {done}, {}:{:02} so far", self.title, seconds / 60, seconds % 60));
     }
 }
 

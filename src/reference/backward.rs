@@ -82,9 +82,10 @@ pub(super) fn backward(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let seed = match call.optional_tensor(1)? {
         Some(gradient) => {
             let gradient = machine.tensor(gradient).clone();
-            if gradient.shape() != root.shape() {
+            // One of another shape is summed to the tensor's, if the tensor's expands to it.
+            if root.node.is_some() && !root.shape().expands_to(gradient.shape()) {
                 let (gradient, output) = (gradient.shape().sizes().to_vec(), root.shape().sizes().to_vec());
-                return Err(Rejection::GradShape { gradient, output }.into());
+                return Err(Rejection::InvalidGradient { gradient, output }.into());
             }
             gradient
         }

@@ -1,0 +1,158 @@
+//! An adapter that is wrong on purpose: it tests the harness.
+//!
+//! `faulty FAULT [OPERATION]` answers as the reference does, except for one fault. A fault of the process or of the
+//! stream strikes each program that uses OPERATION (`mul` unless given), so that a program can be blamed for it; a lie
+//! about results tells itself wherever there is something to lie about. `faulty --list` lists them; `faulty honest` has
+//! none.
+
+mod lies;
+mod stream;
+
+use std::io::{self, BufWriter, Write};
+use std::process::ExitCode;
+
+use broadcheck::adapter::{Hello, Implementation, serve};
+use broadcheck::ops::Op;
+use broadcheck::program::{Program, Reply};
+use broadcheck::reference::Reference;
+
+use stream::Strike;
+
+/// One way to be wrong.
+struct Fault {
+    name: &'static str,
+    what: &'static str,
+    /// The programs in which it shows.
+    shows: &'static str,
+    how: How,
+}
+
+/// What is broken.
+enum How {
+    /// The reply, well-formed but wrong.
+    Lie(lies::Lie),
+    /// The process or the stream.
+    Strike(Strike),
+}
+
+macro_rules! faults {
+    ($($kind:ident $name:literal $what:literal in $shows:literal => $how:expr;)+) => {
+        &[$(Fault { name: $name, what: $what, shows: $shows, how: How::$kind($how) }),+]
+    };
+}
+
+const FAULTS: &[Fault] = faults! {
+    Lie "honest" "breaks nothing: the control" in "no program" => lies::honest;
+
+    Lie "wrong-shape" "puts a 1 before the sizes of each tensor" in "programs with a tensor as result" => lies::wrong_shape;
+    Lie "wrong-value" "changes one element of one result" in "programs with a tensor that has elements as result"
+        => lies::wrong_value;
+    Lie "wrong-dtype" "answers in float32, or in float64 where float32 is right"
+        in "programs with a tensor as result" => lies::wrong_dtype;
+    Lie "wrong-message" "changes a character of each message" in "programs with a rejection" => lies::wrong_message;
+    Lie "swapped-operands" "swaps two tensor operands" in "programs with a functional sub, div or order comparison of \
+        tensors that differ" => lies::swapped_operands;
+    Lie "wrong-strides" "claims that every tensor is contiguous" in "programs with an expanded, transposed or sliced \
+        tensor" => lies::wrong_strides;
+    Lie "lost-alias" "claims that every view is a copy" in "programs with a view" => lies::lost_alias;
+    Lie "changed-target" "changes the target before it rejects" in "programs with a rejected in-place step on an input \
+        that has elements" => lies::changed_target;
+    Lie "grows-target" "lets an in-place step change the shape of its target"
+        in "programs with an in-place step rejected for its shape" => lies::grows_target;
+    Lie "refuses-everything" "rejects each step with a plausible text" in "programs with any result"
+        => lies::refuses_everything;
+    Lie "accepts-everything" "turns each rejection into zeros" in "programs with a rejection"
+        => lies::accepts_everything;
+    Lie "wrong-gradient" "does not sum a gradient over the dimensions that were broadcast"
+        in "programs with the gradient of an input that was broadcast" => lies::wrong_gradient;
+    Lie "lost-warning" "keeps warnings to itself" in "programs with a warning" => lies::lost_warning;
+    Lie "invented-warning" "warns in the first step" in "programs with a step" => lies::invented_warning;
+    Lie "lost-nan" "puts 0 for NaN" in "programs with NaN in a result" => lies::lost_nan;
+    Lie "lost-zero-sign" "puts 0 for -0" in "programs with -0 in a result" => lies::lost_zero_sign;
+
+    Strike "dies" "aborts instead of answering" in "programs with OPERATION" => Strike::Dies;
+    Strike "quits" "exits with status 0 instead of answering" in "programs with OPERATION" => Strike::Quits;
+    Strike "hangs" "never answers" in "programs with OPERATION" => Strike::Hangs;
+    Strike "rubbish" "writes a line that is no JSON instead of answering" in "programs with OPERATION"
+        => Strike::Rubbish;
+    Strike "banner" "writes a library's banner to standard output, then answers" in "programs with OPERATION"
+        => Strike::Banner;
+    Strike "blank-line" "writes an empty line, then answers" in "programs with OPERATION" => Strike::BlankLine;
+    Strike "half-line" "writes half of the answer, then hangs" in "programs with OPERATION" => Strike::HalfLine;
+    Strike "endless-line" "writes a line that does not end" in "programs with OPERATION" => Strike::EndlessLine;
+    Strike "wrong-seq" "answers with another number" in "programs with OPERATION" => Strike::WrongSeq;
+    Strike "short-data" "leaves a byte out of the data" in "programs with OPERATION that have a tensor with elements as \
+        result" => Strike::ShortData;
+    Strike "missing-step" "leaves the last outcome out" in "programs with OPERATION" => Strike::MissingStep;
+    Strike "undeclared-unsupported" "calls unsupported what its hello declares" in "programs with OPERATION"
+        => Strike::UndeclaredUnsupported;
+    Strike "misunderstands" "answers that the request makes no sense" in "programs with OPERATION"
+        => Strike::Misunderstands;
+    Strike "dies-at-start" "exits with status 3 before its hello" in "no program: it does not start"
+        => Strike::DiesAtStart;
+    Strike "hangs-at-start" "never says hello" in "no program: it does not start" => Strike::HangsAtStart;
+    Strike "rubbish-at-start" "writes a banner before its hello" in "no program: it does not start"
+        => Strike::RubbishAtStart;
+    Strike "old-protocol" "speaks protocol version 0" in "no program: it does not start" => Strike::OldProtocol;
+};
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("faulty: {message}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run() -> Result<(), String> {
+    let mut args = std::env::args().skip(1);
+    let name = args.next().ok_or("which fault? `faulty --list` lists them")?;
+    if name == "--list" {
+        return list().map_err(|error| error.to_string());
+    }
+    let fault = FAULTS.iter().find(|fault| fault.name == name);
+    let fault = fault.ok_or_else(|| format!("no fault is called {name:?}; `faulty --list` lists them"))?;
+    let struck = args.next().unwrap_or_else(|| Op::Mul.name().to_owned());
+    let (struck, _) = Op::parse(&struck).ok_or_else(|| format!("no operation is called {struck:?}"))?;
+    let (input, output) = (io::stdin().lock(), BufWriter::new(io::stdout().lock()));
+    let served = match &fault.how {
+        How::Lie(lie) => serve(&mut Liar { name: fault.name, lie: *lie }, input, output),
+        How::Strike(strike) => stream::serve(*strike, struck, hello(fault.name), input, output),
+    };
+    served.map_err(|error| error.to_string())
+}
+
+/// The reference, with a lie in what it answers.
+struct Liar {
+    name: &'static str,
+    lie: lies::Lie,
+}
+
+impl Implementation for Liar {
+    fn hello(&mut self) -> Hello {
+        hello(self.name)
+    }
+
+    fn run(&mut self, program: &Program) -> Reply {
+        (self.lie)(program)
+    }
+}
+
+/// It declares all that the reference has; the fault stands where others tell their build.
+fn hello(fault: &str) -> Hello {
+    Hello { name: "faulty".to_owned(), build: fault.to_owned(), ..reference().hello() }
+}
+
+fn reference() -> impl Implementation {
+    Reference
+}
+
+fn list() -> io::Result<()> {
+    let mut output = io::stdout().lock();
+    for Fault { name, what, shows, .. } in FAULTS {
+        writeln!(output, "{name:<23} {what}\n{:<23} shows in {shows}", "")?;
+    }
+    Ok(())
+}

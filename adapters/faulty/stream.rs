@@ -1,0 +1,124 @@
+//! Faults of the process and of the stream: what the harness alone may call a crash, a time-out or a protocol error.
+
+use std::io::{self, BufRead, Write};
+use std::thread;
+
+use broadcheck::adapter::protocol::{Request, Response, VERSION};
+use broadcheck::adapter::{Hello, Implementation};
+use broadcheck::ops::Op;
+use broadcheck::program::{Outcome, Program, Reply, Value};
+
+/// What happens to an answer. `main.rs` describes them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strike {
+    Dies,
+    Quits,
+    Hangs,
+    Rubbish,
+    Banner,
+    BlankLine,
+    HalfLine,
+    EndlessLine,
+    WrongSeq,
+    ShortData,
+    MissingStep,
+    UndeclaredUnsupported,
+    Misunderstands,
+    DiesAtStart,
+    HangsAtStart,
+    RubbishAtStart,
+    OldProtocol,
+}
+
+/// Answers requests until the input ends, honestly but for the programs that use `struck`.
+pub fn serve(strike: Strike, struck: Op, hello: Hello, input: impl BufRead, mut output: impl Write) -> io::Result<()> {
+    for line in input.lines() {
+        let response = match serde_json::from_str(&line?)? {
+            Request::Hello { .. } => greet(strike, hello.clone(), &mut output)?,
+            Request::Run { seq, program } => {
+                let reply = super::reference().run(&program);
+                match program.steps.iter().any(|step| step.op == struck) {
+                    true => answer(strike, seq, &program, reply, &mut output)?,
+                    false => Response::Ran { seq, reply },
+                }
+            }
+        };
+        serde_json::to_writer(&mut output, &response)?;
+        output.write_all(b"\n")?;
+        output.flush()?;
+    }
+    Ok(())
+}
+
+fn greet(strike: Strike, hello: Hello, output: &mut impl Write) -> io::Result<Response> {
+    match strike {
+        Strike::DiesAtStart => {
+            eprintln!("libfaulty.so.1: cannot open shared object file: No such file or directory");
+            std::process::exit(3)
+        }
+        Strike::HangsAtStart => sleep_forever(),
+        Strike::RubbishAtStart => writeln!(output, "Welcome to faulty!")?,
+        _ => {}
+    }
+    let protocol = if strike == Strike::OldProtocol { 0 } else { VERSION };
+    Ok(Response::Hello { protocol, hello })
+}
+
+fn answer(
+    strike: Strike,
+    mut seq: u64,
+    program: &Program,
+    mut reply: Reply,
+    output: &mut impl Write,
+) -> io::Result<Response> {
+    // Only for the sake of what the harness shows along with a fault; it must not read anything into it.
+    eprintln!("faulty strikes program {seq}");
+    match strike {
+        Strike::Dies => std::process::abort(),
+        Strike::Quits => std::process::exit(0),
+        Strike::Hangs => sleep_forever(),
+        Strike::Rubbish => {
+            writeln!(output, "assertion failed: it was fine yesterday")?;
+            output.flush()?;
+            sleep_forever()
+        }
+        Strike::Banner => writeln!(output, "faulty 1.0 is using 2 threads")?,
+        Strike::BlankLine => writeln!(output)?,
+        Strike::HalfLine => {
+            let line = serde_json::to_string(&Response::Ran { seq, reply })?;
+            output.write_all(&line.as_bytes()[..line.len() / 2])?;
+            output.flush()?;
+            sleep_forever()
+        }
+        Strike::EndlessLine => loop {
+            output.write_all(&[b'x'; 1024])?;
+        },
+        Strike::WrongSeq => seq += 1,
+        Strike::ShortData => shorten(&mut reply),
+        Strike::MissingStep => drop(reply.steps.pop()),
+        Strike::UndeclaredUnsupported => {
+            reply.steps[0].outcome = Outcome::Unsupported(format!("{} on Sundays", program.steps[0].op));
+        }
+        Strike::Misunderstands => {
+            return Ok(Response::Error { message: format!("unknown operation {}", program.steps[0].op) });
+        }
+        Strike::DiesAtStart | Strike::HangsAtStart | Strike::RubbishAtStart | Strike::OldProtocol => {}
+    }
+    Ok(Response::Ran { seq, reply })
+}
+
+fn shorten(reply: &mut Reply) {
+    for step in &mut reply.steps {
+        if let Outcome::Value(Value::Tensor(tensor)) = &mut step.outcome
+            && tensor.data.pop().is_some()
+        {
+            return;
+        }
+    }
+}
+
+fn sleep_forever() -> ! {
+    loop {
+        thread::park();
+    }
+}

@@ -1,0 +1,242 @@
+//! libtorch as an implementation of `broadcheck`: programs run as calls of `tch`, and errors, warnings and storages
+//! come back as libtorch's own.
+//!
+//! The binary of the same name serves the adapter protocol; fuzz targets use [`Libtorch`] in process.
+//!
+//! This crate knows nothing of what a result should be. It computes nothing itself: where Python's front end would do
+//! something before it calls libtorch, that is either done by libtorch's C++ counterpart or declared unsupported.
+
+mod call;
+mod error;
+mod shim;
+mod value;
+
+use std::sync::Once;
+
+use broadcheck::adapter::{Capability, Hello, Implementation};
+use broadcheck::ops::{Op, Signature};
+use broadcheck::program::{Arg, Outcome, Program, Reply, Step, StepOutcome, TensorValue, Value, ValueRef};
+use broadcheck::tensor::{DType, Scalar};
+use tch::Tensor;
+
+use call::{Fault, Method};
+use shim::{Argument, Returned};
+use value::Storages;
+
+pub use value::LIMIT;
+
+/// libtorch, in this process.
+#[derive(Debug)]
+pub struct Libtorch(());
+
+impl Libtorch {
+    /// Prepares libtorch, once a process: no backtraces for errors, which cost milliseconds each, and every warning
+    /// repeats.
+    pub fn new() -> Libtorch {
+        static START: Once = Once::new();
+        START.call_once(shim::start);
+        Libtorch(())
+    }
+}
+
+impl Default for Libtorch {
+    fn default() -> Self {
+        Libtorch::new()
+    }
+}
+
+impl Implementation for Libtorch {
+    fn hello(&mut self) -> Hello {
+        let (version, build) = describe(&shim::config(), &shim::header_version());
+        Hello {
+            name: "libtorch".to_owned(),
+            version,
+            build,
+            ops: Op::ALL.iter().copied().filter(|&op| !matches!(call::method(op), Method::Absent)).collect(),
+            dtypes: DType::ALL.to_vec(),
+            capabilities: vec![
+                Capability::InPlace,
+                Capability::Out,
+                Capability::Strides,
+                Capability::Autograd,
+                Capability::Warnings,
+                Capability::Messages,
+            ],
+        }
+    }
+
+    fn run(&mut self, program: &Program) -> Reply {
+        shim::collect_warnings();
+        let inputs = program.inputs.iter().map(value::input).collect::<Result<Vec<_>, _>>();
+        let mut run = match inputs.and_then(Run::new) {
+            Ok(run) => run,
+            Err(fault) => {
+                let failed = StepOutcome { outcome: Outcome::Failed(fault.text()), warnings: Vec::new() };
+                return Reply { steps: vec![failed; program.steps.len()], inputs: Vec::new() };
+            }
+        };
+        let steps = program
+            .steps
+            .iter()
+            .map(|step| {
+                let outcome = run.step(step);
+                StepOutcome { outcome, warnings: shim::take_warnings() }
+            })
+            .collect();
+        let inputs = if program.mutates() { run.inputs(program.inputs.len()) } else { Vec::new() };
+        Reply { steps, inputs }
+    }
+}
+
+/// The version and what else matters, from `at::show_config()`.
+///
+/// The version is the one that the library was built as; `header_version` stands in where the library does not tell.
+fn describe(config: &str, header_version: &str) -> (String, String) {
+    let settings = config.lines().find_map(|line| line.trim().strip_prefix("- Build settings: ")).unwrap_or_default();
+    let setting = |name: &str| settings.split(", ").find_map(|entry| entry.strip_prefix(name)?.strip_prefix('='));
+    let mut build: Vec<String> = config
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("- "))
+        .filter(|line| !line.starts_with("Build settings"))
+        .map(str::to_owned)
+        .collect();
+    for name in ["BLAS_INFO", "BUILD_TYPE", "COMMIT_SHA"] {
+        build.extend(setting(name).map(|value| format!("{name}={value}")));
+    }
+    let version = setting("TORCH_VERSION").unwrap_or_else(|| {
+        build.push("version of the headers, the library does not tell".to_owned());
+        header_version
+    });
+    (version.to_owned(), build.join("; "))
+}
+
+/// The values of one program. All of them live until its end, so that storages keep their identity.
+struct Run {
+    values: Vec<Option<Returned>>,
+    storages: Storages,
+}
+
+impl Run {
+    fn new(inputs: Vec<Tensor>) -> Result<Run, Fault> {
+        let mut storages = Storages::default();
+        for input in &inputs {
+            storages.number(shim::storage(input)?.0);
+        }
+        Ok(Run { values: inputs.into_iter().map(|input| Some(Returned::Tensor(input))).collect(), storages })
+    }
+
+    fn step(&mut self, step: &Step) -> Outcome {
+        let (outcome, value) = match self.attempt(step) {
+            Ok((value, returned)) => (Outcome::Value(value), Some(returned)),
+            Err(outcome) => (outcome, None),
+        };
+        self.values.push(value);
+        outcome
+    }
+
+    fn attempt(&mut self, step: &Step) -> Result<(Value, Returned), Outcome> {
+        let args = step.args.iter().map(|arg| self.argument(arg)).collect::<Result<Vec<_>, _>>()?;
+        let out = step.out.map(|out| self.tensor(out)).transpose()?;
+        let returned = within_limit(step.op, &args)
+            .and_then(|()| call::call(step.op, step.form, &args, out))
+            .map_err(Fault::outcome)?;
+        let value = self.value(&returned).map_err(Fault::outcome)?;
+        Ok((value, returned))
+    }
+
+    fn value(&mut self, returned: &Returned) -> Result<Value, Fault> {
+        Ok(match returned {
+            Returned::Nothing => Value::Nothing,
+            Returned::Number(number) => Value::Number(*number),
+            Returned::Tensor(tensor) => Value::Tensor(value::snapshot(tensor, &mut self.storages)?),
+            Returned::Tensors(tensors) => Value::Tensors(
+                tensors.iter().map(|tensor| value::snapshot(tensor, &mut self.storages)).collect::<Result<_, _>>()?,
+            ),
+        })
+    }
+
+    fn argument<'a>(&'a self, arg: &'a Arg) -> Result<Argument<'a>, Outcome> {
+        Ok(match arg {
+            Arg::Nothing => Argument::Nothing,
+            Arg::Tensor(value) => Argument::Tensor(self.tensor(*value)?),
+            Arg::Tensors(values) => {
+                Argument::Tensors(values.iter().map(|value| self.tensor(*value)).collect::<Result<_, _>>()?)
+            }
+            Arg::Number(number) => Argument::Number(*number),
+            Arg::Int(int) => Argument::Number(Scalar::Int(*int)),
+            Arg::Ints(ints) => Argument::Ints(ints),
+            Arg::Flag(flag) => Argument::Number(Scalar::Bool(*flag)),
+            Arg::Text(text) => Argument::Text(text),
+            Arg::Index(items) => Argument::Index(items),
+            Arg::Shapes(_) => return Err(Outcome::Unsupported("libtorch has no functions of shapes".to_owned())),
+        })
+    }
+
+    /// The tensor that a step uses. A number or nothing in its place blocks the step like a missing value.
+    fn tensor(&self, wanted: ValueRef) -> Result<&Tensor, Outcome> {
+        let found = match (self.values.get(wanted.value).and_then(Option::as_ref), wanted.part) {
+            (Some(Returned::Tensor(tensor)), None) => Some(tensor),
+            (Some(Returned::Tensors(tensors)), Some(part)) => tensors.get(part),
+            _ => None,
+        };
+        found.ok_or(Outcome::Blocked(wanted.value))
+    }
+
+    fn inputs(&mut self, count: usize) -> Vec<TensorValue> {
+        let Run { values, storages } = self;
+        values[..count]
+            .iter()
+            .filter_map(|value| match value {
+                // Inputs have been read before, from bytes of this very size, so this cannot fail.
+                Some(Returned::Tensor(tensor)) => value::snapshot(tensor, storages).ok(),
+                _ => None,
+            })
+            .collect()
+    }
+}
+
+/// Refuses what would take more memory than a value may have, before libtorch takes it. Views take none, and
+/// reductions no more than they are given, which has been within the limit.
+fn within_limit(op: Op, args: &[Argument<'_>]) -> Result<(), Fault> {
+    let tensors = args.iter().flat_map(|arg| match arg {
+        Argument::Tensor(tensor) => vec![*tensor],
+        Argument::Tensors(tensors) => tensors.clone(),
+        _ => Vec::new(),
+    });
+    let elements = match (op.info().signature, op.info().kernel) {
+        // No dimension of the result is larger than the largest there.
+        (Signature::Arithmetic | Signature::Binary, _) => {
+            let mut largest: Vec<i64> = Vec::new();
+            for tensor in tensors {
+                let mut sizes = tensor.size();
+                sizes.reverse();
+                largest.resize(largest.len().max(sizes.len()), 1);
+                largest.iter_mut().zip(sizes).for_each(|(largest, size)| *largest = size.max(*largest));
+            }
+            largest.iter().fold(1, |product: usize, &size| product.saturating_mul(size as usize))
+        }
+        // No more elements than in the outer product of the operands.
+        (_, "product") => tensors.fold(1, |product: usize, tensor| product.saturating_mul(tensor.numel().max(1))),
+        _ => 0,
+    };
+    // The widest dtype, since the result's own is libtorch's to say.
+    let bytes = elements.saturating_mul(DType::Complex128.size());
+    if bytes > LIMIT { Err(value::too_large(bytes)) } else { Ok(()) }
+}
+
+impl Fault {
+    fn outcome(self) -> Outcome {
+        match self {
+            Fault::Raised(what) => Outcome::Rejected(error::rejected(&what)),
+            Fault::Unsupported(what) => Outcome::Unsupported(what),
+            Fault::Failed(what) => Outcome::Failed(what),
+        }
+    }
+
+    fn text(self) -> String {
+        match self {
+            Fault::Raised(what) => error::rejected(&what).message,
+            Fault::Unsupported(what) | Fault::Failed(what) => what,
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Serves the adapter protocol for libtorch: `adapters/README.md`.
+
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::num::NonZero;
+use std::os::fd::AsFd;
+use std::process::ExitCode;
+
+use broadcheck::adapter::{Implementation, serve};
+use broadcheck_libtorch::Libtorch;
+
+const HELP: &str = "\
+broadcheck-libtorch: libtorch as an adapter of broadcheck
+
+Reads requests from stdin and answers on stdout, a JSON line each; adapters/README.md of broadcheck has the protocol.
+
+Usage: broadcheck-libtorch [--threads N]
+
+  --threads N  threads that libtorch may use; one, unless told otherwise, so that sums have one order
+  --version    print the versions of the adapter and of libtorch
+  --help       print this
+";
+
+fn main() -> ExitCode {
+    match run(&std::env::args().skip(1).collect::<Vec<_>>()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("broadcheck-libtorch: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(args: &[String]) -> Result<(), Box<dyn std::error::Error>> {
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let threads = match args[..] {
+        [] => 1,
+        ["--threads", number] => {
+            let threads: NonZero<u16> = number.parse().map_err(|error| format!("--threads {number}: {error}"))?;
+            threads.get().into()
+        }
+        ["--version" | "-V"] => {
+            let hello = Libtorch::new().hello();
+            println!("broadcheck-libtorch {} ({} {})", env!("CARGO_PKG_VERSION"), hello.name, hello.version);
+            return Ok(());
+        }
+        ["--help" | "-h"] => {
+            print!("{HELP}");
+            return Ok(());
+        }
+        _ => return Err(format!("unexpected arguments: {}; see --help", args.join(" ")).into()),
+    };
+    let replies = private_stdout()?;
+    tch::set_num_threads(threads);
+    tch::set_num_interop_threads(threads);
+    serve(&mut Libtorch::new(), io::stdin().lock(), BufWriter::new(replies))?;
+    Ok(())
+}
+
+/// Moves the real stdout out of reach: what libtorch or a library below it prints then goes to stderr and cannot break
+/// the stream of replies.
+fn private_stdout() -> io::Result<File> {
+    let real = io::stdout().as_fd().try_clone_to_owned()?;
+    rustix::stdio::dup2_stdout(io::stderr().as_fd())?;
+    Ok(File::from(real))
+}

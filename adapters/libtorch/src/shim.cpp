@@ -1,0 +1,278 @@
+// See shim.h.
+
+#include "shim.h"
+
+#include <ATen/ScalarOps.h>
+#include <ATen/TensorIndexing.h>
+#include <ATen/Version.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/stack.h>
+#include <c10/util/Exception.h>
+#include <c10/util/Logging.h>
+#include <torch/csrc/api/include/torch/version.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <stdexcept>
+#include <string>
+
+namespace {
+
+// Runs `body` and turns what it throws into text. The texts of `c10::Error` are its `what()`, with the place it was
+// raised at, so that `tch`'s errors and these are one kind.
+template <class Body>
+char* guarded(Body&& body) {
+  try {
+    body();
+    return nullptr;
+  } catch (const std::exception& error) {
+    return strdup(error.what());
+  } catch (...) {
+    return strdup("something was thrown that is no std::exception");
+  }
+}
+
+// libtorch keeps the handler per thread, and so do the warnings wait per thread.
+thread_local std::deque<std::string> warnings;
+
+struct Collector : c10::WarningHandler {
+  void process(const c10::Warning& warning) override { warnings.push_back(warning.msg()); }
+};
+
+at::Scalar to_scalar(const bc_value& value) {
+  switch (value.tag) {
+    case BC_INT:
+      return at::Scalar(value.whole);
+    case BC_FLOAT:
+      return at::Scalar(value.re);
+    case BC_BOOL:
+      return at::Scalar(value.whole != 0);
+    case BC_COMPLEX:
+      return at::Scalar(c10::complex<double>(value.re, value.im));
+    default:
+      throw std::invalid_argument("shim: not a number");
+  }
+}
+
+c10::IValue to_ivalue(const bc_value& value) {
+  switch (value.tag) {
+    case BC_NOTHING:
+      return c10::IValue();
+    case BC_TENSOR:
+      return c10::IValue(*static_cast<const at::Tensor*>(value.data));
+    case BC_TENSORS: {
+      auto tensors = static_cast<const at::Tensor* const*>(value.data);
+      c10::List<at::Tensor> list;
+      for (int64_t i = 0; i < value.count; ++i) list.push_back(*tensors[i]);
+      return c10::IValue(std::move(list));
+    }
+    case BC_INTS:
+      return c10::IValue(at::IntArrayRef(static_cast<const int64_t*>(value.data), value.count));
+    case BC_TEXT:
+      return c10::IValue(std::string(static_cast<const char*>(value.data), value.count));
+    default:
+      return c10::IValue(to_scalar(value));
+  }
+}
+
+bc_value number(const at::Scalar& scalar) {
+  bc_value value{};
+  if (scalar.isBoolean()) {
+    value.tag = BC_BOOL;
+    value.whole = scalar.toBool();
+  } else if (scalar.isIntegral(/*includeBool=*/false)) {
+    value.tag = BC_INT;
+    value.whole = scalar.toLong();
+  } else if (scalar.isFloatingPoint()) {
+    value.tag = BC_FLOAT;
+    value.re = scalar.toDouble();
+  } else {
+    auto complex = scalar.toComplexDouble();
+    value.tag = BC_COMPLEX;
+    value.re = complex.real();
+    value.im = complex.imag();
+  }
+  return value;
+}
+
+// The tensors of a result belong to the caller; the array that holds them is given back to `bc_free`.
+bc_value tensors(at::ArrayRef<at::Tensor> list) {
+  auto array = static_cast<at::Tensor**>(malloc(sizeof(at::Tensor*) * (list.size() + 1)));
+  for (size_t i = 0; i < list.size(); ++i) array[i] = new at::Tensor(list[i]);
+  bc_value value{};
+  value.tag = BC_TENSORS;
+  value.count = static_cast<int64_t>(list.size());
+  value.data = array;
+  return value;
+}
+
+bc_value to_value(const c10::IValue& result) {
+  if (result.isTensor()) {
+    bc_value value{};
+    value.tag = BC_TENSOR;
+    value.data = new at::Tensor(result.toTensor());
+    return value;
+  }
+  if (result.isTensorList()) return tensors(result.toTensorVector());
+  if (result.isScalar()) return number(result.toScalar());
+  if (result.isNone()) return bc_value{};
+  throw std::invalid_argument("shim: a result of type " + result.tagKind());
+}
+
+}  // namespace
+
+extern "C" {
+
+void bc_free(void* memory) { free(memory); }
+
+void bc_start() {
+  // By default libtorch symbolizes a backtrace for every error, which takes milliseconds.
+  c10::SetStackTraceFetcher([]() -> std::string { return std::string(); });
+  // TORCH_WARN_ONCE would otherwise warn in the first program and not in the next.
+  c10::WarningUtils::set_warnAlways(true);
+}
+
+char* bc_config() { return strdup(at::show_config().c_str()); }
+
+char* bc_header_version() { return strdup(TORCH_VERSION); }
+
+void bc_collect_warnings() {
+  static Collector collector;
+  c10::WarningUtils::set_warning_handler(&collector);
+  warnings.clear();
+}
+
+char* bc_next_warning() {
+  if (warnings.empty()) return nullptr;
+  char* text = strdup(warnings.front().c_str());
+  warnings.pop_front();
+  return text;
+}
+
+int bc_has_operator(const char* name, const char* overload, int with_cpu_kernel) {
+  auto op = c10::Dispatcher::singleton().findSchema({name, overload});
+  return op.has_value() && (!with_cpu_kernel || op->hasKernelForDispatchKey(c10::DispatchKey::CPU));
+}
+
+// The overload of `sibling` that takes the arguments of `name.overload`, apart from tensors to write to: of `add_` for
+// an in-place form, of `add` itself for `out`. Names do not tell: `out` of `add.Tensor` is `add.out`, of `eq.Tensor`
+// `eq.Tensor_out`, of `sum.dim_IntList` `sum.IntList_out`. Null if there is none.
+char* bc_sibling_overload(const char* name, const char* overload, const char* sibling) {
+  auto& dispatcher = c10::Dispatcher::singleton();
+  auto op = dispatcher.findSchema({name, overload});
+  if (!op) return nullptr;
+  const bool to_out = std::strcmp(name, sibling) == 0;
+  const auto& wanted = op->schema().arguments();
+  auto fits = [&](const c10::FunctionSchema& schema) {
+    size_t matched = 0;
+    bool has_out = false;
+    for (const auto& argument : schema.arguments()) {
+      if (argument.is_out()) {
+        has_out = true;
+      } else if (matched < wanted.size() && argument.name() == wanted[matched].name() &&
+                 *argument.type() == *wanted[matched].type()) {
+        ++matched;
+      } else {
+        return false;
+      }
+    }
+    return matched == wanted.size() && has_out == to_out;
+  };
+  for (const auto& candidate : dispatcher.getAllOpNames()) {
+    if (candidate.name != sibling) continue;
+    auto found = dispatcher.findSchema(candidate);
+    if (found && fits(found->schema())) return strdup(candidate.overload_name.c_str());
+  }
+  return nullptr;
+}
+
+// Arguments that are not given take the schema's defaults, and `out` is the argument that the schema marks as written
+// to and named.
+char* bc_call(const char* name, const char* overload, const bc_value* args, int64_t count, const at::Tensor* out,
+              bc_value* result) {
+  return guarded([&] {
+    auto op = c10::Dispatcher::singleton().findSchemaOrThrow(name, overload);
+    const auto& parameters = op.schema().arguments();
+    torch::jit::Stack stack;
+    for (size_t i = 0; i < parameters.size(); ++i) {
+      if (parameters[i].is_out()) {
+        if (!out) throw std::invalid_argument("shim: the operator needs an out tensor");
+        stack.emplace_back(*out);
+      } else if (i < static_cast<size_t>(count)) {
+        stack.push_back(to_ivalue(args[i]));
+      } else if (parameters[i].default_value()) {
+        stack.push_back(*parameters[i].default_value());
+      } else {
+        throw std::invalid_argument("shim: no argument for " + parameters[i].name());
+      }
+    }
+    op.callBoxed(stack);
+    if (stack.empty()) {
+      *result = bc_value{};
+    } else if (stack.size() == 1) {
+      *result = to_value(stack[0]);
+    } else {
+      std::vector<at::Tensor> several;
+      for (const auto& value : stack) several.push_back(value.toTensor());
+      *result = tensors(several);
+    }
+  });
+}
+
+char* bc_wrapped_number(const bc_value* value, at::Tensor** result) {
+  return guarded([&] {
+    auto tensor = c10::scalar_to_tensor(to_scalar(*value));
+    tensor.unsafeGetTensorImpl()->set_wrapped_number(true);
+    *result = new at::Tensor(std::move(tensor));
+  });
+}
+
+char* bc_index(const at::Tensor* self, const bc_index_item* items, int64_t count, at::Tensor** result) {
+  using namespace at::indexing;
+  return guarded([&] {
+    std::vector<TensorIndex> indices;
+    for (int64_t i = 0; i < count; ++i) {
+      const auto& item = items[i];
+      auto bound = [](int64_t has, int64_t value) {
+        return has ? std::optional<c10::SymInt>(value) : std::nullopt;
+      };
+      switch (item.tag) {
+        case BC_NEW_DIM:
+          indices.emplace_back(None);
+          break;
+        case BC_ELLIPSIS:
+          indices.emplace_back(Ellipsis);
+          break;
+        case BC_AT:
+          indices.emplace_back(item.start);
+          break;
+        default:
+          indices.emplace_back(Slice(bound(item.has_start, item.start), bound(item.has_stop, item.stop), item.step));
+      }
+    }
+    *result = new at::Tensor(self->index(indices));
+  });
+}
+
+char* bc_backward(const at::Tensor* self, const at::Tensor* gradient) {
+  return guarded([&] { self->backward(gradient ? *gradient : at::Tensor()); });
+}
+
+char* bc_storage(const at::Tensor* self, const void** storage, int64_t* offset) {
+  return guarded([&] {
+    *storage = self->storage().unsafeGetStorageImpl();
+    *offset = self->storage_offset();
+  });
+}
+
+// Views may be lazily conjugated or negated; the bytes are those of the elements, not of the memory.
+char* bc_read(const at::Tensor* self, void* bytes, int64_t count) {
+  return guarded([&] {
+    auto whole = self->detach().resolve_conj().resolve_neg().contiguous();
+    if (static_cast<int64_t>(whole.nbytes()) != count) throw std::invalid_argument("shim: wrong number of bytes");
+    if (count > 0) std::memcpy(bytes, whole.const_data_ptr(), count);
+  });
+}
+
+}  // extern "C"

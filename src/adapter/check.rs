@@ -1,0 +1,141 @@
+//! Whether a reply is one to the program: its form, never its content.
+
+use crate::program::{Outcome, Program, Reply, TensorValue};
+use crate::tensor::{DType, Shape};
+
+/// What is wrong with the form of a reply to a program that the adapter has declared to support.
+pub(super) fn problem(program: &Program, reply: &Reply) -> Option<String> {
+    if reply.steps.len() != program.steps.len() {
+        return Some(format!(
+            "the reply has {} step outcomes, the program has {} steps",
+            reply.steps.len(),
+            program.steps.len()
+        ));
+    }
+    let steps = program.steps.iter().zip(&reply.steps).enumerate();
+    for (at, (step, answer)) in steps {
+        let (name, op) = (&step.name, step.op);
+        match &answer.outcome {
+            Outcome::Unsupported(what) => {
+                return Some(format!(
+                    "step `{name}` ({op}) is answered as unsupported ({what}), but hello declares all that it needs"
+                ));
+            }
+            Outcome::Blocked(value) if *value >= program.inputs.len() + at => {
+                return Some(format!(
+                    "step `{name}` ({op}) is blocked by value {value}, which does not come before it"
+                ));
+            }
+            outcome => {
+                let wrong = outcome.tensors().iter().find_map(of_tensor);
+                if let Some(wrong) = wrong {
+                    return Some(format!("the result of step `{name}` ({op}) {wrong}"));
+                }
+            }
+        }
+    }
+    of_inputs(program, reply)
+}
+
+fn of_inputs(program: &Program, reply: &Reply) -> Option<String> {
+    let failed = reply.steps.iter().any(|step| matches!(step.outcome, Outcome::Failed(_)));
+    if reply.inputs.is_empty() && (failed || !program.mutates()) {
+        return None;
+    }
+    if reply.inputs.len() != program.inputs.len() {
+        return Some(format!(
+            "the reply has the final state of {} inputs, the program has {}",
+            reply.inputs.len(),
+            program.inputs.len()
+        ));
+    }
+    let mut inputs = program.inputs.iter().zip(&reply.inputs);
+    inputs.find_map(|(input, after)| Some(format!("the final state of input `{}` {}", input.name, of_tensor(after)?)))
+}
+
+fn of_tensor(tensor: &TensorValue) -> Option<String> {
+    // A shape off the wire has not been checked yet, and arithmetic on an impossible one would overflow.
+    let shape = match Shape::new(tensor.shape.sizes().to_vec()) {
+        Ok(shape) => shape,
+        Err(error) => return Some(format!("has an impossible shape: {error}")),
+    };
+    let (dtype, given) = (tensor.dtype, tensor.data.len());
+    let needed = shape.numel().checked_mul(dtype.size());
+    if needed != Some(given) {
+        let needed = needed.map_or("more bytes than can be counted".to_owned(), |needed| format!("{needed} bytes"));
+        return Some(format!("has {given} bytes of data; {dtype} {shape} takes {needed}"));
+    }
+    if dtype == DType::Bool
+        && let Some(byte) = tensor.data.iter().find(|&&byte| byte > 1)
+    {
+        return Some(format!("has a bool that is {byte}, not 0 or 1"));
+    }
+    let strides = tensor.strides.as_ref().map_or(shape.rank(), Vec::len);
+    (strides != shape.rank()).then(|| format!("has {strides} strides and {} dimensions", shape.rank()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ops::{Form, Op};
+    use crate::program::{Arg, Input, Step, StepOutcome, Value, ValueRef};
+
+    fn program(form: Form) -> Program {
+        let shape = Shape::new(vec![3]).unwrap();
+        let x = Input { name: "x".into(), dtype: DType::Float32, shape, data: vec![0; 12], requires_grad: false };
+        let args = vec![Arg::Tensor(ValueRef { value: 0, part: None })];
+        Program { inputs: vec![x], steps: vec![Step { name: "r".into(), op: Op::Contiguous, form, args, out: None }] }
+    }
+
+    fn tensor(sizes: &[i64], bytes: usize) -> TensorValue {
+        // Through JSON, as `Shape::new` would refuse what is to be tested.
+        let shape = serde_json::from_value(serde_json::json!(sizes)).unwrap();
+        TensorValue { dtype: DType::Float32, shape, data: vec![0; bytes], strides: None, storage: None }
+    }
+
+    fn reply(outcome: Outcome) -> Reply {
+        Reply { steps: vec![StepOutcome { outcome, warnings: Vec::new() }], inputs: Vec::new() }
+    }
+
+    fn value(sizes: &[i64], bytes: usize) -> Reply {
+        reply(Outcome::Value(Value::Tensor(tensor(sizes, bytes))))
+    }
+
+    #[test]
+    fn well_formed_replies_pass() {
+        let functional = program(Form::Functional);
+        assert_eq!(problem(&functional, &value(&[3], 12)), None);
+        assert_eq!(problem(&functional, &value(&[0, 5], 0)), None);
+        assert_eq!(problem(&functional, &reply(Outcome::Blocked(0))), None);
+        assert_eq!(problem(&program(Form::InPlace), &reply(Outcome::Failed("panic".into()))), None);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        let says = |reply: &Reply, text: &str| {
+            let found = problem(&program(Form::Functional), reply).unwrap_or_default();
+            assert!(found.contains(text), "{found:?} does not contain {text:?}");
+        };
+        says(&Reply::default(), "0 step outcomes, the program has 1 steps");
+        says(&value(&[3], 11), "the result of step `r` (contiguous) has 11 bytes of data; float32 [3] takes 12 bytes");
+        says(&value(&[-3], 12), "an impossible shape: size -3");
+        says(&value(&[i64::MAX], 12), "more bytes than can be counted");
+        says(&reply(Outcome::Blocked(1)), "blocked by value 1");
+        says(&reply(Outcome::Unsupported("mood".into())), "unsupported (mood), but hello declares");
+        let truth = TensorValue { dtype: DType::Bool, data: vec![0, 1, 2], ..tensor(&[3], 0) };
+        says(&reply(Outcome::Value(Value::Tensor(truth))), "a bool that is 2");
+        let mut strided = tensor(&[3], 12);
+        strided.strides = Some(vec![1, 1]);
+        says(&reply(Outcome::Value(Value::Tensor(strided))), "2 strides and 1 dimensions");
+    }
+
+    #[test]
+    fn the_final_inputs_are_needed_where_something_is_written() {
+        let mut answer = value(&[3], 12);
+        assert!(problem(&program(Form::InPlace), &answer).unwrap().contains("final state of 0 inputs"));
+        answer.inputs = vec![tensor(&[3], 12)];
+        assert_eq!(problem(&program(Form::InPlace), &answer), None);
+        answer.inputs = vec![tensor(&[3], 8)];
+        assert!(problem(&program(Form::InPlace), &answer).unwrap().contains("input `x` has 8 bytes"));
+    }
+}

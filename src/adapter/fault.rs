@@ -1,0 +1,168 @@
+//! What can go wrong with an adapter process. Only the harness says any of this; no adapter says it of itself.
+
+use std::process::ExitStatus;
+use std::time::Duration;
+
+/// Why a program has no reply.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// What happened.
+    pub kind: FaultKind,
+    /// Whether the program is certain to be the one: it alone was in flight, or the faulty line bears its number.
+    ///
+    /// Otherwise several programs were in flight, or none, and the fault did not come again when they were run one by
+    /// one in a fresh process. It is then put down to the first that had no answer; the cause may lie before it.
+    pub confirmed: bool,
+    /// The last that the adapter wrote to standard error, at most 64 KiB. Attached, never interpreted.
+    pub stderr: String,
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FaultKind {
+    /// The process ended.
+    Crashed {
+        /// Its exit status, or its signal by number and name.
+        status: String,
+    },
+    /// There was no answer in time.
+    TimedOut {
+        /// The limit.
+        after: Duration,
+    },
+    /// The answer was none.
+    Protocol {
+        /// The beginning of the line.
+        line: String,
+        /// What is wrong about it, as a sentence without a full stop.
+        why: String,
+    },
+    /// The program was not run: the adapter has been restarted as often as the limits allow.
+    BudgetSpent {
+        /// How often that is.
+        restarts: usize,
+    },
+    /// The program was not run: the adapter did not start again.
+    NotRestarted {
+        /// Why, on one line.
+        why: String,
+    },
+}
+
+/// Why an adapter cannot be used at all.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// There is no such program.
+    #[error("adapter `{program}` was not found")]
+    NotFound { program: String },
+    /// The system would not run it.
+    #[error("adapter `{program}` could not be started: {source}")]
+    Spawn { program: String, source: std::io::Error },
+    /// It ended before it said hello.
+    #[error("adapter `{program}` ended before it answered hello ({status}){}", shown(stderr))]
+    Exited { program: String, status: String, stderr: String },
+    /// It did not say hello in time.
+    #[error("adapter `{program}` did not answer hello within {after:?}{}", shown(stderr))]
+    TimedOut { program: String, after: Duration, stderr: String },
+    /// It said something else.
+    #[error("adapter `{program}` did not answer hello: {why}: {line:?}{}", shown(stderr))]
+    Rubbish { program: String, line: String, why: String, stderr: String },
+    /// It speaks another version of the protocol.
+    #[error("adapter `{program}` speaks protocol version {theirs}; this broadcheck speaks {ours}")]
+    WrongProtocol { program: String, theirs: u64, ours: u32 },
+    /// After a restart it introduced itself differently.
+    #[error("adapter `{program}` said something else of itself after a restart")]
+    Changed { program: String },
+}
+
+impl Fault {
+    /// The last lines of standard error, enough for a terminal.
+    pub fn stderr_lines(&self, count: usize) -> Vec<&str> {
+        last_lines(&self.stderr, count)
+    }
+}
+
+impl std::fmt::Display for Fault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.kind)?;
+        if !self.confirmed && self.kind.was_run() {
+            f.write_str(" (not seen again with this program alone; an earlier one may be the cause)")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Fault {}
+
+impl FaultKind {
+    /// Whether the program was given to the adapter at all.
+    pub fn was_run(&self) -> bool {
+        !matches!(self, FaultKind::BudgetSpent { .. } | FaultKind::NotRestarted { .. })
+    }
+
+    pub(super) fn protocol(line: &[u8], why: impl Into<String>) -> FaultKind {
+        FaultKind::Protocol { line: excerpt(line), why: why.into() }
+    }
+}
+
+impl std::fmt::Display for FaultKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            FaultKind::Crashed { status } => write!(f, "the adapter ended ({status})"),
+            FaultKind::TimedOut { after } => write!(f, "no answer within {after:?}"),
+            FaultKind::Protocol { line, why } if line.is_empty() => write!(f, "protocol error: {why}"),
+            FaultKind::Protocol { line, why } => write!(f, "protocol error: {why}: {line:?}"),
+            FaultKind::BudgetSpent { restarts } => {
+                write!(f, "not run: the adapter has used up its {restarts} restarts")
+            }
+            FaultKind::NotRestarted { why } => write!(f, "not run: {why}"),
+        }
+    }
+}
+
+/// The exit status, or the signal with its name. Whether a core was dumped depends on the machine, so it is left out.
+pub(super) fn status_text(status: ExitStatus) -> String {
+    status.to_string().replace(" (core dumped)", "")
+}
+
+/// The beginning of a line, as text that a person may see.
+pub(super) fn excerpt(line: &[u8]) -> String {
+    const SHOWN: usize = 160;
+    let start = String::from_utf8_lossy(&line[..line.len().min(SHOWN)]);
+    match line.len() {
+        0..=SHOWN => start.into_owned(),
+        length => format!("{}… ({length} bytes)", start.trim_end_matches(char::REPLACEMENT_CHARACTER)),
+    }
+}
+
+fn last_lines(text: &str, count: usize) -> Vec<&str> {
+    let mut lines: Vec<&str> = text.lines().rev().filter(|line| !line.trim().is_empty()).take(count).collect();
+    lines.reverse();
+    lines
+}
+
+fn shown(stderr: &str) -> String {
+    last_lines(stderr, 10).iter().map(|line| format!("\n    {line}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lines_are_cut_between_characters() {
+        assert_eq!(excerpt(b"short"), "short");
+        let long = "é".repeat(200);
+        assert_eq!(excerpt(long.as_bytes()), format!("{}… (400 bytes)", "é".repeat(80)));
+        let shifted = format!("x{long}");
+        assert_eq!(excerpt(shifted.as_bytes()), format!("x{}… (401 bytes)", "é".repeat(79)));
+    }
+
+    #[test]
+    fn a_start_error_shows_the_last_lines_of_standard_error() {
+        let stderr: String = (0..20).map(|n| format!("line {n}\n\n")).collect();
+        let error = StartError::Exited { program: "a".into(), status: "exit status: 3".into(), stderr }.to_string();
+        assert!(error.starts_with("adapter `a` ended before it answered hello (exit status: 3)\n    line 10\n"));
+        assert!(error.ends_with("\n    line 19"));
+    }
+}

@@ -1,0 +1,129 @@
+//! How an adapter is started and greeted, and how lines become messages.
+
+use std::ffi::OsString;
+use std::io;
+
+use serde::Deserialize;
+
+use super::Hello;
+use super::child::{Child, Ended, Event};
+use super::fault::{StartError, excerpt, status_text};
+use super::process::Limits;
+use super::protocol::{Request, Response, VERSION};
+
+/// How to start an adapter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommandLine {
+    /// The program; a bare name is looked up in `PATH`.
+    pub program: OsString,
+    /// Its arguments.
+    pub args: Vec<OsString>,
+    /// Variables to set in addition to the environment that it inherits.
+    pub env: Vec<(OsString, OsString)>,
+}
+
+impl CommandLine {
+    /// A program without arguments.
+    pub fn new(program: impl Into<OsString>) -> CommandLine {
+        CommandLine { program: program.into(), args: Vec::new(), env: Vec::new() }
+    }
+
+    /// Adds an argument.
+    #[must_use]
+    pub fn arg(mut self, arg: impl Into<OsString>) -> CommandLine {
+        self.args.push(arg.into());
+        self
+    }
+
+    /// Sets a variable of the environment.
+    #[must_use]
+    pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> CommandLine {
+        self.env.push((name.into(), value.into()));
+        self
+    }
+
+    /// What messages call it.
+    pub(super) fn name(&self) -> String {
+        self.program.to_string_lossy().into_owned()
+    }
+}
+
+/// Starts a process and waits for its hello.
+pub(super) fn launch(command: &CommandLine, limits: &Limits) -> Result<(Child, Hello), StartError> {
+    let program = command.name();
+    let mut process = std::process::Command::new(&command.program);
+    process.args(&command.args).envs(command.env.iter().map(|(name, value)| (name, value)));
+    let child = match Child::spawn(&mut process, limits.line) {
+        Ok(child) => child,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(StartError::NotFound { program }),
+        Err(source) => return Err(StartError::Spawn { program, source }),
+    };
+    child.send(encode(&Request::Hello { protocol: VERSION }));
+    let rubbish = |child: Child, line: &[u8], why: String| {
+        let line = excerpt(line);
+        Err(StartError::Rubbish { program: command.name(), line, why, stderr: child.kill().stderr })
+    };
+    let line = match child.receive(limits.hello) {
+        Some(Event::Line(line)) => line,
+        Some(Event::TooLong(line)) => return rubbish(child, &line, format!("longer than {} bytes", limits.line)),
+        Some(Event::End { unfinished }) => {
+            let Ended { status, stderr, .. } = child.ended();
+            return Err(match status {
+                Some(status) if unfinished.is_empty() || !status.success() => {
+                    StartError::Exited { program, status: status_text(status), stderr }
+                }
+                _ => {
+                    let why = "its output ends there".to_owned();
+                    StartError::Rubbish { program, line: excerpt(&unfinished), why, stderr }
+                }
+            });
+        }
+        None => {
+            let Ended { unfinished, stderr, .. } = child.kill();
+            if unfinished.is_empty() {
+                return Err(StartError::TimedOut { program, after: limits.hello, stderr });
+            }
+            let why = format!("the line was not ended within {:?}", limits.hello);
+            return Err(StartError::Rubbish { program, line: excerpt(&unfinished), why, stderr });
+        }
+    };
+    if let Some(theirs) = version_of(&line).filter(|&theirs| theirs != u64::from(VERSION)) {
+        return Err(StartError::WrongProtocol { program, theirs, ours: VERSION });
+    }
+    match decode(&line) {
+        Ok(Response::Hello { hello, .. }) => Ok((child, hello)),
+        Ok(_) => rubbish(child, &line, "the answer to something else".to_owned()),
+        Err(why) => rubbish(child, &line, why),
+    }
+}
+
+/// The protocol version in a hello, whatever else that version has put there.
+fn version_of(line: &[u8]) -> Option<u64> {
+    #[derive(Deserialize)]
+    struct AnyResponse {
+        hello: AnyHello,
+    }
+    #[derive(Deserialize)]
+    struct AnyHello {
+        protocol: u64,
+    }
+    serde_json::from_slice(line).ok().map(|AnyResponse { hello }| hello.protocol)
+}
+
+/// The line of a request.
+pub(super) fn encode(request: &Request) -> Vec<u8> {
+    let mut line = serde_json::to_vec(request).expect("requests have only text for keys");
+    line.push(b'\n');
+    line
+}
+
+/// The response that a line is, or why it is none.
+pub(super) fn decode(line: &[u8]) -> Result<Response, String> {
+    if line.trim_ascii().is_empty() {
+        return Err("a blank line".to_owned());
+    }
+    serde_json::from_slice(line).map_err(|error| match error.classify() {
+        serde_json::error::Category::Data => format!("JSON, but no response: {error}"),
+        _ => format!("not JSON: {error}"),
+    })
+}

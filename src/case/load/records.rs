@@ -1,0 +1,213 @@
+//! The lists that files hold: documents, clauses and cases, one record each.
+//!
+//! What a record says of records elsewhere is only collected here; [`super::check`] looks whether it is true.
+
+use std::collections::HashSet;
+
+use super::expect::{self, Side};
+use super::node::{Node, Record};
+use super::program;
+use crate::case::model::{Case, Clause, Document, Location, Shows, Source};
+use crate::program::Program;
+
+/// The list that a file holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum List {
+    /// `documents.yaml`.
+    Documents,
+    /// `clauses.yaml`.
+    Clauses,
+    /// Every other file.
+    Cases,
+}
+
+impl List {
+    /// What one record is called.
+    pub fn noun(self) -> &'static str {
+        match self {
+            List::Documents => "document",
+            List::Clauses => "clause",
+            List::Cases => "case",
+        }
+    }
+}
+
+/// One record that names another.
+#[derive(Clone, Debug)]
+pub struct Reference {
+    /// Which list the other is in.
+    pub list: List,
+    /// The id that is named.
+    pub id: String,
+    /// Whether the other must be an accepting case.
+    pub control: bool,
+    /// Where it is named.
+    pub location: Location,
+}
+
+/// What the records of all files refer to.
+pub type References = Vec<Reference>;
+
+/// The kinds of case that a clause can ask for.
+const SHOWS: [(&str, Shows); 3] = [("accept", Shows::Accept), ("reject", Shows::Reject), ("claim", Shows::Claim)];
+
+/// Reads one record of `documents.yaml`.
+pub fn document(node: Node<'_>) -> Option<Document> {
+    let record = node.record("a document", &["id", "title"])?;
+    let id = record.require("id").and_then(id);
+    let title = record.require("title").and_then(|node| node.text("the title"));
+    Some(Document { id: id?, title: title?.to_owned() })
+}
+
+/// Reads one record of `clauses.yaml`.
+pub fn clause(node: Node<'_>, references: &mut References) -> Option<Clause> {
+    let record = node.record("a clause", &["id", "statement", "shows", "sources"])?;
+    let id = record.require("id").and_then(id);
+    let statement = record.require("statement").and_then(|node| node.text("the statement"));
+    let shows = record.require("shows").and_then(|node| {
+        let parse = |text: &str| SHOWS.iter().find(|(name, _)| *name == text).map(|&(_, shows)| shows);
+        let kinds = list_of(node, "the kinds of case that show it: a list")?.into_iter();
+        let kinds: Vec<_> =
+            kinds.map(|node| node.word("kind of case", SHOWS.iter().map(|(name, _)| *name), parse)).collect();
+        kinds.into_iter().collect::<Option<Vec<_>>>()
+    });
+    let sources = record.require("sources").and_then(|node| {
+        let nodes = list_of(node, "the places where it stands: a list")?;
+        let sources: Vec<_> = nodes.into_iter().map(|node| source(node, references)).collect();
+        sources.into_iter().collect::<Option<Vec<_>>>()
+    });
+    Some(Clause {
+        id: id?,
+        statement: statement?.to_owned(),
+        shows: shows?,
+        sources: sources?,
+        location: node.location(),
+    })
+}
+
+/// The keys of a case.
+const CASE_KEYS: &[&str] = &["id", "clause", "source", "note", "control", "program", "expect", "documented", "why"];
+
+/// Reads one record of a file of cases, which all belong to one theme.
+pub fn case(node: Node<'_>, theme: &str, references: &mut References) -> Option<Case> {
+    let record = node.record("a case", CASE_KEYS)?;
+    let id = record.require("id").and_then(|node| case_id(node, theme));
+    let clauses = record.require("clause").and_then(|node| clause_ids(node, references));
+    let source = record.require("source").and_then(|node| source(node, references));
+    let note = text(&record, "note", "why the case is there");
+    let why = text(&record, "why", "what really happens");
+
+    let program = record.require("program").and_then(program::read);
+    let names = program.as_ref().map(|(_, names)| names);
+    let expect = record.require("expect").zip(names).and_then(|(node, names)| expect::read(node, names, Side::Expect));
+    let documented = match record.get("documented").zip(names) {
+        Some((node, names)) => expect::read(node, names, Side::Documented),
+        None => Some(Vec::new()),
+    };
+    match (record.get("documented"), record.get("why")) {
+        (Some(node), None) => node.key_fault("`documented` without `why`: say what really happens"),
+        (None, Some(node)) => node.key_fault("`why` without `documented`: say what the document says instead"),
+        _ => {}
+    }
+
+    let control = record.get("control").and_then(|node| reference(node, List::Cases, true, references));
+    let program: Option<Program> = program.map(|(program, _)| program);
+    let case = Case {
+        id: id?,
+        clauses: clauses?,
+        source: source?,
+        note: note.map(str::to_owned),
+        program: program?,
+        expect: expect?,
+        documented: documented?,
+        why: why.map(str::to_owned),
+        control,
+        location: node.location(),
+    };
+    match (case.rejects(), record.get("control")) {
+        (true, None) => node.fault(
+            "a case that expects a rejection needs a `control`: the id of an accepting case that differs as little as \
+             possible",
+        ),
+        (false, Some(control)) => control.key_fault("`control` is only for a case that expects a rejection"),
+        _ => {}
+    }
+    Some(case)
+}
+
+/// Words of lower-case letters and digits, joined by `-`.
+pub fn is_id(text: &str) -> bool {
+    text.split('-').all(|word| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit()))
+}
+
+fn id(node: Node<'_>) -> Option<String> {
+    let text = node.text("an id")?;
+    if !is_id(text) {
+        node.fault(format!("the id `{text}` is not lower-case words joined by `-`"));
+        return None;
+    }
+    Some(text.to_owned())
+}
+
+fn case_id(node: Node<'_>, theme: &str) -> Option<String> {
+    let text = node.text("an id")?;
+    match text.split_once('/') {
+        Some((before, words)) if before == theme && is_id(words) => Some(text.to_owned()),
+        Some((before, words)) if is_id(words) && before != theme => {
+            node.fault(format!("the id `{text}` must begin with `{theme}/`, after its file"));
+            None
+        }
+        _ => {
+            node.fault(format!("the id `{text}` must be `{theme}/` and lower-case words joined by `-`"));
+            None
+        }
+    }
+}
+
+fn clause_ids(node: Node<'_>, references: &mut References) -> Option<Vec<String>> {
+    let mut seen = HashSet::new();
+    let mut ids = Vec::new();
+    for node in list_of(node, "the clauses that it tests: a list")? {
+        let id = reference(node, List::Clauses, false, references)?;
+        if !seen.insert(id.clone()) {
+            node.fault(format!("the clause `{id}` is named twice"));
+        }
+        ids.push(id);
+    }
+    Some(ids)
+}
+
+fn source(node: Node<'_>, references: &mut References) -> Option<Source> {
+    let record = node.record("a source", &["doc", "section", "example"])?;
+    let doc = record.require("doc").and_then(|node| reference(node, List::Documents, false, references));
+    let section = record.require("section").and_then(|node| node.text("the heading of a section"));
+    let example = record.get("example").map(|node| match u32::try_from(node.integer("the number of an example")?) {
+        Ok(number @ 1..) => Some(number),
+        _ => node.wrong("the number of an example, counted from 1"),
+    });
+    let example = match example {
+        Some(example) => Some(example?),
+        None => None,
+    };
+    Some(Source { doc: doc?, section: section?.to_owned(), example })
+}
+
+fn reference(node: Node<'_>, list: List, control: bool, references: &mut References) -> Option<String> {
+    let id = node.text(format_args!("the id of a {}", list.noun()))?.to_owned();
+    references.push(Reference { list, id: id.clone(), control, location: node.location() });
+    Some(id)
+}
+
+fn text<'a>(record: &Record<'a>, key: &str, expected: &str) -> Option<&'a str> {
+    record.get(key).and_then(|node| node.text(expected))
+}
+
+/// A list with at least one element.
+fn list_of<'a>(node: Node<'a>, expected: &str) -> Option<Vec<Node<'a>>> {
+    let nodes = node.list(expected)?;
+    if nodes.is_empty() {
+        node.fault(format!("expected {expected}; this one is empty"));
+        return None;
+    }
+    Some(nodes)
+}

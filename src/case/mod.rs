@@ -1,0 +1,10 @@
+//! The specification as data: documents, clauses, cases; and how they are read from YAML and written to it.
+//!
+//! Nothing here runs a program or knows an implementation.
+
+pub mod load;
+pub mod model;
+pub mod render;
+
+pub use load::{Fault, LoadError, default_folder, load, load_files, load_program};
+pub use model::{Case, Clause, Document, Expectation, Expected, ExpectedRejection, Location, Shows, Source, Specification};

@@ -1,0 +1,148 @@
+//! `broadcheck check`: the specification on implementations.
+
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::{Ending, Failure};
+use crate::adapter::{CommandLine, Limits, Process};
+use crate::case;
+use crate::harness::check::{Candidate, Selection, check};
+use crate::harness::event::Event;
+use crate::harness::runner::Runner;
+use crate::install::{self, Progress};
+use crate::report::{Run, json, junit, text};
+
+/// Run the specification and say who conforms.
+///
+/// Prints which cases of which clause each implementation executed, which statements of the documents are true in it,
+/// every failure with the command that repeats it, and the totals.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  broadcheck check
+  broadcheck check --impl libtorch@2.13.0 --clause in-place-keeps-shape
+  broadcheck check --impl reference --case einsum/
+  broadcheck check --impl 'python3 my_adapter.py' --format json
+
+Exit codes: 0 conforms, 1 does not conform, 2 could not run.")]
+pub struct Check {
+    /// reference, libtorch, libtorch@VERSION, or the command of an adapter; may be given more than once
+    /// [default: reference and libtorch].
+    #[arg(long = "impl", value_name = "NAME|CMD")]
+    implementations: Vec<String>,
+    /// Only the cases of this clause; may be given more than once.
+    #[arg(long, value_name = "ID")]
+    clause: Vec<String>,
+    /// Only the case with this id, or the cases whose ids begin so; may be given more than once.
+    #[arg(long, value_name = "ID")]
+    case: Vec<String>,
+    /// What to print.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// The folder of the specification.
+    #[arg(long, value_name = "DIR")]
+    spec: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Format {
+    Text,
+    Json,
+    Junit,
+}
+
+impl Check {
+    pub fn run(&self) -> Result<Ending, Failure> {
+        let specification = case::load(&self.spec.clone().unwrap_or_else(case::default_folder))?;
+        let selection = Selection { clauses: self.clause.clone(), cases: self.case.clone() };
+        self.check_selection(&specification, &selection)?;
+        let given = match self.implementations.as_slice() {
+            [] => vec!["reference".to_owned(), "libtorch".to_owned()],
+            given => given.to_vec(),
+        };
+        let mut candidates = given
+            .into_iter()
+            .map(|given| Ok(Candidate { runner: runner(&given)?, given }))
+            .collect::<Result<Vec<_>, Failure>>()?;
+
+        let mut run = Run::default();
+        let progress = Bar::new();
+        let totals = check(&specification, &specification.digest, &selection, &mut candidates, |event| {
+            progress.show(event);
+            run.add(event);
+        });
+        progress.clear();
+        let report = match self.format {
+            Format::Text => text::render(&run),
+            Format::Json => json::render(&run),
+            Format::Junit => junit::render(&run),
+        };
+        // A reader that has seen enough, such as `head`, is no failure.
+        let _ = anstream::stdout().write_all(report.as_bytes());
+        Ok(if totals.conforms { Ending::Conforms } else { Ending::Differs })
+    }
+
+    fn check_selection(&self, specification: &case::Specification, selection: &Selection) -> Result<(), Failure> {
+        for wanted in &self.clause {
+            if !specification.clauses.iter().any(|clause| clause.id == *wanted) {
+                return Err(format!("there is no clause {wanted:?}; spec/clauses.yaml has them").into());
+            }
+        }
+        if !specification.cases.iter().any(|case| selection.takes(case)) {
+            return Err("no case is chosen by --clause and --case; case ids are those of spec/*.yaml".into());
+        }
+        Ok(())
+    }
+}
+
+/// The implementation that the command line means.
+fn runner(given: &str) -> Result<Runner, Failure> {
+    let command = match given.split_once('@').unwrap_or((given, "")) {
+        ("reference", "") => return Ok(Runner::Reference),
+        ("libtorch", version) => {
+            let version = (!version.is_empty()).then_some(version);
+            CommandLine::new(install::libtorch(version, &Progress::auto())?.adapter)
+        }
+        _ => {
+            let words = shlex::split(given).filter(|words| !words.is_empty());
+            let words = words.ok_or_else(|| format!("--impl {given:?} is no command: a quote is not closed"))?;
+            words[1..].iter().fold(CommandLine::new(&words[0]), |command, word| command.arg(word))
+        }
+    };
+    let process = Process::start(command, Limits::default()).map_err(|error| {
+        format!("--impl {given}: {error}\nknown names are reference, libtorch and libtorch@VERSION; anything else is the command of an adapter")
+    })?;
+    Ok(Runner::Adapter(Box::new(process)))
+}
+
+/// Progress on a terminal.
+struct Bar(ProgressBar);
+
+impl Bar {
+    fn new() -> Bar {
+        if !std::io::stderr().is_terminal() {
+            return Bar(ProgressBar::hidden());
+        }
+        let style = ProgressStyle::with_template("{prefix} {bar:30} {pos}/{len} {msg}").expect("a fixed template");
+        Bar(ProgressBar::new(0).with_style(style))
+    }
+
+    fn show(&self, event: &Event) {
+        match event {
+            Event::Started(started) => self.0.set_length(started.cases as u64),
+            Event::Implementation(ready) => {
+                self.0.set_prefix(ready.label.clone());
+                self.0.set_position(0);
+            }
+            Event::Judged(_) => self.0.inc(1),
+            Event::Clause(_) | Event::Finished(_) => {}
+        }
+    }
+
+    fn clear(&self) {
+        self.0.finish_and_clear();
+    }
+}

@@ -1,0 +1,252 @@
+//! `broadcheck explain`: why shapes broadcast, or do not, dimension by dimension.
+
+use std::fmt::Write;
+
+use anstyle::{AnsiColor, Style};
+use clap::Args;
+
+use super::{Ending, Failure, ops};
+use crate::adapter::Implementation;
+use crate::ops::{Form, Op, ParamDefault, ParamKind, Signature};
+use crate::program::{Arg, Input, Outcome, Program, Step, Value, ValueRef};
+use crate::reference::Reference;
+use crate::tensor::shape::{Alignment, align};
+use crate::tensor::{Buffer, DType, Layout, Scalar, Shape};
+
+const GOOD: Style = AnsiColor::Green.on_default().bold();
+const BAD: Style = AnsiColor::Red.on_default().bold();
+const FAINT: Style = Style::new().dimmed();
+
+/// The most elements that are made to run an operation for its exact outcome.
+const MOST_ELEMENTS: usize = 1 << 24;
+
+/// Draw how shapes line up, which rule decides each dimension, and what comes of it.
+///
+/// A shape is its sizes with commas between them; [] is the shape of a single number. The outcome is that of the
+/// reference, whose texts are libtorch's own.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  broadcheck explain 5,1,4,1 3,1,1
+  broadcheck explain 1,3,1 3,1,7 --op add_       in-place: the first shape may not grow
+  broadcheck explain 8,1,6 7,1 [] 6
+
+Exit codes: 0 the shapes are accepted, 1 they are rejected, 2 bad arguments.")]
+pub struct Explain {
+    /// Two or more shapes, for example 5,1,4,1 3,1,1.
+    #[arg(required = true, num_args = 2.., value_parser = parse_shape, value_name = "SHAPE", allow_hyphen_values = true)]
+    shapes: Vec<Shape>,
+    /// The operation, as in `broadcheck ops`; a trailing _ means in-place
+    /// [default: add, or broadcast_tensors for more than two shapes].
+    #[arg(long, value_name = "NAME")]
+    op: Option<String>,
+}
+
+impl Explain {
+    pub fn run(&self) -> Result<Ending, Failure> {
+        let (op, form) = self.operation()?;
+        let outcome = outcome(op, form, &self.shapes)?;
+        let elementwise = matches!(op.info().signature, Signature::Arithmetic | Signature::Binary | Signature::Tensors);
+        let mut text = String::new();
+        if elementwise {
+            draw(&self.shapes, form, &mut text);
+        }
+        let call = call(op, form, &self.shapes);
+        let ending = match &outcome {
+            Outcome::Value(value) => {
+                let _ = writeln!(text, "{GOOD}accepted{GOOD:#}  {call} has shape {}", result_shape(value));
+                Ending::Conforms
+            }
+            Outcome::Rejected(rejected) => {
+                let _ = writeln!(text, "{BAD}rejected{BAD:#}  {call}");
+                let _ = writeln!(text, "          {}", rejected.message);
+                Ending::Differs
+            }
+            other => return Err(format!("{op}: {}", crate::harness::show::outcome(other)).into()),
+        };
+        anstream::print!("{text}");
+        Ok(ending)
+    }
+
+    fn operation(&self) -> Result<(Op, Form), Failure> {
+        let default = if self.shapes.len() == 2 { "add" } else { "broadcast_tensors" };
+        let name = self.op.as_deref().unwrap_or(default);
+        let (op, form) = Op::parse(name)
+            .filter(|(op, _)| ops::takes_tensors_only(*op) && !op.is_front_end())
+            .ok_or_else(|| format!("--op {name}: no such operation on shapes; `broadcheck ops` lists them"))?;
+        let most = match op.info().signature {
+            Signature::Tensors => usize::MAX,
+            signature => signature.params().iter().filter(|param| param.default.is_none()).count(),
+        };
+        if most != self.shapes.len() && most != usize::MAX {
+            return Err(format!("--op {name} takes {most} shapes, not {}", self.shapes.len()).into());
+        }
+        Ok((op, form))
+    }
+}
+
+fn parse_shape(text: &str) -> Result<Shape, String> {
+    let inner = text.trim().trim_start_matches(['[', '(']).trim_end_matches([']', ')']).trim_end_matches(',');
+    let sizes = inner
+        .split(',')
+        .map(str::trim)
+        .filter(|_| !inner.trim().is_empty())
+        .map(|size| size.parse::<i64>().map_err(|_| format!("{size:?} is no size; write a shape as 5,1,4,1, or [] for none")))
+        .collect::<Result<Vec<_>, _>>()?;
+    Shape::new(sizes).map_err(|error| error.to_string())
+}
+
+/// Runs the operation in the reference. Shapes too large to fill are expanded from one element, which no rule can tell
+/// from the real thing unless the operation writes to it.
+fn outcome(op: Op, form: Form, shapes: &[Shape]) -> Result<Outcome, Failure> {
+    let result = shapes.iter().try_fold(Shape::scalar(), |shape, next| shape.broadcast(next)).map(|shape| shape.numel());
+    let largest = shapes.iter().map(Shape::numel).chain(result.ok()).max().unwrap_or(0);
+    if largest > MOST_ELEMENTS {
+        return Err(format!("{largest} elements are too many to try the operation; the most is {MOST_ELEMENTS}").into());
+    }
+    let inputs = shapes.iter().enumerate().map(|(at, shape)| {
+        let ones = Buffer::from_scalars(DType::Float32, vec![Scalar::Int(1); shape.numel()].into_iter());
+        let data = ones.to_bytes(&Layout::contiguous(shape.clone()));
+        Input { name: letter(at), dtype: DType::Float32, shape: shape.clone(), data, requires_grad: false }
+    });
+    let inputs: Vec<Input> = inputs.collect();
+    let mut values = (0..inputs.len()).map(|value| ValueRef { value, part: None });
+    let args = op
+        .info()
+        .signature
+        .params()
+        .iter()
+        .map(|param| match (param.kind, param.default) {
+            (ParamKind::Tensors, _) => Arg::Tensors(values.by_ref().collect()),
+            (_, None) => values.next().map_or(Arg::Nothing, Arg::Tensor),
+            (_, Some(ParamDefault::One)) => Arg::Number(Scalar::Int(1)),
+            (_, Some(ParamDefault::False)) => Arg::Flag(false),
+            (_, Some(ParamDefault::Nothing)) => Arg::Nothing,
+        })
+        .collect();
+    let step = Step { name: "result".to_owned(), op, form, args, out: None };
+    let reply = Reference.run(&Program { inputs, steps: vec![step] });
+    reply.steps.into_iter().next().map(|step| step.outcome).ok_or_else(|| "the reference gave no outcome".into())
+}
+
+/// A column for each dimension, a row for each shape, the result below, then the rule of each dimension in words.
+fn draw(shapes: &[Shape], form: Form, text: &mut String) {
+    let rank = shapes.iter().map(Shape::rank).max().unwrap_or(0);
+    let columns: Vec<Column> = (0..rank).map(|dim| Column::new(shapes, dim, rank, form)).collect();
+    let width = columns.iter().map(|column| column.width).max().unwrap_or(1).max(2);
+    let _ = write!(text, "{FAINT}{:<10}", "dimension");
+    for dim in 0..rank {
+        let _ = write!(text, "  {dim:>width$}");
+    }
+    let _ = writeln!(text, "{FAINT:#}");
+    for (at, shape) in shapes.iter().enumerate() {
+        let _ = write!(text, "{:<10}", letter(at));
+        for (dim, column) in columns.iter().enumerate() {
+            let style = if column.conflict { BAD } else { Style::new() };
+            match shape.aligned(dim, rank) {
+                Some(size) => {
+                    let _ = write!(text, "  {style}{size:>width$}{style:#}");
+                }
+                None => {
+                    let _ = write!(text, "  {FAINT}{:>width$}{FAINT:#}", "·");
+                }
+            }
+        }
+        let _ = writeln!(text, "   {FAINT}{shape}{FAINT:#}");
+    }
+    let _ = writeln!(text, "{:<10}{}", "", "─".repeat((width + 2) * rank));
+    let _ = write!(text, "{:<10}", "result");
+    for column in &columns {
+        match column.result {
+            Some(size) => {
+                let _ = write!(text, "  {GOOD}{size:>width$}{GOOD:#}");
+            }
+            None => {
+                let _ = write!(text, "  {BAD}{:>width$}{BAD:#}", "✗");
+            }
+        }
+    }
+    text.push_str("\n\n");
+    for (dim, column) in columns.iter().enumerate().rev() {
+        let mark = if column.conflict { format!("{BAD}✗{BAD:#}") } else { format!("{GOOD}✓{GOOD:#}") };
+        let _ = writeln!(text, "{mark} dimension {dim}: {}", column.rule);
+    }
+    text.push('\n');
+}
+
+/// What one dimension comes to.
+struct Column {
+    result: Option<i64>,
+    conflict: bool,
+    rule: String,
+    width: usize,
+}
+
+impl Column {
+    fn new(shapes: &[Shape], dim: usize, rank: usize, form: Form) -> Column {
+        let sizes: Vec<Option<i64>> = shapes.iter().map(|shape| shape.aligned(dim, rank)).collect();
+        let width = sizes.iter().flatten().map(|size| size.to_string().len()).max().unwrap_or(1);
+        let mut result = None;
+        for size in &sizes {
+            result = match align(result, *size) {
+                Alignment::Equal(size) | Alignment::Left(size) | Alignment::Right(size) => Some(size),
+                Alignment::Mismatch { a, b } => {
+                    let rule = format!("{a} and {b} differ and neither is 1");
+                    return Column { result: None, conflict: true, rule, width };
+                }
+            };
+        }
+        let size = result.unwrap_or(1);
+        if form == Form::InPlace && sizes[0] != Some(size) {
+            let target = sizes[0].map_or("has no such dimension".to_owned(), |target| format!("has size {target}"));
+            let rule = format!("broadcasts to {size}, but the target {target} and may not change shape");
+            return Column { result: Some(size), conflict: true, rule, width };
+        }
+        Column { result: Some(size), conflict: false, rule: rule(&sizes, size), width }
+    }
+}
+
+/// The rule that decides a dimension which broadcasts.
+fn rule(sizes: &[Option<i64>], result: i64) -> String {
+    let names = |wanted: &dyn Fn(Option<i64>) -> bool| -> String {
+        let names: Vec<String> =
+            sizes.iter().enumerate().filter(|(_, size)| wanted(**size)).map(|(at, _)| letter(at)).collect();
+        names.join(", ")
+    };
+    let (missing, ones) = (names(&|size| size.is_none()), names(&|size| size == Some(1) && result != 1));
+    let mut reasons = Vec::new();
+    if !missing.is_empty() {
+        reasons.push(format!("{missing} has no such dimension, which counts as 1"));
+    }
+    if !ones.is_empty() {
+        reasons.push(format!("{ones} has 1 and is repeated"));
+    }
+    if reasons.is_empty() {
+        return format!("all have size {result}");
+    }
+    format!("{}: the result has {result}", reasons.join("; "))
+}
+
+fn result_shape(value: &Value) -> String {
+    match value {
+        Value::Tensor(tensor) => tensor.shape.to_string(),
+        Value::Tensors(tensors) => tensors.first().map(|tensor| tensor.shape.to_string()).unwrap_or_default(),
+        other => crate::harness::show::value(other),
+    }
+}
+
+fn call(op: Op, form: Form, shapes: &[Shape]) -> String {
+    let names: Vec<String> = (0..shapes.len()).map(letter).collect();
+    match form {
+        Form::InPlace => format!("{}.{op}_({})", names[0], names[1..].join(", ")),
+        _ => format!("{op}({})", names.join(", ")),
+    }
+}
+
+/// a, b, …, z, then numbered.
+fn letter(at: usize) -> String {
+    match u8::try_from(at) {
+        Ok(at) if at < 26 => char::from(b'a' + at).to_string(),
+        _ => format!("t{at}"),
+    }
+}

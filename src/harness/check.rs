@@ -1,0 +1,242 @@
+//! The whole specification, or a part of it, on some implementations.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::adapter::{Fault, Hello, Implementation, unsupported_by};
+use crate::case::{Case, Specification};
+use crate::program::{Outcome, Program, Reply};
+use crate::reference::Reference;
+
+use super::event::{ClauseStated, Event, ImplementationReady, Judged, Seen, Started, Tally, Totals, Verdict};
+use super::runner::{Runner, label};
+use super::{Difference, compare, expect, show};
+
+/// Which cases to run. Empty lists choose everything.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    /// Clause ids.
+    pub clauses: Vec<String>,
+    /// Case ids, or beginnings of them.
+    pub cases: Vec<String>,
+}
+
+impl Selection {
+    /// Whether a case is chosen.
+    pub fn takes(&self, case: &Case) -> bool {
+        let clause = self.clauses.is_empty() || case.clauses.iter().any(|clause| self.clauses.contains(clause));
+        clause && (self.cases.is_empty() || self.cases.iter().any(|wanted| case.id.starts_with(wanted.as_str())))
+    }
+}
+
+/// An implementation and how the command line calls it.
+pub struct Candidate {
+    /// What the user typed after `--impl`.
+    pub given: String,
+    /// The implementation.
+    pub runner: Runner,
+}
+
+/// Runs the chosen cases on every candidate and tells `sink` of everything, in a fixed order. Returns the totals.
+pub fn check(
+    specification: &Specification,
+    suite: &str,
+    selection: &Selection,
+    candidates: &mut [Candidate],
+    mut sink: impl FnMut(&Event),
+) -> Totals {
+    let chosen: Vec<&Case> = specification.cases.iter().filter(|case| selection.takes(case)).collect();
+    sink(&Event::Started(Started {
+        broadcheck: env!("CARGO_PKG_VERSION").to_owned(),
+        suite: suite.to_owned(),
+        cases: chosen.len(),
+        of: specification.cases.len(),
+        documents: specification.documents.clone(),
+    }));
+    let clauses = stated(specification, &chosen);
+    for clause in &clauses {
+        sink(&Event::Clause(clause.clone()));
+    }
+
+    let mut totals = Totals::default();
+    let mut executed = BTreeSet::new();
+    for candidate in candidates {
+        let hello = candidate.runner.hello();
+        sink(&Event::Implementation(ImplementationReady {
+            label: label(&hello),
+            given: candidate.given.clone(),
+            name: hello.name.clone(),
+            version: hello.version.clone(),
+            build: hello.build.clone(),
+        }));
+        let mut tally = Tally { implementation: label(&hello), ..Tally::default() };
+        judge_all(specification, &chosen, candidate, &hello, |judged| {
+            match judged.verdict {
+                Verdict::Passed => tally.passed += 1,
+                Verdict::Unsupported { .. } => tally.unsupported += 1,
+                _ => tally.failed += 1,
+            }
+            if judged.verdict.executed() {
+                executed.extend(judged.clauses.iter().cloned());
+            }
+            sink(&Event::Judged(Box::new(judged)));
+        });
+        totals.implementations.push(tally);
+    }
+    totals.unexecuted_clauses =
+        clauses.into_iter().map(|clause| clause.id).filter(|clause| !executed.contains(clause)).collect();
+    totals.conforms = conforms(&totals);
+    sink(&Event::Finished(totals.clone()));
+    totals
+}
+
+/// Nothing failed, every implementation did something, and every clause was executed somewhere.
+fn conforms(totals: &Totals) -> bool {
+    !totals.implementations.is_empty()
+        && totals.implementations.iter().all(|tally| tally.failed == 0 && tally.passed > 0)
+        && totals.unexecuted_clauses.is_empty()
+}
+
+fn stated(specification: &Specification, chosen: &[&Case]) -> Vec<ClauseStated> {
+    specification
+        .clauses
+        .iter()
+        .map(|clause| ClauseStated {
+            id: clause.id.clone(),
+            statement: clause.statement.clone(),
+            sources: clause.sources.clone(),
+            cases: chosen.iter().filter(|case| case.clauses.contains(&clause.id)).map(|case| case.id.clone()).collect(),
+        })
+        .filter(|clause| !clause.cases.is_empty())
+        .collect()
+}
+
+/// Runs the chosen cases, and the controls that they need, and judges them in the order of the specification.
+fn judge_all(
+    specification: &Specification,
+    chosen: &[&Case],
+    candidate: &mut Candidate,
+    hello: &Hello,
+    mut judged: impl FnMut(Judged),
+) {
+    let wanted: BTreeSet<&str> = chosen.iter().flat_map(|case| [Some(case.id.as_str()), case.control.as_deref()]).flatten().collect();
+    let cases: Vec<&Case> = specification.cases.iter().filter(|case| wanted.contains(case.id.as_str())).collect();
+    let (runnable, unsupported): (Vec<&Case>, Vec<&Case>) =
+        cases.iter().partition(|case| unsupported_by(hello, &case.program).is_none());
+    let programs: Vec<Program> = runnable.iter().map(|case| case.program.clone()).collect();
+
+    let mut results: BTreeMap<&str, CaseRun> = BTreeMap::new();
+    for case in unsupported {
+        let what = unsupported_by(hello, &case.program).unwrap_or_default();
+        results.insert(&case.id, CaseRun { reply: None, verdict: Verdict::Unsupported { what } });
+    }
+    candidate.runner.run_each(&programs, |at, result| {
+        let case = runnable[at];
+        results.insert(&case.id, case_run(case, hello, result));
+    });
+    for case in chosen {
+        let mut run = results.get(case.id.as_str()).cloned().unwrap_or_else(|| CaseRun {
+            reply: None,
+            verdict: Verdict::Broken { fault: "the run ended before the case".to_owned(), stderr: String::new() },
+        });
+        if let Some(control) = &case.control
+            && run.verdict == Verdict::Passed
+            && results.get(control.as_str()).is_none_or(|control| control.verdict != Verdict::Passed)
+        {
+            run.verdict = Verdict::Uncontrolled { control: control.clone() };
+        }
+        judged(tell(case, hello, &candidate.given, run));
+    }
+}
+
+#[derive(Clone)]
+struct CaseRun {
+    reply: Option<Reply>,
+    verdict: Verdict,
+}
+
+fn case_run(case: &Case, hello: &Hello, result: Result<Reply, Fault>) -> CaseRun {
+    match result {
+        Err(fault) => {
+            let stderr = fault.stderr_lines(20).join("\n");
+            CaseRun { reply: None, verdict: Verdict::Broken { fault: fault.to_string(), stderr } }
+        }
+        Ok(reply) => {
+            let verdict = verdict(case, hello, &reply);
+            CaseRun { reply: Some(reply), verdict }
+        }
+    }
+}
+
+/// The specification first, then, for anything but the reference itself, the reference.
+pub fn verdict(case: &Case, hello: &Hello, reply: &Reply) -> Verdict {
+    let unsupported = reply.steps.iter().find_map(|step| match &step.outcome {
+        Outcome::Unsupported(what) => Some(what.clone()),
+        _ => None,
+    });
+    if let Some(what) = unsupported {
+        return Verdict::Unsupported { what };
+    }
+    let mut differences = expect::judge(case, hello, reply);
+    if !case.documented.is_empty() && differences.is_empty() && expect::documented_holds(case, hello, reply) {
+        differences.push(Difference {
+            value: case.documented.iter().map(|(value, _)| show::name(&case.program, *value)).collect::<Vec<_>>().join(", "),
+            aspect: super::Aspect::Outcome,
+            by: expect::SPECIFICATION.to_owned(),
+            expected: "something else than the document says".to_owned(),
+            observed: "the document is right after all: remove `documented` and `why`".to_owned(),
+        });
+    }
+    if hello.name != "reference" {
+        let reference = Reference.hello();
+        let expected = Reference.run(&case.program);
+        let (wanted, got) =
+            (compare::Side { hello: &reference, reply: &expected }, compare::Side { hello, reply });
+        let known: BTreeSet<_> = differences.iter().map(|difference| (difference.value.clone(), difference.aspect)).collect();
+        differences.extend(
+            compare::compare(&case.program, wanted, got)
+                .into_iter()
+                .filter(|difference| !known.contains(&(difference.value.clone(), difference.aspect))),
+        );
+    }
+    if differences.is_empty() { Verdict::Passed } else { Verdict::Failed { differences } }
+}
+
+fn tell(case: &Case, hello: &Hello, given: &str, run: CaseRun) -> Judged {
+    let documented = match (&run.reply, &run.verdict) {
+        (None, _) | (_, Verdict::Unsupported { .. }) => None,
+        (Some(reply), _) if !case.documented.is_empty() => Some(expect::documented_holds(case, hello, reply)),
+        (Some(reply), _) => Some(expect::judge(case, hello, reply).is_empty()),
+    };
+    let says = |(value, expectation): &(_, _)| {
+        format!("{} = {}", show::name(&case.program, *value), show::expectation(&case.program, expectation))
+    };
+    Judged {
+        case: case.id.clone(),
+        clauses: case.clauses.clone(),
+        source: case.source.clone(),
+        location: format!("{}:{}", case.location.file.display(), case.location.line),
+        implementation: label(hello),
+        given: given.to_owned(),
+        verdict: run.verdict,
+        documented,
+        document_says: (!case.documented.is_empty()).then(|| case.documented.iter().map(says).collect::<Vec<_>>().join("; ")),
+        why: case.why.clone(),
+        outcome: run.reply.map(|reply| seen(&case.program, &reply)).unwrap_or_default(),
+    }
+}
+
+fn seen(program: &Program, reply: &Reply) -> Vec<Seen> {
+    program
+        .steps
+        .iter()
+        .zip(&reply.steps)
+        .map(|(step, outcome)| Seen {
+            value: step.name.clone(),
+            outcome: show::outcome(&outcome.outcome),
+            origin: match &outcome.outcome {
+                Outcome::Rejected(rejected) => rejected.origin.clone(),
+                _ => None,
+            },
+        })
+        .collect()
+}

@@ -1,0 +1,40 @@
+//! An implementation to be checked: in this process, or an adapter behind a pipe.
+
+use crate::adapter::{Fault, Hello, Implementation, Process};
+use crate::program::{Program, Reply};
+use crate::reference::Reference;
+
+/// Something that programs can be run on.
+pub enum Runner {
+    /// The reference, in this process.
+    Reference,
+    /// An adapter in a process of its own.
+    Adapter(Box<Process>),
+}
+
+impl Runner {
+    /// What the implementation says of itself.
+    pub fn hello(&self) -> Hello {
+        match self {
+            Runner::Reference => Reference.hello(),
+            Runner::Adapter(process) => process.hello().clone(),
+        }
+    }
+
+    /// Runs programs one after the other; `each` is told of every result before the next is waited for.
+    pub fn run_each(&mut self, programs: &[Program], mut each: impl FnMut(usize, Result<Reply, Fault>)) {
+        match self {
+            Runner::Reference => {
+                for (at, program) in programs.iter().enumerate() {
+                    each(at, Ok(Reference.run(program)));
+                }
+            }
+            Runner::Adapter(process) => process.run_each(programs, each),
+        }
+    }
+}
+
+/// How reports call an implementation: its name, and its version unless it is our own.
+pub fn label(hello: &Hello) -> String {
+    if hello.name == "reference" { hello.name.clone() } else { format!("{} {}", hello.name, hello.version) }
+}

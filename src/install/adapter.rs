@@ -1,0 +1,325 @@
+//! Builds the libtorch adapter from its sources against one libtorch, and tells whether that is needed. It must not
+//! know where the libtorch comes from.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use sha2::{Digest, Sha256};
+
+use super::child;
+use super::error::{InstallError, io_error};
+use super::files;
+use super::progress::Progress;
+use super::releases::DEFAULT_VERSION;
+
+/// Bytes that a build takes on disk, generously.
+pub(super) const BUILD_SPACE: u64 = 1_500_000_000;
+
+/// The programs that a build needs.
+#[derive(Debug, Clone)]
+pub struct Tools {
+    /// cargo.
+    pub cargo: OsString,
+    /// The C++ compiler, possibly with arguments, as CXX has it.
+    pub cxx: String,
+}
+
+impl Tools {
+    /// cargo from the PATH, and the compiler that the `cc` crate will choose.
+    pub fn from_env() -> Tools {
+        // Not $CARGO: under cargo-fuzz that is a nightly compiler's, and the adapter is built with the default one.
+        let cxx = std::env::var("CXX").ok().filter(|value| !value.trim().is_empty());
+        Tools { cargo: "cargo".into(), cxx: cxx.unwrap_or_else(|| "c++".to_string()) }
+    }
+
+    /// Fails early, before anything large is fetched, where one of them is missing.
+    pub(super) fn check(&self) -> Result<(), InstallError> {
+        let runs = |program: &OsStr, arguments: &[&str]| {
+            Command::new(program).args(arguments).arg("--version").output().is_ok_and(|output| output.status.success())
+        };
+        if !runs(&self.cargo, &[]) {
+            return Err(InstallError::NoCargo { cargo: self.cargo.to_string_lossy().into_owned() });
+        }
+        let mut words = self.cxx.split_whitespace();
+        let program = words.next().unwrap_or("c++");
+        if !runs(program.as_ref(), &words.collect::<Vec<_>>()) {
+            return Err(InstallError::NoCompiler { tried: self.cxx.clone() });
+        }
+        Ok(())
+    }
+}
+
+/// What is built, from what, against what.
+pub(super) struct Build<'a> {
+    /// The folder of the cache that belongs to this libtorch.
+    pub folder: &'a Path,
+    /// The folder that has libtorch's `include` and `lib`.
+    pub root: &'a Path,
+    pub version: &'a str,
+    pub cxx11_abi: bool,
+    /// Changes whenever the libtorch in `root` is another one.
+    pub identity: &'a str,
+}
+
+impl Build<'_> {
+    /// Builds the adapter and puts it in its place, in one step for whoever looks on.
+    pub(super) fn run(&self, tools: &Tools, source: &Path, progress: &Progress) -> Result<PathBuf, InstallError> {
+        let stamp = stamp(source, self.identity).map_err(io_error("read the sources in", source))?;
+        let build = self.folder.join("build");
+        self.forget_other_libtorch(&build)?;
+        self.compile(tools, source, &build, progress)?;
+
+        let home = self.folder.join("adapter");
+        fs::create_dir_all(&home).map_err(io_error("create", &home))?;
+        let (fresh, binary) = (home.join("fresh"), binary(self.folder));
+        // A running adapter keeps the file it was started from, and nobody starts half a file.
+        fs::copy(build.join("release").join(BINARY), &fresh).map_err(io_error("copy the adapter to", &fresh))?;
+        fs::rename(&fresh, &binary).map_err(io_error("create", &binary))?;
+        let stamp_file = home.join("stamp");
+        files::replace(&stamp_file, stamp.as_bytes()).map_err(io_error("write", &stamp_file))?;
+        Ok(binary)
+    }
+
+    /// Empties the build folder when the libtorch has changed under the same path: torch-sys watches the path only.
+    fn forget_other_libtorch(&self, build: &Path) -> Result<(), InstallError> {
+        let note = build.join("libtorch");
+        if fs::read_to_string(&note).is_ok_and(|identity| identity == self.identity) {
+            return Ok(());
+        }
+        files::remove_folder(build).map_err(io_error("empty", build))?;
+        fs::create_dir_all(build).map_err(io_error("create", build))?;
+        files::replace(&note, self.identity.as_bytes()).map_err(io_error("write", &note))
+    }
+
+    fn compile(&self, tools: &Tools, source: &Path, build: &Path, progress: &Progress) -> Result<(), InstallError> {
+        let log_path = self.folder.join("build.log");
+        let mut log = File::create(&log_path).map_err(io_error("create", &log_path))?;
+        let mut said: Vec<String> = Vec::new();
+        let phase = std::cell::RefCell::new(
+            progress.phase(format!("building the adapter for libtorch {} (some minutes)", self.version), None),
+        );
+        let hear = |line: &str| {
+            // The log is for people; a disk too full for it fails the build itself with a better message.
+            let _ = writeln!(log, "{line}");
+            said.push(line.to_string());
+            if let Some(now) = line.trim_start().strip_prefix("Compiling ") {
+                let name: Vec<&str> = now.split_whitespace().take(2).collect();
+                phase.borrow_mut().detail(format!("compiling {}", name.join(" ")));
+            }
+        };
+        let mut command = self.cargo(tools, source, build);
+        let status =
+            child::watch(&mut command, hear, || phase.borrow_mut().tick()).map_err(|error| match error.kind() {
+                io::ErrorKind::NotFound => InstallError::NoCargo { cargo: tools.cargo.to_string_lossy().into_owned() },
+                _ => io_error("run cargo in", source)(error),
+            })?;
+        if status.success() { Ok(()) } else { Err(classify(&said, build, log_path)) }
+    }
+
+    fn cargo(&self, tools: &Tools, source: &Path, build: &Path) -> Command {
+        let package = source.join("adapters").join("libtorch");
+        let mut command = Command::new(&tools.cargo);
+        for (name, _) in std::env::vars_os().filter(|(name, _)| !passes(&name.to_string_lossy())) {
+            command.env_remove(name);
+        }
+        command.current_dir(&package);
+        command.args(["rustc", "--release", "--locked", "--bin", BINARY, "--target-dir"]).arg(build);
+        // The program finds its libtorch by itself, without LD_LIBRARY_PATH; beside it in the cache, so that the cache
+        // may be moved.
+        let lib = self.root.join("lib");
+        let beside = lib.parent() == Some(self.folder);
+        let search = if beside { "$ORIGIN/../lib".to_string() } else { lib.display().to_string() };
+        command.args(["--", "-C"]).arg(format!("link-arg=-Wl,-rpath,{search}"));
+        command.env("CARGO_TERM_COLOR", "never").env("CARGO_TERM_PROGRESS_WHEN", "never");
+        command.env("LIBTORCH", self.root).env("LIBTORCH_CXX11_ABI", if self.cxx11_abi { "1" } else { "0" });
+        if self.version.split('+').next() != Some(DEFAULT_VERSION) {
+            command.env("LIBTORCH_BYPASS_VERSION_CHECK", "1");
+        }
+        command
+    }
+}
+
+/// Where the adapter of a libtorch is.
+pub(super) fn binary(folder: &Path) -> PathBuf {
+    folder.join("adapter").join(BINARY)
+}
+
+/// The adapter, if it is there and no change of its sources has come since. Without sources nothing can have changed.
+pub(super) fn current(folder: &Path, identity: &str, source: Option<&Path>) -> Option<PathBuf> {
+    let binary = binary(folder);
+    let built_from = fs::read_to_string(folder.join("adapter").join("stamp")).ok()?;
+    let fresh = match source {
+        Some(source) => stamp(source, identity).ok()? == built_from,
+        None => true,
+    };
+    (fresh && binary.is_file()).then_some(binary)
+}
+
+/// The folder that holds broadcheck's sources: BROADCHECK_SOURCE, else a clone around the working folder or around
+/// this program, else the one that this program was built from.
+pub(super) fn source_from_env() -> Result<PathBuf, InstallError> {
+    if let Some(named) = std::env::var_os("BROADCHECK_SOURCE").filter(|value| !value.is_empty()) {
+        let named = PathBuf::from(named);
+        let found = is_source(&named).then(|| std::path::absolute(&named).ok()).flatten();
+        return found.ok_or(InstallError::NoSourceTree { tried: Some(named) });
+    }
+    let places = [std::env::current_dir().ok(), std::env::current_exe().ok()];
+    let around = places.iter().flatten().flat_map(|place| place.ancestors()).find(|folder| is_source(folder));
+    let origin = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let found = around.or_else(|| is_source(origin).then_some(origin));
+    found.map(Path::to_path_buf).ok_or(InstallError::NoSourceTree { tried: None })
+}
+
+fn is_source(folder: &Path) -> bool {
+    folder.join("adapters/libtorch/Cargo.toml").is_file() && folder.join("src/lib.rs").is_file()
+}
+
+/// A hash over everything that the adapter's binary depends on: its own sources, broadcheck's, and the libtorch.
+fn stamp(source: &Path, identity: &str) -> io::Result<String> {
+    let mut paths = vec![source.join("Cargo.toml"), source.join("Cargo.lock")];
+    collect(&source.join("src"), &mut paths)?;
+    collect(&source.join("adapters").join("libtorch"), &mut paths)?;
+    paths.sort();
+    let mut hasher = Sha256::new();
+    hasher.update(identity);
+    for path in paths {
+        let contents = match fs::read(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            contents => contents?,
+        };
+        let name = path.strip_prefix(source).unwrap_or(&path).to_string_lossy().into_owned();
+        // With the lengths, no two different trees give the same bytes.
+        hasher.update(format!("{}:{name}:{}:", name.len(), contents.len()));
+        hasher.update(contents);
+    }
+    Ok(files::hexadecimal(&hasher.finalize()))
+}
+
+/// The files below a folder that a build may read. Data and prose beside the sources are not among them: the adapter
+/// must not see expectations, and a new release or divergence is no reason to rebuild.
+fn collect(folder: &Path, paths: &mut Vec<PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
+        let ignored = name.starts_with('.') || name == "target" || name == "releases.toml";
+        let data = [".md", ".yaml", ".yml"].iter().any(|ending| name.ends_with(ending));
+        if ignored || data {
+            continue;
+        }
+        if path.is_dir() {
+            collect(&path, paths)?;
+        } else {
+            paths.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// Whether a variable of our own environment may reach the inner cargo. We may have been started by an outer one, for
+/// another package, with another compiler and flags (cargo-fuzz asks for a sanitizer), and none of that is meant for
+/// the adapter; nor is what names another libtorch. How the user reaches the network is.
+fn passes(name: &str) -> bool {
+    const KEPT: [&str; 8] = [
+        "CARGO_HOME",
+        "CARGO_NET_",
+        "CARGO_HTTP_",
+        "CARGO_REGISTR",
+        "CARGO_SOURCE_",
+        "CARGO_BUILD_JOBS",
+        "CARGO_TERM_",
+        "RUSTC_WRAPPER",
+    ];
+    const STOPPED: [&str; 11] = [
+        "CARGO",
+        "RUSTC",
+        "RUSTDOC",
+        "RUSTFLAGS",
+        "RUSTUP_TOOLCHAIN",
+        "OUT_DIR",
+        "DEP_",
+        "LIBTORCH",
+        "TARGET",
+        "PROFILE",
+        "OPT_LEVEL",
+    ];
+    let starts = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
+    starts(&KEPT) || !starts(&STOPPED)
+}
+
+/// What cargo's complaint means.
+fn classify(said: &[String], build: &Path, log: PathBuf) -> InstallError {
+    let has = |text: &str| said.iter().any(|line| line.contains(text));
+    if has("No space left on device") || has("os error 28") || has("Disk quota exceeded") {
+        return InstallError::DiskFull { path: build.to_path_buf(), needed: None, free: None };
+    }
+    if has("linker `cc` not found") {
+        return InstallError::NoCompiler { tried: "cc".to_string() };
+    }
+    let network = ["Could not resolve host", "failed to download from", "download of config.json failed", "[7] "];
+    if network.iter().any(|text| has(text)) || (has("spurious network error") && !has("Compiling")) {
+        return InstallError::NoNetwork { tool: "cargo", detail: "crates could not be downloaded".to_string() };
+    }
+    let tail = said[said.len().saturating_sub(TAIL)..].join("\n");
+    InstallError::AdapterBuild { log, tail }
+}
+
+/// How many lines of a failed build are shown.
+const TAIL: usize = 20;
+
+/// The name of the adapter's program.
+const BINARY: &str = "broadcheck-libtorch";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_outer_cargo_does_not_reach_the_inner_one() {
+        for name in [
+            "CARGO_TARGET_DIR",
+            "CARGO_ENCODED_RUSTFLAGS",
+            "CARGO",
+            "RUSTFLAGS",
+            "RUSTUP_TOOLCHAIN",
+            "CARGO_PKG_NAME",
+            "CARGO_BUILD_TARGET",
+            "LIBTORCH_USE_PYTORCH",
+            "LIBTORCH_LIB",
+        ] {
+            assert!(!passes(name), "{name}");
+        }
+        for name in ["PATH", "HOME", "CARGO_HOME", "CARGO_HTTP_PROXY", "RUSTC_WRAPPER", "CXX", "RUSTUP_HOME"] {
+            assert!(passes(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_stamp_follows_the_sources_and_not_the_data() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        write("src/lib.rs", "a");
+        write("adapters/libtorch/src/main.rs", "b");
+        let before = stamp(folder.path(), "x").unwrap();
+        write("adapters/libtorch/divergences.yaml", "c");
+        write("adapters/libtorch/target/release/thing", "d");
+        assert_eq!(stamp(folder.path(), "x").unwrap(), before);
+        assert_ne!(stamp(folder.path(), "y").unwrap(), before);
+        write("src/lib.rs", "e");
+        assert_ne!(stamp(folder.path(), "x").unwrap(), before);
+    }
+
+    #[test]
+    fn cargo_s_complaints_are_told_apart() {
+        let error = |text: &str| classify(&[text.to_string()], Path::new("b"), PathBuf::from("l"));
+        assert!(matches!(error("error: No space left on device (os error 28)"), InstallError::DiskFull { .. }));
+        assert!(matches!(error("Could not resolve host: somewhere"), InstallError::NoNetwork { tool: "cargo", .. }));
+        assert!(error("error[E0308]: mismatched types").to_string().contains("E0308"));
+    }
+}

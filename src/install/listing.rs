@@ -1,0 +1,71 @@
+//! What the cache holds, for people and for programs. It reads and must not change anything.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use super::error::{InstallError, io_error};
+use super::{Installer, Origin, Record, adapter, files};
+
+/// One libtorch in the list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Entry {
+    pub version: String,
+    pub origin: Origin,
+    /// The folder that has `include` and `lib`.
+    pub path: PathBuf,
+    /// What it takes in the cache, with the adapter and what is kept for its next build.
+    pub bytes: u64,
+    /// The adapter's program, when it is built.
+    pub adapter: Option<PathBuf>,
+}
+
+/// Everything installed, newest version first, and the libtorch that the environment points to.
+pub(super) fn list(installer: &Installer) -> Result<Vec<Entry>, InstallError> {
+    let home = installer.home();
+    let folders = match fs::read_dir(&home) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+        found => found.map_err(io_error("read", &home))?.flatten().map(|entry| entry.path()).collect(),
+    };
+    let hidden = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+    let mut entries: Vec<Entry> = folders
+        .into_iter()
+        .filter(|folder| !hidden(folder))
+        .filter_map(|folder| {
+            let record = Record::read(&folder)?;
+            Some(Entry {
+                origin: record.origin,
+                path: record.root(&folder),
+                bytes: files::tree_size(&folder),
+                adapter: Some(adapter::binary(&folder)).filter(|path| path.is_file()),
+                version: record.version,
+            })
+        })
+        .collect();
+    if let Some(external) = &installer.external {
+        let external = external.resolve()?;
+        if entries.iter().all(|entry| entry.path != external.root) {
+            let (version, origin, path) = (external.version, external.origin, external.root);
+            entries.push(Entry { version, origin, path, bytes: 0, adapter: None });
+        }
+    }
+    entries.sort_by_cached_key(|entry| (std::cmp::Reverse(numbers(&entry.version)), entry.path.clone()));
+    Ok(entries)
+}
+
+/// The numbers of a version, by which 2.10 comes after 2.9.
+fn numbers(version: &str) -> Vec<u64> {
+    version.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse().ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_ordered_by_their_numbers() {
+        assert!(numbers("2.10.0") > numbers("2.9.1"));
+        assert!(numbers("2.10.0+cpu") == numbers("2.10.0"));
+    }
+}

@@ -1,0 +1,51 @@
+//! The run as JUnit XML, for CI systems: a suite for each implementation, a test case for each case.
+
+use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+
+use super::{Run, repeat_command};
+use crate::harness::event::{Judged, Verdict};
+
+/// The document.
+pub fn render(run: &Run) -> String {
+    let mut report = Report::new("broadcheck");
+    for ready in &run.implementations {
+        let mut suite = TestSuite::new(ready.label.as_str());
+        for judged in run.of(&ready.label) {
+            let mut case = TestCase::new(judged.case.as_str(), status(judged));
+            case.set_classname(format!("{}.{}", ready.name, judged.case.split('/').next().unwrap_or_default()));
+            suite.add_test_case(case);
+        }
+        report.add_test_suite(suite);
+    }
+    report.to_string().expect("a report of text is XML")
+}
+
+fn status(judged: &Judged) -> TestCaseStatus {
+    let non_success = |kind, message: String, detail: String| {
+        let mut status = TestCaseStatus::non_success(kind);
+        status.set_message(message).set_description(format!("{detail}\n{}", repeat_command(judged)));
+        status
+    };
+    match &judged.verdict {
+        Verdict::Passed => TestCaseStatus::success(),
+        Verdict::Unsupported { what } => {
+            let mut status = TestCaseStatus::skipped();
+            status.set_message(format!("unsupported: {what}"));
+            status
+        }
+        Verdict::Failed { differences } => {
+            let lines = differences.iter().map(|difference| {
+                let (value, aspect, by) = (&difference.value, difference.aspect.name(), &difference.by);
+                format!("{value} {aspect} ({by})\n  expected {}\n  observed {}", difference.expected, difference.observed)
+            });
+            let detail = lines.collect::<Vec<_>>().join("\n");
+            non_success(NonSuccessKind::Failure, format!("{} differences", differences.len()), detail)
+        }
+        Verdict::Uncontrolled { control } => non_success(
+            NonSuccessKind::Failure,
+            format!("the accepting case {control} does not pass, so this rejection counts for nothing"),
+            String::new(),
+        ),
+        Verdict::Broken { fault, stderr } => non_success(NonSuccessKind::Error, fault.clone(), stderr.clone()),
+    }
+}

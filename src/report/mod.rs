@@ -1,0 +1,109 @@
+//! Reports, one file a format. They see events and nothing else.
+
+pub mod json;
+pub mod junit;
+pub mod text;
+
+use std::collections::BTreeMap;
+
+use crate::harness::event::{ClauseStated, Event, ImplementationReady, Judged, Started, Totals, Verdict};
+
+/// The events of one run, sorted by what they are about.
+#[derive(Clone, Debug, Default)]
+pub struct Run {
+    /// How it began.
+    pub started: Option<Started>,
+    /// The statements, in the order of the specification.
+    pub clauses: Vec<ClauseStated>,
+    /// The implementations, in the order in which they ran.
+    pub implementations: Vec<ImplementationReady>,
+    /// Every judgement, in the order in which it was made.
+    pub judged: Vec<Judged>,
+    /// How it ended; `None` if it did not.
+    pub totals: Option<Totals>,
+}
+
+impl Run {
+    /// Takes in the next event.
+    pub fn add(&mut self, event: &Event) {
+        match event {
+            Event::Started(started) => self.started = Some(started.clone()),
+            Event::Clause(clause) => self.clauses.push(clause.clone()),
+            Event::Implementation(implementation) => self.implementations.push(implementation.clone()),
+            Event::Judged(judged) => self.judged.push((**judged).clone()),
+            Event::Finished(totals) => self.totals = Some(totals.clone()),
+        }
+    }
+
+    /// The judgements of one implementation.
+    pub fn of<'a>(&'a self, implementation: &'a str) -> impl Iterator<Item = &'a Judged> {
+        self.judged.iter().filter(move |judged| judged.implementation == implementation)
+    }
+
+    /// The implementation that the truth table is about: the last one that is not our own reference, if there is one.
+    pub fn witness(&self) -> Option<&ImplementationReady> {
+        self.implementations.iter().rev().find(|ready| ready.name != "reference").or(self.implementations.last())
+    }
+
+    /// What becomes of every statement in one implementation.
+    pub fn truth(&self, implementation: &str) -> Vec<Truth<'_>> {
+        let judged: BTreeMap<&str, &Judged> = self
+            .judged
+            .iter()
+            .filter(|judged| judged.implementation == implementation)
+            .map(|judged| (judged.case.as_str(), judged))
+            .collect();
+        self.clauses
+            .iter()
+            .map(|clause| {
+                let cases = clause.cases.iter().filter_map(|case| judged.get(case.as_str()).copied());
+                let seen: Vec<&Judged> = cases.filter(|judged| judged.documented.is_some()).collect();
+                let against = seen.iter().copied().filter(|judged| judged.documented == Some(false)).collect();
+                Truth { clause, seen: seen.len(), against }
+            })
+            .collect()
+    }
+}
+
+/// What becomes of one statement in one implementation.
+#[derive(Clone, Debug)]
+pub struct Truth<'a> {
+    /// The statement.
+    pub clause: &'a ClauseStated,
+    /// How many cases of it were executed.
+    pub seen: usize,
+    /// The cases that contradict it.
+    pub against: Vec<&'a Judged>,
+}
+
+impl Truth<'_> {
+    /// `None` if no case of it was executed.
+    pub fn holds(&self) -> Option<bool> {
+        (self.seen > 0).then(|| self.against.is_empty())
+    }
+
+    /// The documents that make the statement, without repetition.
+    pub fn documents(&self) -> Vec<&str> {
+        let mut documents: Vec<&str> = self.clause.sources.iter().map(|source| source.doc.as_str()).collect();
+        documents.dedup();
+        documents
+    }
+
+    /// What really happens, where the statement is false, and the case that shows it.
+    pub fn really(&self) -> Option<(&str, &str)> {
+        let judged = self.against.iter().find(|judged| judged.why.is_some()).or(self.against.first())?;
+        Some((judged.why.as_deref().unwrap_or("see the failure below"), &judged.case))
+    }
+}
+
+/// Whether a judgement makes the gate red.
+pub fn is_failure(judged: &Judged) -> bool {
+    !matches!(judged.verdict, Verdict::Passed | Verdict::Unsupported { .. })
+}
+
+/// The command that repeats one case on one implementation.
+pub fn repeat_command(judged: &Judged) -> String {
+    let given = &judged.given;
+    let given = if given.contains(' ') { format!("'{given}'") } else { given.clone() };
+    format!("broadcheck check --impl {given} --case {}", judged.case)
+}

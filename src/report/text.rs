@@ -1,0 +1,204 @@
+//! The run as text for people: a table of clauses, the truth table of the documents, every failure, the totals.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use anstyle::{AnsiColor, Style};
+
+use super::{Run, Truth, is_failure, repeat_command};
+use crate::harness::event::{Judged, Verdict};
+
+const GOOD: Style = AnsiColor::Green.on_default();
+const BAD: Style = AnsiColor::Red.on_default().bold();
+const FAINT: Style = Style::new().dimmed();
+const HEAD: Style = Style::new().bold();
+
+/// How wide prose may be.
+const WIDTH: usize = 110;
+
+/// The whole report, with colours; print it through something that strips them where they do not belong.
+pub fn render(run: &Run) -> String {
+    let mut text = String::new();
+    heading(run, &mut text);
+    clause_table(run, &mut text);
+    unsupported(run, &mut text);
+    truth_table(run, &mut text);
+    failures(run, &mut text);
+    totals(run, &mut text);
+    text
+}
+
+fn heading(run: &Run, text: &mut String) {
+    let Some(started) = &run.started else { return };
+    let cases = if started.cases == started.of {
+        format!("{} cases", started.cases)
+    } else {
+        format!("{} of {} cases", started.cases, started.of)
+    };
+    let suite = &started.suite[..started.suite.len().min(12)];
+    let _ = writeln!(text, "broadcheck {} · {cases}, {} clauses · specification {suite}", started.broadcheck, run.clauses.len());
+}
+
+fn clause_table(run: &Run, text: &mut String) {
+    let labels: Vec<&str> = run.implementations.iter().map(|ready| ready.label.as_str()).collect();
+    let width = run.clauses.iter().map(|clause| clause.id.len()).max().unwrap_or(0).max("clause".len());
+    let _ = write!(text, "\n{HEAD}{:width$}", "clause");
+    for label in &labels {
+        let _ = write!(text, "  {label:>15}");
+    }
+    let _ = writeln!(text, "{HEAD:#}   {FAINT}cases executed/total{FAINT:#}");
+    let mut judged: BTreeMap<(&str, &str), &Judged> = BTreeMap::new();
+    for one in &run.judged {
+        judged.insert((&one.implementation, &one.case), one);
+    }
+    for clause in &run.clauses {
+        let _ = write!(text, "{:width$}", clause.id);
+        for label in &labels {
+            let cases = clause.cases.iter().filter_map(|case| judged.get(&(*label, case.as_str())));
+            let (mut executed, mut failed) = (0, 0);
+            for one in cases {
+                executed += usize::from(one.verdict.executed());
+                failed += usize::from(is_failure(one));
+            }
+            let cell = match failed {
+                0 => format!("{executed}/{}", clause.cases.len()),
+                failed => format!("✗{failed} {executed}/{}", clause.cases.len()),
+            };
+            let style = match (failed, executed) {
+                (0, 0) => FAINT,
+                (0, _) => GOOD,
+                _ => BAD,
+            };
+            let _ = write!(text, "  {style}{cell:>15}{style:#}");
+        }
+        text.push('\n');
+    }
+}
+
+fn unsupported(run: &Run, text: &mut String) {
+    for ready in &run.implementations {
+        let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for judged in run.of(&ready.label) {
+            if let Verdict::Unsupported { what } = &judged.verdict {
+                reasons.entry(what).or_default().push(&judged.case);
+            }
+        }
+        for (what, cases) in reasons {
+            let _ = writeln!(text, "\n{HEAD}{} does not support {what}{HEAD:#}: {} cases", ready.label, cases.len());
+            wrap(&cases.join(", "), "  ", text);
+        }
+    }
+}
+
+fn truth_table(run: &Run, text: &mut String) {
+    let Some(witness) = run.witness() else { return };
+    let _ = writeln!(text, "\n{HEAD}what the documents say, and what holds in {}{HEAD:#}", witness.label);
+    for truth in run.truth(&witness.label) {
+        let documents = truth.documents().join(", ");
+        let _ = match truth.holds() {
+            Some(true) => write!(text, "{GOOD}true{GOOD:#}   "),
+            Some(false) => write!(text, "{BAD}false{BAD:#}  "),
+            None => write!(text, "{FAINT}unseen{FAINT:#} "),
+        };
+        let _ = writeln!(text, "{} {FAINT}({documents}){FAINT:#}", truth.clause.statement);
+        if let (Some(false), Some((why, case))) = (truth.holds(), truth.really()) {
+            wrap(&format!("really: {why} [{case}]"), "       ", text);
+        }
+        if truth.holds().is_none() {
+            reference_instead(run, &truth, text);
+        }
+    }
+}
+
+/// For a statement that the witness cannot show: what the reference makes of it.
+fn reference_instead(run: &Run, truth: &Truth, text: &mut String) {
+    let Some(reference) = run.implementations.iter().find(|ready| ready.name == "reference") else { return };
+    let truths = run.truth(&reference.label);
+    let Some(modelled) = truths.iter().find(|other| other.clause.id == truth.clause.id) else { return };
+    let says = match modelled.holds() {
+        Some(true) => "true in the reference, which models PyTorch's Python front end".to_owned(),
+        Some(false) => {
+            let (why, case) = modelled.really().unwrap_or(("", ""));
+            format!("false in the reference, which models PyTorch's Python front end: {why} [{case}]")
+        }
+        None => return,
+    };
+    wrap(&says, "       ", text);
+}
+
+fn failures(run: &Run, text: &mut String) {
+    for judged in run.judged.iter().filter(|judged| is_failure(judged)) {
+        let _ = writeln!(text, "\n{BAD}{}{BAD:#} {} on {}", judged.verdict.name(), judged.case, judged.implementation);
+        let _ = writeln!(text, "  {FAINT}{}{FAINT:#}", judged.location);
+        match &judged.verdict {
+            Verdict::Failed { differences } => {
+                for difference in differences {
+                    let _ = writeln!(text, "  {}: {}", difference.value, difference.aspect.name());
+                    let _ = writeln!(text, "    expected {GOOD}{}{GOOD:#} {FAINT}({}){FAINT:#}", difference.expected, difference.by);
+                    let _ = writeln!(text, "    observed {BAD}{}{BAD:#}", difference.observed);
+                }
+            }
+            Verdict::Uncontrolled { control } => {
+                let _ = writeln!(text, "  rejected as expected, but the accepting case {control} does not pass: it counts for nothing");
+            }
+            Verdict::Broken { fault, stderr } => {
+                let _ = writeln!(text, "  {fault}");
+                for line in stderr.lines() {
+                    let _ = writeln!(text, "  | {line}");
+                }
+            }
+            Verdict::Passed | Verdict::Unsupported { .. } => {}
+        }
+        for seen in judged.outcome.iter().filter(|seen| seen.origin.is_some()) {
+            let _ = writeln!(text, "  {FAINT}{} was raised by {}{FAINT:#}", seen.value, seen.origin.as_deref().unwrap_or_default());
+        }
+        let _ = writeln!(text, "  repeat: {}", repeat_command(judged));
+    }
+}
+
+fn totals(run: &Run, text: &mut String) {
+    let Some(totals) = &run.totals else { return };
+    text.push('\n');
+    for clause in &totals.unexecuted_clauses {
+        let _ = writeln!(text, "{BAD}no implementation executed a case of {clause}{BAD:#}");
+    }
+    let mut parts: Vec<String> = totals
+        .implementations
+        .iter()
+        .map(|tally| {
+            let mut part = format!("{}: {} passed", tally.implementation, tally.passed);
+            if tally.failed > 0 || tally.passed == 0 {
+                let _ = write!(part, ", {} failed", tally.failed);
+            }
+            if tally.unsupported > 0 {
+                let _ = write!(part, ", {} unsupported", tally.unsupported);
+            }
+            part
+        })
+        .collect();
+    if let Some(witness) = run.witness() {
+        let truths = run.truth(&witness.label);
+        let count = |holds| truths.iter().filter(|truth| truth.holds() == holds).count();
+        let mut part = format!("documents: {} true, {} false", count(Some(true)), count(Some(false)));
+        if count(None) > 0 {
+            let _ = write!(part, ", {} unseen", count(None));
+        }
+        parts.push(part);
+    }
+    let verdict = if totals.conforms { format!("{GOOD}conforms{GOOD:#}") } else { format!("{BAD}does not conform{BAD:#}") };
+    let _ = writeln!(text, "{} · {verdict}", parts.join(" · "));
+}
+
+/// Prose broken into lines.
+fn wrap(prose: &str, indent: &str, text: &mut String) {
+    let mut line = String::from(indent);
+    for word in prose.split_whitespace() {
+        if line.chars().count() + 1 + word.chars().count() > WIDTH && line.len() > indent.len() {
+            let _ = writeln!(text, "{}", line.trim_end());
+            line = String::from(indent);
+        }
+        line.push_str(word);
+        line.push(' ');
+    }
+    let _ = writeln!(text, "{}", line.trim_end());
+}

@@ -1,0 +1,528 @@
+//! The installer against planted faults, without the network: a stand-in for Python that serves tiny wheels or fails
+//! as pip does, a stand-in for cargo, and libraries that are nothing but a list of what they need.
+#![cfg(all(feature = "cli", target_os = "linux", target_arch = "x86_64"))]
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use broadcheck::install::{Catalog, External, InstallError, Installer, Origin, Progress, Tools};
+use sha2::{Digest, Sha256};
+
+#[test]
+fn a_release_is_fetched_unpacked_and_its_adapter_built_once() {
+    let stage = Stage::new();
+    let installer = stage.installer();
+    let installed = installer.libtorch(None, &Progress::silent()).unwrap();
+    assert_eq!((installed.version.as_str(), installed.origin), ("2.13.0", Origin::Cache));
+    assert_eq!(fs::read_to_string(installed.root.join("include/torch/x.h")).unwrap(), "header");
+    let libraries = ["libtorch_cpu.so", "libc10.so", "libgomp-1.so.1", "libcudart.so.13", "libcupti.so.13"];
+    for library in libraries {
+        assert!(installed.root.join("lib").join(library).is_file(), "{library}");
+    }
+    // Not what was not needed, and under the names that the linker asks for.
+    assert!(!installed.root.join("lib/libtorch_cuda.so").exists());
+    assert!(!installed.root.join("torch").exists());
+    assert_eq!(fs::read_link(installed.root.join("lib/libtorch.so")).unwrap(), Path::new("libtorch_cpu.so"));
+    assert_eq!(fs::read_link(installed.root.join("lib/libgomp.so")).unwrap(), Path::new("libgomp-1.so.1"));
+    assert!(Command::new(&installed.adapter).status().unwrap().success());
+    assert!(!stage.cache().join("downloads/2.13.0").exists(), "the wheels are not kept");
+
+    let record = fs::read_to_string(installed.root.join("install.json")).unwrap();
+    assert!(record.contains(&stage.torch_hash()) && record.contains("nvidia_cuda_runtime-13.0.96"), "{record}");
+
+    let before = stage.calls();
+    assert_eq!(before.iter().filter(|call| call.contains("cargo")).count(), 2, "a check and a build: {before:?}");
+    assert_eq!(installer.libtorch(None, &Progress::silent()).unwrap(), installed);
+    assert_eq!(stage.calls(), before, "the second time no program is run");
+
+    stage.write("source/src/lib.rs", "// changed");
+    installer.libtorch(None, &Progress::silent()).unwrap();
+    let new: Vec<String> = stage.calls().split_off(before.len());
+    assert!(new.iter().any(|call| call.contains("cargo rustc")), "a changed source is built: {new:?}");
+    assert!(!new.iter().any(|call| call.contains("pip")), "and nothing fetched: {new:?}");
+}
+
+#[test]
+fn packages_named_directly_are_found_too() {
+    let stage = Stage::new();
+    stage.torch_wheel(&["libc10.so", "libcudart.so.12", "libc.so.6"], "nvidia-cuda-runtime-cu12==12.8.90");
+    stage.wheel("nvidia_cuda_runtime_cu12-12.8.90-py3-none-any.whl", &[("nvidia/lib/libcudart.so.12", library(&[]))]);
+    let libraries = stage.installer().libraries(None, &Progress::silent()).unwrap();
+    assert!(libraries.root.join("lib/libcudart.so.12").is_file());
+}
+
+#[test]
+fn pip_is_asked_for_the_release_s_platform_whatever_python_runs_it() {
+    let stage = Stage::new();
+    stage.installer().libraries(None, &Progress::silent()).unwrap();
+    let calls = stage.calls();
+    let torch = calls.iter().find(|call| call.ends_with("torch==2.13.0")).unwrap();
+    for part in ["-m pip download", "--no-deps", "--only-binary=:all:", "--python-version 3.12", "--platform tag_x"] {
+        assert!(torch.contains(part), "{part}: {torch}");
+    }
+    assert!(!torch.contains("index-url"), "the user's own configuration holds: {torch}");
+}
+
+#[test]
+fn what_pip_complains_of_becomes_one_clear_sentence() {
+    let complaints = [
+        ("/usr/bin/python3: No module named pip", "has no pip", "ensurepip"),
+        ("NewConnectionError: [Errno -3] Temporary failure in name resolution", "cannot reach", "check the network"),
+        ("ERROR: Could not install: [Errno 28] No space left on device", "no space left", "BROADCHECK_CACHE"),
+        ("ERROR: No matching distribution found for torch==2.13.0", "has no wheel for torch==2.13.0", "pip config"),
+        ("ERROR: HTTP error 403 while getting it", "HTTP error 403", "pip download"),
+    ];
+    for (said, problem, remedy) in complaints {
+        let stage = Stage::new();
+        stage.script("python3", &format!("echo '{said}' >&2; exit 1"));
+        let text = stage.installer().libtorch(None, &Progress::silent()).unwrap_err().to_string();
+        assert!(text.contains(problem) && text.contains(remedy), "{said}: {text}");
+        assert!(!text.contains('\n'), "{text}");
+        assert!(!stage.cache().join("libtorch/2.13.0").exists(), "nothing half done is left");
+    }
+}
+
+#[test]
+fn a_missing_program_is_named_before_anything_is_fetched() {
+    let stage = Stage::new();
+    let mut installer = stage.installer();
+    installer.tools.cxx = "no-such-compiler --fast".into();
+    let text = installer.libtorch(None, &Progress::silent()).unwrap_err().to_string();
+    assert!(text.contains("`no-such-compiler --fast`") && text.contains("CXX"), "{text}");
+
+    let mut installer = stage.installer();
+    installer.tools.cargo = "no-such-cargo".into();
+    let text = installer.libtorch(None, &Progress::silent()).unwrap_err().to_string();
+    assert!(text.contains("`no-such-cargo`") && text.contains("install Rust"), "{text}");
+
+    let mut installer = stage.installer();
+    installer.source = None;
+    let text = installer.libtorch(None, &Progress::silent()).unwrap_err().to_string();
+    assert!(text.contains("adapters/libtorch") && text.contains("BROADCHECK_SOURCE"), "{text}");
+    assert!(!stage.calls().iter().any(|call| call.contains("pip")));
+
+    let mut installer = stage.installer();
+    installer.python = "no-such-python".into();
+    let text = installer.libtorch(None, &Progress::silent()).unwrap_err().to_string();
+    assert!(text.contains("`no-such-python`") && text.contains("BROADCHECK_PYTHON"), "{text}");
+}
+
+#[test]
+fn a_wheel_with_the_wrong_hash_is_refused_and_fetched_anew() {
+    let stage = Stage::new();
+    let installer = stage.installer();
+    let good = fs::read(stage.torch_path()).unwrap();
+    fs::write(stage.torch_path(), "tampered with").unwrap();
+    let error = installer.libraries(None, &Progress::silent()).unwrap_err();
+    let InstallError::WrongHash { expected, got, .. } = &error else { panic!("{error}") };
+    assert_eq!((expected, got), (&hash(&good), &hash(b"tampered with")));
+    fs::write(stage.torch_path(), good).unwrap();
+    installer.libraries(None, &Progress::silent()).unwrap();
+}
+
+#[test]
+fn a_cuda_wheel_with_the_wrong_hash_is_refused() {
+    let stage = Stage::new();
+    let mut installer = stage.installer();
+    installer.catalog = stage.catalog(&format!(
+        "[[release.also]]\nfile = \"nvidia_cuda_runtime-13.0.96-py3-none-any.whl\"\nsize = 1\nsha256 = \"{}\"\n",
+        hash(b"another")
+    ));
+    let error = installer.libraries(None, &Progress::silent()).unwrap_err();
+    assert!(matches!(&error, InstallError::WrongHash { file, .. } if file.starts_with("nvidia")), "{error}");
+}
+
+#[test]
+fn a_library_that_nothing_supplies_is_named_with_who_needs_it() {
+    let stage = Stage::new();
+    stage.torch_wheel(&["libc10.so", "libunheard-of.so.7", "libc.so.6"], "numpy");
+    let text = stage.installer().libraries(None, &Progress::silent()).unwrap_err().to_string();
+    assert!(text.contains("`libunheard-of.so.7`") && text.contains("`libtorch_cpu.so`"), "{text}");
+    assert!(!stage.cache().join("libtorch/2.13.0").exists());
+}
+
+#[test]
+fn a_wheel_that_is_no_wheel_is_deleted_and_fetched_anew() {
+    let stage = Stage::new();
+    let path = stage.path("index/nvidia_cuda_runtime-13.0.96-py3-none-any.whl");
+    let good = fs::read(&path).unwrap();
+    fs::write(&path, &good[..good.len() / 2]).unwrap();
+    let error = stage.installer().libraries(None, &Progress::silent()).unwrap_err();
+    assert!(matches!(error, InstallError::BadWheel { .. }), "{error}");
+    fs::write(&path, good).unwrap();
+    stage.installer().libraries(None, &Progress::silent()).unwrap();
+}
+
+#[test]
+fn an_interrupted_installation_goes_on_where_it_was() {
+    let stage = Stage::new();
+    let installer = stage.installer();
+    // The CUDA wheel cannot be had at first: the large wheel stays.
+    let (there, away) = (stage.path("index/nvidia_cuda_cupti-13.0.85-py3-none-any.whl"), stage.path("away"));
+    fs::rename(&there, &away).unwrap();
+    installer.libtorch(None, &Progress::silent()).unwrap_err();
+    assert_eq!(stage.fetches("torch==2.13.0"), 1);
+    fs::rename(&away, &there).unwrap();
+    // A killed process leaves things behind.
+    stage.write("cache/libtorch/.staging-2.13.0/lib/half", "");
+    stage.write("cache/downloads/2.13.0/temporary/half", "");
+
+    // Now the adapter fails to build: what is unpacked stays, and its wheels go.
+    let cargo = fs::read_to_string(stage.path("bin/cargo")).unwrap();
+    stage.script("cargo", "[ \"$1\" = --version ] && exit 0; echo 'error[E0308]: mismatched types' >&2; exit 101");
+    let text = installer.libtorch(None, &Progress::silent()).unwrap_err().to_string();
+    assert!(text.contains("E0308") && text.contains("build.log"), "{text}");
+    assert_eq!(stage.fetches("torch==2.13.0"), 1, "the large wheel was fetched once");
+    assert_eq!(installer.list().unwrap().iter().map(|entry| entry.adapter.is_some()).collect::<Vec<_>>(), [false]);
+
+    fs::write(stage.path("bin/cargo"), cargo).unwrap();
+    let before = stage.calls().len();
+    let installed = installer.libtorch(None, &Progress::silent()).unwrap();
+    assert!(!installed.root.join("lib/half").exists());
+    assert!(stage.calls()[before..].iter().all(|call| call.contains("cargo")), "only the build was left");
+}
+
+#[test]
+fn a_kept_wheel_that_was_spoilt_meanwhile_is_not_used() {
+    let stage = Stage::new();
+    stage.write(&format!("cache/downloads/2.13.0/{TORCH}"), "spoilt");
+    stage.installer().libraries(None, &Progress::silent()).unwrap();
+    assert_eq!(stage.fetches("torch==2.13.0"), 1);
+}
+
+#[test]
+fn processes_at_once_do_the_work_once() {
+    let stage = Stage::new();
+    let start = || {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "one_process_of_several", "--ignored", "--nocapture"]);
+        command.env("INSTALL_STAGE", stage.folder.path()).stdout(Stdio::null()).stderr(Stdio::piped());
+        command.spawn().unwrap()
+    };
+    let children: Vec<_> = (0..3).map(|_| start()).collect();
+    let mut waited = 0;
+    for child in children {
+        let output = child.wait_with_output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{text}");
+        waited += usize::from(text.contains("waiting: another process is installing libtorch 2.13.0"));
+    }
+    assert_eq!(stage.fetches("torch==2.13.0"), 1);
+    assert_eq!(stage.calls().iter().filter(|call| call.contains("cargo rustc")).count(), 1);
+    assert_eq!(waited, 2, "whoever waits says so");
+}
+
+/// Not a test: what `processes_at_once_do_the_work_once` starts.
+#[test]
+#[ignore = "run by another test, as a process of its own"]
+fn one_process_of_several() {
+    let Some(folder) = std::env::var_os("INSTALL_STAGE") else { return };
+    let progress = Progress::lines(Box::new(std::io::stderr()), Duration::from_secs(60));
+    let installed = installer(Path::new(&folder)).libtorch(None, &progress).unwrap();
+    assert!(installed.adapter.is_file() && installed.root.join("lib/libtorch.so").exists());
+}
+
+#[test]
+fn threads_at_once_do_the_work_once() {
+    let stage = Stage::new();
+    let installer = stage.installer();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| installer.libtorch(None, &Progress::silent()).unwrap());
+        }
+    });
+    assert_eq!(stage.fetches("torch==2.13.0"), 1);
+}
+
+#[test]
+fn an_outer_cargo_does_not_reach_the_build() {
+    // This test runs under a cargo that sets some of them.
+    assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
+    let stage = Stage::new();
+    let installed = stage.installer().libtorch(None, &Progress::silent()).unwrap();
+    let environment = fs::read_to_string(stage.path("environment")).unwrap();
+    let has = |line: &str| environment.lines().any(|found| found.starts_with(line));
+    assert!(!has("CARGO_MANIFEST_DIR=") && !has("CARGO_PKG_NAME=") && !has("CARGO_TARGET_DIR="), "{environment}");
+    assert!(has(&format!("LIBTORCH={}", installed.root.display())) && has("LIBTORCH_CXX11_ABI=1"), "{environment}");
+    assert!(!has("LIBTORCH_BYPASS_VERSION_CHECK"), "the version that tch expects is checked");
+    let calls = stage.calls();
+    let build = calls.iter().find(|call| call.contains("cargo rustc")).unwrap();
+    assert!(build.contains("--locked") && build.ends_with("-rpath,$ORIGIN/../lib"), "{build}");
+}
+
+#[test]
+fn a_libtorch_that_the_user_points_to_is_used_as_it_is() {
+    let stage = Stage::new();
+    stage.write("own/include/torch/headeronly/version.h", "#define TORCH_VERSION \\\n \"2.11.0\"\n");
+    stage.write("own/lib/libtorch_cpu.so", "");
+    let mut installer = stage.installer();
+    installer.external = Some(External::Folder(stage.path("own")));
+    let installed = installer.libtorch(None, &Progress::silent()).unwrap();
+    let root = fs::canonicalize(stage.path("own")).unwrap();
+    assert_eq!((installed.version.as_str(), installed.origin, &installed.root), ("2.11.0", Origin::Folder, &root));
+    assert!(installed.adapter.starts_with(stage.cache()), "it is not written to");
+    assert_eq!(stage.fetches("torch==2.13.0"), 0);
+    let environment = fs::read_to_string(stage.path("environment")).unwrap();
+    assert!(environment.contains("LIBTORCH_BYPASS_VERSION_CHECK=1"), "another version than tch expects");
+
+    // The same folder with another libtorch in it is another libtorch.
+    let before = stage.calls().len();
+    installer.libtorch(None, &Progress::silent()).unwrap();
+    assert_eq!(stage.calls().len(), before);
+    stage.write("own/lib/libtorch_cpu.so", "another");
+    installer.libtorch(None, &Progress::silent()).unwrap();
+    assert!(stage.calls().len() > before);
+
+    // A version asked for by name comes from the cache all the same.
+    assert_eq!(installer.libtorch(Some("2.13.0"), &Progress::silent()).unwrap().origin, Origin::Cache);
+    let origins: Vec<Origin> = installer.list().unwrap().iter().map(|entry| entry.origin).collect();
+    assert_eq!(origins, [Origin::Cache, Origin::Folder]);
+}
+
+#[test]
+fn python_s_own_torch_is_found_without_importing_it() {
+    let stage = Stage::new();
+    stage.write("site/torch/include/torch/headeronly/version.h", "#define TORCH_VERSION \"2.13.0\"\n");
+    stage.write("site/torch/lib/libtorch_cpu.so", "");
+    stage.script("python3", &format!("echo '{}'", stage.path("site/torch").display()));
+    let mut installer = stage.installer();
+    installer.external = Some(External::Python(installer.python.clone()));
+    assert_eq!(installer.libtorch(None, &Progress::silent()).unwrap().origin, Origin::Python);
+    stage.script("python3", "echo");
+    let text = installer.libtorch(None, &Progress::silent()).unwrap_err().to_string();
+    assert!(text.contains("has no torch package"), "{text}");
+}
+
+#[test]
+fn what_is_not_a_release_gets_no_folder() {
+    let stage = Stage::new();
+    for version in ["9.9.9", "../2.13.0", ""] {
+        let error = stage.installer().libtorch(Some(version), &Progress::silent()).unwrap_err();
+        assert!(matches!(error, InstallError::NoSuchRelease { .. }), "{version}: {error}");
+    }
+    let text = stage.installer().find(Some("2.13.0")).unwrap_err().to_string();
+    assert!(text.contains("broadcheck libtorch install 2.13.0"), "{text}");
+    assert!(stage.installer().list().unwrap().is_empty());
+    assert!(!stage.cache().exists());
+}
+
+#[test]
+fn each_phase_is_one_line_where_there_is_no_terminal() {
+    #[derive(Clone, Default)]
+    struct Sink(Arc<Mutex<Vec<u8>>>);
+    impl Write for Sink {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let sink = Sink::default();
+    let progress = Progress::lines(Box::new(sink.clone()), Duration::from_secs(60));
+    Stage::new().installer().libtorch(None, &progress).unwrap();
+    let text = String::from_utf8(sink.0.lock().unwrap().clone()).unwrap();
+    let first: Vec<&str> = text.lines().filter_map(|line| line.split(' ').next()).collect();
+    assert_eq!(first, ["fetching", "unpacking", "fetching", "fetching", "fetching", "building"], "{text}");
+}
+
+/// The wheel of PyTorch in these tests.
+const TORCH: &str = "torch-2.13.0-cp312-cp312-tag_x.whl";
+
+/// A folder with all that an installer meets: an index of wheels, programs, sources, a cache.
+struct Stage {
+    folder: tempfile::TempDir,
+}
+
+impl Stage {
+    /// The release of today: CUDA libraries through the toolkit package.
+    fn new() -> Stage {
+        let stage = Stage { folder: tempfile::tempdir().unwrap() };
+        let needs = ["libc10.so", "libcudart.so.13", "libgomp-1.so.1", "libc.so.6"];
+        stage.torch_wheel(&needs, "cuda-toolkit[cublas,cudart,cupti]==13.0.3; platform_system == \"Linux\"");
+        let toolkit = "Requires-Dist: nvidia-cuda-runtime==13.0.96.*; sys_platform == 'linux' and extra == 'cudart'\n\
+                       Requires-Dist: nvidia-cuda-cupti==13.0.85.*; sys_platform == 'linux' and extra == 'cupti'\n";
+        let metadata = ("cuda_toolkit-13.0.3.0.dist-info/METADATA", toolkit.into());
+        stage.wheel("cuda_toolkit-13.0.3.0-py2.py3-none-any.whl", &[metadata]);
+        // One CUDA library needs the other, so that needs are followed beyond PyTorch's wheel.
+        let runtime = ("nvidia/cu13/lib/libcudart.so.13", library(&["libcupti.so.13", "libdl.so.2"]));
+        stage.wheel("nvidia_cuda_runtime-13.0.96-py3-none-any.whl", &[runtime]);
+        let cupti = ("nvidia/cu13/lib/libcupti.so.13", library(&[]));
+        stage.wheel("nvidia_cuda_cupti-13.0.85-py3-none-any.whl", &[cupti]);
+
+        stage.write("source/Cargo.toml", "[package]");
+        stage.write("source/src/lib.rs", "");
+        stage.write("source/adapters/libtorch/Cargo.toml", "[package]");
+        let index = stage.path("index");
+        stage.script(
+            "python3",
+            &format!(
+                "for word; do [ \"$last\" = --dest ] && dest=$word; last=$word; done\n\
+                 name=$(printf %s \"${{last%%=*}}\" | tr - _)\n\
+                 for wheel in {}/$name-*.whl; do [ -e \"$wheel\" ] && cp \"$wheel\" \"$dest\" && exit 0; done\n\
+                 echo \"ERROR: No matching distribution found for $last\" >&2; exit 1",
+                index.display()
+            ),
+        );
+        stage.script(
+            "cargo",
+            &format!(
+                "[ \"$1\" = --version ] && exit 0\n\
+                 for word; do [ \"$last\" = --target-dir ] && out=$word; last=$word; done\n\
+                 env > {}\necho '   Compiling one v1.0.0' >&2; sleep 0.5\nmkdir -p $out/release\n\
+                 printf '#!/bin/sh\\nexit 0\\n' > $out/release/broadcheck-libtorch\n\
+                 chmod +x $out/release/broadcheck-libtorch",
+                stage.path("environment").display()
+            ),
+        );
+        stage
+    }
+
+    fn installer(&self) -> Installer {
+        installer(self.folder.path())
+    }
+
+    /// PyTorch's wheel, with a main library of these needs and a METADATA of this requirement.
+    fn torch_wheel(&self, needs: &[&str], requirement: &str) {
+        let metadata = format!("Name: torch\nRequires-Dist: filelock\nRequires-Dist: {requirement}\n\nProse.\n");
+        self.wheel(
+            TORCH,
+            &[
+                ("torch/include/torch/x.h", "header".into()),
+                ("torch/lib/libtorch_cpu.so", library(needs)),
+                ("torch/lib/libtorch_cuda.so", library(&["libcudart.so.13"])),
+                ("torch/lib/libtorch.so", library(&["libtorch_cuda.so"])),
+                ("torch/lib/libc10.so", library(&["libstdc++.so.6"])),
+                ("torch.libs/libgomp-1.so.1", library(&[])),
+                ("torch-2.13.0.dist-info/METADATA", metadata.into()),
+            ],
+        );
+    }
+
+    fn wheel(&self, name: &str, files: &[(&str, Vec<u8>)]) {
+        let path = self.path("index").join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let mut archive = zip::ZipWriter::new(fs::File::create(path).unwrap());
+        for (name, contents) in files {
+            archive.start_file(*name, zip::write::SimpleFileOptions::default()).unwrap();
+            archive.write_all(contents).unwrap();
+        }
+        archive.finish().unwrap();
+    }
+
+    /// A program that notes how it is called.
+    fn script(&self, name: &str, body: &str) {
+        let calls = self.path("calls");
+        self.write(&format!("bin/{name}"), &format!("#!/bin/sh\necho {name} \"$@\" >> {}\n{body}\n", calls.display()));
+        fs::set_permissions(self.path("bin").join(name), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    fn write(&self, name: &str, contents: &str) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, contents).unwrap();
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn cache(&self) -> PathBuf {
+        self.path("cache")
+    }
+
+    fn torch_path(&self) -> PathBuf {
+        self.path("index").join(TORCH)
+    }
+
+    fn torch_hash(&self) -> String {
+        hash(&fs::read(self.torch_path()).unwrap())
+    }
+
+    /// How programs have been called so far.
+    fn calls(&self) -> Vec<String> {
+        let text = fs::read_to_string(self.path("calls")).unwrap_or_default();
+        text.lines().map(String::from).collect()
+    }
+
+    /// How often a package was fetched.
+    fn fetches(&self, spec: &str) -> usize {
+        self.calls().iter().filter(|call| call.ends_with(spec)).count()
+    }
+
+    fn catalog(&self, more: &str) -> Catalog {
+        catalog(self.folder.path(), more)
+    }
+}
+
+fn installer(folder: &Path) -> Installer {
+    Installer {
+        cache: folder.join("cache"),
+        python: folder.join("bin/python3").into(),
+        tools: Tools { cargo: folder.join("bin/cargo").into(), cxx: "true".into() },
+        source: Some(folder.join("source")),
+        external: None,
+        catalog: catalog(folder, ""),
+    }
+}
+
+fn catalog(folder: &Path, more: &str) -> Catalog {
+    let wheel = fs::read(folder.join("index").join(TORCH)).unwrap();
+    let (size, sha256) = (wheel.len(), hash(&wheel));
+    let text = format!(
+        "[[release]]\nversion = \"2.13.0\"\ntch = \"0.26\"\ntarget = \"linux-x86_64\"\nwheel = \"{TORCH}\"\n\
+         python = \"3.12\"\nplatform = \"tag_x\"\nsize = {size}\nunpacked = 1000\nsha256 = \"{sha256}\"\n\
+         cxx11_abi = true\n{more}"
+    );
+    Catalog::parse(&text).unwrap()
+}
+
+fn hash(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The smallest shared library that needs these, and the C library: a header, a dynamic table with its strings, and
+/// the table of sections that leads to them.
+fn library(needs: &[&str]) -> Vec<u8> {
+    let (mut strings, mut dynamic) = (vec![0_u8], Vec::new());
+    for name in needs.iter().chain(&["libc.so.6"]) {
+        dynamic.extend([1_u64.to_le_bytes(), (strings.len() as u64).to_le_bytes()].concat());
+        strings.extend(name.bytes().chain([0]));
+    }
+    dynamic.extend([0; 16]);
+    strings.resize(strings.len().next_multiple_of(8), 0);
+    let (strings_at, dynamic_at) = (64, 64 + strings.len());
+    let sections_at = dynamic_at + dynamic.len();
+
+    let mut file = b"\x7fELF\x02\x01\x01".to_vec();
+    file.resize(16, 0);
+    file.extend([3_u16.to_le_bytes(), 62_u16.to_le_bytes()].concat()); // shared object, x86-64
+    file.extend(1_u32.to_le_bytes());
+    for word in [0, 0, sections_at as u64] {
+        file.extend(word.to_le_bytes()); // entry, program headers, section headers
+    }
+    file.extend(0_u32.to_le_bytes());
+    for half in [64_u16, 56, 0, 64, 3, 1] {
+        file.extend(half.to_le_bytes()); // sizes and counts; section 1 names the sections
+    }
+    file.extend(&strings);
+    file.extend(&dynamic);
+    let mut section = |kind: u32, at: usize, size: usize, link: u32, entry: u64| {
+        file.extend([0_u32.to_le_bytes(), kind.to_le_bytes()].concat());
+        for word in [0_u64, 0, at as u64, size as u64] {
+            file.extend(word.to_le_bytes());
+        }
+        file.extend([link.to_le_bytes(), 0_u32.to_le_bytes()].concat());
+        file.extend([8_u64.to_le_bytes(), entry.to_le_bytes()].concat());
+    };
+    section(0, 0, 0, 0, 0);
+    section(3, strings_at, strings.len(), 0, 0);
+    section(6, dynamic_at, dynamic.len(), 1, 16);
+    file
+}
