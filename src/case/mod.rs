@@ -7,4 +7,6 @@ pub mod model;
 pub mod render;
 
 pub use load::{Fault, LoadError, default_folder, load, load_files, load_program};
-pub use model::{Case, Clause, Document, Expectation, Expected, ExpectedRejection, Location, Shows, Source, Specification};
+pub use model::{
+    Case, Clause, Document, Expectation, Expected, ExpectedRejection, Location, Shows, Source, Specification,
+};

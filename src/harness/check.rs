@@ -118,7 +118,8 @@ fn judge_all(
     hello: &Hello,
     mut judged: impl FnMut(Judged),
 ) {
-    let wanted: BTreeSet<&str> = chosen.iter().flat_map(|case| [Some(case.id.as_str()), case.control.as_deref()]).flatten().collect();
+    let wanted: BTreeSet<&str> =
+        chosen.iter().flat_map(|case| [Some(case.id.as_str()), case.control.as_deref()]).flatten().collect();
     let cases: Vec<&Case> = specification.cases.iter().filter(|case| wanted.contains(case.id.as_str())).collect();
     let (runnable, unsupported): (Vec<&Case>, Vec<&Case>) =
         cases.iter().partition(|case| unsupported_by(hello, &case.program).is_none());
@@ -179,7 +180,12 @@ pub fn verdict(case: &Case, hello: &Hello, reply: &Reply) -> Verdict {
     let mut differences = expect::judge(case, hello, reply);
     if !case.documented.is_empty() && differences.is_empty() && expect::documented_holds(case, hello, reply) {
         differences.push(Difference {
-            value: case.documented.iter().map(|(value, _)| show::name(&case.program, *value)).collect::<Vec<_>>().join(", "),
+            value: case
+                .documented
+                .iter()
+                .map(|(value, _)| show::name(&case.program, *value))
+                .collect::<Vec<_>>()
+                .join(", "),
             aspect: super::Aspect::Outcome,
             by: expect::SPECIFICATION.to_owned(),
             expected: "something else than the document says".to_owned(),
@@ -189,9 +195,9 @@ pub fn verdict(case: &Case, hello: &Hello, reply: &Reply) -> Verdict {
     if hello.name != "reference" {
         let reference = Reference.hello();
         let expected = Reference.run(&case.program);
-        let (wanted, got) =
-            (compare::Side { hello: &reference, reply: &expected }, compare::Side { hello, reply });
-        let known: BTreeSet<_> = differences.iter().map(|difference| (difference.value.clone(), difference.aspect)).collect();
+        let (wanted, got) = (compare::Side { hello: &reference, reply: &expected }, compare::Side { hello, reply });
+        let known: BTreeSet<_> =
+            differences.iter().map(|difference| (difference.value.clone(), difference.aspect)).collect();
         differences.extend(
             compare::compare(&case.program, wanted, got)
                 .into_iter()
@@ -219,7 +225,8 @@ fn tell(case: &Case, hello: &Hello, given: &str, run: CaseRun) -> Judged {
         given: given.to_owned(),
         verdict: run.verdict,
         documented,
-        document_says: (!case.documented.is_empty()).then(|| case.documented.iter().map(says).collect::<Vec<_>>().join("; ")),
+        document_says: (!case.documented.is_empty())
+            .then(|| case.documented.iter().map(says).collect::<Vec<_>>().join("; ")),
         why: case.why.clone(),
         outcome: run.reply.map(|reply| seen(&case.program, &reply)).unwrap_or_default(),
     }

@@ -27,9 +27,15 @@ pub fn compare(program: &Program, expected: Side, observed: Side) -> Vec<Differe
             continue;
         };
         compare.outcome(&step.name, step.op, &wanted.outcome, &got.outcome);
-        let compared = !matches!((&wanted.outcome, &got.outcome), (Outcome::Unsupported(_), _) | (_, Outcome::Unsupported(_)));
+        let compared =
+            !matches!((&wanted.outcome, &got.outcome), (Outcome::Unsupported(_), _) | (_, Outcome::Unsupported(_)));
         if compared && compare.both(Capability::Warnings) && wanted.warnings != got.warnings {
-            compare.differ(&step.name, Aspect::Warnings, show::warnings(&wanted.warnings), show::warnings(&got.warnings));
+            compare.differ(
+                &step.name,
+                Aspect::Warnings,
+                show::warnings(&wanted.warnings),
+                show::warnings(&got.warnings),
+            );
         }
     }
     for ((input, wanted), got) in program.inputs.iter().zip(&expected.reply.inputs).zip(&observed.reply.inputs) {
@@ -59,7 +65,12 @@ impl Comparison<'_> {
                         self.differ(name, Aspect::Message, wanted.message.clone(), got.message.clone());
                     }
                 } else if class_of(wanted) != class_of(got) {
-                    self.differ(name, Aspect::Class, show::outcome(&Outcome::Rejected(wanted.clone())), got.message.clone());
+                    self.differ(
+                        name,
+                        Aspect::Class,
+                        show::outcome(&Outcome::Rejected(wanted.clone())),
+                        got.message.clone(),
+                    );
                 }
             }
             (Outcome::Blocked(a), Outcome::Blocked(b)) if a == b => {}
@@ -128,9 +139,10 @@ impl Comparison<'_> {
 fn same_values(mode: Compare, wanted: &TensorValue, got: &TensorValue) -> bool {
     let (wanted_values, got_values) = (wanted.scalars(), got.scalars());
     wanted_values.len() == got_values.len()
-        && wanted_values.iter().zip(&got_values).all(|(a, b)| {
-            same_bits(*a, *b) || (mode == Compare::Tolerance && close(*a, *b, wanted.dtype))
-        })
+        && wanted_values
+            .iter()
+            .zip(&got_values)
+            .all(|(a, b)| same_bits(*a, *b) || (mode == Compare::Tolerance && close(*a, *b, wanted.dtype)))
 }
 
 /// Within what the order of a sum can change: a few units of the dtype's precision, relative to the larger value, with

@@ -72,7 +72,12 @@ impl Judge<'_> {
                     storage: None,
                 };
                 if (was.dtype, &was.shape, &was.data) != (after.dtype, &after.shape, &after.data) {
-                    self.differ(name, Aspect::Values, format!("unchanged: {}", show::tensor(&was)), show::tensor(after));
+                    self.differ(
+                        name,
+                        Aspect::Values,
+                        format!("unchanged: {}", show::tensor(&was)),
+                        show::tensor(after),
+                    );
                 }
             }
             Expectation::Value(expected) => self.tensor(name, after, expected),
@@ -132,7 +137,10 @@ impl Judge<'_> {
         } else if let (Some(values), Some(shape)) = (&expected.values, &expected.shape) {
             let observed = tensor.scalars();
             let fits = observed.len() == values.len()
-                && values.iter().zip(&observed).all(|(wanted, got)| equals(*wanted, *got, tensor.dtype, expected.decimals));
+                && values
+                    .iter()
+                    .zip(&observed)
+                    .all(|(wanted, got)| equals(*wanted, *got, tensor.dtype, expected.decimals));
             if !fits {
                 let (wanted, got) = (show::elements(values, shape), show::elements(&observed, shape));
                 self.differ(name, Aspect::Values, wanted, got);

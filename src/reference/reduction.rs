@@ -114,10 +114,8 @@ impl Plan {
         let kept: Vec<i64> = (0..rank).map(|dim| if reduced[dim] { 1 } else { sizes[dim] }).collect();
         let kept = Shape::new(kept).expect("no size grew");
         let mut into = Layout::contiguous(kept.clone());
-        for dim in 0..rank {
-            if reduced[dim] {
-                into.strides[dim] = 0;
-            }
+        for (stride, _) in into.strides.iter_mut().zip(&reduced).filter(|(_, reduced)| **reduced) {
+            *stride = 0;
         }
         into.shape = tensor.shape().clone();
         let target = into.positions().collect();

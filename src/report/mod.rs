@@ -79,7 +79,7 @@ pub struct Truth<'a> {
 impl Truth<'_> {
     /// `None` if no case of it was executed.
     pub fn holds(&self) -> Option<bool> {
-        (self.seen > 0).then(|| self.against.is_empty())
+        (self.seen > 0).then_some(self.against.is_empty())
     }
 
     /// The documents that make the statement, without repetition.

@@ -118,6 +118,8 @@ macro_rules! half_from {
     };
 }
 
+const TWO_TO_63: f64 = (1u64 << 63) as f64;
+
 /// How a float becomes this type: by `as` for floats; through `i64`, as x86-64 compilers do it, for integers.
 trait FromFloat {
     fn from_float(value: f64) -> Self;
@@ -128,12 +130,8 @@ macro_rules! from_float {
         impl FromFloat for $type {
             fn from_float(value: f64) -> Self {
                 // Out of range and NaN are undefined in C++; x86-64 gives i64::MIN, whose low bits are zero.
-                let whole = if value >= -9.223372036854775808e18 && value < 9.223372036854775808e18 {
-                    value as i64
-                } else {
-                    i64::MIN
-                };
-                whole as $type
+                let fits = (-TWO_TO_63..TWO_TO_63).contains(&value);
+                (if fits { value as i64 } else { i64::MIN }) as $type
             }
         }
     )+};
