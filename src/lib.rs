@@ -1,7 +1,7 @@
 //! Conformance tests and a differential fuzzer for PyTorch's broadcasting semantics.
 //!
 //! Read `ARCHITECTURE.md` for the map. In one line: the specification is a set of [`program`]s with documented
-//! outcomes; the [`reference`] and the [`adapter`]s run them; the `harness` judges; the `report`s tell.
+//! outcomes; the [`mod@reference`] and the [`adapter`]s run them; the `harness` judges; the `report`s tell.
 //!
 //! Without the default feature `cli` the crate is what an adapter needs and no more.
 
@@ -17,6 +17,8 @@ pub mod wording;
 pub mod case;
 #[cfg(feature = "cli")]
 pub mod cli;
+#[cfg(feature = "generate")]
+pub mod generate;
 #[cfg(feature = "cli")]
 pub mod harness;
 #[cfg(feature = "cli")]

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{Ending, Failure};
-use crate::adapter::{CommandLine, Limits, Process};
+use crate::adapter::{CommandLine, Limits, Process, StartError};
 use crate::case;
 use crate::harness::check::{Candidate, Selection, check};
 use crate::harness::event::Event;
@@ -56,13 +56,17 @@ enum Format {
 
 impl Check {
     pub fn run(&self) -> Result<Ending, Failure> {
-        let specification = case::load(&self.spec.clone().unwrap_or_else(case::default_folder))?;
+        let specification = case::load(&self.spec.clone().unwrap_or_else(case::default_folder))
+            .map_err(|error| format!("the specification cannot be read\n{error}"))?;
         let selection = Selection { clauses: self.clause.clone(), cases: self.case.clone() };
         self.check_selection(&specification, &selection)?;
         let given = match self.implementations.as_slice() {
             [] => vec!["reference".to_owned(), "libtorch".to_owned()],
             given => given.to_vec(),
         };
+        if let Some(again) = given.iter().enumerate().find(|(at, one)| given[..*at].contains(*one)) {
+            return Err(format!("--impl {} is given twice", again.1).into());
+        }
         let mut candidates = given
             .into_iter()
             .map(|given| Ok(Candidate { runner: runner(&given)?, given }))
@@ -86,15 +90,32 @@ impl Check {
     }
 
     fn check_selection(&self, specification: &case::Specification, selection: &Selection) -> Result<(), Failure> {
+        let clauses = || specification.clauses.iter().map(|clause| clause.id.as_str());
         for wanted in &self.clause {
-            if !specification.clauses.iter().any(|clause| clause.id == *wanted) {
-                return Err(format!("there is no clause {wanted:?}; spec/clauses.yaml has them").into());
+            if !clauses().any(|id| id == wanted) {
+                return Err(format!("there is no clause `{wanted}`{}", did_you_mean(wanted, clauses())).into());
+            }
+        }
+        // One wrong id among right ones would be a case that nobody misses.
+        let cases = || specification.cases.iter().map(|case| case.id.as_str());
+        for wanted in &self.case {
+            if !cases().any(|id| id.starts_with(wanted.as_str())) {
+                return Err(format!("there is no case `{wanted}`{}", did_you_mean(wanted, cases())).into());
             }
         }
         if !specification.cases.iter().any(|case| selection.takes(case)) {
-            return Err("no case is chosen by --clause and --case; case ids are those of spec/*.yaml".into());
+            return Err("no case is chosen by both --clause and --case".into());
         }
         Ok(())
+    }
+}
+
+/// The end of a message about an unknown id.
+fn did_you_mean<'a>(wanted: &str, ids: impl Iterator<Item = &'a str>) -> String {
+    let closest = ids.map(|id| (strsim::osa_distance(wanted, id), id)).min();
+    match closest {
+        Some((distance, id)) if 5 * distance <= wanted.len() => format!("; did you mean `{id}`?"),
+        _ => "; `broadcheck check --format json` lists them all".to_owned(),
     }
 }
 
@@ -112,8 +133,12 @@ fn runner(given: &str) -> Result<Runner, Failure> {
             words[1..].iter().fold(CommandLine::new(&words[0]), |command, word| command.arg(word))
         }
     };
-    let process = Process::start(command, Limits::default()).map_err(|error| {
-        format!("--impl {given}: {error}\nknown names are reference, libtorch and libtorch@VERSION; anything else is the command of an adapter")
+    let process = Process::start(command, Limits::default()).map_err(|error| match error {
+        StartError::NotFound { .. } => format!(
+            "--impl {given}: {error}\n\
+             --impl takes reference, libtorch, libtorch@VERSION, or the command of an adapter"
+        ),
+        error => format!("--impl {given}: {error}"),
     })?;
     Ok(Runner::Adapter(Box::new(process)))
 }

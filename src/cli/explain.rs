@@ -7,18 +7,20 @@ use clap::Args;
 
 use super::{Ending, Failure, ops};
 use crate::adapter::Implementation;
+use crate::error::Rejection;
 use crate::ops::{Form, Op, ParamDefault, ParamKind, Signature};
-use crate::program::{Arg, Input, Outcome, Program, Step, Value, ValueRef};
+use crate::program::{Arg, Input, Outcome, Program, Rejected, Step, Value, ValueRef};
 use crate::reference::Reference;
 use crate::tensor::shape::{Alignment, align};
 use crate::tensor::{Buffer, DType, Layout, Scalar, Shape};
+use crate::wording;
 
 const GOOD: Style = AnsiColor::Green.on_default().bold();
 const BAD: Style = AnsiColor::Red.on_default().bold();
 const FAINT: Style = Style::new().dimmed();
 
-/// The most elements that are made to run an operation for its exact outcome.
-const MOST_ELEMENTS: usize = 1 << 24;
+/// The most elements that are made to run an operation for its exact outcome; the reference is not quick.
+const MOST_ELEMENTS: usize = 1 << 18;
 
 /// Draw how shapes line up, which rule decides each dimension, and what comes of it.
 ///
@@ -34,7 +36,7 @@ Examples:
 Exit codes: 0 the shapes are accepted, 1 they are rejected, 2 bad arguments.")]
 pub struct Explain {
     /// Two or more shapes, for example 5,1,4,1 3,1,1.
-    #[arg(required = true, num_args = 2.., value_parser = parse_shape, value_name = "SHAPE", allow_hyphen_values = true)]
+    #[arg(required = true, num_args = 2.., value_parser = parse_shape, value_name = "SHAPE", allow_negative_numbers = true)]
     shapes: Vec<Shape>,
     /// The operation, as in `broadcheck ops`; a trailing _ means in-place
     /// [default: add, or broadcast_tensors for more than two shapes].
@@ -46,15 +48,14 @@ impl Explain {
     pub fn run(&self) -> Result<Ending, Failure> {
         let (op, form) = self.operation()?;
         let outcome = outcome(op, form, &self.shapes)?;
-        let elementwise = matches!(op.info().signature, Signature::Arithmetic | Signature::Binary | Signature::Tensors);
         let mut text = String::new();
-        if elementwise {
+        if is_elementwise(op) {
             draw(&self.shapes, form, &mut text);
         }
         let call = call(op, form, &self.shapes);
         let ending = match &outcome {
             Outcome::Value(value) => {
-                let _ = writeln!(text, "{GOOD}accepted{GOOD:#}  {call} has shape {}", result_shape(value));
+                let _ = writeln!(text, "{GOOD}accepted{GOOD:#}  {call} gives shape {}", result_shape(value));
                 Ending::Conforms
             }
             Outcome::Rejected(rejected) => {
@@ -79,7 +80,8 @@ impl Explain {
             signature => signature.params().iter().filter(|param| param.default.is_none()).count(),
         };
         if most != self.shapes.len() && most != usize::MAX {
-            return Err(format!("--op {name} takes {most} shapes, not {}", self.shapes.len()).into());
+            let plural = if most == 1 { "" } else { "s" };
+            return Err(format!("--op {name} takes {most} shape{plural}, not {}", self.shapes.len()).into());
         }
         Ok((op, form))
     }
@@ -91,18 +93,32 @@ fn parse_shape(text: &str) -> Result<Shape, String> {
         .split(',')
         .map(str::trim)
         .filter(|_| !inner.trim().is_empty())
-        .map(|size| size.parse::<i64>().map_err(|_| format!("{size:?} is no size; write a shape as 5,1,4,1, or [] for none")))
+        .map(|size| {
+            size.parse::<i64>().map_err(|_| format!("{size:?} is no size; write a shape as 5,1,4,1, or [] for none"))
+        })
         .collect::<Result<Vec<_>, _>>()?;
     Shape::new(sizes).map_err(|error| error.to_string())
 }
 
-/// Runs the operation in the reference. Shapes too large to fill are expanded from one element, which no rule can tell
-/// from the real thing unless the operation writes to it.
+/// Whether the operation does no more with shapes than to broadcast them.
+fn is_elementwise(op: Op) -> bool {
+    matches!(op.info().signature, Signature::Arithmetic | Signature::Binary | Signature::Tensors)
+}
+
+/// Runs the operation in the reference, or, with shapes too large for that, asks the rules alone.
 fn outcome(op: Op, form: Form, shapes: &[Shape]) -> Result<Outcome, Failure> {
-    let result = shapes.iter().try_fold(Shape::scalar(), |shape, next| shape.broadcast(next)).map(|shape| shape.numel());
-    let largest = shapes.iter().map(Shape::numel).chain(result.ok()).max().unwrap_or(0);
+    let broadcast = shapes[1..].iter().try_fold(shapes[0].clone(), |shape, next| shape.broadcast(next));
+    if let Ok(shape) = &broadcast {
+        // Sizes that are possible one by one need not be possible together.
+        Shape::new(shape.sizes().to_vec())?;
+    }
+    let largest = shapes.iter().chain(broadcast.as_ref().ok()).map(Shape::numel).max().unwrap_or(0);
     if largest > MOST_ELEMENTS {
-        return Err(format!("{largest} elements are too many to try the operation; the most is {MOST_ELEMENTS}").into());
+        if is_elementwise(op) {
+            return Ok(by_the_rules(form, &shapes[0], broadcast));
+        }
+        let most = format!("the most is {MOST_ELEMENTS}");
+        return Err(format!("{largest} elements are too many to try {op}; {most}").into());
     }
     let inputs = shapes.iter().enumerate().map(|(at, shape)| {
         let ones = Buffer::from_scalars(DType::Float32, vec![Scalar::Int(1); shape.numel()].into_iter());
@@ -129,9 +145,26 @@ fn outcome(op: Op, form: Form, shapes: &[Shape]) -> Result<Outcome, Failure> {
     reply.steps.into_iter().next().map(|step| step.outcome).ok_or_else(|| "the reference gave no outcome".into())
 }
 
+/// What an operation does that broadcasts its operands and then, in-place, refuses to change the shape of its target.
+fn by_the_rules(form: Form, target: &Shape, broadcast: Result<Shape, Rejection>) -> Outcome {
+    let rejection = match broadcast {
+        Ok(shape) if form == Form::InPlace && shape != *target => {
+            Rejection::OutputShape { output: target.sizes().to_vec(), broadcast: shape.sizes().to_vec() }
+        }
+        Ok(shape) => return Outcome::Value(Value::Sizes(shape.sizes().to_vec())),
+        Err(rejection) => rejection,
+    };
+    let (message, class) = (wording::text(&rejection), Some(rejection.class()));
+    Outcome::Rejected(Rejected { message, class, origin: None })
+}
+
 /// A column for each dimension, a row for each shape, the result below, then the rule of each dimension in words.
 fn draw(shapes: &[Shape], form: Form, text: &mut String) {
     let rank = shapes.iter().map(Shape::rank).max().unwrap_or(0);
+    if rank == 0 {
+        text.push_str("no shape has a dimension, so there is nothing to line up\n\n");
+        return;
+    }
     let columns: Vec<Column> = (0..rank).map(|dim| Column::new(shapes, dim, rank, form)).collect();
     let width = columns.iter().map(|column| column.width).max().unwrap_or(1).max(2);
     let _ = write!(text, "{FAINT}{:<10}", "dimension");
@@ -159,7 +192,8 @@ fn draw(shapes: &[Shape], form: Form, text: &mut String) {
     for column in &columns {
         match column.result {
             Some(size) => {
-                let _ = write!(text, "  {GOOD}{size:>width$}{GOOD:#}");
+                let style = if column.conflict { BAD } else { GOOD };
+                let _ = write!(text, "  {style}{size:>width$}{style:#}");
             }
             None => {
                 let _ = write!(text, "  {BAD}{:>width$}{BAD:#}", "✗");
@@ -191,7 +225,9 @@ impl Column {
             result = match align(result, *size) {
                 Alignment::Equal(size) | Alignment::Left(size) | Alignment::Right(size) => Some(size),
                 Alignment::Mismatch { a, b } => {
-                    let rule = format!("{a} and {b} differ and neither is 1");
+                    let first = |wanted| sizes.iter().position(|size| *size == Some(wanted)).map(letter);
+                    let (left, right) = (first(a).unwrap_or_default(), first(b).unwrap_or_default());
+                    let rule = format!("{left} has {a} and {right} has {b}: they differ and neither is 1");
                     return Column { result: None, conflict: true, rule, width };
                 }
             };
@@ -208,23 +244,23 @@ impl Column {
 
 /// The rule that decides a dimension which broadcasts.
 fn rule(sizes: &[Option<i64>], result: i64) -> String {
-    let names = |wanted: &dyn Fn(Option<i64>) -> bool| -> String {
+    let have = |wanted: &dyn Fn(Option<i64>) -> bool, what: &str| {
         let names: Vec<String> =
             sizes.iter().enumerate().filter(|(_, size)| wanted(**size)).map(|(at, _)| letter(at)).collect();
-        names.join(", ")
+        let (last, others) = names.split_last()?;
+        Some(match others {
+            [] => format!("{last} has {what}"),
+            others => format!("{} and {last} have {what}", others.join(", ")),
+        })
     };
-    let (missing, ones) = (names(&|size| size.is_none()), names(&|size| size == Some(1) && result != 1));
-    let mut reasons = Vec::new();
-    if !missing.is_empty() {
-        reasons.push(format!("{missing} has no such dimension, which counts as 1"));
+    let missing = have(&|size| size.is_none(), "no such dimension (counts as 1)");
+    let ones = have(&|size| size == Some(1) && result != 1, "1");
+    let reasons: Vec<String> = missing.into_iter().chain(ones).collect();
+    match (reasons.is_empty(), result) {
+        (true, result) => format!("all have {result}"),
+        (false, 1) => reasons.join(" and "),
+        (false, result) => format!("{}, expanded to {result}", reasons.join(" and ")),
     }
-    if !ones.is_empty() {
-        reasons.push(format!("{ones} has 1 and is repeated"));
-    }
-    if reasons.is_empty() {
-        return format!("all have size {result}");
-    }
-    format!("{}: the result has {result}", reasons.join("; "))
 }
 
 fn result_shape(value: &Value) -> String {

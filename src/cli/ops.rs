@@ -42,11 +42,21 @@ impl Ops {
         match self.format {
             Format::Json => anstream::println!("{}", serde_json::to_string_pretty(&rows)?),
             Format::Text => {
+                let line = |call: &str, forms: &str, gradient: &str, compare: &str| {
+                    anstream::println!("{call:<38} {forms:<28} {gradient:<8}  {compare}");
+                };
+                line("operation", "forms", "gradient", "values compared");
                 for row in &rows {
                     let forms: Vec<&str> = row.forms.iter().map(|form| form_name(*form)).collect();
-                    let gradient = if row.differentiable { "gradient" } else { "" };
-                    let call = format!("{}({})", row.name, row.parameters.join(", "));
-                    anstream::println!("{call:<48} {:<28} {gradient:<9} {}", forms.join(" "), row.compare);
+                    let gradient = if row.differentiable { "yes" } else { "no" };
+                    let mut compare = match row.compare {
+                        "bits" => "bit for bit".to_owned(),
+                        other => format!("within a {other}"),
+                    };
+                    if row.front_end {
+                        compare += "; in PyTorch's Python front end only";
+                    }
+                    line(&format!("{}({})", row.name, row.parameters.join(", ")), &forms.join(" "), gradient, &compare);
                 }
                 anstream::println!("{} operations", rows.len());
             }

@@ -3,8 +3,8 @@
 use crate::adapter::{Capability, Hello};
 use crate::case::{Case, Expectation, Expected, ExpectedRejection};
 use crate::error::Class;
-use crate::program::{Outcome, Program, Rejected, Reply, StepOutcome, TensorValue, Value, ValueRef};
-use crate::tensor::{Scalar, Shape, shape::bracketed};
+use crate::program::{Input, Outcome, Program, Rejected, Reply, StepOutcome, StorageRef, TensorValue, Value, ValueRef};
+use crate::tensor::{Layout, Scalar, Shape, shape::bracketed};
 use crate::wording;
 
 use super::{Aspect, Difference, show};
@@ -55,29 +55,21 @@ impl Judge<'_> {
     }
 
     fn input(&mut self, name: &str, input: usize, expectation: &Expectation) {
-        let before = &self.program.inputs[input];
-        let Some(after) = self.reply.inputs.get(input) else {
-            if self.program.mutates() {
+        let before = self.held(input);
+        let after = match self.reply.inputs.get(input) {
+            Some(after) => after,
+            // Where no step writes to anything, the inputs are not told of: they are what they were.
+            None if !self.program.mutates() => &before,
+            None => {
                 self.differ(name, Aspect::Outcome, "its state after the program".to_owned(), "none".to_owned());
+                return;
             }
-            return;
         };
         match expectation {
             Expectation::Unchanged => {
-                let was = TensorValue {
-                    dtype: before.dtype,
-                    shape: before.shape.clone(),
-                    data: before.data.clone(),
-                    strides: None,
-                    storage: None,
-                };
-                if (was.dtype, &was.shape, &was.data) != (after.dtype, &after.shape, &after.data) {
-                    self.differ(
-                        name,
-                        Aspect::Values,
-                        format!("unchanged: {}", show::tensor(&was)),
-                        show::tensor(after),
-                    );
+                if (before.dtype, &before.shape, &before.data) != (after.dtype, &after.shape, &after.data) {
+                    let was = format!("unchanged: {}", show::tensor(&before));
+                    self.differ(name, Aspect::Values, was, show::tensor(after));
                 }
             }
             Expectation::Value(expected) => self.tensor(name, after, expected),
@@ -85,6 +77,18 @@ impl Judge<'_> {
                 let expected = show::expectation(self.program, other);
                 self.differ(name, Aspect::Outcome, expected, show::tensor(after));
             }
+        }
+    }
+
+    /// An input as the program starts with it.
+    fn held(&self, input: usize) -> TensorValue {
+        let Input { dtype, shape, data, .. } = &self.program.inputs[input];
+        TensorValue {
+            dtype: *dtype,
+            shape: shape.clone(),
+            data: data.clone(),
+            strides: Some(Layout::contiguous(shape.clone()).strides),
+            storage: Some(StorageRef { id: input, offset: 0 }),
         }
     }
 

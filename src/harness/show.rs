@@ -1,11 +1,16 @@
 //! Values as text, for people: short, on one line, unmistakable.
 
-use crate::case::{Expectation, Expected};
-use crate::program::{Outcome, Program, Reply, TensorValue, Value, ValueRef};
-use crate::tensor::{Scalar, Shape, shape::bracketed};
+use sha2::{Digest, Sha256};
 
-/// How many elements are written out.
+use crate::case::{Expectation, Expected};
+use crate::program::{Outcome, Program, Reply, StorageRef, TensorValue, Value, ValueRef};
+use crate::tensor::{DType, Scalar, Shape, shape::bracketed};
+
+/// How many elements are written out for a reader who wants the gist.
 const ELEMENTS: usize = 24;
+
+/// How many elements are written out where nothing may be lost; a digest stands for the rest.
+const EXACT_ELEMENTS: usize = 256;
 
 /// The name of a value: `r`, or `r.0` for one of several results.
 pub fn name(program: &Program, value: ValueRef) -> String {
@@ -40,24 +45,50 @@ pub fn value(value: &Value) -> String {
     }
 }
 
-/// A tensor: dtype, shape, elements.
+/// A tensor: dtype, shape, elements; cut after a few.
 pub fn tensor(tensor: &TensorValue) -> String {
-    format!("{} {} {}", tensor.dtype, tensor.shape, elements(&tensor.scalars(), &tensor.shape))
+    tensor_up_to(ELEMENTS, tensor)
+}
+
+fn tensor_up_to(most: usize, tensor: &TensorValue) -> String {
+    let elements: Vec<String> = tensor.scalars().into_iter().map(|scalar| element(scalar, tensor.dtype)).collect();
+    format!("{} {} {}", tensor.dtype, tensor.shape, nested(&elements, &tensor.shape, most))
 }
 
 /// Elements, nested as the shape nests them; cut after a few.
 pub fn elements(scalars: &[Scalar], shape: &Shape) -> String {
+    let elements: Vec<String> = scalars.iter().map(Scalar::to_string).collect();
+    nested(&elements, shape, ELEMENTS)
+}
+
+/// The shortest text that is this element of its dtype and of no neighbour, `0.1` and not `0.10000000149011612`.
+fn element(scalar: Scalar, dtype: DType) -> String {
+    let narrow = dtype != DType::Float64 && dtype != DType::Complex128;
+    let part = |part: f64| match part {
+        part if part.is_nan() => "nan".to_owned(),
+        part if narrow => format!("{:?}", part as f32),
+        part => format!("{part:?}"),
+    };
+    match scalar {
+        Scalar::Float(value) => part(value),
+        Scalar::Complex(value) => {
+            let (re, im) = (part(value.re), part(value.im));
+            let plus = if im.starts_with('-') { "" } else { "+" };
+            format!("{re}{plus}{im}j")
+        }
+        exact => exact.to_string(),
+    }
+}
+
+fn nested(elements: &[String], shape: &Shape, most: usize) -> String {
     let mut text = String::new();
-    nest(scalars, shape.sizes(), &mut 0, &mut text);
+    nest(elements, shape.sizes(), most, &mut 0, &mut text);
     text
 }
 
-fn nest(scalars: &[Scalar], sizes: &[i64], at: &mut usize, text: &mut String) {
+fn nest(elements: &[String], sizes: &[i64], most: usize, at: &mut usize, text: &mut String) {
     let Some((size, inner)) = sizes.split_first() else {
-        match scalars.get(*at) {
-            Some(scalar) => text.push_str(&scalar.to_string()),
-            None => text.push('?'),
-        }
+        text.push_str(elements.get(*at).map_or("?", String::as_str));
         *at += 1;
         return;
     };
@@ -66,11 +97,11 @@ fn nest(scalars: &[Scalar], sizes: &[i64], at: &mut usize, text: &mut String) {
         if index > 0 {
             text.push_str(", ");
         }
-        if *at >= ELEMENTS {
+        if *at >= most {
             text.push('…');
             break;
         }
-        nest(scalars, inner, at, text);
+        nest(elements, inner, most, at, text);
     }
     text.push(']');
 }
@@ -111,29 +142,114 @@ pub fn warnings(warnings: &[String]) -> String {
     if warnings.is_empty() { "no warning".to_owned() } else { format!("warning: {}", warnings.join(" | ")) }
 }
 
-/// Everything that came of a program, a line a value: the text of the snapshots.
+/// Everything that came of a program, exactly, in the order of its steps: the text of the snapshots.
 pub fn reply(program: &Program, reply: &Reply) -> String {
-    let mut lines = Vec::new();
-    for (step, outcome) in program.steps.iter().zip(&reply.steps) {
-        lines.push(format!("{} = {}", step.name, self::outcome(&outcome.outcome)));
-        for tensor in outcome.outcome.tensors() {
-            lines.extend(layout(program, tensor).map(|layout| format!("    {layout}")));
+    let mut text = Exact { program, storages: Vec::new(), lines: Vec::new() };
+    for (step, answer) in program.steps.iter().zip(&reply.steps) {
+        match &answer.outcome {
+            Outcome::Value(Value::Tensor(tensor)) => text.tensor(&step.name, &step.name, tensor),
+            Outcome::Value(Value::Tensors(tensors)) => {
+                for (part, tensor) in tensors.iter().enumerate() {
+                    let part = format!("{}.{part}", step.name);
+                    text.tensor(&part, &part, tensor);
+                }
+            }
+            Outcome::Blocked(value) => {
+                let missing = program.value_name(*value);
+                text.lines.push(format!("{} is not run, for {missing} is missing", step.name));
+            }
+            other => text.lines.push(format!("{} = {}", step.name, outcome(other))),
         }
-        lines.extend(outcome.warnings.iter().map(|warning| format!("    warning: {warning}")));
+        text.lines.extend(answer.warnings.iter().map(|warning| format!("    warning: {warning}")));
     }
     for (input, tensor) in program.inputs.iter().zip(&reply.inputs) {
-        lines.push(format!("{} after = {}", input.name, self::tensor(tensor)));
+        text.tensor(&format!("{} after", input.name), &input.name, tensor);
     }
-    lines.join("\n") + "\n"
+    text.lines.join("\n") + "\n"
 }
 
-fn layout(program: &Program, tensor: &TensorValue) -> Option<String> {
-    let strides = bracketed(tensor.strides.as_deref()?);
-    let storage = tensor.storage?;
-    let place = match program.inputs.get(storage.id) {
-        Some(input) => format!("the storage of {}", input.name),
-        None => "a storage of its own".to_owned(),
-    };
-    let offset = if storage.offset == 0 { String::new() } else { format!(" from element {}", storage.offset) };
-    Some(format!("strides {strides}, in {place}{offset}"))
+struct Exact<'a> {
+    program: &'a Program,
+    /// The storages that are no input's, each with the first value that lies in it.
+    storages: Vec<(usize, String)>,
+    lines: Vec<String>,
+}
+
+impl Exact<'_> {
+    fn tensor(&mut self, heading: &str, name: &str, tensor: &TensorValue) {
+        self.lines.push(format!("{heading} = {}", tensor_up_to(EXACT_ELEMENTS, tensor)));
+        if tensor.shape.numel() > EXACT_ELEMENTS {
+            let digest: String = Sha256::digest(&tensor.data).iter().map(|byte| format!("{byte:02x}")).collect();
+            self.lines.push(format!("    sha256 of all {} elements {digest}", tensor.shape.numel()));
+        }
+        let strides = tensor
+            .strides
+            .as_deref()
+            .map_or("no strides told".to_owned(), |strides| format!("strides {}", bracketed(strides)));
+        let place = tensor.storage.map_or("no storage told".to_owned(), |storage| self.place(name, storage));
+        self.lines.push(format!("    {strides}, {place}"));
+    }
+
+    fn place(&mut self, name: &str, storage: StorageRef) -> String {
+        let owner = match self.program.inputs.get(storage.id) {
+            Some(input) => Some(&input.name),
+            None => self.storages.iter().find(|(id, _)| *id == storage.id).map(|(_, owner)| owner),
+        };
+        let place = match owner {
+            Some(owner) => format!("in the storage of {owner}"),
+            None => {
+                self.storages.push((storage.id, name.to_owned()));
+                "in a storage of its own".to_owned()
+            }
+        };
+        match storage.offset {
+            0 => place,
+            offset => format!("{place} from element {offset}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tensor::{Buffer, Layout};
+
+    fn floats(sizes: &[i64], storage: usize) -> TensorValue {
+        let shape = Shape::new(sizes.to_vec()).unwrap();
+        let layout = Layout::contiguous(shape.clone());
+        let scalars = (0..shape.numel()).map(|at| Scalar::Float(at as f64 / 10.0));
+        let data = Buffer::from_scalars(DType::Float32, scalars).to_bytes(&layout);
+        let storage = Some(StorageRef { id: storage, offset: 0 });
+        TensorValue { dtype: DType::Float32, shape, data, strides: Some(layout.strides), storage }
+    }
+
+    #[test]
+    fn elements_are_as_short_as_their_dtype_allows() {
+        assert_eq!(tensor(&floats(&[2, 2], 0)), "float32 [2, 2] [[0.0, 0.1], [0.2, 0.3]]");
+        assert_eq!(element(Scalar::Float(f64::from(0.1f32)), DType::Float64), "0.10000000149011612");
+        assert_eq!(element(Scalar::Float(-0.0), DType::Float32), "-0.0");
+    }
+
+    #[test]
+    fn an_exact_text_tells_any_two_tensors_apart() {
+        let text = |tensor: &TensorValue| {
+            let mut text = Exact { program: &Program::default(), storages: Vec::new(), lines: Vec::new() };
+            text.tensor("r", "r", tensor);
+            text.lines.join("\n")
+        };
+        for size in [EXACT_ELEMENTS, EXACT_ELEMENTS + 1] {
+            let tensor = floats(&[size as i64], 0);
+            let mut other = tensor.clone();
+            *other.data.last_mut().unwrap() ^= 1;
+            assert_ne!(text(&tensor), text(&other), "{size} elements");
+        }
+    }
+
+    #[test]
+    fn shared_storages_are_named_after_the_first_value_in_them() {
+        let mut text = Exact { program: &Program::default(), storages: Vec::new(), lines: Vec::new() };
+        assert_eq!(text.place("a", StorageRef { id: 7, offset: 0 }), "in a storage of its own");
+        assert_eq!(text.place("b", StorageRef { id: 8, offset: 0 }), "in a storage of its own");
+        assert_eq!(text.place("c", StorageRef { id: 7, offset: 2 }), "in the storage of a from element 2");
+    }
 }

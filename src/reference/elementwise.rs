@@ -44,9 +44,11 @@ pub(super) fn run(machine: &mut Machine, call: &Call, kernel: Elementwise) -> Re
     if let Some(target) = target {
         iterator::check_overlap(machine.tensor(target), &inputs)?;
     }
-    // The target of an in-place operation takes part in broadcasting; a target given by `out=` does not.
+    // A target that is an operand takes part in broadcasting, as that of an in-place operation always does; any other
+    // target given by `out=` does not.
     let shape = iterator::broadcast(&inputs)?;
-    if let (Form::InPlace, Some(target)) = (call.form, target) {
+    let read = |target: &TensorId| call.args.iter().any(|arg| matches!(arg, Operand::Tensor(id) if id == target));
+    if let Some(target) = target.filter(read) {
         let output = machine.tensor(target).shape();
         if *output != shape {
             let (output, broadcast) = (output.sizes().to_vec(), shape.sizes().to_vec());
@@ -78,7 +80,9 @@ pub(super) fn run(machine: &mut Machine, call: &Call, kernel: Elementwise) -> Re
         }
         Some(target) => {
             if call.form == Form::Out && *machine.tensor(target).shape() != shape {
-                resize_output(machine, target, layout);
+                // A result of another dtype goes through a tensor in between, which is told to resize the target again.
+                let tellings = if [common, result].contains(&machine.tensor(target).dtype) { 1 } else { 2 };
+                resize_output(machine, target, layout, tellings);
             }
             let tensor = machine.tensor(target).clone();
             machine.write(&tensor, &values);
@@ -144,7 +148,8 @@ fn alpha(call: &Call, result: DType) -> Result<Scalar> {
     let alpha = call.number(2)?;
     let refused = match alpha.category() {
         Category::Bool if result != DType::Bool => Some(AlphaKind::Bool),
-        Category::Floating if result.category() < Category::Floating => Some(AlphaKind::Float),
+        // A complex factor of integers is called a floating-point one, too.
+        Category::Floating | Category::Complex if result.category() < Category::Floating => Some(AlphaKind::Float),
         Category::Complex if result.category() < Category::Complex => Some(AlphaKind::Complex),
         _ => None,
     };
@@ -161,17 +166,18 @@ pub(super) fn restride(machine: &mut Machine, tensor: &Tensor, layout: Layout) -
 }
 
 /// Gives an `out=` tensor the shape that it should have had, with libtorch's warning (`resize_output`).
-fn resize_output(machine: &mut Machine, target: TensorId, layout: Layout) {
+fn resize_output(machine: &mut Machine, target: TensorId, layout: Layout, tellings: usize) {
     let tensor = machine.tensor(target);
     if tensor.shape().numel() != 0 {
-        machine.warnings.push(format!(
+        let warning = format!(
             "An output with one or more elements was resized since it had shape {}, which does not match the required \
              output shape {}. This behavior is deprecated, and in a future PyTorch release outputs will not be resized \
              unless they have zero elements. You can explicitly reuse an out tensor t by resizing it, inplace, to zero \
              elements with t.resize_(0).",
             tensor.shape(),
             layout.shape
-        ));
+        );
+        machine.warnings.extend(std::iter::repeat_n(warning, tellings));
     }
     machine.replace(target, layout);
 }

@@ -1,6 +1,6 @@
 //! The reference implementation: what a program means, written to be read.
 //!
-//! It does no I/O and knows no adapter. [`evaluate`] runs a program step by step on a [`machine`]; the other modules
+//! It does no I/O and knows no adapter. `evaluate` runs a program step by step on a `machine`; the other modules
 //! hold the meaning of the operations, one module a family. What an operation *is* stands in [`crate::ops`].
 
 mod backward;

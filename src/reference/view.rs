@@ -49,9 +49,13 @@ views! {
         if dims.len() != rank {
             return Err(Rejection::PermuteRank { got: dims.len(), rank }.into());
         }
-        let order = dims.iter().map(|&dim| wrap_dim(dim, rank)).collect::<Result<Vec<_>>>()?;
-        if (0..rank).any(|dim| !order.contains(&dim)) {
-            return Err(Rejection::PermuteRepeated.into());
+        let mut order = Vec::with_capacity(rank);
+        for &dim in dims {
+            let dim = wrap_dim(dim, rank)?;
+            if order.contains(&dim) {
+                return Err(Rejection::PermuteRepeated.into());
+            }
+            order.push(dim);
         }
         Ok(permuted(from, &order))
     };
@@ -169,11 +173,16 @@ fn permuted(from: &Layout, order: &[usize]) -> Layout {
 
 /// The target of a view with its -1 filled in (`infer_size`).
 fn view_shape(sizes: &[i64], numel: usize) -> Result<Shape> {
-    if let Some(at) = sizes.iter().position(|&size| size < -1) {
-        return Err(Rejection::ViewNegative { size: sizes[at], at, target: sizes.to_vec() }.into());
-    }
-    if sizes.iter().filter(|&&size| size == -1).count() > 1 {
-        return Err(Rejection::ViewInferred.into());
+    // Sizes are looked at in order: the first that is wrong in either way decides.
+    let mut inferred = false;
+    for (at, &size) in sizes.iter().enumerate() {
+        if size == -1 && inferred {
+            return Err(Rejection::ViewInferred.into());
+        }
+        if size < -1 {
+            return Err(Rejection::ViewNegative { size, at, target: sizes.to_vec() }.into());
+        }
+        inferred |= size == -1;
     }
     let invalid = || Rejection::ViewSize { target: sizes.to_vec(), numel };
     let known: i64 = sizes.iter().filter(|&&size| size >= 0).product();
@@ -196,12 +205,16 @@ fn indexed(from: &Layout, items: &[IndexItem]) -> Result<Layout> {
     let rank = from.shape.rank();
     let used = items.iter().filter(|item| matches!(item, IndexItem::At(_) | IndexItem::Slice { .. })).count();
     if used > rank {
-        let scalar = rank == 0 && matches!(items, [IndexItem::At(_)]);
-        return Err(if scalar { Rejection::IndexScalar } else { Rejection::TooManyIndices { rank } }.into());
+        return Err(match items {
+            [IndexItem::At(0)] if rank == 0 => Rejection::IndexScalar,
+            [IndexItem::At(index)] if rank == 0 => Rejection::IndexRange { index: *index, dim: 0, size: 0 },
+            _ => Rejection::TooManyIndices { rank },
+        }
+        .into());
     }
     let mut result = from.clone();
-    let (mut dim, mut source) = (0, 0);
-    for item in items {
+    let mut dim = 0;
+    for (at, item) in items.iter().enumerate() {
         match item {
             IndexItem::None => {
                 result = insert_dimension(&result, dim);
@@ -209,17 +222,16 @@ fn indexed(from: &Layout, items: &[IndexItem]) -> Result<Layout> {
             }
             IndexItem::Ellipsis => {
                 dim += rank - used;
-                source += rank - used;
             }
             IndexItem::At(index) => {
                 let (mut sizes, mut strides) = (result.shape.sizes().to_vec(), result.strides.clone());
                 let (size, stride) = (sizes.remove(dim), strides.remove(dim));
                 if *index < -size || *index >= size {
-                    return Err(Rejection::IndexRange { index: *index, dim: source, size }.into());
+                    // The message counts the items, not the dimensions.
+                    return Err(Rejection::IndexRange { index: *index, dim: at, size }.into());
                 }
                 let offset = result.offset + index.rem_euclid(size) * stride;
                 result = Layout { shape: Shape::new(sizes).expect("fewer sizes"), strides, offset };
-                source += 1;
             }
             IndexItem::Slice { start, stop, step } => {
                 let size = result.shape.sizes()[dim];
@@ -231,7 +243,6 @@ fn indexed(from: &Layout, items: &[IndexItem]) -> Result<Layout> {
                 result.strides[dim] *= step;
                 result.shape = Shape::new(sizes).expect("smaller sizes");
                 dim += 1;
-                source += 1;
             }
         }
     }

@@ -74,7 +74,8 @@ struct Ran<'a> {
 }
 
 fn clauses(run: &Run) -> Vec<Clause<'_>> {
-    let mut truths: Vec<_> = run.implementations.iter().map(|ready| (ready.label.as_str(), run.truth(&ready.label))).collect();
+    let mut truths: Vec<_> =
+        run.implementations.iter().map(|ready| (ready.label.as_str(), run.truth(&ready.label))).collect();
     run.clauses
         .iter()
         .enumerate()

@@ -2,7 +2,7 @@
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
-use super::{Run, repeat_command};
+use super::{Run, count, repeat_command};
 use crate::harness::event::{Judged, Verdict};
 
 /// The document.
@@ -17,13 +17,32 @@ pub fn render(run: &Run) -> String {
         }
         report.add_test_suite(suite);
     }
+    if let Some(suite) = as_a_whole(run) {
+        report.add_test_suite(suite);
+    }
     report.to_string().expect("a report of text is XML")
+}
+
+/// What makes the run red though no case failed: otherwise whoever reads this report alone would see it green.
+fn as_a_whole(run: &Run) -> Option<TestSuite> {
+    let totals = run.totals.as_ref()?;
+    let idle = totals.implementations.iter().filter(|tally| tally.passed == 0);
+    let idle = idle.map(|tally| (tally.implementation.as_str(), "it passed nothing"));
+    let clauses = totals.unexecuted_clauses.iter();
+    let clauses = clauses.map(|clause| (clause.as_str(), "no implementation executed a case of this clause"));
+    let mut suite = TestSuite::new("the run as a whole");
+    for (name, message) in idle.chain(clauses) {
+        let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+        status.set_message(message);
+        suite.add_test_case(TestCase::new(name, status));
+    }
+    (!suite.test_cases.is_empty()).then_some(suite)
 }
 
 fn status(judged: &Judged) -> TestCaseStatus {
     let non_success = |kind, message: String, detail: String| {
         let mut status = TestCaseStatus::non_success(kind);
-        status.set_message(message).set_description(format!("{detail}\n{}", repeat_command(judged)));
+        status.set_message(message).set_description(format!("{detail}\nrepeat: {}", repeat_command(judged)));
         status
     };
     match &judged.verdict {
@@ -36,10 +55,13 @@ fn status(judged: &Judged) -> TestCaseStatus {
         Verdict::Failed { differences } => {
             let lines = differences.iter().map(|difference| {
                 let (value, aspect, by) = (&difference.value, difference.aspect.name(), &difference.by);
-                format!("{value} {aspect} ({by})\n  expected {}\n  observed {}", difference.expected, difference.observed)
+                format!(
+                    "{value} {aspect} ({by})\n  expected {}\n  observed {}",
+                    difference.expected, difference.observed
+                )
             });
             let detail = lines.collect::<Vec<_>>().join("\n");
-            non_success(NonSuccessKind::Failure, format!("{} differences", differences.len()), detail)
+            non_success(NonSuccessKind::Failure, count(differences.len(), "difference"), detail)
         }
         Verdict::Uncontrolled { control } => non_success(
             NonSuccessKind::Failure,

@@ -29,9 +29,27 @@ impl Run {
         match event {
             Event::Started(started) => self.started = Some(started.clone()),
             Event::Clause(clause) => self.clauses.push(clause.clone()),
-            Event::Implementation(implementation) => self.implementations.push(implementation.clone()),
-            Event::Judged(judged) => self.judged.push((**judged).clone()),
-            Event::Finished(totals) => self.totals = Some(totals.clone()),
+            Event::Implementation(ready) => {
+                let mut ready = ready.clone();
+                // Two builds of one library call themselves the same; what the user typed tells them apart.
+                if self.implementations.iter().any(|other| other.label == ready.label) {
+                    ready.label = format!("{} ({})", ready.label, ready.given);
+                }
+                self.implementations.push(ready);
+            }
+            Event::Judged(judged) => {
+                let mut judged = (**judged).clone();
+                // Judgements follow the implementation that they are about.
+                judged.implementation.clone_from(&self.implementations.last().expect("it was there").label);
+                self.judged.push(judged);
+            }
+            Event::Finished(totals) => {
+                let mut totals = totals.clone();
+                for (tally, ready) in totals.implementations.iter_mut().zip(&self.implementations) {
+                    tally.implementation.clone_from(&ready.label);
+                }
+                self.totals = Some(totals);
+            }
         }
     }
 
@@ -103,7 +121,11 @@ pub fn is_failure(judged: &Judged) -> bool {
 
 /// The command that repeats one case on one implementation.
 pub fn repeat_command(judged: &Judged) -> String {
-    let given = &judged.given;
-    let given = if given.contains(' ') { format!("'{given}'") } else { given.clone() };
+    let given = shlex::try_quote(&judged.given).unwrap_or_else(|_| judged.given.as_str().into());
     format!("broadcheck check --impl {given} --case {}", judged.case)
+}
+
+/// `1 case`, `2 cases`.
+fn count(number: usize, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }

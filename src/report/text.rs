@@ -5,13 +5,16 @@ use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
 
-use super::{Run, Truth, is_failure, repeat_command};
+use super::{Run, Truth, count, is_failure, repeat_command};
 use crate::harness::event::{Judged, Verdict};
 
 const GOOD: Style = AnsiColor::Green.on_default();
 const BAD: Style = AnsiColor::Red.on_default().bold();
 const FAINT: Style = Style::new().dimmed();
 const HEAD: Style = Style::new().bold();
+
+/// How wide a column of the table of clauses is at least.
+const CELL: usize = 15;
 
 /// How wide prose may be.
 const WIDTH: usize = 110;
@@ -31,12 +34,17 @@ pub fn render(run: &Run) -> String {
 fn heading(run: &Run, text: &mut String) {
     let Some(started) = &run.started else { return };
     let cases = if started.cases == started.of {
-        format!("{} cases", started.cases)
+        count(started.cases, "case")
     } else {
         format!("{} of {} cases", started.cases, started.of)
     };
     let suite = &started.suite[..started.suite.len().min(12)];
-    let _ = writeln!(text, "broadcheck {} · {cases}, {} clauses · specification {suite}", started.broadcheck, run.clauses.len());
+    let _ = writeln!(
+        text,
+        "broadcheck {} · {cases}, {} · specification {suite}",
+        started.broadcheck,
+        count(run.clauses.len(), "clause")
+    );
 }
 
 fn clause_table(run: &Run, text: &mut String) {
@@ -44,7 +52,7 @@ fn clause_table(run: &Run, text: &mut String) {
     let width = run.clauses.iter().map(|clause| clause.id.len()).max().unwrap_or(0).max("clause".len());
     let _ = write!(text, "\n{HEAD}{:width$}", "clause");
     for label in &labels {
-        let _ = write!(text, "  {label:>15}");
+        let _ = write!(text, "  {label:>CELL$}");
     }
     let _ = writeln!(text, "{HEAD:#}   {FAINT}cases executed/total{FAINT:#}");
     let mut judged: BTreeMap<(&str, &str), &Judged> = BTreeMap::new();
@@ -54,6 +62,7 @@ fn clause_table(run: &Run, text: &mut String) {
     for clause in &run.clauses {
         let _ = write!(text, "{:width$}", clause.id);
         for label in &labels {
+            let cell_width = label.chars().count().max(CELL);
             let cases = clause.cases.iter().filter_map(|case| judged.get(&(*label, case.as_str())));
             let (mut executed, mut failed) = (0, 0);
             for one in cases {
@@ -69,7 +78,7 @@ fn clause_table(run: &Run, text: &mut String) {
                 (0, _) => GOOD,
                 _ => BAD,
             };
-            let _ = write!(text, "  {style}{cell:>15}{style:#}");
+            let _ = write!(text, "  {style}{cell:>cell_width$}{style:#}");
         }
         text.push('\n');
     }
@@ -84,7 +93,12 @@ fn unsupported(run: &Run, text: &mut String) {
             }
         }
         for (what, cases) in reasons {
-            let _ = writeln!(text, "\n{HEAD}{} does not support {what}{HEAD:#}: {} cases", ready.label, cases.len());
+            let _ = writeln!(
+                text,
+                "\n{HEAD}{} does not support {what}{HEAD:#}: {}",
+                ready.label,
+                count(cases.len(), "case")
+            );
             wrap(&cases.join(", "), "  ", text);
         }
     }
@@ -95,12 +109,16 @@ fn truth_table(run: &Run, text: &mut String) {
     let _ = writeln!(text, "\n{HEAD}what the documents say, and what holds in {}{HEAD:#}", witness.label);
     for truth in run.truth(&witness.label) {
         let documents = truth.documents().join(", ");
-        let _ = match truth.holds() {
-            Some(true) => write!(text, "{GOOD}true{GOOD:#}   "),
-            Some(false) => write!(text, "{BAD}false{BAD:#}  "),
-            None => write!(text, "{FAINT}unseen{FAINT:#} "),
+        let (word, style) = match truth.holds() {
+            Some(true) => ("true", GOOD),
+            Some(false) => ("false", BAD),
+            None => ("unseen", FAINT),
         };
-        let _ = writeln!(text, "{} {FAINT}({documents}){FAINT:#}", truth.clause.statement);
+        let _ = write!(text, "{style}{word:<7}{style:#}");
+        // The first line stands beside the word, the others below each other.
+        let mut statement = String::new();
+        wrap(&format!("{} ({documents})", truth.clause.statement), "       ", &mut statement);
+        text.push_str(statement.trim_start());
         if let (Some(false), Some((why, case))) = (truth.holds(), truth.really()) {
             wrap(&format!("really: {why} [{case}]"), "       ", text);
         }
@@ -134,12 +152,19 @@ fn failures(run: &Run, text: &mut String) {
             Verdict::Failed { differences } => {
                 for difference in differences {
                     let _ = writeln!(text, "  {}: {}", difference.value, difference.aspect.name());
-                    let _ = writeln!(text, "    expected {GOOD}{}{GOOD:#} {FAINT}({}){FAINT:#}", difference.expected, difference.by);
+                    let _ = writeln!(
+                        text,
+                        "    expected {GOOD}{}{GOOD:#} {FAINT}({}){FAINT:#}",
+                        difference.expected, difference.by
+                    );
                     let _ = writeln!(text, "    observed {BAD}{}{BAD:#}", difference.observed);
                 }
             }
             Verdict::Uncontrolled { control } => {
-                let _ = writeln!(text, "  rejected as expected, but the accepting case {control} does not pass: it counts for nothing");
+                let _ = writeln!(
+                    text,
+                    "  rejected as expected, but the accepting case {control} does not pass: it counts for nothing"
+                );
             }
             Verdict::Broken { fault, stderr } => {
                 let _ = writeln!(text, "  {fault}");
@@ -150,7 +175,12 @@ fn failures(run: &Run, text: &mut String) {
             Verdict::Passed | Verdict::Unsupported { .. } => {}
         }
         for seen in judged.outcome.iter().filter(|seen| seen.origin.is_some()) {
-            let _ = writeln!(text, "  {FAINT}{} was raised by {}{FAINT:#}", seen.value, seen.origin.as_deref().unwrap_or_default());
+            let _ = writeln!(
+                text,
+                "  {FAINT}{} was raised by {}{FAINT:#}",
+                seen.value,
+                seen.origin.as_deref().unwrap_or_default()
+            );
         }
         let _ = writeln!(text, "  repeat: {}", repeat_command(judged));
     }
@@ -178,14 +208,15 @@ fn totals(run: &Run, text: &mut String) {
         .collect();
     if let Some(witness) = run.witness() {
         let truths = run.truth(&witness.label);
-        let count = |holds| truths.iter().filter(|truth| truth.holds() == holds).count();
-        let mut part = format!("documents: {} true, {} false", count(Some(true)), count(Some(false)));
-        if count(None) > 0 {
-            let _ = write!(part, ", {} unseen", count(None));
+        let with = |holds| truths.iter().filter(|truth| truth.holds() == holds).count();
+        let mut part = format!("documents: {} true, {} false", with(Some(true)), with(Some(false)));
+        if with(None) > 0 {
+            let _ = write!(part, ", {} unseen", with(None));
         }
         parts.push(part);
     }
-    let verdict = if totals.conforms { format!("{GOOD}conforms{GOOD:#}") } else { format!("{BAD}does not conform{BAD:#}") };
+    let verdict =
+        if totals.conforms { format!("{GOOD}conforms{GOOD:#}") } else { format!("{BAD}does not conform{BAD:#}") };
     let _ = writeln!(text, "{} · {verdict}", parts.join(" · "));
 }
 

@@ -1,0 +1,63 @@
+//! The adapter protocol: a server answers every line, whatever is in it, and messages survive the way over the wire.
+
+#![no_main]
+
+use broadcheck::adapter::protocol::{Request, Response};
+use broadcheck::adapter::{Hello, Implementation, serve};
+use broadcheck::generate::{self, Options};
+use broadcheck::program::{Program, Reply};
+use broadcheck::reference::Reference;
+use libfuzzer_sys::fuzz_target;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+fuzz_target!(|bytes: &[u8]| {
+    // The first byte decides, so that libFuzzer can move what it learns about one half to the other.
+    let Some((&first, rest)) = bytes.split_first() else { return };
+    if first % 2 == 0 { serve_lines(rest) } else { round_trip(rest) }
+});
+
+/// Any lines: as many answers as there are lines with something in them, each a response.
+fn serve_lines(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        let _ = serve(&mut Mute, bytes, std::io::sink());
+        return;
+    };
+    let mut answers = Vec::new();
+    serve(&mut Mute, bytes, &mut answers).expect("memory does not break");
+    let answers = String::from_utf8(answers).expect("JSON is text");
+    let asked = text.lines().filter(|line| !line.trim().is_empty()).count();
+    assert_eq!(answers.lines().count(), asked, "{answers}");
+    for answer in answers.lines() {
+        serde_json::from_str::<Response>(answer).unwrap_or_else(|error| panic!("{error}: {answer}"));
+    }
+}
+
+/// A program and the reply to it: what is read back is what was written.
+fn round_trip(bytes: &[u8]) {
+    let program = generate::program(bytes, &Options::default());
+    let reply = Reference.run(&program);
+    let seq = bytes.len() as u64;
+    survives(&Request::Run { seq, program });
+    survives(&Response::Ran { seq, reply });
+}
+
+fn survives<T: Serialize + DeserializeOwned>(message: &T) {
+    let line = serde_json::to_string(message).expect("messages have only text for keys");
+    let again: T = serde_json::from_str(&line).expect("its own writing");
+    // As text, because a NaN is not equal to itself.
+    assert_eq!(serde_json::to_string(&again).expect("what was read"), line);
+}
+
+/// An implementation without opinions: programs off the wire may claim any size, and it is the server that is tested.
+struct Mute;
+
+impl Implementation for Mute {
+    fn hello(&mut self) -> Hello {
+        Hello { name: "mute".to_owned(), ..Reference.hello() }
+    }
+
+    fn run(&mut self, _: &Program) -> Reply {
+        Reply::default()
+    }
+}

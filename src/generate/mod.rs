@@ -1,0 +1,116 @@
+//! Programs out of bytes: one generator for fuzz targets, property tests and campaigns.
+//!
+//! [`program`] reads choices from the bytes that a fuzzer mutates or a property test draws, and asks the operation
+//! table what can be done: operations come from [`Op::ALL`], arguments from their [`ParamKind`](crate::ops::ParamKind),
+//! so a new row of the table is generated from the day it is written. After each step the reference is asked what came
+//! of it. That tells the shapes there are to go on with, and lets a chosen share of the steps be refused: a step that
+//! came out otherwise is proposed again. No choice depends on anything but the bytes and the [`Options`].
+//!
+//! Nothing here judges an outcome. Fewer or smaller bytes make simpler programs, so that shrinking bytes shrinks
+//! programs.
+
+mod argument;
+mod avoid;
+pub mod by_hand;
+mod draft;
+mod shape;
+pub mod shrink;
+mod text;
+mod value;
+
+use arbitrary::Unstructured;
+
+use crate::adapter::Hello;
+use crate::ops::Op;
+use crate::program::Program;
+use crate::tensor::DType;
+
+use draft::Draft;
+
+pub use avoid::Avoid;
+
+/// The most steps of a program.
+pub const MAX_STEPS: usize = 6;
+
+/// The most inputs of a program.
+pub const MAX_INPUTS: usize = 4;
+
+/// The most dimensions of an input. Steps can make more.
+pub const MAX_RANK: usize = 6;
+
+/// The most elements of an input.
+pub const MAX_INPUT_ELEMENTS: usize = 256;
+
+/// The most elements that a step may make, and the most terms that a product may have. Broadcasting goes wrong in small
+/// tensors as it does in large ones, and thousands of small programs a second find it sooner.
+pub const MAX_ELEMENTS: usize = 4096;
+
+/// What programs to make.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The operations to choose from.
+    pub ops: Vec<Op>,
+    /// The dtypes of inputs.
+    pub dtypes: Vec<DType>,
+    /// How many steps of a hundred should be accepted; the others should be refused.
+    pub accepted: u8,
+    /// What to leave out. A restriction is always a named one, so that what is not tested can be read.
+    pub avoid: Vec<Avoid>,
+}
+
+impl Default for Options {
+    /// Everything that the reference has, two steps of three accepted.
+    fn default() -> Options {
+        Options { ops: Op::ALL.to_vec(), dtypes: DType::ALL.to_vec(), accepted: 67, avoid: Avoid::GAPS.to_vec() }
+    }
+}
+
+impl Options {
+    /// For comparing implementations with the reference: what they declare, without what has no one outcome.
+    pub fn comparable(hello: &Hello) -> Options {
+        let Options { accepted, .. } = Options::default();
+        Options { ops: hello.ops.clone(), dtypes: hello.dtypes.clone(), accepted, avoid: Avoid::ALL.to_vec() }
+    }
+}
+
+/// The program that the bytes mean. Every text of bytes means one, with at least one step as long as `options` leave
+/// one to be made.
+pub fn program(bytes: &[u8], options: &Options) -> Program {
+    let mut u = Unstructured::new(bytes);
+    let mut draft = Draft::new(options);
+    // `Unstructured` answers with its smallest choices once the bytes are spent; the one error left is a choice out of
+    // nothing, which ends the program.
+    let _ = draft.fill(&mut u);
+    draft.finish()
+}
+
+/// Whether something happens that does `times` times of `of`; never once the bytes are spent.
+fn chance(u: &mut Unstructured, times: u8, of: u8) -> arbitrary::Result<bool> {
+    Ok(u.int_in_range(1..=of)? > of - times)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ops::Form;
+
+    #[test]
+    fn no_bytes_mean_a_simple_program() {
+        let program = program(&[], &Options::default());
+        assert_eq!((program.inputs.len(), program.steps.len()), (1, 1));
+        let step = &program.steps[0];
+        assert_eq!((step.op, step.form, step.uses().count()), (Op::ALL[0], Form::Functional, 2));
+    }
+
+    #[test]
+    fn the_same_bytes_mean_the_same_program() {
+        let bytes: Vec<u8> = (0..=255).rev().collect();
+        assert_eq!(program(&bytes, &Options::default()), program(&bytes, &Options::default()));
+    }
+
+    #[test]
+    fn nothing_to_choose_from_is_no_panic() {
+        let none = Options { ops: Vec::new(), dtypes: Vec::new(), ..Options::default() };
+        assert_eq!(program(&[1; 64], &none), Program::default());
+    }
+}

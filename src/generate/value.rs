@@ -1,0 +1,132 @@
+//! Elements and numbers: mostly small integers, which every dtype has and every sum keeps exact, and what tends to go
+//! wrong.
+
+use arbitrary::{Result, Unstructured};
+use num_complex::Complex64;
+
+use crate::program::TensorValue;
+use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
+
+/// Floats that rounding, comparison and conversion tend to get wrong; a dtype that lacks one gets the nearest or an
+/// infinity.
+const FLOATS: &[f64] = &[
+    0.0,
+    -0.0,
+    f64::NAN,
+    1.0,
+    f64::INFINITY,
+    f64::NEG_INFINITY,
+    -1.5,
+    0.1,
+    3.0,
+    65504.0,
+    16777217.0,
+    f32::MAX as f64,
+    f32::MIN_POSITIVE as f64,
+    1e-45,
+    6e-8,
+    f64::MAX,
+    f64::MIN_POSITIVE,
+    5e-324,
+    9.223372036854776e18,
+];
+
+/// Integers at the ends of the dtypes; a dtype that lacks one gets what is left of it after wrapping.
+const INTEGERS: &[i64] =
+    &[0, 1, -1, 2, 127, 128, 255, 256, -128, 32767, -32768, 16777217, 2147483647, -2147483648, i64::MAX, i64::MIN];
+
+/// The elements of the input number `input`.
+pub(super) fn elements(u: &mut Unstructured, dtype: DType, shape: &Shape, input: usize) -> Result<Vec<u8>> {
+    let count = shape.numel();
+    let scalars: Vec<Scalar> = match u.int_in_range(0..=3u8)? {
+        0 => return Ok(counting(dtype, shape, input)),
+        1 | 2 => (0..count).map(|_| Ok(Scalar::Int(u.int_in_range(-4..=4)?))).collect::<Result<_>>()?,
+        _ => (0..count).map(|_| adversarial(u, dtype.category())).collect::<Result<_>>()?,
+    };
+    Ok(bytes(dtype, shape, scalars))
+}
+
+/// The elements that a case gives the input number `input` if it says nothing of them, so that findings are short.
+pub(super) fn counting(dtype: DType, shape: &Shape, input: usize) -> Vec<u8> {
+    bytes(dtype, shape, (0..shape.numel()).map(|at| Scalar::Int((1 + 16 * input + at) as i64)))
+}
+
+fn bytes(dtype: DType, shape: &Shape, scalars: impl IntoIterator<Item = Scalar>) -> Vec<u8> {
+    Buffer::from_scalars(dtype, scalars.into_iter()).to_bytes(&Layout::contiguous(shape.clone()))
+}
+
+/// A number where an operation takes one.
+pub(super) fn number(u: &mut Unstructured) -> Result<Scalar> {
+    Ok(match u.int_in_range(0..=7u8)? {
+        0..=3 => Scalar::Int(u.int_in_range(-3..=5)?),
+        4 => adversarial(u, Category::Integral)?,
+        5 => adversarial(u, Category::Floating)?,
+        6 => Scalar::Bool(u.arbitrary()?),
+        _ => adversarial(u, Category::Complex)?,
+    })
+}
+
+fn adversarial(u: &mut Unstructured, category: Category) -> Result<Scalar> {
+    Ok(match category {
+        Category::Bool => Scalar::Bool(u.arbitrary()?),
+        Category::Integral => Scalar::Int(*u.choose(INTEGERS)?),
+        Category::Floating => Scalar::Float(*u.choose(FLOATS)?),
+        Category::Complex => Scalar::Complex(Complex64::new(*u.choose(FLOATS)?, *u.choose(FLOATS)?)),
+    })
+}
+
+/// The largest element of a tensor that sums and products are taken of. Beyond it the order of the terms decides what
+/// is lost, and every order is right.
+const TAME: f64 = 64.0;
+
+/// How far the elements of a tensor can be trusted to come out the same whatever the order of the arithmetic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Tameness {
+    /// Extremes, infinities, NaN.
+    Wild,
+    /// Small numbers: sums agree within a few units of precision.
+    Small,
+    /// Small integers: sums agree exactly.
+    Whole,
+}
+
+impl Tameness {
+    /// That of a tensor. Integers wrap the same way in every order.
+    pub fn of(tensor: &TensorValue) -> Tameness {
+        let of_scalar = |scalar: Scalar| match scalar {
+            Scalar::Bool(_) | Scalar::Int(_) => Tameness::Whole,
+            Scalar::Float(value) => of_float(value),
+            Scalar::Complex(value) => of_float(value.re).min(of_float(value.im)),
+        };
+        tensor.scalars().into_iter().map(of_scalar).min().unwrap_or(Tameness::Whole)
+    }
+
+    /// That of a number.
+    pub fn of_number(number: Scalar) -> Tameness {
+        match number {
+            Scalar::Int(value) if value.unsigned_abs() > TAME as u64 => Tameness::Wild,
+            Scalar::Bool(_) | Scalar::Int(_) => Tameness::Whole,
+            Scalar::Float(value) => of_float(value),
+            Scalar::Complex(value) => of_float(value.re).min(of_float(value.im)),
+        }
+    }
+}
+
+fn of_float(value: f64) -> Tameness {
+    match value {
+        value if value.abs() > TAME || value.is_nan() => Tameness::Wild,
+        value if value.fract() == 0.0 => Tameness::Whole,
+        _ => Tameness::Small,
+    }
+}
+
+/// Whether a sum that came to this in one order comes to the same bits in every other. A zero may have either sign, and
+/// the mean of complex numbers is a complex division.
+pub(super) fn is_exact(tensor: &TensorValue, tameness: Tameness) -> bool {
+    let zero = |scalar: Scalar| scalar == Scalar::Float(0.0);
+    match tensor.dtype.category() {
+        Category::Bool | Category::Integral => true,
+        Category::Floating => tameness == Tameness::Whole && !tensor.scalars().into_iter().any(zero),
+        Category::Complex => false,
+    }
+}

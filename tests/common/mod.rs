@@ -1,0 +1,52 @@
+//! What the tests of the specification have in common: the specification, libtorch, and the adapters that lie.
+#![allow(dead_code)] // Each test binary compiles this file and uses a part of it.
+
+use std::path::PathBuf;
+use std::sync::LazyLock;
+
+use broadcheck::adapter::{CommandLine, Limits, Process};
+use broadcheck::case::{Case, Specification, default_folder, load};
+use broadcheck::harness::check::Candidate;
+use broadcheck::harness::runner::Runner;
+use broadcheck::install::{self, Progress};
+
+/// The specification of these sources.
+pub static SPECIFICATION: LazyLock<Specification> =
+    LazyLock::new(|| load(&default_folder()).unwrap_or_else(|error| panic!("{error}")));
+
+/// The reference, as `--impl reference` gives it.
+pub fn reference() -> Candidate {
+    Candidate { given: "reference".to_owned(), runner: Runner::Reference }
+}
+
+/// libtorch, as `--impl libtorch` gives it; the first time it is installed. Without it the installer's sentence comes
+/// back, and whoever needs libtorch has to fail with it.
+pub fn libtorch() -> Result<Candidate, String> {
+    let installed = install::libtorch(None, &Progress::auto()).map_err(|error| error.to_string())?;
+    adapter("libtorch", CommandLine::new(installed.adapter), Limits::default())
+}
+
+/// One of the adapters that are wrong on purpose, with its arguments.
+pub fn faulty(args: &str, limits: Limits) -> Result<Candidate, String> {
+    let command = args.split(' ').fold(CommandLine::new(faulty_binary()), |command, arg| command.arg(arg));
+    adapter(&format!("faulty {args}"), command, limits)
+}
+
+fn adapter(given: &str, command: CommandLine, limits: Limits) -> Result<Candidate, String> {
+    let process = Process::start(command, limits).map_err(|error| error.to_string())?;
+    Ok(Candidate { given: given.to_owned(), runner: Runner::Adapter(Box::new(process)) })
+}
+
+/// The example that `cargo test` builds next to the tests.
+pub fn faulty_binary() -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    let target = test.parent().and_then(|deps| deps.parent()).expect("tests are built into target/<profile>/deps");
+    let binary = target.join("examples").join(format!("faulty{}", std::env::consts::EXE_SUFFIX));
+    assert!(binary.is_file(), "{} is not there: `cargo build --example faulty` makes it", binary.display());
+    binary
+}
+
+/// Whether a case is about a function that PyTorch has in Python alone, so that libtorch cannot run it.
+pub fn needs_front_end(case: &Case) -> bool {
+    case.program.steps.iter().any(|step| step.op.is_front_end())
+}

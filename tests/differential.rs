@@ -1,0 +1,303 @@
+//! Generated programs: what must hold of the reference alone, and the reference against libtorch.
+//!
+//! Differences are never ignored here. What cannot be compared is left out by the generator, under a name
+//! ([`broadcheck::generate::Avoid`]).
+
+mod support;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use broadcheck::adapter::{CommandLine, Hello, Implementation, Limits, Process};
+use broadcheck::case::{load_program, render};
+use broadcheck::generate::shrink::shrink;
+use broadcheck::generate::{Options, by_hand};
+use broadcheck::harness::Aspect;
+use broadcheck::harness::compare::{Side, compare};
+use broadcheck::install::Installer;
+use broadcheck::ops::{Form, Op, ParamKind};
+use broadcheck::program::{Arg, Outcome, Program, Reply, ShapeArg, Step, ValueRef};
+use broadcheck::reference::Reference;
+use broadcheck::tensor::{DType, IndexItem, Shape};
+use broadcheck::wording::skeleton;
+use proptest::prelude::{ProptestConfig, prop_assert, prop_assert_eq, proptest};
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::TestRunner;
+use support::{Generated, programs};
+
+/// Programs for each property of the reference.
+const CASES: u32 = 1000;
+
+/// Programs for libtorch, and how many of them are in flight together.
+const DIFFERENTIAL: usize = 4000;
+const BATCH: usize = 250;
+
+/// Differences that are shrunk and told in full; the rest is counted.
+const TOLD: usize = 12;
+
+/// Always the same programs, so that a red run can be repeated. The fuzz targets are for new ones.
+fn config(cases: u32) -> ProptestConfig {
+    ProptestConfig {
+        cases,
+        failure_persistence: None,
+        rng_seed: proptest::test_runner::RngSeed::Fixed(20250601),
+        ..ProptestConfig::default()
+    }
+}
+
+proptest! {
+    #![proptest_config(config(CASES))]
+
+    /// The generator makes whole programs, and the reference has an outcome for every step.
+    #[test]
+    fn the_reference_never_fails(generated in programs(Options::default())) {
+        let Generated(program) = &generated;
+        let reply = run(program);
+        prop_assert_eq!(reply.steps.len(), program.steps.len());
+        for (step, came) in program.steps.iter().zip(&reply.steps) {
+            let failed = matches!(came.outcome, Outcome::Failed(_));
+            prop_assert!(!failed, "{}: {:?}", step.name, came.outcome);
+        }
+    }
+
+    /// A finding can be pasted into a case: the YAML of a program loads to the program.
+    #[test]
+    fn programs_survive_yaml(generated in programs(Options::default())) {
+        let written = render::program(&generated.0);
+        let read = load_program(Path::new("generated.yaml"), &written);
+        // As text, because a NaN is not equal to itself.
+        let text = |program: &Program| format!("{program:?}");
+        prop_assert_eq!(read.as_ref().map(text).map_err(ToString::to_string), Ok(text(&generated.0)), "{}", written);
+    }
+
+    /// Broadcasting is expanding every operand to the common shape and then going on as if there were no broadcasting.
+    #[test]
+    fn broadcasting_is_expansion(generated in programs(Options::default())) {
+        let Generated(program) = &generated;
+        let reply = run(program);
+        for (at, came) in reply.steps.iter().enumerate() {
+            let Some(by_hand) = by_hand::by_hand(program, &reply, at) else { continue };
+            let difference = by_hand::difference(&came.outcome, &Reference.run(&by_hand));
+            prop_assert_eq!(difference, None, "step {}", at);
+        }
+    }
+
+    /// A refused step leaves the tensor that it would have written to as it was.
+    #[test]
+    fn refusals_write_nothing(generated in programs(Options::default())) {
+        let Generated(program) = &generated;
+        let reply = run(program);
+        for (at, (step, came)) in program.steps.iter().zip(&reply.steps).enumerate() {
+            let target = match (step.form, &step.args[0]) {
+                (Form::InPlace, Arg::Tensor(target)) => Some(*target),
+                (Form::Out, _) => step.out,
+                _ => None,
+            };
+            if let (Some(target), Outcome::Rejected(_)) = (target, &came.outcome) {
+                prop_assert_eq!(looked_at(program, at, target), looked_at(program, at + 1, target), "step {}", at);
+            }
+        }
+    }
+
+    /// Which operand comes first decides neither whether shapes broadcast nor what to.
+    #[test]
+    fn broadcasting_shapes_is_commutative_and_associative(generated in programs(Options::default())) {
+        let shapes: Vec<&Shape> = generated.0.inputs.iter().map(|input| &input.shape).collect();
+        for (a, b) in pairs(&shapes) {
+            let together = a.broadcast(b).ok();
+            prop_assert_eq!(&together, &b.broadcast(a).ok(), "{} {}", a, b);
+            for c in &shapes {
+                let left = together.as_ref().and_then(|shape| shape.broadcast(c).ok());
+                let right = b.broadcast(c).ok().and_then(|shape| a.broadcast(&shape).ok());
+                prop_assert_eq!(left, right, "{} {} {}", a, b, c);
+            }
+            // The front end's own function, which is another one in PyTorch, agrees.
+            let sizes = together.map(|shape| shape.sizes().to_vec());
+            prop_assert_eq!(sizes, broadcast_shapes(a, b), "{} {}", a, b);
+        }
+    }
+}
+
+/// The reference's reply. A panic names the program.
+fn run(program: &Program) -> Reply {
+    let reply = std::panic::catch_unwind(|| Reference.run(program));
+    reply.unwrap_or_else(|_| panic!("the reference panics over {:?}", Generated(program.clone())))
+}
+
+fn pairs<'a>(shapes: &[&'a Shape]) -> Vec<(&'a Shape, &'a Shape)> {
+    shapes.iter().flat_map(|a| shapes.iter().map(|b| (*a, *b))).collect()
+}
+
+/// What `torch.broadcast_shapes` makes of two shapes.
+fn broadcast_shapes(a: &Shape, b: &Shape) -> Option<Vec<i64>> {
+    let shapes = [a, b].map(|shape| ShapeArg::Sizes(shape.sizes().to_vec())).to_vec();
+    let step = functional(Op::BroadcastShapes, vec![Arg::Shapes(shapes)]);
+    match Reference.run(&Program { inputs: Vec::new(), steps: vec![step] }).steps.pop()?.outcome {
+        Outcome::Value(broadcheck::program::Value::Sizes(sizes)) => Some(sizes),
+        _ => None,
+    }
+}
+
+/// What a tensor is after the first `steps` steps, and what all the inputs are.
+fn looked_at(program: &Program, steps: usize, target: ValueRef) -> (Outcome, Vec<Vec<u8>>) {
+    let mut program = Program { inputs: program.inputs.clone(), steps: program.steps[..steps].to_vec() };
+    program.steps.push(functional(Op::Index, vec![Arg::Tensor(target), Arg::Index(vec![IndexItem::Ellipsis])]));
+    let before: Vec<Vec<u8>> = program.inputs.iter().map(|input| input.data.clone()).collect();
+    let mut reply = Reference.run(&program);
+    let after: Vec<Vec<u8>> = reply.inputs.drain(..).map(|input| input.data).collect();
+    let last = reply.steps.pop().expect("one outcome for each step").outcome;
+    // No step that writes, no state of inputs: they are as they were.
+    (last, if after.is_empty() { before } else { after })
+}
+
+fn functional(op: Op, args: Vec<Arg>) -> Step {
+    Step { name: "look".to_owned(), op, form: Form::Functional, args, out: None }
+}
+
+/// Every operation is generated in every form and on every dtype, and both verdicts are common.
+#[test]
+fn the_distribution_leaves_nothing_out() {
+    let mut wanted: BTreeSet<(Op, Form, Option<DType>)> = BTreeSet::new();
+    for &op in Op::ALL {
+        let params = op.info().signature.params();
+        let tensors = params
+            .iter()
+            .any(|param| matches!(param.kind, ParamKind::Tensor | ParamKind::Operand | ParamKind::Tensors));
+        for &form in op.info().forms {
+            if tensors {
+                wanted.extend(DType::ALL.iter().map(|&dtype| (op, form, Some(dtype))));
+            } else {
+                wanted.insert((op, form, None));
+            }
+        }
+    }
+    let all = wanted.len();
+    let (mut steps, mut accepted, mut rejected, mut blocked) = (0, 0, 0, 0);
+    let mut runner = TestRunner::new(config(1));
+    let strategy = programs(Options::default());
+    for _ in 0..40 * all {
+        let Generated(program) = strategy.new_tree(&mut runner).expect("no filter").current();
+        let reply = run(&program);
+        for (step, came) in program.steps.iter().zip(&reply.steps) {
+            steps += 1;
+            match came.outcome {
+                Outcome::Value(_) => accepted += 1,
+                Outcome::Rejected(_) => rejected += 1,
+                _ => blocked += 1,
+            }
+            let dtypes: Vec<DType> = step.uses().filter_map(|used| dtype_of(&program, &reply, used)).collect();
+            for dtype in dtypes.into_iter().map(Some).chain([None]) {
+                wanted.remove(&(step.op, step.form, dtype));
+            }
+        }
+    }
+    println!("{steps} steps: {accepted} accepted, {rejected} rejected, {blocked} blocked; {all} combinations");
+    assert!(wanted.is_empty(), "never generated: {wanted:?}");
+    for (what, count) in [("accepted", accepted), ("rejected", rejected)] {
+        assert!(count * 5 > steps, "only {count} of {steps} steps are {what}");
+    }
+}
+
+fn dtype_of(program: &Program, reply: &Reply, value: ValueRef) -> Option<DType> {
+    match program.inputs.get(value.value) {
+        Some(input) => Some(input.dtype),
+        None => {
+            let outcome = &reply.steps[value.value - program.inputs.len()].outcome;
+            outcome.tensors().get(value.part.unwrap_or(0)).map(|tensor| tensor.dtype)
+        }
+    }
+}
+
+/// The reference and libtorch come to the same, in every respect that `harness::compare` knows, on a few thousand
+/// programs.
+#[test]
+fn the_reference_agrees_with_libtorch() {
+    let installed = Installer::from_env().and_then(|installer| installer.find_adapter(None));
+    let adapter = match installed {
+        Ok(adapter) => adapter,
+        Err(error) => {
+            println!("skipped: {error}");
+            return;
+        }
+    };
+    let mut libtorch = Process::start(CommandLine::new(adapter), Limits::default()).expect("the adapter starts");
+    let hello = libtorch.hello().clone();
+    let strategy = programs(Options::comparable(&hello));
+    let mut runner = TestRunner::new(config(1));
+    let mut found: BTreeMap<String, (usize, String)> = BTreeMap::new();
+    for _ in 0..DIFFERENTIAL.div_ceil(BATCH) {
+        let generate = || strategy.new_tree(&mut runner).expect("no filter").current().0;
+        let programs: Vec<Program> = std::iter::repeat_with(generate).take(BATCH).collect();
+        let differing: Vec<(usize, Difference)> = libtorch
+            .run_all(&programs)
+            .into_iter()
+            .enumerate()
+            .filter_map(|(at, reply)| Some((at, difference(&programs[at], &hello, reply)?)))
+            .collect();
+        for (at, difference) in differing {
+            let told = found.len();
+            let (count, text) = found.entry(difference.kind.clone()).or_default();
+            *count += 1;
+            if *count == 1 && told < TOLD {
+                *text = simplest(&programs[at], &mut libtorch, &hello, difference);
+            }
+        }
+    }
+    let text: String = found.iter().map(|(kind, (count, text))| format!("\n{count} × {kind}\n{text}")).collect();
+    assert!(found.is_empty(), "{} kinds of differences:\n{text}", found.len());
+}
+
+/// What came out otherwise, and the kind of finding that it is.
+struct Difference {
+    kind: String,
+    text: String,
+}
+
+fn difference(
+    program: &Program,
+    hello: &Hello,
+    reply: Result<Reply, broadcheck::adapter::Fault>,
+) -> Option<Difference> {
+    let reply = match reply {
+        Ok(reply) => reply,
+        Err(fault) => {
+            return Some(Difference { kind: "broken".to_owned(), text: format!("{fault}\n{}", fault.stderr) });
+        }
+    };
+    let (reference, wanted) = (Reference.hello(), run(program));
+    let differences = compare(program, Side { hello: &reference, reply: &wanted }, Side { hello, reply: &reply });
+    let first = differences.first()?;
+    // Values differ from program to program; what is said of them does not.
+    let said =
+        |text: &str| if text.contains(": ") || text.contains("(): ") { skeleton(text) } else { "a value".to_owned() };
+    let step = program.steps.iter().find(|step| first.value.split(['.', ' ']).next() == Some(&step.name));
+    let call = step.map_or("an input".to_owned(), |step| format!("{} {:?}", step.op, step.form));
+    let kind = match first.aspect {
+        Aspect::Outcome => format!("{} / {}", said(&first.expected), said(&first.observed)),
+        Aspect::Message | Aspect::Warnings => {
+            format!("{} / {}", skeleton(&first.expected), skeleton(&first.observed))
+        }
+        aspect => format!("{call} {}", aspect.name()),
+    };
+    let lines = differences.iter().map(|difference| {
+        let (value, aspect) = (&difference.value, difference.aspect.name());
+        format!("  {value} {aspect}\n    reference: {}\n    libtorch:  {}\n", difference.expected, difference.observed)
+    });
+    Some(Difference { kind, text: lines.collect() })
+}
+
+/// The simplest program that comes out otherwise in the same way, and how.
+fn simplest(program: &Program, libtorch: &mut Process, hello: &Hello, found: Difference) -> String {
+    let mut text = found.text;
+    let simplest = shrink(program.clone(), |candidate| {
+        let reply = libtorch.run_all(std::slice::from_ref(candidate)).remove(0);
+        match difference(candidate, hello, reply).filter(|difference| difference.kind == found.kind) {
+            Some(difference) => {
+                text = difference.text;
+                true
+            }
+            None => false,
+        }
+    });
+    format!("{:?}{text}", Generated(simplest))
+}

@@ -1,0 +1,424 @@
+//! What the documents and the house rules say of this repository, held true.
+//!
+//! Each check is a function from the repository's files to findings. It is run on the files as they are, and on a copy
+//! in memory with a fault planted, which it has to find.
+#![cfg(feature = "cli")]
+
+mod tidy {
+    pub mod code;
+    pub mod documents;
+    pub mod tree;
+}
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use broadcheck::case::{self, Specification};
+use broadcheck::ops::Op;
+use tidy::code::{Use, code_only, uses};
+use tidy::documents::{
+    arguments, blocks, broadcheck, examples, first_difference, leaf_commands, missing_files, shown_runs, unnamed_files,
+};
+use tidy::tree::Tree;
+
+/// Which modules of `src/` a module may use, besides itself. This is the dependency order of ARCHITECTURE.md: `tensor`
+/// and `error` are one layer, since shapes that do not broadcast are rejections and rejections name dtypes.
+const MAY_USE: &[(&str, &[&str])] = &[
+    ("tensor", &["error"]),
+    ("error", &["tensor"]),
+    ("ops", &["tensor"]),
+    ("wording", &["tensor", "error", "ops"]),
+    ("program", &["tensor", "error", "ops"]),
+    ("adapter", &["tensor", "ops", "program"]),
+    ("reference", &["tensor", "error", "ops", "wording", "program", "adapter"]),
+    ("case", &["tensor", "error", "ops", "program"]),
+    ("generate", &["tensor", "error", "ops", "program", "adapter", "reference"]),
+    ("harness", &["tensor", "error", "ops", "wording", "program", "adapter", "reference", "case", "generate"]),
+    ("report", &["harness", "case"]),
+    ("install", &[]),
+    (
+        "cli",
+        &[
+            "tensor",
+            "error",
+            "ops",
+            "wording",
+            "program",
+            "adapter",
+            "reference",
+            "case",
+            "generate",
+            "harness",
+            "report",
+            "install",
+        ],
+    ),
+];
+
+/// What of a module may be used, where it is not all of it: user, used, items.
+const ONLY: &[(&str, &str, &[&str])] = &[
+    // The reference is an implementation, and knows no other.
+    ("reference", "adapter", &["Capability", "Hello", "Implementation"]),
+    ("generate", "adapter", &["Capability", "Hello", "Implementation"]),
+    // Reports see events, and what events carry.
+    ("report", "harness", &["event", "Aspect", "Difference"]),
+    ("report", "case", &["Document", "Source"]),
+];
+
+/// Macros that `src/` exports from the root of the crate, and the modules that they belong to.
+const MACROS: &[(&str, &str)] = &[("for_each_op", "ops"), ("with_element_type", "tensor")];
+
+/// Modules that compute and nothing else.
+const PURE: &[&str] = &["tensor", "error", "ops", "wording", "program", "reference"];
+
+/// Source files that may be longer than [`LONGEST`], each with its reason.
+const LONG: &[(&str, &str)] = &[];
+
+const LONGEST: usize = 600;
+
+#[test]
+fn dependencies_run_one_way() {
+    check(directions);
+    finds(directions, "src/ops.rs", "use crate::program::Program;", "ops uses program");
+    finds(directions, "src/tensor/shape.rs", "fn f() { crate::ops::Op::ALL; }", "tensor uses ops");
+    finds(
+        directions,
+        "src/report/junit.rs",
+        "use crate::{case::Document, reference::Reference};",
+        "report uses reference",
+    );
+    finds(directions, "src/report/text.rs", "use crate::case::Case;", "report uses case::Case");
+    finds(directions, "src/report/text.rs", "use crate::harness::{event::Event, check::Selection};", "harness::check");
+    finds(
+        directions,
+        "src/reference/view.rs",
+        "use crate::adapter::{Hello, Process};",
+        "reference uses adapter::Process",
+    );
+    finds(directions, "src/install/pip.rs", "use crate::cli;", "install uses cli");
+    finds(directions, "src/adapter/serve.rs", "use crate::case;", "adapter uses case");
+    finds(directions, "src/lib.rs", "pub mod newcomer;", "newcomer");
+}
+
+#[test]
+fn the_reference_does_no_input_or_output() {
+    check(purity);
+    finds(purity, "src/reference/view.rs", "use std::{fmt, fs::File};", "std::fs");
+    finds(purity, "src/tensor/shape.rs", "fn f() { std::process::exit(1) }", "std::process");
+    finds(purity, "src/wording.rs", "fn f() { println!() }", "println");
+}
+
+#[test]
+fn nothing_is_left_undone() {
+    check(leftovers);
+    finds(leftovers, "src/case/model.rs", "#[serde(rename_all = \"snake_case\", untagged)] enum E {}", "untagged");
+    finds(leftovers, "tests/load.rs", "#[test] #[ignore] fn f() {}", "ignore");
+    finds(leftovers, "src/main.rs", "fn f() { todo!() }", "todo");
+    finds(leftovers, "adapters/libtorch/src/lib.rs", "fn f() { unimplemented!() }", "unimplemented");
+}
+
+#[test]
+fn unsafe_code_is_in_the_libtorch_adapter_and_says_why_it_is_sound() {
+    check(unsafety);
+    finds(unsafety, "src/tensor/storage.rs", "// SAFETY: none.\nunsafe fn f() {}", "outside of adapters/libtorch");
+    finds(unsafety, "adapters/libtorch/src/shim.rs", "fn f() {\n    unsafe { g() }\n}", "says why");
+}
+
+#[test]
+fn long_files_have_a_reason() {
+    check(length);
+    finds(length, "src/main.rs", &"// One more line.\n".repeat(LONGEST), "lines");
+}
+
+#[test]
+fn files_name_no_machine_and_have_no_tabs() {
+    check(places);
+    for place in PLACES {
+        finds(places, "spec/errors.yaml", &format!("# see {place}somebody"), "machine");
+    }
+    finds(places, "README.md", "a\tb", "tab");
+}
+
+#[test]
+fn every_operation_has_a_case() {
+    let specification = specification();
+    assert_eq!(without_case(&specification), [] as [&str; 0]);
+    let mut fewer = specification;
+    fewer.cases.retain(|case| case.program.steps.iter().all(|step| step.op != Op::Einsum));
+    assert_eq!(without_case(&fewer), ["einsum"]);
+}
+
+#[test]
+fn every_command_has_examples_and_is_in_the_readme() {
+    let commands = leaf_commands();
+    assert!(commands.len() > 3, "{commands:?}");
+    let readme = &Tree::here()["README.md"];
+    for (command, help) in &commands {
+        assert!(has_examples(help, command), "`{command} --help` has no examples of it");
+        assert!(readme.contains(command.as_str()), "README.md does not tell of `{command}`");
+    }
+    assert!(!has_examples("Usage: broadcheck ops\n\nExamples:\n", "broadcheck ops"));
+}
+
+#[test]
+fn examples_in_the_help_are_accepted() {
+    let mut tried = 0;
+    for (command, help) in leaf_commands() {
+        // What installs or needs libtorch is tried by other tests.
+        if ["broadcheck explain", "broadcheck ops"].contains(&command.as_str()) {
+            for example in examples(&help).filter(|example| example.starts_with(&command)) {
+                let (shown, said) = broadcheck(&arguments(example));
+                assert!(!shown.is_empty(), "`{command} --help` has the example\n  {example}\nbut it says\n{said}");
+                tried += 1;
+            }
+        }
+    }
+    assert!(tried > 3, "only {tried} examples were found");
+    assert_eq!(broadcheck(&arguments("broadcheck explain 1,x 2")).0, "");
+}
+
+#[test]
+fn the_readme_shows_what_explain_prints() {
+    let readme = &Tree::here()["README.md"];
+    let shown = shown_runs(readme, "$ broadcheck explain ");
+    assert!(!shown.is_empty(), "README.md shows no `broadcheck explain`");
+    for (args, output) in &shown {
+        assert_eq!(*output, broadcheck(args).0, "README.md and `broadcheck {}`", args.join(" "));
+    }
+    let (args, output) = &shown[0];
+    let changed = readme.replace(output.as_str(), &output.replace('5', "6"));
+    assert_ne!(shown_runs(&changed, "$ broadcheck explain ")[0].1, broadcheck(args).0);
+}
+
+/// The numbers in it move with every case, so they are compared by their places only.
+#[test]
+fn the_readme_shows_what_check_prints() {
+    let shown = shown_runs(&Tree::here()["README.md"], "$ cargo run --release -- check");
+    let [(args, shown)] = shown.as_slice() else { panic!("README.md shows `check` {} times", shown.len()) };
+    let (printed, said) = broadcheck(args);
+    assert!(!printed.is_empty(), "{said}");
+    assert_eq!(first_difference(shown, &printed), None, "README.md shows a line that `check` does not print there");
+    let last = shown.lines().last().expect("lines");
+    assert!(first_difference(&shown.replace(last, "conforms"), &printed).is_some());
+}
+
+#[test]
+fn the_readme_shows_a_case_of_the_specification() {
+    check(shown_cases);
+    let sizes = "[1, 3, 1]";
+    let other = Tree::here()["README.md"].replace(sizes, "[1, 3, 2]");
+    assert!(!shown_cases(&Tree::here().with("README.md", &other)).is_empty());
+}
+
+#[test]
+fn documents_name_files_and_tests_that_exist() {
+    check(named);
+    for document in DOCUMENTS {
+        finds(named, document, "See `src/no_such_file.rs`.", "src/no_such_file.rs");
+        finds(named, document, "See [that](spec/nowhere.yaml).", "spec/nowhere.yaml");
+        finds(named, document, "See `tests/load.rs::no_such_test`.", "no_such_test");
+        finds(named, document, "See `adapters/nobody/`.", "adapters/nobody/");
+    }
+}
+
+#[test]
+fn the_architecture_names_every_module() {
+    check(mapped);
+    let tree = Tree::here().with("src/harness/newcomer.rs", "").with("adapters/newcomer/main.py", "");
+    let findings = mapped(&tree);
+    assert_eq!(findings.len(), 2, "{findings:?}");
+}
+
+const DOCUMENTS: [&str; 3] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"];
+
+/// Beginnings of paths that only one machine has. In pieces, so that this file has none.
+const PLACES: [&str; 4] = [concat!("/ro", "ot/"), concat!("/wo", "rk/"), concat!("/ho", "me/"), concat!("/Us", "ers/")];
+
+type Check = fn(&Tree) -> Vec<String>;
+
+#[track_caller]
+fn check(check: Check) {
+    let findings = check(Tree::here());
+    assert!(findings.is_empty(), "\n{}\n", findings.join("\n"));
+}
+
+/// The check finds nothing in the repository's files, but does with this text at the end of one of them.
+#[track_caller]
+fn finds(check: Check, path: &str, planted: &str, word: &str) {
+    let tree = Tree::here();
+    let text = format!("{}\n{planted}\n", tree.get(path).unwrap_or_else(|| panic!("{path} is not there")));
+    let findings = check(&tree.with(path, &text));
+    let found = findings.iter().any(|finding| finding.contains(path) && finding.contains(word));
+    assert!(found, "not found in {path}: {planted}\nbut: {findings:?}");
+}
+
+fn directions(tree: &Tree) -> Vec<String> {
+    let mut findings = Vec::new();
+    let modules: BTreeMap<&str, &[&str]> = MAY_USE.iter().copied().collect();
+    for declared in declared_modules(&tree["src/lib.rs"]) {
+        if !modules.contains_key(declared.as_str()) {
+            findings.push(format!("src/lib.rs: {declared} has no place in MAY_USE of tests/tidy.rs"));
+        }
+    }
+    for (path, text) in tree.sources("src/") {
+        let Some(user) = module_of(path) else { continue };
+        let Some(allowed) = modules.get(user) else { continue };
+        for Use { line, path: used } in uses(&code_only(text), "crate") {
+            let (module, item) = (used[0].as_str(), used.get(1).map_or("", String::as_str));
+            let module = MACROS.iter().find(|(name, _)| *name == module).map_or(module, |(_, module)| module);
+            if module == user {
+                continue;
+            }
+            if !allowed.contains(&module) {
+                findings.push(format!("{path}:{line}: {user} uses {module}"));
+            }
+            let only = ONLY.iter().find(|(by, of, _)| (*by, *of) == (user, module));
+            if only.is_some_and(|(_, _, items)| !items.contains(&item)) {
+                findings.push(format!("{path}:{line}: {user} uses {module}::{item}"));
+            }
+        }
+    }
+    findings
+}
+
+fn purity(tree: &Tree) -> Vec<String> {
+    let mut findings = Vec::new();
+    for (path, text) in tree.sources("src/").filter(|(path, _)| module_of(path).is_some_and(|it| PURE.contains(&it))) {
+        let code = code_only(text);
+        for Use { line, path: used } in uses(&code, "std") {
+            if ["fs", "io", "process", "net", "env"].contains(&used[0].as_str()) {
+                findings.push(format!("{path}:{line}: std::{}", used[0]));
+            }
+        }
+        findings.extend(words(path, &code, &["println!", "eprintln!", "print!", "eprint!", "dbg!"]));
+    }
+    findings
+}
+
+fn leftovers(tree: &Tree) -> Vec<String> {
+    let wrong = ["todo!", "unimplemented!", "dbg!", "untagged", "#[ignore]"];
+    tree.sources("").flat_map(|(path, text)| words(path, &code_only(text), &wrong)).collect()
+}
+
+fn unsafety(tree: &Tree) -> Vec<String> {
+    let mut findings = Vec::new();
+    for (path, text) in tree.sources("") {
+        let lines: Vec<&str> = text.lines().collect();
+        for (at, code) in code_only(text).lines().enumerate() {
+            if !code.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == "unsafe") {
+                continue;
+            }
+            if !path.starts_with("adapters/libtorch/") {
+                findings.push(format!("{path}:{}: unsafe outside of adapters/libtorch", at + 1));
+            }
+            // Declarations only tell what the other language has; calls of them are what has to be sound.
+            let declares = code.trim_start().starts_with("unsafe extern");
+            if !declares && !says_why(&lines[..at]) {
+                findings.push(format!("{path}:{}: unsafe, and no comment above says why it is sound", at + 1));
+            }
+        }
+    }
+    findings
+}
+
+/// Whether the comment above the statement that these lines lead to says why it is sound.
+fn says_why(before: &[&str]) -> bool {
+    let near = before.iter().rev().take_while(|line| !line.trim().is_empty() && !line.starts_with('}')).take(8);
+    near.map(|line| line.trim()).any(|line| line.contains("// SAFETY") || line.contains("/// # Safety"))
+}
+
+fn length(tree: &Tree) -> Vec<String> {
+    let mut findings = Vec::new();
+    for (path, text) in tree.sources("") {
+        let lines = text.lines().count();
+        match LONG.iter().find(|(long, _)| *long == path) {
+            None if lines > LONGEST => {
+                findings.push(format!("{path}: {lines} lines; split it, or say why not in LONG"))
+            }
+            Some((_, reason)) if lines <= LONGEST => findings.push(format!("{path}: no longer long ({reason})")),
+            _ => {}
+        }
+    }
+    findings
+}
+
+fn places(tree: &Tree) -> Vec<String> {
+    let mut findings = Vec::new();
+    for (path, text) in tree.all() {
+        for (at, line) in text.lines().enumerate() {
+            if let Some(place) = PLACES.iter().find(|place| line.contains(*place)) {
+                findings.push(format!("{path}:{}: {place} is on one machine only", at + 1));
+            }
+            if line.contains('\t') {
+                findings.push(format!("{path}:{}: a tab", at + 1));
+            }
+        }
+    }
+    findings
+}
+
+fn named(tree: &Tree) -> Vec<String> {
+    DOCUMENTS.iter().flat_map(|document| missing_files(tree, document)).collect()
+}
+
+fn mapped(tree: &Tree) -> Vec<String> {
+    unnamed_files(tree, "ARCHITECTURE.md")
+}
+
+/// The cases that README.md shows and `spec/` does not have, word for word.
+fn shown_cases(tree: &Tree) -> Vec<String> {
+    let shown = blocks(&tree["README.md"], "yaml");
+    if shown.is_empty() {
+        return vec!["README.md shows no case".to_owned()];
+    }
+    let is_there = |block: &str| tree.all().any(|(path, text)| path.starts_with("spec/") && text.contains(block));
+    shown
+        .into_iter()
+        .filter(|block| !is_there(block))
+        .map(|block| format!("README.md: not in spec/:\n{block}"))
+        .collect()
+}
+
+fn words(path: &str, code: &str, wrong: &[&str]) -> Vec<String> {
+    let mut findings = Vec::new();
+    for (at, line) in code.lines().enumerate() {
+        for word in wrong {
+            let found = line.match_indices(word).any(|(start, _)| {
+                let before = line[..start].chars().next_back();
+                !before.is_some_and(|c| c.is_alphanumeric() || c == '_')
+            });
+            if found {
+                findings.push(format!("{path}:{}: {word}", at + 1));
+            }
+        }
+    }
+    findings
+}
+
+/// The module of `src/` that a file belongs to; none for the roots of the crates.
+fn module_of(path: &str) -> Option<&str> {
+    let name = path.strip_prefix("src/")?.split('/').next()?;
+    let name = name.strip_suffix(".rs").unwrap_or(name);
+    (name != "lib" && name != "main").then_some(name)
+}
+
+fn declared_modules(text: &str) -> Vec<String> {
+    let code = code_only(text);
+    let names = code.lines().filter_map(|line| line.trim().strip_prefix("pub mod ")?.strip_suffix(';'));
+    names.map(str::to_owned).collect()
+}
+
+fn specification() -> Specification {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("spec");
+    case::load(&folder).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn without_case(specification: &Specification) -> Vec<&'static str> {
+    let used = |op| specification.cases.iter().any(|case| case.program.steps.iter().any(|step| step.op == op));
+    Op::ALL.iter().filter(|op| !used(**op)).map(|op| op.name()).collect()
+}
+
+/// Whether a help text has an example of the command.
+fn has_examples(help: &str, command: &str) -> bool {
+    examples(help).any(|example| example.contains(command))
+}
