@@ -28,19 +28,19 @@ macro_rules! for_each_op {
                 signature: Arithmetic, forms: [Functional, InPlace, Out], result: Promoted, compare: Bits,
                 kernel: number(a, b, alpha) => a.plus(alpha.times(b)),
                 gradient: partials(d) => [d.gradient(), d.times(d.gradient(), d.alpha())],
-                tch: [f_add, f_add_, f_add_out, f_add_scalar, f_add_scalar_],
+                tch: [f_add, f_add_, f_add_out],
             }
             Sub "sub" "sub.Tensor" {
                 signature: Arithmetic, forms: [Functional, InPlace, Out], result: Promoted, compare: Bits,
                 kernel: number(a, b, alpha) => a.minus(alpha.times(b)),
                 gradient: partials(d) => [d.gradient(), d.times(d.gradient(), d.minus_alpha())],
-                tch: [f_sub, f_sub_, f_sub_out, f_sub_scalar, f_sub_scalar_],
+                tch: [f_sub, f_sub_, f_sub_out],
             }
             Mul "mul" "mul.Tensor" {
                 signature: Binary, forms: [Functional, InPlace, Out], result: Promoted, compare: Bits,
                 kernel: number(a, b, _alpha) => a.times(b),
                 gradient: partials(d) => [d.times(d.gradient(), d.right()), d.times(d.gradient(), d.left())],
-                tch: [f_mul, f_mul_, f_mul_out, f_mul_scalar, f_mul_scalar_],
+                tch: [f_mul, f_mul_, f_mul_out],
             }
             Div "div" "div.Tensor" {
                 signature: Binary, forms: [Functional, InPlace, Out], result: Float, compare: Bits,
@@ -49,43 +49,43 @@ macro_rules! for_each_op {
                     d.over(d.gradient(), d.right()),
                     d.negative(d.times(d.gradient(), d.over(d.over(d.left(), d.right()), d.right())))
                 ],
-                tch: [f_div, f_div_, f_div_out, f_div_scalar, f_div_scalar_],
+                tch: [f_div, f_div_, f_div_out],
             }
             Eq "eq" "eq.Tensor" {
                 signature: Binary, forms: [Functional, InPlace, Out], result: Bool, compare: Bits,
                 kernel: compare(a, b) => a == b,
                 gradient: none,
-                tch: [f_eq_tensor, f_eq_tensor_, f_eq_tensor_out, f_eq, f_eq_],
+                tch: [f_eq_tensor, f_eq_tensor_, f_eq_tensor_out],
             }
             Ne "ne" "ne.Tensor" {
                 signature: Binary, forms: [Functional, InPlace, Out], result: Bool, compare: Bits,
                 kernel: compare(a, b) => a != b,
                 gradient: none,
-                tch: [f_ne_tensor, f_ne_tensor_, f_ne_tensor_out, f_ne, f_ne_],
+                tch: [f_ne_tensor, f_ne_tensor_, f_ne_tensor_out],
             }
             Lt "lt" "lt.Tensor" {
                 signature: Binary, forms: [Functional, InPlace, Out], result: Bool, compare: Bits,
                 kernel: order(a, b) => a < b,
                 gradient: none,
-                tch: [f_lt_tensor, f_lt_tensor_, f_lt_tensor_out, f_lt, f_lt_],
+                tch: [f_lt_tensor, f_lt_tensor_, f_lt_tensor_out],
             }
             Le "le" "le.Tensor" {
                 signature: Binary, forms: [Functional, InPlace, Out], result: Bool, compare: Bits,
                 kernel: order(a, b) => a <= b,
                 gradient: none,
-                tch: [f_le_tensor, f_le_tensor_, f_le_tensor_out, f_le, f_le_],
+                tch: [f_le_tensor, f_le_tensor_, f_le_tensor_out],
             }
             Gt "gt" "gt.Tensor" {
                 signature: Binary, forms: [Functional, InPlace, Out], result: Bool, compare: Bits,
                 kernel: order(a, b) => a > b,
                 gradient: none,
-                tch: [f_gt_tensor, f_gt_tensor_, f_gt_tensor_out, f_gt, f_gt_],
+                tch: [f_gt_tensor, f_gt_tensor_, f_gt_tensor_out],
             }
             Ge "ge" "ge.Tensor" {
                 signature: Binary, forms: [Functional, InPlace, Out], result: Bool, compare: Bits,
                 kernel: order(a, b) => a >= b,
                 gradient: none,
-                tch: [f_ge_tensor, f_ge_tensor_, f_ge_tensor_out, f_ge, f_ge_],
+                tch: [f_ge_tensor, f_ge_tensor_, f_ge_tensor_out],
             }
             Expand "expand" "expand" {
                 signature: Sizes, forms: [Functional], result: Same, compare: Bits,

@@ -1,7 +1,7 @@
 //! What programs leave out, each for a reason that has a name.
 
 use crate::error::Class;
-use crate::ops::{Compare, Form, Param, ParamKind, ResultType, Signature};
+use crate::ops::{Compare, Form, OpInfo, Param, ParamKind, ResultType, Signature};
 use crate::program::{Arg, Outcome, Step, StorageRef, TensorValue};
 use crate::tensor::{Category, DType, IndexItem, Layout, Scalar, Shape};
 
@@ -36,7 +36,7 @@ impl Avoid {
 }
 
 avoid! {
-    /// Sums and products of extremes, infinities and NaN: what is lost depends on the order of the terms, and libtorch
+    /// Sums and products of extremes, infinities and NaN, and gradients of them: what is lost depends on the order of the terms, and libtorch
     /// promises none.
     SumsOfExtremes: sums_of_extremes,
     /// The use of a result that is compared within a tolerance, or not in its strides: what is made of it has no
@@ -51,6 +51,9 @@ avoid! {
     /// An `out=` tensor that requires grad and must be resized: the reference's graph keeps the old shape, and `backward`
     /// panics over it.
     ResizedVariables: resized_variables,
+    /// In-place operations that gradients flow through: the reference keeps no copy of what was overwritten, so its
+    /// `backward` takes the new elements for the old ones.
+    InPlaceGradients: in_place_gradients,
     /// A number for an operand of a step that is refused. `tch` 0.26 frees its scalar before it looks at the error, and
     /// panics over the error in the destructor.
     RefusedNumbers: refused_numbers,
@@ -61,8 +64,9 @@ avoid! {
     /// `backward` with complex tensors: it needs a real root or a gradient of the root's own dtype, and says so in words
     /// that have the tensors in them.
     ComplexGradients: complex_gradients,
-    /// Sums, differences and products of complex extremes, or with a number: the sign of a zero and what infinities come
-    /// to depend on whether libtorch's vector loop has the element, and libtorch negates the factor to subtract.
+    /// Sums, differences and products of complex numbers that are no small integers, or with a number: the sign of a zero
+    /// and what infinities come to depend on whether libtorch's vector loop has the element, and libtorch subtracts by
+    /// adding the product with the negative of `alpha`.
     ComplexExtremes: complex_extremes,
     /// Division of complex numbers: not correctly rounded in libtorch, whose vector and scalar loops differ too.
     ComplexDivision: complex_division,
@@ -96,8 +100,16 @@ avoid! {
 }
 
 fn sums_of_extremes(draft: &Draft, _: Option<&Outcome>) -> bool {
-    let sums = draft.program.steps.last().is_some_and(|step| step.op.info().compare == Compare::Tolerance);
-    sums && operands(draft).any(|known| known.tameness == Tameness::Wild)
+    let sums = draft.program.steps.last().is_some_and(|step| sums(step.op.info()));
+    let wild = |known: &Known| known.tameness == Tameness::Wild;
+    // What flows back is made of everything that gradients flow through.
+    let gradients = signature(draft) == Some(Signature::Backward);
+    (sums && operands(draft).any(wild)) || (gradients && draft.known.iter().any(|known| known.grad && wild(known)))
+}
+
+/// Whether elements are added up, whatever the table says of how the sums are compared.
+pub(super) fn sums(info: &OpInfo) -> bool {
+    info.compare == Compare::Tolerance || info.result == ResultType::Sum
 }
 
 fn unspecified_operands(draft: &Draft, _: Option<&Outcome>) -> bool {
@@ -125,6 +137,11 @@ fn resized_views(draft: &Draft, _: Option<&Outcome>) -> bool {
 
 fn resized_variables(draft: &Draft, _: Option<&Outcome>) -> bool {
     resized(draft).is_some_and(|out| out.grad)
+}
+
+fn in_place_gradients(draft: &Draft, outcome: Option<&Outcome>) -> bool {
+    let in_place = draft.program.steps.last().is_some_and(|step| step.form == Form::InPlace);
+    in_place && matches!(outcome, Some(Outcome::Value(_))) && operands(draft).any(|known| known.grad)
 }
 
 /// The `out=` tensor of the last step if the result has another shape.
@@ -158,7 +175,7 @@ fn complex_gradients(draft: &Draft, _: Option<&Outcome>) -> bool {
 
 fn complex_extremes(draft: &Draft, _: Option<&Outcome>) -> bool {
     let step = draft.program.steps.last().filter(|step| step.op.info().kernel == "number");
-    let wild = operands(draft).any(|known| known.tameness == Tameness::Wild);
+    let wild = operands(draft).any(|known| known.tameness < Tameness::Whole);
     let number = |arg: &Arg| matches!(arg, Arg::Number(_));
     has_complex(draft) && step.is_some_and(|step| wild || step.args[..2].iter().any(number))
 }
@@ -235,14 +252,15 @@ fn fused_factors(draft: &Draft, _: Option<&Outcome>) -> bool {
     let factor = step.filter(|step| step.args[2] != Arg::Number(Scalar::Int(1)));
     factor.is_some_and(|step| {
         let zero = matches!(step.args[2], Arg::Number(number) if number == Scalar::Int(0));
-        zero || operands(draft).any(|known| known.tameness < Tameness::Whole) || numbers(step).any(inexact)
+        zero || operands(draft).any(reduced)
+            || operands(draft).any(|known| known.tameness < Tameness::Whole)
+            || numbers(step).any(inexact)
     })
 }
 
 fn unrounded_scalars(draft: &Draft, _: Option<&Outcome>) -> bool {
     let Some(step) = draft.program.steps.last().filter(|step| step.op.info().kernel == "number") else { return false };
-    let reduced = |known: &Known| matches!(known.tensor.dtype, DType::Float16 | DType::Bfloat16);
-    let scalar = |known: &Known| known.tensor.shape.rank() == 0 && known.tameness < Tameness::Whole;
+    let scalar = |known: &Known| known.tensor.shape.rank() == 0 && known.tensor.scalars().into_iter().any(inexact);
     operands(draft).any(reduced) && (operands(draft).any(scalar) || numbers(step).any(inexact))
 }
 
@@ -258,6 +276,10 @@ fn channels_last(draft: &Draft, outcome: Option<&Outcome>) -> bool {
 
 fn numbers(step: &Step) -> impl Iterator<Item = Scalar> {
     step.args.iter().filter_map(|arg| if let Arg::Number(number) = arg { Some(*number) } else { None })
+}
+
+fn reduced(known: &Known) -> bool {
+    matches!(known.tensor.dtype, DType::Float16 | DType::Bfloat16)
 }
 
 fn inexact(number: Scalar) -> bool {

@@ -5,14 +5,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use arbitrary::{Result, Unstructured};
 
 use crate::adapter::Implementation;
-use crate::ops::{Compare, Form, Op, ParamKind};
+use crate::ops::{Form, Op, ParamKind};
 use crate::program::{Arg, Input, Outcome, Program, Step, StepOutcome, TensorValue, ValueRef};
 use crate::reference::Reference;
 use crate::tensor::Category;
 
 use super::shape::Palette;
 use super::value::{self, Tameness};
-use super::{MAX_ELEMENTS, MAX_INPUTS, MAX_STEPS, Options, chance};
+use super::{MAX_ELEMENTS, MAX_INPUTS, MAX_STEPS, Options, avoid, chance};
 
 /// How often a step that did not come out as wanted is proposed again.
 const TRIES: usize = 8;
@@ -183,7 +183,7 @@ impl<'a> Draft<'a> {
             return Trial::Dropped;
         }
         self.program.steps.push(step);
-        let avoided = |draft: &Draft, outcome| draft.options.avoid.iter().any(|avoid| avoid.applies(draft, outcome));
+        let avoided = |draft: &Draft, outcome| draft.options.avoid.iter().any(|it| it.applies(draft, outcome));
         if avoided(self, None) {
             self.program.steps.pop();
             return Trial::Dropped;
@@ -241,8 +241,7 @@ impl<'a> Draft<'a> {
                 at: ValueRef { value, part: several.then_some(part) },
                 tameness,
                 tensor: tensor.clone(),
-                tolerated: !info.layout_is_specified()
-                    || (info.compare == Compare::Tolerance && !value::is_exact(tensor, tameness)),
+                tolerated: !info.layout_is_specified() || (avoid::sums(info) && !value::is_exact(tensor, tameness)),
                 grad: grad && tensor.dtype.category() >= Category::Floating,
             };
             if let Some(target) = target(self.program.steps.last()) {

@@ -84,7 +84,7 @@ const TAME: f64 = 64.0;
 pub(super) enum Tameness {
     /// Extremes, infinities, NaN.
     Wild,
-    /// Small numbers: sums agree within a few units of precision.
+    /// Small numbers: sums agree within a few units of precision. The negative zero is one, as sums lose its sign.
     Small,
     /// Small integers: sums agree exactly.
     Whole,
@@ -115,7 +115,7 @@ impl Tameness {
 fn of_float(value: f64) -> Tameness {
     match value {
         value if value.abs() > TAME || value.is_nan() => Tameness::Wild,
-        value if value.fract() == 0.0 => Tameness::Whole,
+        value if value.fract() == 0.0 && (value != 0.0 || value.is_sign_positive()) => Tameness::Whole,
         _ => Tameness::Small,
     }
 }

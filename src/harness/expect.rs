@@ -241,6 +241,9 @@ fn equals(wanted: Scalar, got: Scalar, dtype: crate::tensor::DType, decimals: Op
                 Scalar::Float(value) => value,
                 _ => unreachable!("the pattern takes integers and floats"),
             };
+            if !wanted.is_finite() || !got.is_finite() {
+                return same_bits(Scalar::Float(wanted), Scalar::Float(got));
+            }
             // Half a unit of the last decimal, and what the dtype itself can be off by.
             let unit = 10f64.powi(-(decimals as i32));
             (wanted - got).abs() <= 0.5 * unit + got.abs() * f64::from(f32::EPSILON)
@@ -262,5 +265,24 @@ pub fn same_bits(a: Scalar, b: Scalar) -> bool {
         (Scalar::Float(a), Scalar::Float(b)) => float(a, b),
         (Scalar::Complex(a), Scalar::Complex(b)) => float(a.re, b.re) && float(a.im, b.im),
         (a, b) => a == b,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tensor::DType;
+
+    #[test]
+    fn printed_decimals_say_nothing_of_infinities() {
+        let fits = |wanted, got| equals(Scalar::Float(wanted), Scalar::Float(got), DType::Float32, Some(4));
+        assert!(fits(0.3333, 1.0 / 3.0));
+        assert!(fits(f64::INFINITY, f64::INFINITY));
+        assert!(fits(f64::NAN, f64::NAN));
+        for (wanted, got) in
+            [(0.0, f64::INFINITY), (f64::INFINITY, 0.0), (f64::INFINITY, -f64::INFINITY), (1.0, f64::NAN)]
+        {
+            assert!(!fits(wanted, got), "{wanted} {got}");
+        }
     }
 }

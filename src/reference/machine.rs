@@ -131,14 +131,22 @@ impl Machine {
         });
     }
 
-    /// Replaces what lies behind a tensor, as resizing does.
+    /// Gives a tensor another layout, as resizing does: from the same element of its storage on. The storage never
+    /// shrinks, so that other views of it stay; where it grows, the new elements are zero, in libtorch anything.
     pub fn replace(&mut self, id: TensorId, layout: Layout) {
         let tensor = &mut self.tensors[id.0];
-        let needed = layout.shape.numel();
-        tensor.layout = layout;
+        let offset = tensor.layout.offset;
+        let needed = offset as usize + layout.shape.numel();
+        tensor.layout = Layout { offset, ..layout };
         let storage = &mut self.storages[tensor.storage.0];
         storage.version += 1;
-        storage.buffer = Buffer::zeros(tensor.dtype, needed);
+        crate::with_element_type!(tensor.dtype, T => {
+            if let Some(elements) = T::slice(&storage.buffer).filter(|elements| elements.len() < needed) {
+                let mut elements = elements.to_vec();
+                elements.resize(needed, T::default());
+                storage.buffer = T::wrap(elements);
+            }
+        });
     }
 }
 

@@ -131,8 +131,6 @@ pub struct Elementwise {
     in_place: fn(&mut Tensor, &Tensor) -> One,
     /// The operands, then the tensor that is written to.
     out: fn(&Tensor, &Tensor, &Tensor) -> One,
-    scalar: fn(&Tensor, tch::Scalar) -> One,
-    scalar_in_place: fn(&mut Tensor, tch::Scalar) -> One,
 }
 
 /// One row of the table: kernel shape, signature, `tch` methods.
@@ -143,13 +141,11 @@ macro_rules! method {
     ($shape:ident Index []) => { Method::Index };
     ($shape:ident $signature:ident []) => { Method::Dispatcher };
     ($shape:ident Arithmetic [$($tch:ident)*]) => { method!($shape Binary [$($tch)*]) };
-    ($shape:ident Binary [$functional:ident $in_place:ident $out:ident $scalar:ident $scalar_in_place:ident]) => {
+    ($shape:ident Binary [$functional:ident $in_place:ident $out:ident]) => {
         Method::Elementwise(Elementwise {
             functional: |a, b| a.$functional(b),
             in_place: |a, b| a.$in_place(b),
             out: |a, b, out| a.$out(out, b),
-            scalar: |a, b| a.$scalar(b),
-            scalar_in_place: |a, b| a.$scalar_in_place(b),
         })
     };
     ($shape:ident Unary [$tch:ident]) => { Method::Unary(|a| a.$tch()) };
@@ -191,6 +187,9 @@ broadcheck::for_each_op!(methods);
 
 /// An operation on two operands.
 ///
+/// `tch` has methods for numbers too, but they are of no use here: the number that they make is dropped before the
+/// error is read, its drop takes the error for its own, and panics.
+///
 /// A number as the second operand takes the overload for numbers, as Python does for comparisons; for arithmetic
 /// Python wraps it into a tensor first, and so does that overload itself (`wrapped_scalar_tensor`). A number as the
 /// first operand is wrapped here, which is what PyTorch's argument parser does for `torch.sub(2, x)`; `2 - x` and
@@ -210,21 +209,14 @@ fn elementwise(
     if form == Form::InPlace && !matches!(first, Argument::Tensor(_)) {
         return Err(malformed(op, args));
     }
-    if let (Argument::Tensor(a), Argument::Number(number), None) = (first, second, alpha) {
+    if let (Argument::Tensor(_), Argument::Number(_), None) = (first, second, alpha) {
         let (name, _) = schema(op);
-        match (form, tch_scalar(*number)) {
-            (Form::Functional, Some(b)) => return Ok(Returned::Tensor((methods.scalar)(a, b)?)),
-            (Form::InPlace, Some(b)) => {
-                return Ok(Returned::Tensor((methods.scalar_in_place)(&mut a.shallow_clone(), b)?));
-            }
-            // A bool or a complex number, which tch cannot pass.
-            (Form::Functional, None) => return number_overload(op, Operator::find(name, "Scalar"), args, None),
-            (Form::InPlace, None) => {
-                return number_overload(op, Operator::find(&format!("{name}_"), "Scalar"), args, None);
-            }
+        match form {
+            Form::Functional => return number_overload(op, Operator::find(name, "Scalar"), args, None),
+            Form::InPlace => return number_overload(op, Operator::find(&format!("{name}_"), "Scalar"), args, None),
             // Comparisons have a kernel for a number and `out`. Those of arithmetic are derived: they compute first and
             // copy then, which no user of PyTorch ever gets, since Python wraps the number instead.
-            (Form::Out, _) => {
+            Form::Out => {
                 if let Some(operator) = Operator::find_with_kernel(name, "Scalar_out") {
                     return Ok(operator.call(args, out)?);
                 }
@@ -281,14 +273,6 @@ impl<'a> Operand<'a> {
 /// Python's default `alpha` is the integer 1. A float 1.0 is not the same: integers refuse it.
 fn is_one(alpha: &Argument<'_>) -> bool {
     matches!(alpha, Argument::Number(Scalar::Int(1)))
-}
-
-fn tch_scalar(number: Scalar) -> Option<tch::Scalar> {
-    match number {
-        Scalar::Int(value) => Some(value.into()),
-        Scalar::Float(value) => Some(value.into()),
-        Scalar::Bool(_) | Scalar::Complex(_) => None,
-    }
 }
 
 /// Runs an operation by its schema name, with numbers in the place of operands wrapped.
