@@ -14,7 +14,7 @@ use broadcheck::generate::shrink::shrink;
 use broadcheck::generate::{Options, by_hand};
 use broadcheck::harness::Aspect;
 use broadcheck::harness::compare::{Side, compare};
-use broadcheck::install::Installer;
+use broadcheck::install::{self, Progress};
 use broadcheck::ops::{Form, Op, ParamKind};
 use broadcheck::program::{Arg, Outcome, Program, Reply, ShapeArg, Step, ValueRef};
 use broadcheck::reference::Reference;
@@ -212,15 +212,10 @@ fn dtype_of(program: &Program, reply: &Reply, value: ValueRef) -> Option<DType> 
 /// programs.
 #[test]
 fn the_reference_agrees_with_libtorch() {
-    let installed = Installer::from_env().and_then(|installer| installer.find_adapter(None));
-    let adapter = match installed {
-        Ok(adapter) => adapter,
-        Err(error) => {
-            println!("skipped: {error}");
-            return;
-        }
-    };
-    let mut libtorch = Process::start(CommandLine::new(adapter), Limits::default()).expect("the adapter starts");
+    // The first time this installs it. Without libtorch nothing is shown, so that is a failure.
+    let installed = install::libtorch(None, &Progress::auto()).unwrap_or_else(|error| panic!("{error}"));
+    let mut libtorch =
+        Process::start(CommandLine::new(installed.adapter), Limits::default()).expect("the adapter starts");
     let hello = libtorch.hello().clone();
     let strategy = programs(Options::comparable(&hello));
     let mut runner = TestRunner::new(config(1));

@@ -54,9 +54,6 @@ avoid! {
     /// In-place operations that gradients flow through: the reference keeps no copy of what was overwritten, so its
     /// `backward` takes the new elements for the old ones.
     InPlaceGradients: in_place_gradients,
-    /// A number for an operand of a step that is refused. `tch` 0.26 frees its scalar before it looks at the error, and
-    /// panics over the error in the destructor.
-    RefusedNumbers: refused_numbers,
     /// float16 with complex operands: the result is complex32, a dtype that broadcheck does not have.
     ComplexHalf: complex_half,
     /// Complex numbers written to a real tensor, of which libtorch warns.
@@ -151,13 +148,6 @@ fn resized<'a>(draft: &'a Draft) -> Option<&'a Known> {
     let read = step.args.iter().filter_map(|arg| if let Arg::Tensor(value) = arg { draft.find(*value) } else { None });
     let result = read.map(|known| &known.tensor.shape).try_fold(Shape::scalar(), |shape, next| shape.broadcast(next));
     result.is_ok_and(|shape| shape != out.tensor.shape).then_some(out)
-}
-
-fn refused_numbers(draft: &Draft, outcome: Option<&Outcome>) -> bool {
-    let number = |arg: &Arg| matches!(arg, Arg::Number(_));
-    let step = draft.program.steps.last();
-    let elementwise = step.filter(|step| step.op.info().signature.params().iter().any(is_operand));
-    refused(outcome) && elementwise.is_some_and(|step| step.args[..2].iter().any(number))
 }
 
 fn complex_half(draft: &Draft, _: Option<&Outcome>) -> bool {
