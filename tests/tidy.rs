@@ -203,6 +203,19 @@ fn the_readme_shows_what_check_prints() {
 }
 
 #[test]
+fn the_checked_in_report_is_what_check_prints() {
+    let (printed, said) = broadcheck(&["check".to_owned()]);
+    assert!(!printed.is_empty(), "{said}");
+    let report = &Tree::here()["reports/libtorch-2.13.0.txt"];
+    let differing = |report: &str| {
+        report.lines().zip(printed.lines()).find(|(kept, now)| kept != now).map(|pair| format!("{pair:?}"))
+    };
+    assert_eq!(differing(report), None, "`broadcheck check > reports/libtorch-2.13.0.txt` writes it anew");
+    assert_eq!(report.lines().count(), printed.lines().count());
+    assert!(differing(&report.replace("false  ", "true   ")).is_some());
+}
+
+#[test]
 fn the_readme_shows_a_case_of_the_specification() {
     check(shown_cases);
     let sizes = "[1, 3, 1]";
