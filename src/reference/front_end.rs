@@ -41,7 +41,7 @@ pub(super) fn broadcast_shapes(_: &mut Machine, call: &Call) -> Result<Slot> {
 
 /// `torch.utils.backcompat.broadcast_warning.enabled = …`. The switch is still there, but nothing in libtorch 2.x reads
 /// it, so it changes no outcome.
-pub(super) fn broadcast_warning(machine: &mut Machine, call: &Call) -> Result<Slot> {
-    machine.broadcast_warning = call.flag(0)?;
+pub(super) fn broadcast_warning(_: &mut Machine, call: &Call) -> Result<Slot> {
+    call.flag(0)?;
     Ok(Slot::Nothing)
 }

@@ -63,7 +63,7 @@ pub(super) enum Slot {
     Nothing,
 }
 
-/// Storages, tensors, graph, and the switches of the front end.
+/// Storages, tensors and graph.
 #[derive(Debug, Default)]
 pub(super) struct Machine {
     storages: Vec<Storage>,
@@ -71,8 +71,6 @@ pub(super) struct Machine {
     pub graph: Graph,
     /// The warnings of the current step.
     pub warnings: Vec<String>,
-    /// `torch.utils.backcompat.broadcast_warning.enabled`.
-    pub broadcast_warning: bool,
 }
 
 #[derive(Debug)]
