@@ -1,8 +1,26 @@
 //! Rejections as data: what was refused and the numbers that decided it. [`crate::wording`] turns them into text.
 
+mod faults;
+mod functions;
+mod indexing;
+mod losses;
+mod pointwise;
+mod products;
+mod reductions;
+mod views;
+
 use serde::{Deserialize, Serialize};
 
 use crate::tensor::DType;
+
+pub use functions::{FunctionFault, NAMES};
+pub use indexing::{DtypePair, IndexFault};
+pub use losses::LossFault;
+pub use pointwise::{Node, PointwiseFault};
+pub use products::ProductFault;
+pub(crate) use products::WORDS;
+pub use reductions::ReductionFault;
+pub use views::ViewFault;
 
 /// Why an operation refused its operands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,30 +65,12 @@ pub enum Rejection {
     BoolSubtract,
     /// `-` with a boolean scalar or tensor on one side.
     BoolSubtractOne,
-    /// An order comparison on a dtype that has no order.
-    Unordered { name: &'static str, dtype: DType },
-    /// `mean` of integers.
-    MeanDtype { dtype: DType },
     /// The tensor that is written to names one element twice.
     InternalOverlap,
     /// The tensor that is written to overlaps an operand in part.
     PartialOverlap,
     /// `item()` of anything but one element.
     ItemCount { numel: usize },
-    /// A matrix product whose inner sizes differ.
-    MatmulShapes { a: Vec<i64>, b: Vec<i64> },
-    /// A matrix-vector product whose sizes differ.
-    MatvecShapes { matrix: Vec<i64>, vector: i64 },
-    /// An inner product of vectors whose sizes differ.
-    DotSizes { a: Vec<i64>, b: Vec<i64> },
-    /// A batched matrix product whose inner sizes differ.
-    BatchShapes { expected: [i64; 2], got: [i64; 2] },
-    /// A matrix product of two dtypes.
-    ProductDtypes { a: DType, b: DType, product: Product },
-    /// A product that has no kernel for the dtype.
-    ProductDtype { dtype: DType, product: Product },
-    /// A product with an operand of no dimensions.
-    MatmulScalar { a: usize, b: usize },
     /// An integer index into a tensor of no dimensions.
     IndexScalar,
     /// More than one -1 among the sizes of a view.
@@ -91,24 +91,51 @@ pub enum Rejection {
     InvalidGradient { gradient: Vec<i64>, output: Vec<i64> },
     /// `out=` while gradients are kept for an operand.
     OutNeedsGrad { name: &'static str },
+    /// `backward` through what it has gone through before.
+    Freed,
     /// In-place on a leaf that requires grad.
     LeafInPlace,
     /// In-place on a view of a leaf that requires grad.
     LeafViewInPlace,
+    /// An elementwise operation.
+    Pointwise(PointwiseFault),
+    /// A function that works element by element.
+    Function(FunctionFault),
+    /// A view.
+    View(ViewFault),
+    /// Masks and indices.
+    Index(IndexFault),
+    /// A product.
+    Product(ProductFault),
+    /// A reduction.
+    Reduction(ReductionFault),
+    /// A loss or a distance.
+    Loss(LossFault),
 }
 
-/// Which product libtorch takes for the ranks of the operands of `matmul`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Product {
-    /// Vector by vector.
-    Dot,
-    /// Matrix by vector.
-    MatrixVector,
-    /// Matrix by matrix.
-    Matrix,
-    /// A batch of matrices by a batch of matrices.
-    Batch,
+macro_rules! families {
+    ($($variant:ident $fault:ident),+) => {
+        $(impl From<$fault> for Rejection {
+            fn from(fault: $fault) -> Rejection {
+                Rejection::$variant(fault)
+            }
+        })+
+
+        impl Rejection {
+            /// One rejection of each text of the families.
+            pub(crate) fn family_samples(names: &[&'static str]) -> Vec<Rejection> {
+                let mut samples = Vec::new();
+                $(samples.extend($fault::samples(names).into_iter().map(Rejection::$variant));)+
+                samples
+            }
+        }
+    };
 }
+
+families!(
+    Pointwise PointwiseFault, Function FunctionFault, View ViewFault, Index IndexFault, Product ProductFault, Reduction ReductionFault,
+    Loss LossFault
+);
 
 /// What `alpha` may not be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -197,6 +224,12 @@ classes! {
     EinsumEquation "einsum-equation",
     /// The operands of an einsum do not fit its equation.
     EinsumOperand "einsum-operand",
+    /// An argument that is none of the values that the operation takes.
+    Argument "argument",
+    /// Integers divided by zero.
+    ZeroDivision "zero-division",
+    /// A matrix that has no inverse.
+    Singular "singular",
     /// Autograd refuses.
     Autograd "autograd",
 }
@@ -227,22 +260,21 @@ impl Rejection {
             Rejection::CannotCast { .. }
             | Rejection::Alpha { .. }
             | Rejection::BoolSubtract
-            | Rejection::BoolSubtractOne
-            | Rejection::Unordered { .. }
-            | Rejection::MeanDtype { .. }
-            | Rejection::ProductDtype { .. }
-            | Rejection::ProductDtypes { .. } => Class::Dtype,
+            | Rejection::BoolSubtractOne => Class::Dtype,
             Rejection::InternalOverlap | Rejection::PartialOverlap => Class::Overlap,
             Rejection::ItemCount { .. } => Class::ItemCount,
-            Rejection::MatmulShapes { .. }
-            | Rejection::MatvecShapes { .. }
-            | Rejection::DotSizes { .. }
-            | Rejection::BatchShapes { .. }
-            | Rejection::MatmulScalar { .. } => Class::ProductShape,
             Rejection::Einsum(fault) => fault.class(),
+            Rejection::Pointwise(fault) => fault.class(),
+            Rejection::Function(fault) => fault.class(),
+            Rejection::View(fault) => fault.class(),
+            Rejection::Index(fault) => fault.class(),
+            Rejection::Product(fault) => fault.class(),
+            Rejection::Reduction(fault) => fault.class(),
+            Rejection::Loss(fault) => fault.class(),
             Rejection::GradNeedsScalar
             | Rejection::NoGradient
             | Rejection::OutNeedsGrad { .. }
+            | Rejection::Freed
             | Rejection::LeafInPlace
             | Rejection::LeafViewInPlace => Class::Autograd,
         }

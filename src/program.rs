@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::error::Class;
-use crate::ops::{Form, Op};
+use crate::ops::{Compare, Form, Op, Param, ParamDefault, ParamKind};
 use crate::tensor::{DType, IndexItem, Scalar, Shape, shape::bracketed};
 
 /// Tensors and steps. Values are numbered: first the inputs, then the steps.
@@ -63,6 +63,8 @@ pub enum Arg {
     Tensor(ValueRef),
     /// Several tensors.
     Tensors(Vec<ValueRef>),
+    /// Several tensors, some of them missing.
+    Indices(Vec<Option<ValueRef>>),
     /// A number.
     Number(Scalar),
     /// An integer that is no operand: a dimension.
@@ -73,6 +75,8 @@ pub enum Arg {
     Shapes(Vec<ShapeArg>),
     /// A switch.
     Flag(bool),
+    /// A dtype.
+    Dtype(DType),
     /// Text.
     Text(String),
     /// Python-style basic indexing.
@@ -100,6 +104,24 @@ pub struct ValueRef {
     pub part: Option<usize>,
 }
 
+impl From<ParamDefault> for Arg {
+    /// The argument that a default stands for.
+    fn from(default: ParamDefault) -> Arg {
+        match default {
+            ParamDefault::Nothing => Arg::Nothing,
+            ParamDefault::One => Arg::Number(Scalar::Int(1)),
+            ParamDefault::Zero => Arg::Int(0),
+            ParamDefault::Last => Arg::Int(-1),
+            ParamDefault::Two => Arg::Number(Scalar::Int(2)),
+            ParamDefault::False => Arg::Flag(false),
+            ParamDefault::True => Arg::Flag(true),
+            ParamDefault::Mean => Arg::Text("mean".to_owned()),
+            ParamDefault::Dim(dim) => Arg::Int(dim),
+            ParamDefault::Real(value) => Arg::Number(Scalar::Float(value)),
+        }
+    }
+}
+
 impl Program {
     /// The name of a value.
     pub fn value_name(&self, value: usize) -> &str {
@@ -116,11 +138,31 @@ impl Program {
 }
 
 impl Step {
+    /// The value that the step writes to, if it is one that was there before.
+    pub fn target(&self) -> Option<ValueRef> {
+        match (self.form, self.args.first()) {
+            (Form::InPlace, Some(Arg::Tensor(target))) => Some(*target),
+            (Form::Out, _) => self.out,
+            _ => None,
+        }
+    }
+
+    /// How its result is compared: as the table says; one that many elements were reduced to is a sum.
+    pub fn compare(&self) -> Compare {
+        let params = self.op.info().signature.params();
+        let reduces = |(param, arg): (&Param, &Arg)| {
+            param.kind == ParamKind::Reduction && !matches!(arg, Arg::Text(text) if text == "none")
+        };
+        let reduced = params.iter().zip(&self.args).any(reduces);
+        if reduced { Compare::Tolerance } else { self.op.info().compare }
+    }
+
     /// The values that the step uses, `out` included.
     pub fn uses(&self) -> impl Iterator<Item = ValueRef> {
         let of_arg = |arg: &Arg| match arg {
             Arg::Tensor(value) => vec![*value],
             Arg::Tensors(values) => values.clone(),
+            Arg::Indices(values) => values.iter().flatten().copied().collect(),
             _ => Vec::new(),
         };
         self.args.iter().flat_map(of_arg).chain(self.out).collect::<Vec<_>>().into_iter()
@@ -181,6 +223,10 @@ pub enum Value {
     Nothing,
 }
 
+/// The most bytes that the elements of one value may take. An expanded tensor can claim any size without taking memory;
+/// what is larger comes without its elements, and takes part in nothing but views.
+pub const VALUE_LIMIT: usize = 64 << 20;
+
 /// A tensor, seen from outside.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -189,7 +235,8 @@ pub struct TensorValue {
     pub dtype: DType,
     /// The sizes.
     pub shape: Shape,
-    /// The elements: little-endian, row-major, whatever the strides are.
+    /// The elements: little-endian, row-major, whatever the strides are; none where they would take more than
+    /// [`VALUE_LIMIT`].
     #[serde(with = "base64_bytes")]
     pub data: Vec<u8>,
     /// Elements from one index to the next; absent where the library has no strides.

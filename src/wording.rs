@@ -5,9 +5,10 @@
 //! libtorch's own on their way to the user (`CPUFloatType` becomes `torch.FloatTensor`) and checks some things itself
 //! before libtorch does (the shape of the gradient that `backward` is given).
 
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use crate::error::{AlphaKind, Class, EinsumFault, Product, Rejection};
+use crate::error::{AlphaKind, Class, EinsumFault, FunctionFault, NAMES, Rejection, WORDS};
 use crate::ops::Op;
 use crate::tensor::DType;
 use crate::tensor::shape::bracketed;
@@ -99,14 +100,6 @@ pub fn text(rejection: &Rejection) -> String {
         Rejection::BoolSubtractOne => "Subtraction, the `-` operator, with a bool tensor is not supported. If you \
              are trying to invert a mask, use the `~` or `logical_not()` operator instead."
             .to_owned(),
-        Rejection::Unordered { name, dtype } => {
-            format!("\"{name}_cpu\" not implemented for '{}'", dtype.libtorch_name())
-        }
-        Rejection::MeanDtype { dtype } => format!(
-            "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. \
-             Got: {}",
-            dtype.libtorch_name()
-        ),
         Rejection::InternalOverlap => "unsupported operation: more than one element of the written-to tensor refers \
              to a single memory location. Please clone() the tensor before performing the operation."
             .to_owned(),
@@ -114,37 +107,6 @@ pub fn text(rejection: &Rejection) -> String {
              tensor refer to a single memory location. Please clone() the tensor before performing the operation."
             .to_owned(),
         Rejection::ItemCount { numel } => format!("a Tensor with {numel} elements cannot be converted to Scalar"),
-        Rejection::MatmulShapes { a, b } => {
-            format!("mat1 and mat2 shapes cannot be multiplied ({}x{} and {}x{})", a[0], a[1], b[0], b[1])
-        }
-        Rejection::MatvecShapes { matrix, vector } => {
-            format!("size mismatch, got input ({}), mat ({}x{}), vec ({vector})", matrix[0], matrix[0], matrix[1])
-        }
-        Rejection::DotSizes { a, b } => format!(
-            "inconsistent tensor size, expected tensor {} and src {} to have the same number of elements, but got {} \
-             and {} elements respectively",
-            bracketed(a),
-            bracketed(b),
-            a[0],
-            b[0]
-        ),
-        Rejection::BatchShapes { expected, got } => format!(
-            "Expected size for first two dimensions of batch2 tensor to be: {} but got: {}.",
-            bracketed(expected),
-            bracketed(got)
-        ),
-        Rejection::ProductDtypes { a, b, product } => product_dtypes(*a, *b, *product),
-        Rejection::ProductDtype { dtype, product } => {
-            let kernel = match product {
-                Product::Dot => "dot",
-                Product::MatrixVector | Product::Matrix => "addmm_impl_cpu_",
-                Product::Batch => "baddbmm_with_gemm",
-            };
-            format!("\"{kernel}\" not implemented for '{}'", dtype.libtorch_name())
-        }
-        Rejection::MatmulScalar { a, b } => {
-            format!("both arguments to matmul need to be at least 1D, but they are {a}D and {b}D")
-        }
         Rejection::Einsum(fault) => einsum(fault),
         Rejection::GradNeedsScalar => "grad can be implicitly created only for scalar outputs".to_owned(),
         Rejection::NoGradient => "element 0 of tensors does not require grad and does not have a grad_fn".to_owned(),
@@ -157,50 +119,27 @@ pub fn text(rejection: &Rejection) -> String {
             "{name}(): functions with out=... arguments don't support automatic differentiation, but one of the \
              arguments requires grad."
         ),
+        Rejection::Freed => {
+            "Trying to backward through the graph a second time (or directly access saved tensors after \
+             they have already been freed). Saved intermediate values of the graph are freed when you call .backward() \
+             or autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or \
+             if you need to access saved tensors after calling backward."
+                .to_owned()
+        }
         Rejection::LeafInPlace => {
             "a leaf Variable that requires grad is being used in an in-place operation.".to_owned()
         }
         Rejection::LeafViewInPlace => {
             "a view of a leaf Variable that requires grad is being used in an in-place operation.".to_owned()
         }
-    }
-}
-
-fn product_dtypes(a: DType, b: DType, product: Product) -> String {
-    match product {
-        Product::Dot => format!(
-            "dot : expected both vectors to have same dtype, but found {} and {}",
-            a.libtorch_name(),
-            b.libtorch_name()
-        ),
-        Product::MatrixVector => format!(
-            "addmv input tensors must have the same dtype, but got {2}, {0}, and {1}",
-            a.libtorch_name(),
-            b.libtorch_name(),
-            b.libtorch_name()
-        ),
-        Product::Matrix => {
-            format!("expected m1 and m2 to have the same dtype, but got: {} != {}", cpp_name(a), cpp_name(b))
-        }
-        Product::Batch => format!("expected scalar type {} but found {}", a.libtorch_name(), b.libtorch_name()),
-    }
-}
-
-/// The name of the C++ type, which a few messages print instead of the dtype's (`caffe2::TypeMeta::name`).
-fn cpp_name(dtype: DType) -> &'static str {
-    match dtype {
-        DType::Bool => "bool",
-        DType::Uint8 => "unsigned char",
-        DType::Int8 => "signed char",
-        DType::Int16 => "short int",
-        DType::Int32 => "int",
-        DType::Int64 => "long int",
-        DType::Float16 => "c10::Half",
-        DType::Bfloat16 => "c10::BFloat16",
-        DType::Float32 => "float",
-        DType::Float64 => "double",
-        DType::Complex64 => "c10::complex<float>",
-        DType::Complex128 => "c10::complex<double>",
+        // The texts of these families stand with their faults.
+        Rejection::Pointwise(fault) => fault.text(),
+        Rejection::Function(fault) => fault.text(),
+        Rejection::View(fault) => fault.text(),
+        Rejection::Index(fault) => fault.text(),
+        Rejection::Product(fault) => fault.text(),
+        Rejection::Reduction(fault) => fault.text(),
+        Rejection::Loss(fault) => fault.text(),
     }
 }
 
@@ -260,28 +199,43 @@ fn einsum(fault: &EinsumFault) -> String {
 
 /// The class of the rejection that a text announces; `None` for a text that is none of libtorch's known ones.
 pub fn classify(message: &str) -> Option<Class> {
-    static SKELETONS: LazyLock<Vec<(String, Class)>> =
-        LazyLock::new(|| samples().iter().map(|rejection| (skeleton(&text(rejection)), rejection.class())).collect());
-    let wanted = skeleton(message.lines().next().unwrap_or_default());
-    SKELETONS.iter().find(|(skeleton, _)| *skeleton == wanted).map(|&(_, class)| class)
+    static SKELETONS: LazyLock<HashMap<String, Class>> = LazyLock::new(|| {
+        samples().iter().rev().map(|rejection| (skeleton(&text(rejection)), rejection.class())).collect()
+    });
+    let line = message.lines().next().unwrap_or_default();
+    let found = |line: &str| SKELETONS.get(&skeleton(line)).copied();
+    found(line).or_else(|| {
+        // Some texts end in a word of the program's own.
+        let (start, _) = line.strip_suffix('\'')?.rsplit_once('\'')?;
+        found(&format!("{start}'2'"))
+    })
 }
 
 /// A text without its numbers, lists and dtype names, so that two instances of one message are equal. Triage groups
 /// findings by it too.
 pub fn skeleton(message: &str) -> String {
+    // The names of C++ types that are more than one word.
+    let names = DType::ALL.iter().filter(|dtype| dtype.cpp_name().contains([' ', ':']));
+    let message = names.fold(message.to_owned(), |text, dtype| text.replace(dtype.cpp_name(), dtype.libtorch_name()));
     let mut skeleton = String::with_capacity(message.len());
     let mut word = String::new();
     let flush = |word: &mut String, skeleton: &mut String| {
+        let number = word.strip_suffix('D').unwrap_or(word);
         let dtype = word.strip_prefix("CPU").and_then(|word| word.strip_suffix("Type")).unwrap_or(word);
-        // Numbers, `2x3`, and the single letters by which einsum names dimensions.
-        let variable = word.chars().all(|c| c.is_ascii_digit() || c == '-' || c == 'x') || word.chars().count() == 1;
-        if !word.is_empty() && (variable || DType::ALL.iter().any(|d| d.libtorch_name() == dtype)) {
+        // Numbers, `2x3`, `3D`, and the single letters by which einsum names dimensions.
+        let variable = number.chars().all(|c| c.is_ascii_digit() || c == '-' || c == 'x') || word.chars().count() == 1;
+        if !word.is_empty()
+            && (variable || DType::ALL.iter().any(|d| d.libtorch_name() == dtype || d.cpp_name() == dtype))
+        {
             skeleton.push('#');
         } else {
             skeleton.push_str(word);
         }
         word.clear();
     };
+    // Names of several words become the name of one.
+    let several = DType::ALL.iter().map(|dtype| dtype.cpp_name()).filter(|name| name.contains([' ', ':']));
+    let message = several.fold(message.to_owned(), |text, name| text.replace(name, DType::Float32.cpp_name()));
     let mut depth = 0usize;
     for c in message.chars() {
         match c {
@@ -312,7 +266,6 @@ pub fn skeleton(message: &str) -> String {
 fn samples() -> Vec<Rejection> {
     use Rejection as R;
     let list = || vec![2];
-    let pair = || vec![2, 3];
     let mut samples = vec![
         R::SizeMismatch { a: 2, b: 3, dim: 1 },
         R::OutputShape { output: list(), broadcast: list() },
@@ -342,22 +295,25 @@ fn samples() -> Vec<Rejection> {
         R::Alpha { kind: AlphaKind::Complex },
         R::BoolSubtract,
         R::BoolSubtractOne,
-        R::MeanDtype { dtype: DType::Int64 },
         R::InternalOverlap,
         R::PartialOverlap,
         R::ItemCount { numel: 3 },
-        R::MatmulShapes { a: pair(), b: pair() },
-        R::MatvecShapes { matrix: pair(), vector: 4 },
-        R::DotSizes { a: list(), b: list() },
-        R::BatchShapes { expected: [2, 3], got: [2, 4] },
-        R::MatmulScalar { a: 0, b: 1 },
         R::GradNeedsScalar,
         R::NoGradient,
         R::InvalidGradient { gradient: list(), output: list() },
+        R::Freed,
         R::LeafInPlace,
         R::LeafViewInPlace,
     ];
-    samples.extend(Op::ALL.iter().map(|op| R::OutNeedsGrad { name: op.name() }));
+    let named = Op::ALL.iter().map(|op| op.name()).chain(["_linalg_solve_ex"]);
+    samples.extend(named.map(|name| R::OutNeedsGrad { name }));
+    let names = Op::ALL
+        .iter()
+        .flat_map(|op| std::iter::once(op.name()).chain(op.info().refusals()))
+        .chain(WORDS.iter().chain(NAMES).copied());
+    // Truncated division has a kernel of its own, but no row; and one operation is named in its in-place form.
+    let names: Vec<&str> = names.chain(["div_trunc_cpu", "floor_divide_"]).collect();
+    samples.extend(R::family_samples(&names));
     samples.extend(
         [
             EinsumFault::NoOperands,
@@ -380,16 +336,10 @@ fn samples() -> Vec<Rejection> {
     // The missing space in this text glues the operand's number to a word.
     samples
         .extend((0..16).map(|operand| R::Einsum(EinsumFault::EllipsisMismatch { dim: 0, size: 4, operand, seen: 2 })));
-    for &a in DType::ALL {
-        samples.extend(["lt", "le", "gt", "ge"].map(|name| R::Unordered { name, dtype: a }));
-        samples.extend(
-            [Product::Dot, Product::Matrix, Product::Batch].map(|product| R::ProductDtype { dtype: a, product }),
-        );
-        for &b in DType::ALL {
-            samples.extend(
-                [Product::Dot, Product::MatrixVector, Product::Matrix, Product::Batch]
-                    .map(|product| R::ProductDtypes { a, b, product }),
-            );
+    for &first in DType::ALL {
+        for &other in DType::ALL {
+            samples.push(FunctionFault::EndDtype { first, other }.into());
+            samples.push(FunctionFault::WeightDtype { first, other }.into());
         }
     }
     samples

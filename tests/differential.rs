@@ -15,7 +15,7 @@ use broadcheck::generate::{Options, by_hand};
 use broadcheck::harness::Aspect;
 use broadcheck::harness::compare::{Side, compare};
 use broadcheck::install::{self, Progress};
-use broadcheck::ops::{Form, Op, ParamKind};
+use broadcheck::ops::{Family, Form, Op, ParamKind};
 use broadcheck::program::{Arg, Outcome, Program, Reply, ShapeArg, Step, ValueRef};
 use broadcheck::reference::Reference;
 use broadcheck::tensor::{DType, IndexItem, Shape};
@@ -93,8 +93,23 @@ proptest! {
                 (Form::Out, _) => step.out,
                 _ => None,
             };
-            if let (Some(target), Outcome::Rejected(_)) = (target, &came.outcome) {
-                prop_assert_eq!(looked_at(program, at, target), looked_at(program, at + 1, target), "step {}", at);
+            // A loop that one of its elements stops has written the elements before it, and `out` has been resized.
+            let stopped = |message: &str| {
+                let texts = ["ZeroDivisionError", "Number of elements of source <", " is out of bounds for dimension "];
+                texts.iter().any(|text| message.contains(text))
+            };
+            // A product has copied its summand to `out` when it looks at its factors.
+            let copied = step.form == Form::Out && step.op.info().family() == Family::Products;
+            if let (Some(target), Outcome::Rejected(rejected)) = (target, &came.outcome)
+                && !copied
+                && !stopped(&rejected.message)
+            {
+                let (before, after) = (looked_at(program, at, target), looked_at(program, at + 1, target));
+                let shape = |looked: &(Outcome, Vec<Vec<u8>>)| looked.0.tensors().first().map(|tensor| tensor.shape.clone());
+                let resized = step.form == Form::Out && shape(&before) != shape(&after);
+                if !resized {
+                    prop_assert_eq!(before, after, "step {}", at);
+                }
             }
         }
     }

@@ -16,9 +16,10 @@ use broadcheck::harness::check::{Selection, check};
 use broadcheck::harness::event::{Event, Judged, Totals, Verdict};
 use broadcheck::harness::expect::SPECIFICATION as BY_SPECIFICATION;
 use broadcheck::harness::{Aspect, Difference};
-use broadcheck::ops::Op;
+use broadcheck::ops::{Compare, Family, Op};
 use broadcheck::program::{Outcome, Program, Reply, Value};
 use broadcheck::reference::Reference;
+use broadcheck::tensor::{Buffer, Layout, Scalar};
 use common::SPECIFICATION;
 
 /// The operation that faults of the process strike: few programs have it, and each hang costs time.
@@ -167,14 +168,29 @@ fn told(lie: &str) -> Told {
     told
 }
 
-/// A reply without the layout of results, such as those of a product, that libtorch may lay out as it likes.
+/// A reply without the strides of results, such as gradients, that libtorch may choose as it likes, and without the signs
+/// of zeros that a tolerance takes for the same.
 fn determined(program: &Program, mut reply: Reply) -> Reply {
     for (step, answer) in program.steps.iter().zip(&mut reply.steps) {
+        if let Outcome::Value(Value::Tensor(tensor)) = &mut answer.outcome
+            && (step.op.info().family() == Family::Autograd || step.compare() == Compare::Tolerance)
+        {
+            let unsigned = |number: Scalar| match number {
+                Scalar::Float(0.0) => Scalar::Float(0.0),
+                other => other,
+            };
+            let elements: Vec<Scalar> = tensor.scalars().into_iter().map(unsigned).collect();
+            let layout = Layout::contiguous(tensor.shape.clone());
+            if !elements.is_empty() {
+                tensor.data = Buffer::from_scalars(tensor.dtype, elements.into_iter()).to_bytes(&layout);
+            }
+        }
         let tensor = match &mut answer.outcome {
             Outcome::Value(Value::Tensor(tensor)) if !step.op.info().layout_is_specified() => tensor,
             _ => continue,
         };
-        (tensor.strides, tensor.storage) = (None, None);
+        let strides = tensor.strides.iter_mut().flatten().zip(tensor.shape.sizes());
+        strides.filter(|(_, size)| **size == 1).for_each(|(stride, _)| *stride = 0);
     }
     reply
 }
@@ -230,11 +246,12 @@ fn assert_struck(fault: &str, wording: &str) {
     let struck: Vec<&str> = SPECIFICATION
         .cases
         .iter()
-        .filter(|case| case.program.steps.iter().any(|step| step.op == STRUCK))
+        .filter(|case| case.theme() != "huge" && case.program.steps.iter().any(|step| step.op == STRUCK))
         .map(|case| case.id.as_str())
         .collect();
     assert!(!struck.is_empty(), "no case has {STRUCK}");
-    for case in &SPECIFICATION.cases {
+    // What is too large to be told has no data that could be short.
+    for case in SPECIFICATION.cases.iter().filter(|case| case.theme() != "huge") {
         match seen.verdict(case) {
             Verdict::Broken { fault, stderr } => {
                 assert!(struck.contains(&case.id.as_str()), "{} is not struck: {fault}", case.id);
@@ -248,7 +265,8 @@ fn assert_struck(fault: &str, wording: &str) {
             other => panic!("{}: {other:?}", case.id),
         }
     }
-    assert_eq!(seen.cases(|verdict| matches!(verdict, Verdict::Broken { .. })).len(), struck.len());
+    let broken = seen.cases(|verdict| matches!(verdict, Verdict::Broken { .. }));
+    assert_eq!(broken.iter().filter(|case| case.theme() != "huge").count(), struck.len());
 }
 
 const AT_START: &[(&str, &str)] = &[

@@ -330,7 +330,7 @@ fn telling_programs() -> Vec<Program> {
     let leaf = Input { requires_grad: true, ..column() };
     let gradient = vec![
         step("s", Op::Add, vec![value(0), value(1), alpha()]),
-        step("t", Op::Sum, vec![value(2), Arg::Nothing, Arg::Flag(false)]),
+        step("t", Op::Sum, vec![value(2), Arg::Nothing, Arg::Flag(false), Arg::Nothing]),
         step("b", Op::Backward, vec![value(3), Arg::Nothing]),
         step("g", Op::Grad, vec![value(0)]),
     ];

@@ -116,9 +116,11 @@ fn on_libtorch() -> Result<&'static Batch, Failed> {
 fn judged(case: &Case, batch: &Batch, unsupported: bool) -> Result<Completion, Failed> {
     let judged = batch.judged.get(&case.id).ok_or("the case was not judged")?;
     match (&judged.verdict, unsupported) {
-        (Verdict::Passed, false) => Ok(Completion::Completed),
+        (Verdict::Passed | Verdict::Diverges { .. }, false) => Ok(Completion::Completed),
         (Verdict::Unsupported { what }, true) => Ok(Completion::ignored_with(format!("unsupported: {what}"))),
-        (Verdict::Passed, true) => Err("it passed, but nothing in it should be supported".into()),
+        (Verdict::Passed | Verdict::Diverges { .. }, true) => {
+            Err("it passed, but nothing in it should be supported".into())
+        }
         (Verdict::Unsupported { what }, false) => {
             Err(format!("unsupported: {what}; only functions of PyTorch's Python front end may be").into())
         }
@@ -191,16 +193,31 @@ fn replies() -> Result<Replies, String> {
 
 fn snapshot(case: &Case) -> Result<(), Failed> {
     let replies = REPLIES.as_ref()?;
-    let reply = replies.get(&case.id).ok_or("the case was not run")?.as_ref()?;
+    let reply = replies.get(&case.id).ok_or("the case was not run")?;
     let mut settings = insta::Settings::new();
     settings.set_snapshot_path(snapshots());
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
     settings.set_description(&case.id);
     // The program belongs to what is compared, so that no outcome is ever that of another program.
-    let text = format!("{}\n{}", render::program(&case.program), show::reply(&case.program, reply));
+    let answer = match reply {
+        Ok(reply) => show::reply(&case.program, reply),
+        // Of a crash there is what is pinned of it, and no more: the rest tells of the machine.
+        Err(fault) => match pinned_fault(case)? {
+            Some(pinned) if fault.contains(&pinned) => format!("broken: {pinned}\n"),
+            _ => return Err(fault.into()),
+        },
+    };
+    let text = format!("{}\n{answer}", render::program(&case.program));
     settings.bind(|| insta::assert_snapshot!(snapshot_name(case), text));
     Ok(())
+}
+
+/// How libtorch is known to break over a case.
+fn pinned_fault(case: &Case) -> Result<Option<String>, Failed> {
+    let libtorch = libtorch()?;
+    let mut witnesses = libtorch.divergences.iter().flat_map(|divergence| &divergence.witnesses);
+    Ok(witnesses.find(|witness| witness.case == case.id).and_then(|witness| witness.broken.clone()))
 }
 
 /// Every snapshot is one of a case that has one.

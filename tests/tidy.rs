@@ -66,7 +66,8 @@ const ONLY: &[(&str, &str, &[&str])] = &[
 ];
 
 /// Macros that `src/` exports from the root of the crate, and the modules that they belong to.
-const MACROS: &[(&str, &str)] = &[("for_each_op", "ops"), ("with_element_type", "tensor")];
+const MACROS: &[(&str, &str)] =
+    &[("for_each_op", "ops"), ("__join_rows", "ops"), ("__split_rows", "ops"), ("with_element_type", "tensor")];
 
 /// Modules that compute and nothing else.
 const PURE: &[&str] = &["tensor", "error", "ops", "wording", "program", "reference"];

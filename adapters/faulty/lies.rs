@@ -267,6 +267,10 @@ fn target(step: &Step) -> Option<ValueRef> {
 }
 
 fn bytes(dtype: DType, shape: &Shape, elements: &[Scalar]) -> Vec<u8> {
+    // A value that is too large to be told has no elements.
+    if elements.is_empty() {
+        return Vec::new();
+    }
     Buffer::from_scalars(dtype, elements.iter().copied()).to_bytes(&Layout::contiguous(shape.clone()))
 }
 

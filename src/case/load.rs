@@ -1,10 +1,12 @@
 //! Reading the specification: from YAML to [`Specification`], or to everything that is wrong with it.
 //!
-//! `serde_yaml` reads the values, `position` reads where they stand, `node` walks both; `records`, `program`, `step` and
+//! `serde_yaml` reads the values, `position` reads where they stand, `each` multiplies parameterised cases, `node` walks
+//! what comes of it; `records`, `program`, `step` and
 //! `expect` turn them into the model, and `check` compares the records with each other. A fault never ends the reading:
 //! all are reported together, each with its place.
 
 mod check;
+mod each;
 mod expect;
 mod names;
 mod node;
@@ -30,7 +32,6 @@ use super::model::{Location, Specification};
 use crate::program::Program;
 
 pub use self::program::{Fill, MAX_ELEMENTS};
-pub(super) use self::step::default_arg;
 
 /// Reads the folder `spec/`: `documents.yaml`, `clauses.yaml`, and the cases in every other `*.yaml` there and in
 /// `regressions/`.
@@ -93,7 +94,7 @@ pub fn load_files(files: &[(PathBuf, String)]) -> Result<Specification, LoadErro
     let faults = RefCell::new(Vec::new());
     let opened: Vec<File<'_>> = files.iter().map(|(path, _)| File { path, faults: &faults }).collect();
     let parsed: Vec<Option<(Value, Places)>> =
-        opened.iter().zip(files).map(|(file, (_, text))| parse(file, text)).collect();
+        opened.iter().zip(files).map(|(file, (_, text))| Some(each::expand(file, parse(file, text)?))).collect();
 
     let mut specification = Specification { digest: digest(files), ..Specification::default() };
     let mut references = Vec::new();

@@ -4,9 +4,9 @@
 
 use std::fmt::Write as _;
 
-use super::load::{Fill, default_arg};
+use super::load::Fill;
 use super::model::{Case, Expectation, Expected, ExpectedRejection, Source};
-use crate::ops::{Form, ParamKind};
+use crate::ops::Form;
 use crate::program::{Arg, Input, Program, ShapeArg, Step, ValueRef};
 use crate::tensor::shape::bracketed;
 use crate::tensor::{Buffer, DType, Scalar, Shape, index};
@@ -101,9 +101,9 @@ fn step(program: &Program, step: &Step) -> String {
     let mut positional = Vec::new();
     let mut keywords = Vec::new();
     for (param, arg) in step.op.info().signature.params().iter().zip(&step.args) {
-        let value = |arg| argument(program, param.kind, arg);
+        let value = |arg| argument(program, arg);
         match (param.default, arg) {
-            (Some(default), arg) if default_arg(default) == *arg => {}
+            (Some(default), arg) if Arg::from(default) == *arg => {}
             (Some(_), arg) => keywords.push(format!(", {}: {}", param.name, value(arg))),
             (None, Arg::Tensors(values)) => positional.extend(values.iter().map(|value| reference(program, *value))),
             (None, Arg::Shapes(shapes)) => positional.extend(shapes.iter().map(shape_arg)),
@@ -114,20 +114,22 @@ fn step(program: &Program, step: &Step) -> String {
     format!("{}{suffix}: {}{}", step.op, list(positional), keywords.concat())
 }
 
-fn argument(program: &Program, kind: ParamKind, arg: &Arg) -> String {
+fn argument(program: &Program, arg: &Arg) -> String {
     match arg {
         // Stands only where it is the default, and then it is left out.
         Arg::Nothing => "null".to_owned(),
         Arg::Tensor(value) => reference(program, *value),
         Arg::Tensors(values) => list(values.iter().map(|value| reference(program, *value))),
+        Arg::Indices(values) => list(values.iter().map(|value| match value {
+            Some(value) => reference(program, *value),
+            None => "null".to_owned(),
+        })),
         Arg::Number(value) => number(*value),
         Arg::Int(value) => value.to_string(),
-        Arg::Ints(values) => match values[..] {
-            [dim] if kind == ParamKind::Dims => dim.to_string(),
-            _ => bracketed(values),
-        },
+        Arg::Ints(values) => bracketed(values),
         Arg::Shapes(shapes) => list(shapes.iter().map(shape_arg)),
         Arg::Flag(value) => value.to_string(),
+        Arg::Dtype(dtype) => dtype.to_string(),
         Arg::Text(value) => quoted(value),
         Arg::Index(items) => quoted(&index::render(items)),
     }

@@ -69,7 +69,10 @@ impl Check {
         }
         let mut candidates = given
             .into_iter()
-            .map(|given| Ok(Candidate { runner: runner(&given)?, given }))
+            .map(|given| {
+                let runner = runner(&given)?;
+                Ok(Candidate::new(given, runner, &specification)?)
+            })
             .collect::<Result<Vec<_>, Failure>>()?;
 
         let mut run = Run::default();

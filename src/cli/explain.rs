@@ -8,7 +8,7 @@ use clap::Args;
 use super::{Ending, Failure, ops};
 use crate::adapter::Implementation;
 use crate::error::Rejection;
-use crate::ops::{Form, Op, ParamDefault, ParamKind, Signature};
+use crate::ops::{Form, Op, ParamKind, Signature};
 use crate::program::{Arg, Input, Outcome, Program, Rejected, Step, Value, ValueRef};
 use crate::reference::Reference;
 use crate::tensor::shape::{Alignment, align};
@@ -135,9 +135,7 @@ fn outcome(op: Op, form: Form, shapes: &[Shape]) -> Result<Outcome, Failure> {
         .map(|param| match (param.kind, param.default) {
             (ParamKind::Tensors, _) => Arg::Tensors(values.by_ref().collect()),
             (_, None) => values.next().map_or(Arg::Nothing, Arg::Tensor),
-            (_, Some(ParamDefault::One)) => Arg::Number(Scalar::Int(1)),
-            (_, Some(ParamDefault::False)) => Arg::Flag(false),
-            (_, Some(ParamDefault::Nothing)) => Arg::Nothing,
+            (_, Some(default)) => Arg::from(default),
         })
         .collect();
     let step = Step { name: "result".to_owned(), op, form, args, out: None };

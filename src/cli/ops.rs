@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::{Ending, Failure};
 use crate::ops::{Compare, Form, Op, ParamKind};
+use crate::tensor::DType;
 
 /// List the operations that programs are made of.
 #[derive(Debug, Args)]
@@ -28,12 +29,41 @@ enum Format {
 struct Row {
     name: &'static str,
     schema: &'static str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    aliases: Vec<Alias>,
     parameters: Vec<&'static str>,
     forms: &'static [Form],
+    /// Forms that libtorch has and the table has not.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    absent: Vec<Absent>,
+    /// What it computes in.
+    dtypes: Vec<&'static str>,
+    /// The names under which libtorch refuses other dtypes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    kernels: Vec<&'static str>,
     differentiable: bool,
-    compare: &'static str,
+    compare: String,
+    /// Why values are not compared bit for bit.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    bound: &'static str,
+    /// The classes of what its family refuses.
+    rejections: &'static [&'static str],
+    /// The methods of `tch`; where there is none, the call goes to libtorch's dispatcher by the schema name.
+    tch: &'static [&'static str],
     /// Only PyTorch's Python front end has it.
     front_end: bool,
+}
+
+#[derive(Serialize)]
+struct Alias {
+    name: &'static str,
+    schema: &'static str,
+}
+
+#[derive(Serialize)]
+struct Absent {
+    form: Form,
+    reason: &'static str,
 }
 
 impl Ops {
@@ -42,23 +72,30 @@ impl Ops {
         match self.format {
             Format::Json => anstream::println!("{}", serde_json::to_string_pretty(&rows)?),
             Format::Text => {
-                let line = |call: &str, forms: &str, gradient: &str, compare: &str| {
-                    anstream::println!("{call:<38} {forms:<28} {gradient:<8}  {compare}");
+                let line = |call: &str, forms: &str, dtypes: &str, gradient: &str, compare: &str| {
+                    anstream::println!("{call:<58} {forms:<24} {dtypes:<22} {gradient:<8}  {compare}");
                 };
-                line("operation", "forms", "gradient", "values compared");
-                for row in &rows {
+                line("operation", "forms", "dtypes", "gradient", "values compared");
+                for (op, row) in Op::ALL.iter().zip(&rows) {
                     let forms: Vec<&str> = row.forms.iter().map(|form| form_name(*form)).collect();
                     let gradient = if row.differentiable { "yes" } else { "no" };
-                    let mut compare = match row.compare {
+                    let mut compare = match row.compare.as_str() {
                         "bits" => "bit for bit".to_owned(),
-                        other => format!("within a {other}"),
+                        "tolerance" => "within a tolerance".to_owned(),
+                        other => format!("within {other}"),
                     };
                     if row.front_end {
                         compare += "; in PyTorch's Python front end only";
                     }
-                    line(&format!("{}({})", row.name, row.parameters.join(", ")), &forms.join(" "), gradient, &compare);
+                    if !row.aliases.is_empty() {
+                        let names: Vec<&str> = row.aliases.iter().map(|alias| alias.name).collect();
+                        compare += &format!("; also {}", names.join(", "));
+                    }
+                    let call = format!("{}({})", row.name, row.parameters.join(", "));
+                    line(&call, &forms.join(" "), op.info().dtypes.name(), gradient, &compare);
                 }
-                anstream::println!("{} operations", rows.len());
+                let aliases: usize = rows.iter().map(|row| row.aliases.len()).sum();
+                anstream::println!("{} operations, {aliases} aliases", rows.len());
             }
         }
         Ok(Ending::Conforms)
@@ -67,16 +104,25 @@ impl Ops {
 
 fn row(op: Op) -> Row {
     let info = op.info();
+    let dtypes = DType::ALL.iter().filter(|dtype| info.dtypes.contains(**dtype));
     Row {
         name: info.name,
         schema: info.schema,
+        aliases: info.aliases.iter().map(|&(name, schema)| Alias { name, schema }).collect(),
         parameters: info.signature.params().iter().map(|param| param.name).collect(),
         forms: info.forms,
+        absent: info.absent.iter().map(|&(form, reason)| Absent { form, reason }).collect(),
+        dtypes: dtypes.map(|dtype| dtype.name()).collect(),
+        kernels: info.refusals().filter(|name| !name.is_empty()).collect(),
         differentiable: info.differentiable,
         compare: match info.compare {
-            Compare::Bits => "bits",
-            Compare::Tolerance => "tolerance",
+            Compare::Bits => "bits".to_owned(),
+            Compare::Ulps(ulps) => format!("{ulps} ulp"),
+            Compare::Tolerance => "tolerance".to_owned(),
         },
+        bound: info.bound,
+        rejections: info.family().refusals(),
+        tch: info.tch,
         front_end: op.is_front_end(),
     }
 }

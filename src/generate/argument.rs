@@ -5,30 +5,59 @@
 
 use arbitrary::{Result, Unstructured};
 
-use crate::ops::{Form, Op, Param, ParamDefault, ParamKind};
+use crate::ops::{Form, Op, Param, ParamKind, REDUCTIONS, Signature};
 use crate::program::{Arg, ShapeArg, ValueRef};
-use crate::tensor::Scalar;
+use crate::tensor::{DType, Scalar, Shape};
 
-use super::draft::Draft;
+use super::draft::{Draft, Known};
 use super::shape::{Palette, drop_leading, make_ones};
 use super::{MAX_RANK, chance, text, value};
+
+/// Sizes that only a tensor without memory behind it can have, and what brings them down to nothing.
+const HUGE: &[i64] = &[1 << 62, 1 << 40, 0, 1 << 55, 1];
 
 impl Draft<'_> {
     /// One argument for each parameter of `op`.
     pub(super) fn arguments(&self, u: &mut Unstructured, palette: &Palette, op: Op, form: Form) -> Result<Vec<Arg>> {
         let params = op.info().signature.params();
         let mut args: Vec<Arg> = Vec::with_capacity(params.len());
+        let together = self.theme == Some(op) && chance(u, 3, 4)?;
         for (at, param) in params.iter().enumerate() {
             args.push(match (param.kind, param.default) {
-                (_, Some(value)) if !chance(u, 1, 2)? => default(value),
+                (_, Some(value)) if !chance(u, 1, 2)? => Arg::from(value),
                 // Depends on the tensors, which come after it.
-                (ParamKind::Text, _) => Arg::Nothing,
+                (ParamKind::Text, None) => Arg::Nothing,
+                // The inputs were made for it.
+                (ParamKind::Tensor, None)
+                    if together
+                        && at < self.program.inputs.len()
+                        && self.find(ValueRef { value: at, part: None }).is_some() =>
+                {
+                    Arg::Tensor(ValueRef { value: at, part: None })
+                }
+                (ParamKind::Tensor, _) if !ranks(op.info().signature).is_empty() => {
+                    Arg::Tensor(self.operand(u, op.info().signature, &args)?)
+                }
                 (ParamKind::Operand, _) if form == Form::InPlace && at == 0 => Arg::Tensor(self.tensor(u)?),
-                _ => self.argument(u, palette, param, self.sizes_of(&args))?,
+                _ => match self.particular(u, param, self.sizes_of(&args), &args)? {
+                    Some(arg) => arg,
+                    None => self.argument(u, palette, param, args.iter().flat_map(tensors).next())?,
+                },
             });
         }
+        if !together {
+            self.summand(u, op.info().signature, &mut args)?;
+        }
+        // Two lists of dimensions go together: mostly as long as each other.
+        if let Some(at) = params.iter().position(|param| param.name == "dims_other")
+            && !chance(u, 1, 8)?
+            && let (Arg::Tensor(second), Arg::Ints(first)) = (&args[1], &args[at - 1])
+        {
+            let (rank, count) = (self.sizes(*second).len(), first.len());
+            args[at] = Arg::Ints((0..count).map(|_| dimension(u, rank)).collect::<Result<_>>()?);
+        }
         for at in 0..params.len() {
-            if params[at].kind == ParamKind::Text && args[at] == Arg::Nothing {
+            if params[at].kind == ParamKind::Text && params[at].default.is_none() {
                 let operands = args.iter().flat_map(tensors).map(|value| self.sizes(value)).collect::<Vec<_>>();
                 args[at] = Arg::Text(text::equation(u, &operands)?);
             }
@@ -36,15 +65,70 @@ impl Draft<'_> {
         Ok(args)
     }
 
-    fn argument(&self, u: &mut Unstructured, palette: &Palette, param: &Param, sizes: &[i64]) -> Result<Arg> {
+    /// An argument whose name tells what it stands for, mostly one that fits those before it.
+    fn particular(&self, u: &mut Unstructured, param: &Param, sizes: &[i64], before: &[Arg]) -> Result<Option<Arg>> {
+        let dim = before.iter().find_map(|arg| if let Arg::Int(dim) = arg { Some(*dim) } else { None });
+        let dim = dim.map(|dim| dim.rem_euclid(sizes.len().max(1) as i64) as usize);
+        let size = dim.and_then(|dim| sizes.get(dim)).copied().unwrap_or(1);
+        Ok(match (param.name, param.kind) {
+            _ if chance(u, 1, 8)? => None,
+            ("index", ParamKind::Int) => Some(Arg::Int(u.int_in_range(-size..=(size - 1).max(0))?)),
+            ("start" | "length", ParamKind::Int) => Some(Arg::Int(u.int_in_range(-1..=size)?)),
+            ("sizes", ParamKind::Ints) => {
+                let mut split = if size % 2 == 0 && chance(u, 1, 2)? { vec![2, size / 2] } else { vec![size] };
+                split.insert(u.int_in_range(0..=split.len())?, 1);
+                if chance(u, 1, 3)? {
+                    let at = u.choose_index(split.len())?;
+                    split[at] = -1;
+                }
+                Some(Arg::Ints(split))
+            }
+            ("stride", ParamKind::Ints) => {
+                let Some(Arg::Ints(sizes)) = before.last() else { return Ok(None) };
+                let largest = u.int_in_range(0..=3)?;
+                let strides = (0..sizes.len()).map(|_| u.int_in_range(0..=largest)).collect::<Result<_>>()?;
+                Some(Arg::Ints(strides))
+            }
+            ("compute_mode", ParamKind::Int) => Some(Arg::Int(u.int_in_range(-1..=3)?)),
+            ("p", ParamKind::Real) => Some(Arg::Number(Scalar::Float(*u.choose(ORDERS)?))),
+            ("storage_offset", ParamKind::Int) => Some(Arg::Int(u.int_in_range(-1..=4)?)),
+            _ => None,
+        })
+    }
+
+    fn argument(&self, u: &mut Unstructured, palette: &Palette, param: &Param, first: Option<ValueRef>) -> Result<Arg> {
+        let sizes = first.map_or(&[][..], |first| self.sizes(first));
         let rank = sizes.len();
         Ok(match param.kind {
+            // These two are named alike wherever they occur.
+            ParamKind::Tensor if param.name == "mask" => {
+                Arg::Tensor(self.tensor_of(u, |known| known.tensor.dtype == DType::Bool)?)
+            }
+            ParamKind::Tensor if ["index", "indices"].contains(&param.name) => {
+                Arg::Tensor(self.tensor_of(u, is_index)?)
+            }
+            // What goes into a tensor mostly has its dtype.
+            ParamKind::Tensor | ParamKind::Value if MOVED.contains(&param.name) && chance(u, 3, 4)? => {
+                let known = first.and_then(|first| self.find(first)).map(|known| known.tensor.dtype);
+                Arg::Tensor(self.tensor_of(u, |candidate| Some(candidate.tensor.dtype) == known)?)
+            }
             ParamKind::Tensor => Arg::Tensor(self.tensor(u)?),
             ParamKind::Operand if chance(u, 1, 5)? => Arg::Number(value::number(u)?),
             ParamKind::Operand => Arg::Tensor(self.tensor(u)?),
+            ParamKind::Value if chance(u, 1, 2)? => Arg::Number(value::number(u)?),
+            ParamKind::Value => Arg::Tensor(self.tensor(u)?),
             ParamKind::Tensors => {
                 let count = if chance(u, 1, 16)? { 0 } else { u.int_in_range(1..=3)? };
                 Arg::Tensors((0..count).map(|_| self.tensor(u)).collect::<Result<_>>()?)
+            }
+            ParamKind::Indices => {
+                let beyond = usize::from(chance(u, 1, 16)?);
+                let count = u.int_in_range(1..=rank.max(1) + beyond)?;
+                let index = |u: &mut Unstructured| {
+                    let there = !chance(u, 1, 4)?;
+                    there.then(|| self.tensor_of(u, is_index)).transpose()
+                };
+                Arg::Indices((0..count).map(|_| index(u)).collect::<Result<_>>()?)
             }
             ParamKind::Shapes => {
                 let count = u.int_in_range(0..=4)?;
@@ -52,10 +136,15 @@ impl Draft<'_> {
             }
             ParamKind::Number => Arg::Number(value::number(u)?),
             ParamKind::Int => Arg::Int(dimension(u, rank)?),
+            ParamKind::Ints if param.name.starts_with("dims") => Arg::Ints(dimensions(u, rank)?),
             ParamKind::Ints => Arg::Ints(self.integers(u, palette, sizes)?),
+            ParamKind::Dims if chance(u, 1, 4)? => Arg::Int(dimension(u, rank)?),
             ParamKind::Dims => Arg::Ints(dimensions(u, rank)?),
+            ParamKind::Real => Arg::Number(value::real(u)?),
+            ParamKind::Reduction => Arg::Text((*u.choose(REDUCTIONS)?).to_owned()),
             ParamKind::Flag => Arg::Flag(u.arbitrary()?),
-            ParamKind::Text => Arg::Text(String::new()),
+            ParamKind::Dtype => Arg::Dtype(*u.choose(&self.options.dtypes)?),
+            ParamKind::Text => Arg::Text((*u.choose(text::WORDS)?).to_owned()),
             ParamKind::Index => Arg::Index(text::index(u, sizes)?),
         })
     }
@@ -72,6 +161,61 @@ impl Draft<'_> {
             count => u.int_in_range(0..=count - 1)?,
         };
         Ok(self.known[at].at)
+    }
+
+    /// A tensor for argument `at`, after the ones before it: mostly one of the rank that a product wants there, and one
+    /// that fits what it is multiplied with.
+    fn operand(&self, u: &mut Unstructured, signature: Signature, args: &[Arg]) -> Result<ValueRef> {
+        let at = args.len();
+        let ranks = ranks(signature);
+        let Some(&rank) = ranks.get(at).filter(|_| !ranks.is_empty()) else { return self.tensor(u) };
+        if chance(u, 1, 8)? {
+            return self.tensor(u);
+        }
+        let of_rank = |known: &&Known| known.tensor.shape.rank() == rank;
+        let before = args.last().filter(|_| at + 1 == ranks.len()).and_then(|arg| tensors(arg).first().copied());
+        let inner = before.and_then(|value| self.sizes(value).last().copied());
+        let fits = |known: &&Known| {
+            let sizes = known.tensor.shape.sizes();
+            inner.is_none_or(|inner| sizes[rank.saturating_sub(2)] == inner)
+        };
+        let fitting: Vec<ValueRef> = self.known.iter().filter(of_rank).filter(fits).map(|known| known.at).collect();
+        let ranked: Vec<ValueRef> = self.known.iter().filter(of_rank).map(|known| known.at).collect();
+        match (fitting.is_empty(), ranked.is_empty()) {
+            (false, _) if !chance(u, 1, 8)? => u.choose(&fitting).copied(),
+            (_, false) => u.choose(&ranked).copied(),
+            _ => self.tensor(u),
+        }
+    }
+
+    /// A summand that broadcasts to the product of the arguments after it, if there is one.
+    fn summand(&self, u: &mut Unstructured, signature: Signature, args: &mut [Arg]) -> Result<()> {
+        let count = match signature {
+            Signature::Addmm | Signature::Addmv | Signature::Addr | Signature::BatchSum => 3,
+            _ => return Ok(()),
+        };
+        let [left, right] = [1, count - 1].map(|at| tensors(&args[at]).first().map_or(&[][..], |it| self.sizes(*it)));
+        let [Some(rows), columns] = [left.get(left.len().saturating_sub(2)), right.last()] else { return Ok(()) };
+        let product: Vec<i64> = match signature {
+            Signature::Addmv => vec![*rows],
+            _ => std::iter::once(*rows).chain(columns.copied()).collect(),
+        };
+        let Ok(product) = Shape::new(product) else { return Ok(()) };
+        let batches = |known: &Known| {
+            known.tensor.shape.sizes().split_first().is_some_and(|(_, matrix)| matrix == product.sizes())
+        };
+        let fits = |known: &&Known| known.tensor.shape.expands_to(&product) || (count == 3 && batches(known));
+        let fitting: Vec<ValueRef> = self.known.iter().filter(fits).map(|known| known.at).collect();
+        if !fitting.is_empty() && !chance(u, 1, 4)? {
+            args[0] = Arg::Tensor(u.choose(&fitting).copied()?);
+        }
+        Ok(())
+    }
+
+    /// A tensor, mostly one that `wanted` wants, if there is any.
+    fn tensor_of(&self, u: &mut Unstructured, wanted: impl Fn(&Known) -> bool) -> Result<ValueRef> {
+        let fitting: Vec<ValueRef> = self.known.iter().filter(|known| wanted(known)).map(|known| known.at).collect();
+        if fitting.is_empty() || chance(u, 1, 16)? { self.tensor(u) } else { u.choose(&fitting).copied() }
     }
 
     /// A list of integers for a tensor of these sizes.
@@ -112,6 +256,11 @@ impl Draft<'_> {
             // The sizes of another tensor.
             5 => integers = self.sizes(self.tensor(u)?).to_vec(),
             6 => integers = palette.relative(u, sizes)?,
+            _ if chance(u, 1, 4)? => {
+                let leading =
+                    (0..u.int_in_range(1..=2)?).map(|_| u.choose(HUGE).copied()).collect::<Result<Vec<_>>>()?;
+                integers.splice(0..0, leading);
+            }
             _ => {
                 let count = u.int_in_range(0..=MAX_RANK)?;
                 integers = (0..count).map(|_| u.int_in_range(-2..=7)).collect::<Result<_>>()?;
@@ -130,12 +279,29 @@ impl Draft<'_> {
     }
 }
 
-/// The argument that a default stands for.
-pub(super) fn default(default: ParamDefault) -> Arg {
-    match default {
-        ParamDefault::Nothing => Arg::Nothing,
-        ParamDefault::One => Arg::Number(Scalar::Int(1)),
-        ParamDefault::False => Arg::Flag(false),
+/// Parameters whose elements go into another tensor.
+const MOVED: &[&str] = &["values", "source", "src"];
+
+/// The orders of norms that have a loop of their own, and some that have none.
+const ORDERS: &[f64] = &[2.0, 1.0, 0.0, f64::INFINITY, 3.0, 0.5, 1.5];
+
+/// Whether a tensor can be an index.
+fn is_index(known: &Known) -> bool {
+    matches!(known.tensor.dtype, DType::Int64 | DType::Int32 | DType::Bool | DType::Uint8)
+}
+
+/// The ranks that a product wants of its operands; empty for what is no product of operands of certain ranks.
+fn ranks(signature: Signature) -> &'static [usize] {
+    match signature {
+        Signature::Tensors1D | Signature::Vectors => &[1, 1],
+        Signature::MatrixVector => &[2, 1],
+        Signature::Matrices => &[2, 2],
+        Signature::Batches => &[3, 3],
+        Signature::Addmm => &[2, 2, 2],
+        Signature::Addmv => &[1, 2, 1],
+        Signature::Addr => &[2, 1, 1],
+        Signature::BatchSum => &[3, 3, 3],
+        _ => &[],
     }
 }
 
@@ -143,6 +309,7 @@ fn tensors(arg: &Arg) -> Vec<ValueRef> {
     match arg {
         Arg::Tensor(value) => vec![*value],
         Arg::Tensors(values) => values.clone(),
+        Arg::Indices(values) => values.iter().flatten().copied().collect(),
         _ => Vec::new(),
     }
 }
@@ -185,7 +352,7 @@ fn split(u: &mut Unstructured, sizes: &mut Vec<i64>) -> Result<()> {
     let mut at = 0;
     while at + 1 < sizes.len() {
         if chance(u, 1, 3)? {
-            sizes[at] *= sizes.remove(at + 1);
+            sizes[at] = sizes[at].saturating_mul(sizes.remove(at + 1));
         } else {
             at += 1;
         }

@@ -1,12 +1,21 @@
 //! What programs leave out, each for a reason that has a name.
 
+use std::collections::HashMap;
+
 use crate::error::Class;
-use crate::ops::{Compare, Form, OpInfo, Param, ParamKind, ResultType, Signature};
+use crate::ops::{Compare, Form, Op, OpInfo, ParamKind, Quirk, ResultType, Signature};
 use crate::program::{Arg, Outcome, Step, StorageRef, TensorValue};
+use crate::tensor::element::Element;
 use crate::tensor::{Category, DType, IndexItem, Layout, Scalar, Shape};
 
-use super::draft::{Draft, Known, target};
+use super::draft::{Draft, Known};
 use super::value::Tameness;
+
+mod elements;
+mod families;
+
+use elements::*;
+use families::*;
 
 macro_rules! avoid {
     ($($(#[$doc:meta])* $variant:ident: $applies:path,)+) => {
@@ -31,8 +40,8 @@ macro_rules! avoid {
 }
 
 impl Avoid {
-    /// What the reference does not model yet. Each of these is a task, and goes when the task is done.
-    pub const GAPS: &[Avoid] = &[Avoid::ResizedViews, Avoid::ResizedVariables];
+    /// What the reference cannot do, or not in time.
+    pub const GAPS: &[Avoid] = &[Avoid::LongRecurrences];
 }
 
 avoid! {
@@ -42,103 +51,177 @@ avoid! {
     /// The use of a result that is compared within a tolerance, or not in its strides: what is made of it has no
     /// tolerance of its own, and a comparison of it may go either way.
     UnspecifiedOperands: unspecified_operands,
+    /// Losses and distances that are within a tolerance, of operands of several dtypes or of large integers: a step in the
+    /// narrower dtype may be a unit off, which shows in the wider one, and no sum is exact.
+    RoundedSteps: rounded_steps,
+    /// Losses without elements: the strides of what is empty follow from every step.
+    EmptyLosses: empty_losses,
     /// Writing to a tensor while another view of the same elements is read: PyTorch calls the result undefined where it
     /// does not refuse.
     OverlappingWrites: overlapping_writes,
-    /// An `out=` tensor that must be resized while other tensors look at its storage. libtorch lets the storage grow
-    /// under them; the reference replaces it.
-    ResizedViews: resized_views,
-    /// An `out=` tensor that requires grad and must be resized: the reference's graph keeps the old shape, and `backward`
-    /// panics over it.
-    ResizedVariables: resized_variables,
-    /// In-place operations that gradients flow through: the reference keeps no copy of what was overwritten, so its
-    /// `backward` takes the new elements for the old ones.
-    InPlaceGradients: in_place_gradients,
     /// float16 with complex operands: the result is complex32, a dtype that broadcheck does not have.
     ComplexHalf: complex_half,
-    /// Complex numbers written to a real tensor, of which libtorch warns.
-    ComplexToReal: complex_to_real,
+    /// The least number of int32 and int64 in a division that is truncated, or in a least common multiple: divided by -1,
+    /// libtorch's process ends with SIGFPE.
+    DivisionTraps: division_traps,
+    /// The negative zero as an operand of an extremum: which of two zeros libtorch takes depends on the element's place in
+    /// the tensor and on the dtype, and IEEE 754 leaves it open.
+    ZeroExtrema: zero_extrema,
+    /// Remainders, and quotients rounded to the floor, of numbers that are far from each other, and of infinities, where
+    /// there are enough elements for libtorch's vector loop, which gives NaN where the loop over single elements is exact.
+    VectorRemainders: vector_remainders,
     /// `backward` with complex tensors: it needs a real root or a gradient of the root's own dtype, and says so in words
     /// that have the tensors in them.
     ComplexGradients: complex_gradients,
-    /// Sums, differences and products of complex numbers that are no small integers, or with a number: the sign of a zero
-    /// and what infinities come to depend on whether libtorch's vector loop has the element, and libtorch subtracts by
-    /// adding the product with the negative of `alpha`.
+    /// Products of complex numbers, and sums with a factor, that are rounded or overflow: whether libtorch rounds the
+    /// products that they are made of before it adds them depends on the element's place in the tensor.
     ComplexExtremes: complex_extremes,
     /// Division of complex numbers: not correctly rounded in libtorch, whose vector and scalar loops differ too.
     ComplexDivision: complex_division,
-    /// `out=` of an order comparison of complex numbers, or with an `alpha`: libtorch has resized the tensor already when
-    /// it refuses these.
+    /// An `out=` tensor that has grown when the operation is refused: what is in the new memory is anything.
     RefusedAfterResize: refused_after_resize,
-    /// `alpha` that is beyond the dtype of the result, which libtorch refuses.
-    LargeAlpha: large_alpha,
-    /// Products of bool or of several dtypes, and einsum of integers: what is refused, in which words, and whether the
-    /// result is int64, depends on the way that libtorch multiplies, and that on the sizes.
-    ProductDtypes: product_dtypes,
-    /// A refused einsum with a letter twice in one operand: libtorch compares the sizes of one operand with each other
-    /// and with those of the operands before it in one go.
-    RepeatedLetters: repeated_letters,
+    /// The least or greatest of zeros of both signs: which one libtorch's vector loop comes to depends on where they stand.
+    SignedZeros: signed_zeros,
+    /// Products that may be beyond the dtype on their way: whether they come back depends on the order.
+    LargeProducts: large_products,
+    /// Norms with an exponent beyond 4, below 1/2, or that is no number: what is lost is raised to a power.
+    ExtremeNorms: extreme_norms,
+    /// A reduction of complex numbers to float16 or bfloat16: libtorch converts them twice for some strides, and warns
+    /// each time.
+    LostParts: lost_parts,
+    /// Reductions that libtorch gets wrong, as the adapter's list of known divergences shows: truths of numbers that are
+    /// no integers between 0 and 255 in uint8, `logsumexp` over an empty list of dimensions, the variance of
+    /// everything from float16 to another dtype, the gradient of a variance over an empty list, and `mean` to integers,
+    /// which is refused after it has written.
+    ReductionFaults: reduction_faults,
+    /// A reduction that is refused once its `out=` tensor has grown: the new elements are anything.
+    GrownAndRefused: grown_and_refused,
+    /// A product written to the storage of one of its operands, unless it is an in-place summand: libtorch resizes the
+    /// tensor, sets it to zero or fills it before it has read the operand.
+    WrittenFactors: written_factors,
+    /// Linear equations with a matrix of which rounding decides whether it has an inverse, or how far off the solution is:
+    /// any without a column of zeros whose diagonal elements do not outweigh the others of their columns. And one without
+    /// an inverse where there is an `out=` tensor: it holds by then what the elimination came to.
+    UnstableEquations: unstable_equations,
+    /// A refused `out=` of a loss, whose target has been resized already, and one into one of its operands: libtorch
+    /// takes the dimensions of the target away before it reads them.
+    LossesOfTarget: losses_of_target,
+    /// Functions of complex numbers that are no choice among them: libtorch's vector and scalar loops differ in what
+    /// infinities and zeros come to, and in the last places.
+    ComplexFunctions: complex_functions,
+    /// Bounds of tensors with negative zeros: which of two zeros comes out depends on whether libtorch's vector loop has the
+    /// element.
+    BoundsOfZeros: bounds_of_zeros,
+    /// Polynomials of NaN, for which libtorch gives whatever was in memory.
+    PolynomialsOfNan: polynomials_of_nan,
+    /// `copysign` with NaN, whose sign nothing promises.
+    SignsOfNan: signs_of_nan,
+    /// A function that is compared in units in the last place, written to a wider dtype than it is computed in: the units
+    /// are those of the narrower one.
+    WidenedResults: widened_results,
+    /// In-place operations on what gradients flow through, other than arithmetic on results of arithmetic and views: many
+    /// operations keep their result for the gradient, and libtorch refuses once that is overwritten.
+    SavedResults: saved_results,
+    /// `ldexp` of no elements, whose strides are those of a tensor in between.
+    EmptyLdexp: empty_ldexp,
+    /// `out=` of what gradients flow through, where libtorch lets it be: its graph goes on with the tensor as it was.
+    WrittenVariables: written_variables,
+    /// Polynomials of a degree beyond a few hundred, and the zeta function from far below zero: libtorch takes a step for each
+    /// degree, and so does the reference.
+    LongRecurrences: long_recurrences,
+    /// Powers with an exponent that float32 rounds: libtorch's loop over single elements takes it as it is, the vector loop
+    /// does not.
+    RoundedExponents: rounded_exponents,
+    /// Gradients of functions whose operands are of several kinds: the formulas that libtorch differentiates them by
+    /// refuse some, in the words of the operations that they are made of.
+    MixedGradients: mixed_gradients,
+    /// Copies of fractions that an integer dtype cannot hold, which C++ leaves undefined.
+    UndefinedCopies: undefined_copies,
+    /// `ldexp` with integers to a tensor of another dtype, over which libtorch fails an assertion of its own.
+    LdexpToOthers: ldexp_to_others,
+    /// `complex` and `polar` of float16: the result has a dtype that broadcheck does not have.
+    ComplexOfHalves: complex_of_halves,
+    /// Summands that libtorch handles otherwise in one product than in the others: `addbmm_` lets its target grow, and
+    /// `addmv` of an empty matrix gives the result the shape of a summand that should have broadcast.
+    LooseSummands: loose_summands,
     /// `backward` with a gradient: libtorch may keep the given tensor itself as the gradient of a leaf.
     GivenGradients: given_gradients,
-    /// Expansion to impossible sizes: libtorch multiplies them out first, and lets a tensor without dimensions have them.
+    /// A negative size that a 0 beside it hides: libtorch only multiplies the sizes out, and makes such a tensor.
     ImpossibleExpansions: impossible_expansions,
-    /// A slice or an integer but 0, and nothing else, of a tensor without dimensions: libtorch has a message of its own
-    /// for the slice, and reads a size that is not there for the integer.
+    /// An integer but 0, and nothing else, of a tensor without dimensions: libtorch reads a size that is not there.
     IndexedScalars: indexed_scalars,
-    /// A factor `alpha` where the product is not exact: whether libtorch rounds it before the sum depends on the
-    /// instruction set, and on the dtype.
+    /// `gather` and its like into a tensor that they read, too, and refused ones into a tensor that was resized first, or with an index out of range after others that were
+    /// written already: what the target holds then is whatever the loop had come to.
+    GathersInPart: gathers_in_part,
+    /// `gather` and `scatter` refused for one of several bad indices: which one libtorch names depends on the loop, the
+    /// dimension of the indices being its inner or its outer one.
+    SeveralBadIndices: several_bad_indices,
+    /// A factor `alpha` of float16 and bfloat16 where the product is not exact and there are enough elements for libtorch's
+    /// vector loop, which does not round the product before the sum. The loop over single elements does.
     FusedFactors: fused_factors,
-    /// float16 and bfloat16 with a number or a tensor without dimensions that the dtype rounds: libtorch computes with
-    /// it unrounded.
-    UnroundedScalars: unrounded_scalars,
-    /// Elementwise results of rank 4 that are not row-major: libtorch prefers its channels-last order, with strides of
-    /// its own for sizes of 1.
-    ChannelsLast: channels_last,
 }
 
-fn sums_of_extremes(draft: &Draft, _: Option<&Outcome>) -> bool {
-    let sums = draft.program.steps.last().is_some_and(|step| sums(step.op.info()));
+fn sums_of_extremes(draft: &Draft, outcome: Option<&Outcome>) -> bool {
+    let sums = draft.program.steps.last().is_some_and(sums);
     let wild = |known: &Known| known.tameness == Tameness::Wild;
     // What flows back is made of everything that gradients flow through.
     let gradients = signature(draft) == Some(Signature::Backward);
-    (sums && operands(draft).any(wild)) || (gradients && draft.known.iter().any(|known| known.grad && wild(known)))
+    // Integers have no order to care for, unless they are made floats first.
+    let large = |known: &Known| known.tensor.scalars().into_iter().any(|x| Tameness::of_number(x) == Tameness::Wild);
+    let floats = |tensor: &TensorValue| tensor.dtype.category() >= Category::Floating;
+    let converted = outcome.is_some_and(|outcome| outcome.tensors().iter().any(floats));
+    (sums && (operands(draft).any(|known| wild(known) || (converted && large(known))) || wild_factor(draft)))
+        || (gradients && draft.known.iter().any(|known| known.grad && wild(known)))
+}
+
+/// Whether a number of the last step is an extreme, by which a sum is multiplied.
+fn wild_factor(draft: &Draft) -> bool {
+    let wild = |number: Scalar| Tameness::of_number(number) == Tameness::Wild;
+    draft.program.steps.last().is_some_and(|step| numbers(step).any(wild))
 }
 
 /// Whether elements are added up, whatever the table says of how the sums are compared.
-pub(super) fn sums(info: &OpInfo) -> bool {
-    info.compare == Compare::Tolerance || info.result == ResultType::Sum
+pub(super) fn sums(step: &Step) -> bool {
+    step.compare() == Compare::Tolerance || step.op.info().result == ResultType::Sum
 }
 
 fn unspecified_operands(draft: &Draft, _: Option<&Outcome>) -> bool {
-    operands(draft).any(|known| known.tolerated)
+    // What is within units in the last place may be summed and differentiated, which are compared within a tolerance.
+    let tolerant = draft.program.steps.last().is_some_and(|step| {
+        let info = step.op.info();
+        info.compare == Compare::Tolerance || info.kernel == "autograd"
+    });
+    operands(draft).any(|known| known.tolerated || (known.inexact && !tolerant))
 }
 
 fn overlapping_writes(draft: &Draft, outcome: Option<&Outcome>) -> bool {
     let Some(step) = draft.program.steps.last() else { return false };
-    let Some(written) = target(Some(step)).and_then(|target| draft.find(target)) else { return false };
-    if !matches!(outcome, Some(Outcome::Value(_))) {
+    let Some(written) = step.target().and_then(|target| draft.find(target)) else { return false };
+    let Some([result]) = outcome.map(Outcome::tensors) else { return false };
+    let (Some(strides), Some(storage)) = (result.strides.clone(), result.storage) else { return false };
+    if result.shape.numel() > super::MAX_ELEMENTS {
         return false;
+    }
+    let target = Layout { shape: result.shape.clone(), strides, offset: storage.offset };
+    let places: HashMap<usize, usize> = target.positions().enumerate().map(|(at, place)| (place, at)).collect();
+    // Strides of `as_strided` can bring different indices to the same place, which libtorch does not look for.
+    if places.len() < target.shape.numel() {
+        return true;
     }
     // The target of an in-place operation is its first operand too.
     let read = step.args.iter().skip(usize::from(step.form == Form::InPlace));
     let read = read.filter_map(|arg| if let Arg::Tensor(value) = arg { draft.find(*value) } else { None });
-    let place = |known: &Known| place(draft, known);
-    let mut others = read.filter(|known| place(known).id == place(written).id);
-    others.any(|known| place(known) != place(written) || strides(known) != strides(written))
-}
-
-fn resized_views(draft: &Draft, _: Option<&Outcome>) -> bool {
-    let Some(out) = resized(draft) else { return false };
-    draft.known.iter().any(|known| known.at != out.at && place(draft, known).id == place(draft, out).id)
-}
-
-fn resized_variables(draft: &Draft, _: Option<&Outcome>) -> bool {
-    resized(draft).is_some_and(|out| out.grad)
-}
-
-fn in_place_gradients(draft: &Draft, outcome: Option<&Outcome>) -> bool {
-    let in_place = draft.program.steps.last().is_some_and(|step| step.form == Form::InPlace);
-    in_place && matches!(outcome, Some(Outcome::Value(_))) && operands(draft).any(|known| known.grad)
+    let mut others = read.filter(|known| place(draft, known).id == place(draft, written).id);
+    others.any(|known| {
+        let own = layout(draft, known);
+        match own.expand(&target.shape) {
+            // What is read where it is written, element by element, is read in time.
+            Some(own) => own.positions().enumerate().any(|(at, place)| places.get(&place).is_some_and(|it| *it != at)),
+            None => {
+                own.shape.numel() <= super::MAX_ELEMENTS && own.positions().any(|place| places.contains_key(&place))
+            }
+        }
+    })
 }
 
 /// The `out=` tensor of the last step if the result has another shape.
@@ -150,120 +233,6 @@ fn resized<'a>(draft: &'a Draft) -> Option<&'a Known> {
     result.is_ok_and(|shape| shape != out.tensor.shape).then_some(out)
 }
 
-fn complex_half(draft: &Draft, _: Option<&Outcome>) -> bool {
-    operands(draft).any(|known| known.tensor.dtype == DType::Float16) && has_complex(draft)
-}
-
-fn complex_to_real(draft: &Draft, outcome: Option<&Outcome>) -> bool {
-    let written = target(draft.program.steps.last()).and_then(|target| draft.find(target));
-    !refused(outcome) && written.is_some_and(|written| !is_complex(written)) && has_complex(draft)
-}
-
-fn complex_gradients(draft: &Draft, _: Option<&Outcome>) -> bool {
-    signature(draft) == Some(Signature::Backward) && has_complex(draft)
-}
-
-fn complex_extremes(draft: &Draft, _: Option<&Outcome>) -> bool {
-    let step = draft.program.steps.last().filter(|step| step.op.info().kernel == "number");
-    let wild = operands(draft).any(|known| known.tameness < Tameness::Whole);
-    let number = |arg: &Arg| matches!(arg, Arg::Number(_));
-    has_complex(draft) && step.is_some_and(|step| wild || step.args[..2].iter().any(number))
-}
-
-fn complex_division(draft: &Draft, _: Option<&Outcome>) -> bool {
-    let step = draft.program.steps.last();
-    step.is_some_and(|step| step.op.info().result == ResultType::Float) && has_complex(draft)
-}
-
-fn refused_after_resize(draft: &Draft, outcome: Option<&Outcome>) -> bool {
-    let step = draft.program.steps.last();
-    let late = step.filter(|step| step.form == Form::Out).is_some_and(|step| match step.op.info().signature {
-        Signature::Arithmetic => step.args[2] != Arg::Number(Scalar::Int(1)),
-        _ => step.op.info().kernel == "order" && has_complex(draft),
-    });
-    refused(outcome) && late
-}
-
-fn large_alpha(draft: &Draft, _: Option<&Outcome>) -> bool {
-    let large = |value: f64| value.is_finite() && value.abs() > 100.0;
-    let alpha = draft.program.steps.last().and_then(|step| match (step.op.info().signature, step.args.get(2)) {
-        (Signature::Arithmetic, Some(Arg::Number(alpha))) => Some(*alpha),
-        _ => None,
-    });
-    alpha.is_some_and(|alpha| match alpha {
-        Scalar::Bool(_) => false,
-        Scalar::Int(value) => large(value as f64),
-        Scalar::Float(value) => large(value),
-        Scalar::Complex(value) => large(value.re) || large(value.im),
-    })
-}
-
-fn product_dtypes(draft: &Draft, _: Option<&Outcome>) -> bool {
-    let product = draft.program.steps.last().is_some_and(|step| step.op.info().kernel == "product");
-    let first = operands(draft).next().map(|known| known.tensor.dtype);
-    let einsum = signature(draft) == Some(Signature::Einsum);
-    let lowest = if einsum { Category::Floating } else { Category::Integral };
-    product && operands(draft).any(|known| known.tensor.dtype.category() < lowest || Some(known.tensor.dtype) != first)
-}
-
-fn repeated_letters(draft: &Draft, outcome: Option<&Outcome>) -> bool {
-    let args = draft.program.steps.last().map_or(&[][..], |step| &step.args);
-    let repeats = |side: &str| side.char_indices().any(|(at, letter)| letter != '.' && side[..at].contains(letter));
-    let repeated = |arg: &Arg| matches!(arg, Arg::Text(equation) if equation.split([',', '-']).any(repeats));
-    refused(outcome) && args.iter().any(repeated)
-}
-
-fn given_gradients(draft: &Draft, _: Option<&Outcome>) -> bool {
-    signature(draft) == Some(Signature::Backward) && operands(draft).count() > 1
-}
-
-fn impossible_expansions(draft: &Draft, outcome: Option<&Outcome>) -> bool {
-    let classes = [Some(Class::Expand), Some(Class::ImpossibleSize)];
-    let expansion = matches!(outcome, Some(Outcome::Rejected(rejected)) if classes.contains(&rejected.class));
-    let scalar = operands(draft).any(|known| known.tensor.shape.rank() == 0);
-    let impossible = |&size: &i64| size < -1 || (size == -1 && scalar);
-    let args = draft.program.steps.last().map_or(&[][..], |step| &step.args);
-    expansion && args.iter().any(|arg| matches!(arg, Arg::Ints(sizes) if sizes.iter().any(impossible)))
-}
-
-fn indexed_scalars(draft: &Draft, _: Option<&Outcome>) -> bool {
-    let args = draft.program.steps.last().map_or(&[][..], |step| &step.args);
-    let alone = |items: &[IndexItem]| match items {
-        [IndexItem::At(index)] => *index != 0,
-        [item] => matches!(item, IndexItem::Slice { .. }),
-        _ => false,
-    };
-    let index = args.iter().any(|arg| matches!(arg, Arg::Index(items) if alone(items)));
-    index && operands(draft).any(|known| known.tensor.shape.rank() == 0)
-}
-
-fn fused_factors(draft: &Draft, _: Option<&Outcome>) -> bool {
-    let step = draft.program.steps.last().filter(|step| step.op.info().signature == Signature::Arithmetic);
-    let factor = step.filter(|step| step.args[2] != Arg::Number(Scalar::Int(1)));
-    factor.is_some_and(|step| {
-        let zero = matches!(step.args[2], Arg::Number(number) if number == Scalar::Int(0));
-        zero || operands(draft).any(reduced)
-            || operands(draft).any(|known| known.tameness < Tameness::Whole)
-            || numbers(step).any(inexact)
-    })
-}
-
-fn unrounded_scalars(draft: &Draft, _: Option<&Outcome>) -> bool {
-    let Some(step) = draft.program.steps.last().filter(|step| step.op.info().kernel == "number") else { return false };
-    let scalar = |known: &Known| known.tensor.shape.rank() == 0 && known.tensor.scalars().into_iter().any(inexact);
-    operands(draft).any(reduced) && (operands(draft).any(scalar) || numbers(step).any(inexact))
-}
-
-fn channels_last(draft: &Draft, outcome: Option<&Outcome>) -> bool {
-    let elementwise =
-        draft.program.steps.last().is_some_and(|step| step.op.info().signature.params().iter().any(is_operand));
-    let four = |tensor: &TensorValue| {
-        let row_major = Layout::contiguous(tensor.shape.clone()).strides;
-        tensor.shape.rank() == 4 && tensor.strides.as_ref().is_some_and(|strides| *strides != row_major)
-    };
-    elementwise && outcome.is_some_and(|outcome| outcome.tensors().iter().any(four))
-}
-
 fn numbers(step: &Step) -> impl Iterator<Item = Scalar> {
     step.args.iter().filter_map(|arg| if let Arg::Number(number) = arg { Some(*number) } else { None })
 }
@@ -272,20 +241,12 @@ fn reduced(known: &Known) -> bool {
     matches!(known.tensor.dtype, DType::Float16 | DType::Bfloat16)
 }
 
-fn inexact(number: Scalar) -> bool {
-    Tameness::of_number(number) < Tameness::Whole
-}
-
 fn refused(outcome: Option<&Outcome>) -> bool {
     matches!(outcome, Some(Outcome::Rejected(_)))
 }
 
 fn signature(draft: &Draft) -> Option<Signature> {
     draft.program.steps.last().map(|step| step.op.info().signature)
-}
-
-fn is_operand(param: &Param) -> bool {
-    param.kind == ParamKind::Operand
 }
 
 fn is_complex(known: &Known) -> bool {
@@ -313,7 +274,9 @@ fn place(draft: &Draft, known: &Known) -> StorageRef {
     known.tensor.storage.unwrap_or_else(input)
 }
 
-fn strides(known: &Known) -> Vec<i64> {
-    let contiguous = || Layout::contiguous(known.tensor.shape.clone()).strides;
-    known.tensor.strides.clone().unwrap_or_else(contiguous)
+/// How a tensor lies. An input is contiguous.
+fn layout(draft: &Draft, known: &Known) -> Layout {
+    let row_major = Layout::contiguous(known.tensor.shape.clone());
+    let strides = known.tensor.strides.clone().unwrap_or(row_major.strides);
+    Layout { shape: row_major.shape, strides, offset: place(draft, known).offset }
 }

@@ -2,7 +2,7 @@
 //!
 //! [`by_hand`] only rewrites; whether both programs come to the same elements is for an oracle to ask.
 
-use crate::ops::{Form, Op, ParamKind};
+use crate::ops::{Form, Op, ParamKind, Quirk};
 use crate::program::{Arg, Outcome, Program, Reply, Step, ValueRef};
 use crate::tensor::{DType, Scalar};
 
@@ -25,6 +25,12 @@ pub fn by_hand(program: &Program, reply: &Reply, at: usize) -> Option<Program> {
     let operands: Vec<(DType, usize)> = step.uses().map(|used| facts(program, reply, used)).collect::<Option<_>>()?;
     let promotion_is_by_rank = operands.iter().any(|(_, rank)| *rank == 0);
     if promotion_is_by_rank && operands.iter().any(|(dtype, _)| *dtype != operands[0].0) {
+        return None;
+    }
+    // A second operand of one element is not rounded to the dtype that it meets, and an expanded one is.
+    let reduced = matches!(result.dtype, DType::Float16 | DType::Bfloat16);
+    if reduced && step.op.info().has(Quirk::UnroundedSecond) && operands.iter().any(|(dtype, _)| *dtype != result.dtype)
+    {
         return None;
     }
 

@@ -5,14 +5,18 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use arbitrary::{Result, Unstructured};
 
 use crate::adapter::Implementation;
-use crate::ops::{Form, Op, ParamKind};
+use crate::ops::{Compare, Form, Op, Param, ParamKind, Signature};
 use crate::program::{Arg, Input, Outcome, Program, Step, StepOutcome, TensorValue, ValueRef};
 use crate::reference::Reference;
-use crate::tensor::Category;
+use crate::tensor::{Category, DType};
 
-use super::shape::Palette;
+use super::avoid::sums;
+use super::shape::{self, Palette};
 use super::value::{self, Tameness};
 use super::{MAX_ELEMENTS, MAX_INPUTS, MAX_STEPS, Options, avoid, chance};
+
+/// More elements than there can be memory for.
+const BEYOND_MEMORY: usize = 1 << 47;
 
 /// How often a step that did not come out as wanted is proposed again.
 const TRIES: usize = 8;
@@ -26,6 +30,10 @@ pub(super) struct Draft<'a> {
     pub known: Vec<Known>,
     /// The values of steps that were refused.
     pub missing: Vec<ValueRef>,
+    /// Whether the last step that was tried left the tensor that it writes to with another shape, or may have.
+    pub reshaped: bool,
+    /// The operation that the inputs are made for, if they are for one.
+    pub theme: Option<Op>,
 }
 
 /// A tensor that a step can use, as it was when it was made.
@@ -36,6 +44,8 @@ pub(super) struct Known {
     pub tameness: Tameness,
     /// Whether two right implementations may differ in it: in elements, or in how they lie in memory.
     pub tolerated: bool,
+    /// Whether its elements are compared within units in the last place.
+    pub inexact: bool,
     /// Whether gradients flow through it.
     pub grad: bool,
 }
@@ -52,14 +62,22 @@ enum Trial {
 
 impl<'a> Draft<'a> {
     pub fn new(options: &'a Options) -> Draft<'a> {
-        Draft { options, program: Program::default(), known: Vec::new(), missing: Vec::new() }
+        Draft {
+            options,
+            program: Program::default(),
+            known: Vec::new(),
+            missing: Vec::new(),
+            reshaped: false,
+            theme: None,
+        }
     }
 
     /// Makes inputs and steps until the bytes or the limits end it.
     pub fn fill(&mut self, u: &mut Unstructured) -> Result<()> {
         let palette = Palette::new(u)?;
         let gradients = chance(u, 1, 4)?;
-        self.inputs(u, &palette, gradients)?;
+        let together = self.together(u, &palette)?;
+        self.inputs(u, &palette, gradients, &together)?;
         // What follows a program with gradients takes up to four steps more.
         let limit = if gradients { MAX_STEPS - 4 } else { MAX_STEPS };
         for _ in 0..u.int_in_range(1..=limit)? {
@@ -67,21 +85,73 @@ impl<'a> Draft<'a> {
                 return Ok(());
             }
         }
-        if gradients { self.gradients(u) } else { Ok(()) }
+        if gradients {
+            if chance(u, 1, 3)? {
+                self.overwrite(u, &palette)?;
+            }
+            self.gradients(u)?;
+        }
+        Ok(())
     }
 
     pub fn finish(self) -> Program {
         self.program
     }
 
-    fn inputs(&mut self, u: &mut Unstructured, palette: &Palette, gradients: bool) -> Result<()> {
+    /// Now and then shapes of inputs that one of the operations wants to go together, when shapes that broadcast rarely do.
+    fn together(&mut self, u: &mut Unstructured, palette: &Palette) -> Result<Vec<Vec<i64>>> {
+        if !chance(u, 1, 4)? {
+            return Ok(Vec::new());
+        }
+        let mut choices = Vec::new();
+        for op in &self.options.ops {
+            if shape::takes_some(op.info().signature) {
+                choices.push(*op);
+            }
+        }
+        if choices.is_empty() {
+            return Ok(Vec::new());
+        }
+        let op = *u.choose(&choices)?;
+        self.theme = Some(op);
+        shape::operands(u, palette, op.info().signature)
+    }
+
+    fn inputs(
+        &mut self,
+        u: &mut Unstructured,
+        palette: &Palette,
+        gradients: bool,
+        together: &[Vec<i64>],
+    ) -> Result<()> {
         // Operands of one dtype in half of the programs: most rejections for dtypes would hide what comes after them.
-        let common = *u.choose(&self.options.dtypes)?;
-        let mixed: bool = u.arbitrary()?;
-        for at in 0..u.int_in_range(1..=MAX_INPUTS)? {
-            let dtype = if mixed { *u.choose(&self.options.dtypes)? } else { common };
-            let shape = palette.shape(u)?;
-            let data = value::elements(u, dtype, &shape, at)?;
+        let mut common = *u.choose(&self.options.dtypes)?;
+        let mut mixed: bool = u.arbitrary()?;
+        // Products want one dtype, and most of them, and the other functions of inputs that go together, floats.
+        if !together.is_empty() && chance(u, 7, 8)? {
+            mixed = false;
+            let real = [DType::Float32, DType::Float64].into_iter().filter(|dtype| self.options.dtypes.contains(dtype));
+            let real: Vec<DType> = real.collect();
+            if !real.is_empty() && chance(u, 3, 4)? {
+                common = *u.choose(&real)?;
+            }
+        }
+        // Masks and indices are rare among tensors that are made for anything else.
+        let indices = self.indices_are_wanted(u)?;
+        for at in 0..u.int_in_range(together.len().max(1)..=MAX_INPUTS)? {
+            let index = indices && chance(u, 1, 2)?;
+            let dtype = match mixed {
+                _ if index => *u.choose(&[DType::Int64, DType::Bool, DType::Int32])?,
+                true => *u.choose(&self.options.dtypes)?,
+                false => common,
+            };
+            let shape = palette.operand(u, together.get(at))?;
+            let equations = self.theme.is_some_and(|op| op.info().signature == Signature::Solve) && at == 0;
+            let data = match (index, equations) {
+                (true, _) => value::small(u, dtype, &shape)?,
+                (_, true) => value::dominant(u, dtype, &shape)?,
+                _ => value::elements(u, dtype, &shape, at)?,
+            };
             let requires_grad = gradients && dtype.category() >= Category::Floating && !chance(u, 1, 4)?;
             let tensor = TensorValue { dtype, shape: shape.clone(), data: data.clone(), strides: None, storage: None };
             self.known.push(Known {
@@ -89,11 +159,24 @@ impl<'a> Draft<'a> {
                 tameness: Tameness::of(&tensor),
                 tensor,
                 tolerated: false,
+                inexact: false,
                 grad: requires_grad,
             });
             self.program.inputs.push(Input { name: format!("x{at}"), dtype, shape, data, requires_grad });
         }
         Ok(())
+    }
+
+    /// Whether some of the inputs should be masks or indices: the more of the operations take such, the more often.
+    fn indices_are_wanted(&self, u: &mut Unstructured) -> Result<bool> {
+        let named =
+            |param: &Param| ["mask", "index", "indices"].contains(&param.name) && param.kind != ParamKind::Index;
+        let takes = |op: &&Op| op.info().signature.params().iter().any(named);
+        match (self.options.ops.iter().filter(takes).count(), self.options.ops.len()) {
+            (0, _) => Ok(false),
+            (some, all) if some * 4 < all => chance(u, 1, 4),
+            _ => chance(u, 3, 4),
+        }
     }
 
     /// Adds a step, accepted or refused as the bytes want it, if one of the proposals is so; else the last one that can
@@ -128,17 +211,57 @@ impl<'a> Draft<'a> {
     }
 
     fn propose(&mut self, u: &mut Unstructured, palette: &Palette) -> Result<Step> {
-        let op = *u.choose(&self.options.ops)?;
+        let op = match self.theme {
+            Some(op) if chance(u, 1, 2)? => op,
+            _ => *u.choose(&self.options.ops)?,
+        };
         let form = *u.choose(op.info().forms)?;
         let args = self.arguments(u, palette, op, form)?;
         let out = if form == Form::Out { Some(self.tensor(u)?) } else { None };
         Ok(self.named(op, form, args, out))
     }
 
+    /// A step that overwrites what an earlier step made, often a view, while gradients flow.
+    fn overwrite(&mut self, u: &mut Unstructured, palette: &Palette) -> Result<()> {
+        let writes = |op: &&Op| {
+            let (info, first) = (op.info(), op.info().signature.params().first());
+            info.differentiable
+                && info.forms.contains(&Form::InPlace)
+                && first.is_some_and(|param| param.kind == ParamKind::Operand)
+        };
+        let ops: Vec<Op> = self.options.ops.iter().filter(writes).copied().collect();
+        let inputs = self.program.inputs.len();
+        let made: Vec<ValueRef> = self.known.iter().map(|known| known.at).filter(|at| at.value >= inputs).collect();
+        if ops.is_empty() || made.is_empty() || self.program.steps.len() + 4 > MAX_STEPS {
+            return Ok(());
+        }
+        let op = *u.choose(&ops)?;
+        for _ in 0..TRIES {
+            let mut args = self.arguments(u, palette, op, Form::InPlace)?;
+            args[0] = Arg::Tensor(*u.choose(&made)?);
+            match self.attempt(self.named(op, Form::InPlace, args, None)) {
+                Trial::Kept(outcome) if matches!(outcome.outcome, Outcome::Value(_)) => {
+                    self.learn(&outcome);
+                    return Ok(());
+                }
+                Trial::Kept(_) => {
+                    self.program.steps.pop();
+                }
+                Trial::Dropped => {}
+                Trial::Broken => return Ok(()),
+            }
+        }
+        Ok(())
+    }
+
     /// `sum` where a scalar is needed, `backward`, and the gradients that come of it.
     fn gradients(&mut self, u: &mut Unstructured) -> Result<()> {
         let made = |known: &&Known| known.grad && known.at.value >= self.program.inputs.len();
         let Some(mut root) = self.known.iter().rfind(made).cloned() else { return Ok(()) };
+        if chance(u, 1, 3)? {
+            let made: Vec<&Known> = self.known.iter().filter(made).collect();
+            root = (*u.choose(&made)?).clone();
+        }
         let run = |draft: &mut Draft, op: Op, args: Vec<Arg>| {
             if !draft.options.ops.contains(&op) {
                 return false;
@@ -153,7 +276,7 @@ impl<'a> Draft<'a> {
         };
         if root.tensor.shape.numel() != 1 && !chance(u, 1, 8)? {
             let params = Op::Sum.info().signature.params();
-            let defaults = params.iter().filter_map(|param| param.default.map(super::argument::default));
+            let defaults = params.iter().filter_map(|param| param.default.map(Arg::from));
             if !run(self, Op::Sum, std::iter::once(Arg::Tensor(root.at)).chain(defaults).collect()) {
                 return Ok(());
             }
@@ -179,7 +302,8 @@ impl<'a> Draft<'a> {
 
     /// Puts a step at the end of the program and asks the reference what comes of it.
     fn attempt(&mut self, step: Step) -> Trial {
-        if self.bound(&step) > MAX_ELEMENTS {
+        // Only views can be larger than anything that there is memory for; whatever else would be is refused.
+        if self.bound(&step) > MAX_ELEMENTS && (sums(&step) || self.bound(&step) < BEYOND_MEMORY) {
             return Trial::Dropped;
         }
         self.program.steps.push(step);
@@ -189,7 +313,12 @@ impl<'a> Draft<'a> {
             return Trial::Dropped;
         }
         let reply = catch_unwind(AssertUnwindSafe(|| Reference.run(&self.program)));
-        let Some(outcome) = reply.ok().and_then(|mut reply| reply.steps.pop()) else { return Trial::Broken };
+        let Some(mut reply) = reply.ok() else { return Trial::Broken };
+        self.reshaped = self.program.steps.last().and_then(Step::target).is_some_and(|target| {
+            let after = reply.inputs.get(target.value).map(|input| &input.shape);
+            after.is_none() || after != self.find(target).map(|known| &known.tensor.shape)
+        });
+        let Some(outcome) = reply.steps.pop() else { return Trial::Broken };
         let unsupported = matches!(outcome.outcome, Outcome::Unsupported(_));
         if unsupported || avoided(self, Some(&outcome.outcome)) {
             self.program.steps.pop();
@@ -201,8 +330,10 @@ impl<'a> Draft<'a> {
     /// The most elements that a step can make, or the most terms that it sums.
     fn bound(&self, step: &Step) -> usize {
         let shapes: Vec<&[i64]> = step.uses().filter_map(|used| Some(self.find(used)?.tensor.shape.sizes())).collect();
-        let numels = || shapes.iter().map(|sizes| sizes.iter().map(|&size| size.max(1)).product::<i64>());
-        let together = if step.op.info().kernel == "product" {
+        let numel = |sizes: &&[i64]| sizes.iter().fold(1i64, |product, &size| product.saturating_mul(size.max(1)));
+        let numels = || shapes.iter().map(numel);
+        let indexed = step.args.iter().any(|arg| matches!(arg, Arg::Indices(_)));
+        let together = if indexed || step.op.info().kernel == "product" {
             numels().fold(1, i64::saturating_mul)
         } else {
             let rank = shapes.iter().map(|sizes| sizes.len()).max().unwrap_or(0);
@@ -233,6 +364,10 @@ impl<'a> Draft<'a> {
             return;
         }
         let info = step.op.info();
+        let sums = avoid::sums(step);
+        // Roots, powers and logarithms of whole numbers are rounded, whatever they come to.
+        let rounded =
+            info.compare == Compare::Tolerance && matches!(info.kernel, "loss" | "distance" | "moment" | "norm");
         let grad = info.differentiable && step.uses().filter_map(|used| self.find(used)).any(|known| known.grad);
         let several = !matches!(outcome.outcome, Outcome::Value(crate::program::Value::Tensor(_)));
         for (part, tensor) in outcome.outcome.tensors().iter().enumerate() {
@@ -241,10 +376,11 @@ impl<'a> Draft<'a> {
                 at: ValueRef { value, part: several.then_some(part) },
                 tameness,
                 tensor: tensor.clone(),
-                tolerated: !info.layout_is_specified() || (avoid::sums(info) && !value::is_exact(tensor, tameness)),
+                tolerated: !info.layout_is_specified() || (sums && (rounded || !value::is_exact(tensor, tameness))),
+                inexact: matches!(info.compare, Compare::Ulps(_)),
                 grad: grad && tensor.dtype.category() >= Category::Floating,
             };
-            if let Some(target) = target(self.program.steps.last()) {
+            if let Some(target) = self.program.steps.last().and_then(Step::target) {
                 self.written(target, &made);
             }
             self.known.push(made);
@@ -264,6 +400,7 @@ impl<'a> Draft<'a> {
             }
             known.tameness = known.tameness.min(made.tameness);
             known.tolerated |= made.tolerated;
+            known.inexact |= made.inexact;
             known.grad |= made.grad;
             // What the others look like now is not for a generator to know.
             !resized
@@ -273,15 +410,5 @@ impl<'a> Draft<'a> {
     /// What is known of a value.
     pub fn find(&self, at: ValueRef) -> Option<&Known> {
         self.known.iter().find(|known| known.at == at)
-    }
-}
-
-/// The value that a step writes to, if it is one that was there before.
-pub(super) fn target(step: Option<&Step>) -> Option<ValueRef> {
-    let step = step?;
-    match (step.form, step.args.first()) {
-        (Form::InPlace, Some(Arg::Tensor(target))) => Some(*target),
-        (Form::Out, _) => step.out,
-        _ => None,
     }
 }

@@ -2,12 +2,13 @@
 
 use arbitrary::{Result, Unstructured};
 
+use crate::ops::Signature;
 use crate::tensor::Shape;
 
 use super::{MAX_INPUT_ELEMENTS, MAX_RANK};
 
 /// Sizes to draw from; the first is what no bytes mean. Few and small, so that sizes meet again.
-const SIZES: &[i64] = &[2, 3, 1, 4, 0, 5, 7, 8];
+const SIZES: &[i64] = &[2, 3, 1, 4, 0, 5, 3, 7, 8];
 
 /// Ranks to draw from: the usual ones more than once.
 const RANKS: &[usize] = &[2, 1, 3, 0, 2, 4, 3, 5, 1, 6];
@@ -38,10 +39,18 @@ impl Palette {
         Ok(fitting(self.relative(u, &base)?, MAX_INPUT_ELEMENTS))
     }
 
+    /// A shape for an input, one of those that go together, or of no relation to them.
+    pub fn operand(&self, u: &mut Unstructured, together: Option<&Vec<i64>>) -> Result<Shape> {
+        match together {
+            Some(sizes) => Ok(fitting(sizes.clone(), MAX_INPUT_ELEMENTS)),
+            None => self.shape(u),
+        }
+    }
+
     /// Sizes that broadcast with `of`, or nearly do.
     pub fn relative(&self, u: &mut Unstructured, of: &[i64]) -> Result<Vec<i64>> {
         let mut sizes = of.to_vec();
-        match u.int_in_range(0..=9u8)? {
+        match u.int_in_range(0..=12u8)? {
             0..=2 => {}
             3 => drop_leading(u, &mut sizes)?,
             4 => make_ones(u, &mut sizes)?,
@@ -63,6 +72,18 @@ impl Palette {
                 let last = sizes.len() - 1;
                 sizes.swap(last, last - 1);
             }
+            // So has a vector, and a matrix or a batch of them with columns of its own.
+            9 | 10 if !sizes.is_empty() => {
+                let inner = sizes[sizes.len() - 1];
+                let batch = if sizes.len() == 3 { sizes[..1].to_vec() } else { Vec::new() };
+                let columns = if u.arbitrary()? { vec![self.size(u)?] } else { Vec::new() };
+                sizes = if columns.is_empty() { vec![inner] } else { [batch, vec![inner], columns].concat() };
+            }
+            // Square matrices.
+            11 if sizes.len() >= 2 => {
+                let last = sizes.len() - 1;
+                sizes[last] = sizes[last - 1];
+            }
             _ => {
                 let rank = *u.choose(RANKS)?;
                 sizes = (0..rank).map(|_| self.size(u)).collect::<Result<_>>()?;
@@ -70,6 +91,62 @@ impl Palette {
         }
         Ok(sizes)
     }
+}
+
+/// Shapes that fit each other as the operands of a product and its like, in the order of the parameters; none for an
+/// operation whose operands only broadcast.
+pub(super) fn operands(u: &mut Unstructured, palette: &Palette, signature: Signature) -> Result<Vec<Vec<i64>>> {
+    let [rows, inner, columns, batch] = [palette.size(u)?, palette.size(u)?, palette.size(u)?, palette.size(u)?];
+    let with_batch = |u: &mut Unstructured, sizes: &[i64]| -> Result<Vec<i64>> {
+        Ok(if u.arbitrary()? { [&[batch], sizes].concat() } else { sizes.to_vec() })
+    };
+    Ok(match signature {
+        Signature::Tensors1D => vec![vec![inner]; 2],
+        Signature::MatrixVector => vec![vec![rows, inner], vec![inner]],
+        Signature::Matrices => vec![vec![rows, inner], vec![inner, columns]],
+        Signature::Batches => vec![vec![batch, rows, inner], vec![batch, inner, columns]],
+        Signature::Addmm => vec![vec![rows, columns], vec![rows, inner], vec![inner, columns]],
+        Signature::Addmv => vec![vec![rows], vec![rows, inner], vec![inner]],
+        Signature::Addr => vec![vec![rows, columns], vec![rows], vec![columns]],
+        Signature::BatchSum => {
+            let summand = with_batch(u, &[rows, columns])?;
+            vec![summand, vec![batch, rows, inner], vec![batch, inner, columns]]
+        }
+        Signature::Solve => {
+            let matrix = with_batch(u, &[rows, rows])?;
+            vec![matrix, with_batch(u, &[rows, columns])?]
+        }
+        Signature::Along => {
+            let vectors = with_batch(u, &[rows, 3])?;
+            vec![vectors.clone(), vectors]
+        }
+        Signature::Cdist => {
+            let first = with_batch(u, &[rows, inner])?;
+            vec![first, with_batch(u, &[columns, inner])?]
+        }
+        Signature::PairLoss => vec![vec![rows, inner], vec![rows, inner], vec![rows]],
+        _ => Vec::new(),
+    })
+}
+
+/// Whether [`operands`] has shapes for a signature.
+pub(super) fn takes_some(signature: Signature) -> bool {
+    use Signature::*;
+    matches!(
+        signature,
+        Tensors1D
+            | MatrixVector
+            | Matrices
+            | Batches
+            | Addmm
+            | Addmv
+            | Addr
+            | BatchSum
+            | Solve
+            | Along
+            | Cdist
+            | PairLoss
+    )
 }
 
 /// Takes a few of the first sizes away.

@@ -77,6 +77,7 @@ fn references(step: &mut Step) -> Vec<&mut ValueRef> {
         match arg {
             Arg::Tensor(value) => references.push(value),
             Arg::Tensors(values) => references.extend(values),
+            Arg::Indices(values) => references.extend(values.iter_mut().flatten()),
             _ => {}
         }
     }
@@ -131,7 +132,7 @@ fn simpler_steps(program: &Program, step: &Step) -> Vec<Step> {
         steps.push(Step { form: Form::Functional, out: None, ..step.clone() });
     }
     for (at, param) in step.op.info().signature.params().iter().enumerate() {
-        let mut simpler: Vec<Arg> = param.default.map(super::argument::default).into_iter().collect();
+        let mut simpler: Vec<Arg> = param.default.map(Arg::from).into_iter().collect();
         match &step.args[at] {
             // The operand of a view for the view, which may then be left out.
             Arg::Tensor(value) => {
@@ -145,6 +146,14 @@ fn simpler_steps(program: &Program, step: &Step) -> Vec<Step> {
                     values.remove(without);
                     Arg::Tensors(values)
                 }));
+            }
+            Arg::Indices(values) => {
+                for at in 0..values.len() {
+                    let (mut fewer, mut missing) = (values.clone(), values.clone());
+                    fewer.remove(at);
+                    missing[at] = None;
+                    simpler.extend([fewer, missing].map(Arg::Indices));
+                }
             }
             Arg::Index(items) if items.len() > 1 => {
                 simpler.extend((0..items.len()).map(|without| {

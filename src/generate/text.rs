@@ -6,6 +6,9 @@ use crate::tensor::IndexItem;
 
 use super::chance;
 
+/// Words that a parameter with a default may take: rounding modes, and what is none.
+pub(super) const WORDS: &[&str] = &["floor", "trunc", "floor", "trunc", "true", ""];
+
 /// Basic indexing for a tensor of these sizes.
 pub(super) fn index(u: &mut Unstructured, sizes: &[i64]) -> Result<Vec<IndexItem>> {
     let mut items = Vec::new();

@@ -4,6 +4,7 @@
 use arbitrary::{Result, Unstructured};
 use num_complex::Complex64;
 
+use super::chance;
 use crate::program::TensorValue;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
@@ -46,6 +47,27 @@ pub(super) fn elements(u: &mut Unstructured, dtype: DType, shape: &Shape, input:
     Ok(bytes(dtype, shape, scalars))
 }
 
+/// The elements of a mask or of an index: integers that small dimensions have, from either end.
+pub(super) fn small(u: &mut Unstructured, dtype: DType, shape: &Shape) -> Result<Vec<u8>> {
+    // Now and then one that they do not have.
+    let (low, high) = if chance(u, 1, 8)? { (-5, 5) } else { (-1, 1) };
+    let low = if chance(u, 1, 2)? { 0 } else { low };
+    let scalars: Vec<Scalar> =
+        (0..shape.numel()).map(|_| Ok(Scalar::Int(u.int_in_range(low..=high)?))).collect::<Result<_>>()?;
+    Ok(bytes(dtype, shape, scalars))
+}
+
+/// The elements of matrices whose diagonals outweigh the rest, so that equations with them have solutions.
+pub(super) fn dominant(u: &mut Unstructured, dtype: DType, shape: &Shape) -> Result<Vec<u8>> {
+    let size = shape.sizes().last().copied().unwrap_or(1).max(1) as usize;
+    let element = |at: usize| {
+        let diagonal = at / size % size == at % size;
+        let value = u.int_in_range(-1..=1)?;
+        Ok(Scalar::Int(if diagonal { value * 2 + 4 * size as i64 } else { value }))
+    };
+    Ok(bytes(dtype, shape, (0..shape.numel()).map(element).collect::<Result<Vec<_>>>()?))
+}
+
 /// The elements that a case gives the input number `input` if it says nothing of them, so that findings are short.
 pub(super) fn counting(dtype: DType, shape: &Shape, input: usize) -> Vec<u8> {
     bytes(dtype, shape, (0..shape.numel()).map(|at| Scalar::Int((1 + 16 * input + at) as i64)))
@@ -64,6 +86,16 @@ pub(super) fn number(u: &mut Unstructured) -> Result<Scalar> {
         6 => Scalar::Bool(u.arbitrary()?),
         _ => adversarial(u, Category::Complex)?,
     })
+}
+
+/// A floating-point number that is a parameter: a margin, a bound, an exponent.
+pub(super) fn real(u: &mut Unstructured) -> Result<Scalar> {
+    let value = match u.int_in_range(0..=7u8)? {
+        0 => *u.choose(FLOATS)?,
+        1 => -f64::from(u.int_in_range(1..=3u8)?),
+        _ => *u.choose(&[0.0, 0.5, 1.0, 1.5, 2.0, 2.0, 3.0, 0.25])?,
+    };
+    Ok(Scalar::Float(value))
 }
 
 fn adversarial(u: &mut Unstructured, category: Category) -> Result<Scalar> {

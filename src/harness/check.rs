@@ -7,6 +7,7 @@ use crate::case::{Case, Specification};
 use crate::program::{Outcome, Program, Reply};
 use crate::reference::Reference;
 
+use super::divergence::{self, Divergence};
 use super::event::{ClauseStated, Event, ImplementationReady, Judged, Seen, Started, Tally, Totals, Verdict};
 use super::runner::{Runner, label};
 use super::{Difference, compare, expect, show};
@@ -34,6 +35,19 @@ pub struct Candidate {
     pub given: String,
     /// The implementation.
     pub runner: Runner,
+    /// Where it is known to be wrong.
+    pub divergences: Vec<Divergence>,
+}
+
+impl Candidate {
+    /// An implementation, with the divergences that are known of it.
+    ///
+    /// # Errors
+    /// When the file of its divergences cannot be read.
+    pub fn new(given: String, runner: Runner, specification: &Specification) -> Result<Candidate, String> {
+        let divergences = divergence::load(&runner.hello(), specification)?;
+        Ok(Candidate { given, runner, divergences })
+    }
 }
 
 /// Runs the chosen cases on every candidate and tells `sink` of everything, in a fixed order. Returns the totals.
@@ -73,6 +87,7 @@ pub fn check(
             match judged.verdict {
                 Verdict::Passed => tally.passed += 1,
                 Verdict::Unsupported { .. } => tally.unsupported += 1,
+                Verdict::Diverges { .. } => tally.diverging += 1,
                 _ => tally.failed += 1,
             }
             if judged.verdict.executed() {
@@ -132,7 +147,9 @@ fn judge_all(
     }
     candidate.runner.run_each(&programs, |at, result| {
         let case = runnable[at];
-        results.insert(&case.id, case_run(case, hello, result));
+        let mut run = case_run(case, hello, result);
+        pin(&candidate.divergences, case, hello, &mut run);
+        results.insert(&case.id, run);
     });
     for case in chosen {
         let mut run = results.get(case.id.as_str()).cloned().unwrap_or_else(|| CaseRun {
@@ -168,8 +185,40 @@ fn case_run(case: &Case, hello: &Hello, result: Result<Reply, Fault>) -> CaseRun
     }
 }
 
+/// Compares a case with the divergence that it is the witness of, if it is one.
+fn pin(divergences: &[Divergence], case: &Case, hello: &Hello, run: &mut CaseRun) {
+    let Some((divergence, witness)) = divergence::of_case(divergences, &hello.version, &case.id) else { return };
+    let outcome = run.reply.as_ref().map(|reply| seen(&case.program, reply)).unwrap_or_default();
+    let as_pinned = match &run.verdict {
+        Verdict::Failed { differences } => divergence::matches(witness, differences, &outcome),
+        Verdict::Broken { fault, .. } => witness.broken.as_ref().is_some_and(|pinned| fault.contains(pinned)),
+        _ => false,
+    };
+    if as_pinned {
+        let (divergence, kind, why) = (divergence.id.clone(), divergence.kind, divergence.why.clone());
+        run.verdict = Verdict::Diverges { divergence, kind, why };
+        return;
+    }
+    match &mut run.verdict {
+        Verdict::Failed { differences } => {
+            differences.push(divergence::unmatched(divergence, "wrong in another way than the pinned one"));
+        }
+        verdict @ Verdict::Passed => {
+            let differences = vec![divergence::unmatched(divergence, "right: the divergence is gone, remove it")];
+            *verdict = Verdict::Failed { differences };
+        }
+        _ => {}
+    }
+}
+
 /// The specification first, then, for anything but the reference itself, the reference.
 pub fn verdict(case: &Case, hello: &Hello, reply: &Reply) -> Verdict {
+    let reference = (hello.name != "reference").then(|| Reference.run(&case.program));
+    verdict_beside(case, hello, reply, reference.as_ref())
+}
+
+/// The same with what the reference makes of the case, if it is to be compared with.
+pub fn verdict_beside(case: &Case, hello: &Hello, reply: &Reply, reference: Option<&Reply>) -> Verdict {
     let unsupported = reply.steps.iter().find_map(|step| match &step.outcome {
         Outcome::Unsupported(what) => Some(what.clone()),
         _ => None,
@@ -192,10 +241,9 @@ pub fn verdict(case: &Case, hello: &Hello, reply: &Reply) -> Verdict {
             observed: "the document is right after all: remove `documented` and `why`".to_owned(),
         });
     }
-    if hello.name != "reference" {
+    if let Some(expected) = reference {
         let reference = Reference.hello();
-        let expected = Reference.run(&case.program);
-        let (wanted, got) = (compare::Side { hello: &reference, reply: &expected }, compare::Side { hello, reply });
+        let (wanted, got) = (compare::Side { hello: &reference, reply: expected }, compare::Side { hello, reply });
         let known: BTreeSet<_> =
             differences.iter().map(|difference| (difference.value.clone(), difference.aspect)).collect();
         differences.extend(

@@ -120,6 +120,15 @@ pub enum Verdict {
         /// The accepting case.
         control: String,
     },
+    /// It is wrong in exactly the way that is pinned for it.
+    Diverges {
+        /// The id of the divergence.
+        divergence: String,
+        /// What it is.
+        kind: super::divergence::Kind,
+        /// Which rule of its own the implementation breaks.
+        why: String,
+    },
     /// The implementation declares that it cannot do this.
     Unsupported {
         /// What it lacks.
@@ -154,6 +163,8 @@ pub struct Tally {
     pub passed: usize,
     /// Cases that failed, were uncontrolled, or broke it.
     pub failed: usize,
+    /// Cases in which it is wrong as pinned.
+    pub diverging: usize,
     /// Cases that it declares it cannot do.
     pub unsupported: usize,
 }
@@ -170,6 +181,7 @@ impl Verdict {
             Verdict::Passed => "passed",
             Verdict::Failed { .. } => "failed",
             Verdict::Uncontrolled { .. } => "uncontrolled",
+            Verdict::Diverges { .. } => "diverges",
             Verdict::Unsupported { .. } => "unsupported",
             Verdict::Broken { .. } => "broken",
         }

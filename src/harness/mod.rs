@@ -5,6 +5,7 @@
 
 pub mod check;
 pub mod compare;
+pub mod divergence;
 pub mod event;
 pub mod expect;
 pub mod runner;

@@ -5,19 +5,27 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use num_complex::Complex64;
 
-use crate::error::Rejection;
+use crate::error::{self, FunctionFault, PointwiseFault, Rejection};
 use crate::for_each_op;
-use crate::ops::{Form, Op};
+use crate::ops::{Form, Op, Quirk};
+use crate::tensor::element::Element;
 use crate::tensor::storage::Stored;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
 use super::elementwise::restride;
 use super::iterator::{self, Input};
-use super::machine::{Call, Machine, Result, Slot, Stop, StorageId, Tensor, TensorId};
-use super::{reduction, view};
+use super::machine::{Call, Machine, Operand, Result, Slot, Stop, StorageId, Tensor, TensorId};
+use super::{math, reduction, slice, view};
+
+mod record;
+mod terms;
+
+pub(super) use record::*;
+use terms::{Terms, partials};
 
 /// Names a node of the graph. Later steps have greater numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -35,6 +43,11 @@ struct Node {
     shape: Shape,
     dtype: DType,
     kind: Kind,
+    /// Whether a gradient has gone through it: what was kept for that is given up then (`release_variables`).
+    spent: bool,
+    /// Whether it was given to a view, which had none, by a write to another view, and no operation has asked for it
+    /// since: libtorch takes such a view for a leaf (`VariableHooks::is_leaf` looks at what the view knows itself).
+    unseen: bool,
 }
 
 #[derive(Debug)]
@@ -49,24 +62,137 @@ enum Kind {
 #[derive(Clone, Debug)]
 enum Derivative {
     /// As the operation table says.
-    Elementwise { op: Op, inputs: Box<[Input; 2]>, alpha: Scalar, versions: Vec<(StorageId, u64)> },
+    Elementwise { op: Op, saved: Saved, factor: Scalar },
     /// To the elements that the view stands for.
     View { shape: Shape, positions: Vec<usize> },
+    /// To the operands of an operation that overwrote the elements at these positions, what arrived there; to the tensor
+    /// as it was before, what arrived elsewhere, and at these positions what the operation passes to its own operand
+    /// (`CopySlices`).
+    Part { shape: Shape, positions: Vec<usize>, part: Box<Derivative> },
     /// From each result back to the elements that were summed into it, divided by `count`.
     Reduction { shape: Shape, target: Vec<usize>, count: usize },
+    /// From single elements of the result to single elements of each operand.
+    Routes { routes: Vec<Route>, versions: Vec<(StorageId, u64)> },
     /// Unchanged.
     Copy,
+    /// By a formula of the operation's own.
+    Formula(Formula),
+    /// libtorch has none.
+    Missing { name: &'static str },
     /// Not modelled.
     Unknown { op: Op },
+}
+
+/// What each operand receives of what arrived at a result: a function that holds on to what it needs of the operands.
+#[derive(Clone)]
+struct Formula {
+    function: Rc<Partials>,
+    /// The storages that it reads, as they were.
+    saved: Vec<(StorageId, u64)>,
+    /// The result, if that is needed again.
+    result: Option<KeptResult>,
+}
+
+/// The result of an operation that needs it again.
+#[derive(Clone, Debug)]
+struct KeptResult {
+    storage: StorageId,
+    version: u64,
+    dtype: DType,
+    shape: Shape,
+    /// What libtorch calls the operation.
+    node: error::Node,
+}
+
+impl KeptResult {
+    /// Refuses a result that was written to since (`SavedVariable::unpack`).
+    fn check(&self, machine: &Machine) -> Result<()> {
+        let (version, expected) = (machine.version(self.storage), self.version);
+        if version == expected {
+            return Ok(());
+        }
+        let (dtype, shape, node) = (self.dtype, self.shape.sizes().to_vec(), self.node);
+        Err(PointwiseFault::ModifiedResult { dtype, shape, node, version, expected }.into())
+    }
+}
+
+/// A gradient for each operand, if it receives any, from what arrived at the result.
+pub(super) type Partials = dyn Fn(&mut Machine, &Tensor) -> Result<Vec<Option<Tensor>>>;
+
+impl std::fmt::Debug for Formula {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Formula").field("saved", &self.saved).finish_non_exhaustive()
+    }
+}
+
+/// The elements of an operand that what arrives at a result goes to.
+#[derive(Clone, Debug)]
+pub(super) struct Route {
+    /// The node of the operand, as it was before the operation.
+    pub node: Option<NodeId>,
+    /// The shape of the operand.
+    pub shape: Shape,
+    /// From which element of the result to which one of the operand, both numbered row-major.
+    pub pairs: Vec<(usize, usize)>,
+    /// Whether they are added to zeros, which leaves no negative zero, or taken as they are.
+    pub added: bool,
+}
+
+impl Route {
+    /// What arrives at the operand. Sums are rounded once.
+    fn spread(&self, machine: &mut Machine, dtype: DType, arrived: &[Complex64]) -> Tensor {
+        let mut sums = vec![Complex64::default(); self.shape.numel()];
+        for &(from, to) in &self.pairs {
+            sums[to] = if self.added { sums[to] + arrived[from] } else { arrived[from] };
+        }
+        let sums = sums.into_iter().map(Scalar::Complex);
+        machine.allocate(Layout::contiguous(self.shape.clone()), Buffer::from_scalars(dtype, sums))
+    }
+}
+
+/// What each operand receives: of one element of the gradient, of each operand, and the parameters.
+pub(super) type Slopes = fn(&[f64]) -> Vec<f64>;
+
+/// What each operand receives: of the gradient, and of what was kept. Nothing for operands that need nothing.
+pub(super) type Backward = fn(&mut Machine, &Tensor, &Kept) -> Result<Vec<Option<Tensor>>>;
+
+/// What an operation keeps for its gradient.
+#[derive(Clone, Debug)]
+pub(super) struct Kept {
+    /// The operation.
+    pub op: Op,
+    /// The operands, without their place in the graph, and perhaps the result after them.
+    pub tensors: Vec<Option<Tensor>>,
+    /// The parameters.
+    pub numbers: Vec<f64>,
+    /// Which operands need a gradient.
+    pub needed: Vec<bool>,
+}
+
+/// The operands of an operation, as they were before it.
+#[derive(Clone, Debug)]
+pub(super) struct Saved {
+    inputs: Vec<Input>,
+    /// Whether the operation is flat: nothing flows back but zeros.
+    flat: bool,
+    /// Whether gradients have flowed through it already. Then nothing is kept any more.
+    freed: bool,
+    /// For each operand that is a tensor: itself, its storage, and how often that had been written to.
+    versions: Vec<Option<(TensorId, StorageId, u64)>>,
 }
 
 impl Graph {
     /// The node of an input that gradients are kept for.
     pub fn leaf(&mut self, shape: Shape, dtype: DType) -> NodeId {
-        self.add(Node { shape, dtype, kind: Kind::Leaf { gradient: None } })
+        self.add(Node { shape, dtype, kind: Kind::Leaf { gradient: None }, spent: false, unseen: false })
     }
 
     fn add(&mut self, node: Node) -> NodeId {
+        if let Kind::Operation { parents, .. } = &node.kind {
+            for parent in parents.iter().flatten() {
+                self.nodes[parent.0].unseen = false;
+            }
+        }
         self.nodes.push(node);
         NodeId(self.nodes.len() - 1)
     }
@@ -108,9 +234,18 @@ pub(super) fn backward(machine: &mut Machine, call: &Call) -> Result<Slot> {
             }
             Kind::Operation { parents, derivative } => (parents.clone(), derivative.clone()),
         };
-        let partials = derivative.apply(machine, &gradient)?;
+        if std::mem::replace(&mut machine.graph.nodes[node.0].spent, true) {
+            derivative.check_second()?;
+        }
+        let wanted: Vec<bool> = parents.iter().map(Option::is_some).collect();
+        let partials = derivative.apply(machine, &gradient, &wanted)?;
+        if let Kind::Operation { derivative: Derivative::Elementwise { saved, .. }, .. } =
+            &mut machine.graph.nodes[node.0].kind
+        {
+            saved.freed = true;
+        }
         for (parent, partial) in parents.into_iter().zip(partials) {
-            let Some(parent) = parent else { continue };
+            let (Some(parent), Some(partial)) = (parent, partial) else { continue };
             let (shape, dtype) = (machine.graph.nodes[parent.0].shape.clone(), machine.graph.nodes[parent.0].dtype);
             let partial = fit(machine, partial, &shape, dtype)?;
             let sum = match pending.remove(&parent) {
@@ -152,7 +287,18 @@ pub(super) fn check_in_place(machine: &Machine, call: &Call, target: TensorId, i
     if tensor.node.is_none() && inputs.iter().all(|input| node_of(input).is_none()) {
         return Ok(());
     }
+    if call.op.info().has(Quirk::NoAutograd) {
+        return Ok(());
+    }
     if call.form == Form::Out {
+        if call.op.info().has(Quirk::AutogradFallback) {
+            // The fallback looks at the target alone: a leaf, or a view of one.
+            let leaf = |tensor: &Tensor| tensor.node.is_some_and(|node| machine.graph.is_leaf(node));
+            if !leaf(tensor) && !tensor.base.is_some_and(|base| leaf(machine.tensor(base))) {
+                return Ok(());
+            }
+            return Err(PointwiseFault::OutFallback { name: call.op.name() }.into());
+        }
         if !call.op.info().differentiable {
             return Ok(());
         }
@@ -162,88 +308,30 @@ pub(super) fn check_in_place(machine: &Machine, call: &Call, target: TensorId, i
         if tensor.base.is_some_and(|base| machine.tensor(base).node.is_some_and(|node| machine.graph.is_leaf(node))) {
             return Err(Rejection::LeafViewInPlace.into());
         }
-        if machine.graph.is_leaf(node) {
+        if machine.graph.is_leaf(node) || machine.graph.nodes[node.0].unseen {
             return Err(Rejection::LeafInPlace.into());
         }
     }
-    if machine.views_of(tensor.storage) > 1 {
-        return Err(Stop::Unsupported("gradients through in-place operations on views".to_owned()));
-    }
-    if !call.op.info().differentiable {
+    if !call.op.info().differentiable && !call.op.info().has(Quirk::AutogradFallback) {
         return Err(Stop::Unsupported(format!("the gradient of {}_", call.op)));
     }
     Ok(())
 }
 
-/// Notes what an elementwise operation did, if gradients flow through it.
-pub(super) fn record_elementwise(
-    machine: &mut Machine,
-    call: &Call,
-    result: TensorId,
-    inputs: &[Input; 2],
-    alpha: Scalar,
-) {
-    let saved = inputs.iter().filter_map(|input| match input {
-        Input::Tensor(tensor) => Some(tensor.storage),
-        Input::Number(_) => None,
-    });
-    let versions = saved.map(|storage| (storage, machine.version(storage))).collect();
-    let parents = inputs
-        .iter()
-        .map(|input| match input {
-            Input::Tensor(tensor) => tensor.node,
-            Input::Number(_) => None,
-        })
-        .collect();
-    let derivative = Derivative::Elementwise { op: call.op, inputs: Box::new(inputs.clone()), alpha, versions };
-    record(machine, call.op, result, parents, derivative);
-}
-
-/// Notes a view of `operand`.
-pub(super) fn record_view(machine: &mut Machine, op: Op, view: TensorId, operand: &Tensor, positions: Vec<usize>) {
-    let derivative = Derivative::View { shape: operand.shape().clone(), positions };
-    record(machine, op, view, vec![operand.node], derivative);
-}
-
-/// Notes a reduction of `operand`.
-pub(super) fn record_reduction(
-    machine: &mut Machine,
-    op: Op,
-    result: TensorId,
-    operand: &Tensor,
-    target: Vec<usize>,
-    count: usize,
-) {
-    let derivative = Derivative::Reduction { shape: operand.shape().clone(), target, count };
-    record(machine, op, result, vec![operand.node], derivative);
-}
-
-/// Notes a copy of `operand`.
-pub(super) fn record_copy(machine: &mut Machine, op: Op, copy: TensorId, operand: &Tensor) {
-    record(machine, op, copy, vec![operand.node], Derivative::Copy);
-}
-
-/// Notes an operation whose gradient the reference does not model; asking for it is unsupported, not wrong.
-pub(super) fn record_unknown(machine: &mut Machine, op: Op, result: TensorId, operands: &[TensorId]) {
-    let parents = operands.iter().map(|id| machine.tensor(*id).node).collect();
-    record(machine, op, result, parents, Derivative::Unknown { op });
-}
-
-fn record(machine: &mut Machine, op: Op, result: TensorId, parents: Vec<Option<NodeId>>, derivative: Derivative) {
-    let tensor = machine.tensor(result);
-    let floating = tensor.dtype.category() >= Category::Floating;
-    if !op.info().differentiable || !floating || parents.iter().all(Option::is_none) {
-        return;
-    }
-    let (shape, dtype) = (tensor.shape().clone(), tensor.dtype);
-    let node = machine.graph.add(Node { shape, dtype, kind: Kind::Operation { parents, derivative } });
-    machine.tensor_mut(result).node = Some(node);
+/// Whether gradients flow from a result to what it was made of.
+fn flows(op: Op, result: &Tensor, parents: &[Option<NodeId>]) -> bool {
+    let floating = result.dtype.category() >= Category::Floating;
+    op.info().differentiable && floating && parents.iter().any(Option::is_some)
 }
 
 /// Brings a gradient to the shape and dtype of what it belongs to (`validate_outputs`).
 fn fit(machine: &mut Machine, gradient: Tensor, shape: &Shape, dtype: DType) -> Result<Tensor> {
     let mut gradient = gradient;
     gradient.node = None;
+    if gradient.shape() != shape && !shape.expands_to(gradient.shape()) {
+        // A result whose tensor was resized afterwards.
+        return Err(Stop::Unsupported("a gradient of a shape that the tensor has no more".to_owned()));
+    }
     if gradient.shape() != shape {
         let id = machine.add(gradient);
         let summed = reduction::sum_to(machine, Op::SumToSize, id, shape)?;
@@ -278,19 +366,98 @@ fn accumulate(machine: &mut Machine, leaf: NodeId, gradient: &Tensor) {
 }
 
 impl Derivative {
-    fn apply(&self, machine: &mut Machine, gradient: &Tensor) -> Result<Vec<Tensor>> {
+    /// Refuses a second gradient where operands were kept for the first.
+    fn check_second(&self) -> Result<()> {
         match self {
-            Derivative::Elementwise { op, inputs, alpha, versions } => {
-                let stale = versions.iter().any(|&(storage, version)| machine.version(storage) != version);
-                if stale && *op != Op::Add && *op != Op::Sub {
-                    return Err(Stop::Unsupported("an operand was modified before backward needed it".to_owned()));
+            Derivative::Part { .. } => Err(Rejection::Freed.into()),
+            Derivative::Formula(formula) if !formula.saved.is_empty() => Err(Rejection::Freed.into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// What libtorch calls a node of the graph: the operation, and which of its overloads with a gradient.
+    fn node(&self) -> Option<error::Node> {
+        let Derivative::Elementwise { op, saved, .. } = self else { return None };
+        let number = matches!(saved.inputs.get(1), Some(Input::Number(_)));
+        Some(error::Node(match (op, number) {
+            (Op::Add, false) => "Add",
+            (Op::Sub, false) => "Sub",
+            (Op::Mul, false) => "Mul",
+            (Op::Div, _) if saved.flat => "Div2",
+            (Op::Div, false) => "Div",
+            (Op::Add, true) => "Add1",
+            (Op::Sub, true) => "Sub1",
+            (Op::Mul, true) => "Mul1",
+            (Op::Div, true) => "Div1",
+            (Op::Fmod, false) => "Fmod1",
+            (Op::Fmod, true) => "Fmod",
+            (Op::Remainder, false) => "Remainder1",
+            (Op::Remainder, true) => "Remainder",
+            (Op::Rsub, false) => "Rsub",
+            (Op::Rsub, true) => "Rsub1",
+            (Op::Maximum, _) => "Maximum",
+            (Op::Minimum, _) => "Minimum",
+            (Op::Fmax, _) => "Fmax",
+            (Op::Fmin, _) => "Fmin",
+            _ => return None,
+        }))
+    }
+
+    /// What each operand receives that is `wanted`.
+    fn apply(&self, machine: &mut Machine, gradient: &Tensor, wanted: &[bool]) -> Result<Vec<Option<Tensor>>> {
+        let modified = |machine: &Machine, saved: &[(StorageId, u64)]| {
+            saved.iter().any(|&(storage, version)| machine.version(storage) != version)
+        };
+        let stale = || Err(Stop::Unsupported("an operand was modified before backward needed it".to_owned()));
+        match self {
+            Derivative::Elementwise { op, saved, factor } if saved.flat => {
+                // A rounded quotient keeps its operands all the same.
+                let terms = Terms { machine: RefCell::new(machine), op: *op, gradient, saved, factor: *factor };
+                terms.operand(1)?;
+                if wanted[1] {
+                    terms.operand(0)?;
                 }
-                let terms = Terms { machine: RefCell::new(machine), gradient, inputs, alpha: *alpha };
-                partials(*op, &terms)?.into_iter().map(|input| terms.tensor(input)).collect()
+                let zeros = Buffer::zeros(gradient.dtype, gradient.shape().numel());
+                let zeros = machine.allocate(Layout::contiguous(gradient.shape().clone()), zeros);
+                Ok(wanted.iter().map(|&wanted| wanted.then(|| zeros.clone())).collect())
+            }
+            Derivative::Elementwise { op, saved, factor } => {
+                let terms = Terms { machine: RefCell::new(machine), op: *op, gradient, saved, factor: *factor };
+                partials(*op, &terms, wanted)?
+                    .into_iter()
+                    .map(|input| input.map(|input| terms.tensor(input)).transpose())
+                    .collect()
             }
             Derivative::View { shape, positions } => {
                 let sums = view::gather_back(machine, gradient, shape, positions);
-                Ok(vec![machine.allocate(Layout::contiguous(shape.clone()), sums)])
+                Ok(vec![Some(machine.allocate(Layout::contiguous(shape.clone()), sums))])
+            }
+            Derivative::Part { shape, positions, part } => {
+                let whole = machine.elements::<Complex64>(gradient);
+                let scalars = positions.iter().map(|&position| Scalar::Complex(whole[position]));
+                let arrived = Buffer::from_scalars(gradient.dtype, scalars);
+                let arrived = machine.allocate(Layout::contiguous(shape.clone()), arrived);
+                let mut partials = part.apply(machine, &arrived, wanted)?;
+                if partials.is_empty() {
+                    return Err(Stop::Malformed("an operation without operands".to_owned()));
+                }
+                let own = match partials.remove(0) {
+                    Some(own) => fit(machine, own, shape, gradient.dtype)?,
+                    None => {
+                        let zeros = Buffer::zeros(gradient.dtype, shape.numel());
+                        machine.allocate(Layout::contiguous(shape.clone()), zeros)
+                    }
+                };
+                let before = restride(machine, gradient, Layout::contiguous(gradient.shape().clone()));
+                let own = machine.elements::<Complex64>(&own);
+                let mut elements = whole;
+                for (&position, value) in positions.iter().zip(own) {
+                    elements[position] = value;
+                }
+                let values = Buffer::from_scalars(gradient.dtype, elements.into_iter().map(Scalar::Complex));
+                machine.write(&before, &values);
+                partials.insert(0, Some(before));
+                Ok(partials)
             }
             Derivative::Reduction { shape, target, count } => {
                 let spread = crate::with_element_type!(gradient.dtype, T => {
@@ -305,110 +472,44 @@ impl Derivative {
                         arithmetic(machine, Op::Div, Input::Tensor(spread), count)?
                     }
                 };
-                Ok(vec![share])
+                Ok(vec![Some(share)])
             }
-            Derivative::Copy => Ok(vec![gradient.clone()]),
+            Derivative::Copy => Ok(vec![Some(gradient.clone())]),
+            Derivative::Missing { name } => Err(PointwiseFault::NoDerivative { name }.into()),
             Derivative::Unknown { op } => Err(Stop::Unsupported(format!("the gradient of {op}"))),
-        }
-    }
-}
-
-/// What the partial derivatives of the operation table are written in.
-struct Terms<'a> {
-    machine: RefCell<&'a mut Machine>,
-    gradient: &'a Tensor,
-    inputs: &'a [Input; 2],
-    alpha: Scalar,
-}
-
-impl Terms<'_> {
-    /// What arrived at the result.
-    fn gradient(&self) -> Result<Input> {
-        Ok(Input::Tensor(self.gradient.clone()))
-    }
-
-    /// The first operand, conjugated.
-    fn left(&self) -> Result<Input> {
-        self.conjugated(&self.inputs[0])
-    }
-
-    /// The second operand, conjugated.
-    fn right(&self) -> Result<Input> {
-        self.conjugated(&self.inputs[1])
-    }
-
-    /// The factor of the second operand, conjugated.
-    fn alpha(&self) -> Result<Input> {
-        self.conjugated(&Input::Number(self.alpha))
-    }
-
-    /// Its negative.
-    fn minus_alpha(&self) -> Result<Input> {
-        self.negative(self.alpha())
-    }
-
-    fn times(&self, a: Result<Input>, b: Result<Input>) -> Result<Input> {
-        self.combine(Op::Mul, a?, b?)
-    }
-
-    fn over(&self, a: Result<Input>, b: Result<Input>) -> Result<Input> {
-        self.combine(Op::Div, a?, b?)
-    }
-
-    fn negative(&self, a: Result<Input>) -> Result<Input> {
-        self.combine(Op::Mul, a?, Input::Number(Scalar::Int(-1)))
-    }
-
-    fn combine(&self, op: Op, a: Input, b: Input) -> Result<Input> {
-        arithmetic(&mut self.machine.borrow_mut(), op, a, b).map(Input::Tensor)
-    }
-
-    fn conjugated(&self, input: &Input) -> Result<Input> {
-        Ok(match input {
-            Input::Number(Scalar::Complex(value)) => Input::Number(Scalar::Complex(value.conj())),
-            Input::Tensor(tensor) if tensor.dtype.category() == Category::Complex => {
-                let mut machine = self.machine.borrow_mut();
-                let values: Vec<Complex64> = machine.elements(tensor);
-                let values = values.into_iter().map(|value| Scalar::Complex(value.conj()));
-                let conjugate = Buffer::from_scalars(tensor.dtype, values);
-                Input::Tensor(machine.allocate(Layout::contiguous(tensor.shape().clone()), conjugate))
+            Derivative::Formula(formula) => {
+                if modified(machine, &formula.saved) {
+                    return stale();
+                }
+                if let Some(result) = &formula.result {
+                    result.check(machine)?;
+                }
+                machine.aside(|machine| (formula.function)(machine, gradient))
             }
-            other => other.clone(),
-        })
-    }
-
-    fn tensor(&self, input: Result<Input>) -> Result<Tensor> {
-        match input? {
-            Input::Tensor(tensor) => Ok(tensor),
-            Input::Number(_) => Err(Stop::Malformed("a partial derivative without the gradient".to_owned())),
-        }
-    }
-}
-
-macro_rules! partials {
-    ($($variant:ident $name:literal $schema:literal {
-        signature: $signature:ident, forms: $forms:tt, result: $result:ident, compare: $compare:ident,
-        kernel: $shape:ident $arguments:tt $(=> $body:expr)?,
-        gradient: $gradient:ident $(($terms:ident) => [$($partial:expr),+])?,
-        tch: $tch:tt,
-    })+) => {
-        /// What each operand of an operation receives.
-        fn partials(op: Op, terms: &Terms) -> Result<Vec<Result<Input>>> {
-            match op {
-                $($(Op::$variant => {
-                    let $terms = terms;
-                    Ok(vec![$($partial),+])
-                })?)+
-                _ => Err(Stop::Unsupported(format!("the gradient of {op}"))),
+            Derivative::Routes { routes, versions } => {
+                if versions.iter().any(|&(storage, version)| machine.version(storage) != version) {
+                    return Err(Stop::Unsupported("an operand was modified before backward needed it".to_owned()));
+                }
+                let values: Vec<Complex64> = machine.elements(gradient);
+                Ok(routes.iter().map(|route| Some(route.spread(machine, gradient.dtype, &values))).collect())
             }
         }
-    };
+    }
 }
 
-for_each_op!(partials);
+/// The tensor with every element conjugated: itself if it is real.
+pub(super) fn conjugate(machine: &mut Machine, tensor: &Tensor) -> Tensor {
+    if tensor.dtype.category() != Category::Complex {
+        return tensor.clone();
+    }
+    let values: Vec<Complex64> = machine.elements(tensor);
+    let conjugates = values.into_iter().map(|value| Scalar::Complex(value.conj()));
+    let conjugates = Buffer::from_scalars(tensor.dtype, conjugates);
+    machine.allocate(Layout::contiguous(tensor.shape().clone()), conjugates)
+}
 
 /// An elementwise operation of the table, outside of the graph.
-fn arithmetic(machine: &mut Machine, op: Op, a: Input, b: Input) -> Result<Tensor> {
+pub(super) fn arithmetic(machine: &mut Machine, op: Op, a: Input, b: Input) -> Result<Tensor> {
     let inputs = [a, b];
     let shape = iterator::broadcast(&inputs)?;
     super::elementwise::compute(machine, op, &inputs, shape, Scalar::Int(1))

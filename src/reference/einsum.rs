@@ -1,48 +1,37 @@
 //! `einsum`: an equation, operands, and the sum over every label that the result lacks (`at::einsum`).
+//!
+//! Operands are contracted from left to right, each pair by a sum of what only one of them has, and a batched product or
+//! an elementwise one, as libtorch does it: from these come the dtype of the result, its strides, what is refused of the
+//! dtypes, and the gradients.
 
-use num_complex::Complex64;
+use std::collections::VecDeque;
 
-use crate::error::{EinsumFault, Product, Rejection};
-use crate::tensor::storage::Stored;
-use crate::tensor::{Buffer, Category, Layout, Shape};
+use crate::error::{EinsumFault, Rejection};
+use crate::ops::Op;
+use crate::tensor::{Layout, Shape};
 
-use super::backward;
-use super::machine::{Call, Machine, Result, Slot, Tensor};
-use super::number::Number;
+use super::machine::{Call, Machine, Result, Slot, TensorId};
+use super::product::parts;
 use super::view;
 
 /// `einsum`.
 pub(super) fn einsum(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let ids = call.tensors(1)?.to_vec();
-    let operands: Vec<Tensor> = ids.iter().map(|id| machine.tensor(*id).clone()).collect();
-    let ranks: Vec<usize> = operands.iter().map(|operand| operand.shape().rank()).collect();
+    let ranks: Vec<usize> = ids.iter().map(|id| machine.tensor(*id).shape().rank()).collect();
     let equation = Equation::parse(call.text(0)?, &ranks).map_err(Rejection::Einsum)?;
-    let layouts = operands
-        .iter()
-        .enumerate()
-        .map(|(at, operand)| equation.align(at, &operand.layout))
-        .collect::<std::result::Result<Vec<_>, _>>()
-        .map_err(Rejection::Einsum)?;
-    let sizes = equation.sizes(&layouts).map_err(Rejection::Einsum)?;
-    if operands.len() > 1 {
-        check_dtypes(&operands)?;
+    let mut seen = Seen { sizes: vec![1; equation.dims.len()], counts: vec![0; equation.dims.len()] };
+    for (operand, id) in ids.iter().enumerate() {
+        let layout = machine.tensor(*id).layout.clone();
+        equation.align(operand, &layout, &mut seen).map_err(Rejection::Einsum)?;
     }
-    let result = if operands.len() == 1 && equation.output == equation.dims.len() {
-        // Nothing to multiply and nothing to sum: the result is a view of the operand.
-        view::apply(machine, call.op, ids[0], |_, from, _| {
-            let aligned = equation.align(0, from).map_err(Rejection::Einsum)?;
-            Ok(aligned)
-        })?
-    } else {
-        let shape = Shape::new(sizes[..equation.output].to_vec()).map_err(|_| Rejection::Numel)?;
-        let full = Shape::new(sizes.clone()).map_err(|_| Rejection::Numel)?;
-        let values = contract(machine, &operands, &layouts, &full, &shape);
-        let result = machine.allocate(Layout::contiguous(shape), values);
-        let result = machine.add(result);
-        backward::record_unknown(machine, call.op, result, &ids);
-        result
-    };
-    Ok(Slot::Tensor(result))
+    machine.compose(|machine| equation.contract(machine, call.op, &ids, seen.counts)).map(Slot::Tensor)
+}
+
+/// What is known of each dimension of the equation from the operands looked at so far: its size, and how many operands
+/// have it with another size than 1.
+struct Seen {
+    sizes: Vec<i64>,
+    counts: Vec<usize>,
 }
 
 /// A label of the equation: a letter, or one of the dimensions that ellipses cover, counted as in the widest of them.
@@ -128,47 +117,127 @@ impl Equation {
     }
 
     /// An operand with its dimensions in the order of the equation, size 1 where it lacks one, and the diagonal where a
-    /// letter repeats.
-    fn align(&self, operand: usize, layout: &Layout) -> std::result::Result<Layout, EinsumFault> {
-        let mut sizes: Vec<Option<i64>> = vec![None; self.dims.len()];
-        let mut strides = vec![0; self.dims.len()];
-        for (dim, label) in self.operands[operand].iter().enumerate() {
+    /// letter repeats. Sizes are compared with each other, and with those of the operands before, letter by letter.
+    fn align(&self, operand: usize, layout: &Layout, seen: &mut Seen) -> std::result::Result<Layout, EinsumFault> {
+        let (mut sizes, mut strides) = (layout.shape.sizes().to_vec(), layout.strides.clone());
+        let mut places: Vec<Option<usize>> = vec![None; self.dims.len()];
+        // The next dimension: a diagonal takes one away.
+        let mut dim = 0;
+        for label in &self.operands[operand] {
             let at = self.dims.iter().position(|other| other == label).expect("every label has a dimension");
-            let size = layout.shape.sizes()[dim];
-            match (sizes[at], label) {
-                (Some(first), Label::Letter(label)) if first != size => {
-                    return Err(EinsumFault::RepeatedSizes { label: *label, operand, first, second: size });
+            if let (Some(first), Label::Letter(letter)) = (places[at], label) {
+                if sizes[dim] != sizes[first] {
+                    let (first, second) = (sizes[first], sizes[dim]);
+                    return Err(EinsumFault::RepeatedSizes { label: *letter, operand, first, second });
                 }
-                _ => {}
+                sizes.remove(dim);
+                strides[first] += strides.remove(dim);
+                continue;
             }
-            sizes[at] = Some(size);
-            strides[at] += layout.strides[dim];
-        }
-        let sizes = sizes.into_iter().map(|size| size.unwrap_or(1)).collect();
-        Ok(Layout { shape: Shape::new(sizes).expect("sizes of an operand"), strides, offset: layout.offset })
-    }
-
-    /// The size of every dimension: sizes of 1 give way.
-    fn sizes(&self, layouts: &[Layout]) -> std::result::Result<Vec<i64>, EinsumFault> {
-        let mut sizes = vec![1; self.dims.len()];
-        for (operand, layout) in layouts.iter().enumerate() {
-            for (dim, label) in self.operands[operand].iter().enumerate() {
-                let at = self.dims.iter().position(|other| other == label).expect("every label has a dimension");
-                let (size, seen) = (layout.shape.sizes()[at], sizes[at]);
-                if size == 1 || size == seen {
-                    continue;
-                }
-                if seen != 1 {
+            let size = sizes[dim];
+            if size != 1 {
+                let known = seen.sizes[at];
+                if known != 1 && known != size {
                     return Err(match *label {
-                        Label::Letter(label) => EinsumFault::SizeMismatch { label, size, operand, seen },
-                        Label::Covered(_) => EinsumFault::EllipsisMismatch { dim, size, operand, seen },
+                        Label::Letter(label) => EinsumFault::SizeMismatch { label, size, operand, seen: known },
+                        Label::Covered(_) => EinsumFault::EllipsisMismatch { dim, size, operand, seen: known },
                     });
                 }
-                sizes[at] = size;
+                seen.sizes[at] = size;
+                seen.counts[at] += 1;
             }
+            places[at] = Some(dim);
+            dim += 1;
         }
-        Ok(sizes)
+        let shape = places.iter().map(|place| place.map_or(1, |dim| sizes[dim])).collect();
+        let strides = places.iter().map(|place| place.map_or(1, |dim| strides[dim])).collect();
+        Ok(Layout { shape: Shape::new(shape).expect("sizes of an operand"), strides, offset: layout.offset })
     }
+
+    /// The operands, aligned, multiplied and summed. `counts` says how many of them are left that have a dimension.
+    fn contract(&self, machine: &mut Machine, op: Op, ids: &[TensorId], mut counts: Vec<usize>) -> Result<TensorId> {
+        let mut operands = VecDeque::new();
+        for (operand, id) in ids.iter().enumerate() {
+            let aligned = |_: &Machine, from: &Layout, _| {
+                let mut own = Seen { sizes: vec![1; self.dims.len()], counts: counts.clone() };
+                self.align(operand, from, &mut own).map_err(|fault| Rejection::Einsum(fault).into())
+            };
+            operands.push_back(view::apply(machine, op, *id, aligned)?);
+        }
+        while operands.len() > 1 {
+            let (Some(mut a), Some(mut b)) = (operands.pop_front(), operands.pop_front()) else { break };
+            let (mut together, mut only_a, mut only_b) = (Vec::new(), Vec::new(), Vec::new());
+            for (dim, count) in counts.iter_mut().enumerate().skip(self.output) {
+                let size = |id: TensorId| machine.tensor(id).shape().sizes()[dim];
+                if size(a) != 1 && size(b) != 1 {
+                    *count -= 1;
+                    if *count == 1 {
+                        together.push(dim);
+                        *count = 0;
+                    }
+                } else if *count == 1 && (size(a) != 1 || size(b) != 1) {
+                    if size(a) != 1 { &mut only_a } else { &mut only_b }.push(dim as i64);
+                    *count = 0;
+                }
+            }
+            if !only_a.is_empty() {
+                a = parts::sum(machine, a, only_a, true)?;
+            }
+            if !only_b.is_empty() {
+                b = parts::sum(machine, b, only_b, true)?;
+            }
+            operands.push_front(pair(machine, a, b, &together)?);
+        }
+        let result = operands.pop_front().ok_or(Rejection::Einsum(EinsumFault::NoOperands))?;
+        if self.output == self.dims.len() {
+            return Ok(result);
+        }
+        if ids.len() == 1 {
+            return parts::sum(machine, result, (self.output as i64..self.dims.len() as i64).collect(), false);
+        }
+        let sizes = machine.tensor(result).shape().sizes()[..self.output].to_vec();
+        parts::view(machine, result, sizes)
+    }
+}
+
+/// Two operands multiplied, and summed over dimensions that both have, which stay with length 1 (`sumproduct_pair`).
+fn pair(machine: &mut Machine, a: TensorId, b: TensorId, summed: &[usize]) -> Result<TensorId> {
+    if summed.is_empty() {
+        return parts::binary(machine, Op::Mul, a, b);
+    }
+    let (left, right) = (machine.tensor(a).shape().sizes().to_vec(), machine.tensor(b).shape().sizes().to_vec());
+    let (mut both, mut only_a, mut only_b) = (Vec::new(), Vec::new(), Vec::new());
+    for dim in (0..left.len()).filter(|dim| !summed.contains(dim)) {
+        match (left[dim] != 1, right[dim] != 1) {
+            (true, true) => both.push(dim),
+            (true, false) => only_a.push(dim),
+            _ => only_b.push(dim),
+        }
+    }
+    // What the result has later comes from the right.
+    let exchanged = matches!((only_a.first(), only_b.last()), (Some(first), Some(last)) if last < first);
+    let (a, b, left, right) = if exchanged { (b, a, right, left) } else { (a, b, left, right) };
+    if exchanged {
+        std::mem::swap(&mut only_a, &mut only_b);
+    }
+    let sizes = |dims: &[usize], of: &[i64]| -> Vec<i64> { dims.iter().map(|&dim| of[dim]).collect() };
+    let product = |dims: &[usize], of: &[i64]| sizes(dims, of).iter().product::<i64>();
+    let order = |groups: [&[usize]; 4]| -> Vec<i64> { groups.concat().into_iter().map(|dim| dim as i64).collect() };
+    let (batch, inner) = (product(&both, &left), product(summed, &left));
+    let (rows, columns) = (product(&only_a, &left), product(&only_b, &right));
+    let permuted = parts::permute(machine, a, order([&both, &only_a, summed, &only_b]))?;
+    let first = parts::reshape(machine, permuted, vec![batch, rows, inner])?;
+    let permuted = parts::permute(machine, b, order([&both, summed, &only_b, &only_a]))?;
+    let second = parts::reshape(machine, permuted, vec![batch, inner, columns])?;
+    let made = parts::binary(machine, Op::Bmm, first, second)?;
+    let spread = [sizes(&both, &left), sizes(&only_a, &left), vec![1; summed.len()], sizes(&only_b, &right)].concat();
+    let made = parts::view(machine, made, spread)?;
+    let places = order([&both, &only_a, summed, &only_b]);
+    let mut back = vec![0; places.len()];
+    for (at, dim) in places.into_iter().enumerate() {
+        back[dim as usize] = at as i64;
+    }
+    parts::permute(machine, made, back)
 }
 
 fn parse_operands(left: &str, count: usize) -> std::result::Result<Vec<Vec<Item>>, EinsumFault> {
@@ -245,46 +314,4 @@ fn parse_output(
         at += 1;
     }
     Ok(dims)
-}
-
-/// libtorch multiplies pairs as batches of matrices, or element by element where nothing is summed; only the first
-/// insists on one dtype.
-fn check_dtypes(operands: &[Tensor]) -> Result<()> {
-    let first = operands[0].dtype;
-    match operands.iter().find(|operand| operand.dtype != first) {
-        Some(other) => Err(Rejection::ProductDtypes { a: first, b: other.dtype, product: Product::Batch }.into()),
-        None => Ok(()),
-    }
-}
-
-/// The product of all operands at every index, summed over the dimensions that the result lacks.
-fn contract(machine: &Machine, operands: &[Tensor], layouts: &[Layout], full: &Shape, shape: &Shape) -> Buffer {
-    let terms = full.numel() / shape.numel().max(1);
-    macro_rules! contract {
-        ($type:ty) => {{
-            let mut products: Option<Vec<$type>> = None;
-            for (operand, layout) in operands.iter().zip(layouts) {
-                let expanded = layout.expand(full).expect("every dimension was checked");
-                let factors = machine.buffer(operand.storage).gather::<$type>(&expanded);
-                products = Some(match products {
-                    None => factors,
-                    Some(products) => products.into_iter().zip(factors).map(|(a, b)| a.times(b)).collect(),
-                });
-            }
-            let products = products.unwrap_or_default();
-            // The dimensions that are summed are the innermost ones.
-            let sum = |terms: &[$type]| terms.iter().fold(<$type>::default(), |sum, term| sum.plus(*term));
-            match products.len() {
-                0 => <$type>::wrap(vec![<$type>::default(); shape.numel()]),
-                _ => <$type>::wrap(products.chunks(terms).map(sum).collect()),
-            }
-        }};
-    }
-    let dtype = operands[0].dtype;
-    let sums = match dtype.category() {
-        Category::Complex => contract!(Complex64),
-        Category::Floating => contract!(f64),
-        _ => contract!(i64),
-    };
-    Buffer::from_scalars(dtype, sums.scalars().into_iter())
 }

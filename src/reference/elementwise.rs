@@ -1,116 +1,347 @@
 //! Operations that work element by element: operands are broadcast and promoted, then one expression decides.
 
-use crate::error::{AlphaKind, Rejection};
-use crate::ops::{Form, Op, ResultType, Signature};
+use num_complex::Complex;
+
+use crate::error::{AlphaKind, FunctionFault, PointwiseFault, Rejection};
+use crate::ops::{DtypeSet, Form, Op, ParamKind, Quirk, ResultType, Signature};
 use crate::program::Arg;
+use crate::tensor::element::Element;
 use crate::tensor::storage::Stored;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
+use crate::with_element_type as with_any_type;
 
-use super::backward;
 use super::evaluate::{self, Kernel};
 use super::iterator::{self, Input};
-use super::machine::{Call, Machine, Operand, Result, Slot, Stop, Tensor, TensorId};
-use super::number::Number;
+use super::machine::{Call, Machine, Operand, Result, Slot, Stop, Tensor, TensorId, is_large};
+use super::number::{
+    Computed, Integer, Number, Quotient, Real, RealNumber, with_float_type, with_integer_type, with_real_type,
+    with_wide_type,
+};
+use super::{arithmetic, backward};
+
+mod kernels;
+
+pub(super) use kernels::*;
 
 /// The loop of one operation, for every dtype that it takes.
 pub(super) struct Elementwise {
     /// Computes the whole result from the operands, already broadcast, in the common dtype.
-    pub run: fn(DType, &Machine, &Pair) -> Buffer,
-    /// Whether complex numbers are refused.
-    pub ordered: bool,
+    pub run: fn(DType, &Machine, &Operands) -> std::result::Result<Buffer, Halt>,
 }
 
-/// Two operands, broadcast to one shape, and the factor of the second.
-pub(super) struct Pair {
-    left: Input,
-    right: Input,
-    shape: Shape,
-    alpha: Scalar,
+/// A loop that elements stop: integers are divided by zero.
+pub(super) struct Halt {
+    /// The results, with anything where there is none.
+    pub results: Buffer,
+    /// Which elements have a result, row-major.
+    pub done: Vec<bool>,
 }
 
-/// Runs an elementwise operation in any of its forms. The order of the checks is libtorch's: autograd, what the
-/// operation itself refuses, overlap, shapes, the target's shape, dtypes, `alpha`.
+/// Operands, broadcast to one shape, and the factor of one of them.
+pub(super) struct Operands {
+    pub inputs: Vec<Input>,
+    pub shape: Shape,
+    pub factor: Scalar,
+    /// Whether the second operand has one element and is not rounded to float16 or bfloat16.
+    unrounded_second: bool,
+}
+
+/// What the row of an operation says of how it is computed. An operation that is several (division with a rounding mode)
+/// has a row for its arguments, and these for each.
+#[derive(Clone, Copy)]
+pub(super) struct Facts {
+    /// The operation whose gradient it has.
+    pub gradient: Op,
+    pub result: ResultType,
+    pub dtypes: DtypeSet,
+    pub refusal: &'static str,
+}
+
+impl Facts {
+    pub fn of(op: Op) -> Facts {
+        let info = op.info();
+        Facts { gradient: op, result: info.result, dtypes: info.dtypes, refusal: info.refusal }
+    }
+
+    /// The dtype that operands are computed in, and that of the result.
+    fn dtypes(&self, inputs: &[Input]) -> (DType, DType) {
+        let common = iterator::result_type(inputs);
+        match self.result {
+            ResultType::Bool => (common, DType::Bool),
+            ResultType::Float if common.category() < Category::Floating => (DType::Float32, DType::Float32),
+            ResultType::Double if common.category() == Category::Complex => (DType::Complex128, DType::Complex128),
+            ResultType::Double => (DType::Float64, DType::Float64),
+            ResultType::Chosen => {
+                let chosen = iterator::result_type(&inputs[1..]);
+                (chosen, chosen)
+            }
+            ResultType::Complex if common == DType::Float64 => (common, DType::Complex128),
+            ResultType::Complex => (common, DType::Complex64),
+            _ => (common, common),
+        }
+    }
+
+    /// Refuses a dtype that the kernel does not compute in.
+    fn check_kernel(&self, common: DType) -> Result<()> {
+        if self.dtypes.contains(common) {
+            return Ok(());
+        }
+        Err(PointwiseFault::NoKernel { kernel: self.refusal.split('|').next().unwrap_or_default(), dtype: common }
+            .into())
+    }
+}
+
+/// Runs an elementwise operation in any of its forms.
+///
+/// # The order of faults
+///
+/// A program with several faults is refused for the first of these:
+///
+/// 1. autograd: a leaf, or a view of one, that is written to; `out=` beside operands that require grad;
+/// 2. what the operation refuses before it looks at anything else: a rounding mode that there is not, bool operands of a
+///    difference, complex operands of an extremum;
+/// 3. memory: a target with an element that stands for several, then one that overlaps an operand in part;
+/// 4. shapes, from the first operand to the last; then a target in place, or one that is an operand, of another shape;
+/// 5. dtypes: a result that cannot be cast to the target;
+///
+/// then `out=` is resized, with its warning, and after that
+///
+/// 6. a factor of a higher category than the result (`alpha_check`);
+/// 7. a dtype that the kernel does not compute in;
+/// 8. a factor that is beyond the dtype (`checked_convert`);
+/// 9. an element: a division of an integer by zero. What came before it in the loop is written already.
 pub(super) fn run(machine: &mut Machine, call: &Call, kernel: Elementwise) -> Result<Slot> {
-    let inputs = [input(machine, call, 0)?, input(machine, call, 1)?];
-    let target = match call.form {
-        Form::Functional => None,
-        Form::InPlace => Some(call.tensor(0)?),
-        Form::Out => call.out,
-    };
-    if let Some(target) = target {
-        backward::check_in_place(machine, call, target, &inputs)?;
+    if let Some(target) = call.target()? {
+        backward::check_in_place(machine, call, target, &inputs(machine, call)?)?;
     }
-    check_operands(call.op, &inputs)?;
-    if let Some(target) = target {
-        iterator::check_overlap(machine.tensor(target), &inputs)?;
-    }
-    // A target that is an operand takes part in broadcasting, as that of an in-place operation always does; any other
-    // target given by `out=` does not.
-    let shape = iterator::broadcast(&inputs)?;
-    let read = |target: &TensorId| call.args.iter().any(|arg| matches!(arg, Operand::Tensor(id) if id == target));
-    if let Some(target) = target.filter(read) {
-        let output = machine.tensor(target).shape();
-        if *output != shape {
-            let (output, broadcast) = (output.sizes().to_vec(), shape.sizes().to_vec());
-            return Err(Rejection::OutputShape { output, broadcast }.into());
-        }
-    }
-    let (common, result) = dtypes(call.op, &inputs);
-    if let Some(target) = target {
-        let to = machine.tensor(target).dtype;
-        if !result.can_cast_to(to) {
-            return Err(Rejection::CannotCast { from: result, to }.into());
-        }
-    }
-    let alpha = alpha(call, result)?;
-    if kernel.ordered && common.category() == Category::Complex {
-        return Err(Rejection::Unordered { name: call.op.name(), dtype: common }.into());
-    }
+    let (kernel, facts) = arithmetic::rounded(call, kernel)?;
+    run_as(machine, call, kernel, facts)
+}
 
-    let layout = iterator::result_layout(&inputs, &shape);
-    let [left, right] = inputs.clone();
-    let values = (kernel.run)(common, machine, &Pair { left, right, shape: shape.clone(), alpha });
-    let slot = match target {
-        None => {
-            let mut result = machine.allocate(Layout::contiguous(shape.clone()), values);
-            if result.layout != layout {
-                result = restride(machine, &result, layout);
-            }
-            machine.add(result)
-        }
-        Some(target) => {
-            if call.form == Form::Out && *machine.tensor(target).shape() != shape {
-                // A result of another dtype goes through a tensor in between, which is told to resize the target again.
-                let tellings = if [common, result].contains(&machine.tensor(target).dtype) { 1 } else { 2 };
-                resize_output(machine, target, layout, tellings);
-            }
-            let tensor = machine.tensor(target).clone();
-            machine.write(&tensor, &values);
-            target
+/// The same for an operation that is several.
+pub(super) fn run_as(machine: &mut Machine, call: &Call, kernel: Elementwise, facts: Facts) -> Result<Slot> {
+    let inputs = inputs(machine, call)?;
+    run_on(machine, call, kernel, facts, inputs)
+}
+
+/// The same on operands that are not just those of the call.
+pub(super) fn run_on(
+    machine: &mut Machine,
+    call: &Call,
+    kernel: Elementwise,
+    facts: Facts,
+    inputs: Vec<Input>,
+) -> Result<Slot> {
+    let plan = Plan::typed(machine, call, &inputs, facts.dtypes(&inputs), Casting::Promoted)?;
+    let factor = factor(call)?;
+    plan.prepare(machine, call)?;
+    alpha_check(call, plan.result, factor)?;
+    facts.check_kernel(plan.common)?;
+    let mut operands = Operands::new(call.op, inputs.clone(), plan.shape.clone(), factor);
+    if call.form == Form::InPlace && call.op.info().has(Quirk::NumberFirstInPlace) {
+        operands.unrounded_second &= !matches!(inputs[1], Input::Number(_));
+    }
+    if call.op.info().signature == Signature::Arithmetic && !operands.factor.fits(plan.common) {
+        return Err(PointwiseFault::Overflow { dtype: plan.common }.into());
+    }
+    let values = match (kernel.run)(plan.common, machine, &operands) {
+        Ok(values) => values,
+        Err(halt) => {
+            plan.write_in_part(machine, &inputs, &halt);
+            return Err(PointwiseFault::ZeroDivision {}.into());
         }
     };
-    backward::record_elementwise(machine, call, slot, &inputs, alpha);
+    if facts.gradient.info().has(Quirk::AutogradFallback) && !facts.gradient.info().differentiable {
+        let slot = plan.deliver(machine, values);
+        backward::record_missing(machine, call.op, call.form, slot, &inputs);
+        return Ok(Slot::Tensor(slot));
+    }
+    let saved = backward::save(machine, call, inputs, arithmetic::rounds(call));
+    let slot = plan.deliver(machine, values);
+    backward::record_elementwise(machine, facts.gradient, slot, saved, factor);
     Ok(Slot::Tensor(slot))
 }
 
+/// What is settled before any element is computed, whatever the operation: libtorch's `TensorIterator` at work.
+pub(super) struct Plan {
+    /// The tensor that is written to, unless the result is a new one.
+    pub target: Option<TensorId>,
+    /// The shape of the result.
+    pub shape: Shape,
+    /// The dtype that operands are computed in.
+    pub common: DType,
+    /// The dtype of the result.
+    pub result: DType,
+    /// The layout of the result, if it is a new one.
+    pub layout: Layout,
+}
+
+/// Which dtypes a target may have (`TensorIteratorConfig`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Casting {
+    /// Every one that the result can be cast to.
+    Promoted,
+    /// That of the result.
+    Exact,
+    /// Every one.
+    Any,
+}
+
+impl Plan {
+    /// The checks, in libtorch's order: autograd, what the operation itself refuses, overlap, shapes, the target's
+    /// shape, dtypes.
+    pub fn new(machine: &Machine, call: &Call, inputs: &[Input]) -> Result<Plan> {
+        Plan::typed(machine, call, inputs, Facts::of(call.op).dtypes(inputs), Casting::Promoted)
+    }
+
+    /// The same where the dtypes do not follow from the operands: that which they are computed in, that of the result,
+    /// and what the target may have instead.
+    pub fn typed(
+        machine: &Machine,
+        call: &Call,
+        inputs: &[Input],
+        (common, result): (DType, DType),
+        casting: Casting,
+    ) -> Result<Plan> {
+        if let Some(target) = call.target()? {
+            backward::check_in_place(machine, call, target, inputs)?;
+        }
+        Plan::settle(machine, call, inputs, (common, result), casting)
+    }
+
+    /// The same without autograd.
+    pub fn unwatched(machine: &Machine, call: &Call, inputs: &[Input], dtypes: (DType, DType)) -> Result<Plan> {
+        Plan::settle(machine, call, inputs, dtypes, Casting::Promoted)
+    }
+
+    fn settle(
+        machine: &Machine,
+        call: &Call,
+        inputs: &[Input],
+        (common, result): (DType, DType),
+        casting: Casting,
+    ) -> Result<Plan> {
+        let target = call.target()?;
+        check_operands(call.op, inputs)?;
+        if let Some(target) = target {
+            iterator::check_overlap(machine.tensor(target), inputs)?;
+        }
+        // A target that is an operand takes part in broadcasting, as that of an in-place operation always does; any
+        // other target given by `out=` does not.
+        let shape = iterator::broadcast(inputs)?;
+        let read = |target: &TensorId| call.args.iter().any(|arg| matches!(arg, Operand::Tensor(id) if id == target));
+        if let Some(target) = target.filter(read) {
+            let output = machine.tensor(target).shape();
+            if *output != shape {
+                let (output, broadcast) = (output.sizes().to_vec(), shape.sizes().to_vec());
+                return Err(Rejection::OutputShape { output, broadcast }.into());
+            }
+        }
+        if let Some(target) = target {
+            let to = machine.tensor(target).dtype;
+            match casting {
+                Casting::Promoted if !result.can_cast_to(to) => {
+                    return Err(Rejection::CannotCast { from: result, to }.into());
+                }
+                Casting::Exact if result != to => {
+                    return Err(FunctionFault::OutputDtype { found: to, expected: result }.into());
+                }
+                _ => {}
+            }
+        }
+        let layout = iterator::result_layout(&iterator::converted(inputs, common), &shape);
+        iterator::check_operands_memory(inputs, common)?;
+        match target {
+            None => iterator::check_memory(&layout, result, iterator::request(&layout))?,
+            Some(_) if is_large(&shape, result) => return Err(iterator::too_large(usize::MAX)),
+            Some(_) => {}
+        }
+        Ok(Plan { target, shape, common, result, layout })
+    }
+
+    /// Gives the tensor that is written to its shape. libtorch has done this when it comes to what the kernel refuses.
+    pub fn prepare(&self, machine: &mut Machine, call: &Call) -> Result<()> {
+        let Some(target) = self.target.filter(|_| call.form == Form::Out) else { return Ok(()) };
+        if *machine.tensor(target).shape() != self.shape {
+            // A result of another dtype goes through a tensor in between, which is told to resize the target again.
+            let direct = call.op.info().has(Quirk::Unstructured)
+                || [self.common, self.result].contains(&machine.tensor(target).dtype);
+            let tellings = if direct { 1 } else { 2 };
+            resize_output(machine, target, self.layout.clone(), tellings);
+        }
+        Ok(())
+    }
+
+    /// Puts the result, row-major, where it belongs.
+    pub fn deliver(&self, machine: &mut Machine, values: Buffer) -> TensorId {
+        match self.target {
+            None => {
+                let mut result = machine.allocate(Layout::contiguous(self.shape.clone()), values);
+                if result.layout != self.layout {
+                    result = restride(machine, &result, self.layout.clone());
+                }
+                machine.add(result)
+            }
+            Some(target) => {
+                let tensor = machine.tensor(target).clone();
+                // A result that is not of the target's dtype is one of the common dtype first.
+                let through_complex = self.common.category() == Category::Complex;
+                if through_complex
+                    && self.shape.numel() > 0
+                    && tensor.dtype.category() < Category::Complex
+                    && tensor.dtype != self.result
+                {
+                    machine.warnings.push(COMPLEX_TO_REAL.to_owned());
+                }
+                machine.write(&tensor, &values);
+                target
+            }
+        }
+    }
+
+    /// Writes the results before the element that stopped the loop. They are in the target only if it has the dtype
+    /// that is computed in; else they were in a tensor in between.
+    fn write_in_part(&self, machine: &mut Machine, inputs: &[Input], halt: &Halt) {
+        let Some(target) = self.target else { return };
+        let tensor = machine.tensor(target).clone();
+        if tensor.dtype != self.common {
+            return;
+        }
+        let place = iterator::loop_places(&tensor.layout, inputs, &self.shape);
+        let stop = (0..place.len()).filter(|&at| !halt.done[at]).map(|at| place[at]).min().unwrap_or(usize::MAX);
+        let kept = Buffer::from_bytes(tensor.dtype, &machine.buffer(tensor.storage).to_bytes(&tensor.layout));
+        let kept = kept.expect("the bytes of whole elements").scalars();
+        let results = halt.results.scalars();
+        let mixed = (0..place.len()).map(|at| if place[at] < stop { results[at] } else { kept[at] });
+        let mixed = Buffer::from_scalars(tensor.dtype, mixed.collect::<Vec<_>>().into_iter());
+        machine.write(&tensor, &mixed);
+    }
+}
+
+/// The warning of `copy_` from complex to real numbers.
+pub(super) const COMPLEX_TO_REAL: &str = "Casting complex values to real discards the imaginary part";
+
 /// Computes an elementwise operation on operands that are known to fit, without autograd, in a new contiguous tensor.
-pub(super) fn compute(
-    machine: &mut Machine,
-    op: Op,
-    inputs: &[Input; 2],
-    shape: Shape,
-    alpha: Scalar,
-) -> Result<Tensor> {
+pub(super) fn compute(machine: &mut Machine, op: Op, inputs: &[Input], shape: Shape, factor: Scalar) -> Result<Tensor> {
     let Kernel::Elementwise(kernel) = evaluate::kernel(op) else {
         return Err(Stop::Malformed(format!("{op} is not elementwise")));
     };
-    let [left, right] = inputs.clone();
-    let pair = Pair { left, right, shape: shape.clone(), alpha };
-    let values = (kernel.run)(dtypes(op, inputs).0, machine, &pair);
-    Ok(machine.allocate(Layout::contiguous(shape), values))
+    let operands = Operands::new(op, inputs.to_vec(), shape.clone(), factor);
+    match (kernel.run)(Facts::of(op).dtypes(inputs).0, machine, &operands) {
+        Ok(values) => Ok(machine.allocate(Layout::contiguous(shape), values)),
+        Err(_) => Err(PointwiseFault::ZeroDivision {}.into()),
+    }
 }
 
-fn input(machine: &Machine, call: &Call, at: usize) -> Result<Input> {
+/// The operands of a call: its tensors, and the numbers that stand where a tensor could.
+pub(super) fn inputs(machine: &Machine, call: &Call) -> Result<Vec<Input>> {
+    let params = call.op.info().signature.params();
+    let operands = (0..params.len()).filter(|at| matches!(params[*at].kind, ParamKind::Tensor | ParamKind::Operand));
+    operands.map(|at| input(machine, call, at)).collect()
+}
+
+/// The operand that argument `at` is.
+pub(super) fn input(machine: &Machine, call: &Call, at: usize) -> Result<Input> {
     match &call.args[at] {
         Operand::Tensor(id) => Ok(Input::Tensor(machine.tensor(*id).clone())),
         Operand::Other(Arg::Number(number)) => Ok(Input::Number(*number)),
@@ -118,9 +349,13 @@ fn input(machine: &Machine, call: &Call, at: usize) -> Result<Input> {
     }
 }
 
-/// What an operation refuses before any shape is looked at (`sub_check`).
-fn check_operands(op: Op, inputs: &[Input; 2]) -> Result<()> {
-    if op != Op::Sub {
+/// What an operation refuses before any shape is looked at (`sub_check`, `TORCH_META_FUNC(maximum)`).
+fn check_operands(op: Op, inputs: &[Input]) -> Result<()> {
+    let info = op.info();
+    if info.has(Quirk::RefusesComplex) && inputs.iter().any(|input| input.dtype().category() == Category::Complex) {
+        return Err(PointwiseFault::ComplexOperands { name: info.name }.into());
+    }
+    if !info.has(Quirk::RefusesBool) {
         return Ok(());
     }
     match inputs.iter().filter(|input| input.dtype() == DType::Bool).count() {
@@ -130,22 +365,25 @@ fn check_operands(op: Op, inputs: &[Input; 2]) -> Result<()> {
     }
 }
 
-/// The dtype that operands are computed in, and that of the result.
-fn dtypes(op: Op, inputs: &[Input]) -> (DType, DType) {
-    let common = iterator::result_type(inputs);
-    match op.info().result {
-        ResultType::Bool => (common, DType::Bool),
-        ResultType::Float if common.category() < Category::Floating => (DType::Float32, DType::Float32),
-        _ => (common, common),
+/// Refuses a dtype that the kernel does not compute in.
+pub(super) fn check_kernel(op: Op, common: DType) -> Result<()> {
+    Facts::of(op).check_kernel(common)
+}
+
+/// The number that a call gives beside its operands: a factor of one of them; 1 if the operation has none.
+fn factor(call: &Call) -> Result<Scalar> {
+    let params = call.op.info().signature.params();
+    match params.iter().position(|param| param.kind == ParamKind::Number) {
+        Some(at) => call.number(at),
+        None => Ok(Scalar::Int(1)),
     }
 }
 
-/// The factor of the second operand, checked against the dtype of the result (`alpha_check`).
-fn alpha(call: &Call, result: DType) -> Result<Scalar> {
+/// The factor of the second operand must be of the category of the result (`alpha_check`).
+fn alpha_check(call: &Call, result: DType, alpha: Scalar) -> Result<()> {
     if call.op.info().signature != Signature::Arithmetic {
-        return Ok(Scalar::Int(1));
+        return Ok(());
     }
-    let alpha = call.number(2)?;
     let refused = match alpha.category() {
         Category::Bool if result != DType::Bool => Some(AlphaKind::Bool),
         // A complex factor of integers is called a floating-point one, too.
@@ -153,20 +391,22 @@ fn alpha(call: &Call, result: DType) -> Result<Scalar> {
         Category::Complex if result.category() < Category::Complex => Some(AlphaKind::Complex),
         _ => None,
     };
-    refused.map_or(Ok(alpha), |kind| Err(Rejection::Alpha { kind }.into()))
+    refused.map_or(Ok(()), |kind| Err(Rejection::Alpha { kind }.into()))
 }
 
 /// The same elements laid out otherwise, in a new storage.
 pub(super) fn restride(machine: &mut Machine, tensor: &Tensor, layout: Layout) -> Tensor {
     let values = Buffer::from_bytes(tensor.dtype, &machine.buffer(tensor.storage).to_bytes(&tensor.layout))
         .expect("the bytes of whole elements");
-    let result = machine.allocate(layout, Buffer::zeros(tensor.dtype, tensor.shape().numel()));
-    machine.write(&result, &values);
-    result
+    let mut buffer = Buffer::zeros(tensor.dtype, tensor.shape().numel());
+    crate::with_element_type!(tensor.dtype, T => {
+        buffer.scatter(&layout, T::slice(&values).expect("the element type of the buffer's own dtype"));
+    });
+    machine.allocate(layout, buffer)
 }
 
 /// Gives an `out=` tensor the shape that it should have had, with libtorch's warning (`resize_output`).
-fn resize_output(machine: &mut Machine, target: TensorId, layout: Layout, tellings: usize) {
+pub(super) fn resize_output(machine: &mut Machine, target: TensorId, layout: Layout, tellings: usize) {
     let tensor = machine.tensor(target);
     if tensor.shape().numel() != 0 {
         let warning = format!(
@@ -181,111 +421,3 @@ fn resize_output(machine: &mut Machine, target: TensorId, layout: Layout, tellin
     }
     machine.replace(target, layout);
 }
-
-impl Pair {
-    /// Both operands and the factor, element by element in row-major order.
-    fn elements<T: Stored>(&self, machine: &Machine) -> (Vec<T>, Vec<T>, T) {
-        let gather = |input: &Input| match input {
-            Input::Tensor(tensor) => {
-                let expanded = tensor.layout.expand(&self.shape).expect("operands were broadcast to this shape");
-                machine.buffer(tensor.storage).gather(&expanded)
-            }
-            Input::Number(number) => vec![T::from_scalar(*number); self.shape.numel()],
-        };
-        (gather(&self.left), gather(&self.right), T::from_scalar(self.alpha))
-    }
-}
-
-/// An expression over two numbers of one type.
-pub(super) trait NumberKernel {
-    fn apply<T: Number>(a: T, b: T, alpha: T) -> T;
-}
-
-/// A test of two elements for equality.
-pub(super) trait CompareKernel {
-    fn apply<T: PartialEq>(a: T, b: T) -> bool;
-}
-
-/// A test of the order of two elements.
-pub(super) trait OrderKernel {
-    fn apply<T: PartialOrd>(a: T, b: T) -> bool;
-}
-
-pub(super) fn run_number<K: NumberKernel>(dtype: DType, machine: &Machine, pair: &Pair) -> Buffer {
-    crate::with_element_type!(dtype, T => {
-        let (a, b, alpha) = pair.elements::<T>(machine);
-        T::wrap(a.into_iter().zip(b).map(|(a, b)| K::apply(a, b, alpha)).collect())
-    })
-}
-
-pub(super) fn run_compare<K: CompareKernel>(dtype: DType, machine: &Machine, pair: &Pair) -> Buffer {
-    crate::with_element_type!(dtype, T => {
-        let (a, b, _) = pair.elements::<T>(machine);
-        bool::wrap(a.into_iter().zip(b).map(|(a, b)| K::apply(a, b)).collect())
-    })
-}
-
-pub(super) fn run_order<K: OrderKernel>(dtype: DType, machine: &Machine, pair: &Pair) -> Buffer {
-    macro_rules! ordered {
-        ($($variant:ident $type:ty),+) => {
-            match dtype {
-                $(DType::$variant => {
-                    let (a, b, _) = pair.elements::<$type>(machine);
-                    bool::wrap(a.into_iter().zip(b).map(|(a, b)| K::apply(a, b)).collect())
-                })+
-                DType::Complex64 | DType::Complex128 => unreachable!("complex numbers were refused"),
-            }
-        };
-    }
-    ordered!(
-        Bool bool, Uint8 u8, Int8 i8, Int16 i16, Int32 i32, Int64 i64, Float16 half::f16, Bfloat16 half::bf16,
-        Float32 f32, Float64 f64
-    )
-}
-
-macro_rules! number_kernel {
-    (($a:ident, $b:ident, $alpha:ident) $body:expr) => {{
-        struct Kernel;
-        impl $crate::reference::elementwise::NumberKernel for Kernel {
-            fn apply<T: $crate::reference::number::Number>($a: T, $b: T, $alpha: T) -> T {
-                $body
-            }
-        }
-        $crate::reference::elementwise::Elementwise {
-            run: $crate::reference::elementwise::run_number::<Kernel>,
-            ordered: false,
-        }
-    }};
-}
-
-macro_rules! compare_kernel {
-    (($a:ident, $b:ident) $body:expr) => {{
-        struct Kernel;
-        impl $crate::reference::elementwise::CompareKernel for Kernel {
-            fn apply<T: PartialEq>($a: T, $b: T) -> bool {
-                $body
-            }
-        }
-        $crate::reference::elementwise::Elementwise {
-            run: $crate::reference::elementwise::run_compare::<Kernel>,
-            ordered: false,
-        }
-    }};
-}
-
-macro_rules! order_kernel {
-    (($a:ident, $b:ident) $body:expr) => {{
-        struct Kernel;
-        impl $crate::reference::elementwise::OrderKernel for Kernel {
-            fn apply<T: PartialOrd>($a: T, $b: T) -> bool {
-                $body
-            }
-        }
-        $crate::reference::elementwise::Elementwise {
-            run: $crate::reference::elementwise::run_order::<Kernel>,
-            ordered: true,
-        }
-    }};
-}
-
-pub(super) use {compare_kernel, number_kernel, order_kernel};

@@ -10,9 +10,12 @@ use crate::program::{
 use crate::tensor::{Buffer, Layout};
 use crate::wording;
 
-use super::elementwise::{self, Elementwise};
-use super::machine::{Call, Machine, Operand, Result, Slot, Stop, StorageId, TensorId};
-use super::{backward, einsum, front_end, product, reduction, view};
+use super::elementwise::{self, Elementwise, elementwise_kernel};
+use super::machine::{Call, Machine, Operand, Result, Slot, Stop, StorageId, TensorId, is_large};
+use super::{
+    arithmetic, backward, distance, einsum, extreme, front_end, functions, gather, indexing, iterator, loss, mask,
+    math, moment, norm, product, reduction, reshape, slice, view,
+};
 
 /// What every step of the program comes to.
 pub(super) fn run(program: &Program) -> Reply {
@@ -33,33 +36,90 @@ pub(super) enum Kernel {
 }
 
 macro_rules! kernel {
-    (number $arguments:tt $body:expr) => { Kernel::Elementwise(elementwise::number_kernel!($arguments $body)) };
-    (compare $arguments:tt $body:expr) => { Kernel::Elementwise(elementwise::compare_kernel!($arguments $body)) };
-    (order $arguments:tt $body:expr) => { Kernel::Elementwise(elementwise::order_kernel!($arguments $body)) };
+    (view ($module:ident $function:ident)) => { Kernel::Function($module::$function) };
+    (arithmetic ($function:ident)) => { Kernel::Function(arithmetic::$function) };
     (view ($function:ident)) => { Kernel::Function(view::$function) };
+    (copy ($function:ident)) => { Kernel::Function(reshape::$function) };
     (reduction ($function:ident)) => { Kernel::Function(reduction::$function) };
+    (extreme ($function:ident)) => { Kernel::Function(extreme::$function) };
+    (norm ($function:ident)) => { Kernel::Function(norm::$function) };
+    (moment ($function:ident)) => { Kernel::Function(moment::$function) };
+    (mask ($function:ident)) => { Kernel::Function(mask::$function) };
+    (gather ($function:ident)) => { Kernel::Function(gather::$function) };
+    (indexing ($function:ident)) => { Kernel::Function(indexing::$function) };
     (product (einsum)) => { Kernel::Function(einsum::einsum) };
     (product ($function:ident)) => { Kernel::Function(product::$function) };
+    (loss ($function:ident)) => { Kernel::Function(loss::$function) };
+    (distance ($function:ident)) => { Kernel::Function(distance::$function) };
+    (function ($function:ident)) => { Kernel::Function(functions::$function) };
     (front_end ($function:ident)) => { Kernel::Function(front_end::$function) };
     (autograd ($function:ident)) => { Kernel::Function(backward::$function) };
+    ($word:ident $operands:tt $body:expr) => { Kernel::Elementwise(elementwise_kernel!($word $operands $body)) };
 }
 
 macro_rules! kernels {
-    ($($variant:ident $name:literal $schema:literal {
-        signature: $signature:ident, forms: $forms:tt, result: $result:ident, compare: $compare:ident,
-        kernel: $shape:ident $arguments:tt $(=> $body:expr)?, gradient: $gradient:ident $(($d:ident) => $partials:tt)?,
-        tch: $tch:tt,
-    })+) => {
+    ($($variant:ident { facts: $facts:tt kernel: $kernel:tt gradient: $gradient:tt calls: $calls:tt })+) => {
         /// The kernel of an operation, from its row.
         pub(super) fn kernel(op: Op) -> Kernel {
             match op {
-                $(Op::$variant => kernel!($shape $arguments $($body)?)),+
+                $(Op::$variant => kernel! $kernel),+
             }
         }
     };
 }
 
 for_each_op!(kernels);
+
+/// Runs an operation of the table as a part of another one, in its functional form.
+pub(super) fn apply(machine: &mut Machine, op: Op, args: &[Operand]) -> Result<TensorId> {
+    apply_form(machine, &Call { op, form: Form::Functional, args, out: None })
+}
+
+/// Runs an operation of the table as a part of another one, in any form.
+pub(super) fn apply_form(machine: &mut Machine, call: &Call) -> Result<TensorId> {
+    match dispatch(machine, call)? {
+        Slot::Tensor(id) => Ok(id),
+        _ => Err(Stop::Malformed(format!("{} is no tensor", call.op))),
+    }
+}
+
+fn dispatch(machine: &mut Machine, call: &Call) -> Result<Slot> {
+    match kernel(call.op) {
+        Kernel::Elementwise(elementwise) => elementwise::run(machine, call, elementwise),
+        Kernel::Function(function) => {
+            check_size(machine, call)?;
+            let before = call.target()?.map(|target| machine.version(machine.tensor(target).storage));
+            let slot = function(machine, call)?;
+            // These write one element after the other, which libtorch counts as one write, and as none to a new tensor.
+            if let Slot::Tensor(made) = slot
+                && matches!(call.op.info().kernel, "mask" | "indexing" | "gather")
+                && call.form != Form::Out
+            {
+                let version = before.map_or(0, |before| before + 1);
+                machine.set_version(machine.tensor(made).storage, version);
+            }
+            Ok(slot)
+        }
+    }
+}
+
+/// Only views, copies, which look for themselves, and operations element by element take tensors that are too large to
+/// be looked at.
+fn check_size(machine: &Machine, call: &Call) -> Result<()> {
+    if matches!(call.op.info().kernel, "view" | "copy") {
+        return Ok(());
+    }
+    let tensors = call.args.iter().flat_map(|arg| match arg {
+        Operand::Tensor(id) => std::slice::from_ref(id),
+        Operand::Tensors(ids) => ids,
+        _ => &[],
+    });
+    let tensors = tensors.chain(&call.out).map(|id| machine.tensor(*id));
+    match tensors.into_iter().find(|tensor| is_large(tensor.shape(), tensor.dtype)) {
+        Some(tensor) => Err(iterator::too_large(tensor.shape().numel().saturating_mul(tensor.dtype.size()))),
+        None => Ok(()),
+    }
+}
 
 struct Run<'a> {
     program: &'a Program,
@@ -111,6 +171,11 @@ impl Run<'_> {
                 Arg::Tensors(values) => {
                     values.iter().map(|value| self.lookup(*value)).collect::<Result<_>>().map(Operand::Tensors)
                 }
+                Arg::Indices(values) => values
+                    .iter()
+                    .map(|value| value.map(|value| self.lookup(value)).transpose())
+                    .collect::<Result<_>>()
+                    .map(Operand::Indices),
                 other => Ok(Operand::Other(other)),
             })
             .collect::<Result<Vec<_>>>()?;
@@ -118,11 +183,7 @@ impl Run<'_> {
         if !step.op.info().forms.contains(&step.form) || (step.form == Form::Out) != out.is_some() {
             return Err(Stop::Malformed(format!("{} has no such form", step.op)));
         }
-        let call = Call { op: step.op, form: step.form, args: &args, out };
-        match kernel(step.op) {
-            Kernel::Elementwise(elementwise) => elementwise::run(&mut self.machine, &call, elementwise),
-            Kernel::Function(function) => function(&mut self.machine, &call),
-        }
+        dispatch(&mut self.machine, &Call { op: step.op, form: step.form, args: &args, out })
     }
 
     fn lookup(&self, value: ValueRef) -> Result<TensorId> {
@@ -146,10 +207,14 @@ impl Run<'_> {
     fn snapshot(&mut self, id: TensorId) -> TensorValue {
         let tensor = self.machine.tensor(id);
         let next = self.storages.len();
+        let data = match is_large(tensor.shape(), tensor.dtype) {
+            true => Vec::new(),
+            false => self.machine.buffer(tensor.storage).to_bytes(&tensor.layout),
+        };
         TensorValue {
             dtype: tensor.dtype,
             shape: tensor.shape().clone(),
-            data: self.machine.buffer(tensor.storage).to_bytes(&tensor.layout),
+            data,
             strides: Some(tensor.layout.strides.clone()),
             storage: Some(StorageRef {
                 id: *self.storages.entry(tensor.storage).or_insert(next),

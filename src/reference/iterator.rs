@@ -1,10 +1,11 @@
 //! What libtorch's `TensorIterator` decides before any element is computed: the common dtype, the broadcast shape, the
 //! overlap of what is written with what is read, and the strides of a new result.
 
-use crate::error::Rejection;
+use crate::error::{Rejection, ViewFault};
+use crate::program::VALUE_LIMIT;
 use crate::tensor::{Category, DType, Layout, Scalar, Shape};
 
-use super::machine::{Result, Tensor};
+use super::machine::{Result, Stop, Tensor};
 
 /// An operand of an elementwise operation.
 #[derive(Clone, Debug)]
@@ -76,6 +77,47 @@ pub(super) fn check_overlap(output: &Tensor, inputs: &[Input]) -> Result<()> {
     if partial { Err(Rejection::PartialOverlap.into()) } else { Ok(()) }
 }
 
+/// Refuses to write where one element stands for several (`assert_no_internal_overlap`).
+pub(super) fn check_internal_overlap(output: &Tensor) -> Result<()> {
+    if output.layout.has_zero_stride() && !output.layout.is_dense() {
+        return Err(Rejection::InternalOverlap.into());
+    }
+    Ok(())
+}
+
+/// Refuses to write over part of an operand (`assert_no_partial_overlap`).
+pub(super) fn check_partial_overlap(output: &Tensor, input: &Tensor) -> Result<()> {
+    if overlaps_in_part(output, input) { Err(Rejection::PartialOverlap.into()) } else { Ok(()) }
+}
+
+/// Refuses to write over any of an operand, or all of it (`assert_no_overlap`).
+pub(super) fn check_no_overlap(output: &Tensor, input: &Tensor, same_object: bool) -> Result<()> {
+    let dense = |tensor: &Tensor| tensor.layout.is_dense() && tensor.shape().numel() > 0;
+    let same_view = output.storage == input.storage
+        && output.layout.offset == input.layout.offset
+        && output.shape().numel() == input.shape().numel()
+        && dense(output)
+        && dense(input);
+    if same_object || same_view { Err(Rejection::PartialOverlap.into()) } else { check_partial_overlap(output, input) }
+}
+
+/// The elements of a loop over these operands, numbered row-major, in the order in which the loop comes to them
+/// (`reorder_dimensions`).
+pub(super) fn sequence(layouts: &[Layout], shape: &Shape) -> Vec<usize> {
+    let strides: Vec<Vec<i64>> = layouts.iter().map(|layout| broadcast_strides(layout, shape)).collect();
+    let mut order = iteration_order(shape, &strides);
+    order.reverse();
+    let numbers = Layout::contiguous(shape.clone());
+    let sizes = order.iter().map(|&dim| shape.sizes()[dim]).collect();
+    Layout {
+        shape: Shape::new(sizes).expect("the same sizes in another order"),
+        strides: order.iter().map(|&dim| numbers.strides[dim]).collect(),
+        offset: 0,
+    }
+    .positions()
+    .collect()
+}
+
 /// Whether two views of one storage certainly share some memory but are not the same view (`get_overlap_status`).
 fn overlaps_in_part(a: &Tensor, b: &Tensor) -> bool {
     let dense = |tensor: &Tensor| tensor.layout.is_dense() && tensor.shape().numel() > 0;
@@ -97,8 +139,21 @@ pub(super) fn broadcast(inputs: &[Input]) -> Result<Shape> {
     Ok(shapes.try_fold(first, |shape, next| shape.broadcast(&next))?)
 }
 
+/// The operands as their strides are looked at: those of another dtype are converted first, which leaves no gaps in them
+/// and no repetitions (`compute_types`).
+pub(super) fn converted(inputs: &[Input], common: DType) -> Vec<Input> {
+    let convert = |input: &Input| match input {
+        Input::Tensor(tensor) if tensor.dtype != common => {
+            Input::Tensor(Tensor { layout: dense(&tensor.layout), ..tensor.clone() })
+        }
+        other => other.clone(),
+    };
+    inputs.iter().map(convert).collect()
+}
+
 /// The layout of a new result (`fast_set_up`, `reorder_dimensions`, `allocate_or_resize_outputs`): contiguous if all
-/// operands are; the operands' own strides if they agree on some; else dense, in the order of the operands' strides.
+/// operands are, or with the channels innermost; the operands' own strides if they agree on some; else dense, in the
+/// order of the operands' strides.
 pub(super) fn result_layout(inputs: &[Input], shape: &Shape) -> Layout {
     let layouts: Vec<Layout> = inputs
         .iter()
@@ -111,9 +166,27 @@ pub(super) fn result_layout(inputs: &[Input], shape: &Shape) -> Layout {
     if same_shape && layouts.iter().all(Layout::is_contiguous) {
         return Layout::contiguous(shape.clone());
     }
+    if same_shape && layouts.iter().all(Layout::is_channels_last) {
+        return Layout::channels_last(shape.clone());
+    }
     if same_shape && layouts.iter().all(|layout| layout.is_dense() && layout.strides == layouts[0].strides) {
         return Layout { offset: 0, ..layouts[0].clone() };
     }
+    in_order(&layouts, shape)
+}
+
+/// The layout of a new result that does not take the short ways of those before: one that is given, without elements,
+/// and grows.
+pub(super) fn ordered_layout(inputs: &[Input], shape: &Shape) -> Layout {
+    let layout = |input: &Input| match input {
+        Input::Tensor(tensor) => tensor.layout.clone(),
+        Input::Number(_) => Layout::contiguous(Shape::scalar()),
+    };
+    in_order(&inputs.iter().map(layout).collect::<Vec<_>>(), shape)
+}
+
+/// Dense, in the order of the strides.
+fn in_order(layouts: &[Layout], shape: &Shape) -> Layout {
     let strides: Vec<Vec<i64>> = layouts.iter().map(|layout| broadcast_strides(layout, shape)).collect();
     let order = iteration_order(shape, &strides);
     let innermost_last: Vec<usize> = (0..shape.rank()).rev().collect();
@@ -124,9 +197,100 @@ pub(super) fn result_layout(inputs: &[Input], shape: &Shape) -> Layout {
     let mut next = 1;
     for &dim in &order {
         result[dim] = next;
-        next *= shape.sizes()[dim];
+        next = i64::wrapping_mul(next, shape.sizes()[dim]);
     }
     Layout { shape: shape.clone(), strides: result, offset: 0 }
+}
+
+/// The layout of a copy that keeps the order of the dimensions: that of the original if it has neither gaps nor
+/// repetitions, else the nearest such (`infer_dense_strides`).
+pub(super) fn dense(layout: &Layout) -> Layout {
+    if layout.is_dense() {
+        return Layout { offset: 0, ..layout.clone() };
+    }
+    let mut strides = vec![1; layout.shape.rank()];
+    let mut next = 1;
+    for dim in iteration_order(&layout.shape, std::slice::from_ref(&layout.strides)) {
+        strides[dim] = next;
+        next = i64::wrapping_mul(next, layout.shape.sizes()[dim].max(1));
+    }
+    Layout { shape: layout.shape.clone(), strides, offset: 0 }
+}
+
+/// How a new tensor is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Request {
+    /// By its sizes alone (`empty`).
+    RowMajor,
+    /// By sizes and strides (`empty_strided`).
+    Strided,
+}
+
+/// How a result is asked for that lies so.
+pub(super) fn request(layout: &Layout) -> Request {
+    let row_major = layout.strides == Layout::contiguous(layout.shape.clone()).strides;
+    if row_major { Request::RowMajor } else { Request::Strided }
+}
+
+/// Refuses a new tensor that there is no memory for (`empty_generic`, `alloc_cpu`). What there may be memory for, and
+/// the reference has no use for, is unsupported.
+pub(super) fn check_memory(layout: &Layout, dtype: DType, request: Request) -> Result<()> {
+    let (sizes, strides) = (layout.shape.sizes(), &layout.strides);
+    let elements = sizes.iter().try_fold(1u64, |product, &size| product.checked_mul(size as u64));
+    let bytes = elements.and_then(|elements| elements.checked_mul(dtype.size() as u64));
+    match bytes.and_then(|bytes| i64::try_from(bytes).ok()) {
+        None if request == Request::RowMajor => Err(ViewFault::StorageOverflow { sizes: sizes.to_vec() }.into()),
+        None => Err(ViewFault::StridedOverflow { sizes: sizes.to_vec(), strides: strides.clone() }.into()),
+        Some(bytes) if bytes >= ADDRESS_SPACE => Err(ViewFault::NoMemory { bytes }.into()),
+        Some(bytes) if bytes as usize > VALUE_LIMIT => Err(too_large(bytes as usize)),
+        Some(0) if request == Request::RowMajor && !has_strides(sizes) => Err(ViewFault::StrideOverflow {}.into()),
+        Some(_) => Ok(()),
+    }
+}
+
+/// Whether row-major strides can be counted.
+fn has_strides(sizes: &[i64]) -> bool {
+    sizes.iter().skip(1).try_fold(1i64, |product, &size| product.checked_mul(size.max(1))).is_some()
+}
+
+/// The same for the copies of operands that are converted to another dtype, and for those that are too large for the
+/// reference to look at.
+pub(super) fn check_operands_memory(inputs: &[Input], common: DType) -> Result<()> {
+    for input in inputs {
+        let Input::Tensor(tensor) = input else { continue };
+        if tensor.dtype != common {
+            let copy = dense(&tensor.layout);
+            if *tensor.shape() != Shape::scalar() {
+                check_memory(&copy, common, Request::Strided)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The bytes that a process on x86-64 can have at most.
+const ADDRESS_SPACE: i64 = 1 << 47;
+
+/// What is beyond the limit of a value.
+pub(super) fn too_large(bytes: usize) -> Stop {
+    Stop::Unsupported(format!("a value of {bytes} bytes: the limit is {} MiB", VALUE_LIMIT >> 20))
+}
+
+/// When the loop comes to each element of a target, given row-major: the elements before one in the loop have smaller
+/// numbers.
+pub(super) fn loop_places(target: &Layout, inputs: &[Input], shape: &Shape) -> Vec<usize> {
+    let layout = |input: &Input| match input {
+        Input::Tensor(tensor) => broadcast_strides(&tensor.layout, shape),
+        Input::Number(_) => vec![0; shape.rank()],
+    };
+    let strides: Vec<Vec<i64>> = std::iter::once(target.strides.clone()).chain(inputs.iter().map(layout)).collect();
+    let mut places = vec![0; shape.rank()];
+    let mut next = 1;
+    for dim in iteration_order(shape, &strides) {
+        places[dim] = next;
+        next *= shape.sizes()[dim];
+    }
+    Layout { shape: shape.clone(), strides: places, offset: 0 }.positions().collect()
 }
 
 fn broadcast_strides(layout: &Layout, shape: &Shape) -> Vec<i64> {

@@ -2,7 +2,8 @@
 
 use crate::error::Rejection;
 use crate::ops::{Form, Op};
-use crate::program::Arg;
+use crate::program::{Arg, VALUE_LIMIT};
+use crate::tensor::element::Element;
 use crate::tensor::storage::Stored;
 use crate::tensor::{Buffer, DType, IndexItem, Layout, Scalar, Shape};
 
@@ -19,9 +20,9 @@ pub(super) enum Stop {
     Malformed(String),
 }
 
-impl From<Rejection> for Stop {
-    fn from(rejection: Rejection) -> Stop {
-        Stop::Rejected(rejection)
+impl<T: Into<Rejection>> From<T> for Stop {
+    fn from(rejection: T) -> Stop {
+        Stop::Rejected(rejection.into())
     }
 }
 
@@ -94,6 +95,29 @@ impl Machine {
         Tensor { storage: StorageId(self.storages.len() - 1), layout, dtype, node: None, base: None }
     }
 
+    /// What `work` comes to, which an operation does on its way; the tensor objects that it makes are gone afterwards.
+    pub fn aside<R>(&mut self, work: impl FnOnce(&mut Machine) -> R) -> R {
+        let mark = self.tensors.len();
+        let result = work(self);
+        self.tensors.truncate(mark);
+        result
+    }
+
+    /// The tensor that `work` makes of others; the tensor objects that it makes on the way are gone afterwards.
+    pub fn compose(&mut self, work: impl FnOnce(&mut Machine) -> Result<TensorId>) -> Result<TensorId> {
+        let mark = self.tensors.len();
+        let made = self.aside(|machine| work(machine).map(|id| (id, machine.tensor(id).clone())));
+        made.map(|(id, tensor)| match id.0 < mark {
+            true => id,
+            false => self.add(Tensor { base: tensor.base.filter(|base| base.0 < mark), ..tensor }),
+        })
+    }
+
+    /// Whether a tensor object is still there: those that operations make on their way are not.
+    pub fn has(&self, id: TensorId) -> bool {
+        id.0 < self.tensors.len()
+    }
+
     pub fn tensor(&self, id: TensorId) -> &Tensor {
         &self.tensors[id.0]
     }
@@ -110,14 +134,33 @@ impl Machine {
         self.storages[storage.0].version
     }
 
-    /// How many tensor objects view a storage.
-    pub fn views_of(&self, storage: StorageId) -> usize {
-        self.tensors.iter().filter(|tensor| tensor.storage == storage).count()
+    /// Counts writes as libtorch does where the reference makes more of them, or fewer.
+    pub fn set_version(&mut self, storage: StorageId, version: u64) {
+        self.storages[storage.0].version = version;
+    }
+
+    /// The tensors that are views of `base`.
+    pub fn views_of(&self, base: TensorId) -> Vec<TensorId> {
+        (0..self.tensors.len()).filter(|&at| self.tensors[at].base == Some(base)).map(TensorId).collect()
+    }
+
+    /// Gives a tensor another layout on the elements that it has; it counts as a write.
+    pub fn relayout(&mut self, id: TensorId, layout: Layout) {
+        let tensor = &mut self.tensors[id.0];
+        tensor.layout = layout;
+        self.storages[tensor.storage.0].version += 1;
     }
 
     /// The elements of a tensor, row-major, converted to `T`.
     pub fn elements<T: Stored>(&self, tensor: &Tensor) -> Vec<T> {
         self.buffer(tensor.storage).gather(&tensor.layout)
+    }
+
+    /// The elements of a tensor, row-major, as numbers.
+    pub fn elements_as_scalars(&self, tensor: &Tensor) -> Vec<Scalar> {
+        crate::with_element_type!(tensor.dtype, T => {
+            self.elements::<T>(tensor).into_iter().map(crate::tensor::element::Element::to_scalar).collect()
+        })
     }
 
     /// Overwrites the elements of `target` with those of `values`, row-major, converted to its dtype.
@@ -126,6 +169,25 @@ impl Machine {
         storage.version += 1;
         crate::with_element_type!(values.dtype(), T => {
             storage.buffer.scatter(&target.layout, T::slice(values).expect("the element type of the buffer's own dtype"));
+        });
+    }
+
+    /// One element of a storage.
+    pub fn get(&self, storage: StorageId, position: usize) -> Scalar {
+        crate::with_element_type!(self.buffer(storage).dtype(), T => {
+            T::slice(self.buffer(storage)).expect("the element type of the buffer's own dtype")[position].to_scalar()
+        })
+    }
+
+    /// Overwrites single elements of a storage, in this order.
+    pub fn put(&mut self, storage: StorageId, elements: impl IntoIterator<Item = (usize, Scalar)>) {
+        let storage = &mut self.storages[storage.0];
+        storage.version += 1;
+        crate::with_element_type!(storage.buffer.dtype(), T => {
+            let buffer = T::slice_mut(&mut storage.buffer).expect("the element type of the buffer's own dtype");
+            for (position, value) in elements {
+                buffer[position] = T::from_scalar(value);
+            }
         });
     }
 
@@ -157,9 +219,11 @@ pub(super) struct Call<'a> {
 }
 
 /// An argument with its tensors looked up.
+#[derive(Clone)]
 pub(super) enum Operand<'a> {
     Tensor(TensorId),
     Tensors(Vec<TensorId>),
+    Indices(Vec<Option<TensorId>>),
     Other(&'a Arg),
 }
 
@@ -176,6 +240,15 @@ macro_rules! accessors {
 }
 
 impl Call<'_> {
+    /// The tensor that the call writes to, if it is one that was there before.
+    pub fn target(&self) -> Result<Option<TensorId>> {
+        match self.form {
+            Form::Functional => Ok(None),
+            Form::InPlace => self.tensor(0).map(Some),
+            Form::Out => Ok(self.out),
+        }
+    }
+
     accessors! {
         /// The tensor that argument `at` is.
         tensor -> TensorId = "a tensor" { Operand::Tensor(id) => *id }
@@ -185,10 +258,16 @@ impl Call<'_> {
         }
         /// The tensors that argument `at` is.
         tensors -> &[TensorId] = "a list of tensors" { Operand::Tensors(ids) => ids.as_slice() }
+        /// The tensors that argument `at` is, where they are there.
+        indices -> &[Option<TensorId>] = "a list of tensors, or nothing" { Operand::Indices(ids) => ids.as_slice() }
         /// The number that argument `at` is.
         number -> Scalar = "a number" { Operand::Other(Arg::Number(number)) => *number }
         /// The integer that argument `at` is.
         int -> i64 = "an integer" { Operand::Other(Arg::Int(value)) => *value }
+        /// The integer that argument `at` is, if it is there.
+        optional_int -> Option<i64> = "an integer or nothing" {
+            Operand::Other(Arg::Int(value)) => Some(*value), Operand::Other(Arg::Nothing) => None,
+        }
         /// The list of integers that argument `at` is.
         ints -> &[i64] = "a list of integers" { Operand::Other(Arg::Ints(values)) => values.as_slice() }
         /// The dimensions that argument `at` names; `None` for all of them.
@@ -199,6 +278,18 @@ impl Call<'_> {
         }
         /// The switch that argument `at` is.
         flag -> bool = "a flag" { Operand::Other(Arg::Flag(flag)) => *flag }
+        /// The number that argument `at` is, if it is there.
+        optional_number -> Option<Scalar> = "a number or nothing" {
+            Operand::Other(Arg::Number(number)) => Some(*number), Operand::Other(Arg::Nothing) => None,
+        }
+        /// The switch that argument `at` is, if it is there.
+        optional_flag -> Option<bool> = "a flag or nothing" {
+            Operand::Other(Arg::Flag(flag)) => Some(*flag), Operand::Other(Arg::Nothing) => None,
+        }
+        /// The dtype that argument `at` is, if it is there.
+        optional_dtype -> Option<DType> = "a dtype or nothing" {
+            Operand::Other(Arg::Dtype(dtype)) => Some(*dtype), Operand::Other(Arg::Nothing) => None,
+        }
         /// The text that argument `at` is.
         text -> &str = "text" { Operand::Other(Arg::Text(text)) => text.as_str() }
         /// The index items that argument `at` is.
@@ -208,6 +299,11 @@ impl Call<'_> {
             Operand::Other(Arg::Shapes(shapes)) => shapes.as_slice(),
         }
     }
+}
+
+/// Whether the elements of a tensor are too many to be looked at: only an expanded tensor can have so many.
+pub(super) fn is_large(shape: &Shape, dtype: DType) -> bool {
+    !shape.is_countable() || shape.numel().checked_mul(dtype.size()).is_none_or(|bytes| bytes > VALUE_LIMIT)
 }
 
 /// A dimension number as libtorch wraps it: negative ones count from the end; a tensor without dimensions takes 0 and

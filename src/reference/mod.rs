@@ -3,16 +3,31 @@
 //! It does no I/O and knows no adapter. `evaluate` runs a program step by step on a `machine`; the other modules
 //! hold the meaning of the operations, one module a family. What an operation *is* stands in [`crate::ops`].
 
+mod arithmetic;
 mod backward;
+mod composition;
+mod distance;
 mod einsum;
 mod elementwise;
 mod evaluate;
+mod extreme;
 mod front_end;
+mod functions;
+mod gather;
+mod indexing;
 mod iterator;
+mod loss;
+mod loss_gradient;
 mod machine;
+mod mask;
+mod math;
+mod moment;
+mod norm;
 mod number;
 mod product;
 mod reduction;
+mod reshape;
+mod slice;
 mod view;
 
 use crate::adapter::{Capability, Hello, Implementation};

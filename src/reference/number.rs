@@ -3,46 +3,335 @@
 use half::{bf16, f16};
 use num_complex::{Complex32, Complex64};
 
+use super::math;
 use crate::tensor::storage::Stored;
 
-/// An element type with arithmetic.
+/// An element type and the type that libtorch computes it in: float16 and bfloat16 are widened to float32, and the
+/// result is rounded once (`at::opmath_type`).
+pub(super) trait Computed: Stored {
+    /// What it is computed in.
+    type Wide: Number;
+    /// The same number.
+    fn widen(self) -> Self::Wide;
+    /// The nearest number of this type.
+    fn narrow(wide: Self::Wide) -> Self;
+    /// `a + factor × b`, as the loop over single elements computes it: a product of floating-point numbers is not rounded
+    /// before the sum, but that of float16 and bfloat16 is, and so are the products that one of complex numbers is made of.
+    fn plus_product(self, factor: Self, other: Self) -> Self;
+}
+
+/// A type whose numbers can be divided into a whole quotient. Every step is rounded to the type.
+pub(super) trait Quotient: Sized {
+    /// The greatest whole number that is not above the quotient; `None` for an integer and zero.
+    fn floor_over(self, other: Self) -> Option<Self>;
+    /// The quotient without its fraction; `None` for an integer and zero.
+    fn truncated_over(self, other: Self) -> Option<Self>;
+}
+
+/// A type with arithmetic.
 pub(super) trait Number: Stored {
     /// `a + b`; integers wrap, booleans or.
     fn plus(self, other: Self) -> Self;
-    /// `a - b`; integers wrap.
+    /// `a - b`; integers wrap, booleans exclude each other.
     fn minus(self, other: Self) -> Self;
     /// `a × b`; integers wrap, booleans and.
     fn times(self, other: Self) -> Self;
     /// `a / b`, true division; only floating and complex types are ever asked.
     fn over(self, other: Self) -> Self;
+    /// Whether it counts as true: anything but zero, NaN included.
+    fn truth(self) -> bool {
+        self != Self::default()
+    }
+    /// A power; integers wrap.
+    fn power(self, exponent: Self) -> Self;
+    /// A power whose exponent is a scalar, some of which are computed without a logarithm.
+    fn power_scalar(self, exponent: Self) -> Self {
+        self.power(exponent)
+    }
+    /// `a + factor × b × c`. The first product is rounded; the second one is not, if the numbers are real fractions.
+    fn plus_products(self, factor: Self, b: Self, c: Self) -> Self {
+        self.plus(factor.times(b).times(c))
+    }
+    /// The point at `weight` on the way to `end`; only floating and complex types are ever asked.
+    fn between(self, end: Self, weight: Self) -> Self;
+    /// `ln(eᵃ + eᵇ)`; only floating and complex types are ever asked.
+    fn log_add_exp(self, other: Self) -> Self;
+}
+
+/// A type whose numbers have an order: bool, integers, floating-point numbers.
+pub(super) trait RealNumber: Number + PartialOrd {
+    /// The greater one; NaN if either is.
+    fn greater(self, other: Self) -> Self {
+        if self >= other || self.is_nan() { self } else { other }
+    }
+
+    /// The lesser one; NaN if either is.
+    fn lesser(self, other: Self) -> Self {
+        if self <= other || self.is_nan() { self } else { other }
+    }
+
+    /// The greater one; the other one if either is NaN.
+    fn greater_number(self, other: Self) -> Self {
+        if self.is_nan() || self < other { other } else { self }
+    }
+
+    /// The lesser one; the other one if either is NaN.
+    fn lesser_number(self, other: Self) -> Self {
+        if self.is_nan() || other < self { other } else { self }
+    }
+
+    /// Whether it is no number.
+    fn is_nan(self) -> bool {
+        self.partial_cmp(&self).is_none()
+    }
+
+    /// What is left of `a` after `b` was taken from it as often as it fits, with the sign of `b`; `None` for an integer
+    /// and zero.
+    fn remainder(self, other: Self) -> Option<Self>;
+
+    /// What is left of `a` after `b` was taken from it as often as it fits, with the sign of `a`; `None` for an integer
+    /// and zero.
+    fn fmod(self, other: Self) -> Option<Self>;
+}
+
+/// Integers, and bool.
+pub(super) trait Integer: RealNumber {
+    /// Bit by bit.
+    fn and(self, other: Self) -> Self;
+    /// Bit by bit.
+    fn or(self, other: Self) -> Self;
+    /// Bit by bit.
+    fn xor(self, other: Self) -> Self;
+    /// Bits moved to the left; zero if they are moved by less than nothing or by the width and more (`lshift_kernel`).
+    fn shifted_left(self, places: Self) -> Self;
+    /// Bits moved to the right, with copies of the sign; only the sign is left if they are moved by less than nothing or
+    /// by the width and more (`rshift_kernel`).
+    fn shifted_right(self, places: Self) -> Self;
+    /// The greatest common divisor by Euclid's algorithm (`calc_gcd`). The least number has no magnitude, so the result
+    /// can be negative.
+    fn gcd(self, other: Self) -> Self;
+    /// The magnitude of the least common multiple, which wraps around.
+    fn lcm(self, other: Self) -> Self;
+}
+
+/// A floating-point type.
+pub(super) trait Real: RealNumber + math::Real {}
+
+macro_rules! computed {
+    ($($type:ident $how:ident),+) => {$(
+        impl Computed for $type {
+            type Wide = $type;
+            fn widen(self) -> $type { self }
+            fn narrow(wide: $type) -> $type { wide }
+            fn plus_product(self, factor: Self, other: Self) -> Self { computed!(@ $how self factor other) }
+        }
+    )+};
+    (@ fused $a:ident $factor:ident $b:ident) => { $factor.mul_add($b, $a) };
+    (@ apart $a:ident $factor:ident $b:ident) => { $a.plus($factor.times($b)) };
+}
+
+computed!(bool apart, u8 apart, i8 apart, i16 apart, i32 apart, i64 apart, f32 fused, f64 fused);
+computed!(Complex32 apart, Complex64 apart);
+
+macro_rules! widened {
+    ($($type:ty),+) => {$(
+        impl Computed for $type {
+            type Wide = f32;
+            fn widen(self) -> f32 { self.to_f32() }
+            fn narrow(wide: f32) -> $type { <$type>::from_f32(wide) }
+            fn plus_product(self, factor: Self, other: Self) -> Self {
+                let product = Self::narrow(factor.widen() * other.widen());
+                Self::narrow(self.widen() + product.widen())
+            }
+        }
+        impl Quotient for $type {
+            fn floor_over(self, other: Self) -> Option<Self> {
+                let step = |wide: f32| Self::narrow(wide).widen();
+                Some(Self::narrow(floor_division(self.widen(), other.widen(), step)))
+            }
+            fn truncated_over(self, other: Self) -> Option<Self> {
+                Some(Self::narrow(Self::narrow(self.widen() / other.widen()).widen().trunc()))
+            }
+        }
+    )+};
+}
+
+widened!(f16, bf16);
+
+/// The magnitude of an integer; the least one is its own.
+macro_rules! magnitude {
+    ($value:expr) => {{
+        let value = $value;
+        #[allow(unused_comparisons, reason = "one text for integers with and without a sign")]
+        if value < 0 { value.wrapping_neg() } else { value }
+    }};
 }
 
 macro_rules! integers {
-    ($($type:ty),+) => {$(
+    ($($type:ty: $promoted:ident),+) => {$(
         impl Number for $type {
             fn plus(self, other: Self) -> Self { self.wrapping_add(other) }
             fn minus(self, other: Self) -> Self { self.wrapping_sub(other) }
             fn times(self, other: Self) -> Self { self.wrapping_mul(other) }
             fn over(self, _: Self) -> Self { unreachable!("true division promotes integers to float first") }
+            fn power(self, exponent: Self) -> Self { math::integer_power(self, exponent) }
+            fn between(self, _: Self, _: Self) -> Self { unreachable!("integers are refused") }
+            fn log_add_exp(self, _: Self) -> Self { unreachable!("integers are refused") }
+        }
+        impl RealNumber for $type {
+            fn fmod(self, other: Self) -> Option<Self> {
+                if other == 0 { None } else { Some(self.wrapping_rem(other)) }
+            }
+            #[allow(unused_comparisons, reason = "one text for integers with and without a sign")]
+            fn remainder(self, other: Self) -> Option<Self> {
+                let rest = self.fmod(other)?;
+                Some(if rest != 0 && (rest < 0) != (other < 0) { rest.wrapping_add(other) } else { rest })
+            }
+        }
+        impl Quotient for $type {
+            #[allow(unused_comparisons, reason = "one text for integers with and without a sign")]
+            fn floor_over(self, other: Self) -> Option<Self> {
+                let quotient = self.truncated_over(other)?;
+                let inexact = self.wrapping_rem(other) != 0;
+                Some(if inexact && (self < 0) != (other < 0) { quotient - 1 } else { quotient })
+            }
+            fn truncated_over(self, other: Self) -> Option<Self> {
+                if other == 0 { None } else { Some(self.wrapping_div(other)) }
+            }
+        }
+        impl Integer for $type {
+            fn and(self, other: Self) -> Self { self & other }
+            fn or(self, other: Self) -> Self { self | other }
+            fn xor(self, other: Self) -> Self { self ^ other }
+            fn shifted_left(self, places: Self) -> Self {
+                u32::try_from(places).ok().and_then(|places| self.checked_shl(places)).unwrap_or(0)
+            }
+            #[allow(unused_comparisons, reason = "one text for integers with and without a sign")]
+            fn shifted_right(self, places: Self) -> Self {
+                let sign = if self < 0 { !0 } else { 0 };
+                u32::try_from(places).ok().and_then(|places| self.checked_shr(places)).unwrap_or(sign)
+            }
+            fn gcd(self, other: Self) -> Self {
+                let (mut a, mut b) = (magnitude!(self), magnitude!(other));
+                while a != 0 {
+                    (a, b) = (b.wrapping_rem(a), a);
+                }
+                b
+            }
+            fn lcm(self, other: Self) -> Self {
+                // C++ computes in `int` at least, and keeps what fits of the result.
+                let divisor = self.gcd(other);
+                if divisor == 0 {
+                    return 0;
+                }
+                let multiple = $promoted::from(self).wrapping_div(divisor.into()).wrapping_mul(other.into());
+                magnitude!(multiple) as $type
+            }
         }
     )+};
 }
 
-integers!(u8, i8, i16, i32, i64);
+integers!(u8: i32, i8: i32, i16: i32, i32: i32, i64: i64);
 
 macro_rules! floats {
-    ($($type:ty),+) => {$(
+    ($($type:ty { $($more:tt)+ })+) => {$(
         impl Number for $type {
             fn plus(self, other: Self) -> Self { self + other }
             fn minus(self, other: Self) -> Self { self - other }
             fn times(self, other: Self) -> Self { self * other }
             fn over(self, other: Self) -> Self { self / other }
+            $($more)+
         }
     )+};
 }
 
-// `half` computes in f32 and rounds, as libtorch does.
-floats!(f16, bf16, f32, f64, Complex32, Complex64);
+macro_rules! real_functions {
+    ($($type:ty),+) => {
+        floats! { $($type {
+            fn power(self, exponent: Self) -> Self { math::power(self, exponent) }
+            fn power_scalar(self, exponent: Self) -> Self { math::power_scalar(self, f64::from(exponent)) }
+            fn plus_products(self, factor: Self, b: Self, c: Self) -> Self { (factor * b).mul_add(c, self) }
+            fn between(self, end: Self, weight: Self) -> Self { math::lerp(self, end, weight) }
+            fn log_add_exp(self, other: Self) -> Self { math::log_add_exp(self, other) }
+        })+ }
+    };
+}
+
+real_functions!(f32, f64);
+
+macro_rules! complex_functions {
+    ($($type:ty),+) => {
+        floats! { $($type {
+            fn power(self, exponent: Self) -> Self { math::complex_power(self, exponent) }
+            fn power_scalar(self, exponent: Self) -> Self {
+                if exponent.im == 0.0 {
+                    math::complex_power_scalar(self, f64::from(exponent.re))
+                } else {
+                    math::complex_power(self, exponent)
+                }
+            }
+            fn between(self, end: Self, weight: Self) -> Self {
+                let way = end - self;
+                if weight.norm() < 0.5 { self + weight * way } else { end - way * (Self::new(1.0, 0.0) - weight) }
+            }
+            fn log_add_exp(self, other: Self) -> Self {
+                let (least, greatest) =
+                    if self.re <= other.re { (self, other) } else { (other, self) };
+                if least == greatest && !least.re.is_finite() {
+                    return greatest;
+                }
+                greatest + (Self::new(1.0, 0.0) + (least - greatest).exp()).ln()
+            }
+        })+ }
+    };
+}
+
+complex_functions!(Complex32, Complex64);
+
+macro_rules! reals {
+    ($($type:ty),+) => {$(
+        impl RealNumber for $type {
+            fn fmod(self, other: Self) -> Option<Self> {
+                Some(self % other)
+            }
+            fn remainder(self, other: Self) -> Option<Self> {
+                let rest = self % other;
+                Some(if rest != 0.0 && (rest < 0.0) != (other < 0.0) { rest + other } else { rest })
+            }
+        }
+        impl Quotient for $type {
+            fn floor_over(self, other: Self) -> Option<Self> {
+                Some(floor_division(self, other, |wide| wide))
+            }
+            fn truncated_over(self, other: Self) -> Option<Self> {
+                Some((self / other).trunc())
+            }
+        }
+        impl Real for $type {}
+    )+};
+}
+
+reals!(f32, f64);
+
+/// The floor of a quotient, as Python has it: from the exact remainder, every step rounded by `step`
+/// (`c10::div_floor_floating`).
+fn floor_division<T: num_traits::Float>(a: T, b: T, step: impl Fn(T) -> T) -> T {
+    let (zero, one) = (T::zero(), T::one());
+    if b == zero {
+        return step(a / b);
+    }
+    let rest = a % b;
+    let mut quotient = step(step(a - rest) / b);
+    if rest != zero && (b < zero) != (rest < zero) {
+        quotient = step(quotient - one);
+    }
+    if quotient == zero {
+        return zero.copysign(step(a / b));
+    }
+    let floor = quotient.floor();
+    let half = one / (one + one);
+    if step(quotient - floor) > half { step(floor + one) } else { floor }
+}
 
 impl Number for bool {
     fn plus(self, other: Self) -> Self {
@@ -57,4 +346,105 @@ impl Number for bool {
     fn over(self, _: Self) -> Self {
         unreachable!("true division promotes booleans to float first")
     }
+    fn power(self, exponent: Self) -> Self {
+        self | !exponent
+    }
+    fn between(self, _: Self, _: Self) -> Self {
+        unreachable!("bool is refused")
+    }
+    fn log_add_exp(self, _: Self) -> Self {
+        unreachable!("bool is refused")
+    }
 }
+
+impl RealNumber for bool {
+    fn fmod(self, _: Self) -> Option<Self> {
+        unreachable!("bool is refused")
+    }
+    fn remainder(self, _: Self) -> Option<Self> {
+        unreachable!("bool is refused")
+    }
+}
+
+impl Quotient for bool {
+    fn floor_over(self, _: Self) -> Option<Self> {
+        unreachable!("bool is refused")
+    }
+    fn truncated_over(self, _: Self) -> Option<Self> {
+        unreachable!("bool is refused")
+    }
+}
+
+impl Integer for bool {
+    fn and(self, other: Self) -> Self {
+        self & other
+    }
+    fn or(self, other: Self) -> Self {
+        self | other
+    }
+    fn xor(self, other: Self) -> Self {
+        self ^ other
+    }
+    fn shifted_left(self, _: Self) -> Self {
+        unreachable!("bool is refused")
+    }
+    fn shifted_right(self, _: Self) -> Self {
+        unreachable!("bool is refused")
+    }
+    fn gcd(self, _: Self) -> Self {
+        unreachable!("bool is refused")
+    }
+    fn lcm(self, _: Self) -> Self {
+        unreachable!("bool is refused")
+    }
+}
+
+/// Runs a body with a type bound to the element type of a dtype, for those of one kind.
+macro_rules! with_some_type {
+    ($dtype:expr, $T:ident => $body:expr, $($variant:ident $type:ty),+) => {
+        match $dtype {
+            $($crate::tensor::DType::$variant => {
+                type $T = $type;
+                $body
+            })+
+            other => unreachable!("{other} was refused"),
+        }
+    };
+}
+
+/// Bool, integers, floating-point numbers.
+macro_rules! with_real_type {
+    ($dtype:expr, $T:ident => $body:expr) => {
+        $crate::reference::number::with_some_type!(
+            $dtype, $T => $body, Bool bool, Uint8 u8, Int8 i8, Int16 i16, Int32 i32, Int64 i64, Float16 half::f16,
+            Bfloat16 half::bf16, Float32 f32, Float64 f64
+        )
+    };
+}
+
+/// Bool and integers.
+macro_rules! with_integer_type {
+    ($dtype:expr, $T:ident => $body:expr) => {
+        $crate::reference::number::with_some_type!(
+            $dtype, $T => $body, Bool bool, Uint8 u8, Int8 i8, Int16 i16, Int32 i32, Int64 i64
+        )
+    };
+}
+
+/// Floating-point numbers.
+macro_rules! with_float_type {
+    ($dtype:expr, $T:ident => $body:expr) => {
+        $crate::reference::number::with_some_type!(
+            $dtype, $T => $body, Float16 half::f16, Bfloat16 half::bf16, Float32 f32, Float64 f64
+        )
+    };
+}
+
+/// Floating-point numbers of 32 and 64 bits.
+macro_rules! with_wide_type {
+    ($dtype:expr, $T:ident => $body:expr) => {
+        $crate::reference::number::with_some_type!($dtype, $T => $body, Float32 f32, Float64 f64)
+    };
+}
+
+pub(super) use {with_float_type, with_integer_type, with_real_type, with_some_type, with_wide_type};

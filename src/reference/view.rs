@@ -3,23 +3,33 @@
 //! Each is a function from layout to layout; [`apply`] makes the tensor. The gradient needs no formula of its own: an
 //! element of the operand receives what arrives at the elements of the view that stand for it.
 
-use crate::error::Rejection;
-use crate::ops::Op;
-use crate::tensor::{Buffer, DType, IndexItem, Layout, Shape, shape::ShapeError};
+use crate::error::{Rejection, ViewFault};
+use crate::ops::{Form, Op};
+use crate::program::Arg;
+use crate::tensor::{Buffer, DType, Layout, Shape, shape::ShapeError};
 
 use super::backward;
-use super::elementwise::restride;
-use super::machine::{Call, Machine, Result, Slot, Tensor, TensorId, wrap_dim};
+use super::iterator::Input;
+use super::machine::{Call, Machine, Operand, Result, Slot, Stop, Tensor, TensorId, is_large, wrap_dim};
 
+/// From the layout of the operand to that of the view.
+pub(super) type ToLayout = fn(&Machine, &Layout, DType, &Call) -> Result<Layout>;
+
+/// Operations that are a function from layout to layout, in the forms that make a view and that change their operand.
 macro_rules! views {
     ($($(#[$doc:meta])* $name:ident = $layout:expr;)+) => {$(
         $(#[$doc])*
-        pub(super) fn $name(machine: &mut Machine, call: &Call) -> Result<Slot> {
-            let layout: fn(&Machine, &Layout, DType, &Call) -> Result<Layout> = $layout;
-            apply(machine, call.op, call.tensor(0)?, |machine, from, dtype| layout(machine, from, dtype, call)).map(Slot::Tensor)
+        pub(in $crate::reference) fn $name(
+            machine: &mut $crate::reference::machine::Machine,
+            call: &$crate::reference::machine::Call,
+        ) -> $crate::reference::machine::Result<$crate::reference::machine::Slot> {
+            let layout: $crate::reference::view::ToLayout = $layout;
+            $crate::reference::view::run(machine, call, layout)
         }
     )+};
 }
+
+pub(super) use views;
 
 views! {
     /// `expand`, and `broadcast_to`, which is the same in libtorch.
@@ -34,14 +44,48 @@ views! {
         let dim = wrap_dim(call.int(1)?, from.shape.rank() + 1)?;
         Ok(insert_dimension(from, dim))
     };
-    /// `transpose`.
+    /// `squeeze` of all dimensions, of one, or of several (`inferSqueezeGeometry`).
+    squeeze = |_, from, _, call| {
+        let rank = from.shape.rank();
+        let taken = match call.args.get(1) {
+            Some(Operand::Other(Arg::Int(dim))) => vec![wrap_dim(*dim, rank)?],
+            _ => match call.dims(1)? {
+                None => (0..rank).collect(),
+                Some(dims) => dimension_set(&dims, rank)?,
+            },
+        };
+        let kept: Vec<usize> = (0..rank).filter(|dim| from.shape.sizes()[*dim] != 1 || !taken.contains(dim)).collect();
+        permuted(from, &kept)
+    };
+    /// `transpose`, and `swapaxes` and `swapdims`, which are the same.
     transpose = |_, from, _, call| {
         let (a, b) = (wrap_dim(call.int(1)?, from.shape.rank())?, wrap_dim(call.int(2)?, from.shape.rank())?);
         let mut order: Vec<usize> = (0..from.shape.rank()).collect();
         if a != b {
             order.swap(a, b);
         }
-        Ok(permuted(from, &order))
+        permuted(from, &order)
+    };
+    /// `t`: `transpose` of a matrix.
+    t = |_, from, _, call| {
+        let rank = from.shape.rank();
+        match call.form {
+            Form::InPlace if rank > 2 => return Err(ViewFault::NoMatrixInPlace { rank }.into()),
+            _ if rank > 2 => return Err(ViewFault::NoMatrix { rank }.into()),
+            _ => {}
+        }
+        permuted(from, &(0..rank).rev().collect::<Vec<_>>())
+    };
+    /// `movedim` of one dimension.
+    movedim = |_, from, _, call| {
+        let rank = from.shape.rank();
+        let (source, destination) = (wrap_dim(call.int(1)?, rank)?, wrap_dim(call.int(2)?, rank)?);
+        let mut order: Vec<usize> = (0..rank).collect();
+        if rank > 0 {
+            let moved = order.remove(source);
+            order.insert(destination, moved);
+        }
+        permuted(from, &order)
     };
     /// `permute`.
     permute = |_, from, _, call| {
@@ -57,28 +101,14 @@ views! {
             }
             order.push(dim);
         }
-        Ok(permuted(from, &order))
+        permuted(from, &order)
     };
-    /// `view`.
-    view = |_, from, _, call| {
-        let target = view_shape(call.ints(1)?, from.shape.numel())?;
-        from.view(&target).ok_or_else(|| Rejection::ViewStride.into())
-    };
-    /// `x[…]` with `None`, `...`, integers and slices.
-    index = |_, from, _, call| indexed(from, call.index(1)?);
 }
 
-/// `contiguous`: the tensor itself, or a row-major copy.
-pub(super) fn contiguous(machine: &mut Machine, call: &Call) -> Result<Slot> {
-    let id = call.tensor(0)?;
-    let tensor = machine.tensor(id).clone();
-    if tensor.layout.is_contiguous() {
-        return Ok(Slot::Tensor(id));
-    }
-    let copy = restride(machine, &tensor, Layout::contiguous(tensor.shape().clone()));
-    let copy = machine.add(copy);
-    backward::record_copy(machine, call.op, copy, &tensor);
-    Ok(Slot::Tensor(copy))
+/// `detach`: the same elements, and no gradients. Autograd knows nothing of the one being a view of the other.
+pub(super) fn detach(machine: &mut Machine, call: &Call) -> Result<Slot> {
+    let tensor = machine.tensor(call.tensor(0)?).clone();
+    Ok(Slot::Tensor(machine.add(Tensor { node: None, base: None, ..tensor })))
 }
 
 /// `broadcast_tensors`: every operand expanded to the shape of all (`expand_outplace`).
@@ -88,6 +118,9 @@ pub(super) fn broadcast_tensors(machine: &mut Machine, call: &Call) -> Result<Sl
     for (at, id) in ids.iter().enumerate() {
         let next = machine.tensor(*id).shape();
         shape = if at == 0 { next.clone() } else { shape.broadcast(next)? };
+    }
+    if !shape.is_countable() {
+        return Err(Rejection::Numel.into());
     }
     let op = call.op;
     let expand = |machine: &mut Machine, id: TensorId| {
@@ -99,6 +132,36 @@ pub(super) fn broadcast_tensors(machine: &mut Machine, call: &Call) -> Result<Sl
     ids.into_iter().map(|id| expand(machine, id)).collect::<Result<_>>().map(Slot::Tensors)
 }
 
+/// Runs an operation that is a function from layout to layout.
+pub(super) fn run(machine: &mut Machine, call: &Call, layout: ToLayout) -> Result<Slot> {
+    let id = call.tensor(0)?;
+    match call.form {
+        Form::InPlace => change(machine, call, id, layout)?,
+        _ => return apply(machine, call.op, id, |m, from, dtype| layout(m, from, dtype, call)).map(Slot::Tensor),
+    }
+    Ok(Slot::Tensor(id))
+}
+
+/// Gives a tensor itself another layout on the same elements.
+fn change(machine: &mut Machine, call: &Call, id: TensorId, layout: ToLayout) -> Result<()> {
+    let tensor = machine.tensor(id).clone();
+    backward::check_in_place(machine, call, id, &[Input::Tensor(tensor.clone())])?;
+    let changed = layout(machine, &tensor.layout, tensor.dtype, call)?;
+    if tensor.node.is_some() && (tensor.base.is_some() || is_large(tensor.shape(), tensor.dtype)) {
+        return Err(Stop::Unsupported(format!("gradients through {}_ of a view", call.op)));
+    }
+    let positions = match tensor.node {
+        Some(_) => {
+            layout(machine, &Layout::contiguous(tensor.shape().clone()), tensor.dtype, call)?.positions().collect()
+        }
+        None => Vec::new(),
+    };
+    machine.relayout(id, changed);
+    backward::record_view(machine, call.op, id, &tensor, positions);
+    backward::refresh_views(machine, id);
+    Ok(())
+}
+
 /// A tensor on the same storage in the layout that `layout` makes of the operand's.
 pub(super) fn apply(
     machine: &mut Machine,
@@ -107,23 +170,41 @@ pub(super) fn apply(
     layout: impl Fn(&Machine, &Layout, DType) -> Result<Layout>,
 ) -> Result<TensorId> {
     let operand = machine.tensor(of).clone();
-    let mut view = operand.clone();
-    view.layout = layout(machine, &operand.layout, operand.dtype)?;
-    view.node = None;
-    view.base = operand.base.or(Some(of));
+    let view = layout(machine, &operand.layout, operand.dtype)?;
     // The same view of a contiguous operand tells which element stands where, whatever the operand's own strides are.
     // A shape that strides cannot express in one layout they can in the row-major one, never the other way round.
     let from = Layout::contiguous(operand.shape().clone());
-    let positions: Vec<usize> = match operand.node {
-        Some(_) => layout(machine, &from, operand.dtype)?.positions().collect(),
-        None => Vec::new(),
+    let positions = match operand.node {
+        Some(_) if !is_large(&view.shape, operand.dtype) && !is_large(operand.shape(), operand.dtype) => {
+            Some(layout(machine, &from, operand.dtype)?.positions().collect())
+        }
+        Some(_) => None,
+        None => Some(Vec::new()),
     };
-    let view = machine.add(view);
-    backward::record_view(machine, op, view, &operand, positions);
-    Ok(view)
+    Ok(make(machine, op, of, view, positions))
 }
 
-fn expanded(from: &Layout, dtype: DType, sizes: &[i64]) -> Result<Layout> {
+/// A tensor on the same storage in this layout. `positions` tells for each of its elements which element of the operand
+/// it stands for, counted row-major; it is `None` where that is not known, and empty where no gradients flow.
+pub(super) fn make(
+    machine: &mut Machine,
+    op: Op,
+    of: TensorId,
+    layout: Layout,
+    positions: Option<Vec<usize>>,
+) -> TensorId {
+    let operand = machine.tensor(of).clone();
+    let view = Tensor { layout, node: None, base: operand.base.or(Some(of)), ..operand.clone() };
+    let view = machine.add(view);
+    match positions {
+        Some(positions) => backward::record_view(machine, op, view, &operand, positions),
+        None => backward::record_unknown_view(machine, op, view, &operand),
+    }
+    view
+}
+
+/// The layout of an expansion to `sizes`, with -1 for those that stay.
+pub(super) fn expanded(from: &Layout, dtype: DType, sizes: &[i64]) -> Result<Layout> {
     let tensor = from.shape.sizes();
     if sizes.len() < tensor.len() {
         return Err(Rejection::ExpandRank { dtype, tensor: tensor.to_vec(), target: sizes.to_vec() }.into());
@@ -136,7 +217,7 @@ fn expanded(from: &Layout, dtype: DType, sizes: &[i64]) -> Result<Layout> {
         let existing = dim.checked_sub(missing).map(|own| tensor[own]);
         match (sizes[dim], existing) {
             (-1, Some(existing)) => target[dim] = existing,
-            (size, None) if size < 0 => return Err(Rejection::ExpandLeading { size, dim }.into()),
+            (size @ -1, None) => return Err(Rejection::ExpandLeading { size, dim }.into()),
             (wanted, Some(existing)) if existing != 1 && wanted != existing => {
                 return Err(Rejection::ExpandSize {
                     wanted,
@@ -154,119 +235,53 @@ fn expanded(from: &Layout, dtype: DType, sizes: &[i64]) -> Result<Layout> {
     Ok(from.expand(&target).expect("every dimension was checked"))
 }
 
-fn insert_dimension(from: &Layout, dim: usize) -> Layout {
+pub(super) fn insert_dimension(from: &Layout, dim: usize) -> Layout {
     let (mut sizes, mut strides) = (from.shape.sizes().to_vec(), from.strides.clone());
-    let stride = if dim < sizes.len() { sizes[dim] * strides[dim] } else { 1 };
+    let stride = if dim < sizes.len() { sizes[dim].wrapping_mul(strides[dim]) } else { 1 };
     sizes.insert(dim, 1);
     strides.insert(dim, stride);
     Layout { shape: Shape::new(sizes).expect("one more 1 changes no count"), strides, offset: from.offset }
 }
 
-fn permuted(from: &Layout, order: &[usize]) -> Layout {
+/// The dimensions `order` of a layout, in that order. What is left out has the size 1.
+fn permuted(from: &Layout, order: &[usize]) -> Result<Layout> {
     let sizes = order.iter().map(|&dim| from.shape.sizes()[dim]).collect();
-    Layout {
-        shape: Shape::new(sizes).expect("the same sizes in another order"),
+    Ok(Layout {
+        // In another order the same sizes can be too many to be counted, if one of them is 0.
+        shape: Shape::new(sizes).map_err(|_: ShapeError| Rejection::Numel)?,
         strides: order.iter().map(|&dim| from.strides[dim]).collect(),
         offset: from.offset,
-    }
+    })
 }
 
-/// The target of a view with its -1 filled in (`infer_size`).
-fn view_shape(sizes: &[i64], numel: usize) -> Result<Shape> {
-    // Sizes are looked at in order: the first that is wrong in either way decides.
-    let mut inferred = false;
-    for (at, &size) in sizes.iter().enumerate() {
-        if size == -1 && inferred {
-            return Err(Rejection::ViewInferred.into());
-        }
-        if size < -1 {
-            return Err(Rejection::ViewNegative { size, at, target: sizes.to_vec() }.into());
-        }
-        inferred |= size == -1;
+/// Dimensions that are named by a list, each once (`dim_list_to_bitset`).
+pub(super) fn dimension_set(dims: &[i64], rank: usize) -> Result<Vec<usize>> {
+    if rank > MAX_SET {
+        return Err(ViewFault::TooManyDimensions {}.into());
     }
-    let invalid = || Rejection::ViewSize { target: sizes.to_vec(), numel };
-    let known: i64 = sizes.iter().filter(|&&size| size >= 0).product();
-    let mut target = sizes.to_vec();
-    if let Some(at) = sizes.iter().position(|&size| size == -1) {
-        if known == 0 && numel == 0 {
-            return Err(Rejection::ViewAmbiguous { target: sizes.to_vec() }.into());
+    let mut set = Vec::with_capacity(dims.len());
+    for &dim in dims {
+        let dim = wrap_dim(dim, rank)?;
+        if set.contains(&dim) {
+            return Err(Rejection::DimensionRepeated { dim }.into());
         }
-        if known == 0 || numel as i64 % known != 0 {
-            return Err(invalid().into());
-        }
-        target[at] = numel as i64 / known;
-    } else if known != numel as i64 {
-        return Err(invalid().into());
+        set.push(dim);
     }
-    Ok(Shape::new(target).map_err(|_: ShapeError| Rejection::Numel)?)
+    Ok(set)
 }
 
-fn indexed(from: &Layout, items: &[IndexItem]) -> Result<Layout> {
-    let rank = from.shape.rank();
-    let used = items.iter().filter(|item| matches!(item, IndexItem::At(_) | IndexItem::Slice { .. })).count();
-    if used > rank {
-        return Err(match items {
-            [IndexItem::At(0)] if rank == 0 => Rejection::IndexScalar,
-            [IndexItem::At(index)] if rank == 0 => Rejection::IndexRange { index: *index, dim: 0, size: 0 },
-            _ => Rejection::TooManyIndices { rank },
-        }
-        .into());
-    }
-    let mut result = from.clone();
-    let mut dim = 0;
-    for (at, item) in items.iter().enumerate() {
-        match item {
-            IndexItem::None => {
-                result = insert_dimension(&result, dim);
-                dim += 1;
-            }
-            IndexItem::Ellipsis => {
-                dim += rank - used;
-            }
-            IndexItem::At(index) => {
-                let (mut sizes, mut strides) = (result.shape.sizes().to_vec(), result.strides.clone());
-                let (size, stride) = (sizes.remove(dim), strides.remove(dim));
-                if *index < -size || *index >= size {
-                    // The message counts the items, not the dimensions.
-                    return Err(Rejection::IndexRange { index: *index, dim: at, size }.into());
-                }
-                let offset = result.offset + index.rem_euclid(size) * stride;
-                result = Layout { shape: Shape::new(sizes).expect("fewer sizes"), strides, offset };
-            }
-            IndexItem::Slice { start, stop, step } => {
-                let size = result.shape.sizes()[dim];
-                let clamp = |bound: i64| if bound < 0 { (bound + size).max(0) } else { bound.min(size) };
-                let (start, stop) = (clamp(start.unwrap_or(0)), clamp(stop.unwrap_or(size)));
-                let mut sizes = result.shape.sizes().to_vec();
-                sizes[dim] = (stop - start).max(0).div_ceil_step(*step);
-                result.offset += start * result.strides[dim];
-                result.strides[dim] *= step;
-                result.shape = Shape::new(sizes).expect("smaller sizes");
-                dim += 1;
-            }
-        }
-    }
-    Ok(result)
-}
+/// The most dimensions of a tensor of which some can be named by a list.
+const MAX_SET: usize = 64;
 
-trait DivCeil {
-    fn div_ceil_step(self, step: i64) -> i64;
-}
-
-impl DivCeil for i64 {
-    /// How many steps of `step` begin within `self`.
-    fn div_ceil_step(self, step: i64) -> i64 {
-        (self + step - 1) / step
-    }
-}
-
-/// Adds what arrived at each element of a view to the element of the operand that it stands for.
+/// Adds what arrived at each element of a view to the element of the operand that it stands for, if any.
 pub(super) fn gather_back(machine: &Machine, gradient: &Tensor, shape: &Shape, positions: &[usize]) -> Buffer {
     macro_rules! accumulate {
         ($type:ty) => {{
             let mut sums = vec![<$type>::default(); shape.numel()];
             for (&position, value) in positions.iter().zip(machine.elements::<$type>(gradient)) {
-                sums[position] += value;
+                if let Some(sum) = sums.get_mut(position) {
+                    *sum += value;
+                }
             }
             <$type as crate::tensor::storage::Stored>::wrap(sums)
         }};

@@ -46,7 +46,7 @@ fn status(judged: &Judged) -> TestCaseStatus {
         status
     };
     match &judged.verdict {
-        Verdict::Passed => TestCaseStatus::success(),
+        Verdict::Passed | Verdict::Diverges { .. } => TestCaseStatus::success(),
         Verdict::Unsupported { what } => {
             let mut status = TestCaseStatus::skipped();
             status.set_message(format!("unsupported: {what}"));

@@ -109,14 +109,22 @@ impl Truth<'_> {
 
     /// What really happens, where the statement is false, and the case that shows it.
     pub fn really(&self) -> Option<(&str, &str)> {
-        let judged = self.against.iter().find(|judged| judged.why.is_some()).or(self.against.first())?;
-        Some((judged.why.as_deref().unwrap_or("see the failure below"), &judged.case))
+        let told = self.against.iter().find_map(|judged| Some((why(judged)?, judged.case.as_str())));
+        told.or_else(|| self.against.first().map(|judged| ("see the failure below", judged.case.as_str())))
+    }
+}
+
+/// Why a case is not as the document says: its own words, or those of the divergence that it shows.
+fn why(judged: &Judged) -> Option<&str> {
+    match &judged.verdict {
+        Verdict::Diverges { why, .. } => Some(why),
+        _ => judged.why.as_deref(),
     }
 }
 
 /// Whether a judgement makes the gate red.
 pub fn is_failure(judged: &Judged) -> bool {
-    !matches!(judged.verdict, Verdict::Passed | Verdict::Unsupported { .. })
+    !matches!(judged.verdict, Verdict::Passed | Verdict::Diverges { .. } | Verdict::Unsupported { .. })
 }
 
 /// The command that repeats one case on one implementation.

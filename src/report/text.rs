@@ -25,6 +25,7 @@ pub fn render(run: &Run) -> String {
     heading(run, &mut text);
     clause_table(run, &mut text);
     unsupported(run, &mut text);
+    diverging(run, &mut text);
     truth_table(run, &mut text);
     failures(run, &mut text);
     totals(run, &mut text);
@@ -104,6 +105,26 @@ fn unsupported(run: &Run, text: &mut String) {
     }
 }
 
+fn diverging(run: &Run, text: &mut String) {
+    for ready in &run.implementations {
+        let mut known: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for judged in run.of(&ready.label) {
+            if let Verdict::Diverges { divergence, .. } = &judged.verdict {
+                known.entry(divergence).or_default().push(&judged.case);
+            }
+        }
+        for (divergence, cases) in known {
+            let _ = writeln!(
+                text,
+                "\n{HEAD}{} is known to be wrong: {divergence}{HEAD:#}: {}",
+                ready.label,
+                count(cases.len(), "case")
+            );
+            wrap(&cases.join(", "), "  ", text);
+        }
+    }
+}
+
 fn truth_table(run: &Run, text: &mut String) {
     let Some(witness) = run.witness() else { return };
     let _ = writeln!(text, "\n{HEAD}what the documents say, and what holds in {}{HEAD:#}", witness.label);
@@ -172,7 +193,7 @@ fn failures(run: &Run, text: &mut String) {
                     let _ = writeln!(text, "  | {line}");
                 }
             }
-            Verdict::Passed | Verdict::Unsupported { .. } => {}
+            Verdict::Passed | Verdict::Diverges { .. } | Verdict::Unsupported { .. } => {}
         }
         for seen in judged.outcome.iter().filter(|seen| seen.origin.is_some()) {
             let _ = writeln!(
@@ -199,6 +220,9 @@ fn totals(run: &Run, text: &mut String) {
             let mut part = format!("{}: {} passed", tally.implementation, tally.passed);
             if tally.failed > 0 || tally.passed == 0 {
                 let _ = write!(part, ", {} failed", tally.failed);
+            }
+            if tally.diverging > 0 {
+                let _ = write!(part, ", {} known to diverge", tally.diverging);
             }
             if tally.unsupported > 0 {
                 let _ = write!(part, ", {} unsupported", tally.unsupported);

@@ -62,9 +62,39 @@ dtypes! {
 }
 
 impl DType {
+    /// The C++ type of an element, as the compiler names it (`caffe2::TypeMeta::name`).
+    pub fn cpp_name(self) -> &'static str {
+        match self {
+            DType::Uint8 => "unsigned char",
+            DType::Int8 => "signed char",
+            DType::Int16 => "short int",
+            DType::Int64 => "long int",
+            other => other.spelled_name(),
+        }
+    }
+
     /// The dtype called `name` by PyTorch.
     pub fn parse(name: &str) -> Option<DType> {
         DType::ALL.iter().copied().find(|dtype| dtype.name() == name)
+    }
+
+    /// The name of the C++ type as libtorch's source spells it, which the conversion of a number prints
+    /// (`c10::checked_convert`).
+    pub fn spelled_name(self) -> &'static str {
+        match self {
+            DType::Bool => "bool",
+            DType::Uint8 => "uint8_t",
+            DType::Int8 => "int8_t",
+            DType::Int16 => "int16_t",
+            DType::Int32 => "int",
+            DType::Int64 => "int64_t",
+            DType::Float16 => "c10::Half",
+            DType::Bfloat16 => "c10::BFloat16",
+            DType::Float32 => "float",
+            DType::Float64 => "double",
+            DType::Complex64 => "c10::complex<float>",
+            DType::Complex128 => "c10::complex<double>",
+        }
     }
 
     /// What a tensor of each promotes to when both take part with the same priority (`c10::promoteTypes`).

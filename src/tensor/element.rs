@@ -19,6 +19,44 @@ pub enum Scalar {
 }
 
 impl Scalar {
+    /// The negative; the least integer is its own.
+    pub fn negative(self) -> Scalar {
+        match self {
+            Scalar::Bool(value) => Scalar::Int(-i64::from(value)),
+            Scalar::Int(value) => Scalar::Int(value.wrapping_neg()),
+            Scalar::Float(value) => Scalar::Float(-value),
+            Scalar::Complex(value) => Scalar::Complex(-value),
+        }
+    }
+
+    /// Whether a dtype of its category or a higher one can hold it, but for rounding (`c10::overflows`). An unsigned
+    /// integer holds the negative of each number that it holds.
+    pub fn fits(self, dtype: DType) -> bool {
+        let float = |value: f64| {
+            let greatest = match dtype {
+                DType::Float16 => 65504.0,
+                DType::Bfloat16 => f64::from(bf16::MAX),
+                DType::Float32 | DType::Complex64 => f64::from(f32::MAX),
+                _ => f64::MAX,
+            };
+            !value.is_finite() || value.abs() <= greatest
+        };
+        let whole = |value: i64| match dtype {
+            DType::Uint8 => (-255..=255).contains(&value),
+            DType::Int8 => i8::try_from(value).is_ok(),
+            DType::Int16 => i16::try_from(value).is_ok(),
+            DType::Int32 => i32::try_from(value).is_ok(),
+            DType::Bool | DType::Int64 => true,
+            _ => float(value as f64),
+        };
+        match self {
+            Scalar::Bool(_) => true,
+            Scalar::Int(value) => whole(value),
+            Scalar::Float(value) => float(value),
+            Scalar::Complex(value) => float(value.re) && float(value.im),
+        }
+    }
+
     /// The category that takes part in type promotion.
     pub fn category(self) -> Category {
         match self {

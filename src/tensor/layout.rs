@@ -14,11 +14,12 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Row-major, from the start of the storage. A zero size counts as 1, as in `c10::contiguous_strides`.
+    /// Row-major, from the start of the storage. A zero size counts as 1, as in `c10::contiguous_strides`; strides that
+    /// no memory could have wrap around.
     pub fn contiguous(shape: Shape) -> Layout {
-        let mut strides = vec![1; shape.rank()];
+        let mut strides = vec![1i64; shape.rank()];
         for dim in (1..shape.rank()).rev() {
-            strides[dim - 1] = strides[dim] * shape.sizes()[dim].max(1);
+            strides[dim - 1] = strides[dim].wrapping_mul(shape.sizes()[dim].max(1));
         }
         Layout { shape, strides, offset: 0 }
     }
@@ -29,9 +30,43 @@ impl Layout {
         self.shape.numel() == 0
             || self.shape.sizes().iter().zip(&self.strides).rev().all(|(&size, &stride)| {
                 let fits = size == 1 || stride == expected;
-                expected *= size;
+                expected = expected.wrapping_mul(size);
                 fits
             })
+    }
+
+    /// Whether the elements of an image lie with its channels innermost, without gaps
+    /// (`is_channels_last_contiguous_2d`). Only tensors with four dimensions can be images.
+    pub fn is_channels_last(&self) -> bool {
+        let mut expected = 1;
+        self.shape.rank() == 4
+            && [1, 3, 2, 0].into_iter().all(|dim: usize| {
+                let (size, stride) = (self.shape.sizes()[dim], self.strides[dim]);
+                let fits = size == 1 || stride == expected;
+                expected = expected.wrapping_mul(size);
+                fits
+            })
+    }
+
+    /// An image with its channels innermost, from the start of the storage (`get_channels_last_strides_2d`).
+    pub fn channels_last(shape: Shape) -> Layout {
+        let strides = match *shape.sizes() {
+            [_, channels, height, width] => vec![height * width * channels, 1, width * channels, channels],
+            _ => Layout::contiguous(shape.clone()).strides,
+        };
+        Layout { shape, strides, offset: 0 }
+    }
+
+    /// The bytes from the start of a storage to the last element, in elements of `item` bytes from `offset` on; 0 if there
+    /// are no elements, and `None` if they cannot be counted (`at::detail::computeStorageNbytes`).
+    pub fn extent(sizes: &[i64], strides: &[i64], offset: i64, item: usize) -> Option<i64> {
+        if sizes.contains(&0) {
+            return Some(0);
+        }
+        let reach = sizes.iter().zip(strides).try_fold(1u64, |reach, (&size, &stride)| {
+            reach.checked_add((stride as u64).checked_mul((size as u64).wrapping_sub(1))?)
+        })?;
+        i64::try_from(reach.checked_add(offset as u64)?.checked_mul(item as u64)?).ok()
     }
 
     /// Whether the elements fill a stretch of the storage exactly once, in some order of the dimensions
@@ -51,7 +86,7 @@ impl Layout {
         let mut expected = 1;
         dims.iter().all(|&(stride, size)| {
             let fits = stride == expected;
-            expected *= size;
+            expected = expected.wrapping_mul(size);
             fits
         })
     }
@@ -81,7 +116,7 @@ impl Layout {
             strides[dim] = match dim.checked_sub(missing) {
                 Some(own) if self.shape.sizes()[own] == wanted => self.strides[own],
                 Some(_) => 0,
-                None if wanted == 1 => strides[dim + 1] * target.sizes()[dim + 1],
+                None if wanted == 1 => strides[dim + 1].wrapping_mul(target.sizes()[dim + 1]),
                 None => 0,
             };
         }
@@ -102,16 +137,17 @@ impl Layout {
         let mut strides = vec![0; target.rank()];
         let mut at = target.rank();
         let mut chunk_stride = *self.strides.last().unwrap_or(&1);
-        let (mut chunk, mut viewed) = (1, 1);
+        let (mut chunk, mut viewed) = (1i64, 1i64);
         for dim in (0..self.shape.rank()).rev() {
             chunk *= self.shape.sizes()[dim];
-            let ends = dim == 0 || (self.shape.sizes()[dim - 1] != 1 && self.strides[dim - 1] != chunk * chunk_stride);
+            let ends = dim == 0
+                || (self.shape.sizes()[dim - 1] != 1 && self.strides[dim - 1] != chunk.wrapping_mul(chunk_stride));
             if !ends {
                 continue;
             }
             while at > 0 && (viewed < chunk || target.sizes()[at - 1] == 1) {
                 at -= 1;
-                strides[at] = viewed * chunk_stride;
+                strides[at] = i64::wrapping_mul(viewed, chunk_stride);
                 viewed *= target.sizes()[at];
             }
             if viewed != chunk {

@@ -18,11 +18,15 @@ impl Shape {
         if let Some(dim) = sizes.iter().position(|&size| size < 0) {
             return Err(ShapeError::Negative { size: sizes[dim], dim });
         }
-        let nonzero = sizes.iter().filter(|&&size| size != 0);
-        if nonzero.copied().try_fold(1i64, i64::checked_mul).is_none() {
+        if !countable(&sizes) {
             return Err(ShapeError::TooLarge);
         }
         Ok(Shape(sizes))
+    }
+
+    /// Whether the number of elements can be counted. Of a broadcast shape it is not certain.
+    pub fn is_countable(&self) -> bool {
+        countable(&self.0)
     }
 
     /// The shape with no dimensions: that of a single number.
@@ -71,6 +75,13 @@ impl Shape {
                 .filter_map(|dim| Some((self.aligned(dim, target.rank())?, target.0[dim])))
                 .all(|(own, wanted)| own == wanted || own == 1)
     }
+}
+
+/// Whether the product of the sizes fits, multiplied in their order as unsigned numbers of 64 bits
+/// (`TensorImpl::safe_compute_numel`): a 0 helps only the sizes after it.
+pub fn countable(sizes: &[i64]) -> bool {
+    let product = sizes.iter().try_fold(1u64, |product, &size| product.checked_mul(size as u64));
+    product.is_some_and(|product| i64::try_from(product).is_ok())
 }
 
 /// What one dimension of two aligned shapes comes to.
@@ -149,5 +160,7 @@ mod tests {
         assert_eq!(Shape::new(vec![2, -1]), Err(ShapeError::Negative { size: -1, dim: 1 }));
         assert_eq!(Shape::new(vec![i64::MAX, 2]), Err(ShapeError::TooLarge));
         assert!(Shape::new(vec![i64::MAX, 1]).is_ok());
+        assert!(Shape::new(vec![0, i64::MAX, i64::MAX]).is_ok());
+        assert_eq!(Shape::new(vec![i64::MAX, i64::MAX, 0]), Err(ShapeError::TooLarge));
     }
 }

@@ -57,6 +57,16 @@ impl Buffer {
         crate::with_element_type!(dtype, T => T::wrap(vec![T::default(); count]))
     }
 
+    /// How many elements there are.
+    pub fn len(&self) -> usize {
+        crate::with_element_type!(self.dtype(), T => T::slice(self).map_or(0, <[T]>::len))
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// The buffer whose little-endian bytes these are. `None` unless they are whole elements.
     pub fn from_bytes(dtype: DType, bytes: &[u8]) -> Option<Buffer> {
         if !bytes.len().is_multiple_of(dtype.size()) {

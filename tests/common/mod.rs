@@ -16,7 +16,7 @@ pub static SPECIFICATION: LazyLock<Specification> =
 
 /// The reference, as `--impl reference` gives it.
 pub fn reference() -> Candidate {
-    Candidate { given: "reference".to_owned(), runner: Runner::Reference }
+    Candidate { given: "reference".to_owned(), runner: Runner::Reference, divergences: Vec::new() }
 }
 
 /// libtorch, as `--impl libtorch` gives it; the first time it is installed. Without it the installer's sentence comes
@@ -34,7 +34,7 @@ pub fn faulty(args: &str, limits: Limits) -> Result<Candidate, String> {
 
 fn adapter(given: &str, command: CommandLine, limits: Limits) -> Result<Candidate, String> {
     let process = Process::start(command, limits).map_err(|error| error.to_string())?;
-    Ok(Candidate { given: given.to_owned(), runner: Runner::Adapter(Box::new(process)) })
+    Candidate::new(given.to_owned(), Runner::Adapter(Box::new(process)), &SPECIFICATION)
 }
 
 /// The example that `cargo test` builds next to the tests.

@@ -211,7 +211,7 @@ fn sizes(sizes: &[i64]) -> Vec<Vec<i64>> {
     for at in 0..sizes.len() {
         for delta in [1, -1] {
             let mut other = sizes.to_vec();
-            other[at] += delta;
+            other[at] = i64::wrapping_add(other[at], delta);
             all.push(other);
         }
         let mut shorter = sizes.to_vec();
@@ -223,7 +223,7 @@ fn sizes(sizes: &[i64]) -> Vec<Vec<i64>> {
     all
 }
 
-/// Other numbers, close to one.
+/// Other numbers.
 fn others(number: Scalar) -> Vec<Scalar> {
     match number {
         Scalar::Bool(value) => vec![Scalar::Bool(!value)],
@@ -233,7 +233,9 @@ fn others(number: Scalar) -> Vec<Scalar> {
             vec![Scalar::Float(0.0), Scalar::Float(opposite)]
         }
         Scalar::Float(value) => {
-            let mut others = vec![Scalar::Float(value + 1.0), Scalar::Float(value - 1.0)];
+            // Far enough for any dtype to tell them apart.
+            let far = value.abs().max(1.0);
+            let mut others = vec![Scalar::Float(value + far), Scalar::Float(value - far)];
             // The sign of zero counts.
             others.extend((value == 0.0).then_some(Scalar::Float(-value)));
             others

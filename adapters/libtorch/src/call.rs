@@ -7,9 +7,9 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use broadcheck::ops::{Form, Op, ParamKind};
+use broadcheck::ops::{Form, Op, ParamKind, REDUCTIONS, Signature};
 use broadcheck::tensor::Scalar;
-use tch::{Kind, TchError, Tensor};
+use tch::{TchError, Tensor};
 
 use crate::shim::{self, Argument, Operator, Raised, Returned};
 
@@ -48,6 +48,8 @@ pub fn call(op: Op, form: Form, args: &[Argument<'_>], out: Option<&Tensor>) -> 
     match (method(op), form, args) {
         (Method::Absent, ..) => Err(Fault::Unsupported(format!("{op}: only PyTorch's Python front end has it"))),
         (Method::Elementwise(methods), _, args) => elementwise(op, &methods, form, args, out),
+        (Method::Overloads(choose), _, args) => overload(op, choose, args, out),
+        (Method::Value, _, args) => value(op, form, args, out),
         // tch has methods for these forms too, but under names that follow no rule.
         (_, Form::InPlace | Form::Out, args) => dispatch(op, form, args, out),
         (Method::Unary(f), _, [Argument::Tensor(a)]) => one(f(a)),
@@ -60,24 +62,6 @@ pub fn call(op: Op, form: Form, args: &[Argument<'_>], out: Option<&Tensor>) -> 
             [Argument::Tensor(a), Argument::Number(Scalar::Int(d0)), Argument::Number(Scalar::Int(d1))],
         ) => one(f(a, *d0, *d1)),
         (Method::Tensors(f), _, [Argument::Tensors(tensors)]) => Ok(Returned::Tensors(f(tensors)?)),
-        (Method::Reduction(f), _, [Argument::Tensor(a), dims, Argument::Number(Scalar::Bool(keepdim))]) => match dims {
-            Argument::Nothing => one(f(a, None, *keepdim)),
-            Argument::Number(Scalar::Int(dim)) => one(f(a, Some(&[*dim]), *keepdim)),
-            Argument::Ints(dims) => one(f(a, Some(dims), *keepdim)),
-            _ => Err(malformed(op, args)),
-        },
-        (Method::Truth(all, along), _, [Argument::Tensor(a), dim, Argument::Number(Scalar::Bool(keepdim))]) => {
-            match dim {
-                Argument::Nothing if !keepdim => one(all(a)),
-                // `all()` has no keepdim: the overload for several dimensions takes None for all of them.
-                Argument::Nothing => match Operator::find(op.info().schema, "dims") {
-                    Some(operator) => Ok(operator.call(args, None)?),
-                    None => Err(Fault::Unsupported(format!("{op} over all dimensions with keepdim"))),
-                },
-                Argument::Number(Scalar::Int(dim)) => one(along(a, *dim, *keepdim)),
-                _ => Err(malformed(op, args)),
-            }
-        }
         (Method::Einsum(f), _, [Argument::Text(equation), Argument::Tensors(operands)]) => one(f(equation, operands)),
         (Method::Index, _, [Argument::Tensor(a), Argument::Index(items)]) => {
             Ok(Returned::Tensor(shim::index(a, items)?))
@@ -112,13 +96,14 @@ pub enum Method {
     Dim(fn(&Tensor, i64) -> One),
     TwoDims(fn(&Tensor, i64, i64) -> One),
     Tensors(fn(&[&Tensor]) -> Result<Vec<Tensor>, TchError>),
-    Reduction(fn(&Tensor, Option<&[i64]>, bool) -> One),
-    /// Over everything, and along one dimension.
-    Truth(fn(&Tensor) -> One, fn(&Tensor, i64, bool) -> One),
+    /// By schema name, under the overload that the arguments decide.
+    Overloads(for<'a> fn(&[Argument<'a>]) -> Option<Overload<'a>>),
     Einsum(fn(&str, &[&Tensor]) -> One),
     Index,
     Backward,
     Grad,
+    /// By schema name, with an overload of its own for a number in the place of the last tensor.
+    Value,
     /// By schema name.
     Dispatcher,
     /// Not in libtorch.
@@ -128,9 +113,10 @@ pub enum Method {
 /// The methods of an operation on two operands, in the order in which the table lists them.
 pub struct Elementwise {
     functional: fn(&Tensor, &Tensor) -> One,
-    in_place: fn(&mut Tensor, &Tensor) -> One,
-    /// The operands, then the tensor that is written to.
-    out: fn(&Tensor, &Tensor, &Tensor) -> One,
+    /// `None` where `tch` has no method for it.
+    in_place: Option<fn(&mut Tensor, &Tensor) -> One>,
+    /// The operands, then the tensor that is written to; `None` where `tch` has no method for it.
+    out: Option<fn(&Tensor, &Tensor, &Tensor) -> One>,
 }
 
 /// One row of the table: kernel shape, signature, `tch` methods.
@@ -139,15 +125,26 @@ macro_rules! method {
     (autograd Backward []) => { Method::Backward };
     (autograd Unary []) => { Method::Grad };
     ($shape:ident Index []) => { Method::Index };
+    ($shape:ident Truth []) => { Method::Overloads(truth) };
+    ($shape:ident Product []) => { Method::Overloads(product) };
+    ($shape:ident Variance []) => { Method::Overloads(variance) };
+    ($shape:ident Moments []) => { Method::Overloads(variance) };
+    ($shape:ident MaskedFill []) => { Method::Value };
+    ($shape:ident Scatter []) => { Method::Value };
     ($shape:ident $signature:ident []) => { Method::Dispatcher };
-    ($shape:ident Arithmetic [$($tch:ident)*]) => { method!($shape Binary [$($tch)*]) };
-    ($shape:ident Binary [$functional:ident $in_place:ident $out:ident]) => {
+    ($shape:ident Arithmetic [$($tch:tt)*]) => { method!($shape Binary [$($tch)*]) };
+    ($shape:ident Division [$($tch:tt)*]) => { method!($shape Binary [$($tch)*]) };
+    ($shape:ident Binary [$functional:ident $in_place:tt $out:tt]) => {
         Method::Elementwise(Elementwise {
             functional: |a, b| a.$functional(b),
-            in_place: |a, b| a.$in_place(b),
-            out: |a, b, out| a.$out(out, b),
+            in_place: method!(@in_place $in_place),
+            out: method!(@out $out),
         })
     };
+    (@in_place -) => { None };
+    (@in_place $method:ident) => { Some(|a, b| a.$method(b)) };
+    (@out -) => { None };
+    (@out $method:ident) => { Some(|a, b, out| a.$method(out, b)) };
     ($shape:ident Unary [$tch:ident]) => { Method::Unary(|a| a.$tch()) };
     ($shape:ident TwoTensors [$tch:ident]) => { Method::TwoTensors(|a, b| a.$tch(b)) };
     // The one method of these that has a further parameter: `implicit`, which only autograd's tracing sets.
@@ -156,28 +153,17 @@ macro_rules! method {
     ($shape:ident Dim [$tch:ident]) => { Method::Dim(|a, dim| a.$tch(dim)) };
     ($shape:ident TwoDims [$tch:ident]) => { Method::TwoDims(|a, dim0, dim1| a.$tch(dim0, dim1)) };
     ($shape:ident Tensors [$tch:ident]) => { Method::Tensors(|tensors| Tensor::$tch(tensors)) };
-    ($shape:ident Reduction [$tch:ident]) => {
-        Method::Reduction(|a, dim, keepdim| a.$tch(dim, keepdim, None::<Kind>))
-    };
-    ($shape:ident Truth [$all:ident $along:ident]) => {
-        Method::Truth(|a| a.$all(), |a, dim, keepdim| a.$along(dim, keepdim))
-    };
     ($shape:ident Einsum [$tch:ident]) => {
         Method::Einsum(|equation, operands| Tensor::$tch(equation, operands, None::<&[i64]>))
     };
 }
 
 macro_rules! methods {
-    ($($variant:ident $name:literal $schema:literal {
-        signature: $signature:ident, forms: [$($form:ident),+], result: $result:ident, compare: $compare:ident,
-        kernel: $shape:ident($($pattern:tt)*) $(=> $body:expr)?,
-        gradient: $gradient:ident $(($derivative:ident) => [$($partial:expr),+])?,
-        tch: [$($tch:ident),*],
-    })+) => {
+    ($($variant:ident { facts: $facts:tt kernel: $kernel:tt gradient: $gradient:tt calls: $calls:tt })+) => {
         /// How `op` is run.
         pub fn method(op: Op) -> Method {
             match op {
-                $(Op::$variant => method!($shape $signature [$($tch)*])),+
+                $(Op::$variant => method! $calls),+
             }
         }
     };
@@ -203,7 +189,7 @@ fn elementwise(
 ) -> Result<Returned, Fault> {
     let (first, second, alpha) = match args {
         [first, second] => (first, second, None),
-        [first, second, alpha] => (first, second, Some(alpha).filter(|alpha| !is_one(alpha))),
+        [first, second, alpha] => (first, second, Some(alpha).filter(|alpha| !is_default(alpha))),
         _ => return Err(malformed(op, args)),
     };
     if form == Form::InPlace && !matches!(first, Argument::Tensor(_)) {
@@ -212,8 +198,8 @@ fn elementwise(
     if let (Argument::Tensor(_), Argument::Number(_), None) = (first, second, alpha) {
         let (name, _) = schema(op);
         match form {
-            Form::Functional => return number_overload(op, Operator::find(name, "Scalar"), args, None),
-            Form::InPlace => return number_overload(op, Operator::find(&format!("{name}_"), "Scalar"), args, None),
+            Form::Functional => return number_overload(op, name, &args[..2]),
+            Form::InPlace => return number_overload(op, &format!("{name}_"), &args[..2]),
             // Comparisons have a kernel for a number and `out`. Those of arithmetic are derived: they compute first and
             // copy then, which no user of PyTorch ever gets, since Python wraps the number instead.
             Form::Out => {
@@ -228,21 +214,18 @@ fn elementwise(
     if let Some(alpha) = alpha {
         return dispatch(op, form, &[Argument::Tensor(a), Argument::Tensor(b), alpha.clone()], out);
     }
-    Ok(Returned::Tensor(match (form, out) {
-        (Form::InPlace, _) => (methods.in_place)(&mut a.shallow_clone(), b)?,
-        (_, Some(out)) => (methods.out)(a, b, out)?,
-        (_, None) => (methods.functional)(a, b)?,
+    Ok(Returned::Tensor(match (form, out, methods.in_place, methods.out) {
+        (Form::Functional, ..) => (methods.functional)(a, b)?,
+        (Form::InPlace, _, Some(in_place), _) => in_place(&mut a.shallow_clone(), b)?,
+        (Form::Out, Some(out), _, Some(method)) => method(a, b, out)?,
+        _ => return dispatch(op, form, &[Argument::Tensor(a), Argument::Tensor(b)], out),
     }))
 }
 
-fn number_overload(
-    op: Op,
-    operator: Option<Operator>,
-    args: &[Argument<'_>],
-    out: Option<&Tensor>,
-) -> Result<Returned, Fault> {
-    match operator {
-        Some(operator) => Ok(operator.call(args, out)?),
+/// The overload for a number as the second operand; shifts have it under another name.
+fn number_overload(op: Op, name: &str, args: &[Argument<'_>]) -> Result<Returned, Fault> {
+    match Operator::find(name, "Scalar").or_else(|| Operator::find(name, "Tensor_Scalar")) {
+        Some(operator) => Ok(operator.call(args, None)?),
         None => Err(Fault::Unsupported(format!("{op} with a number"))),
     }
 }
@@ -270,17 +253,97 @@ impl<'a> Operand<'a> {
     }
 }
 
-/// Python's default `alpha` is the integer 1. A float 1.0 is not the same: integers refuse it.
-fn is_one(alpha: &Argument<'_>) -> bool {
-    matches!(alpha, Argument::Number(Scalar::Int(1)))
+/// Python's default `alpha` is the integer 1. A float 1.0 is not the same: integers refuse it. That of `rounding_mode` is
+/// none.
+fn is_default(argument: &Argument<'_>) -> bool {
+    matches!(argument, Argument::Number(Scalar::Int(1)) | Argument::Nothing)
 }
 
-/// Runs an operation by its schema name, with numbers in the place of operands wrapped.
+/// An overload, the overload that writes to `out`, and the arguments in the order of their schema.
+pub type Overload<'a> = (&'static str, &'static str, Vec<Argument<'a>>);
+
+/// A truth of everything, along one dimension, or along several.
+fn truth<'a>(args: &[Argument<'a>]) -> Option<Overload<'a>> {
+    let [x, dims, keepdim] = args else { return None };
+    Some(match (dims, keepdim) {
+        (Argument::Nothing, Argument::Number(Scalar::Bool(false))) => ("", "all_out", vec![x.clone()]),
+        (Argument::Number(_), _) => ("dim", "out", args.to_vec()),
+        _ => ("dims", "dims_out", args.to_vec()),
+    })
+}
+
+/// A product of everything, which no front end lets be written to a tensor, or along one dimension.
+fn product<'a>(args: &[Argument<'a>]) -> Option<Overload<'a>> {
+    let [x, dim, keepdim, dtype] = args else { return None };
+    match (dim, keepdim) {
+        (Argument::Nothing, Argument::Number(Scalar::Bool(false))) => Some(("", "-", vec![x.clone(), dtype.clone()])),
+        (Argument::Nothing, _) => None,
+        _ => Some(("dim_int", "int_out", args.to_vec())),
+    }
+}
+
+/// A variance with a correction, or the older one that is either biased or not.
+fn variance<'a>(args: &[Argument<'a>]) -> Option<Overload<'a>> {
+    let [x, dims, correction, keepdim, unbiased] = args else { return None };
+    match (correction, unbiased) {
+        (_, Argument::Nothing) => Some(("correction", "correction_out", args[..4].to_vec())),
+        (Argument::Nothing, _) => {
+            Some(("dim", "out", vec![x.clone(), dims.clone(), unbiased.clone(), keepdim.clone()]))
+        }
+        _ => None,
+    }
+}
+
+/// Runs the overload that the arguments decide.
+fn overload(
+    op: Op,
+    choose: for<'a> fn(&[Argument<'a>]) -> Option<Overload<'a>>,
+    args: &[Argument<'_>],
+    out: Option<&Tensor>,
+) -> Result<Returned, Fault> {
+    let Some((functional, writing, args)) = choose(args) else {
+        return Err(Fault::Unsupported(format!("{op} with these arguments: no overload takes them")));
+    };
+    let overload = if out.is_some() { writing } else { functional };
+    // One dimension is a list of one, unless there is an overload for it.
+    let listed = op.info().signature != Signature::Truth;
+    let single = match args.get(1) {
+        Some(Argument::Number(Scalar::Int(dim))) if listed && kind(op, 1) == Some(ParamKind::Dims) => Some([*dim]),
+        _ => None,
+    };
+    let mut args = args;
+    if let Some(single) = &single {
+        args[1] = Argument::Ints(single);
+    }
+    match Operator::find(schema(op).0, overload) {
+        Some(operator) => Ok(operator.call(&args, out)?),
+        None => Err(Fault::Unsupported(format!("{op}: libtorch has no overload {overload:?}"))),
+    }
+}
+
+fn kind(op: Op, at: usize) -> Option<ParamKind> {
+    op.info().signature.params().get(at).map(|param| param.kind)
+}
+
+/// Runs an operation by its schema name: the overload for numbers where there are numbers in the place of operands and
+/// libtorch has one; else with the numbers wrapped.
 fn dispatch(op: Op, form: Form, args: &[Argument<'_>], out: Option<&Tensor>) -> Result<Returned, Fault> {
-    let Some(operator) = operator(op, form) else {
+    if let Some(operator) = numbers(op, args).and_then(|numbers| operator(op, form, numbers)) {
+        return Ok(operator.call(args, out)?);
+    }
+    let (operator, args) = match dims_overload(op, args) {
+        Some((overload, args)) => {
+            let (name, _) = schema(op);
+            let name = if form == Form::InPlace { format!("{name}_") } else { name.to_owned() };
+            (Operator::find(&name, overload), args)
+        }
+        None => (operator(op, form, 0), args),
+    };
+    let Some(operator) = operator else {
         return Err(Fault::Unsupported(format!("{op} in the form {form:?}: libtorch has no such operator")));
     };
     let params = op.info().signature.params();
+    let single_overload = dims_overload(op, args).is_some();
     // What is wrapped or listed here must live until the call, so it is collected before it is borrowed.
     let wrapped: Vec<Option<Tensor>> = args
         .iter()
@@ -294,44 +357,107 @@ fn dispatch(op: Op, form: Form, args: &[Argument<'_>], out: Option<&Tensor>) -> 
         .iter()
         .zip(params)
         .map(|(arg, param)| match (arg, param.kind) {
-            (Argument::Number(Scalar::Int(dim)), ParamKind::Dims) => Some([*dim]),
+            (Argument::Number(Scalar::Int(dim)), ParamKind::Dims) if !single_overload => Some([*dim]),
             _ => None,
         })
         .collect();
     let args: Vec<Argument<'_>> = args
         .iter()
+        .zip(params)
         .zip(wrapped.iter().zip(&single))
-        .map(|(arg, made)| match made {
+        .map(|((arg, param), made)| match made {
             (Some(tensor), _) => Argument::Tensor(tensor),
             (_, Some(dims)) => Argument::Ints(dims),
-            _ => arg.clone(),
+            _ => plain(arg, param.kind),
+        })
+        .zip(params)
+        .map(|(arg, param)| match (arg, param.kind) {
+            // An empty list stands for all dimensions, and a few operators take no None.
+            (Argument::Nothing, ParamKind::Dims) if op.info().signature == Signature::Reduction => Argument::Ints(&[]),
+            (arg, _) => arg,
         })
         .collect();
     Ok(operator.call(&args, out)?)
 }
 
-/// libtorch's operator for a form. Looking for the ones that write to a tensor goes through all of libtorch's names, so
-/// the answers are kept.
-fn operator(op: Op, form: Form) -> Option<Operator> {
+/// An operation whose last argument is a tensor or a number. The overload for a number is called `Scalar` or `value`.
+fn value(op: Op, form: Form, args: &[Argument<'_>], out: Option<&Tensor>) -> Result<Returned, Fault> {
+    if !matches!(args.last(), Some(Argument::Number(_))) {
+        return dispatch(op, form, args, out);
+    }
+    let (name, _) = schema(op);
+    let functional = ["Scalar", "value"].into_iter().find_map(|overload| Operator::find(name, overload));
+    let operator = functional.and_then(|functional| match form {
+        Form::Functional => Some(functional),
+        Form::InPlace => functional.sibling(&format!("{name}_")),
+        Form::Out => functional.sibling(name),
+    });
+    match operator {
+        Some(operator) => Ok(operator.call(args, out)?),
+        None => Err(Fault::Unsupported(format!("{op} with a number"))),
+    }
+}
+
+/// The overload that the dimensions ask for, where the row names none because there is one for each way of naming them:
+/// all, one, or a list.
+fn dims_overload<'a, 'b>(op: Op, args: &'b [Argument<'a>]) -> Option<(&'static str, &'b [Argument<'a>])> {
+    let info = op.info();
+    let dims = info.signature.params().last().is_some_and(|param| param.kind == ParamKind::Dims);
+    if !dims || info.schema.contains('.') {
+        return None;
+    }
+    let (last, before) = args.split_last()?;
+    Some(match last {
+        Argument::Nothing => ("", before),
+        Argument::Number(_) => ("dim", args),
+        _ => ("dims", args),
+    })
+}
+
+/// A bit for each operand that is a number, or is left out beside one; `None` if no operand is a number.
+fn numbers(op: Op, args: &[Argument<'_>]) -> Option<u64> {
+    let params = op.info().signature.params();
+    let operand = |at: &usize| params.get(*at).is_some_and(|param| param.kind == ParamKind::Operand);
+    let is_number = |at: &usize| matches!(args[*at], Argument::Number(_));
+    let operands = || (0..args.len()).filter(operand);
+    let stands_for_one = |at: &usize| matches!(args[*at], Argument::Number(_) | Argument::Nothing);
+    operands().any(|at| is_number(&at)).then(|| operands().filter(stands_for_one).fold(0, |bits, at| bits | 1 << at))
+}
+
+/// libtorch's operator for a form, with numbers as the arguments whose bits are set. Looking for others than the one that
+/// the row names goes through all of libtorch's names, so the answers are kept.
+fn operator(op: Op, form: Form, numbers: u64) -> Option<Operator> {
     thread_local! {
-        static FOUND: RefCell<HashMap<(Op, Form), Option<Operator>>> = RefCell::default();
+        static FOUND: RefCell<HashMap<(Op, Form, u64), Option<Operator>>> = RefCell::default();
     }
     let find = || {
         let (name, overload) = schema(op);
         let functional = Operator::find(name, overload)?;
         match form {
-            Form::Functional => Some(functional),
-            Form::InPlace => functional.sibling(&format!("{name}_")),
-            Form::Out => functional.sibling(name),
+            Form::Functional if numbers == 0 => Some(functional),
+            Form::InPlace => functional.overload(&format!("{name}_"), false, numbers),
+            Form::Functional => functional.overload(name, false, numbers),
+            Form::Out => functional.overload(name, true, numbers),
         }
     };
-    FOUND.with_borrow_mut(|found| found.entry((op, form)).or_insert_with(find).clone())
+    FOUND.with_borrow_mut(|found| found.entry((op, form, numbers)).or_insert_with(find).clone())
 }
 
 /// The schema name and the overload.
 fn schema(op: Op) -> (&'static str, &'static str) {
     let schema = op.info().schema;
     schema.split_once('.').unwrap_or((schema, ""))
+}
+
+/// What a reduction is called is a number for libtorch's operators.
+fn plain<'a>(arg: &Argument<'a>, kind: ParamKind) -> Argument<'a> {
+    match (arg, kind) {
+        (Argument::Text(text), ParamKind::Reduction) => {
+            let number = REDUCTIONS.iter().position(|name| name == text);
+            number.map_or(arg.clone(), |number| Argument::Number(Scalar::Int(number as i64)))
+        }
+        _ => arg.clone(),
+    }
 }
 
 fn malformed(op: Op, args: &[Argument<'_>]) -> Fault {

@@ -14,16 +14,14 @@ mod value;
 use std::sync::Once;
 
 use broadcheck::adapter::{Capability, Hello, Implementation};
-use broadcheck::ops::{Op, Signature};
-use broadcheck::program::{Arg, Outcome, Program, Reply, Step, StepOutcome, TensorValue, Value, ValueRef};
+use broadcheck::ops::Op;
+use broadcheck::program::{Arg, Outcome, Program, Reply, Step, StepOutcome, TensorValue, VALUE_LIMIT, Value, ValueRef};
 use broadcheck::tensor::{DType, Scalar};
 use tch::Tensor;
 
 use call::{Fault, Method};
 use shim::{Argument, Returned};
 use value::Storages;
-
-pub use value::LIMIT;
 
 /// libtorch, in this process.
 #[derive(Debug)]
@@ -162,9 +160,14 @@ impl Run {
             Arg::Tensors(values) => {
                 Argument::Tensors(values.iter().map(|value| self.tensor(*value)).collect::<Result<_, _>>()?)
             }
+            Arg::Indices(values) => {
+                let tensor = |value: &Option<ValueRef>| value.map(|value| self.tensor(value)).transpose();
+                Argument::Indices(values.iter().map(tensor).collect::<Result<_, _>>()?)
+            }
             Arg::Number(number) => Argument::Number(*number),
             Arg::Int(int) => Argument::Number(Scalar::Int(*int)),
             Arg::Ints(ints) => Argument::Ints(ints),
+            Arg::Dtype(dtype) => Argument::Number(Scalar::Int(value::code(*dtype))),
             Arg::Flag(flag) => Argument::Number(Scalar::Bool(*flag)),
             Arg::Text(text) => Argument::Text(text),
             Arg::Index(items) => Argument::Index(items),
@@ -195,19 +198,40 @@ impl Run {
     }
 }
 
-/// Refuses what would take more memory than a value may have, before libtorch takes it. Views take none, and
-/// reductions no more than they are given, which has been within the limit.
+/// The bytes that a process on x86-64 can have at most.
+const ADDRESS_SPACE: usize = 1 << 47;
+
+/// Refuses what would take more memory than a value may have, before libtorch takes it. Views take none, whatever their
+/// size; everything else takes about as much as it is given. What no process can have libtorch refuses itself.
 fn within_limit(op: Op, args: &[Argument<'_>]) -> Result<(), Fault> {
     let tensors = args.iter().flat_map(|arg| match arg {
         Argument::Tensor(tensor) => vec![*tensor],
         Argument::Tensors(tensors) => tensors.clone(),
         _ => Vec::new(),
     });
-    let elements = match (op.info().signature, op.info().kernel) {
+    let tensors: Vec<&Tensor> = tensors.collect();
+    let elements = match op.info().kernel {
+        "view" => 0,
+        "copy" | "autograd" => tensors.iter().map(|tensor| tensor.numel()).max().unwrap_or(0),
+        // No more elements than in the outer product of the operands.
+        "product" => tensors.iter().fold(1, |product: usize, tensor| product.saturating_mul(tensor.numel().max(1))),
+        "reduction" | "extreme" | "moment" | "norm" => {
+            let large = tensors.iter().map(|tensor| tensor.numel()).max().unwrap_or(0);
+            if large > VALUE_LIMIT / DType::Complex128.size() {
+                return Err(value::too_large(large.saturating_mul(DType::Complex128.size())));
+            }
+            0
+        }
+        // The result is empty too, and nothing is converted.
+        _ if tensors.iter().any(|tensor| tensor.numel() == 0)
+            && tensors.iter().all(|tensor| tensor.kind() == tensors[0].kind()) =>
+        {
+            0
+        }
         // No dimension of the result is larger than the largest there.
-        (Signature::Arithmetic | Signature::Binary, _) => {
+        _ => {
             let mut largest: Vec<i64> = Vec::new();
-            for tensor in tensors {
+            for tensor in &tensors {
                 let mut sizes = tensor.size();
                 sizes.reverse();
                 largest.resize(largest.len().max(sizes.len()), 1);
@@ -215,13 +239,14 @@ fn within_limit(op: Op, args: &[Argument<'_>]) -> Result<(), Fault> {
             }
             largest.iter().fold(1, |product: usize, &size| product.saturating_mul(size as usize))
         }
-        // No more elements than in the outer product of the operands.
-        (_, "product") => tensors.fold(1, |product: usize, tensor| product.saturating_mul(tensor.numel().max(1))),
-        _ => 0,
     };
+    // libtorch finds no memory for as many bytes as this, whatever the dtype.
+    if elements >= ADDRESS_SPACE {
+        return Ok(());
+    }
     // The widest dtype, since the result's own is libtorch's to say.
     let bytes = elements.saturating_mul(DType::Complex128.size());
-    if bytes > LIMIT { Err(value::too_large(bytes)) } else { Ok(()) }
+    if bytes > VALUE_LIMIT { Err(value::too_large(bytes)) } else { Ok(()) }
 }
 
 impl Fault {

@@ -67,6 +67,15 @@ c10::IValue to_ivalue(const bc_value& value) {
       for (int64_t i = 0; i < value.count; ++i) list.push_back(*tensors[i]);
       return c10::IValue(std::move(list));
     }
+    case BC_INDICES: {
+      // A null pointer is a missing tensor.
+      auto tensors = static_cast<const at::Tensor* const*>(value.data);
+      c10::List<std::optional<at::Tensor>> list;
+      for (int64_t i = 0; i < value.count; ++i) {
+        list.push_back(tensors[i] ? std::optional<at::Tensor>(*tensors[i]) : std::nullopt);
+      }
+      return c10::IValue(std::move(list));
+    }
     case BC_INTS:
       return c10::IValue(at::IntArrayRef(static_cast<const int64_t*>(value.data), value.count));
     case BC_TEXT:
@@ -120,6 +129,12 @@ bc_value to_value(const c10::IValue& result) {
   throw std::invalid_argument("shim: a result of type " + result.tagKind());
 }
 
+bool takes_number(const c10::Argument& argument) {
+  auto type = argument.type();
+  if (auto optional = type->cast<c10::OptionalType>()) type = optional->getElementType();
+  return type->kind() == c10::TypeKind::NumberType;
+}
+
 }  // namespace
 
 extern "C" {
@@ -157,12 +172,14 @@ int bc_has_operator(const char* name, const char* overload, int with_cpu_kernel)
 
 // The overload of `sibling` that takes the arguments of `name.overload`, apart from tensors to write to: of `add_` for
 // an in-place form, of `add` itself for `out`. Names do not tell: `out` of `add.Tensor` is `add.out`, of `eq.Tensor`
-// `eq.Tensor_out`, of `sum.dim_IntList` `sum.IntList_out`. Null if there is none.
-char* bc_sibling_overload(const char* name, const char* overload, const char* sibling) {
+// `eq.Tensor_out`, of `sum.dim_IntList` `sum.IntList_out`. Where a bit of `numbers` is set, the overload takes a number
+// in the place of that argument; such an overload counts only if libtorch has not generated it from another one. Null
+// if there is none.
+char* bc_sibling_overload(const char* name, const char* overload, const char* sibling, int to_out,
+                          uint64_t numbers) {
   auto& dispatcher = c10::Dispatcher::singleton();
   auto op = dispatcher.findSchema({name, overload});
   if (!op) return nullptr;
-  const bool to_out = std::strcmp(name, sibling) == 0;
   const auto& wanted = op->schema().arguments();
   auto fits = [&](const c10::FunctionSchema& schema) {
     size_t matched = 0;
@@ -171,18 +188,19 @@ char* bc_sibling_overload(const char* name, const char* overload, const char* si
       if (argument.is_out()) {
         has_out = true;
       } else if (matched < wanted.size() && argument.name() == wanted[matched].name() &&
-                 *argument.type() == *wanted[matched].type()) {
+                 (numbers >> matched & 1 ? takes_number(argument) : *argument.type() == *wanted[matched].type())) {
         ++matched;
       } else {
         return false;
       }
     }
-    return matched == wanted.size() && has_out == to_out;
+    return matched == wanted.size() && has_out == (to_out != 0);
   };
   for (const auto& candidate : dispatcher.getAllOpNames()) {
     if (candidate.name != sibling) continue;
     auto found = dispatcher.findSchema(candidate);
-    if (found && fits(found->schema())) return strdup(candidate.overload_name.c_str());
+    if (!found || (numbers != 0 && found->hasTag(at::Tag::generated))) continue;
+    if (fits(found->schema())) return strdup(candidate.overload_name.c_str());
   }
   return nullptr;
 }
@@ -199,6 +217,10 @@ char* bc_call(const char* name, const char* overload, const bc_value* args, int6
       if (parameters[i].is_out()) {
         if (!out) throw std::invalid_argument("shim: the operator needs an out tensor");
         stack.emplace_back(*out);
+      } else if (i < static_cast<size_t>(count) && args[i].tag == BC_INT &&
+                 parameters[i].type()->kind() == c10::TypeKind::FloatType) {
+        // As Python does it.
+        stack.emplace_back(static_cast<double>(args[i].whole));
       } else if (i < static_cast<size_t>(count)) {
         stack.push_back(to_ivalue(args[i]));
       } else if (parameters[i].default_value()) {

@@ -19,6 +19,7 @@ enum bc_tag : int64_t {
   BC_COMPLEX = 6,  // re, im
   BC_INTS = 7,     // data: int64_t[count]
   BC_TEXT = 8,     // data: char[count], not terminated
+  BC_INDICES = 9,  // data: at::Tensor*[count], null where there is none
 };
 
 // An argument or a result. `shim.rs` has the same struct.
@@ -53,7 +54,8 @@ void bc_collect_warnings();
 char* bc_next_warning();
 
 int bc_has_operator(const char* name, const char* overload, int with_cpu_kernel);
-char* bc_sibling_overload(const char* name, const char* overload, const char* sibling);
+char* bc_sibling_overload(const char* name, const char* overload, const char* sibling, int to_out,
+                          uint64_t numbers);
 char* bc_call(const char* name, const char* overload, const bc_value* args, int64_t count, const at::Tensor* out,
               bc_value* result);
 

@@ -20,6 +20,8 @@ pub enum Argument<'a> {
     Tensor(&'a Tensor),
     /// Several tensors.
     Tensors(Vec<&'a Tensor>),
+    /// Several tensors, some of them missing.
+    Indices(Vec<Option<&'a Tensor>>),
     /// A number.
     Number(Scalar),
     /// Sizes or dimensions.
@@ -68,11 +70,21 @@ impl Operator {
     /// The overload of `aten::sibling` that takes the same arguments as this one: for `add_` the in-place form of
     /// `add`, for `add` itself the form with `out`.
     pub fn sibling(&self, sibling: &str) -> Option<Operator> {
-        let sibling = CString::new(format!("aten::{sibling}")).ok()?;
+        let to_out = self.name.as_bytes().strip_prefix(b"aten::") == Some(sibling.as_bytes());
+        self.overload(sibling, to_out, 0)
+    }
+
+    /// The overload of `aten::name`, with or without `out`, that takes the same arguments as this one, but a number as
+    /// each argument whose bit is set in `numbers`. What libtorch has generated for numbers from another overload does
+    /// not count: that computes first and copies then, and PyTorch's front end has no way to it.
+    pub fn overload(&self, name: &str, to_out: bool, numbers: u64) -> Option<Operator> {
+        let name = CString::new(format!("aten::{name}")).ok()?;
         // SAFETY: all three are terminated strings that outlive the call; the result is null or a text that we own.
-        let overload =
-            unsafe { text(bc_sibling_overload(self.name.as_ptr(), self.overload.as_ptr(), sibling.as_ptr())) }?;
-        Some(Operator { name: sibling, overload: CString::new(overload).ok()? })
+        let overload = unsafe {
+            let to_out = c_int::from(to_out);
+            text(bc_sibling_overload(self.name.as_ptr(), self.overload.as_ptr(), name.as_ptr(), to_out, numbers))
+        }?;
+        Some(Operator { name, overload: CString::new(overload).ok()? })
     }
 
     fn lookup(name: &str, overload: &str, with_kernel: bool) -> Option<Operator> {
@@ -93,6 +105,9 @@ impl Operator {
             .iter()
             .map(|arg| match arg {
                 Argument::Tensors(tensors) => tensors.iter().map(|tensor| tensor.as_ptr()).collect(),
+                Argument::Indices(tensors) => {
+                    tensors.iter().map(|tensor| tensor.map_or(ptr::null(), Tensor::as_ptr)).collect()
+                }
                 _ => Vec::new(),
             })
             .collect();
@@ -199,6 +214,7 @@ const BOOL: i64 = 5;
 const COMPLEX: i64 = 6;
 const INTS: i64 = 7;
 const TEXT: i64 = 8;
+const INDICES: i64 = 9;
 
 /// `bc_value` of `shim.h`.
 #[repr(C)]
@@ -237,6 +253,7 @@ fn raw(arg: &Argument<'_>, list: &[*const C_tensor]) -> Result<RawValue, Raised>
         Argument::Nothing => RawValue::default(),
         Argument::Tensor(tensor) => data(TENSOR, tensor.as_ptr().cast(), 1),
         Argument::Tensors(_) => data(TENSORS, list.as_ptr().cast(), list.len()),
+        Argument::Indices(_) => data(INDICES, list.as_ptr().cast(), list.len()),
         Argument::Number(number) => raw_number(*number),
         Argument::Ints(ints) => data(INTS, ints.as_ptr().cast(), ints.len()),
         Argument::Text(text) => data(TEXT, text.as_ptr().cast(), text.len()),
@@ -327,7 +344,13 @@ unsafe extern "C" {
     fn bc_collect_warnings();
     fn bc_next_warning() -> *mut c_char;
     fn bc_has_operator(name: *const c_char, overload: *const c_char, with_cpu_kernel: c_int) -> c_int;
-    fn bc_sibling_overload(name: *const c_char, overload: *const c_char, sibling: *const c_char) -> *mut c_char;
+    fn bc_sibling_overload(
+        name: *const c_char,
+        overload: *const c_char,
+        sibling: *const c_char,
+        to_out: c_int,
+        numbers: u64,
+    ) -> *mut c_char;
     fn bc_call(
         name: *const c_char,
         overload: *const c_char,

@@ -1,6 +1,6 @@
 //! Tensors to and from bytes, and the numbers that storages bear in a reply.
 
-use broadcheck::program::{Input, StorageRef, TensorValue};
+use broadcheck::program::{Input, StorageRef, TensorValue, VALUE_LIMIT};
 use broadcheck::tensor::{DType, Shape};
 use tch::{Kind, Tensor};
 
@@ -9,10 +9,6 @@ use crate::shim;
 
 #[cfg(target_endian = "big")]
 compile_error!("the protocol's bytes are little-endian, and this file copies them as they are");
-
-/// The most data that one value may have. An expanded tensor can claim any size without taking memory, until its
-/// elements are asked for.
-pub const LIMIT: usize = 64 << 20;
 
 /// Makes an input: contiguous, in a storage of its own.
 pub fn input(input: &Input) -> Result<Tensor, Fault> {
@@ -42,18 +38,15 @@ pub fn snapshot(tensor: &Tensor, storages: &mut Storages) -> Result<TensorValue,
         dtype(tensor.f_kind()?).ok_or_else(|| Fault::Failed(format!("a result of the dtype {:?}", tensor.kind())))?;
     let shape = Shape::new(tensor.size()).map_err(|error| Fault::Failed(error.to_string()))?;
     let bytes = shape.numel().saturating_mul(dtype.size());
-    if bytes > LIMIT {
-        return Err(too_large(bytes));
-    }
-    let data = shim::read(tensor, bytes)?;
+    let data = if bytes > VALUE_LIMIT { Vec::new() } else { shim::read(tensor, bytes)? };
     let (storage, offset) = shim::storage(tensor)?;
     let storage = Some(StorageRef { id: storages.number(storage), offset });
     Ok(TensorValue { dtype, shape, data, strides: Some(tensor.stride()), storage })
 }
 
-/// The refusal of a value beyond [`LIMIT`].
+/// The refusal of a value beyond [`VALUE_LIMIT`].
 pub fn too_large(bytes: usize) -> Fault {
-    Fault::Unsupported(format!("a value of {bytes} bytes: the limit is {} MiB", LIMIT >> 20))
+    Fault::Unsupported(format!("a value of {bytes} bytes: the limit is {} MiB", VALUE_LIMIT >> 20))
 }
 
 /// The storages of one reply, by libtorch's identity of them, in the order of first mention. The tensors must be kept
@@ -72,10 +65,15 @@ impl Storages {
 }
 
 macro_rules! kinds {
-    ($($dtype:ident $kind:ident),+ $(,)?) => {
+    ($($dtype:ident $kind:ident $code:literal),+ $(,)?) => {
         /// libtorch's name for a dtype.
         fn kind(dtype: DType) -> Kind {
             match dtype { $(DType::$dtype => Kind::$kind),+ }
+        }
+
+        /// libtorch's number for a dtype (`c10::ScalarType`).
+        pub fn code(dtype: DType) -> i64 {
+            match dtype { $(DType::$dtype => $code),+ }
         }
 
         /// The dtype that libtorch names so, if broadcheck has it.
@@ -86,6 +84,6 @@ macro_rules! kinds {
 }
 
 kinds! {
-    Bool Bool, Uint8 Uint8, Int8 Int8, Int16 Int16, Int32 Int, Int64 Int64, Float16 Half, Bfloat16 BFloat16,
-    Float32 Float, Float64 Double, Complex64 ComplexFloat, Complex128 ComplexDouble,
+    Bool Bool 11, Uint8 Uint8 0, Int8 Int8 1, Int16 Int16 2, Int32 Int 3, Int64 Int64 4, Float16 Half 5,
+    Bfloat16 BFloat16 15, Float32 Float 6, Float64 Double 7, Complex64 ComplexFloat 9, Complex128 ComplexDouble 10,
 }

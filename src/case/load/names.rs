@@ -124,9 +124,10 @@ impl Kind {
     /// What an operation makes of so many arguments.
     pub fn of(op: Op, arguments: usize) -> Kind {
         match (op, op.info().signature) {
-            (Op::Item, _) => Kind::Number,
+            (Op::Item | Op::Allclose | Op::Equal, _) => Kind::Number,
             (Op::Grad, _) => Kind::Gradient,
             (_, Signature::Tensors) => Kind::Several(arguments),
+            (_, Signature::Moments) => Kind::Several(2),
             (_, Signature::Shapes) => Kind::Sizes,
             (_, Signature::Backward | Signature::Setting) => Kind::Nothing,
             _ => Kind::Tensor,

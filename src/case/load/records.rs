@@ -135,9 +135,10 @@ pub fn case(node: Node<'_>, theme: &str, references: &mut References) -> Option<
     Some(case)
 }
 
-/// Words of lower-case letters and digits, joined by `-`.
+/// Words of lower-case letters and digits, joined by `-`. Names of operations are words too, with their underscores.
 pub fn is_id(text: &str) -> bool {
-    text.split('-').all(|word| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit()))
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    text.split('-').all(|word| word.chars().any(plain) && word.chars().all(|c| plain(c) || c == '_'))
 }
 
 fn id(node: Node<'_>) -> Option<String> {

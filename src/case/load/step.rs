@@ -6,9 +6,9 @@ use super::did_you_mean;
 use super::names::{Kind, Names};
 use super::node::Node;
 use super::value;
-use crate::ops::{Form, Op, Param, ParamDefault, ParamKind};
+use crate::ops::{Form, Op, Param, ParamKind, REDUCTIONS};
 use crate::program::{Arg, ShapeArg, Step, ValueRef};
-use crate::tensor::{Scalar, index};
+use crate::tensor::{DType, Scalar, index};
 
 /// The operation that a key names; `Err` if the operation exists, but not in place.
 pub fn parse_operation(key: &str) -> Option<Result<(Op, Form), Op>> {
@@ -151,7 +151,7 @@ impl Call<'_> {
             let names = self.parameter_names().join(", ");
             step.key_fault(format!("`{}` takes ({names}); `{}` is missing", self.key, param.name));
         }
-        param.default.map(default_arg)
+        param.default.map(Arg::from)
     }
 
     fn variadic(&self, param: &Param, nodes: &[Node<'_>]) -> Option<Arg> {
@@ -174,17 +174,17 @@ impl Call<'_> {
         let wants = |what: &str| format!("`{}` of `{}`: {what}", param.name, self.key);
         match (param.kind, node.value) {
             (ParamKind::Tensor, _) => self.tensor(node, param.name).map(Arg::Tensor),
-            (ParamKind::Operand, Value::String(text)) if value::complex(text).is_none() => {
+            (ParamKind::Operand | ParamKind::Value, Value::String(text)) if value::complex(text).is_none() => {
                 self.tensor(node, param.name).map(Arg::Tensor)
             }
-            (ParamKind::Operand, Value::Number(_) | Value::Bool(_) | Value::String(_)) => {
+            (ParamKind::Operand | ParamKind::Value, Value::Number(_) | Value::Bool(_) | Value::String(_)) => {
                 // The first argument of an in-place operation is written to.
                 if self.form == Form::InPlace && param.name == "self" {
                     return node.wrong(wants("the name of a tensor to write to"));
                 }
                 value::number(node).map(Arg::Number)
             }
-            (ParamKind::Operand, _) => node.wrong(wants("the name of a tensor, or a number")),
+            (ParamKind::Operand | ParamKind::Value, _) => node.wrong(wants("the name of a tensor, or a number")),
             (ParamKind::Number, Value::Number(_) | Value::Bool(_)) => value::number(node).map(Arg::Number),
             (ParamKind::Number, Value::String(text)) if value::complex(text).is_some() => {
                 value::number(node).map(Arg::Number)
@@ -195,17 +195,42 @@ impl Call<'_> {
             (ParamKind::Dims, Value::Sequence(_)) => {
                 value::integers(node, wants("an integer or a list of integers")).map(Arg::Ints)
             }
-            (ParamKind::Dims, _) => {
-                node.integer(wants("an integer or a list of integers")).map(|dim| Arg::Ints(vec![dim]))
+            (ParamKind::Dims, _) => node.integer(wants("an integer or a list of integers")).map(Arg::Int),
+            (ParamKind::Real, Value::Number(_)) => value::number(node).map(|number| Arg::Number(real(number))),
+            (ParamKind::Real, Value::String(text)) if value::complex(text).is_none() => {
+                value::number(node).map(|number| Arg::Number(real(number)))
             }
+            (ParamKind::Real, _) => node.wrong(wants("a real number")),
+            (ParamKind::Reduction, Value::String(text)) if REDUCTIONS.contains(&text.as_str()) => {
+                Some(Arg::Text(text.clone()))
+            }
+            (ParamKind::Reduction, _) => node.wrong(wants("none, mean or sum")),
             (ParamKind::Flag, _) => node.flag(wants("true or false")).map(Arg::Flag),
+            (ParamKind::Dtype, Value::String(text)) if DType::parse(text).is_some() => {
+                DType::parse(text).map(Arg::Dtype)
+            }
+            (ParamKind::Dtype, _) => node.wrong(wants("the name of a dtype")),
             (ParamKind::Text, Value::String(text)) => Some(Arg::Text(text.clone())),
             (ParamKind::Text, _) => node.wrong(wants("text")),
             (ParamKind::Index, Value::Number(number)) if number.is_i64() => self.index(node, &number.to_string()),
             (ParamKind::Index, Value::String(text)) => self.index(node, text),
             (ParamKind::Index, _) => node.wrong(wants("what stands between the brackets, as text")),
+            (ParamKind::Indices, _) => self.indices(param, node),
             (ParamKind::Tensors | ParamKind::Shapes, _) => unreachable!("variadic parameters take several arguments"),
         }
+    }
+
+    /// A list of names, with `null` where there is no tensor.
+    fn indices(&self, param: &Param, node: Node<'_>) -> Option<Arg> {
+        let nodes = node.list(format_args!("`{}` of `{}`: a list of tensors and nulls", param.name, self.key))?;
+        let values: Vec<_> = nodes
+            .into_iter()
+            .map(|node| match node.value {
+                Value::Null => Some(None),
+                _ => self.tensor(node, param.name).map(Some),
+            })
+            .collect();
+        values.into_iter().collect::<Option<_>>().map(Arg::Indices)
     }
 
     fn index(&self, node: Node<'_>, text: &str) -> Option<Arg> {
@@ -233,11 +258,10 @@ impl Call<'_> {
     }
 }
 
-/// The argument that a default stands for.
-pub fn default_arg(default: ParamDefault) -> Arg {
-    match default {
-        ParamDefault::Nothing => Arg::Nothing,
-        ParamDefault::One => Arg::Number(Scalar::Int(1)),
-        ParamDefault::False => Arg::Flag(false),
+/// A whole number stands for the floating-point number too.
+fn real(number: Scalar) -> Scalar {
+    match number {
+        Scalar::Int(value) => Scalar::Float(value as f64),
+        other => other,
     }
 }

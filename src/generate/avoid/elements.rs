@@ -1,0 +1,238 @@
+//! What is left out of operations that work element by element, of views and of gradients.
+
+use super::*;
+
+pub(super) fn rounded_steps(draft: &Draft, _: Option<&Outcome>) -> bool {
+    let composed = |step: &&Step| matches!(step.op.info().kernel, "loss" | "distance");
+    let Some(step) = draft.program.steps.last().filter(composed) else { return false };
+    let first = operands(draft).next().map(|known| known.tensor.dtype);
+    let large = |known: &Known| {
+        known.tensor.scalars().into_iter().any(|element| Tameness::of_number(element) == Tameness::Wild)
+    };
+    let other = |known: &Known| Some(known.tensor.dtype) != first;
+    step.op.info().compare == Compare::Tolerance && (operands(draft).any(large) || operands(draft).any(other))
+}
+
+pub(super) fn complex_half(draft: &Draft, _: Option<&Outcome>) -> bool {
+    operands(draft).any(|known| known.tensor.dtype == DType::Float16) && has_complex(draft)
+}
+
+pub(super) fn division_traps(draft: &Draft, _: Option<&Outcome>) -> bool {
+    let Some(step) = draft.program.steps.last() else { return false };
+    let divides = step.op == Op::Lcm || matches!(step.args.get(2), Some(Arg::Text(mode)) if mode == "trunc");
+    // A number wraps around on its way into a narrower dtype, so any that ends in enough zeros may come to the least.
+    let least = |number: Scalar| match number {
+        Scalar::Int(value) => value != 0 && value.trailing_zeros() >= 31,
+        Scalar::Float(value) => value.abs() >= 2147483648.0 || value.is_nan(),
+        _ => false,
+    };
+    divides && (operands(draft).flat_map(|known| known.tensor.scalars()).any(least) || numbers(step).any(least))
+}
+
+pub(super) fn zero_extrema(draft: &Draft, _: Option<&Outcome>) -> bool {
+    let extremum = draft.program.steps.last().filter(|step| step.op.info().has(Quirk::RefusesComplex));
+    let negative = |number: Scalar| matches!(number, Scalar::Float(value) if value == 0.0 && value.is_sign_negative());
+    // What was written to a tensor since it was made shows in its tameness only.
+    let written = |known: &Known| known.tameness < Tameness::of(&known.tensor);
+    extremum.is_some()
+        && operands(draft).any(|known| written(known) || known.tensor.scalars().into_iter().any(negative))
+}
+
+pub(super) fn vector_remainders(draft: &Draft, outcome: Option<&Outcome>) -> bool {
+    let Some(step) = draft.program.steps.last() else { return false };
+    let info = step.op.info();
+    let remainder = ["divide", "quotient"].contains(&info.kernel) || info.signature == Signature::Division;
+    // Two vectors of four elements.
+    let vectors = outcome.is_some_and(|outcome| outcome.tensors().iter().any(|tensor| tensor.shape.numel() >= 8));
+    let far = |number: Scalar| match number {
+        Scalar::Float(value) => value.abs() > 64.0 || value.is_nan() || (value != 0.0 && value.abs() < 0.01),
+        Scalar::Int(value) => value.unsigned_abs() > 64,
+        _ => false,
+    };
+    remainder
+        && vectors
+        && (operands(draft).flat_map(|known| known.tensor.scalars()).any(far) || numbers(step).any(far))
+}
+
+pub(super) fn complex_gradients(draft: &Draft, _: Option<&Outcome>) -> bool {
+    signature(draft) == Some(Signature::Backward) && has_complex(draft)
+}
+
+pub(super) fn complex_extremes(draft: &Draft, _: Option<&Outcome>) -> bool {
+    let product = |step: &&Step| match step.op.info().signature {
+        Signature::Arithmetic => !is_unit(&step.args[2]),
+        _ => is_arithmetic(step.op.info()),
+    };
+    let Some(step) = draft.program.steps.last().filter(product) else { return false };
+    let mut elements = operands(draft).flat_map(|known| known.tensor.scalars());
+    has_complex(draft) && (elements.any(rounds) || numbers(step).any(rounds))
+}
+
+/// Whether elements are added, subtracted or multiplied one by one, by an outer product too.
+pub(super) fn is_arithmetic(info: &OpInfo) -> bool {
+    info.kernel == "number" || (info.kernel == "product" && info.compare == Compare::Bits)
+}
+
+pub(super) fn complex_division(draft: &Draft, _: Option<&Outcome>) -> bool {
+    let step = draft.program.steps.last();
+    step.is_some_and(|step| step.op.info().result == ResultType::Float) && has_complex(draft)
+}
+
+pub(super) fn refused_after_resize(draft: &Draft, outcome: Option<&Outcome>) -> bool {
+    let product = draft.program.steps.last().is_some_and(|step| step.op.info().kernel == "product");
+    refused(outcome) && (resized(draft).is_some() || (product && draft.reshaped))
+}
+
+pub(super) fn complex_functions(draft: &Draft, outcome: Option<&Outcome>) -> bool {
+    let step = draft.program.steps.last().filter(|step| step.op.info().kernel == "function");
+    let computes = step.is_some_and(|step| match step.op.info().signature {
+        Signature::Power | Signature::Fused | Signature::Between | Signature::TwoTensors => true,
+        Signature::Closeness => operands(draft).any(|known| known.tameness < Tameness::Whole),
+        _ => false,
+    });
+    computes && has_complex(draft) && !refused(outcome)
+}
+
+pub(super) fn bounds_of_zeros(draft: &Draft, _: Option<&Outcome>) -> bool {
+    let bounds = [Some(Signature::Bounds), Some(Signature::Lowest), Some(Signature::Highest)];
+    let negative_zero =
+        |scalar: Scalar| matches!(scalar, Scalar::Float(value) if value == 0.0 && value.is_sign_negative());
+    let step = draft.program.steps.last();
+    let number = step.is_some_and(|step| numbers(step).any(negative_zero));
+    bounds.contains(&signature(draft))
+        && (number || operands(draft).any(|known| known.tensor.scalars().into_iter().any(negative_zero)))
+}
+
+pub(super) fn polynomials_of_nan(draft: &Draft, _: Option<&Outcome>) -> bool {
+    let nan = |scalar: Scalar| matches!(scalar, Scalar::Float(value) if value.is_nan());
+    let number = draft.program.steps.last().is_some_and(|step| numbers(step).any(nan));
+    signature(draft) == Some(Signature::Polynomial)
+        && (number || operands(draft).any(|known| known.tensor.scalars().into_iter().any(nan)))
+}
+
+pub(super) fn signs_of_nan(draft: &Draft, _: Option<&Outcome>) -> bool {
+    let nan = |scalar: Scalar| matches!(scalar, Scalar::Float(value) if value.is_nan());
+    let number = draft.program.steps.last().is_some_and(|step| numbers(step).any(nan));
+    signature(draft) == Some(Signature::TensorOperand)
+        && (number || operands(draft).any(|known| known.tensor.scalars().into_iter().any(nan)))
+}
+
+pub(super) fn widened_results(draft: &Draft, _: Option<&Outcome>) -> bool {
+    let Some(step) = draft.program.steps.last() else { return false };
+    let Some(target) = step.target().and_then(|target| draft.find(target)) else { return false };
+    let wide = |known: &Known| known.tensor.dtype == target.tensor.dtype;
+    matches!(step.op.info().compare, Compare::Ulps(_)) && step.form != Form::Functional && {
+        let read = step.args.iter().skip(usize::from(step.form == Form::InPlace));
+        let mut read = read.filter_map(|arg| if let Arg::Tensor(value) = arg { draft.find(*value) } else { None });
+        !read.any(wide)
+    }
+}
+
+pub(super) fn saved_results(draft: &Draft, _: Option<&Outcome>) -> bool {
+    let Some(step) = draft.program.steps.last().filter(|step| step.form == Form::InPlace) else { return false };
+    let plain = |op: Op| {
+        matches!(op.info().kernel, "number" | "sum" | "real" | "divide" | "quotient" | "arithmetic" | "view" | "copy")
+    };
+    let inputs = draft.program.inputs.len();
+    let maker = step.target().and_then(|target| draft.program.steps.get(target.value.checked_sub(inputs)?));
+    operands(draft).any(|known| known.grad) && (!plain(step.op) || maker.is_some_and(|maker| !plain(maker.op)))
+}
+
+pub(super) fn empty_ldexp(draft: &Draft, _: Option<&Outcome>) -> bool {
+    let ldexp = draft.program.steps.last().is_some_and(|step| step.op == Op::Ldexp);
+    ldexp && operands(draft).any(|known| known.tensor.shape.numel() == 0)
+}
+
+pub(super) fn written_variables(draft: &Draft, _: Option<&Outcome>) -> bool {
+    let step = draft.program.steps.last().filter(|step| step.form == Form::Out);
+    let out = step.and_then(|step| draft.find(step.out?));
+    out.is_some_and(|out| out.grad)
+}
+
+pub(super) fn long_recurrences(draft: &Draft, _: Option<&Outcome>) -> bool {
+    let step = draft.program.steps.last();
+    let zeta = step.is_some_and(|step| step.op == Op::SpecialZeta);
+    let long = |number: Scalar| f64::from_scalar(number).abs() > 300.0;
+    (zeta || signature(draft) == Some(Signature::Polynomial))
+        && (step.is_some_and(|step| numbers(step).any(long))
+            || operands(draft).any(|known| known.tensor.scalars().into_iter().any(long)))
+}
+
+pub(super) fn rounded_exponents(draft: &Draft, _: Option<&Outcome>) -> bool {
+    let rounded = |number: Scalar| match number {
+        Scalar::Bool(_) => false,
+        Scalar::Int(value) => f64::from(value as f32) != value as f64,
+        Scalar::Float(value) => f64::from(value as f32) != value && !value.is_nan(),
+        Scalar::Complex(_) => false,
+    };
+    let step = draft.program.steps.last();
+    signature(draft) == Some(Signature::Power) && step.is_some_and(|step| numbers(step).any(rounded))
+}
+
+pub(super) fn mixed_gradients(draft: &Draft, _: Option<&Outcome>) -> bool {
+    let function = draft.program.steps.last().is_some_and(|step| matches!(step.op.info().kernel, "function" | "float"));
+    let grad = operands(draft).any(|known| known.grad);
+    function && grad && operands(draft).any(|known| known.tensor.dtype.category() < Category::Floating)
+}
+
+pub(super) fn undefined_copies(draft: &Draft, _: Option<&Outcome>) -> bool {
+    let copies = [Some(Signature::Source), Some(Signature::Filled)].contains(&signature(draft));
+    let to_integers = operands(draft).next().is_some_and(|known| known.tensor.dtype.category() <= Category::Integral);
+    copies && to_integers && operands(draft).skip(1).any(|known| known.tameness == Tameness::Wild)
+}
+
+pub(super) fn ldexp_to_others(draft: &Draft, _: Option<&Outcome>) -> bool {
+    let step = draft.program.steps.last();
+    step.is_some_and(|step| step.op.name() == "ldexp" && step.form == Form::Out)
+        && operands(draft).any(|known| known.tensor.dtype.category() <= Category::Integral)
+}
+
+pub(super) fn complex_of_halves(draft: &Draft, _: Option<&Outcome>) -> bool {
+    let parts = [Some(Signature::Parts), Some(Signature::PolarParts)].contains(&signature(draft));
+    parts && operands(draft).any(|known| known.tensor.dtype == DType::Float16)
+}
+
+pub(super) fn given_gradients(draft: &Draft, _: Option<&Outcome>) -> bool {
+    signature(draft) == Some(Signature::Backward) && operands(draft).count() > 1
+}
+
+pub(super) fn impossible_expansions(draft: &Draft, outcome: Option<&Outcome>) -> bool {
+    let impossible = matches!(outcome, Some(Outcome::Rejected(it)) if it.class == Some(Class::ImpossibleSize));
+    let args = draft.program.steps.last().map_or(&[][..], |step| &step.args);
+    let empty = operands(draft).any(|known| known.tensor.shape.sizes().contains(&0));
+    let hidden = |sizes: &[i64]| (empty || sizes.contains(&0)) && sizes.iter().any(|&size| size < 0);
+    impossible && args.iter().any(|arg| matches!(arg, Arg::Ints(sizes) if hidden(sizes)))
+}
+
+pub(super) fn indexed_scalars(draft: &Draft, _: Option<&Outcome>) -> bool {
+    let args = draft.program.steps.last().map_or(&[][..], |step| &step.args);
+    let alone = |items: &[IndexItem]| matches!(items, [IndexItem::At(index)] if *index != 0);
+    let index = args.iter().any(|arg| matches!(arg, Arg::Index(items) if alone(items)));
+    index && operands(draft).any(|known| known.tensor.shape.rank() == 0)
+}
+
+pub(super) fn fused_factors(draft: &Draft, outcome: Option<&Outcome>) -> bool {
+    let step = draft.program.steps.last().filter(|step| step.op.info().signature == Signature::Arithmetic);
+    let tensors = outcome.map_or(&[][..], |outcome| outcome.tensors());
+    let vectors = tensors.iter().any(|tensor| tensor.shape.numel() >= VECTOR);
+    vectors && operands(draft).any(reduced) && step.is_some_and(|step| !is_unit(&step.args[2]))
+}
+
+/// The fewest elements of 16 bits that libtorch's vector loop takes at a time.
+pub(super) const VECTOR: usize = 32;
+
+/// Whether an argument is a factor that changes no number but in its sign.
+pub(super) fn is_unit(factor: &Arg) -> bool {
+    matches!(factor, Arg::Number(Scalar::Int(1 | -1)))
+}
+
+/// Whether a product with a number may be rounded.
+pub(super) fn rounds(number: Scalar) -> bool {
+    let small = |value: f64| !value.is_finite() || (value.fract() == 0.0 && value.abs() <= 64.0);
+    match number {
+        Scalar::Bool(_) => false,
+        Scalar::Int(value) => !small(value as f64),
+        Scalar::Float(value) => !small(value),
+        Scalar::Complex(value) => !small(value.re) || !small(value.im),
+    }
+}

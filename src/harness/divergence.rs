@@ -1,0 +1,168 @@
+//! Known divergences: where an implementation is wrong, and known to be, in exactly one way.
+//!
+//! Each adapter may have a `divergences.yaml` beside its sources. An entry pins the outcome that was observed; another
+//! wrong outcome is a new failure, and so is a right one, since the entry is then out of date.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::adapter::Hello;
+use crate::case::Specification;
+
+use super::event::Seen;
+use super::{Aspect, Difference};
+
+/// One way in which an implementation is known to be wrong.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Divergence {
+    /// Its name.
+    pub id: String,
+    /// The versions of the implementation in which it was observed. In any other it is a failure like all others.
+    pub releases: Vec<String>,
+    /// What it is.
+    pub kind: Kind,
+    /// The cases that show it.
+    pub witnesses: Vec<Witness>,
+    /// The report, or `unreported`.
+    pub link: String,
+    /// Which rule of its own the implementation breaks.
+    pub why: String,
+}
+
+/// What a divergence is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// The implementation contradicts its documentation, or itself.
+    Bug,
+    /// It does not do this, and says so.
+    Unsupported,
+    /// It means to differ.
+    ByDesign,
+    /// Its documentation is wrong.
+    Documentation,
+}
+
+/// A case that shows a divergence, and what was observed there.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Witness {
+    /// The case.
+    pub case: String,
+    /// The outcome of each value that differs, as reports print it.
+    #[serde(default)]
+    pub observed: BTreeMap<String, String>,
+    /// How the implementation broke, for one that does not survive the case.
+    #[serde(default)]
+    pub broken: Option<String>,
+}
+
+/// Where the divergences of an implementation of this name stand.
+pub fn file_of(implementation: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("adapters").join(implementation).join("divergences.yaml")
+}
+
+/// The divergences of an implementation; none if it has no file of them.
+///
+/// # Errors
+/// When the file cannot be read, or names what is not there.
+pub fn load(hello: &Hello, specification: &Specification) -> Result<Vec<Divergence>, String> {
+    let path = file_of(&hello.name);
+    // A name with a path in it is no folder of ours.
+    if hello.name.contains(['/', '\\', '.']) || !path.is_file() {
+        return Ok(Vec::new());
+    }
+    let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    parse(&text, specification).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+fn parse(text: &str, specification: &Specification) -> Result<Vec<Divergence>, String> {
+    let divergences: Vec<Divergence> = serde_yaml::from_str(text).map_err(|error| error.to_string())?;
+    let mut seen = BTreeMap::new();
+    for divergence in &divergences {
+        let id = &divergence.id;
+        if divergence.witnesses.is_empty() || divergence.releases.is_empty() {
+            return Err(format!("{id}: without a witness and a release it says nothing"));
+        }
+        for witness in &divergence.witnesses {
+            let case = &witness.case;
+            if !specification.cases.iter().any(|known| known.id == *case) {
+                return Err(format!("{id}: there is no case `{case}`"));
+            }
+            if witness.observed.is_empty() == witness.broken.is_none() {
+                return Err(format!("{id}: {case}: say either what was `observed` or how it was `broken`"));
+            }
+            if let Some(other) = seen.insert(case.clone(), id) {
+                return Err(format!("{id}: {case} is a witness of {other} already"));
+            }
+        }
+    }
+    Ok(divergences)
+}
+
+/// The divergence that a case of this version is a witness of.
+pub fn of_case<'a>(divergences: &'a [Divergence], version: &str, case: &str) -> Option<(&'a Divergence, &'a Witness)> {
+    divergences
+        .iter()
+        .filter(|divergence| divergence.releases.iter().any(|release| release == version))
+        .find_map(|divergence| Some((divergence, divergence.witnesses.iter().find(|witness| witness.case == case)?)))
+}
+
+/// Whether the differences of a case are the pinned ones, and nothing else.
+pub fn matches(witness: &Witness, differences: &[Difference], seen: &[Seen]) -> bool {
+    let outcome = |name: &str| seen.iter().find(|seen| seen.value == name).map(|seen| seen.outcome.as_str());
+    let of_value = |difference: &Difference| difference.value.split(['.', ' ']).next().unwrap_or_default().to_owned();
+    witness.broken.is_none()
+        && differences.iter().all(|difference| witness.observed.contains_key(&of_value(difference)))
+        && witness.observed.iter().all(|(name, pinned)| outcome(name) == Some(pinned.as_str()))
+}
+
+/// What is wrong with a case that should diverge and does not, or not so.
+pub fn unmatched(divergence: &Divergence, observed: &str) -> Difference {
+    Difference {
+        value: format!("divergence {}", divergence.id),
+        aspect: Aspect::Outcome,
+        by: "divergences.yaml".to_owned(),
+        expected: "the pinned outcome".to_owned(),
+        observed: observed.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "- {id: a, releases: [1.0], kind: bug, link: unreported, why: w, witnesses: [{case: c, ";
+
+    fn fault(text: &str) -> String {
+        parse(text, &Specification::default()).unwrap_err()
+    }
+
+    #[test]
+    fn faults_of_the_file_are_told() {
+        assert!(fault("- {id: a, kind: bog}").contains("unknown variant `bog`"));
+        assert!(fault("- {id: a, more: 1}").contains("unknown field `more`"));
+        assert!(fault(&format!("{TEXT}observed: {{r: x}}}}]}}")).contains("no case `c`"));
+        assert!(fault("- {id: a, releases: [], kind: bug, link: l, why: w, witnesses: []}").contains("says nothing"));
+    }
+
+    #[test]
+    fn only_the_pinned_outcome_is_known() {
+        let witness =
+            Witness { case: "c".to_owned(), observed: [("r".to_owned(), "1".to_owned())].into(), broken: None };
+        let seen = |outcome: &str| vec![Seen { value: "r".to_owned(), outcome: outcome.to_owned(), origin: None }];
+        let difference = |value: &str| Difference {
+            value: value.to_owned(),
+            aspect: Aspect::Values,
+            by: String::new(),
+            expected: String::new(),
+            observed: String::new(),
+        };
+        assert!(matches(&witness, &[difference("r")], &seen("1")));
+        assert!(!matches(&witness, &[difference("r")], &seen("2")), "another wrong outcome");
+        assert!(!matches(&witness, &[difference("r"), difference("q")], &seen("1")), "another value too");
+    }
+}

@@ -1,0 +1,282 @@
+//! What operations leave behind in the graph.
+
+use super::*;
+
+/// Keeps the operands of an elementwise operation for its gradient, before it writes to any: as they are, apart from the
+/// target of an in-place operation, of which a copy is kept (`original_self` in libtorch's generated code).
+pub(in crate::reference) fn save(machine: &mut Machine, call: &Call, mut inputs: Vec<Input>, flat: bool) -> Saved {
+    let flows = inputs.iter().any(|input| matches!(input, Input::Tensor(tensor) if tensor.node.is_some()));
+    let mut tensors = call.args.iter().filter_map(|arg| match arg {
+        Operand::Tensor(id) => Some(*id),
+        _ => None,
+    });
+    let mut versions: Vec<_> = inputs
+        .iter()
+        .map(|input| match input {
+            Input::Tensor(tensor) => tensors.next().map(|id| (id, tensor.storage, machine.version(tensor.storage))),
+            Input::Number(_) => None,
+        })
+        .collect();
+    if flows
+        && call.form == Form::InPlace
+        && let Some(Input::Tensor(target)) = inputs.first()
+    {
+        let (node, target) = (target.node, target.clone());
+        let copy = restride(machine, &target, Layout::contiguous(target.shape().clone()));
+        inputs[0] = Input::Tensor(Tensor { node, ..copy });
+        versions[0] = None;
+    }
+    Saved { inputs, flat, freed: false, versions }
+}
+
+/// Notes what an elementwise operation did, if gradients flow through it.
+pub(in crate::reference) fn record_elementwise(
+    machine: &mut Machine,
+    op: Op,
+    result: TensorId,
+    saved: Saved,
+    factor: Scalar,
+) {
+    let parents = saved
+        .inputs
+        .iter()
+        .map(|input| match input {
+            Input::Tensor(tensor) => tensor.node,
+            Input::Number(_) => None,
+        })
+        .collect();
+    record(machine, op, result, parents, Derivative::Elementwise { op, saved, factor });
+}
+
+/// Notes a result of operands that gradients flow through, of an operation that libtorch has no gradient for.
+pub(in crate::reference) fn record_missing(
+    machine: &mut Machine,
+    op: Op,
+    form: Form,
+    result: TensorId,
+    inputs: &[Input],
+) {
+    let node = |input: &Input| match input {
+        Input::Tensor(tensor) => tensor.node,
+        Input::Number(_) => None,
+    };
+    let parents: Vec<_> = inputs.iter().map(node).collect();
+    // The only one that is in place, and takes what gradients flow through.
+    let name = if op == Op::FloorDivide && form == Form::InPlace { "floor_divide_" } else { op.name() };
+    let tensor = machine.tensor(result);
+    if tensor.dtype.category() >= Category::Floating && parents.iter().any(Option::is_some) {
+        add_operation(machine, result, parents, Derivative::Missing { name });
+    }
+}
+
+/// Notes a view of `operand`.
+pub(in crate::reference) fn record_view(
+    machine: &mut Machine,
+    op: Op,
+    view: TensorId,
+    operand: &Tensor,
+    positions: Vec<usize>,
+) {
+    let derivative = Derivative::View { shape: operand.shape().clone(), positions };
+    add(machine, op, view, vec![operand.node], derivative);
+}
+
+/// Notes a view whose gradient the reference does not model.
+pub(in crate::reference) fn record_unknown_view(machine: &mut Machine, op: Op, view: TensorId, operand: &Tensor) {
+    add(machine, op, view, vec![operand.node], Derivative::Unknown { op });
+}
+
+/// Notes a reduction of `operand`.
+pub(in crate::reference) fn record_reduction(
+    machine: &mut Machine,
+    op: Op,
+    result: TensorId,
+    operand: &Tensor,
+    target: Vec<usize>,
+    count: usize,
+) {
+    let derivative = Derivative::Reduction { shape: operand.shape().clone(), target, count };
+    record(machine, op, result, vec![operand.node], derivative);
+}
+
+/// Notes an operation that takes elements of its operands from one place to another.
+pub(in crate::reference) fn record_routes(machine: &mut Machine, call: &Call, result: TensorId, routes: Vec<Route>) {
+    let parents = routes.iter().map(|route| route.node).collect();
+    // Masks and indices are needed again.
+    let used = call.args.iter().flat_map(|arg| match arg {
+        Operand::Tensor(id) => vec![*id],
+        Operand::Indices(ids) => ids.iter().flatten().copied().collect(),
+        _ => Vec::new(),
+    });
+    let storages = used.map(|id| machine.tensor(id).storage);
+    let versions = storages.map(|storage| (storage, machine.version(storage))).collect();
+    record(machine, call.op, result, parents, Derivative::Routes { routes, versions });
+}
+
+/// Notes what a function of real numbers did, element by element.
+pub(in crate::reference) fn record_function(
+    machine: &mut Machine,
+    op: Op,
+    result: TensorId,
+    inputs: &[Input],
+    parameters: &[f64],
+    slopes: Slopes,
+) {
+    let tensors: Vec<&Tensor> = inputs
+        .iter()
+        .filter_map(|input| match input {
+            Input::Tensor(tensor) => Some(tensor),
+            Input::Number(_) => None,
+        })
+        .collect();
+    let parents = tensors.iter().map(|tensor| tensor.node).collect();
+    let parameters = parameters.to_vec();
+    // Whether an operand has been written to since is looked at before the function is called.
+    let saved = Saved { inputs: inputs.to_vec(), flat: false, freed: false, versions: vec![None; inputs.len()] };
+    let function = move |machine: &mut Machine, gradient: &Tensor| {
+        let terms = Terms { machine: RefCell::new(machine), op, gradient, saved: &saved, factor: Scalar::Int(1) };
+        let tensors = saved.inputs.iter().enumerate().filter(|(_, input)| matches!(input, Input::Tensor(_)));
+        let partial = |at: usize| terms.formula_of(|row| slopes(&[row, &parameters].concat())[at]);
+        tensors.map(|(at, _)| terms.tensor(partial(at)).map(Some)).collect()
+    };
+    let tensors: Vec<Tensor> = tensors.into_iter().cloned().collect();
+    record_formula(machine, op, result, parents, &tensors.iter().collect::<Vec<_>>(), function);
+}
+
+/// Notes an operation whose gradient is a function of the reference.
+pub(in crate::reference) fn record_own(
+    machine: &mut Machine,
+    op: Op,
+    result: TensorId,
+    operands: &[Option<TensorId>],
+    kept: &[TensorId],
+    numbers: Vec<f64>,
+    backward: Backward,
+) {
+    let node = |id: &Option<TensorId>| id.and_then(|id| machine.tensor(id).node);
+    let parents: Vec<Option<NodeId>> = operands.iter().map(node).collect();
+    let detached = |id: TensorId| Tensor { node: None, ..machine.tensor(id).clone() };
+    let tensors: Vec<Option<Tensor>> =
+        operands.iter().copied().chain(kept.iter().copied().map(Some)).map(|id| id.map(detached)).collect();
+    let read: Vec<Tensor> = tensors.iter().flatten().cloned().collect();
+    let saved = Kept { op, tensors, numbers, needed: parents.iter().map(Option::is_some).collect() };
+    let function = move |machine: &mut Machine, gradient: &Tensor| backward(machine, gradient, &saved);
+    record_formula(machine, op, result, parents, &read.iter().collect::<Vec<_>>(), function);
+}
+
+/// Notes an operation whose gradient the reference does not model; asking for it is unsupported, not wrong.
+pub(in crate::reference) fn record_unknown(machine: &mut Machine, op: Op, result: TensorId, operands: &[TensorId]) {
+    let parents = operands.iter().map(|id| machine.tensor(*id).node).collect();
+    record(machine, op, result, parents, Derivative::Unknown { op });
+}
+
+/// Notes a copy of `operand`.
+pub(in crate::reference) fn record_copy(machine: &mut Machine, op: Op, copy: TensorId, operand: &Tensor) {
+    record(machine, op, copy, vec![operand.node], Derivative::Copy);
+}
+
+/// Notes an operation whose gradient has a formula of its own, one that reads the tensors `saved`.
+pub(in crate::reference) fn record_formula(
+    machine: &mut Machine,
+    op: Op,
+    result: TensorId,
+    parents: Vec<Option<NodeId>>,
+    saved: &[&Tensor],
+    function: impl Fn(&mut Machine, &Tensor) -> Result<Vec<Option<Tensor>>> + 'static,
+) {
+    let saved = saved.iter().map(|tensor| (tensor.storage, machine.version(tensor.storage))).collect();
+    record(
+        machine,
+        op,
+        result,
+        parents,
+        Derivative::Formula(Formula { function: Rc::new(function), saved, result: None }),
+    );
+}
+
+/// Notes that the operation that `result` is the result of needs it again for its gradient, under the name that
+/// libtorch has for it.
+pub(in crate::reference) fn keep_result(machine: &mut Machine, result: TensorId, name: &'static str) {
+    keep_first(machine, result, result, name);
+}
+
+/// The same of an operation with several results that needs the first of them.
+pub(in crate::reference) fn keep_first(machine: &mut Machine, result: TensorId, first: TensorId, name: &'static str) {
+    let tensor = machine.tensor(first);
+    let (storage, version, dtype) = (tensor.storage, machine.version(tensor.storage), tensor.dtype);
+    let kept = KeptResult { storage, version, dtype, shape: tensor.shape().clone(), node: error::Node(name) };
+    if let Some(node) = machine.tensor(result).node
+        && let Kind::Operation { derivative: Derivative::Formula(formula), .. } = &mut machine.graph.nodes[node.0].kind
+    {
+        formula.result = Some(kept);
+    }
+}
+
+/// Notes an operation that made a new tensor, or overwrote one. Of a view it has overwritten a part of the tensor that
+/// this is a view of, and all that look at the same elements are now made of what was written (`rebase_history`).
+fn record(machine: &mut Machine, op: Op, result: TensorId, parents: Vec<Option<NodeId>>, derivative: Derivative) {
+    let tensor = machine.tensor(result).clone();
+    let Some(base) = tensor.base else {
+        add(machine, op, result, parents, derivative);
+        return refresh_views(machine, result);
+    };
+    if !flows(op, &tensor, &parents) {
+        return;
+    }
+    let owner = machine.tensor(base).clone();
+    let kind = match slice::element_positions(&owner.layout, owner.dtype, &tensor.layout) {
+        Some(positions) => {
+            let derivative = Derivative::Part { shape: tensor.shape().clone(), positions, part: Box::new(derivative) };
+            let parents = std::iter::once(owner.node).chain(parents.into_iter().skip(1)).collect();
+            Kind::Operation { parents, derivative }
+        }
+        None => Kind::Operation { parents, derivative: Derivative::Unknown { op } },
+    };
+    let node =
+        machine.graph.add(Node { shape: owner.shape().clone(), dtype: owner.dtype, kind, spent: false, unseen: false });
+    machine.tensor_mut(base).node = Some(node);
+    refresh_views(machine, base);
+    if let Some(own) = machine.tensor(result).node {
+        machine.graph.nodes[own.0].unseen = false;
+    }
+}
+
+/// Makes all the views of a tensor again what they are: views of what it has become.
+pub(in crate::reference) fn refresh_views(machine: &mut Machine, base: TensorId) {
+    let owner = machine.tensor(base).clone();
+    if owner.node.is_none() {
+        return;
+    }
+    for view in machine.views_of(base) {
+        let (layout, before) = (machine.tensor(view).layout.clone(), machine.tensor(view).node);
+        match slice::element_positions(&owner.layout, owner.dtype, &layout) {
+            Some(positions) => record_view(machine, Op::AsStrided, view, &owner, positions),
+            None => record_unknown_view(machine, Op::AsStrided, view, &owner),
+        }
+        let unseen = before.is_none_or(|before| machine.graph.nodes[before.0].unseen);
+        if let Some(node) = machine.tensor(view).node {
+            machine.graph.nodes[node.0].unseen = unseen;
+        }
+    }
+}
+
+fn add(machine: &mut Machine, op: Op, result: TensorId, parents: Vec<Option<NodeId>>, derivative: Derivative) {
+    let tensor = machine.tensor(result);
+    if !flows(op, tensor, &parents) {
+        return;
+    }
+    add_operation(machine, result, parents, derivative);
+}
+
+fn add_operation(machine: &mut Machine, result: TensorId, parents: Vec<Option<NodeId>>, derivative: Derivative) {
+    let tensor = machine.tensor(result);
+    let (shape, dtype) = (tensor.shape().clone(), tensor.dtype);
+    let node = machine.graph.add(Node {
+        shape,
+        dtype,
+        kind: Kind::Operation { parents, derivative },
+        spent: false,
+        unseen: false,
+    });
+    machine.tensor_mut(result).node = Some(node);
+}

@@ -1,0 +1,201 @@
+//! What the partial derivatives of the operation table are written in.
+
+use super::*;
+
+/// What the partial derivatives of the operation table are written in.
+pub(super) struct Terms<'a> {
+    pub(super) machine: RefCell<&'a mut Machine>,
+    pub(super) op: Op,
+    pub(super) gradient: &'a Tensor,
+    pub(super) saved: &'a Saved,
+    pub(super) factor: Scalar,
+}
+
+impl Terms<'_> {
+    /// What arrived at the result.
+    pub(super) fn gradient(&self) -> Result<Input> {
+        Ok(Input::Tensor(self.gradient.clone()))
+    }
+
+    /// Operand `at`, unless it has been written to since (`SavedVariable::unpack`).
+    pub(super) fn raw(&self, at: usize) -> Result<&Input> {
+        let machine = self.machine.borrow();
+        if self.saved.freed && matches!(self.saved.inputs[at], Input::Tensor(_)) {
+            return Err(PointwiseFault::Freed {}.into());
+        }
+        let Some((id, storage, expected)) = self.saved.versions[at] else { return Ok(&self.saved.inputs[at]) };
+        let version = machine.version(storage);
+        if version == expected {
+            return Ok(&self.saved.inputs[at]);
+        }
+        if !machine.has(id) {
+            return Err(Stop::Unsupported("an operand that was modified, of a step inside an operation".to_owned()));
+        }
+        let tensor = machine.tensor(id);
+        let (dtype, shape) = (tensor.dtype, tensor.shape().sizes().to_vec());
+        let fault = match tensor.node.map(|node| &machine.graph.nodes[node.0].kind) {
+            Some(Kind::Operation { derivative, .. }) => {
+                let node = derivative.node().ok_or_else(|| Stop::Unsupported("the name of a node".to_owned()))?;
+                PointwiseFault::ModifiedResult { dtype, shape, node, version, expected }
+            }
+            _ => PointwiseFault::Modified { dtype, shape, version, expected },
+        };
+        Err(fault.into())
+    }
+
+    /// The first operand, conjugated.
+    pub(super) fn left(&self) -> Result<Input> {
+        self.conjugated(self.raw(0)?)
+    }
+
+    /// The second operand, conjugated.
+    pub(super) fn right(&self) -> Result<Input> {
+        self.conjugated(self.raw(1)?)
+    }
+
+    /// Any operand, conjugated.
+    pub(super) fn operand(&self, at: usize) -> Result<Input> {
+        self.conjugated(self.raw(at)?)
+    }
+
+    /// The number 0.
+    pub(super) fn zero(&self) -> Result<Input> {
+        Ok(Input::Number(Scalar::Int(0)))
+    }
+
+    /// For an operand that no gradient flows to.
+    pub(super) fn nothing(&self) -> Result<Input> {
+        Ok(Input::Tensor(self.gradient.clone()))
+    }
+
+    /// For an operand whose gradient libtorch has no formula for.
+    pub(super) fn without_derivative(&self, name: &'static str) -> Result<Input> {
+        Err(FunctionFault::NoDerivative { name }.into())
+    }
+
+    /// For the operands of an operation that libtorch has no derivatives of.
+    pub(super) fn without_derivatives(&self) -> Result<Input> {
+        Err(FunctionFault::NoDerivatives { name: self.op.name() }.into())
+    }
+
+    /// The factor of the second operand, conjugated.
+    pub(super) fn alpha(&self) -> Result<Input> {
+        self.conjugated(&Input::Number(self.factor))
+    }
+
+    /// The negative of that.
+    pub(super) fn minus_alpha(&self) -> Result<Input> {
+        self.conjugated(&Input::Number(self.factor.negative()))
+    }
+
+    /// A formula of real numbers: of what arrived at the result, and of each operand, all of them broadcast to one
+    /// shape. It is computed in double precision and rounded once.
+    pub(super) fn formula<const N: usize>(&self, formula: impl Fn([f64; N]) -> f64) -> Result<Input> {
+        self.formula_of(|row| formula(std::array::from_fn(|column| row[column])))
+    }
+
+    /// The same, of a slice.
+    pub(super) fn formula_of(&self, formula: impl Fn(&[f64]) -> f64) -> Result<Input> {
+        let gradient = Input::Tensor(self.gradient.clone());
+        let mut columns = vec![&gradient];
+        for at in 0..self.saved.inputs.len() {
+            columns.push(self.raw(at)?);
+        }
+        if columns.iter().any(|column| column.dtype().category() == Category::Complex) {
+            return Err(Stop::Unsupported("the gradient of complex operands".to_owned()));
+        }
+        let mut machine = self.machine.borrow_mut();
+        let shape = self.gradient.shape().clone();
+        let gather = |input: &Input| match input {
+            Input::Number(number) => Ok(vec![f64::from_scalar(*number); shape.numel()]),
+            Input::Tensor(tensor) => {
+                let expanded = tensor.layout.expand(&shape);
+                let expanded = expanded.ok_or_else(|| Stop::Malformed("a gradient of another shape".to_owned()))?;
+                Ok(machine.buffer(tensor.storage).gather::<f64>(&expanded))
+            }
+        };
+        let columns = columns.into_iter().map(gather).collect::<Result<Vec<Vec<f64>>>>()?;
+        let row = |at: usize| columns.iter().map(|column| column[at]).collect::<Vec<f64>>();
+        let values = (0..shape.numel()).map(|at| formula(&row(at)));
+        let values =
+            Buffer::from_scalars(self.gradient.dtype, values.map(Scalar::Float).collect::<Vec<_>>().into_iter());
+        Ok(Input::Tensor(machine.allocate(Layout::contiguous(shape.clone()), values)))
+    }
+
+    /// A formula of the complex number that arrived at the result, and of real operands.
+    pub(super) fn parts<const N: usize>(&self, formula: impl Fn(Complex64, [f64; N]) -> f64) -> Result<Input> {
+        let mut machine = self.machine.borrow_mut();
+        let shape = self.gradient.shape().clone();
+        let arrived: Vec<Complex64> = machine.elements(self.gradient);
+        let gather = |input: &Input| match input {
+            Input::Number(number) => Ok(vec![f64::from_scalar(*number); shape.numel()]),
+            Input::Tensor(tensor) => {
+                let expanded = tensor.layout.expand(&shape);
+                let expanded = expanded.ok_or_else(|| Stop::Malformed("a gradient of another shape".to_owned()))?;
+                Ok(machine.buffer(tensor.storage).gather::<f64>(&expanded))
+            }
+        };
+        let columns = self.saved.inputs.iter().map(gather).collect::<Result<Vec<Vec<f64>>>>()?;
+        let values: Vec<Scalar> = (0..shape.numel())
+            .map(|at| Scalar::Float(formula(arrived[at], std::array::from_fn(|column| columns[column][at]))))
+            .collect();
+        let values = Buffer::from_scalars(self.saved.inputs[0].dtype(), values.into_iter());
+        Ok(Input::Tensor(machine.allocate(Layout::contiguous(shape.clone()), values)))
+    }
+
+    pub(super) fn times(&self, a: Result<Input>, b: Result<Input>) -> Result<Input> {
+        self.combine(Op::Mul, a?, b?)
+    }
+
+    pub(super) fn over(&self, a: Result<Input>, b: Result<Input>) -> Result<Input> {
+        self.combine(Op::Div, a?, b?)
+    }
+
+    pub(super) fn negative(&self, a: Result<Input>) -> Result<Input> {
+        self.combine(Op::Mul, a?, Input::Number(Scalar::Int(-1)))
+    }
+
+    pub(super) fn combine(&self, op: Op, a: Input, b: Input) -> Result<Input> {
+        arithmetic(&mut self.machine.borrow_mut(), op, a, b).map(Input::Tensor)
+    }
+
+    pub(super) fn conjugated(&self, input: &Input) -> Result<Input> {
+        Ok(match input {
+            Input::Number(Scalar::Complex(value)) => Input::Number(Scalar::Complex(value.conj())),
+            Input::Tensor(tensor) => Input::Tensor(conjugate(&mut self.machine.borrow_mut(), tensor)),
+            other => other.clone(),
+        })
+    }
+
+    pub(super) fn tensor(&self, input: Result<Input>) -> Result<Tensor> {
+        match input? {
+            Input::Tensor(tensor) => Ok(tensor),
+            Input::Number(_) => Err(Stop::Malformed("a partial derivative without the gradient".to_owned())),
+        }
+    }
+}
+
+/// The partial derivatives of one row.
+macro_rules! row {
+    ($op:ident $terms:ident $wanted:ident (partials $d:ident [$($partial:expr),+ $(,)?])) => {{
+        let $d = $terms;
+        let mut wanted = $wanted.iter();
+        Ok(vec![$(if wanted.next() == Some(&true) { Some($partial) } else { None }),+])
+    }};
+    ($op:ident $terms:ident $wanted:ident $other:tt) => {
+        Err(Stop::Unsupported(format!("the gradient of {}", $op)))
+    };
+}
+
+macro_rules! partials {
+    ($($variant:ident { facts: $facts:tt kernel: $kernel:tt gradient: $gradient:tt calls: $calls:tt })+) => {
+        /// What each operand of an operation receives that is `wanted`.
+        pub(super) fn partials(op: Op, terms: &Terms, wanted: &[bool]) -> Result<Vec<Option<Result<Input>>>> {
+            match op {
+                $(Op::$variant => row!(op terms wanted $gradient)),+
+            }
+        }
+    };
+}
+
+for_each_op!(partials);

@@ -1,0 +1,194 @@
+//! The kinds of kernels, and the loop of each over the dtypes of its kind.
+
+use super::*;
+
+impl Operands {
+    pub fn new(op: Op, inputs: Vec<Input>, shape: Shape, factor: Scalar) -> Operands {
+        let info = op.info();
+        let factor = if info.has(Quirk::NegatedFactor) { factor.negative() } else { factor };
+        let unrounded_second = info.has(Quirk::UnroundedSecond) && inputs[1].shape().numel() == 1;
+        Operands { inputs, shape, factor, unrounded_second }
+    }
+
+    /// Whether operand `at` is taken as it is, whatever `T` would round it to.
+    fn unrounded<T: Computed>(&self, at: usize) -> bool {
+        self.unrounded_second && at == 1 && matches!(T::DTYPE, DType::Float16 | DType::Bfloat16)
+    }
+
+    /// The elements of operand `at`, row-major, in a type.
+    fn column<T: Stored>(&self, machine: &Machine, at: usize) -> Vec<T> {
+        match &self.inputs[at] {
+            Input::Tensor(tensor) => {
+                let expanded = tensor.layout.expand(&self.shape).expect("operands were broadcast to this shape");
+                machine.buffer(tensor.storage).gather(&expanded)
+            }
+            Input::Number(number) => vec![T::from_scalar(*number); self.shape.numel()],
+        }
+    }
+
+    /// The elements of each operand, row-major, in the common type `T` and widened to what it is computed in; then the
+    /// factor.
+    fn elements<T: Computed>(&self, machine: &Machine) -> (Vec<Vec<T::Wide>>, T::Wide) {
+        let gather = |at: usize| {
+            if self.unrounded::<T>(at) {
+                return self.column::<T::Wide>(machine, at);
+            }
+            self.column::<T>(machine, at).into_iter().map(T::widen).collect()
+        };
+        ((0..self.inputs.len()).map(gather).collect(), T::Wide::from_scalar(self.factor))
+    }
+
+    /// The operands of every element in turn: what `kernel` makes of them.
+    pub fn each<T: Computed, R>(&self, machine: &Machine, kernel: impl Fn(&[T::Wide], T::Wide) -> R) -> Vec<R> {
+        let (columns, factor) = self.elements::<T>(machine);
+        rows(&columns, self.shape.numel(), |row| kernel(row, factor))
+    }
+
+    /// The same without widening.
+    fn each_stored<T: Stored, R>(&self, machine: &Machine, kernel: impl Fn(&[T], T) -> R) -> Vec<R> {
+        let columns: Vec<Vec<T>> = (0..self.inputs.len()).map(|at| self.column(machine, at)).collect();
+        let factor = T::from_scalar(self.factor);
+        rows(&columns, self.shape.numel(), |row| kernel(row, factor))
+    }
+}
+
+fn rows<T: Copy, R>(columns: &[Vec<T>], count: usize, kernel: impl Fn(&[T]) -> R) -> Vec<R> {
+    let mut row = Vec::with_capacity(columns.len());
+    (0..count)
+        .map(|at| {
+            row.clear();
+            row.extend(columns.iter().map(|column| column[at]));
+            kernel(&row)
+        })
+        .collect()
+}
+
+/// The kinds of kernels: what a kernel makes of one element of each operand and the factor, in a type of some kind, and
+/// the loop of it over the dtypes of that kind. Other dtypes have been refused.
+macro_rules! kernels {
+    ($($(#[$doc:meta])* $trait:ident: $bound:path => $result:ty, $run:ident over $types:ident ($dtype:ident, $T:ident) $into:expr;)+) => {$(
+        $(#[$doc])*
+        pub(in crate::reference) trait $trait {
+            fn apply<T: $bound>(operands: &[T], factor: T) -> $result;
+        }
+
+        pub(in crate::reference) fn $run<K: $trait>(
+            $dtype: DType,
+            machine: &Machine,
+            operands: &Operands,
+        ) -> std::result::Result<Buffer, Halt> {
+            $types!($dtype, $T => {
+                let into: fn(Vec<_>) -> std::result::Result<Buffer, Halt> = $into;
+                into(operands.each::<$T, _>(machine, K::apply::<<$T as Computed>::Wide>))
+            })
+        }
+    )+};
+}
+
+kernels! {
+    /// An expression over numbers of any type.
+    NumberKernel: Number => T, run_number over with_any_type (dtype, T) narrowed::<T>;
+    /// A test for equality.
+    CompareKernel: Number => bool, run_compare over with_any_type (dtype, T) truths;
+    /// A test of the order.
+    OrderKernel: RealNumber => bool, run_order over with_real_type (dtype, T) truths;
+    /// An expression over bool, integers and floating-point numbers.
+    RealKernel: RealNumber => T, run_real over with_real_type (dtype, T) narrowed::<T>;
+    /// A division of real numbers; `None` where integers have no quotient.
+    DivideKernel: RealNumber => Option<T>, run_divide over with_real_type (dtype, T) quotients::<T>;
+    /// An expression over bool and integers.
+    IntegerKernel: Integer => T, run_integer over with_integer_type (dtype, T) narrowed::<T>;
+    /// A complex number out of two real ones.
+    PairKernel: Real => Complex<T>, run_pair over with_wide_type (dtype, T) pairs::<T>;
+    /// A function of floating-point numbers.
+    FloatKernel: Real => T, run_float over with_float_type (dtype, T) narrowed::<T>;
+}
+
+fn narrowed<T: Computed>(results: Vec<T::Wide>) -> std::result::Result<Buffer, Halt> {
+    Ok(T::wrap(results.into_iter().map(T::narrow).collect()))
+}
+
+fn pairs<T>(results: Vec<Complex<T>>) -> std::result::Result<Buffer, Halt>
+where
+    Complex<T>: Stored,
+{
+    Ok(Complex::<T>::wrap(results))
+}
+
+fn truths(results: Vec<bool>) -> std::result::Result<Buffer, Halt> {
+    Ok(bool::wrap(results))
+}
+
+fn quotients<T: Computed>(results: Vec<Option<T::Wide>>) -> std::result::Result<Buffer, Halt> {
+    stored_quotients(results.into_iter().map(|result| result.map(T::narrow)).collect())
+}
+
+fn stored_quotients<T: Stored>(results: Vec<Option<T>>) -> std::result::Result<Buffer, Halt> {
+    let done: Vec<bool> = results.iter().map(Option::is_some).collect();
+    let all = done.iter().all(|&done| done);
+    let results = T::wrap(results.into_iter().map(Option::unwrap_or_default).collect());
+    if all { Ok(results) } else { Err(Halt { results, done }) }
+}
+
+/// A sum with a product.
+pub(in crate::reference) trait SumKernel {
+    fn apply<T: Computed>(operands: &[T], factor: T) -> T;
+}
+
+pub(in crate::reference) fn run_sum<K: SumKernel>(
+    dtype: DType,
+    machine: &Machine,
+    operands: &Operands,
+) -> std::result::Result<Buffer, Halt> {
+    with_any_type!(dtype, T => Ok(T::wrap(operands.each_stored::<T, _>(machine, K::apply::<T>))))
+}
+
+/// A whole quotient of real numbers, every step of which is rounded to their type; `None` where integers have none.
+pub(in crate::reference) trait QuotientKernel {
+    fn apply<T: Quotient + Copy>(operands: &[T], factor: T) -> Option<T>;
+}
+
+pub(in crate::reference) fn run_quotient<K: QuotientKernel>(
+    dtype: DType,
+    machine: &Machine,
+    operands: &Operands,
+) -> std::result::Result<Buffer, Halt> {
+    with_real_type!(dtype, T => {
+        if operands.unrounded::<T>(1) {
+            quotients::<T>(operands.each::<T, _>(machine, K::apply::<<T as Computed>::Wide>))
+        } else {
+            stored_quotients(operands.each_stored::<T, _>(machine, K::apply::<T>))
+        }
+    })
+}
+
+/// A kernel of the operation table: its kind, the names of the operands and perhaps of the factor, and the expression.
+macro_rules! elementwise_kernel {
+    (@ $trait:ident [$bound:ident $(+ $more:ident)?] $run:ident $result:ty, ($($operand:ident),+ $(; $factor:ident)?) $body:expr) => {{
+        struct Kernel;
+        impl $crate::reference::elementwise::$trait for Kernel {
+            fn apply<T: $crate::reference::number::$bound $(+ $more)?>(operands: &[T], _factor: T) -> $result {
+                let &[$($operand),+] = operands else { unreachable!("the operands that the signature names") };
+                $(let $factor = _factor;)?
+                $body
+            }
+        }
+        $crate::reference::elementwise::Elementwise { run: $crate::reference::elementwise::$run::<Kernel> }
+    }};
+    (number $names:tt $body:expr) => { elementwise_kernel!(@ NumberKernel [Number] run_number T, $names $body) };
+    (compare $names:tt $body:expr) => { elementwise_kernel!(@ CompareKernel [Number] run_compare bool, $names $body) };
+    (order $names:tt $body:expr) => { elementwise_kernel!(@ OrderKernel [RealNumber] run_order bool, $names $body) };
+    (real $names:tt $body:expr) => { elementwise_kernel!(@ RealKernel [RealNumber] run_real T, $names $body) };
+    (divide $names:tt $body:expr) => { elementwise_kernel!(@ DivideKernel [RealNumber] run_divide Option<T>, $names $body) };
+    (integer $names:tt $body:expr) => { elementwise_kernel!(@ IntegerKernel [Integer] run_integer T, $names $body) };
+    (sum $names:tt $body:expr) => { elementwise_kernel!(@ SumKernel [Computed] run_sum T, $names $body) };
+    (quotient $names:tt $body:expr) => {
+        elementwise_kernel!(@ QuotientKernel [Quotient + Copy] run_quotient Option<T>, $names $body)
+    };
+    (float $names:tt $body:expr) => { elementwise_kernel!(@ FloatKernel [Real] run_float T, $names $body) };
+    (pair $names:tt $body:expr) => {
+        elementwise_kernel!(@ PairKernel [Real] run_pair num_complex::Complex<T>, $names $body)
+    };
+}
+
+pub(in crate::reference) use elementwise_kernel;

@@ -1,0 +1,271 @@
+//! Functions that work element by element and have rules of their own: what they refuse beforehand, operands that take no
+//! part in promotion or are missing, numbers that choose another loop.
+
+use half::{bf16, f16};
+
+use crate::error::{FunctionFault, PointwiseFault};
+use crate::ops::{Form, Op};
+use crate::program::Arg;
+use crate::tensor::element::Element;
+use crate::tensor::storage::Stored;
+use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
+
+use super::backward;
+use super::elementwise::{self, Casting, Elementwise, Facts, Halt, Operands, Plan, elementwise_kernel};
+use super::iterator::{self, Input};
+use super::machine::{Call, Machine, Operand, Result, Slot, Stop, Tensor};
+use super::number::{Computed, Number, RealNumber};
+use super::{math, reshape};
+
+/// A loop, written as the rows of the operation table write it.
+macro_rules! kernel {
+    ($word:ident $operands:tt => $body:expr) => {
+        elementwise_kernel!($word $operands $body)
+    };
+}
+
+mod choice;
+mod fill;
+mod power;
+
+pub(super) use choice::*;
+pub(super) use fill::*;
+pub(super) use power::*;
+
+/// `complex`.
+pub(super) fn complex(machine: &mut Machine, call: &Call) -> Result<Slot> {
+    parts(machine, call, kernel!(pair(re, im) => num_complex::Complex::new(re, im)))
+}
+
+/// `polar`.
+pub(super) fn polar(machine: &mut Machine, call: &Call) -> Result<Slot> {
+    parts(machine, call, kernel!(pair(abs, angle) => math::polar(abs, angle)))
+}
+
+/// Complex numbers out of two real ones (`complex_check_floating`, `complex_check_dtype`).
+fn parts(machine: &mut Machine, call: &Call, kernel: Elementwise) -> Result<Slot> {
+    let inputs = elementwise::inputs(machine, call)?;
+    check_autograd(machine, call, &inputs)?;
+    let (first, second) = (inputs[0].dtype(), inputs[1].dtype());
+    let part = |dtype| matches!(dtype, DType::Float16 | DType::Float32 | DType::Float64);
+    if !part(first) || !part(second) {
+        return Err(FunctionFault::PartsDtype { first, second }.into());
+    }
+    if first != second {
+        return Err(FunctionFault::PartsDtypes { first, second }.into());
+    }
+    if first == DType::Float16 {
+        return Err(Stop::Unsupported("complex numbers of two float16".to_owned()));
+    }
+    let wanted = if first == DType::Float32 { DType::Complex64 } else { DType::Complex128 };
+    if let Some(target) = call.target()? {
+        let output = machine.tensor(target).dtype;
+        if output != wanted {
+            return Err(FunctionFault::PartsOutput { wanted, output }.into());
+        }
+    }
+    let plan = Plan::typed(machine, call, &inputs, (first, wanted), Casting::Any)?;
+    plan.prepare(machine, call)?;
+    finish(machine, call, plan, kernel, &inputs, &inputs)
+}
+
+/// `addcmul`.
+pub(super) fn addcmul(machine: &mut Machine, call: &Call) -> Result<Slot> {
+    let inputs = elementwise::inputs(machine, call)?;
+    check_autograd(machine, call, &inputs)?;
+    fused(machine, call, inputs, kernel!(number(a, b, c; value) => a.plus_products(value, b, c)))
+}
+
+/// `addcdiv`, which divides no integers by integers.
+pub(super) fn addcdiv(machine: &mut Machine, call: &Call) -> Result<Slot> {
+    let inputs = elementwise::inputs(machine, call)?;
+    check_autograd(machine, call, &inputs)?;
+    if inputs[1..].iter().all(|input| input.dtype().category() <= Category::Integral) {
+        return Err(FunctionFault::IntegerQuotients {}.into());
+    }
+    fused(machine, call, inputs, kernel!(number(a, b, c; value) => a.plus(value.times(b).over(c))))
+}
+
+fn fused(machine: &mut Machine, call: &Call, inputs: Vec<Input>, kernel: Elementwise) -> Result<Slot> {
+    let value = call.number(3)?;
+    let plan = Plan::new(machine, call, &inputs)?;
+    plan.prepare(machine, call)?;
+    elementwise::check_kernel(call.op, plan.common)?;
+    check_held(value, computed_in(plan.common))?;
+    let common = plan.common;
+    let factor = if common.category() <= Category::Integral { held_as(value, common) } else { value };
+    finish_with(machine, call, plan, kernel, &inputs, &inputs, factor)
+}
+
+/// `lerp`: a weight with dimensions, or a number, has nothing to say in promotion.
+pub(super) fn lerp(machine: &mut Machine, call: &Call) -> Result<Slot> {
+    let inputs = elementwise::inputs(machine, call)?;
+    check_autograd(machine, call, &inputs)?;
+    let first = inputs[0].dtype();
+    let other = inputs[1].dtype();
+    if other != first {
+        return Err(FunctionFault::EndDtype { first, other }.into());
+    }
+    let kernel = kernel!(number(start, end, weight) => start.between(end, weight));
+    let weighs_in = inputs[2].shape().rank() == 0;
+    let (plan, name) = match &inputs[2] {
+        Input::Number(_) => {
+            (Plan::typed(machine, call, &inputs[..2], (first, first), Casting::Promoted)?, "lerp_kernel_scalar")
+        }
+        Input::Tensor(weight) if !weighs_in && weight.dtype != first => {
+            return Err(FunctionFault::WeightDtype { first, other: weight.dtype }.into());
+        }
+        Input::Tensor(_) => {
+            let common = if weighs_in { iterator::result_type(&inputs) } else { first };
+            let casting = if weighs_in { Casting::Promoted } else { Casting::Exact };
+            (Plan::typed(machine, call, &inputs, (common, common), casting)?, "lerp_kernel_tensor")
+        }
+    };
+    plan.prepare(machine, call)?;
+    check_dtype(name, plan.common, |dtype| dtype.category() >= Category::Floating)?;
+    if let Input::Number(weight) = inputs[2] {
+        check_held(weight, computed_in(plan.common))?;
+    }
+    finish(machine, call, plan, kernel, &inputs, &inputs)
+}
+
+/// Refuses what autograd refuses, which libtorch does before it looks at anything else.
+fn check_autograd(machine: &Machine, call: &Call, inputs: &[Input]) -> Result<()> {
+    match call.target()? {
+        Some(target) => backward::check_in_place(machine, call, target, inputs),
+        None => Ok(()),
+    }
+}
+
+/// Refuses a dtype that a kernel does not compute in.
+fn check_dtype(kernel: &'static str, dtype: DType, takes: impl Fn(DType) -> bool) -> Result<()> {
+    if takes(dtype) { Ok(()) } else { Err(PointwiseFault::NoKernel { kernel, dtype }.into()) }
+}
+
+/// Refuses a number that a dtype cannot hold (`c10::overflows`). What it rounds to or loses behind the point does not
+/// matter; an unsigned integer takes a negative one that has its magnitude.
+fn check_held(number: Scalar, dtype: DType) -> Result<()> {
+    let real = |value: f64| match dtype.category() {
+        Category::Bool => true,
+        Category::Integral => {
+            let (low, high) = range(dtype);
+            value >= low && value <= high
+        }
+        Category::Floating | Category::Complex => !value.is_finite() || value.abs() <= range(dtype).1,
+    };
+    let held = match number {
+        _ if dtype == DType::Bool => true,
+        Scalar::Bool(_) => true,
+        Scalar::Int(value) if dtype.category() == Category::Integral => {
+            let (low, high) = range(dtype);
+            let low = if dtype == DType::Uint8 { -high } else { low };
+            dtype == DType::Int64 || (value as f64 >= low && value as f64 <= high)
+        }
+        Scalar::Int(value) => real(value as f64),
+        Scalar::Float(value) => real(value),
+        Scalar::Complex(value) if dtype.category() == Category::Complex => real(value.re) && real(value.im),
+        Scalar::Complex(value) => value.im == 0.0 && real(value.re),
+    };
+    if held { Ok(()) } else { Err(PointwiseFault::Overflow { dtype }.into()) }
+}
+
+/// The least and the greatest number of a dtype.
+fn range(dtype: DType) -> (f64, f64) {
+    match dtype {
+        DType::Bool => (0.0, 1.0),
+        DType::Uint8 => (0.0, 255.0),
+        DType::Int8 => (-128.0, 127.0),
+        DType::Int16 => (-32768.0, 32767.0),
+        DType::Int32 => (i32::MIN.into(), i32::MAX.into()),
+        DType::Int64 => (i64::MIN as f64, i64::MAX as f64),
+        DType::Float16 => (-65504.0, 65504.0),
+        DType::Bfloat16 => (bf16::MIN.into(), bf16::MAX.into()),
+        DType::Float32 | DType::Complex64 => (f32::MIN.into(), f32::MAX.into()),
+        DType::Float64 | DType::Complex128 => (f64::MIN, f64::MAX),
+    }
+}
+
+/// A number as a dtype holds it.
+fn held_as(number: Scalar, dtype: DType) -> Scalar {
+    crate::with_element_type!(dtype, T => T::from_scalar(number).to_scalar())
+}
+
+/// The dtype that 16 bits are widened to (`at::opmath_type`).
+fn computed_in(dtype: DType) -> DType {
+    match dtype {
+        DType::Float16 | DType::Bfloat16 => DType::Float32,
+        other => other,
+    }
+}
+
+/// Whether a number equals another (`Scalar::equal`); a bool equals none, unless the caller asks for it, too.
+fn is(number: Scalar, other: f64, or_bool: bool) -> bool {
+    match number {
+        Scalar::Bool(value) => or_bool && f64::from(u8::from(value)) == other,
+        Scalar::Int(value) => value as f64 == other,
+        Scalar::Float(value) => value == other,
+        Scalar::Complex(value) => value.re == other && value.im == 0.0,
+    }
+}
+
+/// An operand in another dtype (`Tensor::to`): a copy with the same strides, if it is dense, through which gradients
+/// flow.
+fn converted(machine: &mut Machine, input: &Input, dtype: DType) -> Input {
+    match input {
+        Input::Tensor(tensor) if tensor.dtype != dtype => {
+            let layout = like(tensor);
+            let values = machine.elements_as_scalars(tensor);
+            let values = Buffer::from_scalars(dtype, values.into_iter());
+            let copy = machine.allocate(Layout::contiguous(tensor.shape().clone()), values);
+            Input::Tensor(Tensor { node: tensor.node, ..elementwise::restride(machine, &copy, layout) })
+        }
+        Input::Number(number) if dtype.category() > number.category() => Input::Number(match dtype.category() {
+            Category::Complex => num_complex::Complex64::from_scalar(*number).to_scalar(),
+            Category::Floating => f64::from_scalar(*number).to_scalar(),
+            _ => *number,
+        }),
+        other => other.clone(),
+    }
+}
+
+/// The layout of a new tensor like another one (`empty_like`): the same strides, if it is dense.
+fn like(tensor: &Tensor) -> Layout {
+    if tensor.layout.is_dense() {
+        Layout { offset: 0, ..tensor.layout.clone() }
+    } else {
+        iterator::result_layout(&[Input::Tensor(tensor.clone())], tensor.shape())
+    }
+}
+
+fn run_loop(kernel: Elementwise, common: DType, machine: &Machine, operands: &Operands) -> Result<Buffer> {
+    (kernel.run)(common, machine, operands).map_err(|_| PointwiseFault::ZeroDivision {}.into())
+}
+
+fn finish(
+    machine: &mut Machine,
+    call: &Call,
+    plan: Plan,
+    kernel: Elementwise,
+    computed: &[Input],
+    recorded: &[Input],
+) -> Result<Slot> {
+    finish_with(machine, call, plan, kernel, computed, recorded, Scalar::Int(1))
+}
+
+/// Computes the result from some operands, and notes for gradients that it came of others.
+fn finish_with(
+    machine: &mut Machine,
+    call: &Call,
+    plan: Plan,
+    kernel: Elementwise,
+    computed: &[Input],
+    recorded: &[Input],
+    factor: Scalar,
+) -> Result<Slot> {
+    let operands = Operands::new(call.op, computed.to_vec(), plan.shape.clone(), factor);
+    let values = run_loop(kernel, plan.common, machine, &operands)?;
+    let saved = backward::save(machine, call, recorded.to_vec(), false);
+    let slot = plan.deliver(machine, values);
+    backward::record_elementwise(machine, call.op, slot, saved, factor);
+    Ok(Slot::Tensor(slot))
+}

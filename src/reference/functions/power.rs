@@ -1,0 +1,244 @@
+//! Powers, and functions made of powers and logarithms.
+
+use super::*;
+
+/// `pow`: by tensors, or by a number on either side, each of which has a loop of its own (Pow.cpp).
+pub(in crate::reference) fn power(machine: &mut Machine, call: &Call) -> Result<Slot> {
+    let inputs = elementwise::inputs(machine, call)?;
+    power_of(machine, call, inputs)
+}
+
+fn power_of(machine: &mut Machine, call: &Call, inputs: Vec<Input>) -> Result<Slot> {
+    match inputs[..] {
+        [Input::Tensor(_), Input::Number(exponent)] => power_to_number(machine, call, inputs, exponent),
+        [Input::Number(base), Input::Tensor(_)] => power_of_number(machine, call, inputs, base),
+        _ => elementwise::run_on(machine, call, kernel!(number(a, b) => a.power(b)), Facts::of(call.op), inputs),
+    }
+}
+
+/// `pow_Tensor_Scalar`: the exponents 0 and 1 need no loop, so they refuse no dtype.
+fn power_to_number(machine: &mut Machine, call: &Call, inputs: Vec<Input>, exponent: Scalar) -> Result<Slot> {
+    check_autograd(machine, call, &inputs)?;
+    let negative = matches!(exponent, Scalar::Int(value) if value < 0);
+    if negative && inputs[0].dtype().category() <= Category::Integral {
+        return Err(FunctionFault::NegativePower {}.into());
+    }
+    let common = iterator::result_type(&inputs);
+    let base = converted(machine, &inputs[0], common);
+    let inputs = vec![base, inputs[1].clone()];
+    let plan = Plan::typed(machine, call, &inputs[..1], (common, common), Casting::Promoted)?;
+    plan.prepare(machine, call)?;
+    if !is(exponent, 0.0, true) && !is(exponent, 1.0, true) {
+        check_dtype("pow", common, |dtype| dtype != DType::Bool)?;
+        // Wide floating-point numbers meet the exponent in double precision.
+        if !matches!(common, DType::Float32 | DType::Float64 | DType::Complex64 | DType::Complex128) {
+            check_held(exponent, common)?;
+        }
+    }
+    finish(machine, call, plan, kernel!(number(a, b) => a.power_scalar(b)), &inputs, &inputs)
+}
+
+/// `pow_Scalar`: the result is contiguous, and a base of 1 needs no loop.
+fn power_of_number(machine: &mut Machine, call: &Call, inputs: Vec<Input>, base: Scalar) -> Result<Slot> {
+    check_autograd(machine, call, &inputs)?;
+    let shape = inputs[1].shape();
+    let contiguous = Layout::contiguous(shape.clone());
+    if let Some(out) = call.out.filter(|&out| *machine.tensor(out).shape() != shape) {
+        elementwise::resize_output(machine, out, contiguous.clone(), 1);
+    }
+    let one = is(base, 1.0, false);
+    let common = iterator::result_type(&inputs);
+    let casting = if one { Casting::Any } else { Casting::Promoted };
+    let mut plan = Plan::typed(machine, call, &inputs, (common, common), casting)?;
+    plan.layout = contiguous;
+    if !one {
+        check_dtype("pow", common, |dtype| dtype != DType::Bool)?;
+    }
+    finish(machine, call, plan, kernel!(number(a, b) => a.power(b)), &inputs, &inputs)
+}
+
+/// `float_power`: `pow` in double precision.
+pub(in crate::reference) fn float_power(machine: &mut Machine, call: &Call) -> Result<Slot> {
+    let inputs = elementwise::inputs(machine, call)?;
+    let complex = inputs.iter().any(|input| input.dtype().category() == Category::Complex);
+    let required = if complex { DType::Complex128 } else { DType::Float64 };
+    if let Some(target) = call.target()? {
+        let found = machine.tensor(target).dtype;
+        if found != required && call.form == Form::Out {
+            return Err(FunctionFault::PowerOutput { output: found, required }.into());
+        }
+        if found != required {
+            return Err(FunctionFault::PowerBase { base: found, required }.into());
+        }
+    }
+    let numbers = inputs.iter().all(|input| matches!(input, Input::Number(_)));
+    let mut inputs: Vec<Input> = inputs.iter().map(|input| converted(machine, input, required)).collect();
+    if numbers {
+        // No overload takes two numbers, so they become tensors, which count as numbers until they are converted.
+        for (number, input) in elementwise::inputs(machine, call)?.iter().zip(&mut inputs) {
+            if let (Input::Number(given), Input::Number(_)) = (number, &*input)
+                && given.category() < required.category()
+            {
+                let values = Buffer::from_scalars(required, std::iter::once(*given));
+                *input = Input::Tensor(machine.allocate(Layout::contiguous(Shape::scalar()), values));
+            }
+        }
+    }
+    power_of(machine, &Call { op: Op::Pow, form: call.form, args: call.args, out: call.out }, inputs)
+}
+
+/// `nextafter`, which in 16 bits steps to the neighbour of that dtype.
+pub(in crate::reference) fn next_after(machine: &mut Machine, call: &Call) -> Result<Slot> {
+    elementwise::run(machine, call, Elementwise { run: next_after_loop })
+}
+
+fn next_after_loop(dtype: DType, machine: &Machine, operands: &Operands) -> std::result::Result<Buffer, Halt> {
+    macro_rules! narrow {
+        ($type:ty) => {
+            <$type>::wrap(operands.each::<$type, _>(machine, |row, _| {
+                math::next_after(<$type>::from_f32(row[0]), <$type>::from_f32(row[1]))
+            }))
+        };
+    }
+    Ok(match dtype {
+        DType::Float16 => narrow!(f16),
+        DType::Bfloat16 => narrow!(bf16),
+        DType::Float32 => f32::wrap(operands.each::<f32, _>(machine, |row, _| math::next_after(row[0], row[1]))),
+        _ => f64::wrap(operands.each::<f64, _>(machine, |row, _| math::next_after(row[0], row[1]))),
+    })
+}
+
+/// `xlogy`.
+pub(in crate::reference) fn x_log_y(machine: &mut Machine, call: &Call) -> Result<Slot> {
+    elementwise::run(machine, call, Elementwise { run: x_log_y_loop })
+}
+
+/// `special_xlog1py`.
+pub(in crate::reference) fn x_log1p_y(machine: &mut Machine, call: &Call) -> Result<Slot> {
+    elementwise::run(machine, call, Elementwise { run: x_log1p_y_loop })
+}
+
+/// A product with a logarithm, which in 16 bits is rounded before it is multiplied.
+macro_rules! x_times_loop {
+    ($name:ident, $wide:path, $logarithm:path) => {
+        fn $name(dtype: DType, machine: &Machine, operands: &Operands) -> std::result::Result<Buffer, Halt> {
+            fn narrow<T: Computed<Wide = f32>>(machine: &Machine, operands: &Operands) -> Buffer {
+                T::wrap(operands.each::<T, _>(machine, |row, _| {
+                    let logarithm = T::narrow($logarithm(row[1])).widen();
+                    T::narrow(if row[0] == 0.0 || row[1].is_nan() { $wide(row[0], row[1]) } else { row[0] * logarithm })
+                }))
+            }
+            Ok(match dtype {
+                DType::Float16 => narrow::<f16>(machine, operands),
+                DType::Bfloat16 => narrow::<bf16>(machine, operands),
+                DType::Float32 => f32::wrap(operands.each::<f32, _>(machine, |row, _| $wide(row[0], row[1]))),
+                _ => f64::wrap(operands.each::<f64, _>(machine, |row, _| $wide(row[0], row[1]))),
+            })
+        }
+    };
+}
+
+x_times_loop!(x_log_y_loop, math::x_log_y, f32::ln);
+x_times_loop!(x_log1p_y_loop, math::x_log1p_y, f32::ln_1p);
+
+/// `heaviside`, which takes no two dtypes.
+pub(in crate::reference) fn heaviside(machine: &mut Machine, call: &Call) -> Result<Slot> {
+    let inputs = elementwise::inputs(machine, call)?;
+    if call.out.is_some_and(|out| machine.tensor(out).node.is_some()) {
+        return Err(FunctionFault::OutputGradient { name: call.op.name() }.into());
+    }
+    if call.form == Form::InPlace {
+        check_autograd(machine, call, &inputs)?;
+    }
+    let target = call.target()?.map(|target| machine.tensor(target).dtype);
+    let dtypes: Vec<DType> = inputs.iter().map(Input::dtype).chain(target).collect();
+    if dtypes.iter().any(|dtype| dtype.category() == Category::Complex) {
+        return Err(FunctionFault::StepComplex {}.into());
+    }
+    if dtypes.iter().any(|dtype| *dtype != dtypes[0]) {
+        return Err(FunctionFault::StepDtypes {}.into());
+    }
+    let kernel = kernel!(real(a, b) => {
+        if a == T::default() { b } else { T::from_scalar(Scalar::Bool(a > T::default())) }
+    });
+    let plan = Plan::unwatched(machine, call, &inputs, (dtypes[0], dtypes[0]))?;
+    plan.prepare(machine, call)?;
+    finish(machine, call, plan, kernel, &inputs, &inputs)
+}
+
+/// `logaddexp`, also of complex numbers.
+pub(in crate::reference) fn log_add_exp(machine: &mut Machine, call: &Call) -> Result<Slot> {
+    elementwise::run(machine, call, kernel!(number(a, b) => a.log_add_exp(b)))
+}
+
+/// `ldexp`: of a fraction and an integer without a power, and with no promotion; else a product with a power of two.
+pub(in crate::reference) fn ldexp(machine: &mut Machine, call: &Call) -> Result<Slot> {
+    let inputs = elementwise::inputs(machine, call)?;
+    check_autograd(machine, call, &inputs)?;
+    let (of, exponent) = (inputs[0].dtype(), inputs[1].dtype());
+    let target = call.target()?.map(|target| machine.tensor(target).dtype);
+    if let Some(output) = target.filter(|dtype| dtype.category() <= Category::Integral) {
+        return Err(FunctionFault::LdexpOutput { output }.into());
+    }
+    let direct = exponent.category() <= Category::Integral && of.category() == Category::Floating;
+    if !direct || target.is_some_and(|target| target != of) {
+        let product = vec![inputs[0].clone(), power_of_two(machine, of, &inputs[1])?];
+        let plan = Plan::new(machine, call, &product)?;
+        plan.prepare(machine, call)?;
+        return finish(machine, call, plan, kernel!(number(a, b) => a.times(b)), &product, &inputs);
+    }
+    let mut plan = Plan::typed(machine, call, &inputs, (of, of), Casting::Any)?;
+    plan.prepare(machine, call)?;
+    if call.form == Form::Functional {
+        // The result is a tensor like the first operand, which is resized and warned of as any `out` is.
+        let like = iterator::result_layout(&inputs[..1], &inputs[0].shape());
+        if inputs[0].shape() == plan.shape {
+            plan.layout = like;
+        } else {
+            let empty = machine.allocate(like, Buffer::zeros(of, inputs[0].shape().numel()));
+            let empty = machine.add(empty);
+            elementwise::resize_output(machine, empty, plan.layout.clone(), 1);
+        }
+    }
+    check_dtype("ldexp_cpu_exp", exponent, |dtype| dtype != DType::Bool)?;
+    finish(machine, call, plan, Elementwise { run: ldexp_loop }, &inputs, &inputs)
+}
+
+/// 2 to the power of a tensor, in a dtype that suits another one (`_pow2`).
+fn power_of_two(machine: &mut Machine, of: DType, exponent: &Input) -> Result<Input> {
+    let narrow = of.category() <= Category::Integral || of == DType::Float32;
+    let two = if narrow {
+        Input::Number(Scalar::Float(2.0))
+    } else {
+        let two = Buffer::from_scalars(of, std::iter::once(Scalar::Int(2)));
+        Input::Tensor(machine.allocate(Layout::contiguous(Shape::scalar()), two))
+    };
+    let inputs = vec![two, exponent.clone()];
+    let (common, shape) = (iterator::result_type(&inputs), exponent.shape());
+    let layout = if narrow { Layout::contiguous(shape.clone()) } else { iterator::result_layout(&inputs[1..], &shape) };
+    let operands = Operands::new(Op::Pow, inputs, shape.clone(), Scalar::Int(1));
+    let values = run_loop(kernel!(number(a, b) => a.power(b)), common, machine, &operands)?;
+    let power = machine.allocate(Layout::contiguous(shape), values);
+    Ok(Input::Tensor(elementwise::restride(machine, &power, layout)))
+}
+
+fn ldexp_loop(dtype: DType, machine: &Machine, operands: &Operands) -> std::result::Result<Buffer, Halt> {
+    let [values, exponents] = [0, 1].map(|at| scalars(machine, &operands.inputs[at], operands));
+    let scaled = values.into_iter().zip(exponents).map(|(value, exponent)| {
+        Scalar::Float(libm::ldexp(f64::from_scalar(value), i64::from_scalar(exponent) as i32))
+    });
+    Ok(Buffer::from_scalars(dtype, scaled))
+}
+
+/// The elements of an operand, row-major, without conversion.
+fn scalars(machine: &Machine, input: &Input, operands: &Operands) -> Vec<Scalar> {
+    match input {
+        Input::Number(number) => vec![*number; operands.shape.numel()],
+        Input::Tensor(tensor) => {
+            let expanded = tensor.layout.expand(&operands.shape).expect("operands were broadcast to this shape");
+            crate::with_element_type!(tensor.dtype, T => {
+                machine.buffer(tensor.storage).gather::<T>(&expanded).into_iter().map(T::to_scalar).collect()
+            })
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! What goes back through losses that have a kernel of their own, for gradients.
+
+use crate::error::LossFault;
+use crate::ops::Op;
+use crate::tensor::element::Element;
+use crate::tensor::{Buffer, DType, Layout, Scalar, Shape};
+
+use super::backward::Kept;
+use super::composition::{Composition, Function, check_gradient};
+use super::elementwise;
+use super::iterator::{self, Input};
+use super::loss::LOG_SIGMOID;
+use super::machine::{Machine, Result, Tensor};
+
+/// What goes back through a loss of two operands that knows nothing of broadcasting: the gradient is computed for a
+/// tensor like the operand, which is resized, with a warning, and the mean divides by the operand's own elements
+/// (`mse_loss_backward_out`, `smooth_l1_loss_backward_out`, `huber_loss_backward_out`).
+fn for_both(
+    machine: &mut Machine,
+    gradient: &Tensor,
+    saved: &Kept,
+    check: impl Fn(&[Input], DType) -> Result<()>,
+    formula: fn(&[f64]) -> f64,
+) -> Result<Vec<Option<Tensor>>> {
+    let mut results = vec![None, None];
+    for (at, result) in results.iter_mut().enumerate().filter(|(at, _)| saved.needed[*at]) {
+        let (Some(own), Some(other)) = (&saved.tensors[at], &saved.tensors[1 - at]) else { continue };
+        let inputs = [own, other, gradient].map(|tensor| Input::Tensor(tensor.clone()));
+        check(&inputs, own.dtype)?;
+        let shape = iterator::broadcast(&inputs)?;
+        if shape != *own.shape() {
+            let target = machine
+                .allocate(Layout::contiguous(own.shape().clone()), Buffer::zeros(own.dtype, own.shape().numel()));
+            let target = machine.add(target);
+            elementwise::resize_output(machine, target, Layout::contiguous(shape.clone()), 1);
+        }
+        let share = if saved.numbers[0] == 1.0 { 1.0 / own.shape().numel() as f64 } else { 1.0 };
+        let numbers: Vec<f64> = std::iter::once(share).chain(saved.numbers[1..].iter().copied()).collect();
+        *result = Some(real_formula(machine, &inputs, &numbers, &shape, own.dtype, formula));
+    }
+    Ok(results)
+}
+
+/// A formula of real numbers, in double precision and rounded once.
+pub(super) fn real_formula(
+    machine: &mut Machine,
+    inputs: &[Input],
+    numbers: &[f64],
+    shape: &Shape,
+    dtype: DType,
+    formula: fn(&[f64]) -> f64,
+) -> Tensor {
+    let column = |input: &Input| match input {
+        Input::Tensor(tensor) => {
+            let expanded = tensor.layout.expand(shape).expect("operands were broadcast to this shape");
+            machine.buffer(tensor.storage).gather::<f64>(&expanded)
+        }
+        Input::Number(number) => {
+            vec![f64::from_scalar(*number); shape.numel()]
+        }
+    };
+    let columns: Vec<Vec<f64>> = inputs.iter().map(column).collect();
+    let row = |at: usize| columns.iter().map(|column| column[at]).chain(numbers.iter().copied()).collect::<Vec<f64>>();
+    let values: Vec<Scalar> = (0..shape.numel()).map(|at| Scalar::Float(formula(&row(at)))).collect();
+    let values = Buffer::from_scalars(dtype, values.into_iter());
+    machine.allocate(Layout::contiguous(shape.clone()), values)
+}
+
+pub(super) fn mse_backward(machine: &mut Machine, gradient: &Tensor, saved: &Kept) -> Result<Vec<Option<Tensor>>> {
+    for_both(machine, gradient, saved, |_, _| Ok(()), |row| 2.0 * row[3] * (row[0] - row[1]) * row[2])
+}
+
+pub(super) fn smooth_backward(machine: &mut Machine, gradient: &Tensor, saved: &Kept) -> Result<Vec<Option<Tensor>>> {
+    for_both(
+        machine,
+        gradient,
+        saved,
+        |_, _| Ok(()),
+        |row| {
+            let (difference, share, beta) = (row[0] - row[1], row[3], row[4]);
+            if difference <= -beta {
+                -share * row[2]
+            } else if difference >= beta {
+                share * row[2]
+            } else {
+                share * difference * row[2] / beta
+            }
+        },
+    )
+}
+
+/// Only this one does without promotion, which refuses operands of several dtypes.
+pub(super) fn huber_backward(machine: &mut Machine, gradient: &Tensor, saved: &Kept) -> Result<Vec<Option<Tensor>>> {
+    let alike = |inputs: &[Input], expected: DType| match inputs.iter().map(Input::dtype).find(|it| *it != expected) {
+        Some(found) => Err(LossFault::FoundDtype { found, expected }.into()),
+        None => Ok(()),
+    };
+    for_both(machine, gradient, saved, alike, |row| {
+        let (difference, share, delta) = (row[0] - row[1], row[3], row[4]);
+        if difference <= -delta {
+            -share * row[2] * delta
+        } else if difference >= delta {
+            share * row[2] * delta
+        } else {
+            share * difference * row[2]
+        }
+    })
+}
+
+pub(super) fn soft_margin_backward(
+    machine: &mut Machine,
+    gradient: &Tensor,
+    saved: &Kept,
+) -> Result<Vec<Option<Tensor>>> {
+    let (Some(input), Some(target)) = (&saved.tensors[0], &saved.tensors[1]) else { return Ok(vec![None, None]) };
+    let inputs = [input, target, gradient].map(|tensor| Input::Tensor(tensor.clone()));
+    let shape = iterator::broadcast(&inputs)?;
+    let share = if saved.numbers[0] == 1.0 { 1.0 / input.shape().numel() as f64 } else { 1.0 };
+    let result = real_formula(machine, &inputs, &[share], &shape, input.dtype, |row| {
+        let power = (-row[1] * row[0]).exp();
+        row[1] * power * -row[3] / (power + 1.0) * row[2]
+    });
+    Ok(vec![Some(result), None])
+}
+
+/// Steps that write in place, and refuse what they cannot hold.
+pub(super) fn logits_backward(machine: &mut Machine, gradient: &Tensor, saved: &Kept) -> Result<Vec<Option<Tensor>>> {
+    let mut loss = Composition { machine, op: saved.op };
+    let mut add = |tensor: &Tensor| loss.machine.add(tensor.clone());
+    let (Some(input), Some(target)) = (&saved.tensors[0], &saved.tensors[1]) else { return Ok(vec![None; 4]) };
+    let shapes = [input.clone(), target.clone()];
+    let (input, target, gradient) = (add(input), add(target), add(gradient));
+    let [weight, positive] = [2, 3].map(|at| saved.tensors[at].as_ref().map(&mut add));
+    let mut received = Vec::new();
+    for (at, operand) in shapes.iter().enumerate() {
+        if !saved.needed[at] {
+            received.push(None);
+            continue;
+        }
+        let result = if at == 0 {
+            let probable = loss.function(&SIGMOID, &[input], &[])?;
+            match positive {
+                None => {
+                    loss.update(Op::Sub, probable, target)?;
+                    loss.update(Op::Mul, probable, gradient)?;
+                    probable
+                }
+                Some(positive) => {
+                    let weighted = loss.combine(Op::Mul, positive, target)?;
+                    let result = loss.combine(Op::Add, weighted, 1i64)?;
+                    loss.update(Op::Sub, result, target)?;
+                    loss.update(Op::Mul, probable, result)?;
+                    loss.update(Op::Sub, probable, weighted)?;
+                    loss.update(Op::Mul, probable, gradient)?;
+                    probable
+                }
+            }
+        } else {
+            let opposite = loss.negative(input)?;
+            let result = match positive {
+                None => opposite,
+                Some(positive) => {
+                    let result = loss.function(&LOG_SIGMOID, &[opposite], &[])?;
+                    let likelihood = loss.function(&LOG_SIGMOID, &[input], &[])?;
+                    loss.update(Op::Mul, likelihood, positive)?;
+                    loss.update(Op::Sub, result, likelihood)?;
+                    result
+                }
+            };
+            loss.combine(Op::Mul, result, gradient)?
+        };
+        if let Some(weight) = weight {
+            loss.update(Op::Mul, result, weight)?;
+        }
+        if saved.numbers[0] == 1.0 {
+            let count = operand.shape().numel() as i64;
+            loss.update(Op::Div, result, count)?;
+        }
+        received.push(Some(loss.machine.tensor(result).clone()));
+    }
+    for (at, received) in received.iter().enumerate() {
+        if let Some(gradient) = received {
+            check_gradient(logits_fault, at, gradient, &shapes[at])?;
+        }
+    }
+    received.extend([None, None]);
+    Ok(received)
+}
+
+fn logits_fault(index: usize, gradient: Vec<i64>, expected: Vec<i64>) -> LossFault {
+    LossFault::LogitsGradient { index, gradient, expected }
+}
+
+static SIGMOID: Function = Function {
+    promotes: true,
+    steps: |dtype| if dtype == DType::Float64 { dtype } else { DType::Float32 },
+    ..Function::of_floats("sigmoid_cpu", |row, r| r.to(1.0 / r.to(1.0 + r.to((-row[0]).exp()))))
+};

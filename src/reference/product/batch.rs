@@ -1,0 +1,270 @@
+//! `bmm`, `baddbmm` and `addbmm`: products of batches of matrices.
+
+use crate::error::{ProductFault, ReductionFault};
+use crate::ops::Form;
+use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
+
+use super::super::backward;
+use super::super::machine::{Call, Machine, Result, Slot, Tensor};
+use super::matrix::{check_kernel, expanded, record_sum, scaled_in_place, shape_of};
+use super::multiply::{gradients, multiply, needed, scaled, with_layout};
+use super::output::{check_autograd, copied, deliver, set_output};
+use super::{factor, parts};
+
+/// `bmm`.
+pub(in super::super) fn bmm(machine: &mut Machine, call: &Call) -> Result<Slot> {
+    let [a, b] = [call.tensor(0)?, call.tensor(1)?].map(|id| machine.tensor(id).clone());
+    check_autograd(machine, call, &[&a, &b])?;
+    let shape = product_shape(&a, &b)?;
+    let target = set_output(machine, call, &shape, b.dtype)?;
+    let values = if shape.numel() == 0 || a.shape().sizes()[2] == 0 {
+        Buffer::zeros(b.dtype, shape.numel())
+    } else {
+        check_dtypes("bmm", &a, &b, true)?;
+        multiply(machine, &a, &b, Scalar::Int(1), None)
+    };
+    if b.dtype.category() < Category::Floating && (a.node.is_some() || b.node.is_some()) {
+        return Err(ProductFault::AutogradDtype { dtype: b.dtype }.into());
+    }
+    let result = deliver(machine, target, shape, values)?;
+    let parents = vec![a.node, b.node];
+    let saved = [a.clone(), b.clone()];
+    backward::record_formula(machine, call.op, result, parents, &needed(&a, &b), move |machine, gradient| {
+        let [a, b] = gradients(machine, gradient, &saved[0], &saved[1], Scalar::Int(1));
+        Ok(vec![Some(a), Some(b)])
+    });
+    Ok(Slot::Tensor(result))
+}
+
+/// `baddbmm`: products of a batch of matrices, and a summand that broadcasts to them.
+pub(in super::super) fn baddbmm(machine: &mut Machine, call: &Call) -> Result<Slot> {
+    let [input, a, b] = [call.tensor(0)?, call.tensor(1)?, call.tensor(2)?].map(|id| machine.tensor(id).clone());
+    let (beta, alpha) = (call.number(3)?, call.number(4)?);
+    check_autograd(machine, call, &[&input, &a, &b])?;
+    // The summand is looked at first, before it is known that there are batches at all.
+    let sizes = [parts::size(a.shape(), 0)?, parts::size(a.shape(), 1)?, parts::size(b.shape(), 2)?];
+    let summand = expanded(machine, &input, &shape_of(sizes.to_vec())?)?;
+    if input.dtype != a.dtype {
+        return Err(ProductFault::BaddbmmDtypes { input: input.dtype, batch1: a.dtype, batch2: b.dtype }.into());
+    }
+    let shape = product_shape(&a, &b)?;
+    let target = set_output(machine, call, &shape, b.dtype)?;
+    let added = Some((&summand, beta)).filter(|_| !factor::is_zero(beta));
+    let filled = added.is_some() && shape.numel() > 0;
+    if filled && a.dtype.category() == Category::Complex && b.dtype.category() != Category::Complex {
+        machine.warnings.push("Casting complex values to real discards the imaginary part".to_owned());
+    }
+    let values = if shape.numel() == 0 {
+        Ok(Buffer::zeros(b.dtype, 0))
+    } else if a.shape().sizes()[2] == 0 {
+        match added {
+            // The sum has the dtype of the second batch, to which the summand was converted.
+            Some((summand, beta)) => scaled_in_place(machine, summand, beta),
+            None => Ok(Buffer::zeros(b.dtype, shape.numel())),
+        }
+    } else {
+        product_and_summand(machine, &a, &b, alpha, added)
+    };
+    let values = match values {
+        Ok(values) => values,
+        Err(stop) => {
+            if added.is_some() {
+                copied(machine, call, target, &summand)?;
+            }
+            return Err(stop);
+        }
+    };
+    let result = deliver(machine, target, shape, values)?;
+    record_sum(machine, call, result, [input, a, b], [beta, alpha]);
+    Ok(Slot::Tensor(result))
+}
+
+fn product_and_summand(
+    machine: &Machine,
+    a: &Tensor,
+    b: &Tensor,
+    alpha: Scalar,
+    added: Option<(&Tensor, Scalar)>,
+) -> Result<Buffer> {
+    if a.dtype == DType::Bool {
+        check_dtypes("baddbmm", a, b, false)?;
+    }
+    // The factors are converted before the dtypes are compared.
+    let alpha = factor::widen(alpha, a.dtype)?;
+    let added = match added {
+        Some((summand, beta)) => Some((summand, factor::widen(beta, a.dtype)?)),
+        None => None,
+    };
+    check_dtypes("baddbmm", a, b, false)?;
+    Ok(multiply(machine, a, b, alpha, added))
+}
+
+/// `addbmm`: the sum of the products of a batch of matrices, and a summand that broadcasts to it.
+pub(in super::super) fn addbmm(machine: &mut Machine, call: &Call) -> Result<Slot> {
+    let [input, a, b] = [call.tensor(0)?, call.tensor(1)?, call.tensor(2)?].map(|id| machine.tensor(id).clone());
+    let (beta, alpha) = (call.number(3)?, call.number(4)?);
+    check_autograd(machine, call, &[&input, &a, &b])?;
+    // Autograd notes the number of batches.
+    if [&input, &a, &b].iter().any(|operand| operand.node.is_some()) {
+        parts::size(a.shape(), 0)?;
+    }
+    let sizes = vec![parts::size(a.shape(), 1)?, parts::size(b.shape(), 2)?];
+    let shape = shape_of(sizes)?;
+    let summand = expanded(machine, &input, &shape)?;
+    let (left, right) = (a.shape().sizes().to_vec(), b.shape().sizes().to_vec());
+    for (name, batch) in [("batch1", &left), ("batch2", &right)] {
+        if batch.len() != 3 {
+            return Err(ProductFault::NoBatch { name }.into());
+        }
+    }
+    if left[0] != right[0] {
+        return Err(ProductFault::BatchCounts { a: left[0], b: right[0] }.into());
+    }
+    if left[2] != right[1] {
+        let (rows, left, right, columns) = (left[1], left[2], right[1], right[2]);
+        return Err(ProductFault::BatchInner { rows, left, right, columns }.into());
+    }
+    let target = call.target()?;
+    if let Some(target) = target {
+        // There is no warning here.
+        if *machine.tensor(target).shape() != shape {
+            if call.form == Form::InPlace {
+                // Its siblings refuse this, in these words.
+                let input = machine.tensor(target).shape().sizes().to_vec();
+                return Err(ProductFault::InPlaceShape { input, output: shape.sizes().to_vec() }.into());
+            }
+            machine.replace(target, Layout::contiguous(shape.clone()));
+        }
+    }
+    let dtype = target.map_or(input.dtype, |target| machine.tensor(target).dtype);
+    let mut sum = converted(machine, &summand, dtype);
+    let kept = !factor::is_zero(beta);
+    let outcome = accumulate(machine, &mut sum, &a, &b, [beta, alpha]);
+    if outcome.is_err() && kept {
+        copied(machine, call, target, &sum)?;
+    }
+    outcome?;
+    let values = machine.buffer(sum.storage).clone();
+    let result = deliver(machine, target, shape, values)?;
+    let parents = vec![input.node, a.node, b.node];
+    if target.is_none() && dtype.category() < Category::Floating && parents.iter().any(Option::is_some) {
+        // Without batches the dtypes need not agree.
+        return Err(ReductionFault::NotDifferentiable { dtype }.into());
+    }
+    let saved = [a.clone(), b.clone()];
+    backward::record_formula(machine, call.op, result, parents, &needed(&a, &b), move |machine, gradient| {
+        let [a, b] = &saved;
+        let sizes = gradient.shape().sizes();
+        let strides = &gradient.layout.strides;
+        let batch = vec![a.shape().sizes()[0], sizes[0], sizes[1]];
+        let repeated = with_layout(gradient, batch, vec![0, strides[0], strides[1]]);
+        let [a, b] = gradients(machine, &repeated, a, b, alpha);
+        let summand = scaled(machine, gradient, factor::conjugate(beta))?;
+        Ok(vec![Some(summand), Some(a), Some(b)])
+    });
+    Ok(Slot::Tensor(result))
+}
+
+/// Adds one product after the other, as `addmm_` does.
+fn accumulate(
+    machine: &mut Machine,
+    sum: &mut Tensor,
+    a: &Tensor,
+    b: &Tensor,
+    [beta, alpha]: [Scalar; 2],
+) -> Result<()> {
+    let zero = |machine: &mut Machine, sum: &Tensor| {
+        machine.allocate(sum.layout.clone(), Buffer::zeros(sum.dtype, sum.shape().numel()))
+    };
+    let batches = a.shape().sizes()[0];
+    if batches == 0 {
+        *sum = match factor::is_zero(beta) {
+            true => zero(machine, sum),
+            false => {
+                let values = scaled_in_place(machine, sum, beta)?;
+                machine.allocate(sum.layout.clone(), values)
+            }
+        };
+        return Ok(());
+    }
+    let mut beta = beta;
+    for batch in 0..batches {
+        for (first, dtype) in [("self", sum.dtype), ("mat1", a.dtype)] {
+            if dtype != b.dtype {
+                return Err(ProductFault::AddmmDtypes { first, a: dtype, b: b.dtype }.into());
+            }
+        }
+        let (left, right) = (selected(a, batch), selected(b, batch));
+        let values = super::matrix::combine(machine, &left, &right, alpha, Some((sum, beta)))?;
+        *sum = machine.allocate(sum.layout.clone(), values);
+        beta = Scalar::Int(1);
+    }
+    Ok(())
+}
+
+/// One matrix of a batch.
+fn selected(batch: &Tensor, at: i64) -> Tensor {
+    let (sizes, strides) = (batch.shape().sizes(), &batch.layout.strides);
+    let mut matrix = with_layout(batch, sizes[1..].to_vec(), strides[1..].to_vec());
+    matrix.layout.offset += at * strides[0];
+    matrix
+}
+
+/// A row-major copy in a dtype.
+fn converted(machine: &mut Machine, tensor: &Tensor, dtype: DType) -> Tensor {
+    let bytes = machine.buffer(tensor.storage).to_bytes(&tensor.layout);
+    let values = Buffer::from_bytes(tensor.dtype, &bytes).expect("whole elements").scalars();
+    machine.allocate(Layout::contiguous(tensor.shape().clone()), Buffer::from_scalars(dtype, values.into_iter()))
+}
+
+fn product_shape(a: &Tensor, b: &Tensor) -> Result<Shape> {
+    for (name, batch) in [("batch1", a), ("batch2", b)] {
+        if batch.shape().rank() != 3 {
+            return Err(ProductFault::NoBatch { name }.into());
+        }
+    }
+    let (left, right) = (a.shape().sizes(), b.shape().sizes());
+    let (expected, got) = ([left[0], left[2]], [right[0], right[1]]);
+    if expected != got {
+        return Err(ProductFault::BatchSizes { expected, got }.into());
+    }
+    shape_of(vec![left[0], left[1], right[2]])
+}
+
+/// What the kernel refuses that is taken for these sizes (`bmm_out_or_baddbmm_`): a loop for small matrices, MKL for
+/// large ones of floating-point numbers that lie well, and `addmm_` for each matrix otherwise.
+fn check_dtypes(kernel: &'static str, a: &Tensor, b: &Tensor, alone: bool) -> Result<()> {
+    let (left, right) = (a.shape().sizes(), b.shape().sizes());
+    if left[1] * left[2] * right[2] < 400 {
+        check_kernel(kernel, a.dtype)?;
+        if a.dtype != b.dtype {
+            return Err(ProductFault::ScalarType { expected: a.dtype, found: b.dtype }.into());
+        }
+        return Ok(());
+    }
+    let half = matches!(b.dtype, DType::Float16 | DType::Bfloat16);
+    if b.dtype.category() >= Category::Floating && !half && lies_well(a) && lies_well(b) {
+        if a.dtype != b.dtype {
+            return Err(ProductFault::ScalarType { expected: b.dtype, found: a.dtype }.into());
+        }
+        return Ok(());
+    }
+    if a.dtype != b.dtype {
+        let (first, a, b) = ("mat1", a.dtype, b.dtype);
+        return Err(if alone {
+            ProductFault::MatrixDtypes { a, b }
+        } else {
+            ProductFault::AddmmDtypes { first, a, b }
+        }
+        .into());
+    }
+    check_kernel("addmm_impl_cpu_", a.dtype)
+}
+
+/// Whether each matrix of a batch is row-major or column-major.
+fn lies_well(batch: &Tensor) -> bool {
+    let (sizes, strides) = (batch.shape().sizes(), &batch.layout.strides);
+    let along =
+        |inner: usize, outer: usize| strides[inner] == 1 && (sizes[outer] == 1 || strides[outer] >= sizes[inner]);
+    along(2, 1) || along(1, 2)
+}

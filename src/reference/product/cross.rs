@@ -1,0 +1,110 @@
+//! `linalg_vecdot` and `linalg_cross`: products of vectors along one dimension.
+
+use crate::error::ProductFault;
+use crate::ops::Op;
+use crate::tensor::storage::Stored;
+use crate::tensor::{Buffer, Category, DType, Layout, Shape};
+use crate::with_element_type;
+
+use super::super::backward;
+use super::super::machine::{Call, Machine, Result, Slot, Tensor, TensorId, wrap_dim};
+use super::super::number::{Computed, Number};
+use super::multiply::needed;
+use super::output::{check_autograd, deliver, set_output};
+use super::{matrix, parts};
+
+/// `linalg_vecdot`: the first vector conjugated, times the second, summed.
+pub(in super::super) fn linalg_vecdot(machine: &mut Machine, call: &Call) -> Result<Slot> {
+    let (a, b) = (call.tensor(0)?, call.tensor(1)?);
+    let dim = call.int(2)?;
+    let (left, right) = (machine.tensor(a).clone(), machine.tensor(b).clone());
+    check_floating("linalg.vecdot", left.dtype)?;
+    if left.dtype != right.dtype {
+        return Err(ProductFault::VecdotDtypes { a: left.dtype, b: right.dtype }.into());
+    }
+    let made = machine.compose(|machine| {
+        if left.shape().rank() == 1 && right.shape().rank() == 1 {
+            return parts::binary(machine, Op::Vdot, a, b);
+        }
+        let a = conjugated(machine, call.op, a);
+        let products = parts::binary(machine, Op::Mul, a, b)?;
+        parts::sum(machine, products, vec![dim], false)
+    })?;
+    Ok(Slot::Tensor(made))
+}
+
+fn conjugated(machine: &mut Machine, op: Op, id: TensorId) -> TensorId {
+    let tensor = machine.tensor(id).clone();
+    if tensor.dtype.category() != Category::Complex {
+        return id;
+    }
+    let conjugate = backward::conjugate(machine, &tensor);
+    let made = machine.add(Tensor { node: None, base: None, ..conjugate });
+    backward::record_formula(machine, op, made, vec![tensor.node], &[], |machine, gradient| {
+        Ok(vec![Some(backward::conjugate(machine, gradient))])
+    });
+    made
+}
+
+/// `linalg_cross`.
+pub(in super::super) fn linalg_cross(machine: &mut Machine, call: &Call) -> Result<Slot> {
+    let [a, b] = [call.tensor(0)?, call.tensor(1)?].map(|id| machine.tensor(id).clone());
+    let dim = call.int(2)?;
+    check_autograd(machine, call, &[&a, &b])?;
+    let rank = a.shape().rank();
+    if rank != b.shape().rank() {
+        return Err(ProductFault::CrossRanks {}.into());
+    }
+    let sizes = [parts::size(a.shape(), dim)?, parts::size(b.shape(), dim)?];
+    if sizes != [3, 3] {
+        return Err(ProductFault::CrossSizes { dim, a: sizes[0], b: sizes[1] }.into());
+    }
+    let shape = a.shape().broadcast(b.shape())?;
+    let along = wrap_dim(dim, rank)?;
+    let target = set_output(machine, call, &shape, a.dtype)?;
+    matrix::check_kernel("cross", a.dtype)?;
+    if a.dtype != b.dtype {
+        return Err(ProductFault::ScalarType { expected: a.dtype, found: b.dtype }.into());
+    }
+    let values = cross(machine, &a, &b, &shape, along);
+    let result = deliver(machine, target, shape, values)?;
+    let parents = vec![a.node, b.node];
+    let saved = [a.clone(), b.clone()];
+    backward::record_formula(machine, call.op, result, parents, &needed(&a, &b), move |machine, gradient| {
+        let [a, b] = [0, 1].map(|side: usize| backward::conjugate(machine, &saved[side]));
+        let shape = gradient.shape().clone();
+        let to_a = cross(machine, &b, gradient, &shape, along);
+        let to_b = cross(machine, gradient, &a, &shape, along);
+        let tensor = |machine: &mut Machine, values| machine.allocate(Layout::contiguous(shape.clone()), values);
+        Ok(vec![Some(tensor(machine, to_a)), Some(tensor(machine, to_b))])
+    });
+    Ok(Slot::Tensor(result))
+}
+
+/// The elements of a cross product: each component is a difference of two products.
+fn cross(machine: &Machine, a: &Tensor, b: &Tensor, shape: &Shape, dim: usize) -> Buffer {
+    let step = Layout::contiguous(shape.clone()).strides[dim] as usize;
+    with_element_type!(a.dtype, T => {
+        let elements = |tensor: &Tensor| -> Vec<T> {
+            let layout = tensor.layout.expand(shape).expect("the operands broadcast");
+            machine.buffer(tensor.storage).gather(&layout)
+        };
+        let (left, right) = (elements(a), elements(b));
+        let component = |at: usize| {
+            let own = at / step % 3;
+            let other = |by: usize| at - own * step + (own + by) % 3 * step;
+            let (next, last) = (other(1), other(2));
+            let minus = right[next].widen().times(left[last].widen());
+            T::narrow(left[next].widen().times(right[last].widen()).minus(minus))
+        };
+        T::wrap((0..shape.numel()).map(component).collect())
+    })
+}
+
+/// Refuses integers and bool (`checkFloatingOrComplex`).
+pub(super) fn check_floating(function: &'static str, dtype: DType) -> Result<()> {
+    if dtype.category() < Category::Floating {
+        return Err(ProductFault::NotFloating { function, dtype }.into());
+    }
+    Ok(())
+}

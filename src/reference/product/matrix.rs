@@ -1,0 +1,156 @@
+//! `mm` and `addmm`: products of matrices.
+
+use crate::error::{ProductFault, Rejection};
+use crate::tensor::{Buffer, Category, DType, Scalar, Shape};
+
+use super::super::backward;
+use super::super::iterator::{self, Input};
+use super::super::machine::{Call, Machine, Result, Slot, Tensor};
+use super::multiply::{self, gradients, needed, scaled};
+use super::output::{check_autograd, copied, deliver, set_output};
+use super::{factor, parts};
+
+/// `mm`.
+pub(in super::super) fn mm(machine: &mut Machine, call: &Call) -> Result<Slot> {
+    let [a, b] = [call.tensor(0)?, call.tensor(1)?].map(|id| machine.tensor(id).clone());
+    check_autograd(machine, call, &[&a, &b])?;
+    for (name, factor) in [("self", &a), ("mat2", &b)] {
+        if factor.shape().rank() != 2 {
+            return Err(ProductFault::NoMatrix { name }.into());
+        }
+    }
+    let shape = product_shape(&a, &b)?;
+    let target = set_output(machine, call, &shape, a.dtype)?;
+    let values = combine(machine, &a, &b, Scalar::Int(1), None)?;
+    let result = deliver(machine, target, shape, values)?;
+    let parents = vec![a.node, b.node];
+    let saved = [a.clone(), b.clone()];
+    backward::record_formula(machine, call.op, result, parents, &needed(&a, &b), move |machine, gradient| {
+        let [a, b] = gradients(machine, gradient, &saved[0], &saved[1], Scalar::Int(1));
+        Ok(vec![Some(a), Some(b)])
+    });
+    Ok(Slot::Tensor(result))
+}
+
+/// `addmm`: a product of matrices and a summand that broadcasts to it.
+pub(in super::super) fn addmm(machine: &mut Machine, call: &Call) -> Result<Slot> {
+    let id = call.tensor(0)?;
+    let [input, a, b] = [id, call.tensor(1)?, call.tensor(2)?].map(|id| machine.tensor(id).clone());
+    let (beta, alpha) = (call.number(3)?, call.number(4)?);
+    check_autograd(machine, call, &[&input, &a, &b])?;
+    for (first, dtype) in [("self", input.dtype), ("mat1", a.dtype)] {
+        if dtype != b.dtype {
+            return Err(ProductFault::AddmmDtypes { first, a: dtype, b: b.dtype }.into());
+        }
+    }
+    for (name, factor) in [("mat1", &a), ("mat2", &b)] {
+        let rank = factor.shape().rank();
+        if rank != 2 {
+            return Err(ProductFault::NoMatrixBut { name, rank }.into());
+        }
+    }
+    let shape = product_shape(&a, &b)?;
+    let target = set_output(machine, call, &shape, a.dtype)?;
+    let summand = expanded(machine, &input, &shape)?;
+    let values = match combine(machine, &a, &b, alpha, Some((&summand, beta))) {
+        Ok(values) => values,
+        Err(stop) => {
+            if !factor::is_zero(beta) && shape.numel() > 0 {
+                copied(machine, call, target, &summand)?;
+            }
+            return Err(stop);
+        }
+    };
+    let result = deliver(machine, target, shape, values)?;
+    record_sum(machine, call, result, [input, a, b], [beta, alpha]);
+    Ok(Slot::Tensor(result))
+}
+
+/// Notes a product with a summand.
+pub(super) fn record_sum(
+    machine: &mut Machine,
+    call: &Call,
+    result: super::super::machine::TensorId,
+    [input, a, b]: [Tensor; 3],
+    [beta, alpha]: [Scalar; 2],
+) {
+    let parents = vec![input.node, a.node, b.node];
+    let saved = [a.clone(), b.clone()];
+    backward::record_formula(machine, call.op, result, parents, &needed(&a, &b), move |machine, gradient| {
+        let [a, b] = gradients(machine, gradient, &saved[0], &saved[1], alpha);
+        let summand = scaled(machine, gradient, factor::conjugate(beta))?;
+        Ok(vec![Some(summand), Some(a), Some(b)])
+    });
+}
+
+/// The summand in the shape of the product; refused in the words of `expand`.
+pub(super) fn expanded(machine: &mut Machine, input: &Tensor, shape: &Shape) -> Result<Tensor> {
+    let input = Tensor { node: None, ..input.clone() };
+    machine.aside(|machine| {
+        let id = machine.add(input);
+        parts::expand(machine, id, shape.sizes().to_vec()).map(|id| machine.tensor(id).clone())
+    })
+}
+
+/// The shape of the product of two matrices.
+fn product_shape(a: &Tensor, b: &Tensor) -> Result<Shape> {
+    let (left, right) = (a.shape().sizes(), b.shape().sizes());
+    if left[1] != right[0] {
+        let (rows, left, right, columns) = (left[0], left[1], right[0], right[1]);
+        return Err(ProductFault::Inner { rows, left, right, columns }.into());
+    }
+    shape_of(vec![left[0], right[1]])
+}
+
+/// A shape that may be too large.
+pub(super) fn shape_of(sizes: Vec<i64>) -> Result<Shape> {
+    Ok(Shape::new(sizes).map_err(|_| Rejection::Numel)?)
+}
+
+/// The elements of a product and a summand (`addmm_impl_cpu_`).
+pub(super) fn combine(
+    machine: &mut Machine,
+    a: &Tensor,
+    b: &Tensor,
+    alpha: Scalar,
+    added: Option<(&Tensor, Scalar)>,
+) -> Result<Buffer> {
+    if a.dtype != b.dtype {
+        return Err(ProductFault::MatrixDtypes { a: a.dtype, b: b.dtype }.into());
+    }
+    let [rows, inner, columns] = [a.shape().sizes()[0], a.shape().sizes()[1], b.shape().sizes()[1]];
+    let added = added.filter(|(_, beta)| !factor::is_zero(*beta));
+    if rows == 0 || columns == 0 {
+        return Ok(Buffer::zeros(a.dtype, 0));
+    }
+    if inner == 0 {
+        return match added {
+            None => Ok(Buffer::zeros(a.dtype, (rows * columns) as usize)),
+            Some((summand, beta)) => scaled_in_place(machine, summand, beta),
+        };
+    }
+    check_kernel("addmm_impl_cpu_", a.dtype)?;
+    let alpha = factor::widen(alpha, a.dtype)?;
+    let added = added.map(|(summand, beta)| Ok((summand, factor::widen(beta, a.dtype)?))).transpose();
+    let added: Option<(&Tensor, Scalar)> = added.map_err(|stop: super::super::machine::Stop| stop)?;
+    Ok(multiply::multiply(machine, a, b, alpha, added))
+}
+
+/// What `mul_` by a number leaves in a tensor.
+pub(super) fn scaled_in_place(machine: &mut Machine, tensor: &Tensor, number: Scalar) -> Result<Buffer> {
+    let from = iterator::result_type(&[Input::Tensor(tensor.clone()), Input::Number(number)]);
+    if !from.can_cast_to(tensor.dtype) {
+        return Err(Rejection::CannotCast { from, to: tensor.dtype }.into());
+    }
+    let product = scaled(machine, tensor, number)?;
+    let values = machine.buffer(product.storage).scalars();
+    Ok(Buffer::from_scalars(tensor.dtype, values.into_iter()))
+}
+
+/// Refuses bool, which no product's kernel computes in.
+pub(super) fn check_kernel(kernel: &'static str, dtype: DType) -> Result<()> {
+    if dtype.category() == Category::Bool {
+        return Err(ProductFault::NoKernel { kernel, dtype }.into());
+    }
+    Ok(())
+}

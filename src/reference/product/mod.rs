@@ -1,0 +1,27 @@
+//! Products of vectors, matrices and batches of matrices.
+//!
+//! What is refused, in which order, follows ATen/native/LinearAlgebra.cpp, Blas.cpp and Linear.cpp. Products that libtorch
+//! composes of others are composed of the same ones here (`parts.rs`), so that their dtypes, refusals, strides and
+//! gradients come out of those.
+
+mod batch;
+mod cross;
+mod factor;
+mod matmul;
+mod matrix;
+mod multiply;
+mod outer;
+mod output;
+pub(super) mod parts;
+mod solve;
+mod tensordot;
+mod vector;
+
+pub(super) use batch::{addbmm, baddbmm, bmm};
+pub(super) use cross::{linalg_cross, linalg_vecdot};
+pub(super) use matmul::matmul;
+pub(super) use matrix::{addmm, mm};
+pub(super) use outer::{addr, ger, kron, outer};
+pub(super) use solve::linalg_solve;
+pub(super) use tensordot::{inner, tensordot};
+pub(super) use vector::{addmv, dot, mv, vdot};

@@ -1,0 +1,126 @@
+//! The arithmetic of products, on operands that are known to fit.
+
+use num_complex::Complex64;
+
+use crate::tensor::element::Element;
+use crate::tensor::storage::Stored;
+use crate::tensor::{Buffer, Category, Layout, Scalar, Shape};
+
+use super::super::backward;
+use super::super::iterator::Input;
+use super::super::machine::{Machine, Result, Tensor};
+use super::super::number::Number;
+use super::factor;
+use crate::ops::Op;
+
+/// `alpha a b + beta c` for matrices, or for batches of matrices of one length: row-major, in the dtype of `a`. Floats
+/// are summed in double precision and rounded once; libtorch sums them in another order and precision, which is why
+/// products are compared within a tolerance.
+pub(super) fn multiply(
+    machine: &Machine,
+    a: &Tensor,
+    b: &Tensor,
+    alpha: Scalar,
+    added: Option<(&Tensor, Scalar)>,
+) -> Buffer {
+    let (sizes_a, sizes_b) = (a.shape().sizes(), b.shape().sizes());
+    let rank = sizes_a.len();
+    let batches = sizes_a[..rank - 2].iter().product::<i64>() as usize;
+    let [rows, inner, columns] = [sizes_a[rank - 2], sizes_a[rank - 1], sizes_b[rank - 1]].map(|size| size as usize);
+    macro_rules! product {
+        ($type:ty) => {{
+            let (left, right) = (machine.elements::<$type>(a), machine.elements::<$type>(b));
+            let alpha = <$type>::from_scalar(alpha);
+            let added = added.map(|(c, beta)| (machine.elements::<$type>(c), <$type>::from_scalar(beta)));
+            let mut product = Vec::with_capacity(batches * rows * columns);
+            for batch in 0..batches {
+                for row in 0..rows {
+                    for column in 0..columns {
+                        let mut sum = <$type>::default();
+                        for at in 0..inner {
+                            let left = left[(batch * rows + row) * inner + at];
+                            sum = Number::plus(sum, left.times(right[(batch * inner + at) * columns + column]));
+                        }
+                        let mut value = alpha.times(sum);
+                        if let Some((c, beta)) = &added {
+                            value = value.plus(beta.times(c[product.len()]));
+                        }
+                        product.push(value);
+                    }
+                }
+            }
+            <$type>::wrap(product)
+        }};
+    }
+    let product = match a.dtype.category() {
+        Category::Complex => product!(Complex64),
+        Category::Floating => product!(f64),
+        _ => product!(i64),
+    };
+    Buffer::from_scalars(a.dtype, product.scalars().into_iter())
+}
+
+/// The product as a new tensor.
+pub(super) fn product(machine: &mut Machine, a: &Tensor, b: &Tensor, alpha: Scalar) -> Tensor {
+    let values = multiply(machine, a, b, alpha, None);
+    let rank = a.shape().rank();
+    let mut sizes = a.shape().sizes().to_vec();
+    sizes[rank - 1] = b.shape().sizes()[rank - 1];
+    let shape = Shape::new(sizes).expect("the product has been made");
+    machine.allocate(Layout::contiguous(shape), values)
+}
+
+/// What a product must hold on to: a factor whose opposite receives a gradient.
+pub(super) fn needed<'a>(a: &'a Tensor, b: &'a Tensor) -> Vec<&'a Tensor> {
+    let factors = [a.node.is_some().then_some(b), b.node.is_some().then_some(a)];
+    factors.into_iter().flatten().collect()
+}
+
+/// What the factors of `alpha a b` receive.
+pub(super) fn gradients(
+    machine: &mut Machine,
+    gradient: &Tensor,
+    a: &Tensor,
+    b: &Tensor,
+    alpha: Scalar,
+) -> [Tensor; 2] {
+    let alpha = factor::conjugate(alpha);
+    let (a, b) = (adjoint(machine, a), adjoint(machine, b));
+    [product(machine, gradient, &b, alpha), product(machine, &a, gradient, alpha)]
+}
+
+/// The matrices with rows and columns exchanged, and conjugated.
+pub(super) fn adjoint(machine: &mut Machine, tensor: &Tensor) -> Tensor {
+    let transposed = transposed(tensor);
+    backward::conjugate(machine, &transposed)
+}
+
+/// The same matrices with rows and columns exchanged.
+pub(super) fn transposed(tensor: &Tensor) -> Tensor {
+    let rank = tensor.shape().rank();
+    let (mut sizes, mut strides) = (tensor.shape().sizes().to_vec(), tensor.layout.strides.clone());
+    sizes.swap(rank - 1, rank - 2);
+    strides.swap(rank - 1, rank - 2);
+    with_layout(tensor, sizes, strides)
+}
+
+/// A vector as a matrix of one column.
+pub(super) fn column(vector: &Tensor) -> Tensor {
+    with_layout(vector, vec![vector.shape().sizes()[0], 1], vec![vector.layout.strides[0], 1])
+}
+
+/// A vector as a matrix of one row.
+pub(super) fn row(vector: &Tensor) -> Tensor {
+    transposed(&column(vector))
+}
+
+/// The same elements in another shape of as many dimensions of length 1 or more; the strides tell where they are.
+pub(super) fn with_layout(tensor: &Tensor, sizes: Vec<i64>, strides: Vec<i64>) -> Tensor {
+    let shape = Shape::new(sizes).expect("sizes of an operand");
+    Tensor { layout: Layout { shape, strides, offset: tensor.layout.offset }, node: None, ..tensor.clone() }
+}
+
+/// A tensor times a number.
+pub(super) fn scaled(machine: &mut Machine, tensor: &Tensor, number: Scalar) -> Result<Tensor> {
+    backward::arithmetic(machine, Op::Mul, Input::Tensor(tensor.clone()), Input::Number(number))
+}

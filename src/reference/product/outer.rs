@@ -1,0 +1,192 @@
+//! `outer`, `addr` and `kron`: every element of one operand by every element of the other.
+
+use crate::error::ProductFault;
+use crate::ops::{Form, Op};
+use crate::tensor::element::Element;
+use crate::tensor::storage::Stored;
+use crate::tensor::{Buffer, Category, DType, Scalar, Shape};
+use crate::with_element_type;
+
+use super::super::backward;
+use super::super::elementwise::{Plan, resize_output};
+use super::super::iterator::Input;
+use super::super::machine::{Call, Machine, Result, Slot, Tensor};
+use super::super::number::{Computed, Number};
+use super::matrix::{expanded, shape_of};
+use super::multiply::{adjoint, column, needed, product, row, scaled, transposed, with_layout};
+use super::output::{check_autograd, resize};
+use super::{factor, parts};
+
+/// `outer`.
+pub(in super::super) fn outer(machine: &mut Machine, call: &Call) -> Result<Slot> {
+    let (a, b) = (call.tensor(0)?, call.tensor(1)?);
+    for (name, id) in [("self", a), ("vec2", b)] {
+        let rank = machine.tensor(id).shape().rank();
+        if rank != 1 {
+            return Err(ProductFault::OuterVector { name, rank }.into());
+        }
+    }
+    let target = call.target()?;
+    let rows = machine.tensor(a).shape().sizes()[0];
+    let made = machine.compose(|machine| {
+        let column = parts::reshape(machine, a, vec![rows, 1])?;
+        match target {
+            Some(out) => parts::binary_out(machine, Op::Mul, column, b, out),
+            None => parts::binary(machine, Op::Mul, column, b),
+        }
+    })?;
+    Ok(Slot::Tensor(made))
+}
+
+/// `ger`: the old name of `outer`. The one with `out=` warns of it.
+pub(in super::super) fn ger(machine: &mut Machine, call: &Call) -> Result<Slot> {
+    if call.form == Form::Out {
+        machine.warnings.push(
+            "torch.ger is deprecated and will be removed in a future PyTorch release. Use torch.outer instead."
+                .to_owned(),
+        );
+    }
+    outer(machine, call)
+}
+
+/// `kron`: a product of every pair of elements, the elements of one operand in blocks (`KronImpl`).
+pub(in super::super) fn kron(machine: &mut Machine, call: &Call) -> Result<Slot> {
+    let (a, b) = (call.tensor(0)?, call.tensor(1)?);
+    let target = call.target()?;
+    let made = machine.compose(|machine| {
+        let (left, right) = (machine.tensor(a).shape().clone(), machine.tensor(b).shape().clone());
+        let rank = left.rank().max(right.rank());
+        let size = |shape: &Shape, dim: usize| shape.aligned(dim, rank).unwrap_or(1);
+        let spread = |shape: &Shape, at: usize| -> Vec<i64> {
+            (0..rank).flat_map(|dim| if at == 0 { [size(shape, dim), 1] } else { [1, size(shape, dim)] }).collect()
+        };
+        let sizes: Vec<i64> = (0..rank).map(|dim| size(&left, dim) * size(&right, dim)).collect();
+        let pairs: Vec<i64> = (0..rank).flat_map(|dim| [size(&left, dim), size(&right, dim)]).collect();
+        let a = parts::view(machine, a, spread(&left, 0))?;
+        let b = parts::view(machine, b, spread(&right, 1))?;
+        let Some(out) = target else {
+            let product = parts::binary(machine, Op::Mul, a, b)?;
+            return parts::view(machine, product, sizes);
+        };
+        let shape = shape_of(sizes)?;
+        resize(machine, out, &shape);
+        let split = parts::view(machine, out, pairs)?;
+        parts::binary_out(machine, Op::Mul, a, b, split)?;
+        Ok(out)
+    })?;
+    Ok(Slot::Tensor(made))
+}
+
+/// `addr`: an outer product, and a summand that broadcasts to it. The three are promoted, unlike those of other
+/// products.
+pub(in super::super) fn addr(machine: &mut Machine, call: &Call) -> Result<Slot> {
+    let [input, a, b] = [call.tensor(0)?, call.tensor(1)?, call.tensor(2)?].map(|id| machine.tensor(id).clone());
+    let (beta, alpha) = (call.number(3)?, call.number(4)?);
+    check_autograd(machine, call, &[&input, &a, &b])?;
+    for (name, vector) in [("vec1", &a), ("vec2", &b)] {
+        let rank = vector.shape().rank();
+        if rank != 1 {
+            return Err(ProductFault::AddrVector { name, rank }.into());
+        }
+    }
+    let (rows, columns) = (a.shape().sizes()[0], b.shape().sizes()[0]);
+    let shape = shape_of(vec![rows, columns])?;
+    let summand = match call.target()? {
+        Some(_) if call.form == Form::InPlace => {
+            let rank = input.shape().rank();
+            if rank != 2 {
+                return Err(ProductFault::AddrRank { rank }.into());
+            }
+            if *input.shape() != shape {
+                let input = input.shape().sizes().to_vec();
+                return Err(ProductFault::AddrSizes { input, a: vec![rows], b: vec![columns] }.into());
+            }
+            Tensor { node: None, ..input.clone() }
+        }
+        _ => expanded(machine, &input, &shape)?,
+    };
+    let left = Tensor { node: None, ..column(&a) };
+    let right = Tensor { node: None, ..b.clone() };
+    let inputs = [summand, left, right].map(Input::Tensor);
+    let plan = Plan::new(machine, call, &inputs)?;
+    if let Some(target) = plan.target.filter(|target| *machine.tensor(*target).shape() != plan.shape) {
+        resize_output(machine, target, plan.layout.clone(), 1);
+    }
+    for (name, number) in [("beta", beta), ("alpha", alpha)] {
+        check_factor(name, number, plan.common)?;
+    }
+    let values = outer_sum(machine, &inputs, &plan.shape, plan.common, [beta, alpha])?;
+    let result = plan.deliver(machine, values);
+    let parents = vec![input.node, a.node, b.node];
+    let saved = [a.clone(), b.clone()];
+    backward::record_formula(machine, call.op, result, parents, &needed(&a, &b), move |machine, gradient| {
+        let [a, b] = &saved;
+        let factor = factor::conjugate(alpha);
+        let (a, b) = (in_dtype(machine, a, gradient.dtype), in_dtype(machine, b, gradient.dtype));
+        let (conjugate_a, conjugate_b) = (backward::conjugate(machine, &a), adjoint(machine, &row(&b)));
+        let to_a = product(machine, gradient, &conjugate_b, factor);
+        let to_b = product(machine, &transposed(gradient), &column(&conjugate_a), factor);
+        let flat = |tensor: &Tensor| with_layout(tensor, vec![tensor.shape().sizes()[0]], vec![1]);
+        let summand = scaled(machine, gradient, factor::conjugate(beta))?;
+        Ok(vec![Some(summand), Some(flat(&to_a)), Some(flat(&to_b))])
+    });
+    Ok(Slot::Tensor(result))
+}
+
+fn in_dtype(machine: &mut Machine, tensor: &Tensor, dtype: DType) -> Tensor {
+    let bytes = machine.buffer(tensor.storage).to_bytes(&tensor.layout);
+    let values = Buffer::from_bytes(tensor.dtype, &bytes).expect("whole elements").scalars();
+    let values = Buffer::from_scalars(dtype, values.into_iter());
+    machine.allocate(crate::tensor::Layout::contiguous(tensor.shape().clone()), values)
+}
+
+/// `beta c + alpha a b` for every element; the summand is not looked at where `beta` is zero (`addr_kernel`).
+fn outer_sum(
+    machine: &Machine,
+    inputs: &[Input],
+    shape: &Shape,
+    dtype: DType,
+    [beta, alpha]: [Scalar; 2],
+) -> Result<Buffer> {
+    let zero = factor::is_zero(beta);
+    let (beta, alpha) = match dtype {
+        DType::Bool => (truth(beta), truth(alpha)),
+        _ => (factor::convert(beta, dtype)?, factor::convert(alpha, dtype)?),
+    };
+    let layouts: Vec<_> = inputs
+        .iter()
+        .map(|input| match input {
+            Input::Tensor(tensor) => (tensor.storage, tensor.layout.expand(shape).expect("operands broadcast")),
+            Input::Number(_) => unreachable!("the operands are tensors"),
+        })
+        .collect();
+    Ok(with_element_type!(dtype, T => {
+        let columns: Vec<Vec<T>> =
+            layouts.iter().map(|(storage, layout)| machine.buffer(*storage).gather(layout)).collect();
+        let (beta, alpha) = (<T as Computed>::Wide::from_scalar(beta), <T as Computed>::Wide::from_scalar(alpha));
+        let element = |at: usize| {
+            let [c, a, b] = [0, 1, 2].map(|column: usize| columns[column][at].widen());
+            // Every step is rounded, those of float16 and bfloat16 too.
+            let rounded = |value| T::narrow(value).widen();
+            let product = rounded(rounded(alpha.times(a)).times(b));
+            T::narrow(if zero { product } else { rounded(beta.times(c)).plus(product) })
+        };
+        T::wrap((0..shape.numel()).map(element).collect())
+    }))
+}
+
+fn truth(number: Scalar) -> Scalar {
+    Scalar::Bool(!factor::is_zero(number))
+}
+
+/// A factor must be of the category of the result, or lower (`check_addr_scalar`).
+fn check_factor(name: &'static str, number: Scalar, dtype: DType) -> Result<()> {
+    let fraction = number.category() >= Category::Floating;
+    if number.category() == Category::Bool && dtype != DType::Bool {
+        return Err(ProductFault::BoolFactor { name }.into());
+    }
+    if fraction && dtype.category() < Category::Floating {
+        return Err(ProductFault::FloatFactor { name }.into());
+    }
+    Ok(())
+}

@@ -1,0 +1,74 @@
+//! Where products go: a new tensor, the first operand, or the tensor that `out=` names.
+
+use crate::error::{ProductFault, Rejection};
+use crate::ops::Form;
+use crate::tensor::{Buffer, DType, Layout, Shape};
+
+use super::super::backward;
+use super::super::elementwise::resize_output;
+use super::super::iterator::Input;
+use super::super::machine::{Call, Machine, Result, Tensor, TensorId};
+
+/// What autograd refuses, before anything else is looked at.
+pub(super) fn check_autograd(machine: &Machine, call: &Call, operands: &[&Tensor]) -> Result<()> {
+    let inputs: Vec<Input> = operands.iter().map(|operand| Input::Tensor((*operand).clone())).collect();
+    match call.target()? {
+        Some(target) => backward::check_in_place(machine, call, target, &inputs),
+        None => Ok(()),
+    }
+}
+
+/// Prepares the output of a structured kernel: `out=` is given the shape, in-place has it already (`set_output`).
+pub(super) fn set_output(machine: &mut Machine, call: &Call, shape: &Shape, dtype: DType) -> Result<Option<TensorId>> {
+    let Some(target) = call.target()? else { return Ok(None) };
+    let tensor = machine.tensor(target);
+    if call.form == Form::Out {
+        if tensor.dtype != dtype {
+            return Err(ProductFault::OutDtype { expected: dtype, got: tensor.dtype }.into());
+        }
+        resize(machine, target, shape);
+    } else {
+        if tensor.dtype != dtype {
+            return Err(ProductFault::InPlaceDtype { input: tensor.dtype, output: dtype }.into());
+        }
+        if tensor.shape() != shape {
+            let (input, output) = (tensor.shape().sizes().to_vec(), shape.sizes().to_vec());
+            return Err(ProductFault::InPlaceShape { input, output }.into());
+        }
+    }
+    Ok(Some(target))
+}
+
+/// Gives a tensor another shape, with libtorch's warning.
+pub(super) fn resize(machine: &mut Machine, target: TensorId, shape: &Shape) {
+    if machine.tensor(target).shape() != shape {
+        resize_output(machine, target, Layout::contiguous(shape.clone()), 1);
+    }
+}
+
+/// Writes the values to the target, or to a new tensor.
+pub(super) fn deliver(
+    machine: &mut Machine,
+    target: Option<TensorId>,
+    shape: Shape,
+    values: Buffer,
+) -> Result<TensorId> {
+    let Some(target) = target else {
+        let result = machine.allocate(Layout::contiguous(shape), values);
+        return Ok(machine.add(result));
+    };
+    let tensor = machine.tensor(target).clone();
+    if tensor.layout.has_zero_stride() {
+        return Err(Rejection::InternalOverlap.into());
+    }
+    machine.write(&tensor, &values);
+    Ok(target)
+}
+
+/// Writes a tensor to the target before a kernel refuses: libtorch has put the summand there already.
+pub(super) fn copied(machine: &mut Machine, call: &Call, target: Option<TensorId>, tensor: &Tensor) -> Result<()> {
+    let Some(target) = target.filter(|_| call.form == Form::Out) else { return Ok(()) };
+    let values = Buffer::from_bytes(tensor.dtype, &machine.buffer(tensor.storage).to_bytes(&tensor.layout));
+    let shape = tensor.shape().clone();
+    deliver(machine, Some(target), shape, values.expect("whole elements")).map(|_| ())
+}

@@ -1,0 +1,88 @@
+//! What composed products are made of: operations of the table, called by their names.
+
+use crate::error::ProductFault;
+use crate::ops::{Form, Op};
+use crate::program::Arg;
+use crate::tensor::{IndexItem, Layout, Shape};
+
+use super::super::evaluate::{apply, apply_form};
+use super::super::machine::{Call, Machine, Operand, Result, TensorId, wrap_dim};
+
+/// An operation on two tensors.
+pub(crate) fn binary(machine: &mut Machine, op: Op, a: TensorId, b: TensorId) -> Result<TensorId> {
+    apply(machine, op, &[Operand::Tensor(a), Operand::Tensor(b)])
+}
+
+/// An operation on two tensors that writes to a third.
+pub(crate) fn binary_out(machine: &mut Machine, op: Op, a: TensorId, b: TensorId, out: TensorId) -> Result<TensorId> {
+    let args = [Operand::Tensor(a), Operand::Tensor(b)];
+    apply_form(machine, &Call { op, form: Form::Out, args: &args, out: Some(out) })
+}
+
+pub(crate) fn unsqueeze(machine: &mut Machine, a: TensorId, dim: i64) -> Result<TensorId> {
+    apply(machine, Op::Unsqueeze, &[Operand::Tensor(a), Operand::Other(&Arg::Int(dim))])
+}
+
+pub(crate) fn transpose(machine: &mut Machine, a: TensorId, dim0: i64, dim1: i64) -> Result<TensorId> {
+    let args = [Operand::Tensor(a), Operand::Other(&Arg::Int(dim0)), Operand::Other(&Arg::Int(dim1))];
+    apply(machine, Op::Transpose, &args)
+}
+
+pub(crate) fn expand(machine: &mut Machine, a: TensorId, sizes: Vec<i64>) -> Result<TensorId> {
+    if machine.tensor(a).shape().sizes() == sizes {
+        return Ok(a);
+    }
+    apply(machine, Op::Expand, &[Operand::Tensor(a), Operand::Other(&Arg::Ints(sizes))])
+}
+
+pub(crate) fn permute(machine: &mut Machine, a: TensorId, dims: Vec<i64>) -> Result<TensorId> {
+    apply(machine, Op::Permute, &[Operand::Tensor(a), Operand::Other(&Arg::Ints(dims))])
+}
+
+pub(crate) fn view(machine: &mut Machine, a: TensorId, sizes: Vec<i64>) -> Result<TensorId> {
+    apply(machine, Op::View, &[Operand::Tensor(a), Operand::Other(&Arg::Ints(sizes))])
+}
+
+pub(crate) fn contiguous(machine: &mut Machine, a: TensorId) -> Result<TensorId> {
+    apply(machine, Op::Contiguous, &[Operand::Tensor(a)])
+}
+
+/// A view if strides can say it, else a copy.
+pub(crate) fn reshape(machine: &mut Machine, a: TensorId, sizes: Vec<i64>) -> Result<TensorId> {
+    let fits = Shape::new(sizes.clone()).is_ok_and(|shape| machine.tensor(a).layout.view(&shape).is_some());
+    let source = if fits { a } else { contiguous(machine, a)? };
+    view(machine, source, sizes)
+}
+
+/// Takes away a dimension of length 1, counted from the front or, the last one, from the back.
+pub(crate) fn squeeze(machine: &mut Machine, a: TensorId, first: bool) -> Result<TensorId> {
+    let index = if first { vec![IndexItem::At(0)] } else { vec![IndexItem::Ellipsis, IndexItem::At(0)] };
+    apply(machine, Op::Index, &[Operand::Tensor(a), Operand::Other(&Arg::Index(index))])
+}
+
+/// Takes away every dimension of length 1.
+pub(crate) fn squeeze_all(machine: &mut Machine, a: TensorId) -> Result<TensorId> {
+    super::super::view::apply(machine, Op::View, a, |_, from, _| {
+        let kept = || from.shape.sizes().iter().zip(&from.strides).filter(|(size, _)| **size != 1);
+        let shape = Shape::new(kept().map(|(size, _)| *size).collect()).expect("fewer sizes");
+        Ok(Layout { shape, strides: kept().map(|(_, stride)| *stride).collect(), offset: from.offset })
+    })
+}
+
+pub(crate) fn sum(machine: &mut Machine, a: TensorId, dims: Vec<i64>, keepdim: bool) -> Result<TensorId> {
+    let args = [
+        Operand::Tensor(a),
+        Operand::Other(&Arg::Ints(dims)),
+        Operand::Other(&Arg::Flag(keepdim)),
+        Operand::Other(&Arg::Nothing),
+    ];
+    apply(machine, Op::Sum, &args)
+}
+
+/// The size of a dimension (`Tensor::size`).
+pub(crate) fn size(shape: &Shape, dim: i64) -> Result<i64> {
+    match shape.rank() {
+        0 => Err(ProductFault::NoDimensions { dim }.into()),
+        rank => Ok(shape.sizes()[wrap_dim(dim, rank)?]),
+    }
+}

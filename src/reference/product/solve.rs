@@ -1,0 +1,258 @@
+//! `linalg_solve`: linear equations (`_linalg_solve_ex`).
+
+use num_complex::Complex64;
+
+use crate::error::{ProductFault, Rejection};
+use crate::tensor::storage::Stored;
+use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
+
+use super::super::backward;
+use super::super::elementwise::resize_output;
+use super::super::machine::{Call, Machine, Result, Slot, Stop, Tensor};
+use super::cross::check_floating;
+use super::matrix::shape_of;
+use super::multiply::{adjoint, product, with_layout};
+use super::output::check_autograd;
+
+/// `linalg_solve`: the X of AX = B, or of XA = B; batches broadcast.
+pub(in super::super) fn linalg_solve(machine: &mut Machine, call: &Call) -> Result<Slot> {
+    let [a, b] = [call.tensor(0)?, call.tensor(1)?].map(|id| machine.tensor(id).clone());
+    let left = call.flag(2)?;
+    let refuse = |stop| match stop {
+        // The operator underneath gives its own name.
+        Stop::Rejected(Rejection::OutNeedsGrad { .. }) => Rejection::OutNeedsGrad { name: "_linalg_solve_ex" }.into(),
+        other => other,
+    };
+    check_autograd(machine, call, &[&a, &b]).map_err(refuse)?;
+    let equations = Equations::new(&a, &b, left)?;
+    if let Some(target) = call.target()? {
+        let got = machine.tensor(target).dtype;
+        if got != b.dtype {
+            return Err(ProductFault::OutDtype { expected: b.dtype, got }.into());
+        }
+        if *machine.tensor(target).shape() != equations.shape {
+            resize_output(machine, target, equations.layout(), 1);
+        }
+    }
+    let solution = equations.solve(machine, &a, &b)?;
+    let values = Buffer::from_scalars(b.dtype, machine.buffer(solution.storage).scalars().into_iter());
+    let result = match call.target()? {
+        Some(target) => {
+            let tensor = machine.tensor(target).clone();
+            machine.write(&tensor, &values);
+            target
+        }
+        None => {
+            let made = machine.allocate(equations.layout(), Buffer::zeros(b.dtype, equations.shape.numel()));
+            machine.write(&made, &values);
+            machine.add(made)
+        }
+    };
+    let parents = vec![a.node, b.node];
+    let (saved, solution) = (a.clone(), solution.clone());
+    backward::record_formula(machine, call.op, result, parents, &[&a], move |machine, gradient| {
+        equations.gradients(machine, &saved, &solution, gradient)
+    });
+    backward::keep_result(machine, result, "LinalgSolveEx");
+    Ok(Slot::Tensor(result))
+}
+
+/// Equations that fit.
+struct Equations {
+    left: bool,
+    /// Whether B holds vectors.
+    vector: bool,
+    /// The sizes of the solution as matrices.
+    sizes: Vec<i64>,
+    /// The shape of the solution.
+    shape: Shape,
+    /// The sizes of A, its batch broadcast.
+    expanded: Vec<i64>,
+}
+
+impl Equations {
+    fn new(a: &Tensor, b: &Tensor, left: bool) -> Result<Equations> {
+        check_floating("linalg.solve", a.dtype)?;
+        if a.dtype != b.dtype {
+            return Err(ProductFault::SolveDtypes { a: a.dtype, b: b.dtype }.into());
+        }
+        let (sizes_a, sizes_b) = (a.shape().sizes(), b.shape().sizes());
+        let vector = sizes_b.len() == 1 || (!sizes_a.is_empty() && sizes_b == &sizes_a[..sizes_a.len() - 1]);
+        let matrices: Vec<i64> = sizes_b.iter().copied().chain(vector.then_some(1)).collect();
+        let refuse_rank = |name: &'static str| Err(ProductFault::SolveRank { name }.into());
+        if sizes_a.len() < 2 {
+            return refuse_rank("A");
+        }
+        let [rows, columns] = [sizes_a[sizes_a.len() - 2], sizes_a[sizes_a.len() - 1]];
+        if rows != columns {
+            return Err(ProductFault::SolveSquare { rows, columns }.into());
+        }
+        if matrices.len() < 2 {
+            return refuse_rank("B");
+        }
+        let own = [matrices[matrices.len() - 2], matrices[matrices.len() - 1]];
+        if if left { rows != own[0] } else { columns != own[1] } {
+            let equation = if left { "AX = B" } else { "XA = B" };
+            return Err(ProductFault::SolveSizes { equation, a: [rows, columns], b: own }.into());
+        }
+        let batch = |sizes: &[i64]| shape_of(sizes[..sizes.len() - 2].to_vec());
+        let batch = batch(&matrices)?.broadcast(&batch(sizes_a)?)?;
+        if !left && vector {
+            return Err(ProductFault::SolveVector {}.into());
+        }
+        let sizes = [batch.sizes(), &own].concat();
+        let shape = shape_of(if vector { sizes[..sizes.len() - 1].to_vec() } else { sizes.clone() })?;
+        Ok(Equations { left, vector, sizes, shape, expanded: [batch.sizes(), &[rows, columns]].concat() })
+    }
+
+    /// How the solution lies: the columns of each matrix together, as LAPACK has them, and so even where the last two
+    /// dimensions are no matrix but a batch of vectors.
+    fn layout(&self) -> Layout {
+        let mut layout = Layout::contiguous(self.shape.clone());
+        let rank = self.shape.rank();
+        if self.left && rank >= 2 {
+            layout.strides[rank - 2] = 1;
+            layout.strides[rank - 1] = self.shape.sizes()[rank - 2].max(1);
+        }
+        layout
+    }
+
+    /// The solution as row-major matrices in double precision.
+    fn solve(&self, machine: &mut Machine, a: &Tensor, b: &Tensor) -> Result<Tensor> {
+        let b = self.matrices(b);
+        let expand = |tensor: &Tensor, sizes: &[i64]| {
+            let layout = tensor.layout.expand(&Shape::new(sizes.to_vec()).expect("the shape of the equations"));
+            Tensor { layout: layout.expect("batches broadcast"), node: None, ..tensor.clone() }
+        };
+        if a.shape().numel() > 0 && matches!(a.dtype, DType::Float16 | DType::Bfloat16) {
+            return Err(ProductFault::NoKernel { kernel: "lu_cpu", dtype: a.dtype }.into());
+        }
+        // An A that many share is factored once, so its own batch tells which of them has no inverse.
+        if let Some(at) = self.singular(machine, a) {
+            let batch = a.shape().rank() > 2;
+            return Err(
+                if batch { ProductFault::SingularInBatch { batch: at } } else { ProductFault::Singular {} }.into()
+            );
+        }
+        let (a, b) = (expand(a, &self.expanded), expand(&b, &self.sizes));
+        let (a, b) =
+            if self.left { (a, b) } else { (super::multiply::transposed(&a), super::multiply::transposed(&b)) };
+        let solved = solved(machine, &a, &b);
+        Ok(if self.left { solved } else { super::multiply::transposed(&solved) }).map(|solution| {
+            let values: Vec<Complex64> = machine.elements(&solution);
+            let dtype = wide(a.dtype);
+            let values = Buffer::from_scalars(dtype, values.into_iter().map(Scalar::Complex));
+            machine.allocate(Layout::contiguous(solution.shape().clone()), values)
+        })
+    }
+
+    /// B, or what arrived at the solution, as matrices.
+    fn matrices(&self, tensor: &Tensor) -> Tensor {
+        if !self.vector {
+            return tensor.clone();
+        }
+        let (mut sizes, mut strides) = (tensor.shape().sizes().to_vec(), tensor.layout.strides.clone());
+        sizes.push(1);
+        strides.push(1);
+        with_layout(tensor, sizes, strides)
+    }
+
+    /// The first matrix of a batch that has no inverse.
+    fn singular(&self, machine: &Machine, a: &Tensor) -> Option<i64> {
+        let size = self.expanded[self.expanded.len() - 1] as usize;
+        let values: Vec<Complex64> = machine.elements(a);
+        if size == 0 {
+            return None;
+        }
+        let mut matrices = values.chunks(size * size);
+        matrices.position(|matrix| eliminate(&mut matrix.to_vec(), size, &mut [], 0).is_none()).map(|at| at as i64)
+    }
+
+    /// What A and B receive: B the solution for what arrived with the adjoint of A, A the product of that and X.
+    fn gradients(
+        &self,
+        machine: &mut Machine,
+        a: &Tensor,
+        x: &Tensor,
+        gradient: &Tensor,
+    ) -> Result<Vec<Option<Tensor>>> {
+        let layout = a.layout.expand(&shape_of(self.expanded.clone())?).expect("batches broadcast");
+        let a = Tensor { layout, node: None, ..a.clone() };
+        let adjoint_a = adjoint(machine, &a);
+        let arrived = self.matrices(gradient);
+        let to_b = if self.left {
+            solved(machine, &adjoint_a, &arrived)
+        } else {
+            let (a, b) = (super::multiply::transposed(&adjoint_a), super::multiply::transposed(&arrived));
+            super::multiply::transposed(&solved(machine, &a, &b))
+        };
+        let adjoint_x = adjoint(machine, x);
+        let minus = Scalar::Int(-1);
+        let to_a = if self.left {
+            product(machine, &to_b, &adjoint_x, minus)
+        } else {
+            product(machine, &adjoint_x, &to_b, minus)
+        };
+        let to_b = if self.vector {
+            let (sizes, strides) = (to_b.shape().sizes(), &to_b.layout.strides);
+            let rank = sizes.len() - 1;
+            with_layout(&to_b, sizes[..rank].to_vec(), strides[..rank].to_vec())
+        } else {
+            to_b
+        };
+        Ok(vec![Some(to_a), Some(to_b)])
+    }
+}
+
+fn wide(dtype: DType) -> DType {
+    if dtype.category() == Category::Complex { DType::Complex128 } else { DType::Float64 }
+}
+
+/// The X of AX = B for batches of one length, in double precision, row-major.
+fn solved(machine: &mut Machine, a: &Tensor, b: &Tensor) -> Tensor {
+    let rank = b.shape().rank();
+    let [rows, columns] = [b.shape().sizes()[rank - 2] as usize, b.shape().sizes()[rank - 1] as usize];
+    let (left, mut right): (Vec<Complex64>, Vec<Complex64>) = (machine.elements(a), machine.elements(b));
+    if rows > 0 && columns > 0 {
+        for (matrix, right) in left.chunks(rows * rows).zip(right.chunks_mut(rows * columns)) {
+            // One that has no inverse was refused when the solution was made.
+            eliminate(&mut matrix.to_vec(), rows, right, columns);
+        }
+    }
+    let values = Complex64::wrap(right).scalars();
+    let values = Buffer::from_scalars(wide(a.dtype), values.into_iter());
+    machine.allocate(Layout::contiguous(b.shape().clone()), values)
+}
+
+/// Gauss's elimination with the largest pivot of each column; `None` where there is none but zero.
+fn eliminate(a: &mut [Complex64], size: usize, b: &mut [Complex64], columns: usize) -> Option<()> {
+    for at in 0..size {
+        let largest = (at..size).max_by(|&i, &j| a[i * size + at].l1_norm().total_cmp(&a[j * size + at].l1_norm()))?;
+        if a[largest * size + at] == Complex64::ZERO {
+            return None;
+        }
+        for column in 0..size {
+            a.swap(at * size + column, largest * size + column);
+        }
+        for column in 0..columns {
+            b.swap(at * columns + column, largest * columns + column);
+        }
+        for row in (0..size).filter(|&row| row != at) {
+            let factor = a[row * size + at] / a[at * size + at];
+            for column in at..size {
+                let part = factor * a[at * size + column];
+                a[row * size + column] -= part;
+            }
+            for column in 0..columns {
+                let part = factor * b[at * columns + column];
+                b[row * columns + column] -= part;
+            }
+        }
+    }
+    for at in 0..size {
+        for column in 0..columns {
+            b[at * columns + column] /= a[at * size + at];
+        }
+    }
+    Some(())
+}

@@ -1,0 +1,196 @@
+//! `dot`, `vdot`, `mv` and `addmv`: products with a vector (ATen/native/Blas.cpp).
+
+use crate::error::ProductFault;
+use crate::tensor::{Buffer, Category, Scalar, Shape};
+
+use super::super::backward;
+use super::super::machine::{Call, Machine, Result, Slot, Tensor};
+use super::matrix::{check_kernel, expanded, shape_of};
+use super::multiply::{adjoint, column, multiply, needed, product, row, scaled, with_layout};
+use super::output::{check_autograd, copied, deliver, resize, set_output};
+use super::{factor, parts};
+
+/// `dot`.
+pub(in super::super) fn dot(machine: &mut Machine, call: &Call) -> Result<Slot> {
+    inner_product(machine, call, false)
+}
+
+/// `vdot`: `dot` with the first vector conjugated.
+pub(in super::super) fn vdot(machine: &mut Machine, call: &Call) -> Result<Slot> {
+    inner_product(machine, call, true)
+}
+
+fn inner_product(machine: &mut Machine, call: &Call, conjugated: bool) -> Result<Slot> {
+    let [a, b] = [call.tensor(0)?, call.tensor(1)?].map(|id| machine.tensor(id).clone());
+    check_autograd(machine, call, &[&a, &b])?;
+    let target = call.target()?;
+    if let Some(target) = target {
+        resize(machine, target, &Shape::scalar());
+        let out = machine.tensor(target).dtype;
+        if out != a.dtype {
+            return Err(ProductFault::DotOut { out, input: a.dtype }.into());
+        }
+    }
+    let (rank_a, rank_b) = (a.shape().rank(), b.shape().rank());
+    if rank_a != 1 || rank_b != 1 {
+        return Err(ProductFault::DotRanks { a: rank_a, b: rank_b }.into());
+    }
+    if a.dtype != b.dtype {
+        return Err(ProductFault::DotDtypes { a: a.dtype, b: b.dtype }.into());
+    }
+    let (size_a, size_b) = (a.shape().sizes()[0], b.shape().sizes()[0]);
+    if size_a != size_b {
+        return Err(ProductFault::DotSizes { a: size_a, b: size_b }.into());
+    }
+    check_kernel("dot", a.dtype)?;
+    let left = if conjugated { backward::conjugate(machine, &a) } else { a.clone() };
+    let values = multiply(machine, &row(&left), &column(&b), Scalar::Int(1), None);
+    let result = deliver(machine, target, Shape::scalar(), values)?;
+    let parents = vec![a.node, b.node];
+    let saved = [a.clone(), b.clone()];
+    backward::record_formula(machine, call.op, result, parents, &needed(&a, &b), move |machine, gradient| {
+        let [a, b] = &saved;
+        let given = [gradient.clone(), backward::conjugate(machine, gradient)];
+        let mut by = |gradient: &Tensor, vector: &Tensor| {
+            let gradient = with_layout(gradient, vec![1, 1], vec![1, 1]);
+            let product = product(machine, &gradient, &row(vector), Scalar::Int(1));
+            with_layout(&product, vector.shape().sizes().to_vec(), vec![1])
+        };
+        if conjugated {
+            return Ok(vec![Some(by(&given[1], b)), Some(by(&given[0], a))]);
+        }
+        let (to_a, to_b) = (by(&given[1], b), by(&given[1], a));
+        Ok(vec![Some(backward::conjugate(machine, &to_a)), Some(backward::conjugate(machine, &to_b))])
+    });
+    Ok(Slot::Tensor(result))
+}
+
+/// `mv`: `addmv` with a summand that is not looked at.
+pub(in super::super) fn mv(machine: &mut Machine, call: &Call) -> Result<Slot> {
+    let [matrix, vector] = [call.tensor(0)?, call.tensor(1)?].map(|id| machine.tensor(id).clone());
+    check_autograd(machine, call, &[&matrix, &vector])?;
+    let rows = parts::size(matrix.shape(), 0)?;
+    // The output itself stands for the summand where it could be one.
+    let standing = match call.target()? {
+        Some(target) => {
+            let out = machine.tensor(target);
+            let fits = out.shape().rank() <= 1 && [1, rows].contains(&(out.shape().numel() as i64));
+            fits.then(|| out.clone())
+        }
+        None => None,
+    };
+    let (shape, dtype) = match &standing {
+        Some(out) => (out.shape().clone(), out.dtype),
+        None => (shape_of(vec![rows])?, vector.dtype),
+    };
+    let fitted = Fitted::new((&shape, dtype), &matrix, &vector)?;
+    let target = set_output(machine, call, &fitted.0, vector.dtype)?;
+    let values = fitted.values(machine, &matrix, &vector, Scalar::Int(1), None)?;
+    let result = deliver(machine, target, fitted.0, values)?;
+    let parents = vec![matrix.node, vector.node];
+    let saved = [matrix.clone(), vector.clone()];
+    backward::record_formula(machine, call.op, result, parents, &needed(&matrix, &vector), move |machine, gradient| {
+        let [matrix, vector] = gradients(machine, gradient, &saved, Scalar::Int(1));
+        Ok(vec![Some(matrix), Some(vector)])
+    });
+    Ok(Slot::Tensor(result))
+}
+
+/// `addmv`: a matrix times a vector and a summand that broadcasts to it.
+pub(in super::super) fn addmv(machine: &mut Machine, call: &Call) -> Result<Slot> {
+    let [input, matrix, vector] =
+        [call.tensor(0)?, call.tensor(1)?, call.tensor(2)?].map(|id| machine.tensor(id).clone());
+    let (beta, alpha) = (call.number(3)?, call.number(4)?);
+    check_autograd(machine, call, &[&input, &matrix, &vector])?;
+    let fitted = Fitted::new((input.shape(), input.dtype), &matrix, &vector)?;
+    let target = set_output(machine, call, &fitted.0, vector.dtype)?;
+    let summand = expanded(machine, &input, &fitted.0)?;
+    let added = Some((&summand, beta)).filter(|_| !factor::is_zero(beta));
+    let values = match added {
+        Some((summand, beta)) if matrix.shape().numel() == 0 => scaled_summand(machine, summand, beta),
+        _ => fitted.values(machine, &matrix, &vector, alpha, added),
+    };
+    let values = match values {
+        Ok(values) => values,
+        Err(stop) => {
+            if added.is_some() {
+                copied(machine, call, target, &summand)?;
+            }
+            return Err(stop);
+        }
+    };
+    let result = deliver(machine, target, fitted.0, values)?;
+    let parents = vec![input.node, matrix.node, vector.node];
+    let saved = [matrix.clone(), vector.clone()];
+    backward::record_formula(machine, call.op, result, parents, &needed(&matrix, &vector), move |machine, gradient| {
+        let [matrix, vector] = gradients(machine, gradient, &saved, alpha);
+        let summand = scaled(machine, gradient, factor::conjugate(beta))?;
+        Ok(vec![Some(summand), Some(matrix), Some(vector)])
+    });
+    Ok(Slot::Tensor(result))
+}
+
+/// What a matrix and a vector of `alpha matrix vector` receive.
+fn gradients(machine: &mut Machine, gradient: &Tensor, [matrix, vector]: &[Tensor; 2], alpha: Scalar) -> [Tensor; 2] {
+    let alpha = factor::conjugate(alpha);
+    let (matrix, vector) = (adjoint(machine, matrix), adjoint(machine, &column(vector)));
+    let to_matrix = product(machine, &column(gradient), &vector, alpha);
+    let to_vector = product(machine, &matrix, &column(gradient), alpha);
+    let size = to_vector.shape().sizes()[0];
+    [to_matrix, with_layout(&to_vector, vec![size], vec![1])]
+}
+
+/// What a summand is without a matrix: its product with `beta`, a number of its own dtype.
+fn scaled_summand(machine: &mut Machine, summand: &Tensor, beta: Scalar) -> Result<Buffer> {
+    let number = factor::convert(beta, summand.dtype)?;
+    let scaled = scaled(machine, summand, number)?;
+    Ok(Buffer::from_scalars(summand.dtype, machine.buffer(scaled.storage).scalars().into_iter()))
+}
+
+/// A matrix, a vector and a summand that fit, and the shape of the result (the meta function of `addmv`).
+struct Fitted(Shape);
+
+impl Fitted {
+    fn new((input, dtype): (&Shape, crate::tensor::DType), matrix: &Tensor, vector: &Tensor) -> Result<Fitted> {
+        let ranks = [input.rank(), matrix.shape().rank(), vector.shape().rank()];
+        if ranks[0] > 1 || ranks[1] != 2 || ranks[2] != 1 {
+            return Err(ProductFault::VectorRanks { input: ranks[0], matrix: ranks[1], vector: ranks[2] }.into());
+        }
+        let (rows, columns) = (matrix.shape().sizes()[0], matrix.shape().sizes()[1]);
+        let (size, numel) = (vector.shape().sizes()[0], input.numel() as i64);
+        if columns != size || (rows != numel && numel != 1) {
+            let input = parts::size(input, 0)?;
+            return Err(ProductFault::VectorSizes { input, rows, columns, vector: size }.into());
+        }
+        if dtype != matrix.dtype || matrix.dtype != vector.dtype {
+            return Err(ProductFault::VectorDtypes { input: dtype, matrix: matrix.dtype, vector: vector.dtype }.into());
+        }
+        Ok(Fitted(shape_of(vec![rows])?))
+    }
+
+    fn values(
+        &self,
+        machine: &Machine,
+        matrix: &Tensor,
+        vector: &Tensor,
+        alpha: Scalar,
+        added: Option<(&Tensor, Scalar)>,
+    ) -> Result<Buffer> {
+        let dtype = matrix.dtype;
+        if matrix.shape().numel() == 0 {
+            return Ok(Buffer::zeros(dtype, self.0.numel()));
+        }
+        check_kernel("addmv_impl_cpu", dtype)?;
+        let alpha = convert(alpha, dtype)?;
+        let column_of = |(summand, beta)| Ok((column(summand), convert(beta, dtype)?));
+        let added: Option<Result<(Tensor, Scalar)>> = added.map(column_of);
+        let added = added.transpose()?;
+        let added = added.as_ref().map(|(summand, beta)| (summand, *beta));
+        Ok(multiply(machine, matrix, &column(vector), alpha, added))
+    }
+}
+
+fn convert(number: Scalar, dtype: crate::tensor::DType) -> Result<Scalar> {
+    debug_assert!(dtype.category() > Category::Bool, "bool is refused");
+    factor::convert(number, dtype)
+}

@@ -1,0 +1,167 @@
+//! Views of a part of a tensor: what `x[…]` makes, `select`, `narrow`, and any strides at all.
+
+use crate::error::{Rejection, ViewFault};
+use crate::tensor::{DType, IndexItem, Layout, Shape, shape::ShapeError};
+
+use super::machine::{Call, Machine, Result, Slot, is_large, wrap_dim};
+use super::view::{self, insert_dimension, views};
+
+views! {
+    /// `x[…]` with `None`, `...`, integers and slices.
+    index = |_, from, _, call| indexed(from, call.index(1)?);
+    /// `select`: one index of a dimension.
+    select = |_, from, _, call| {
+        let (dim, index) = (call.int(1)?, call.int(2)?);
+        if from.shape.rank() == 0 {
+            return Err(ViewFault::NoDimension { name: "select" }.into());
+        }
+        let dim = wrap_dim(dim, from.shape.rank())?;
+        let size = from.shape.sizes()[dim];
+        if index < -size || index >= size {
+            return Err(ViewFault::SelectRange { index, sizes: from.shape.sizes().to_vec(), dim }.into());
+        }
+        Ok(selected(from, dim, index))
+    };
+    /// `narrow`: a stretch of a dimension.
+    narrow = |_, from, _, call| {
+        let (dim, start, length) = (call.int(1)?, call.int(2)?, call.int(3)?);
+        let rank = from.shape.rank();
+        if rank == 0 {
+            return Err(ViewFault::NoDimension { name: "narrow" }.into());
+        }
+        if length < 0 {
+            return Err(ViewFault::NarrowLength {}.into());
+        }
+        let dim = wrap_dim(dim, rank)?;
+        let size = from.shape.sizes()[dim];
+        if start < -size || start > size {
+            return Err(ViewFault::NarrowStart { low: -size, high: size, start }.into());
+        }
+        let start = if start < 0 { start + size } else { start };
+        if start > size - length {
+            return Err(ViewFault::NarrowEnd { start, length, size }.into());
+        }
+        Ok(sliced(from, dim, start, start + length, 1))
+    };
+}
+
+/// `as_strided`: any view that the storage has the elements for (`setStrided`, `checkInBoundsForStorage`).
+pub(super) fn as_strided(machine: &mut Machine, call: &Call) -> Result<Slot> {
+    let of = call.tensor(0)?;
+    let tensor = machine.tensor(of).clone();
+    let (sizes, strides) = (call.ints(1)?, call.ints(2)?);
+    let offset = call.optional_int(3)?.unwrap_or(tensor.layout.offset);
+    if sizes.len() != strides.len() {
+        return Err(ViewFault::StridesLength {}.into());
+    }
+    if strides.iter().any(|&stride| stride < 0) {
+        return Err(ViewFault::NegativeStride { strides: strides.to_vec() }.into());
+    }
+    let item = tensor.dtype.size() as i64;
+    let (sizes, strides) = (sizes.to_vec(), strides.to_vec());
+    if offset < 0 {
+        return Err(ViewFault::NegativeOffset { offset }.into());
+    }
+    let Some(needed) = Layout::extent(&sizes, &strides, offset, tensor.dtype.size()) else {
+        return Err(ViewFault::StridedOverflow { sizes, strides }.into());
+    };
+    let storage = machine.buffer(tensor.storage).len() as i64 * item;
+    if needed > storage {
+        return Err(ViewFault::StorageBounds { sizes, strides, offset, item, needed, storage }.into());
+    }
+    let shape = Shape::new(sizes).map_err(|_: ShapeError| Rejection::Numel)?;
+    let layout = Layout { shape, strides, offset };
+    let positions = match tensor.node {
+        None => Some(Vec::new()),
+        Some(_) => element_positions(&tensor.layout, tensor.dtype, &layout),
+    };
+    Ok(Slot::Tensor(view::make(machine, call.op, of, layout, positions)))
+}
+
+/// For each element of `view` the element of `of` that lies at the same place of the storage, counted row-major, and
+/// `usize::MAX` if none does. `None` where that is not to be told.
+pub(super) fn element_positions(of: &Layout, dtype: DType, view: &Layout) -> Option<Vec<usize>> {
+    if is_large(&of.shape, dtype) || is_large(&view.shape, dtype) {
+        return None;
+    }
+    let mut places = std::collections::HashMap::new();
+    for (at, place) in of.positions().enumerate() {
+        // One place that stands for several elements: what is its own of a gradient?
+        if places.insert(place, at).is_some() {
+            return None;
+        }
+    }
+    Some(view.positions().map(|place| places.get(&place).copied().unwrap_or(usize::MAX)).collect())
+}
+
+/// Where a slice ends that does not say where (`INDEX_MAX`, the largest that a `SymInt` holds without a pointer): a
+/// dimension of this size or more loses its end.
+const OPEN_END: i64 = (1 << 62) - 1;
+
+fn indexed(from: &Layout, items: &[IndexItem]) -> Result<Layout> {
+    let rank = from.shape.rank();
+    if items.iter().any(|item| matches!(item, IndexItem::Slice { step: 0, .. })) {
+        return Err(ViewFault::SliceStepZero {}.into());
+    }
+    let used = items.iter().filter(|item| matches!(item, IndexItem::At(_) | IndexItem::Slice { .. })).count();
+    if used > rank {
+        return Err(match items {
+            [IndexItem::At(0)] if rank == 0 => Rejection::IndexScalar,
+            [IndexItem::At(index)] if rank == 0 => Rejection::IndexRange { index: *index, dim: 0, size: 0 },
+            [IndexItem::Slice { step: ..=0, .. }] => ViewFault::SliceStep {}.into(),
+            [IndexItem::Slice { .. }] if rank == 0 => ViewFault::NoSlice {}.into(),
+            _ => Rejection::TooManyIndices { rank },
+        }
+        .into());
+    }
+    let mut result = from.clone();
+    let mut dim = 0;
+    for (at, item) in items.iter().enumerate() {
+        match item {
+            IndexItem::None => {
+                result = insert_dimension(&result, dim);
+                dim += 1;
+            }
+            IndexItem::Ellipsis => {
+                dim += rank - used;
+            }
+            IndexItem::At(index) => {
+                let size = result.shape.sizes()[dim];
+                if *index < -size || *index >= size {
+                    // The message counts the items, not the dimensions.
+                    return Err(Rejection::IndexRange { index: *index, dim: at, size }.into());
+                }
+                result = selected(&result, dim, *index);
+            }
+            IndexItem::Slice { start, stop, step } => {
+                if *step < 1 {
+                    return Err(ViewFault::SliceStep {}.into());
+                }
+                let size = result.shape.sizes()[dim];
+                let clamp = |bound: i64| if bound < 0 { (bound + size).max(0) } else { bound.min(size) };
+                let (start, stop) = (clamp(start.unwrap_or(0)), clamp(stop.unwrap_or(OPEN_END)));
+                result = sliced(&result, dim, start, stop, *step);
+                dim += 1;
+            }
+        }
+    }
+    Ok(result)
+}
+
+/// One index of a dimension, which is gone then.
+fn selected(from: &Layout, dim: usize, index: i64) -> Layout {
+    let (mut sizes, mut strides) = (from.shape.sizes().to_vec(), from.strides.clone());
+    let (size, stride) = (sizes.remove(dim), strides.remove(dim));
+    let offset = from.offset + index.rem_euclid(size).wrapping_mul(stride);
+    Layout { shape: Shape::new(sizes).expect("fewer sizes, none of them taken for a 0"), strides, offset }
+}
+
+/// Every `step`th index from `start` to `stop`, both within the dimension. A stride that is too large wraps around.
+fn sliced(from: &Layout, dim: usize, start: i64, stop: i64, step: i64) -> Layout {
+    let (mut sizes, mut strides) = (from.shape.sizes().to_vec(), from.strides.clone());
+    let length = (stop - start).max(0);
+    sizes[dim] = length / step + i64::from(length % step != 0);
+    let offset = from.offset.wrapping_add(start.wrapping_mul(strides[dim]));
+    strides[dim] = strides[dim].wrapping_mul(step);
+    Layout { shape: Shape::new(sizes).expect("smaller sizes"), strides, offset }
+}

@@ -1,0 +1,30 @@
+//! One text may stand for several cases.
+
+use super::*;
+
+#[test]
+fn one_text_stands_for_a_case_of_each_entry() {
+    let with = |entries: &str| {
+        third(&format!(
+            "  program: {{x: {{values: <x>}}, r: {{<op>: [x, 2]}}}}\n  expect: {{x: unchanged}}\n  note: \"of <x>, \
+             <op>\"\n  each: [{entries}]"
+        ))
+        .replace("third", "<op>-<kind>")
+    };
+    let sound = with("{op: mul, kind: int, x: [1, 2]}, {op: add, kind: bool, x: [true]}");
+    let specification = read(DOCUMENTS, CLAUSES, &sound).expect("sound");
+    let ids: Vec<&str> = specification.cases.iter().map(|case| case.id.as_str()).collect();
+    assert_eq!(ids, ["add-rows/equal", "add-rows/unequal", "add-rows/mul-int", "add-rows/add-bool"]);
+    let last = &specification.cases[3];
+    assert_eq!(last.program.steps[0].op, Op::Add);
+    assert_eq!(last.program.inputs[0].dtype, DType::Bool);
+    assert_eq!(last.note.as_deref(), Some("of [true], add"));
+
+    let first = "{op: mul, kind: int, x: [1, 2]}";
+    let check = |entries: &str, words: &[&str]| check(DOCUMENTS, CLAUSES, &with(entries), words);
+    check("»{op: mul, kind: int, x: [1], more: 2}", &["`<more>` stands nowhere"]);
+    check(&format!("{first}, »{{op: add, kind: int}}"), &["says nothing of `x`"]);
+    check(&format!("{first}, »{{op: add, kind: int, x: [1], more: 2}}"), &["the first entry says nothing of `more`"]);
+    check(&format!("{first}, »7"), &["expected a mapping from names"]);
+    check("{op: mul, kind: int, x: [[1, 2], »7]}", &["ragged"]);
+}
