@@ -6,7 +6,7 @@ use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
 use super::super::backward;
 use super::super::machine::{Call, Machine, Result, Slot, Tensor};
-use super::matrix::{check_kernel, expanded, record_sum, scaled_in_place, shape_of};
+use super::matrix::{check_kernel, expanded, record_product, record_sum, scaled_in_place, shape_of};
 use super::multiply::{gradients, multiply, needed, scaled, with_layout};
 use super::output::{check_autograd, copied, deliver, set_output};
 use super::{factor, parts};
@@ -27,12 +27,7 @@ pub(in super::super) fn bmm(machine: &mut Machine, call: &Call) -> Result<Slot> 
         return Err(ProductFault::AutogradDtype { dtype: b.dtype }.into());
     }
     let result = deliver(machine, target, shape, values)?;
-    let parents = vec![a.node, b.node];
-    let saved = [a.clone(), b.clone()];
-    backward::record_formula(machine, call.op, result, parents, &needed(&a, &b), move |machine, gradient| {
-        let [a, b] = gradients(machine, gradient, &saved[0], &saved[1], Scalar::Int(1));
-        Ok(vec![Some(a), Some(b)])
-    });
+    record_product(machine, call, result, [a, b]);
     Ok(Slot::Tensor(result))
 }
 

@@ -5,7 +5,7 @@ use crate::tensor::{Buffer, Category, DType, Scalar, Shape};
 
 use super::super::backward;
 use super::super::iterator::{self, Input};
-use super::super::machine::{Call, Machine, Result, Slot, Tensor};
+use super::super::machine::{Call, Machine, Result, Slot, Tensor, TensorId};
 use super::multiply::{self, gradients, needed, scaled};
 use super::output::{check_autograd, copied, deliver, set_output};
 use super::{factor, parts};
@@ -23,12 +23,7 @@ pub(in super::super) fn mm(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let target = set_output(machine, call, &shape, a.dtype)?;
     let values = combine(machine, &a, &b, Scalar::Int(1), None)?;
     let result = deliver(machine, target, shape, values)?;
-    let parents = vec![a.node, b.node];
-    let saved = [a.clone(), b.clone()];
-    backward::record_formula(machine, call.op, result, parents, &needed(&a, &b), move |machine, gradient| {
-        let [a, b] = gradients(machine, gradient, &saved[0], &saved[1], Scalar::Int(1));
-        Ok(vec![Some(a), Some(b)])
-    });
+    record_product(machine, call, result, [a, b]);
     Ok(Slot::Tensor(result))
 }
 
@@ -64,6 +59,16 @@ pub(in super::super) fn addmm(machine: &mut Machine, call: &Call) -> Result<Slot
     let result = deliver(machine, target, shape, values)?;
     record_sum(machine, call, result, [input, a, b], [beta, alpha]);
     Ok(Slot::Tensor(result))
+}
+
+/// Notes a product without a summand.
+pub(super) fn record_product(machine: &mut Machine, call: &Call, result: TensorId, [a, b]: [Tensor; 2]) {
+    let parents = vec![a.node, b.node];
+    let saved = [a.clone(), b.clone()];
+    backward::record_formula(machine, call.op, result, parents, &needed(&a, &b), move |machine, gradient| {
+        let [a, b] = gradients(machine, gradient, &saved[0], &saved[1], Scalar::Int(1));
+        Ok(vec![Some(a), Some(b)])
+    });
 }
 
 /// Notes a product with a summand.
