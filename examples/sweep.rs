@@ -6,7 +6,8 @@
 //!
 //! With operations named, programs are made of these alone (and `sum`, `backward` and `grad`, if they are named); with
 //! `all` nothing is left out that [`Avoid`](broadcheck::generate::Avoid) leaves out, apart from what the reference lacks.
-//! Prints how often each operation was a step, so that none is sampled too thinly.
+//! Prints how often each operation was a step that both sides answered, so that none is sampled too thinly, and how often
+//! one of them did not support it.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -14,12 +15,11 @@ use std::process::ExitCode;
 use broadcheck::adapter::{CommandLine, Fault, Hello, Implementation, Limits, Process};
 use broadcheck::case::render;
 use broadcheck::generate::{self, Avoid, Options, shrink::shrink};
-use broadcheck::harness::Aspect;
 use broadcheck::harness::compare::{Side, compare};
+use broadcheck::harness::finding::{Finding, Oracle};
 use broadcheck::ops::Op;
 use broadcheck::program::{Outcome, Program, Reply};
 use broadcheck::reference::Reference;
-use broadcheck::wording::skeleton;
 
 const BATCH: usize = 64;
 
@@ -43,7 +43,7 @@ fn main() -> ExitCode {
         options.avoid = Avoid::GAPS.to_vec();
     }
     let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
-    let mut steps: BTreeMap<Op, [usize; 2]> = BTreeMap::new();
+    let mut steps: BTreeMap<Op, Judged> = BTreeMap::new();
     let mut made = 0;
     while made < count {
         let programs: Vec<Program> = (0..BATCH)
@@ -56,17 +56,7 @@ fn main() -> ExitCode {
         made += programs.len();
         let replies = libtorch.run_all(&programs);
         for (program, reply) in programs.iter().zip(replies) {
-            if let Ok(reply) = &reply {
-                for (step, answer) in program.steps.iter().zip(&reply.steps) {
-                    let [accepted, rejected] = steps.entry(step.op).or_default();
-                    match answer.outcome {
-                        Outcome::Value(_) => *accepted += 1,
-                        Outcome::Rejected(_) => *rejected += 1,
-                        _ => {}
-                    }
-                }
-            }
-            let Some((kind, text)) = difference(program, &hello, reply) else { continue };
+            let Some((kind, text)) = difference(program, &hello, reply, &mut steps) else { continue };
             let seen = kinds.entry(kind.clone()).or_default();
             *seen += 1;
             if *seen == 1 {
@@ -75,8 +65,8 @@ fn main() -> ExitCode {
         }
     }
     println!("=== {made} programs");
-    for (op, [accepted, rejected]) in &steps {
-        println!("{:<36} {accepted:>9} accepted {rejected:>9} rejected", op.name());
+    for (op, Judged { accepted, rejected, unsupported }) in &steps {
+        println!("{:<36} {accepted:>9} accepted {rejected:>9} rejected {unsupported:>9} not supported", op.name());
     }
     for op in options.ops.iter().filter(|op| !steps.contains_key(op)) {
         println!("{:<36} never", op.name());
@@ -88,6 +78,14 @@ fn main() -> ExitCode {
     if kinds.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
+/// How often an operation was a step that both sides answered, by libtorch's answer, and that one of them did not.
+#[derive(Default)]
+struct Judged {
+    accepted: usize,
+    rejected: usize,
+    unsupported: usize,
+}
+
 /// splitmix64.
 fn random(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -97,40 +95,48 @@ fn random(state: &mut u64) -> u64 {
     z ^ (z >> 31)
 }
 
-fn difference(program: &Program, hello: &Hello, reply: Result<Reply, Fault>) -> Option<(String, String)> {
+/// The kind of the first difference and the text of all, if there is one; counts what was judged.
+fn difference(
+    program: &Program,
+    hello: &Hello,
+    reply: Result<Reply, Fault>,
+    steps: &mut BTreeMap<Op, Judged>,
+) -> Option<(String, String)> {
     let reply = match reply {
         Ok(reply) => reply,
-        Err(fault) => return Some((format!("broken: {}", skeleton(&fault.to_string())), fault.stderr)),
+        Err(fault) => {
+            let text = fault.stderr.clone();
+            return Some((Finding::of_fault(Oracle::Reference, program, fault).signature.to_string(), text));
+        }
     };
     let reference = Reference.hello();
     let wanted = match std::panic::catch_unwind(|| Reference.run(program)) {
         Ok(wanted) => wanted,
         Err(_) => return Some(("the reference panics".to_owned(), String::new())),
     };
-    let differences = compare(program, Side { hello: &reference, reply: &wanted }, Side { hello, reply: &reply });
-    let first = differences.first()?;
-    let step = program.steps.iter().find(|step| first.value.split(['.', ' ']).next() == Some(&step.name));
-    let call = step.map_or("an input".to_owned(), |step| format!("{} {:?}", step.op, step.form));
-    let refused = |text: &str| if text.contains(": ") { skeleton(text) } else { "a value".to_owned() };
-    let kind = match first.aspect {
-        Aspect::Outcome => format!("{call}: {} / {}", refused(&first.expected), refused(&first.observed)),
-        Aspect::Message | Aspect::Warnings => {
-            format!("{call}: {} / {}", skeleton(&first.expected), skeleton(&first.observed))
+    for (step, answers) in program.steps.iter().zip(wanted.steps.iter().zip(&reply.steps)) {
+        let judged = steps.entry(step.op).or_default();
+        match (&answers.0.outcome, &answers.1.outcome) {
+            (Outcome::Unsupported(_), _) | (_, Outcome::Unsupported(_)) => judged.unsupported += 1,
+            (_, Outcome::Value(_)) => judged.accepted += 1,
+            (_, Outcome::Rejected(_)) => judged.rejected += 1,
+            _ => {}
         }
-        aspect => format!("{call}: {}", aspect.name()),
-    };
-    let lines = differences.iter().map(|difference| {
+    }
+    let differences = compare(program, Side { hello: &reference, reply: &wanted }, Side { hello, reply: &reply });
+    let finding = Finding::of_differences(Oracle::Reference, program, differences)?;
+    let lines = finding.differences.iter().map(|difference| {
         let (value, aspect) = (&difference.value, difference.aspect.name());
         format!("  {value} {aspect}\n    reference: {}\n    observed:  {}\n", difference.expected, difference.observed)
     });
-    Some((kind, lines.collect()))
+    Some((finding.signature.to_string(), lines.collect()))
 }
 
 fn simplest(program: &Program, libtorch: &mut Process, hello: &Hello, kind: &str, found: String) -> String {
     let mut text = found;
     let simplest = shrink(program.clone(), |candidate| {
         let reply = libtorch.run_all(std::slice::from_ref(candidate)).remove(0);
-        match difference(candidate, hello, reply).filter(|(found, _)| found == kind) {
+        match difference(candidate, hello, reply, &mut BTreeMap::new()).filter(|(found, _)| found == kind) {
             Some((_, found)) => {
                 text = found;
                 true

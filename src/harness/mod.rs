@@ -8,6 +8,7 @@ pub mod compare;
 pub mod divergence;
 pub mod event;
 pub mod expect;
+pub mod finding;
 pub mod runner;
 pub mod show;
 
