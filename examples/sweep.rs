@@ -60,7 +60,7 @@ fn main() -> ExitCode {
             let seen = kinds.entry(kind.clone()).or_default();
             *seen += 1;
             if *seen == 1 {
-                println!("--- {kind}\n{}", simplest(program, &mut libtorch, &hello, &kind, text));
+                println!("--- {kind}\n{}", simplest(program, &options, &mut libtorch, &kind, text));
             }
         }
     }
@@ -132,11 +132,15 @@ fn difference(
     Some((finding.signature.to_string(), lines.collect()))
 }
 
-fn simplest(program: &Program, libtorch: &mut Process, hello: &Hello, kind: &str, found: String) -> String {
+fn simplest(program: &Program, options: &Options, libtorch: &mut Process, kind: &str, found: String) -> String {
+    let hello = libtorch.hello().clone();
     let mut text = found;
     let simplest = shrink(program.clone(), |candidate| {
+        if !generate::allows(options, candidate) {
+            return false;
+        }
         let reply = libtorch.run_all(std::slice::from_ref(candidate)).remove(0);
-        match difference(candidate, hello, reply, &mut BTreeMap::new()).filter(|(found, _)| found == kind) {
+        match difference(candidate, &hello, reply, &mut BTreeMap::new()).filter(|(found, _)| found == kind) {
             Some((_, found)) => {
                 text = found;
                 true

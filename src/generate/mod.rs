@@ -84,6 +84,12 @@ pub fn program(bytes: &[u8], options: &Options) -> Program {
     draft.finish()
 }
 
+/// Whether [`program`] could have made this program, as far as the options leave programs out. One that was made simpler
+/// may have become one of those that have no one outcome.
+pub fn allows(options: &Options, program: &Program) -> bool {
+    Draft::new(options).remake(program)
+}
+
 /// Whether something happens that does `times` times of `of`; never once the bytes are spent.
 fn chance(u: &mut Unstructured, times: u8, of: u8) -> arbitrary::Result<bool> {
     Ok(u.int_in_range(1..=of)? > of - times)
