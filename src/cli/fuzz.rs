@@ -296,9 +296,11 @@ impl Progress {
         let steps = counts.steps();
         let rate = (counts.cases - self.before) as f64 / self.begun.elapsed().as_secs_f64().max(0.001);
         let share = 100.0 * steps.rejected as f64 / ((steps.accepted + steps.rejected) as f64).max(1.0);
-        let (new, all) = (tally.new_groups(), tally.findings.len());
+        let (new, all) = (tally.new_groups().count(), tally.findings.len());
+        let left = tally.new_groups().filter(|(_, found)| found.pursued.is_none()).count();
         let text = format!(
-            "{} cases, {rate:.0}/s, {share:.0} % of steps rejected, {new} new signatures, {} known, {} restarts",
+            "{} cases, {rate:.0}/s, {share:.0} % of steps rejected, {new} new signatures ({left} to be cut \
+             down), {} known, {} restarts",
             counts.cases,
             all - new,
             counts.restarts

@@ -17,7 +17,8 @@ use crate::program::{Outcome, Program, Reply};
 use crate::reference::Reference;
 use crate::wording::skeleton;
 
-/// How often a program is run at most to see whether a fault is its own.
+/// How often a program is run at most to see whether a fault is its own, and how often an adapter is started until it
+/// counts as one that does not start: something else can kill it meanwhile.
 const TRIES: usize = 3;
 
 /// What judges programs. Each worker of a campaign has one.
@@ -327,7 +328,8 @@ fn is_certain(fault: &Fault) -> bool {
 }
 
 fn started(setup: &Setup, start: &Start, hello: &Hello) -> Result<Runner, String> {
-    let runner = start.runner(&setup.limits).map_err(|error| error.to_string())?;
+    let mut tries = (1..TRIES).filter_map(|_| start.runner(&setup.limits).ok());
+    let runner = tries.next().map_or_else(|| start.runner(&setup.limits), Ok).map_err(|error| error.to_string())?;
     if runner.hello() != *hello {
         return Err(format!("{} says something else of itself than at the beginning", hello.name));
     }

@@ -6,7 +6,7 @@
 //! again is the same finding.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Write};
+use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -269,7 +269,7 @@ fn parse(bytes: &[u8]) -> Result<(Tally, u64), String> {
             (Some(tally), record) => tally.take(record),
         }
     }
-    let tally = tally.ok_or("it has no header: the campaign was killed before it began")?;
+    let tally = tally.ok_or("it was killed before it began: begin it anew, without --resume")?;
     Ok((tally, whole as u64))
 }
 
@@ -293,17 +293,20 @@ impl Book {
     /// When the folder has one already, or cannot be written to.
     pub fn create(folder: &Path, header: Header) -> Result<Book, String> {
         let path = folder.join(FILE);
-        // A campaign that was killed before its first line was written has nothing to lose.
-        if fs::metadata(&path).is_ok_and(|file| file.len() > 0) {
+        let failed = |error: io::Error| format!("{}: {error}", path.display());
+        fs::create_dir_all(folder).map_err(failed)?;
+        let file = OpenOptions::new().create(true).read(true).append(true).open(&path).map_err(failed)?;
+        lock(&file, &path)?;
+        let mut first = Vec::new();
+        BufReader::new(&file).read_until(b'\n', &mut first).map_err(failed)?;
+        if first.ends_with(b"\n") {
             let folder = folder.display();
             return Err(format!(
                 "{folder} has a campaign already: --resume goes on with it, --out names another folder"
             ));
         }
-        let failed = |error: io::Error| format!("{}: {error}", path.display());
-        fs::create_dir_all(folder).map_err(failed)?;
-        let file = OpenOptions::new().create(true).append(true).open(&path).map_err(failed)?;
-        lock(&file, &path)?;
+        // A campaign that was killed before its first line was whole has nothing to lose.
+        file.set_len(0).map_err(failed)?;
         let mut book = Book::open(folder, file, Tally::new(header.clone()));
         book.write(&Record::Header(header)).map_err(failed)?;
         Ok(book)

@@ -74,8 +74,8 @@ pub fn pursue(
 
 /// The findings that are not known divergences and have no folder yet, with the program of their first example.
 pub fn pending(tally: &Tally) -> Vec<(Signature, Program)> {
-    let new = tally.findings.iter().filter(|(group, found)| group.known.is_none() && found.pursued.is_none());
-    new.filter_map(|(group, _)| {
+    let left = tally.new_groups().filter(|(_, found)| found.pursued.is_none());
+    left.filter_map(|(group, _)| {
         let program = load_program(Path::new("journal"), &example(tally, &group.signature)?.program).ok()?;
         Some((group.signature.clone(), program))
     })
@@ -83,8 +83,8 @@ pub fn pending(tally: &Tally) -> Vec<(Signature, Program)> {
 }
 
 fn example<'a>(tally: &'a Tally, signature: &Signature) -> Option<&'a Example> {
-    let new = tally.findings.iter().find(|(group, _)| group.known.is_none() && group.signature == *signature);
-    new.and_then(|(_, found)| found.examples.first()).map(|(_, example)| example)
+    let found = tally.new_groups().find(|(group, _)| group.signature == *signature);
+    found.and_then(|(_, found)| found.examples.first()).map(|(_, example)| example)
 }
 
 /// The simplest program with the same signature that could be reached in time; `None` if it is not seen again.

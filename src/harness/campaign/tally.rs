@@ -100,9 +100,9 @@ impl Tally {
         plan.cases.map(|cases| self.checkpoint.done.len() == plan.shard.share(cases))
     }
 
-    /// How many groups of findings there are that are not known divergences.
-    pub fn new_groups(&self) -> usize {
-        self.findings.keys().filter(|group| group.known.is_none()).count()
+    /// The groups of findings that are not known divergences.
+    pub fn new_groups(&self) -> impl Iterator<Item = (&Group, &Found)> {
+        self.findings.iter().filter(|(group, _)| group.known.is_none())
     }
 }
 
