@@ -23,8 +23,8 @@ Examples:
   broadcheck merge part0 part1 part2 --out whole
   broadcheck merge part0 part1 part2 --out whole --format json
 
-Exit codes: 0 nothing was found that is not known, 1 something was, 2 could not merge, nothing was judged, or nothing was
-found and cases are missing.")]
+Exit codes: 0 nothing was found that is not known, 1 something was, 2 could not merge, or nothing was found and cases are
+missing or nothing was judged.")]
 pub struct Merge {
     /// The folders of the shards.
     #[arg(required = true, value_name = "DIR")]
