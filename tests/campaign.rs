@@ -161,7 +161,7 @@ fn an_adapter_that_takes_all_memory_is_a_finding() {
 fn killing_the_adapter_loses_nothing() {
     let dir = TempDir::new().unwrap();
     let (calm, killed) = (dir.path().join("calm"), dir.path().join("killed"));
-    let more = ["--cases", "3000", "--jobs", "2"];
+    let more = ["--cases", "2000", "--jobs", "2"];
     fuzz("swapped-operands", &calm, &more);
     let mut campaign = fuzz_command("swapped-operands", &killed, OPS, &more).spawn().unwrap();
     // Before that it is asked who it is, and one that cannot be asked is no campaign.
@@ -192,22 +192,27 @@ fn killing_the_adapter_loses_nothing() {
 fn killing_the_campaign_loses_nothing() {
     let dir = TempDir::new().unwrap();
     let (calm, killed) = (dir.path().join("calm"), dir.path().join("killed"));
-    let more = ["--cases", "3000", "--jobs", "2"];
+    let more = ["--cases", "2000", "--jobs", "2"];
     fuzz("swapped-operands", &calm, &more);
     let mut command = fuzz_command("swapped-operands", &killed, OPS, &more);
     let mut nap = Naps(2);
-    for kills in 1..=6 {
+    let length = || fs::metadata(killed.join(journal::FILE)).map_or(0, |file| file.len());
+    let mut unfinished = 0;
+    for _ in 0..4 {
+        let before = length();
         let mut campaign = command.spawn().unwrap();
-        thread::sleep(nap.next(400));
+        // It takes a while to begin; what counts is a kill while it is at work.
+        while length() <= before && campaign.try_wait().unwrap().is_none() {
+            thread::sleep(Duration::from_millis(5));
+        }
+        thread::sleep(nap.next(300));
         campaign.kill().unwrap();
         campaign.wait().unwrap();
-        // Before the header is written there is nothing to go on with, and nothing to lose.
-        let begun = journal::read(&killed);
-        println!("kill {kills} after {:?} cases", begun.as_ref().map(|tally| tally.checkpoint.counts.cases));
-        if begun.is_ok() {
-            command = fuzz_command("swapped-operands", &killed, OPS, &["--resume"]);
-        }
+        unfinished += usize::from(tally(&killed).complete() == Some(false));
+        command = fuzz_command("swapped-operands", &killed, OPS, &["--resume", "--jobs", "2"]);
     }
+    assert!(unfinished > 0, "it was never killed before its end");
+    println!("killed {unfinished} times at work, the last time after {} cases", tally(&killed).checkpoint.counts.cases);
     assert_eq!(command.spawn().unwrap().wait().unwrap().code(), Some(1));
     assert_eq!(outcome(&tally(&calm)), outcome(&tally(&killed)));
     assert_eq!(tally(&killed).ended.as_deref(), Some("complete"));
