@@ -35,7 +35,7 @@ const CHECKPOINT: Duration = Duration::from_secs(5);
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Record {
     /// The first line.
-    Header(Header),
+    Header(Box<Header>),
     /// Something was found.
     Finding(FindingRecord),
     /// The first finding of a signature was shrunk and written up.
@@ -263,7 +263,7 @@ fn parse(bytes: &[u8]) -> Result<(Tally, u64), String> {
     for (at, line) in bytes[..whole].split_inclusive(|&byte| byte == b'\n').enumerate() {
         let record: Record = serde_json::from_slice(line).map_err(|error| format!("line {}: {error}", at + 1))?;
         match (&mut tally, record) {
-            (None, Record::Header(header)) => tally = Some(Tally::new(header)),
+            (None, Record::Header(header)) => tally = Some(Tally::new(*header)),
             (None, _) => return Err("the first line is no header of a campaign".to_owned()),
             (Some(_), Record::Header(_)) => return Err(format!("line {}: a second header", at + 1)),
             (Some(tally), record) => tally.take(record),
@@ -308,7 +308,7 @@ impl Book {
         // A campaign that was killed before its first line was whole has nothing to lose.
         file.set_len(0).map_err(failed)?;
         let mut book = Book::open(folder, file, Tally::new(header.clone()));
-        book.write(&Record::Header(header)).map_err(failed)?;
+        book.write(&Record::Header(Box::new(header))).map_err(failed)?;
         Ok(book)
     }
 

@@ -41,6 +41,9 @@ const STORED: usize = 2;
 /// How many programs tell one generator from another.
 const SAMPLE: u64 = 64;
 
+/// Names the known divergence that a finding is.
+pub type Known = Box<dyn Fn(&Finding) -> Option<String> + Sync>;
+
 /// How a campaign is run.
 pub struct Setup {
     /// What the cases are made of.
@@ -66,7 +69,7 @@ pub struct Setup {
     /// Set from outside to end as soon as all is saved.
     pub stop: Arc<AtomicBool>,
     /// The known divergence that a finding is.
-    pub known: Box<dyn Fn(&Finding) -> Option<String> + Sync>,
+    pub known: Known,
 }
 
 /// The programs that a plan means for implementations that say this of themselves.
