@@ -7,7 +7,7 @@ use arbitrary::{Result, Unstructured};
 
 use crate::adapter::Implementation;
 use crate::ops::{Compare, Form, Op, Param, ParamKind, Signature};
-use crate::program::{Arg, Input, Outcome, Program, Step, StepOutcome, StorageRef, TensorValue, ValueRef};
+use crate::program::{Arg, Input, Outcome, Program, Reply, Step, StepOutcome, StorageRef, TensorValue, ValueRef};
 use crate::reference::Reference;
 use crate::tensor::{Category, DType, Layout, Scalar};
 
@@ -27,6 +27,10 @@ const TRIES: usize = 8;
 pub(super) struct Draft<'a> {
     pub options: &'a Options,
     pub program: Program,
+    /// What the reference makes of the program as it stands, as soon as it has steps.
+    reply: Option<Reply>,
+    /// What it made of the program with the step that was tried last.
+    tried: Option<Reply>,
     /// Every tensor that a step can use.
     pub known: Vec<Known>,
     /// The values of steps that were refused.
@@ -94,6 +98,8 @@ impl<'a> Draft<'a> {
         Draft {
             options,
             program: Program::default(),
+            reply: None,
+            tried: None,
             known: Vec::new(),
             missing: Vec::new(),
             reshaped: false,
@@ -124,8 +130,11 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    pub fn finish(self) -> Program {
-        self.program
+    /// The program, and the reference's reply to it unless that went wrong over the last step.
+    pub fn finish(self) -> (Program, Option<Reply>) {
+        let whole = |reply: &Reply| reply.steps.len() == self.program.steps.len();
+        let reply = self.reply.filter(whole);
+        (self.program, reply)
     }
 
     /// In half of the programs an operation that the inputs are made for, and the shapes of those that it wants to go
@@ -373,12 +382,13 @@ impl<'a> Draft<'a> {
             return Trial::Dropped;
         }
         let reply = catch_unwind(AssertUnwindSafe(|| Reference.run(&self.program)));
-        let Some(mut reply) = reply.ok() else { return Trial::Broken };
+        let Ok(reply) = reply else { return Trial::Broken };
         self.reshaped = self.program.steps.last().and_then(Step::target).is_some_and(|target| {
             let after = reply.inputs.get(target.value).map(|input| &input.shape);
             after.is_none() || after != self.find(target).map(|known| &known.tensor.shape)
         });
-        let Some(outcome) = reply.steps.pop() else { return Trial::Broken };
+        let Some(outcome) = reply.steps.last().cloned() else { return Trial::Broken };
+        self.tried = Some(reply);
         let unsupported = matches!(outcome.outcome, Outcome::Unsupported(_));
         if unsupported || avoided(self, Some(&outcome.outcome)) {
             self.program.steps.pop();
@@ -412,8 +422,9 @@ impl<'a> Draft<'a> {
         sizes.fold(together, i64::max) as usize
     }
 
-    /// Notes what came of the last step.
+    /// Notes what came of the last step, which stays.
     fn learn(&mut self, outcome: &StepOutcome) {
+        self.reply = self.tried.take();
         let value = self.program.inputs.len() + self.program.steps.len() - 1;
         let Some(step) = self.program.steps.last() else { return };
         if !matches!(outcome.outcome, Outcome::Value(_)) {

@@ -22,7 +22,7 @@ use arbitrary::Unstructured;
 
 use crate::adapter::Hello;
 use crate::ops::Op;
-use crate::program::Program;
+use crate::program::{Program, Reply};
 use crate::tensor::DType;
 
 use draft::Draft;
@@ -76,6 +76,12 @@ impl Options {
 /// The program that the bytes mean. Every text of bytes means one, with at least one step as long as `options` leave
 /// one to be made.
 pub fn program(bytes: &[u8], options: &Options) -> Program {
+    program_with_reply(bytes, options).0
+}
+
+/// The same with what the reference makes of the program, since the generator knows it; `None` if the reference panics
+/// over its last step.
+pub fn program_with_reply(bytes: &[u8], options: &Options) -> (Program, Option<Reply>) {
     let mut u = Unstructured::new(bytes);
     let mut draft = Draft::new(options);
     // `Unstructured` answers with its smallest choices once the bytes are spent; the one error left is a choice out of
@@ -98,7 +104,9 @@ fn chance(u: &mut Unstructured, times: u8, of: u8) -> arbitrary::Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::adapter::Implementation;
     use crate::ops::Form;
+    use crate::reference::Reference;
 
     #[test]
     fn no_bytes_mean_a_simple_program() {
@@ -112,6 +120,15 @@ mod tests {
     fn the_same_bytes_mean_the_same_program() {
         let bytes: Vec<u8> = (0..=255).rev().collect();
         assert_eq!(program(&bytes, &Options::default()), program(&bytes, &Options::default()));
+    }
+
+    #[test]
+    fn the_reply_is_that_of_the_whole_program() {
+        for at in 0..64u8 {
+            let bytes: Vec<u8> = (0..=255u8).map(|byte| byte.wrapping_mul(at).rotate_left(3) ^ at).collect();
+            let (program, reply) = program_with_reply(&bytes, &Options::default());
+            assert_eq!(reply, Some(Reference.run(&program)), "{program:?}");
+        }
     }
 
     #[test]
