@@ -11,6 +11,7 @@ pub mod expect;
 pub mod finding;
 pub mod runner;
 pub mod show;
+pub mod triage;
 
 use serde::Serialize;
 
