@@ -123,7 +123,7 @@ fn did_you_mean<'a>(wanted: &str, ids: impl Iterator<Item = &'a str>) -> String 
 }
 
 /// The implementation that the command line means.
-fn runner(given: &str) -> Result<Runner, Failure> {
+pub(super) fn runner(given: &str) -> Result<Runner, Failure> {
     let command = match given.split_once('@').unwrap_or((given, "")) {
         ("reference", "") => return Ok(Runner::Reference),
         ("libtorch", version) => {

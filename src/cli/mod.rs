@@ -1,5 +1,6 @@
 //! The command line, one file a subcommand. It words what the library does, and decides exit codes.
 
+mod bisect;
 mod check;
 mod explain;
 mod libtorch;
@@ -30,6 +31,7 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Bisect(bisect::Bisect),
     Check(check::Check),
     Explain(explain::Explain),
     Libtorch(libtorch::Libtorch),
@@ -51,6 +53,7 @@ type Failure = Box<dyn std::error::Error>;
 /// Runs the program.
 pub fn main() -> ExitCode {
     let result = match Cli::parse().command {
+        Command::Bisect(command) => command.run(),
         Command::Check(command) => command.run(),
         Command::Explain(command) => command.run(),
         Command::Libtorch(command) => libtorch::run(&command).map(|()| Ending::Conforms).map_err(Failure::from),

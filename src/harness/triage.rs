@@ -3,6 +3,7 @@
 //! [`files`] makes the texts and knows no disk; [`write`] puts them there. What is written follows from the finding alone,
 //! so that the same finding makes the same folder on every machine.
 
+pub mod bisect;
 mod case;
 mod expected;
 mod literal;
@@ -17,7 +18,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use super::compare::Side;
-use super::finding::{Finding, Signature};
+use super::finding::{Finding, Oracle, Signature};
 use crate::adapter::Hello;
 use crate::case::Specification;
 use crate::program::{Program, Reply};
@@ -26,6 +27,9 @@ pub use readme::with_table;
 
 /// The case, which loads in `spec/regressions/`.
 pub const CASE: &str = "case.yaml";
+
+/// What other programs read: the signature, the program, and who said what.
+pub const FINDING: &str = "finding.json";
 
 /// What a person reads first.
 pub const README: &str = "README.md";
@@ -81,7 +85,7 @@ pub fn files(dossier: &Dossier, specification: &Specification) -> Vec<(&'static 
         ("repro.py", python::render(dossier)),
         ("repro.rs", rust::render(dossier)),
         (README, readme::render(dossier, &name)),
-        ("finding.json", finding_json(dossier)),
+        (FINDING, finding_json(dossier)),
     ]
 }
 
@@ -110,6 +114,11 @@ fn finding_json(dossier: &Dossier) -> String {
             (rule.to_owned(), Some(serde_json::json!({ "rule": rule, "program": program, "pairs": pairs })))
         }
     };
+    // The reference can be asked again; another release may not be at hand.
+    let expected = match dossier.expected {
+        Expected::Outcomes(side) if finding.signature.oracle == Oracle::Release => Some((side.hello, side.reply)),
+        _ => None,
+    };
     let value = serde_json::json!({
         "signature": finding.signature,
         "implementation": { "name": implementation.name, "version": implementation.version, "build": implementation.build },
@@ -117,6 +126,7 @@ fn finding_json(dossier: &Dossier) -> String {
         "differences": finding.differences,
         "fault": finding.fault.as_ref().map(ToString::to_string),
         "program": finding.program,
+        "expected": expected,
         "same_as": other,
     });
     serde_json::to_string_pretty(&value).expect("plain data") + "\n"
@@ -125,7 +135,6 @@ fn finding_json(dossier: &Dossier) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::harness::finding::Oracle;
 
     #[test]
     fn signatures_that_differ_have_folders_that_differ() {

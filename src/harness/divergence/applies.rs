@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::super::finding::{Finding, Oracle, Signature};
 use crate::adapter::Implementation;
-use crate::ops::{Form, Op};
+use crate::ops::{Form, Op, Param, ParamKind};
 use crate::program::{Arg, Program, Reply, Step, TensorValue, ValueRef};
 use crate::reference::Reference;
 use crate::tensor::{DType, Layout, Scalar};
@@ -70,6 +70,13 @@ pub struct Conditions {
     pub empty_list: Option<bool>,
     /// An argument that is a list has an entry below zero.
     pub negative_size: Option<bool>,
+    /// A factor among the arguments, such as `alpha`, is not its default.
+    pub factor: Option<bool>,
+    /// The program has one of these operations too, for gradients, which are wrong because of what they go through.
+    #[serde(default)]
+    pub beside: Vec<OpName>,
+    /// The list of one of those is empty.
+    pub beside_empty_list: Option<bool>,
     /// An argument is one of these texts.
     #[serde(default)]
     pub text: Vec<String>,
@@ -165,6 +172,8 @@ impl Conditions {
             tensors().any(|tensor| tensor.scalars().into_iter().any(|scalar| special.is(scalar, tensor.dtype)))
                 || numbers.iter().any(|number| special.is(*number, number.dtype()))
         };
+        let beside = || program.steps.iter().filter(|step| self.beside.contains(&OpName(step.op)));
+        let empty = |arg: &Arg| matches!(arg, Arg::Ints(ints) if ints.is_empty());
         (self.dtype.is_empty() || tensors().any(|tensor| self.dtype.contains(&tensor.dtype)))
             && self.has.iter().all(has)
             && self.elements.is_none_or(|least| tensors().chain(made()).any(|tensor| tensor.shape.numel() >= least))
@@ -177,10 +186,19 @@ impl Conditions {
                 let out = step.out.and_then(|out| used.iter().find(|(own, _)| *own == out));
                 out.zip(used.first()).is_some_and(|((_, out), (_, first))| out.dtype != first.dtype)
             })
-            && is(self.empty_list, &|| step.args.iter().any(|arg| matches!(arg, Arg::Ints(ints) if ints.is_empty())))
+            && is(self.empty_list, &|| step.args.iter().any(empty))
             && is(self.negative_size, &|| {
                 step.args.iter().any(|arg| matches!(arg, Arg::Ints(ints) if ints.iter().any(|int| *int < 0)))
             })
+            && is(self.factor, &|| {
+                let params = step.op.info().signature.params().iter().zip(&step.args);
+                let given = |(param, arg): (&Param, &Arg)| {
+                    param.kind == ParamKind::Number && param.default.is_some_and(|default| Arg::from(default) != *arg)
+                };
+                params.into_iter().any(given)
+            })
+            && (self.beside.is_empty() || beside().next().is_some())
+            && is(self.beside_empty_list, &|| beside().any(|step| step.args.iter().any(empty)))
             && (self.text.is_empty()
                 || step.args.iter().any(|arg| matches!(arg, Arg::Text(text) if self.text.contains(text))))
     }
@@ -302,6 +320,12 @@ mod tests {
             ("div", "text: [trunc]", "{x: {shape: [1]}, r: {div: [x, x], rounding_mode: trunc}}"),
             ("div", "number: true", "{x: {shape: [1]}, r: {div: [x, 2]}}"),
             ("amax", "empty_list: true", "{x: {shape: [1]}, r: {amax: [x], dim: []}}"),
+            ("add", "factor: true", "{x: {shape: [1]}, r: {add: [x, x], alpha: 2}}"),
+            (
+                "add",
+                "beside: [amax], beside_empty_list: true",
+                "{x: {shape: [1]}, s: {amax: [x], dim: []}, r: {add: [x, x]}}",
+            ),
             ("expand", "negative_size: true", "{x: {shape: [1]}, r: {expand: [x, [-1]]}}"),
         ];
         for (op, condition, program) in others {

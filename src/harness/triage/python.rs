@@ -469,9 +469,9 @@ fn as_python_says(text: &str) -> String {
     let mut words = text.split("CPU");
     let mut said = words.next().unwrap_or_default().to_owned();
     for word in words {
-        match word.split_once("Type{") {
+        match word.split_once("Type") {
             Some((dtype, rest)) if dtype.chars().all(char::is_alphanumeric) => {
-                let _ = write!(said, "torch.{dtype}Tensor{{{rest}");
+                let _ = write!(said, "torch.{dtype}Tensor{rest}");
             }
             _ => {
                 let _ = write!(said, "CPU{word}");
