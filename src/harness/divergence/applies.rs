@@ -164,6 +164,7 @@ impl Conditions {
         let target = step.target();
         let used: Vec<(ValueRef, TensorValue)> =
             step.uses().filter_map(|used| Some((used, value(program, reply, used)?))).collect();
+        let used = as_they_were(program, at, used);
         let tensors = || used.iter().map(|(_, tensor)| tensor);
         let is = |wanted: Option<bool>, holds: &dyn Fn() -> bool| wanted.is_none_or(|wanted| wanted == holds());
         let made = || reply.steps.get(at).map_or(&[][..], |step| step.outcome.tensors()).iter();
@@ -219,6 +220,30 @@ fn number(arg: &Arg) -> Option<Scalar> {
         Arg::Number(number) => Some(*number),
         _ => None,
     }
+}
+
+/// The elements that values had when a step came to them, where something may have been written to them since they were
+/// made: those of copies that are made in place of the step.
+fn as_they_were(program: &Program, at: usize, used: Vec<(ValueRef, TensorValue)>) -> Vec<(ValueRef, TensorValue)> {
+    if !program.mutates() {
+        return used;
+    }
+    let mut copies = Program { inputs: program.inputs.clone(), steps: program.steps[..at].to_vec() };
+    copies.steps.extend(used.iter().enumerate().map(|(number, (value, _))| Step {
+        name: format!("copy{number}"),
+        op: Op::Clone,
+        form: Form::Functional,
+        args: vec![Arg::Tensor(*value)],
+        out: None,
+    }));
+    let reply = catch_unwind(AssertUnwindSafe(|| Reference.run(&copies))).unwrap_or_default();
+    let mut copied = reply.steps.into_iter().skip(at).map(|step| step.outcome.tensors().first().cloned());
+    used.into_iter()
+        .map(|(value, made)| match copied.next().flatten() {
+            Some(TensorValue { dtype, shape, data, .. }) => (value, TensorValue { dtype, shape, data, ..made }),
+            None => (value, made),
+        })
+        .collect()
 }
 
 /// A value as it was made.

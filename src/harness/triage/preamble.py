@@ -52,6 +52,15 @@ def near(wanted, got, slack):
     return (wanted == got and math.copysign(1, wanted) == math.copysign(1, got)) or abs(wanted - got) <= slack
 
 
+def field(value, at):
+    """Dtype, shape, strides, place or elements of a tensor; anything else as it is."""
+    return value[at] if isinstance(value, tuple) else value
+
+
+def alike_elements(wanted, got, slack):
+    return isinstance(got, list) and len(wanted) == len(got) and all(near(a, b, slack) for a, b in zip(wanted, got))
+
+
 different = []
 
 

@@ -398,7 +398,7 @@ fn check(check: &Check) -> String {
         _ => check.value.to_owned(),
     };
     let seen = format!("seen[{}]{part}", string(&key));
-    let tensor = |field: usize| format!("({seen}[{field}] if isinstance({seen}, tuple) else {seen})");
+    let tensor = |at: usize| format!("field({seen}, {at})");
     let refused = format!("isinstance({seen}, Refused)");
     let mut lines = String::new();
     let (wanted, got, same) = match &check.is {
@@ -449,9 +449,7 @@ fn check(check: &Check) -> String {
             };
             let _ = writeln!(lines, "wanted = {written}");
             let got = tensor(4);
-            let same = format!(
-                "isinstance({seen}, tuple) and len(wanted) == len({got}) and all(near(a, b, {slack:?}) for a, b in zip(wanted, {got}))"
-            );
+            let same = format!("alike_elements(wanted, {got}, {slack:?})");
             ("short(str(wanted))".to_owned(), format!("short(str({got}))"), same)
         }
     };

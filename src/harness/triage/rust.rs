@@ -54,6 +54,7 @@ pub(super) fn render(dossier: &Dossier) -> String {
         text.push_str("    println!(\"repro.py has the program.\");\n    std::process::ExitCode::from(2)\n}\n");
         return text;
     }
+    text.push_str("// Not every finding needs all of what follows.\n#![allow(unused)]\n\n");
     text.push_str(PREAMBLE);
     let _ = write!(text, "\n{}", function("program", &finding.program));
     if let Expected::SameAs { rule, program, .. } = dossier.expected {
@@ -182,8 +183,8 @@ fn check(check: &Check) -> String {
         Is::Accepted => ("a result".to_owned(), "!got.refused".to_owned()),
         Is::Rejected => ("a refusal".to_owned(), "got.refused".to_owned()),
         Is::Message(text) => (format!("refused: {text}"), format!("got.seen == {:?}", format!("refused: {text}"))),
-        Is::Shape(sizes) => (check.expected(), tensor(1, &format!("{sizes:?}"))),
-        Is::Strides(strides) => (check.expected(), tensor(2, &format!("{strides:?}"))),
+        Is::Shape(sizes) => (check.expected(), tensor(1, &format!("{sizes:?} as [i64; {}]", sizes.len()))),
+        Is::Strides(strides) => (check.expected(), tensor(2, &format!("{strides:?} as [i64; {}]", strides.len()))),
         Is::Dtype(dtype) => (check.expected(), tensor(0, &format!("Kind::{}", tch::kind(*dtype)))),
         Is::Nothing => ("nothing".to_owned(), "got.seen == \"nothing\"".to_owned()),
         Is::Elements(value, slack) => {

@@ -112,7 +112,7 @@ fn argument(step: &Step, param: &Param, arg: &Arg, kind: &str, value: &dyn Fn(Va
     };
     Some(match (kind, arg) {
         ("&Tensor", Arg::Tensor(tensor)) => format!("&{}", value(*tensor)),
-        ("Option<Borrow<Tensor>>", Arg::Tensor(tensor)) => format!("Some(&{})", value(*tensor)),
+        ("Option<Borrow<Tensor>>", Arg::Tensor(tensor)) => format!("Some({})", value(*tensor)),
         ("Option<Borrow<Tensor>>", Arg::Nothing) => "None::<&Tensor>".to_owned(),
         ("Into<Scalar>", Arg::Number(Scalar::Int(int))) => format!("{int}i64"),
         ("Into<Scalar>", Arg::Number(Scalar::Float(float))) => real(*float),
@@ -141,7 +141,7 @@ fn argument(step: &Step, param: &Param, arg: &Arg, kind: &str, value: &dyn Fn(Va
             _ => "tch::Reduction::Sum".to_owned(),
         },
         ("&[T]", Arg::Tensors(tensors)) => {
-            let tensors: Vec<String> = tensors.iter().map(|tensor| format!("&{}", value(*tensor))).collect();
+            let tensors: Vec<String> = tensors.iter().map(|tensor| value(*tensor)).collect();
             match tensors.is_empty() {
                 true => "&[] as &[&Tensor]".to_owned(),
                 false => format!("&[{}]", tensors.join(", ")),
@@ -149,7 +149,7 @@ fn argument(step: &Step, param: &Param, arg: &Arg, kind: &str, value: &dyn Fn(Va
         }
         ("&[Option<T>]", Arg::Indices(tensors)) => {
             let index = |tensor: &Option<ValueRef>| match tensor {
-                Some(tensor) => format!("Some(&{})", value(*tensor)),
+                Some(tensor) => format!("Some({})", value(*tensor)),
                 None => "None::<&Tensor>".to_owned(),
             };
             format!("&[{}] as &[Option<&Tensor>]", tensors.iter().map(index).collect::<Vec<_>>().join(", "))
