@@ -17,6 +17,7 @@ use crate::harness::campaign::cases::Shard;
 use crate::harness::campaign::journal::{self, Book, Header, Identity, Machine, Plan};
 use crate::harness::campaign::summary::Summary;
 use crate::harness::campaign::{Setup, options, run, sample};
+use crate::harness::divergence;
 use crate::harness::finding::Oracle;
 use crate::harness::runner::Start;
 use crate::ops::Op;
@@ -142,13 +143,19 @@ impl Fuzz {
             .map_err(|error| format!("the specification cannot be read\n{error}"))?;
         let header = Header {
             broadcheck: env!("CARGO_PKG_VERSION").to_owned(),
-            suite: specification.digest,
+            suite: specification.digest.clone(),
             programs: sample(plan.seed, &setup.options),
             implementation: Identity::of(&setup.subject.1),
             against: setup.against.as_ref().map(|(_, hello)| Identity::of(hello)),
             machine: Machine::here(),
             plan,
         };
+        let divergences = divergence::load(&setup.subject.1, &specification)?;
+        let hello = setup.subject.1.clone();
+        setup.known = Box::new(move |finding| {
+            divergence::known(&divergences, finding, &hello).map(|divergence| divergence.id.clone())
+        });
+        setup.specification = specification;
         let book = if self.resume {
             let book = Book::resume(&self.out)?;
             self.same(&header.other_than(&book.tally().header))?;

@@ -1,5 +1,6 @@
 //! The command line, one file a subcommand. It words what the library does, and decides exit codes.
 
+mod bisect;
 mod campaign;
 mod check;
 mod explain;
@@ -35,6 +36,7 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Bisect(bisect::Bisect),
     Check(check::Check),
     Explain(explain::Explain),
     Fuzz(fuzz::Fuzz),
@@ -58,6 +60,7 @@ type Failure = Box<dyn std::error::Error>;
 /// Runs the program.
 pub fn main() -> ExitCode {
     let result = match Cli::parse().command {
+        Command::Bisect(command) => command.run(),
         Command::Check(command) => command.run(),
         Command::Explain(command) => command.run(),
         Command::Fuzz(command) => command.run(),

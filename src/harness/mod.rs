@@ -12,6 +12,7 @@ pub mod expect;
 pub mod finding;
 pub mod runner;
 pub mod show;
+pub mod triage;
 
 use serde::{Deserialize, Serialize};
 

@@ -117,6 +117,37 @@ impl<'a> Bench<'a> {
         Ok(findings)
     }
 
+    /// What a finding's folder tells: what the oracle said, and what came of the program, once more.
+    ///
+    /// # Errors
+    /// When an implementation cannot be started any more.
+    pub fn account(&mut self, finding: &Finding) -> Result<Account, String> {
+        let program = &finding.program;
+        let observed = self.subject.answer(program)?;
+        let expected = match (finding.signature.oracle, &mut self.against, &observed) {
+            (Oracle::Release, Some(against), _) => {
+                against.answer(program)?.map(|reply| Said::Reply(against.hello.clone(), reply))
+            }
+            (Oracle::Definition, _, Some(reply)) => self.other(program, reply)?,
+            _ => None,
+        };
+        let reference = || Said::Reply(Reference.hello(), Reference.run(program));
+        Ok(Account { observed, expected: expected.unwrap_or_else(reference) })
+    }
+
+    /// The first program that means the same and comes to something else.
+    fn other(&mut self, program: &Program, reply: &Reply) -> Result<Option<Said>, String> {
+        for question in questions_about(program, reply) {
+            let answer = self.subject.answer(&question.program)?;
+            let differs = answer.is_none_or(|answer| !judge_answer(program, reply, question.step, &answer).is_empty());
+            if differs && let Some(last) = question.program.steps.last() {
+                let pairs = vec![(program.steps[question.step].name.clone(), last.name.clone())];
+                return Ok(Some(Said::SameAs { rule: "by hand", program: question.program.clone(), pairs }));
+            }
+        }
+        Ok(None)
+    }
+
     fn is_supported(&self, program: &Program) -> bool {
         let hellos = [Some(self.subject.hello), self.against.as_ref().map(|against| against.hello)];
         hellos.into_iter().flatten().all(|hello| unsupported_by(hello, program).is_none())
@@ -177,6 +208,22 @@ impl<'a> Bench<'a> {
             }
         })
     }
+}
+
+/// Both sides of a finding.
+pub struct Account {
+    /// What came of the program; nothing if it broke the implementation.
+    pub observed: Option<Reply>,
+    /// What should have come of it.
+    pub expected: Said,
+}
+
+/// What an oracle said.
+pub enum Said {
+    /// These outcomes.
+    Reply(Hello, Reply),
+    /// The outcomes of a program that means the same, by a rule; and which of its values equal which.
+    SameAs { rule: &'static str, program: Program, pairs: Vec<(String, String)> },
 }
 
 /// A program that an oracle wants to be run as well, for the sake of a step.
@@ -302,6 +349,17 @@ impl<'a> Tested<'a> {
         }
         before.into_iter().for_each(|fault| each(Came::Fault(Fault { confirmed: true, ..fault })));
         Ok(())
+    }
+
+    /// What came of a program, if anything.
+    fn answer(&mut self, program: &Program) -> Result<Option<Reply>, String> {
+        let mut answer = None;
+        self.run(std::slice::from_ref(program), |_, came| {
+            if let Came::Reply(reply) = came {
+                answer = Some(reply);
+            }
+        })?;
+        Ok(answer)
     }
 
     fn run_one(&mut self, program: &Program) -> Result<Result<Reply, Fault>, String> {

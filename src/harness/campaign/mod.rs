@@ -19,6 +19,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::adapter::{Hello, Limits};
+use crate::case::Specification;
 use crate::generate::{Avoid, Options};
 use crate::program::Program;
 
@@ -70,6 +71,8 @@ pub struct Setup {
     pub stop: Arc<AtomicBool>,
     /// The known divergence that a finding is.
     pub known: Known,
+    /// What a finding's case refers to.
+    pub specification: Specification,
 }
 
 /// The programs that a plan means for implementations that say this of themselves.
@@ -262,6 +265,7 @@ impl Setup {
             deadline: None,
             stop: Arc::default(),
             known: Box::new(|_| None),
+            specification: Specification::default(),
         }
     }
 }

@@ -11,12 +11,14 @@ use std::time::{Duration, Instant};
 use sha2::{Digest, Sha256};
 
 use super::Setup;
-use super::bench::Bench;
+use super::bench::{Bench, Said};
 use super::journal::{Book, Example, Pursued};
 use super::tally::Tally;
 use crate::case::load_program;
 use crate::generate::{allows, shrink::shrink};
+use crate::harness::compare::Side;
 use crate::harness::finding::{Finding, Signature};
+use crate::harness::triage::{self, Dossier, Expected, README};
 use crate::program::Program;
 
 /// The folder of the findings in that of the campaign.
@@ -62,8 +64,11 @@ pub fn pursue(
                 }
             }
         };
-        let pursued = Pursued { folder: slug(&signature), signature, reproduced, simplest };
-        write(&folder, &pursued)?;
+        let name = match &finding {
+            Some(finding) => report(setup, bench, finding, &folder)?,
+            None => write(&folder, slug(&signature), &simplest, &signature)?,
+        };
+        let pursued = Pursued { folder: name, signature, reproduced, simplest };
         let mut book = book.lock().unwrap_or_else(PoisonError::into_inner);
         book.pursued(pursued).map_err(|error| format!("the journal cannot be written: {error}"))?;
         drop(book);
@@ -123,35 +128,46 @@ fn simplest(
     failed.map_or(Ok(simplest), Err)
 }
 
-/// Writes the folder of a finding. It is complete before it has its name.
-fn write(findings: &Path, pursued: &Pursued) -> Result<(), String> {
-    let (folder, unfinished) = (findings.join(&pursued.folder), findings.join(format!(".{}", pursued.folder)));
+/// Writes the folder of a finding that was seen again, and returns its name.
+fn report(setup: &Setup, bench: &mut Bench, finding: &Finding, folder: &Path) -> Result<String, String> {
+    let account = bench.account(finding)?;
+    let expected = match &account.expected {
+        Said::Reply(hello, reply) => Expected::Outcomes(Side { hello, reply }),
+        Said::SameAs { rule, program, pairs } => Expected::SameAs { rule, program, pairs },
+    };
+    let (implementation, observed) = (&setup.subject.1, account.observed.as_ref());
+    let dossier = Dossier { finding, expected, implementation, observed };
+    triage::write(&dossier, &setup.specification, folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    Ok(triage::folder_name(finding))
+}
+
+/// Writes the folder of a finding that was not seen again, and returns its name. It is complete before it has its name.
+fn write(findings: &Path, name: String, example: &Example, signature: &Signature) -> Result<String, String> {
+    let (folder, unfinished) = (findings.join(&name), findings.join(format!(".{name}")));
     let write = || {
         fs::create_dir_all(&unfinished)?;
-        fs::write(unfinished.join("case.yaml"), text(pursued))?;
+        fs::write(unfinished.join(README), text(example, signature))?;
         if folder.exists() {
             fs::remove_dir_all(&folder)?;
         }
         fs::rename(&unfinished, &folder)
     };
-    write().map_err(|error| format!("{}: {error}", folder.display()))
+    write().map_err(|error| format!("{}: {error}", folder.display()))?;
+    Ok(name)
 }
 
-/// The program as YAML, with what is wrong as comments.
-fn text(pursued: &Pursued) -> String {
-    let mut text = format!("# {}\n", pursued.signature);
-    let mut remark = |line: &str| text.push_str(&format!("# {}\n", line.replace('\n', "\n# ")));
-    if !pursued.reproduced {
-        remark("It was not seen again when the program was run once more, so it is not shrunk.");
+/// What was wrong, and the program.
+fn text(example: &Example, signature: &Signature) -> String {
+    let mut text =
+        format!("# {signature}\n\nIt was not seen again when the program was run once more, so it is not shrunk.\n\n");
+    example.fault.iter().for_each(|fault| text.push_str(&format!("{fault}\n")));
+    for difference in &example.differences {
+        text.push_str(&format!("- {} {}, by the {}\n", difference.value, difference.aspect.name(), difference.by));
+        text.push_str(&format!("  - expected: {}\n  - observed: {}\n", difference.expected, difference.observed));
     }
-    pursued.simplest.fault.iter().for_each(|fault| remark(fault));
-    for difference in &pursued.simplest.differences {
-        remark(&format!("{} {}, by the {}", difference.value, difference.aspect.name(), difference.by));
-        remark(&format!("  expected: {}", difference.expected));
-        remark(&format!("  observed: {}", difference.observed));
-    }
-    text.push_str("program:\n");
-    pursued.simplest.program.lines().for_each(|line| text.push_str(&format!("  {line}\n")));
+    text.push_str("\n```yaml\n");
+    text.push_str(&example.program);
+    text.push_str("```\n");
     text
 }
 
