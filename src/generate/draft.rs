@@ -226,7 +226,10 @@ impl<'a> Draft<'a> {
     /// Makes this very program; false if a step of it is none that the options leave to be made.
     pub fn remake(&mut self, program: &Program) -> bool {
         program.inputs.iter().for_each(|input| self.begin_with(input.clone()));
+        let is_there = |draft: &Draft, used| draft.find(used).is_some() || draft.missing.contains(&used);
         program.steps.iter().all(|step| match self.attempt(step.clone()) {
+            // What a tensor that was resized looks like is not known.
+            _ if !step.uses().all(|used| is_there(self, used)) => false,
             Trial::Kept(outcome) => {
                 self.learn(&outcome);
                 true

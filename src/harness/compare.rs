@@ -159,9 +159,13 @@ impl Extent {
     /// by half a unit of the sum of the magnitudes (Higham, Accuracy and Stability of Numerical Algorithms, 4.2), and
     /// a few more steps go before and after it. What is summed in a wider dtype is rounded only there.
     fn loss(self, dtype: DType) -> f64 {
+        self.additions(dtype) * self.terms * self.size
+    }
+
+    /// The same relative to the sum of the magnitudes.
+    fn additions(self, dtype: DType) -> f64 {
         let wider = matches!(dtype, DType::Float16 | DType::Bfloat16);
-        let additions = if wider { 0.0 } else { (self.terms - 1.0) / 2.0 };
-        (4.0 + additions) * self.terms * self.size
+        4.0 + if wider { 0.0 } else { (self.terms - 1.0) / 2.0 }
     }
 }
 
@@ -323,8 +327,8 @@ fn near(a: Scalar, b: Scalar, near: impl Fn(f64, f64) -> bool) -> bool {
 /// an absolute floor for sums that cancel. In double precision both sides round every term.
 fn within_tolerance(a: f64, b: f64, dtype: DType, extent: Extent) -> bool {
     let (digits, _) = precision(dtype);
-    let units = if digits == 53 { 256.0 } else { 16.0 };
-    let most = (units * a.abs().max(b.abs()).max(1.0)).max(extent.loss(dtype));
+    let units: f64 = if digits == 53 { 256.0 } else { 16.0 };
+    let most = (units.max(extent.additions(dtype)) * a.abs().max(b.abs()).max(1.0)).max(extent.loss(dtype));
     // Nothing is near an infinity.
     let finite = a.is_finite() && b.is_finite();
     same(a, b) || (finite && (a - b).abs() <= most * 2f64.powi(1 - digits))
