@@ -30,7 +30,8 @@ Examples:
 Exit codes: 0 conforms, 1 does not conform, 2 could not run.")]
 pub struct Check {
     /// reference, libtorch, libtorch@VERSION, or the command of an adapter; may be given more than once
-    /// [default: reference and libtorch].
+    /// [default: reference and libtorch]. libtorch@VERSION+LEVEL keeps libtorch to the vector instructions of a LEVEL:
+    /// default, avx2, avx512.
     #[arg(long = "impl", value_name = "NAME|CMD")]
     implementations: Vec<String>,
     /// Only the cases of this clause; may be given more than once.
@@ -122,13 +123,23 @@ fn did_you_mean<'a>(wanted: &str, ids: impl Iterator<Item = &'a str>) -> String 
     }
 }
 
+/// A version of libtorch, and the level of the processor's vector instructions that it is to use, if one is named.
+fn capability(version: &str) -> (&str, Option<&str>) {
+    match version.rsplit_once('+') {
+        Some((version, level)) if ["default", "avx2", "avx512"].contains(&level) => (version, Some(level)),
+        _ => (version, None),
+    }
+}
+
 /// The implementation that the command line means.
 fn runner(given: &str) -> Result<Runner, Failure> {
     let command = match given.split_once('@').unwrap_or((given, "")) {
         ("reference", "") => return Ok(Runner::Reference),
         ("libtorch", version) => {
+            let (version, level) = capability(version);
             let version = (!version.is_empty()).then_some(version);
-            CommandLine::new(install::libtorch(version, &Progress::auto())?.adapter)
+            let command = CommandLine::new(install::libtorch(version, &Progress::auto())?.adapter);
+            level.into_iter().fold(command, |command, level| command.env("ATEN_CPU_CAPABILITY", level))
         }
         _ => {
             let words = shlex::split(given).filter(|words| !words.is_empty());
@@ -172,5 +183,18 @@ impl Bar {
 
     fn clear(&self) {
         self.0.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_may_name_a_capability_level() {
+        assert_eq!(capability("2.13.0+avx2"), ("2.13.0", Some("avx2")));
+        assert_eq!(capability("+default"), ("", Some("default")));
+        assert_eq!(capability("2.13.0"), ("2.13.0", None));
+        assert_eq!(capability("2.13.0+cpu"), ("2.13.0+cpu", None), "a build, not a level");
     }
 }

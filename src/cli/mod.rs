@@ -3,6 +3,7 @@
 mod check;
 mod explain;
 mod libtorch;
+mod mutants;
 mod ops;
 
 use std::process::ExitCode;
@@ -33,6 +34,7 @@ enum Command {
     Check(check::Check),
     Explain(explain::Explain),
     Libtorch(libtorch::Libtorch),
+    Mutants(mutants::Mutants),
     Ops(ops::Ops),
 }
 
@@ -54,6 +56,7 @@ pub fn main() -> ExitCode {
         Command::Check(command) => command.run(),
         Command::Explain(command) => command.run(),
         Command::Libtorch(command) => libtorch::run(&command).map(|()| Ending::Conforms).map_err(Failure::from),
+        Command::Mutants(command) => command.run(),
         Command::Ops(command) => command.run(),
     };
     match result {

@@ -5,10 +5,12 @@
 
 pub mod check;
 pub mod compare;
+pub mod definition;
 pub mod divergence;
 pub mod event;
 pub mod expect;
 pub mod finding;
+pub mod mutants;
 pub mod runner;
 pub mod show;
 
