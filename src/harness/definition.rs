@@ -26,6 +26,10 @@ pub const MOST: usize = 4;
 /// The most elements that a variant may copy.
 const LARGEST: usize = 1 << 14;
 
+/// The most bytes that the values of a program may take together for it to have variants. An expanded tensor can claim
+/// millions of elements, and every variant would send them again.
+const HEAVIEST: usize = 1 << 20;
+
 /// A program that by definition means the same as another one in one step of it.
 #[derive(Clone, Debug)]
 pub struct Variant {
@@ -118,6 +122,11 @@ pub fn variants(program: &Program, reply: &Reply) -> Vec<Variant> {
 
 /// Every variant of a program, rule by rule. A simpler program shows the same as another if one of them does.
 pub fn all(program: &Program, reply: &Reply) -> Vec<Variant> {
+    let bytes =
+        reply.steps.iter().flat_map(|step| step.outcome.tensors()).map(|tensor| tensor.data.len()).sum::<usize>();
+    if bytes > HEAVIEST {
+        return Vec::new();
+    }
     let scenes: Vec<Scene> = (0..program.steps.len()).filter_map(|at| Scene::new(program, reply, at)).collect();
     Rule::ALL.iter().flat_map(|rule| scenes.iter().flat_map(|scene| rule.apply(scene))).collect()
 }

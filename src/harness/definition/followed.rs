@@ -14,7 +14,7 @@ use super::{Rule, Variant};
 pub struct Followed {
     /// The rule that it breaks.
     pub rule: Rule,
-    /// The operations in which it shows.
+    /// The operations in which it shows; for a gradient, through which it flows.
     pub ops: &'static [Op],
     /// What the outcome or the variant's says, in part.
     pub says: &'static str,
@@ -45,6 +45,13 @@ pub const FOLLOWED: &[Followed] = &[
               is the second, and is not",
     },
     Followed {
+        rule: Rule::Gradient,
+        ops: &[Op::MseLoss, Op::SmoothL1Loss, Op::HuberLoss, Op::SoftMarginLoss, Op::BinaryCrossEntropyWithLogits],
+        says: "",
+        why: "the gradient of a mean is divided by the number of elements of the operand, not of the mean, so that it is too \
+              large for an operand that was broadcast",
+    },
+    Followed {
         rule: Rule::Expanded,
         ops: &[Op::Einsum],
         says: "",
@@ -57,10 +64,13 @@ pub const FOLLOWED: &[Followed] = &[
 /// The contradiction that explains all the differences between a program and its variant.
 pub fn followed(variant: &Variant, program: &Program, differences: &[Difference]) -> Option<&'static Followed> {
     let op = program.steps.get(variant.step)?.op;
+    let flows = |known: &Followed| {
+        known.rule == Rule::Gradient && program.steps.iter().any(|step| known.ops.contains(&step.op))
+    };
     FOLLOWED.iter().find(|known| {
         let says = |difference: &Difference| {
             difference.expected.contains(known.says) || difference.observed.contains(known.says)
         };
-        known.rule == variant.rule && known.ops.contains(&op) && differences.iter().all(says)
+        known.rule == variant.rule && (known.ops.contains(&op) || flows(known)) && differences.iter().all(says)
     })
 }

@@ -121,10 +121,12 @@ pub(super) const GRADIENTS: &[Mutant] = mutants! { "gradients"
                 reshape(tensor, tensor.shape.sizes().iter().copied().filter(|size| *size != 1).collect());
             }
         };
-    "gradient-over-the-wrong-dimension" "the gradient of what was broadcast is summed the other way round" Elements
+    "gradient-over-the-wrong-dimension" "the gradient of what was broadcast is summed over its own dimensions, too" Elements
         => |seen, elements| {
-            if seen.step().op == Op::Grad && was_broadcast(seen) {
-                elements.reverse();
+            let value = |element: &Scalar| if let Scalar::Float(value) = element { *value } else { 0.0 };
+            let total = elements.iter().map(value).sum();
+            if was_broadcast(seen) {
+                gradients(seen, elements, |_| total);
             }
         };
     "gradient-of-one-element" "the gradient of what was broadcast is that of one element" Elements => |seen, elements| {
