@@ -32,9 +32,9 @@ fn faults_are_found() {
     {
         let outcome = look_for(mutant(id), &SEARCH);
         assert!(!outcome.found.is_empty(), "{id} is not found in {} programs", outcome.programs);
-        for found in &outcome.found {
-            assert!(found.steps >= 1 && found.steps <= 3, "{id}: {found:?}");
-        }
+        // What was found first is cut down to little.
+        let steps = outcome.found[0].steps;
+        assert!((1..=3).contains(&steps), "{id}: {:?}", outcome.found);
     }
 }
 
@@ -42,7 +42,7 @@ fn faults_are_found() {
 #[test]
 fn the_definition_finds_faults_by_itself() {
     let search = Search { patience: 400, ..SEARCH };
-    for id in ["lt-takes-equal", "only-strided-operands", "target-not-written"] {
+    for id in ["vector-body", "number-has-a-dimension", "target-not-written"] {
         let outcome = look_for(mutant(id), &search);
         let by_definition = outcome.found.iter().any(|found| found.oracle == Oracle::Definition);
         assert!(by_definition, "{id}: {:?}", outcome.found);
