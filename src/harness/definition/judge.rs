@@ -38,10 +38,14 @@ pub(super) fn judge(variant: &Variant, program: &Program, reply: &Reply, other: 
     let Some(scene) = Scene::new(program, reply, variant.step) else { return Vec::new() };
     let mut judge = Judge { rule: variant.rule, scene, differences: Vec::new() };
     let came = |at: usize| other.steps.get(at).map(|step| &step.outcome);
-    // A place that the root is not made of adds nothing to a gradient, and has none.
-    let mut late = other.steps.iter().skip(variant.step);
-    if variant.rule == Rule::Gradient && late.any(|step| matches!(step.outcome, Outcome::Value(Value::Nothing))) {
-        return Vec::new();
+    // What the root is not made of has no gradient, and adds none to that of the leaf.
+    let none = |at: usize| matches!(came(at), Some(Outcome::Value(Value::Nothing)));
+    if let (Rule::Gradient, Claim::Same { at, .. }) = (variant.rule, &variant.claim) {
+        let (leaf, place) = (variant.step, variant.step + 1);
+        let together = *at > place + 1;
+        if none(place) || (together && none(leaf)) {
+            return Vec::new();
+        }
     }
     let own = judge.scene.outcome;
     match &variant.claim {
