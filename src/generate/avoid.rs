@@ -133,8 +133,8 @@ avoid! {
     /// Powers with an exponent that float32 rounds: libtorch's loop over single elements takes it as it is, the vector loop
     /// does not.
     RoundedExponents: rounded_exponents,
-    /// Gradients of functions whose operands are of several kinds: the formulas that libtorch differentiates them by
-    /// refuse some, in the words of the operations that they are made of.
+    /// Gradients of functions whose operands are of several dtypes: the formulas that libtorch differentiates them by
+    /// refuse some, in the words of the operations that they are made of, and round what others come to in between.
     MixedGradients: mixed_gradients,
     /// Copies of fractions that an integer dtype cannot hold, which C++ leaves undefined.
     UndefinedCopies: undefined_copies,
