@@ -238,10 +238,6 @@ pub(super) fn check_memory(layout: &Layout, dtype: DType, request: Request) -> R
     let (sizes, strides) = (layout.shape.sizes(), &layout.strides);
     let elements = sizes.iter().try_fold(1u64, |product, &size| product.checked_mul(size as u64));
     let bytes = elements.and_then(|elements| elements.checked_mul(dtype.size() as u64));
-    // Bytes are counted in 64 bits, elements in 63.
-    if bytes.is_some() && elements.is_some_and(|elements| i64::try_from(elements).is_err()) {
-        return Err(Rejection::Numel.into());
-    }
     match bytes.and_then(|bytes| i64::try_from(bytes).ok()) {
         None if request == Request::RowMajor => Err(ViewFault::StorageOverflow { sizes: sizes.to_vec() }.into()),
         None => Err(ViewFault::StridedOverflow { sizes: sizes.to_vec(), strides: strides.clone() }.into()),
