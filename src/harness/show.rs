@@ -104,7 +104,8 @@ fn nest(elements: &[String], sizes: &[i64], most: usize, at: &mut usize, text: &
         if index > 0 {
             text.push_str(", ");
         }
-        if *at >= most {
+        // A tensor without elements can have any number of empty rows.
+        if *at >= most || index >= most as i64 {
             text.push('…');
             break;
         }
@@ -235,6 +236,12 @@ mod tests {
         assert_eq!(tensor(&floats(&[2, 2], 0)), "float32 [2, 2] [[0.0, 0.1], [0.2, 0.3]]");
         assert_eq!(element(Scalar::Float(f64::from(0.1f32)), DType::Float64), "0.10000000149011612");
         assert_eq!(element(Scalar::Float(-0.0), DType::Float32), "-0.0");
+    }
+
+    #[test]
+    fn empty_rows_are_cut_too() {
+        assert!(tensor(&floats(&[1 << 40, 0], 0)).len() < 200);
+        assert_eq!(tensor(&floats(&[2, 0], 0)), "float32 [2, 0] [[], []]");
     }
 
     #[test]
