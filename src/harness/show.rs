@@ -120,8 +120,7 @@ fn nest(elements: &[String], sizes: &[i64], most: usize, at: &mut usize, text: &
         if index > 0 {
             text.push_str(", ");
         }
-        // A tensor without elements can have any number of empty rows.
-        if *at >= most || index >= most as i64 {
+        if *at >= most {
             text.push('…');
             break;
         }
@@ -254,7 +253,6 @@ mod tests {
     }
 
     #[test]
-<<<<<<< HEAD
     fn the_text_is_short_however_many_lists_there_are() {
         let text = tensor(&floats(&[1 << 62, 0], 0));
         assert!(text.len() < 400, "{} characters", text.len());
@@ -265,11 +263,6 @@ mod tests {
         let (few, many) = (floats(&[2, 2], 0), floats(&[6, 7], 0));
         assert_eq!(tensor_at(&few, 1), tensor(&few));
         assert!(tensor_at(&many, 40).ends_with("…]; at [5, 5] 4.0"), "{}", tensor_at(&many, 40));
-=======
-    fn empty_rows_are_cut_too() {
-        assert!(tensor(&floats(&[1 << 40, 0], 0)).len() < 200);
-        assert_eq!(tensor(&floats(&[2, 0], 0)), "float32 [2, 0] [[], []]");
->>>>>>> w-oracles
     }
 
     #[test]

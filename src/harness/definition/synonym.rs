@@ -2,7 +2,7 @@
 
 use half::{bf16, f16};
 
-use crate::ops::{Family, Form, Op, ParamKind, Signature};
+use crate::ops::{Family, Form, Op, ParamKind, Quirk, Signature};
 use crate::program::{Arg, Input, Program, Step, ValueRef};
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
@@ -139,16 +139,7 @@ fn other_words(scene: &Scene) -> Option<(Op, Vec<Arg>, Compared)> {
         Op::Gt => words(Op::Lt, swapped(), Elements),
         Op::Le => words(Op::Ge, swapped(), Elements),
         Op::Ge => words(Op::Le, swapped(), Elements),
-        Op::Eq
-        | Op::Ne
-        | Op::LogicalAnd
-        | Op::LogicalOr
-        | Op::LogicalXor
-        | Op::BitwiseAnd
-        | Op::BitwiseOr
-        | Op::BitwiseXor
-        | Op::Gcd
-        | Op::Lcm => words(op, swapped(), Elements),
+        op if op.info().has(Quirk::Commutes) => words(op, swapped(), Elements),
         Op::FloorDivide => {
             let floor = Arg::Text("floor".to_owned());
             words(Op::Div, vec![args[0].clone(), args[1].clone(), floor], Elements)
