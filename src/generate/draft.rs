@@ -443,8 +443,10 @@ impl<'a> Draft<'a> {
         // Roots, powers and logarithms of whole numbers are rounded, whatever they come to.
         let rounded =
             info.compare == Compare::Tolerance && matches!(info.kernel, "loss" | "distance" | "moment" | "norm");
-        // What is a whole number by rounding alone need not be one in another order.
-        let fractions = step.uses().filter_map(|used| self.find(used)).any(|known| known.tameness < Tameness::Whole);
+        // What is a whole number by rounding alone need not be one in another order. Of 16 bits products are rounded, too.
+        let narrow = |known: &Known| matches!(known.tensor.dtype, DType::Float16 | DType::Bfloat16);
+        let rounds = |known: &Known| known.tameness < Tameness::Whole || (info.kernel == "product" && narrow(known));
+        let fractions = step.uses().filter_map(|used| self.find(used)).any(rounds);
         let grad = info.differentiable && step.uses().filter_map(|used| self.find(used)).any(|known| known.grad);
         let several = !matches!(outcome.outcome, Outcome::Value(crate::program::Value::Tensor(_)));
         for (part, tensor) in outcome.outcome.tensors().iter().enumerate() {

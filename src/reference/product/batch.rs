@@ -29,6 +29,14 @@ pub(in super::super) fn bmm(machine: &mut Machine, call: &Call) -> Result<Slot> 
     Ok(Slot::Tensor(result))
 }
 
+/// Warns where a summand is copied to a real dtype and loses its imaginary parts.
+fn warn_of_parts(machine: &mut Machine, summand: &Tensor, dtype: DType, shape: &Shape) {
+    let real = matches!(dtype.category(), Category::Integral | Category::Floating);
+    if summand.dtype.category() == Category::Complex && real && shape.numel() > 0 {
+        machine.warnings.push("Casting complex values to real discards the imaginary part".to_owned());
+    }
+}
+
 /// Refuses a result of integers that gradients should flow through.
 fn check_differentiable(operands: &[&Tensor], dtype: DType) -> Result<()> {
     let differentiated = operands.iter().any(|operand| operand.node.is_some());
@@ -53,9 +61,8 @@ pub(in super::super) fn baddbmm(machine: &mut Machine, call: &Call) -> Result<Sl
     let target = set_output(machine, call, &shape, b.dtype)?;
     let added = Some((&summand, beta)).filter(|_| !factor::is_zero(beta));
     let filled = added.is_some() && shape.numel() > 0;
-    let real = matches!(b.dtype.category(), Category::Integral | Category::Floating);
-    if filled && a.dtype.category() == Category::Complex && real {
-        machine.warnings.push("Casting complex values to real discards the imaginary part".to_owned());
+    if filled {
+        warn_of_parts(machine, &summand, b.dtype, &shape);
     }
     let values = if shape.numel() == 0 {
         Ok(Buffer::zeros(b.dtype, 0))
@@ -144,8 +151,11 @@ pub(in super::super) fn addbmm(machine: &mut Machine, call: &Call) -> Result<Slo
         }
     }
     let dtype = target.map_or(input.dtype, |target| machine.tensor(target).dtype);
-    let mut sum = converted(machine, &summand, dtype);
     let kept = !factor::is_zero(beta);
+    if kept {
+        warn_of_parts(machine, &summand, dtype, &shape);
+    }
+    let mut sum = converted(machine, &summand, dtype);
     let outcome = accumulate(machine, &mut sum, &a, &b, [beta, alpha]);
     if outcome.is_err() && kept {
         copied(machine, call, target, &sum)?;
