@@ -35,7 +35,7 @@ fn serve_lines(bytes: &[u8]) {
 
 /// A program and the reply to it: what is read back is what was written.
 fn round_trip(bytes: &[u8]) {
-    let program = generate::program(bytes, &Options::default());
+    let program = generate::fuzzed(bytes, &Options::default());
     let reply = Reference.run(&program);
     let seq = bytes.len() as u64;
     survives(&Request::Run { seq, program });

@@ -2,23 +2,34 @@
 
 #![no_main]
 
+use std::sync::LazyLock;
+
 use broadcheck::adapter::Implementation;
-use broadcheck::case::render;
-use broadcheck::generate::{self, Options, by_hand};
+use broadcheck::generate::{Options, by_hand};
 use broadcheck::program::Outcome;
 use broadcheck::reference::Reference;
+use broadcheck_fuzz::{Generated, Programs};
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| {
-    let program = generate::program(bytes, &Options::default());
-    let reply = Reference.run(&program);
+struct Everything;
+
+impl Programs for Everything {
+    fn options() -> &'static Options {
+        static OPTIONS: LazyLock<Options> = LazyLock::new(Options::default);
+        &OPTIONS
+    }
+}
+
+fuzz_target!(|case: Generated<Everything>| {
+    let program = &case.program;
+    let reply = broadcheck_fuzz::reference(program);
     for (at, (step, came)) in program.steps.iter().zip(&reply.steps).enumerate() {
         if let Outcome::Failed(why) = &came.outcome {
-            panic!("step {} failed: {why}\n{}", step.name, render::program(&program));
+            panic!("step {} failed: {why}\n{case:?}", step.name);
         }
-        let Some(by_hand) = by_hand::by_hand(&program, &reply, at) else { continue };
+        let Some(by_hand) = by_hand::by_hand(program, &reply, at) else { continue };
         if let Some(difference) = by_hand::difference(&came.outcome, &Reference.run(&by_hand)) {
-            panic!("step {}, by hand: {difference}\n{}", step.name, render::program(&program));
+            panic!("step {}, by hand: {difference}\n{case:?}", step.name);
         }
     }
 });

@@ -13,7 +13,7 @@ use crate::tensor::{Category, DType};
 use super::avoid::sums;
 use super::shape::{self, Palette};
 use super::value::{self, Tameness};
-use super::{MAX_ELEMENTS, MAX_INPUTS, MAX_STEPS, Options, avoid, chance};
+use super::{MAX_ELEMENTS, MAX_INPUTS, MAX_STEPS, Options, avoid, chance, seed};
 
 /// More elements than there can be memory for.
 const BEYOND_MEMORY: usize = 1 << 47;
@@ -75,7 +75,7 @@ impl<'a> Draft<'a> {
     /// Makes inputs and steps until the bytes or the limits end it.
     pub fn fill(&mut self, u: &mut Unstructured) -> Result<()> {
         let palette = Palette::new(u)?;
-        let gradients = chance(u, 1, 4)?;
+        let gradients = chance(u, self.options.gradients, 4)?;
         let together = self.together(u, &palette)?;
         self.inputs(u, &palette, gradients, &together)?;
         // What follows a program with gradients takes up to four steps more.
@@ -126,7 +126,7 @@ impl<'a> Draft<'a> {
     ) -> Result<()> {
         // Operands of one dtype in half of the programs: most rejections for dtypes would hide what comes after them.
         let mut common = *u.choose(&self.options.dtypes)?;
-        let mut mixed: bool = u.arbitrary()?;
+        let mut mixed = u.arbitrary::<bool>()? || self.options.mixed;
         // Products want one dtype, and most of them, and the other functions of inputs that go together, floats.
         if !together.is_empty() && chance(u, 7, 8)? {
             mixed = false;
@@ -153,18 +153,84 @@ impl<'a> Draft<'a> {
                 _ => value::elements(u, dtype, &shape, at)?,
             };
             let requires_grad = gradients && dtype.category() >= Category::Floating && !chance(u, 1, 4)?;
-            let tensor = TensorValue { dtype, shape: shape.clone(), data: data.clone(), strides: None, storage: None };
-            self.known.push(Known {
-                at: ValueRef { value: at, part: None },
-                tameness: Tameness::of(&tensor),
-                tensor,
-                tolerated: false,
-                inexact: false,
-                grad: requires_grad,
-            });
-            self.program.inputs.push(Input { name: format!("x{at}"), dtype, shape, data, requires_grad });
+            self.input(Input { name: format!("x{at}"), dtype, shape, data, requires_grad });
         }
         Ok(())
+    }
+
+    fn input(&mut self, input: Input) {
+        let Input { dtype, shape, data, requires_grad, .. } = &input;
+        let tensor =
+            TensorValue { dtype: *dtype, shape: shape.clone(), data: data.clone(), strides: None, storage: None };
+        self.known.push(Known {
+            at: ValueRef { value: self.program.inputs.len(), part: None },
+            tameness: Tameness::of(&tensor),
+            tensor,
+            tolerated: false,
+            inexact: false,
+            grad: *requires_grad,
+        });
+        self.program.inputs.push(input);
+    }
+
+    /// Takes over the program that is written in the bytes, as far as the options leave it, and goes on from there while
+    /// there are bytes.
+    pub fn adopt(&mut self, u: &mut Unstructured) -> Result<()> {
+        let Program { inputs, steps } = seed::read(u, &self.options.ops);
+        inputs.into_iter().for_each(|input| self.input(input));
+        let mut moved: Vec<Option<usize>> = (0..self.program.inputs.len()).map(Some).collect();
+        for step in steps {
+            let next = self.program.inputs.len() + self.program.steps.len();
+            let trial = self.placed(step, &moved).map(|step| self.attempt(step));
+            moved.push(match trial {
+                Some(Trial::Kept(outcome)) => {
+                    self.learn(&outcome);
+                    Some(next)
+                }
+                Some(Trial::Dropped) | None => None,
+                Some(Trial::Broken) => return Ok(()),
+            });
+        }
+        let palette = Palette::new(u)?;
+        while !u.is_empty() && self.program.steps.len() < MAX_STEPS && self.step(u, &palette)? {}
+        Ok(())
+    }
+
+    /// The step at the end of the program, on the tensors that are there now; `None` without any.
+    fn placed(&self, step: Step, moved: &[Option<usize>]) -> Option<Step> {
+        let args = step.args.into_iter().map(|arg| self.moved(arg, moved)).collect::<Option<_>>()?;
+        let out = match step.out {
+            Some(out) => Some(self.there(out, moved)?),
+            None => None,
+        };
+        Some(self.named(step.op, step.form, args, out))
+    }
+
+    /// The argument with the tensors that are there now.
+    fn moved(&self, arg: Arg, moved: &[Option<usize>]) -> Option<Arg> {
+        Some(match arg {
+            Arg::Tensor(value) => Arg::Tensor(self.there(value, moved)?),
+            Arg::Tensors(values) => {
+                Arg::Tensors(values.into_iter().map(|value| self.there(value, moved)).collect::<Option<_>>()?)
+            }
+            Arg::Indices(values) => {
+                let there = |value: Option<ValueRef>| match value {
+                    Some(value) => self.there(value, moved).map(Some),
+                    None => Some(None),
+                };
+                Arg::Indices(values.into_iter().map(there).collect::<Option<_>>()?)
+            }
+            other => other,
+        })
+    }
+
+    /// Where a value is now that steps before it may have been left out; another one if it is not there.
+    fn there(&self, value: ValueRef, moved: &[Option<usize>]) -> Option<ValueRef> {
+        let number = moved.get(value.value).copied().flatten();
+        let there = number.map(|number| ValueRef { value: number, ..value });
+        let usable = |there: &ValueRef| self.find(*there).is_some() || self.missing.contains(there);
+        let other = || self.known.get(value.value % self.known.len().max(1)).map(|known| known.at);
+        there.filter(usable).or_else(other)
     }
 
     /// Whether some of the inputs should be masks or indices: the more of the operations take such, the more often.

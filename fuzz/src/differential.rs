@@ -1,0 +1,51 @@
+//! libtorch, in this process, against the reference.
+
+use std::sync::LazyLock;
+
+use broadcheck::adapter::{Hello, Implementation};
+use broadcheck::case::render;
+use broadcheck::generate::{Focus, Options};
+use broadcheck::harness::compare::{Side, compare};
+use broadcheck::program::Program;
+use broadcheck::reference::Reference;
+use broadcheck_libtorch::Libtorch;
+
+/// The target whose programs are about the focus: libtorch comes to what the reference comes to.
+#[macro_export]
+macro_rules! differential {
+    ($focus:ident) => {
+        struct $focus;
+
+        impl $crate::Programs for $focus {
+            fn options() -> &'static broadcheck::generate::Options {
+                static OPTIONS: std::sync::LazyLock<broadcheck::generate::Options> =
+                    std::sync::LazyLock::new(|| $crate::differential::about(broadcheck::generate::Focus::$focus));
+                &OPTIONS
+            }
+        }
+
+        libfuzzer_sys::fuzz_target!(|case: $crate::Generated<$focus>| $crate::differential::judge(&case.program));
+    };
+}
+
+static REFERENCE: LazyLock<Hello> = LazyLock::new(|| Reference.hello());
+static LIBTORCH: LazyLock<Hello> = LazyLock::new(|| Libtorch::new().hello());
+
+/// What libtorch declares of what the focus includes, less what has no one outcome.
+pub fn about(focus: Focus) -> Options {
+    Options::comparable(&LIBTORCH).about(focus)
+}
+
+/// Panics with all that is different, and with the program.
+pub fn judge(program: &Program) {
+    let (wanted, got) = (crate::reference(program), Libtorch::new().run(program));
+    let (expected, observed) = (Side { hello: &REFERENCE, reply: &wanted }, Side { hello: &LIBTORCH, reply: &got });
+    let differences = compare(program, expected, observed);
+    if !differences.is_empty() {
+        let lines = differences.iter().map(|difference| {
+            let (value, aspect) = (&difference.value, difference.aspect.name());
+            format!("{value} {aspect}:\n  reference: {}\n  libtorch:  {}\n", difference.expected, difference.observed)
+        });
+        panic!("{}program:\n{}", lines.collect::<String>(), render::program(program));
+    }
+}
