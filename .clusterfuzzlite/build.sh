@@ -33,7 +33,7 @@ for source in fuzz/fuzz_targets/*.rs; do
     target=$(basename "$source" .rs)
     cp "$BUILT/$target" "$OUT/$target"
     # libtorch keeps memory until the process ends.
-    printf '[libfuzzer]\nmax_len = 2048\n\n[asan]\ndetect_leaks = 0\n' >"$OUT/$target.options"
+    printf '[libfuzzer]\nmax_len = 4096\n\n[asan]\ndetect_leaks = 0\n' >"$OUT/$target.options"
     (cd "$WORK/seeds/$target" && rm -f "$OUT/${target}_seed_corpus.zip" && zip -q -r "$OUT/${target}_seed_corpus.zip" .)
     if [ -e "$WORK/seeds/$target.dict" ]; then
         cp "$WORK/seeds/$target.dict" "$OUT/"

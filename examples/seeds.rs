@@ -64,9 +64,9 @@ fn programs(specification: &Specification, seeds: &mut Seeds) {
         let Some(bytes) = generate::seed(&case.program) else { continue };
         let ops: Vec<Op> = case.program.steps.iter().map(|step| step.op).collect();
         for focus in Focus::ALL.iter().filter(|focus| ops.iter().all(|op| focus.includes(op.info()))) {
-            seeds.entry(focus.name()).or_default().insert(file(case), bytes.clone());
+            seeds.entry(focus.name()).or_default().insert(file(&case.id), bytes.clone());
         }
-        seeds.entry("reference").or_default().insert(file(case), bytes);
+        seeds.entry("reference").or_default().insert(file(&case.id), bytes);
     }
 }
 
@@ -89,7 +89,7 @@ fn texts(
         yaml_keys(&serde_yaml::from_str(&text)?, words);
         for (id, entry) in entries(&text) {
             let named: String = clauses.iter().filter(|(id, _)| entry.contains(**id)).map(|(_, text)| *text).collect();
-            seeds.insert(id.replace('/', "-"), [&documents, named.as_str(), entry].join("\n---\n").into_bytes());
+            seeds.insert(file(id), [&documents, named.as_str(), entry].join("\n---\n").into_bytes());
         }
     }
     for case in &specification.cases {
@@ -134,9 +134,9 @@ fn messages(
     Ok(())
 }
 
-/// A name for the file of a case.
-fn file(case: &Case) -> String {
-    case.id.replace('/', "-")
+/// An id as the name of a file.
+fn file(id: &str) -> String {
+    id.replace(|c: char| !c.is_ascii_alphanumeric(), "-")
 }
 
 /// The operations of a case and their forms, as a name of a file.
