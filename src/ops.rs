@@ -354,6 +354,12 @@ pub enum Quirk {
     NumberFirstInPlace,
     /// What is added is the product with the negative of the factor (`sub_out`).
     NegatedFactor,
+    /// For the gradient of an operand, it and the result are kept, and not the other operand (`derivatives.yaml`).
+    KeepsOwn,
+    /// For the gradient of the first operand, it and the result are kept, for that of the second one nothing.
+    KeepsFirst,
+    /// For the gradient of the first operand, the second one is kept, for that of the second one the result.
+    KeepsSecond,
     /// `out=` has no autograd of its own, and is refused in the words of the fallback (`autogradNotImplementedFallback`).
     AutogradFallback,
     /// Autograd does not see it at all, not even when it writes to a leaf.

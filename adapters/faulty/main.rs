@@ -72,6 +72,8 @@ const FAULTS: &[Fault] = faults! {
 
     Strike "dies" "aborts instead of answering" in "programs with OPERATION" => Strike::Dies;
     Strike "quits" "exits with status 0 instead of answering" in "programs with OPERATION" => Strike::Quits;
+    Strike "greedy" "takes memory until it gets no more instead of answering" in "programs with OPERATION"
+        => Strike::Greedy;
     Strike "hangs" "never answers" in "programs with OPERATION" => Strike::Hangs;
     Strike "rubbish" "writes a line that is no JSON instead of answering" in "programs with OPERATION"
         => Strike::Rubbish;

@@ -13,6 +13,7 @@ use broadcheck::program::{Outcome, Program, Reply, Value};
 pub enum Strike {
     Dies,
     Quits,
+    Greedy,
     Hangs,
     Rubbish,
     Banner,
@@ -76,6 +77,13 @@ fn answer(
     match strike {
         Strike::Dies => std::process::abort(),
         Strike::Quits => std::process::exit(0),
+        Strike::Greedy => {
+            // Address space only: what counts is what it asks for, and the machine is to stay usable.
+            let mut taken: Vec<Vec<u8>> = Vec::new();
+            loop {
+                taken.push(Vec::with_capacity(1 << 28));
+            }
+        }
         Strike::Hangs => sleep_forever(),
         Strike::Rubbish => {
             writeln!(output, "assertion failed: it was fine yesterday")?;

@@ -22,12 +22,12 @@ impl Programs for Everything {
 
 fuzz_target!(|case: Generated<Everything>| {
     let program = &case.program;
-    let reply = broadcheck_fuzz::reference(program);
+    let reply = case.reply();
     for (at, (step, came)) in program.steps.iter().zip(&reply.steps).enumerate() {
         if let Outcome::Failed(why) = &came.outcome {
             panic!("step {} failed: {why}\n{case:?}", step.name);
         }
-        let Some(by_hand) = by_hand::by_hand(program, &reply, at) else { continue };
+        let Some(by_hand) = by_hand::by_hand(program, reply, at) else { continue };
         if let Some(difference) = by_hand::difference(&came.outcome, &Reference.run(&by_hand)) {
             panic!("step {}, by hand: {difference}\n{case:?}", step.name);
         }

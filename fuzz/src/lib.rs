@@ -9,11 +9,9 @@ use std::marker::PhantomData;
 use std::panic::{self, AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 
-use broadcheck::adapter::Implementation;
 use broadcheck::case::render;
 use broadcheck::generate::{self, Options};
 use broadcheck::program::{Program, Reply};
-use broadcheck::reference::Reference;
 use libfuzzer_sys::arbitrary::{self, Arbitrary, Unstructured};
 
 /// Which programs a target is given.
@@ -22,9 +20,12 @@ pub trait Programs {
     fn options() -> &'static Options;
 }
 
-/// A program out of the bytes of a fuzzer. `Debug` shows it as a case of the specification has it.
+/// A program out of the bytes of a fuzzer, and what the reference comes to. `Debug` shows it as a case of the
+/// specification has it.
 pub struct Generated<P> {
     pub program: Program,
+    /// `None` if the reference panics over the program, which [`Generated::reply`] shows.
+    reply: Option<Reply>,
     of: PhantomData<P>,
 }
 
@@ -32,8 +33,9 @@ impl<P: Programs> Arbitrary<'_> for Generated<P> {
     fn arbitrary(u: &mut Unstructured<'_>) -> arbitrary::Result<Self> {
         let bytes = u.bytes(u.len())?;
         // The generator goes on where the reference panics, so that there is a program to show.
-        let program = caught(|| generate::fuzzed(bytes, P::options())).unwrap_or_default();
-        Ok(Generated { program, of: PhantomData })
+        let made = caught(|| generate::fuzzed(bytes, P::options()));
+        let (program, reply) = made.unwrap_or_else(|| panic!("the generator panics"));
+        Ok(Generated { program, reply, of: PhantomData })
     }
 }
 
@@ -43,10 +45,11 @@ impl<P> fmt::Debug for Generated<P> {
     }
 }
 
-/// What the reference comes to. A panic of it ends the process like any other, but not without the program.
-pub fn reference(program: &Program) -> Reply {
-    let reply = caught(|| Reference.run(program));
-    reply.unwrap_or_else(|| panic!("the reference panics\nprogram:\n{}", render::program(program)))
+impl<P> Generated<P> {
+    /// What the reference comes to. A panic of it ends the process like any other, but not without the program.
+    pub fn reply(&self) -> &Reply {
+        self.reply.as_ref().unwrap_or_else(|| panic!("the reference panics\n{self:?}"))
+    }
 }
 
 /// What comes of work that may panic, which would end the process otherwise: libFuzzer's hook sees to that.

@@ -58,13 +58,21 @@ pub(super) struct Ended {
 }
 
 impl Child {
-    /// Starts the process. Lines longer than `max_line` are not read to their end.
-    pub(super) fn spawn(command: &mut process::Command, max_line: usize) -> io::Result<Child> {
+    /// Starts the process, with at most so many bytes of address space. Lines longer than `max_line` are not read to
+    /// their end.
+    pub(super) fn spawn(command: &mut process::Command, max_line: usize, memory: Option<u64>) -> io::Result<Child> {
         // A group of its own, so that what a wrapper (a shell, `uv run`) started can be ended along with it. The price
         // is that Ctrl-C does not reach it: it sees the end of its input instead.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(command, 0);
         let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+        if let Some(bytes) = memory
+            && let Err(error) = limit_memory(process.id(), bytes)
+        {
+            let _ = process.kill();
+            let _ = process.wait();
+            return Err(error);
+        }
         let stdin = process.stdin.take().expect("standard input was asked for");
         let stdout = process.stdout.take().expect("standard output was asked for");
         let stderr = process.stderr.take().expect("standard error was asked for");
@@ -246,6 +254,23 @@ fn wait(process: &mut process::Child, limit: Duration) -> Option<ExitStatus> {
         thread::sleep(nap);
         nap = (nap * 2).min(Duration::from_millis(50));
     }
+}
+
+/// Limits the address space of a process that has only just begun, and of what it will start.
+#[cfg(target_os = "linux")]
+fn limit_memory(process: u32, bytes: u64) -> io::Result<()> {
+    use rustix::process::{Pid, Resource, Rlimit, prlimit};
+    let limit = Rlimit { current: Some(bytes), maximum: Some(bytes) };
+    match prlimit(i32::try_from(process).ok().and_then(Pid::from_raw), Resource::As, limit) {
+        // One that has ended already needs no limit; its end is seen where it is listened to.
+        Ok(_) | Err(rustix::io::Errno::SRCH) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn limit_memory(_process: u32, _bytes: u64) -> io::Result<()> {
+    Ok(())
 }
 
 /// Kills what is left of a process group. Its number cannot belong to anyone else while a member lives.

@@ -53,7 +53,7 @@ pub(super) fn launch(command: &CommandLine, limits: &Limits) -> Result<(Child, H
     let program = command.name();
     let mut process = std::process::Command::new(&command.program);
     process.args(&command.args).envs(command.env.iter().map(|(name, value)| (name, value)));
-    let child = match Child::spawn(&mut process, limits.line) {
+    let child = match Child::spawn(&mut process, limits.line, limits.memory) {
         Ok(child) => child,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(StartError::NotFound { program }),
         Err(source) => return Err(StartError::Spawn { program, source }),

@@ -46,11 +46,15 @@ pub struct Limits {
     pub restarts: usize,
     /// The longest line in bytes.
     pub line: usize,
+    /// The address space of its process in bytes, where the system can limit it (Linux). What asks for more is refused,
+    /// by the library or by the end of the process, before the machine runs out of memory.
+    pub memory: Option<u64>,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { hello: Duration::from_secs(120), program: Duration::from_secs(20), restarts: 64, line: 256 << 20 }
+        let (hello, program) = (Duration::from_secs(120), Duration::from_secs(20));
+        Limits { hello, program, restarts: 64, line: 256 << 20, memory: None }
     }
 }
 

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use super::load::Fill;
 use super::model::{Case, Expectation, Expected, ExpectedRejection, Source};
-use crate::ops::Form;
+use crate::ops::{Form, ParamDefault};
 use crate::program::{Arg, Input, Program, ShapeArg, Step, ValueRef};
 use crate::tensor::shape::bracketed;
 use crate::tensor::{Buffer, DType, Scalar, Shape, index};
@@ -103,7 +103,7 @@ fn step(program: &Program, step: &Step) -> String {
     for (param, arg) in step.op.info().signature.params().iter().zip(&step.args) {
         let value = |arg| argument(program, arg);
         match (param.default, arg) {
-            (Some(default), arg) if Arg::from(default) == *arg => {}
+            (Some(default), arg) if is_default(default, arg) => {}
             (Some(_), arg) => keywords.push(format!(", {}: {}", param.name, value(arg))),
             (None, Arg::Tensors(values)) => positional.extend(values.iter().map(|value| reference(program, *value))),
             (None, Arg::Shapes(shapes)) => positional.extend(shapes.iter().map(shape_arg)),
@@ -112,6 +112,13 @@ fn step(program: &Program, step: &Step) -> String {
     }
     keywords.extend(step.out.map(|out| format!(", out: {}", reference(program, out))));
     format!("{}{suffix}: {}{}", step.op, list(positional), keywords.concat())
+}
+
+/// Whether a reader fills in this very argument. The negative zero is none that equals its opposite.
+fn is_default(default: ParamDefault, arg: &Arg) -> bool {
+    let negative = |arg: &Arg| matches!(arg, Arg::Number(Scalar::Float(value)) if value.is_sign_negative());
+    let default = Arg::from(default);
+    default == *arg && negative(&default) == negative(arg)
 }
 
 fn argument(program: &Program, arg: &Arg) -> String {

@@ -6,13 +6,12 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::runner::{Named, did_you_mean};
 use super::{Ending, Failure};
-use crate::adapter::{CommandLine, Limits, Process, StartError};
+use crate::adapter::Limits;
 use crate::case;
 use crate::harness::check::{Candidate, Selection, check};
 use crate::harness::event::Event;
-use crate::harness::runner::Runner;
-use crate::install::{self, Progress};
 use crate::report::{Run, json, junit, text};
 
 /// Run the specification and say who conforms.
@@ -70,7 +69,7 @@ impl Check {
         let mut candidates = given
             .into_iter()
             .map(|given| {
-                let runner = runner(&given)?;
+                let runner = Named::parse("--impl", &given)?.runner(&Limits::default())?;
                 Ok(Candidate::new(given, runner, &specification)?)
             })
             .collect::<Result<Vec<_>, Failure>>()?;
@@ -96,14 +95,14 @@ impl Check {
         let clauses = || specification.clauses.iter().map(|clause| clause.id.as_str());
         for wanted in &self.clause {
             if !clauses().any(|id| id == wanted) {
-                return Err(format!("there is no clause `{wanted}`{}", did_you_mean(wanted, clauses())).into());
+                return Err(format!("there is no clause `{wanted}`{}", did_you_mean(wanted, clauses(), LIST)).into());
             }
         }
         // One wrong id among right ones would be a case that nobody misses.
         let cases = || specification.cases.iter().map(|case| case.id.as_str());
         for wanted in &self.case {
             if !cases().any(|id| id.starts_with(wanted.as_str())) {
-                return Err(format!("there is no case `{wanted}`{}", did_you_mean(wanted, cases())).into());
+                return Err(format!("there is no case `{wanted}`{}", did_you_mean(wanted, cases(), LIST)).into());
             }
         }
         if !specification.cases.iter().any(|case| selection.takes(case)) {
@@ -113,38 +112,8 @@ impl Check {
     }
 }
 
-/// The end of a message about an unknown id.
-fn did_you_mean<'a>(wanted: &str, ids: impl Iterator<Item = &'a str>) -> String {
-    let closest = ids.map(|id| (strsim::osa_distance(wanted, id), id)).min();
-    match closest {
-        Some((distance, id)) if 5 * distance <= wanted.len() => format!("; did you mean `{id}`?"),
-        _ => "; `broadcheck check --format json` lists them all".to_owned(),
-    }
-}
-
-/// The implementation that the command line means.
-fn runner(given: &str) -> Result<Runner, Failure> {
-    let command = match given.split_once('@').unwrap_or((given, "")) {
-        ("reference", "") => return Ok(Runner::Reference),
-        ("libtorch", version) => {
-            let version = (!version.is_empty()).then_some(version);
-            CommandLine::new(install::libtorch(version, &Progress::auto())?.adapter)
-        }
-        _ => {
-            let words = shlex::split(given).filter(|words| !words.is_empty());
-            let words = words.ok_or_else(|| format!("--impl {given:?} is no command: a quote is not closed"))?;
-            words[1..].iter().fold(CommandLine::new(&words[0]), |command, word| command.arg(word))
-        }
-    };
-    let process = Process::start(command, Limits::default()).map_err(|error| match error {
-        StartError::NotFound { .. } => format!(
-            "--impl {given}: {error}\n\
-             --impl takes reference, libtorch, libtorch@VERSION, or the command of an adapter"
-        ),
-        error => format!("--impl {given}: {error}"),
-    })?;
-    Ok(Runner::Adapter(Box::new(process)))
-}
+/// What to do about an unknown id.
+const LIST: &str = "`broadcheck check --format json` lists them all";
 
 /// Progress on a terminal.
 struct Bar(ProgressBar);

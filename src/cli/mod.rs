@@ -1,15 +1,20 @@
 //! The command line, one file a subcommand. It words what the library does, and decides exit codes.
 
+mod bisect;
+mod campaign;
 mod check;
 mod explain;
+mod fuzz;
 mod libtorch;
+mod merge;
 mod ops;
+mod runner;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// Conformance tests for PyTorch's broadcasting semantics, against the real libtorch.
+/// Conformance tests and a differential fuzzer for PyTorch's broadcasting semantics, against the real libtorch.
 #[derive(Debug, Parser)]
 #[command(
     name = "broadcheck",
@@ -18,6 +23,7 @@ use clap::{Parser, Subcommand};
     after_help = "\
 Examples:
   broadcheck check                     the whole specification on the reference and on libtorch
+  broadcheck fuzz --seconds 600        generated programs on libtorch, judged by the reference
   broadcheck explain 5,1,4,1 3,1,1     why two shapes broadcast, or do not
   broadcheck libtorch install          fetch libtorch and build its adapter
 
@@ -30,9 +36,12 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Bisect(bisect::Bisect),
     Check(check::Check),
     Explain(explain::Explain),
+    Fuzz(fuzz::Fuzz),
     Libtorch(libtorch::Libtorch),
+    Merge(merge::Merge),
     Ops(ops::Ops),
 }
 
@@ -51,9 +60,12 @@ type Failure = Box<dyn std::error::Error>;
 /// Runs the program.
 pub fn main() -> ExitCode {
     let result = match Cli::parse().command {
+        Command::Bisect(command) => command.run(),
         Command::Check(command) => command.run(),
         Command::Explain(command) => command.run(),
+        Command::Fuzz(command) => command.run(),
         Command::Libtorch(command) => libtorch::run(&command).map(|()| Ending::Conforms).map_err(Failure::from),
+        Command::Merge(command) => command.run(),
         Command::Ops(command) => command.run(),
     };
     match result {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::error::Class;
 use crate::ops::{Compare, Form, Op, OpInfo, ParamKind, Quirk, ResultType, Signature};
-use crate::program::{Arg, Outcome, Step, StorageRef, TensorValue};
+use crate::program::{Arg, Outcome, Step, TensorValue, Value};
 use crate::tensor::element::Element;
 use crate::tensor::{Category, DType, IndexItem, Layout, Scalar, Shape};
 
@@ -51,8 +51,9 @@ avoid! {
     /// The use of a result that is compared within a tolerance, or not in its strides: what is made of it has no
     /// tolerance of its own, and a comparison of it may go either way.
     UnspecifiedOperands: unspecified_operands,
-    /// Losses and distances that are within a tolerance, of operands of several dtypes or of large integers: a step in the
-    /// narrower dtype may be a unit off, which shows in the wider one, and no sum is exact.
+    /// Losses and distances that are within a tolerance, of operands of several dtypes, of large integers, or of numbers
+    /// whose squares are lost: a step in the narrower dtype may be a unit off, which shows in the wider one, and no sum is
+    /// exact.
     RoundedSteps: rounded_steps,
     /// Losses without elements: the strides of what is empty follow from every step.
     EmptyLosses: empty_losses,
@@ -71,7 +72,7 @@ avoid! {
     /// there are enough elements for libtorch's vector loop, which gives NaN where the loop over single elements is exact.
     VectorRemainders: vector_remainders,
     /// `backward` with complex tensors: it needs a real root or a gradient of the root's own dtype, and says so in words
-    /// that have the tensors in them.
+    /// that have the tensors in them. And after a complex number, which makes gradients complex even if it is real.
     ComplexGradients: complex_gradients,
     /// Products of complex numbers, and sums with a factor, that are rounded or overflow: whether libtorch rounds the
     /// products that they are made of before it adds them depends on the element's place in the tensor.
@@ -146,6 +147,8 @@ avoid! {
     LooseSummands: loose_summands,
     /// `backward` with a gradient: libtorch may keep the given tensor itself as the gradient of a leaf.
     GivenGradients: given_gradients,
+    /// `grad` after a `backward` that was refused: some gradients have arrived by then, in an order that is libtorch's own.
+    GradientsHalfway: gradients_halfway,
     /// A negative size that a 0 beside it hides: libtorch only multiplies the sizes out, and makes such a tensor.
     ImpossibleExpansions: impossible_expansions,
     /// An integer but 0, and nothing else, of a tensor without dimensions: libtorch reads a size that is not there.
@@ -156,6 +159,21 @@ avoid! {
     /// `gather` and `scatter` refused for one of several bad indices: which one libtorch names depends on the loop, the
     /// dimension of the indices being its inner or its outer one.
     SeveralBadIndices: several_bad_indices,
+    /// `lerp` that comes to zero where there are enough elements for libtorch's vector loop: the sign of the zero depends on
+    /// which of its loops has the element.
+    ZeroPoints: zero_points,
+    /// The gradient of `clamp` whose bounds broadcast its operand: libtorch gives it the shape of the result.
+    BroadcastBounds: broadcast_bounds,
+    /// The gradient of a power of a truth, which fails an assertion of libtorch's own.
+    PowersOfTruths: powers_of_truths,
+    /// Tensors without elements whose row-major strides are more bytes than can be counted: whether libtorch refuses them, or
+    /// makes strides of what is left of the overflow, depends on the tensors that it makes on its way.
+    UncountableStrides: uncountable_strides,
+    /// `as_strided` of a loss: there may be memory behind its one element, where libtorch had the losses of all elements.
+    SpareStorage: spare_storage,
+    /// Sums with a factor and an operand that is broadcast, whose product is not exact: libtorch's loops differ in whether
+    /// they round it before the sum.
+    RepeatedFactors: repeated_factors,
     /// A factor `alpha` of float16 and bfloat16 where the product is not exact and there are enough elements for libtorch's
     /// vector loop, which does not round the product before the sum. The loop over single elements does.
     FusedFactors: fused_factors,
@@ -170,8 +188,20 @@ fn sums_of_extremes(draft: &Draft, outcome: Option<&Outcome>) -> bool {
     let large = |known: &Known| known.tensor.scalars().into_iter().any(|x| Tameness::of_number(x) == Tameness::Wild);
     let floats = |tensor: &TensorValue| tensor.dtype.category() >= Category::Floating;
     let converted = outcome.is_some_and(|outcome| outcome.tensors().iter().any(floats));
+    let lost = |known: &Known| wild(known) || known.tensor.scalars().into_iter().any(tiny);
     (sums && (operands(draft).any(|known| wild(known) || (converted && large(known))) || wild_factor(draft)))
-        || (gradients && draft.known.iter().any(|known| known.grad && wild(known)))
+        || (gradients && (draft.known.iter().any(|known| known.grad && lost(known)) || extremes(draft)))
+}
+
+/// Whether a number of any step is an extreme, or next to nothing.
+fn extremes(draft: &Draft) -> bool {
+    let wild = |number: Scalar| Tameness::of_number(number) == Tameness::Wild || tiny(number);
+    draft.program.steps.iter().any(|step| numbers(step).any(wild))
+}
+
+/// Whether the square of a number is nothing in single precision, and one over it infinite.
+fn tiny(number: Scalar) -> bool {
+    matches!(number, Scalar::Float(value) if value != 0.0 && value.abs() < 1e-15)
 }
 
 /// Whether a number of the last step is an extreme, by which a sum is multiplied.
@@ -185,24 +215,33 @@ pub(super) fn sums(step: &Step) -> bool {
     step.compare() == Compare::Tolerance || step.op.info().result == ResultType::Sum
 }
 
-fn unspecified_operands(draft: &Draft, _: Option<&Outcome>) -> bool {
-    // What is within units in the last place may be summed and differentiated, which are compared within a tolerance.
+fn unspecified_operands(draft: &Draft, outcome: Option<&Outcome>) -> bool {
+    // What is within units in the last place may be summed and differentiated, which are compared within a tolerance: that
+    // of its own dtype. The distance of two numbers that should be equal has a root that is far from zero.
     let tolerant = draft.program.steps.last().is_some_and(|step| {
         let info = step.op.info();
-        info.compare == Compare::Tolerance || info.kernel == "autograd"
+        (info.compare == Compare::Tolerance && info.kernel != "distance") || info.kernel == "autograd"
     });
-    operands(draft).any(|known| known.tolerated || (known.inexact && !tolerant))
+    let made = outcome.map_or(&[][..], |outcome| outcome.tensors());
+    let other = |known: &Known| made.iter().any(|made| made.dtype != known.tensor.dtype);
+    operands(draft).any(|known| known.tolerated || (known.inexact && (!tolerant || other(known))))
 }
 
 fn overlapping_writes(draft: &Draft, outcome: Option<&Outcome>) -> bool {
     let Some(step) = draft.program.steps.last() else { return false };
     let Some(written) = step.target().and_then(|target| draft.find(target)) else { return false };
-    let Some([result]) = outcome.map(Outcome::tensors) else { return false };
-    let (Some(strides), Some(storage)) = (result.strides.clone(), result.storage) else { return false };
-    if result.shape.numel() > super::MAX_ELEMENTS {
+    let target = match outcome {
+        Some(Outcome::Value(Value::Tensor(result))) => {
+            let (Some(strides), Some(storage)) = (result.strides.clone(), result.storage) else { return false };
+            Layout { shape: result.shape.clone(), strides, offset: storage.offset }
+        }
+        // What came before the zero has been written.
+        Some(Outcome::Rejected(rejected)) if rejected.class == Some(Class::ZeroDivision) => written.layout(),
+        _ => return false,
+    };
+    if target.shape.numel() > super::MAX_ELEMENTS {
         return false;
     }
-    let target = Layout { shape: result.shape.clone(), strides, offset: storage.offset };
     let places: HashMap<usize, usize> = target.positions().enumerate().map(|(at, place)| (place, at)).collect();
     // Strides of `as_strided` can bring different indices to the same place, which libtorch does not look for.
     if places.len() < target.shape.numel() {
@@ -211,9 +250,9 @@ fn overlapping_writes(draft: &Draft, outcome: Option<&Outcome>) -> bool {
     // The target of an in-place operation is its first operand too.
     let read = step.args.iter().skip(usize::from(step.form == Form::InPlace));
     let read = read.filter_map(|arg| if let Arg::Tensor(value) = arg { draft.find(*value) } else { None });
-    let mut others = read.filter(|known| place(draft, known).id == place(draft, written).id);
+    let mut others = read.filter(|known| known.place().id == written.place().id);
     others.any(|known| {
-        let own = layout(draft, known);
+        let own = known.layout();
         match own.expand(&target.shape) {
             // What is read where it is written, element by element, is read in time.
             Some(own) => own.positions().enumerate().any(|(at, place)| places.get(&place).is_some_and(|it| *it != at)),
@@ -263,20 +302,4 @@ fn has_complex(draft: &Draft) -> bool {
 fn operands<'a>(draft: &'a Draft) -> impl Iterator<Item = &'a Known> {
     let uses = draft.program.steps.last().into_iter().flat_map(|step| step.uses());
     uses.filter_map(|used| draft.find(used))
-}
-
-/// Where a tensor lies. An input lies at the start of a storage of its own.
-fn place(draft: &Draft, known: &Known) -> StorageRef {
-    let input = || {
-        debug_assert!(known.at.value < draft.program.inputs.len(), "the reference tells the storage of every result");
-        StorageRef { id: known.at.value, offset: 0 }
-    };
-    known.tensor.storage.unwrap_or_else(input)
-}
-
-/// How a tensor lies. An input is contiguous.
-fn layout(draft: &Draft, known: &Known) -> Layout {
-    let row_major = Layout::contiguous(known.tensor.shape.clone());
-    let strides = known.tensor.strides.clone().unwrap_or(row_major.strides);
-    Layout { shape: row_major.shape, strides, offset: place(draft, known).offset }
 }

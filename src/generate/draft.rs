@@ -1,14 +1,15 @@
 //! A program in the making.
 
+use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use arbitrary::{Result, Unstructured};
 
 use crate::adapter::Implementation;
 use crate::ops::{Compare, Form, Op, Param, ParamKind, Signature};
-use crate::program::{Arg, Input, Outcome, Program, Step, StepOutcome, TensorValue, ValueRef};
+use crate::program::{Arg, Input, Outcome, Program, Reply, Step, StepOutcome, StorageRef, TensorValue, ValueRef};
 use crate::reference::Reference;
-use crate::tensor::{Category, DType};
+use crate::tensor::{Category, DType, Layout, Scalar};
 
 use super::avoid::sums;
 use super::shape::{self, Palette};
@@ -26,17 +27,23 @@ const TRIES: usize = 8;
 pub(super) struct Draft<'a> {
     pub options: &'a Options,
     pub program: Program,
+    /// What the reference makes of the program as it stands, as soon as it has steps.
+    reply: Option<Reply>,
+    /// What it made of the program with the step that was tried last.
+    tried: Option<Reply>,
     /// Every tensor that a step can use.
     pub known: Vec<Known>,
     /// The values of steps that were refused.
     pub missing: Vec<ValueRef>,
     /// Whether the last step that was tried left the tensor that it writes to with another shape, or may have.
     pub reshaped: bool,
+    /// Whether a `backward` was refused, on whose way some gradients may have arrived.
+    pub halfway: bool,
     /// The operation that the inputs are made for, if they are for one.
     pub theme: Option<Op>,
 }
 
-/// A tensor that a step can use, as it was when it was made.
+/// A tensor that a step can use, as it is after the last step.
 #[derive(Clone, Debug)]
 pub(super) struct Known {
     pub at: ValueRef,
@@ -48,6 +55,32 @@ pub(super) struct Known {
     pub inexact: bool,
     /// Whether gradients flow through it.
     pub grad: bool,
+}
+
+impl Known {
+    /// Where it lies. An input lies at the start of a storage of its own.
+    pub fn place(&self) -> StorageRef {
+        self.tensor.storage.unwrap_or(StorageRef { id: self.at.value, offset: 0 })
+    }
+
+    /// How it lies. An input is contiguous.
+    pub fn layout(&self) -> Layout {
+        let row_major = Layout::contiguous(self.tensor.shape.clone());
+        let strides = self.tensor.strides.clone().unwrap_or(row_major.strides);
+        Layout { shape: row_major.shape, strides, offset: self.place().offset }
+    }
+
+    /// Replaces the elements at some places of its storage.
+    fn overwrite(&mut self, fresh: &HashMap<usize, Scalar>) {
+        if self.tensor.shape.numel() > MAX_ELEMENTS {
+            return;
+        }
+        let places = self.layout();
+        let old = self.tensor.scalars().into_iter();
+        let new = places.positions().zip(old).map(|(place, old)| fresh.get(&place).copied().unwrap_or(old));
+        self.tensor.data = value::bytes(self.tensor.dtype, &self.tensor.shape, new);
+        self.tameness = Tameness::of(&self.tensor);
+    }
 }
 
 /// What came of a proposal.
@@ -65,9 +98,12 @@ impl<'a> Draft<'a> {
         Draft {
             options,
             program: Program::default(),
+            reply: None,
+            tried: None,
             known: Vec::new(),
             missing: Vec::new(),
             reshaped: false,
+            halfway: false,
             theme: None,
         }
     }
@@ -94,27 +130,37 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    pub fn finish(self) -> Program {
-        self.program
+    /// The program, and the reference's reply to it unless that went wrong over the last step.
+    pub fn finish(self) -> (Program, Option<Reply>) {
+        let whole = |reply: &Reply| reply.steps.len() == self.program.steps.len();
+        let reply = self.reply.filter(whole);
+        (self.program, reply)
     }
 
-    /// Now and then shapes of inputs that one of the operations wants to go together, when shapes that broadcast rarely do.
+    /// In half of the programs an operation that the inputs are made for, and the shapes of those that it wants to go
+    /// together: such shapes are rare otherwise.
     fn together(&mut self, u: &mut Unstructured, palette: &Palette) -> Result<Vec<Vec<i64>>> {
-        if !chance(u, 1, 4)? {
+        if !chance(u, 1, 2)? {
             return Ok(Vec::new());
         }
-        let mut choices = Vec::new();
-        for op in &self.options.ops {
-            if shape::takes_some(op.info().signature) {
-                choices.push(*op);
-            }
-        }
+        let takes_some = |op: &&Op| shape::takes_some(op.info().signature);
+        let particular: Vec<Op> = self.options.ops.iter().filter(takes_some).copied().collect();
+        let choices = if !particular.is_empty() && chance(u, 1, 2)? { &particular } else { &self.options.ops };
         if choices.is_empty() {
             return Ok(Vec::new());
         }
-        let op = *u.choose(&choices)?;
+        let op = *u.choose(choices)?;
         self.theme = Some(op);
         shape::operands(u, palette, op.info().signature)
+    }
+
+    /// The dtype that the operation of the inputs wants of one of them, whatever the others have.
+    fn particular_dtype(&self, at: usize) -> Option<DType> {
+        match self.theme?.info().signature.params().get(at)?.name {
+            "mask" | "condition" => Some(DType::Bool),
+            "index" | "indices" => Some(DType::Int64),
+            _ => None,
+        }
     }
 
     fn inputs(
@@ -127,8 +173,10 @@ impl<'a> Draft<'a> {
         // Operands of one dtype in half of the programs: most rejections for dtypes would hide what comes after them.
         let mut common = *u.choose(&self.options.dtypes)?;
         let mut mixed = u.arbitrary::<bool>()? || self.options.mixed;
-        // Products want one dtype, and most of them, and the other functions of inputs that go together, floats.
-        if !together.is_empty() && chance(u, 7, 8)? {
+        // Products, losses and functions want one dtype, and most of them floats.
+        let fractions = ["product", "loss", "distance", "moment", "norm", "function", "float"];
+        let kernel = self.theme.map_or("", |op| op.info().kernel);
+        if (!together.is_empty() || fractions.contains(&kernel)) && chance(u, 7, 8)? {
             mixed = false;
             let real = [DType::Float32, DType::Float64].into_iter().filter(|dtype| self.options.dtypes.contains(dtype));
             let real: Vec<DType> = real.collect();
@@ -139,8 +187,11 @@ impl<'a> Draft<'a> {
         // Masks and indices are rare among tensors that are made for anything else.
         let indices = self.indices_are_wanted(u)?;
         for at in 0..u.int_in_range(together.len().max(1)..=MAX_INPUTS)? {
-            let index = indices && chance(u, 1, 2)?;
+            let wanted = self.particular_dtype(at).filter(|dtype| self.options.dtypes.contains(dtype));
+            let wanted = if wanted.is_some() && chance(u, 7, 8)? { wanted } else { None };
+            let index = wanted.is_some() || (indices && chance(u, 1, 2)?);
             let dtype = match mixed {
+                _ if wanted.is_some() => wanted.unwrap_or(common),
                 _ if index => *u.choose(&[DType::Int64, DType::Bool, DType::Int32])?,
                 true => *u.choose(&self.options.dtypes)?,
                 false => common,
@@ -153,22 +204,21 @@ impl<'a> Draft<'a> {
                 _ => value::elements(u, dtype, &shape, at)?,
             };
             let requires_grad = gradients && dtype.category() >= Category::Floating && !chance(u, 1, 4)?;
-            self.input(Input { name: format!("x{at}"), dtype, shape, data, requires_grad });
+            self.begin_with(Input { name: format!("x{at}"), dtype, shape, data, requires_grad });
         }
         Ok(())
     }
 
-    fn input(&mut self, input: Input) {
-        let Input { dtype, shape, data, requires_grad, .. } = &input;
-        let tensor =
-            TensorValue { dtype: *dtype, shape: shape.clone(), data: data.clone(), strides: None, storage: None };
+    fn begin_with(&mut self, input: Input) {
+        let (dtype, shape, data) = (input.dtype, input.shape.clone(), input.data.clone());
+        let tensor = TensorValue { dtype, shape, data, strides: None, storage: None };
         self.known.push(Known {
             at: ValueRef { value: self.program.inputs.len(), part: None },
             tameness: Tameness::of(&tensor),
             tensor,
             tolerated: false,
             inexact: false,
-            grad: *requires_grad,
+            grad: input.requires_grad,
         });
         self.program.inputs.push(input);
     }
@@ -176,29 +226,40 @@ impl<'a> Draft<'a> {
     /// Takes over the program that is written in the bytes, as far as the options leave it, and goes on from there while
     /// there are bytes.
     pub fn adopt(&mut self, u: &mut Unstructured) -> Result<()> {
-        let Program { inputs, steps } = seed::read(u, &self.options.ops);
-        inputs.into_iter().for_each(|input| self.input(input));
-        let mut moved: Vec<Option<usize>> = (0..self.program.inputs.len()).map(Some).collect();
-        for step in steps {
-            let next = self.program.inputs.len() + self.program.steps.len();
-            let trial = self.placed(step, &moved).map(|step| self.attempt(step));
-            moved.push(match trial {
-                Some(Trial::Kept(outcome)) => {
-                    self.learn(&outcome);
-                    Some(next)
-                }
-                Some(Trial::Dropped) | None => None,
-                Some(Trial::Broken) => return Ok(()),
-            });
-        }
+        self.remake(&seed::read(u, &self.options.ops));
         let palette = Palette::new(u)?;
         while !u.is_empty() && self.program.steps.len() < MAX_STEPS && self.step(u, &palette)? {}
         Ok(())
     }
 
+    /// Makes this program, as far as the options leave it; true if it is this very program that was made. What uses a
+    /// tensor that is not there is given another one.
+    pub fn remake(&mut self, program: &Program) -> bool {
+        program.inputs.iter().for_each(|input| self.begin_with(input.clone()));
+        let mut moved: Vec<Option<usize>> = (0..program.inputs.len()).map(Some).collect();
+        let mut whole = true;
+        for step in &program.steps {
+            let next = self.program.inputs.len() + self.program.steps.len();
+            let placed = self.placed(step, &moved);
+            whole &= placed.as_ref().is_some_and(|placed| placed.uses().eq(step.uses()));
+            moved.push(match placed.map(|placed| self.attempt(placed)) {
+                Some(Trial::Kept(outcome)) => {
+                    self.learn(&outcome);
+                    Some(next)
+                }
+                Some(Trial::Broken) => break,
+                Some(Trial::Dropped) | None => {
+                    whole = false;
+                    None
+                }
+            });
+        }
+        whole
+    }
+
     /// The step at the end of the program, on the tensors that are there now; `None` without any.
-    fn placed(&self, step: Step, moved: &[Option<usize>]) -> Option<Step> {
-        let args = step.args.into_iter().map(|arg| self.moved(arg, moved)).collect::<Option<_>>()?;
+    fn placed(&self, step: &Step, moved: &[Option<usize>]) -> Option<Step> {
+        let args = step.args.iter().map(|arg| self.moved(arg, moved)).collect::<Option<_>>()?;
         let out = match step.out {
             Some(out) => Some(self.there(out, moved)?),
             None => None,
@@ -207,20 +268,20 @@ impl<'a> Draft<'a> {
     }
 
     /// The argument with the tensors that are there now.
-    fn moved(&self, arg: Arg, moved: &[Option<usize>]) -> Option<Arg> {
+    fn moved(&self, arg: &Arg, moved: &[Option<usize>]) -> Option<Arg> {
         Some(match arg {
-            Arg::Tensor(value) => Arg::Tensor(self.there(value, moved)?),
+            Arg::Tensor(value) => Arg::Tensor(self.there(*value, moved)?),
             Arg::Tensors(values) => {
-                Arg::Tensors(values.into_iter().map(|value| self.there(value, moved)).collect::<Option<_>>()?)
+                Arg::Tensors(values.iter().map(|value| self.there(*value, moved)).collect::<Option<_>>()?)
             }
             Arg::Indices(values) => {
-                let there = |value: Option<ValueRef>| match value {
-                    Some(value) => self.there(value, moved).map(Some),
+                let there = |value: &Option<ValueRef>| match value {
+                    Some(value) => self.there(*value, moved).map(Some),
                     None => Some(None),
                 };
-                Arg::Indices(values.into_iter().map(there).collect::<Option<_>>()?)
+                Arg::Indices(values.iter().map(there).collect::<Option<_>>()?)
             }
-            other => other,
+            other => other.clone(),
         })
     }
 
@@ -379,12 +440,13 @@ impl<'a> Draft<'a> {
             return Trial::Dropped;
         }
         let reply = catch_unwind(AssertUnwindSafe(|| Reference.run(&self.program)));
-        let Some(mut reply) = reply.ok() else { return Trial::Broken };
+        let Ok(reply) = reply else { return Trial::Broken };
         self.reshaped = self.program.steps.last().and_then(Step::target).is_some_and(|target| {
             let after = reply.inputs.get(target.value).map(|input| &input.shape);
             after.is_none() || after != self.find(target).map(|known| &known.tensor.shape)
         });
-        let Some(outcome) = reply.steps.pop() else { return Trial::Broken };
+        let Some(outcome) = reply.steps.last().cloned() else { return Trial::Broken };
+        self.tried = Some(reply);
         let unsupported = matches!(outcome.outcome, Outcome::Unsupported(_));
         if unsupported || avoided(self, Some(&outcome.outcome)) {
             self.program.steps.pop();
@@ -418,11 +480,13 @@ impl<'a> Draft<'a> {
         sizes.fold(together, i64::max) as usize
     }
 
-    /// Notes what came of the last step.
+    /// Notes what came of the last step, which stays.
     fn learn(&mut self, outcome: &StepOutcome) {
+        self.reply = self.tried.take();
         let value = self.program.inputs.len() + self.program.steps.len() - 1;
         let Some(step) = self.program.steps.last() else { return };
         if !matches!(outcome.outcome, Outcome::Value(_)) {
+            self.halfway |= step.op == Op::Backward;
             // Only where numbers stand for tensors is it certain that a tensor would have come of it.
             if step.op.info().signature.params().iter().any(|param| param.kind == ParamKind::Operand) {
                 self.missing.push(ValueRef { value, part: None });
@@ -455,22 +519,23 @@ impl<'a> Draft<'a> {
 
     /// Notes that `made` was written to `target`, and so to every other view of its storage.
     fn written(&mut self, target: ValueRef, made: &Known) {
-        let storage = made.tensor.storage.map(|storage| storage.id);
         let resized = self.find(target).is_some_and(|target| target.tensor.shape != made.tensor.shape);
-        let inputs = self.program.inputs.len();
-        self.known.retain_mut(|known| {
-            let own =
-                known.tensor.storage.map(|storage| storage.id).or((known.at.value < inputs).then_some(known.at.value));
-            if own != storage {
-                return true;
-            }
-            known.tameness = known.tameness.min(made.tameness);
+        let storage = made.place().id;
+        if resized {
+            // What the others look like now is not for a generator to know.
+            self.known.retain(|known| known.place().id != storage);
+            return;
+        }
+        let fresh: HashMap<usize, Scalar> = match made.tensor.shape.numel() {
+            0..=MAX_ELEMENTS => made.layout().positions().zip(made.tensor.scalars()).collect(),
+            _ => HashMap::new(),
+        };
+        for known in self.known.iter_mut().filter(|known| known.place().id == storage) {
+            known.overwrite(&fresh);
             known.tolerated |= made.tolerated;
             known.inexact |= made.inexact;
             known.grad |= made.grad;
-            // What the others look like now is not for a generator to know.
-            !resized
-        });
+        }
     }
 
     /// What is known of a value.

@@ -24,7 +24,7 @@ use arbitrary::Unstructured;
 
 use crate::adapter::Hello;
 use crate::ops::Op;
-use crate::program::Program;
+use crate::program::{Program, Reply};
 use crate::tensor::DType;
 
 use draft::Draft;
@@ -94,6 +94,12 @@ impl Options {
 /// The program that the bytes mean. Every text of bytes means one, with at least one step as long as `options` leave
 /// one to be made.
 pub fn program(bytes: &[u8], options: &Options) -> Program {
+    program_with_reply(bytes, options).0
+}
+
+/// The same with what the reference makes of the program, since the generator knows it; `None` if the reference panics
+/// over its last step.
+pub fn program_with_reply(bytes: &[u8], options: &Options) -> (Program, Option<Reply>) {
     let mut u = Unstructured::new(bytes);
     let mut draft = Draft::new(options);
     // `Unstructured` answers with its smallest choices once the bytes are spent; the one error left is a choice out of
@@ -103,8 +109,9 @@ pub fn program(bytes: &[u8], options: &Options) -> Program {
 }
 
 /// The program that the bytes of a fuzzer mean: the first says whether [`program`] makes it of the others, or whether it
-/// is written in them, as [`seed()`] does it, and what is left of them goes on from there.
-pub fn fuzzed(bytes: &[u8], options: &Options) -> Program {
+/// is written in them, as [`seed()`] does it, and what is left of them goes on from there. With the reply, as
+/// [`program_with_reply`] has it.
+pub fn fuzzed(bytes: &[u8], options: &Options) -> (Program, Option<Reply>) {
     match bytes.split_first() {
         Some((first, rest)) if first % 2 == WRITTEN => {
             let mut u = Unstructured::new(rest);
@@ -112,8 +119,8 @@ pub fn fuzzed(bytes: &[u8], options: &Options) -> Program {
             let _ = draft.adopt(&mut u);
             draft.finish()
         }
-        Some((_, rest)) => program(rest, options),
-        None => program(bytes, options),
+        Some((_, rest)) => program_with_reply(rest, options),
+        None => program_with_reply(bytes, options),
     }
 }
 
@@ -126,6 +133,12 @@ pub fn seed(program: &Program) -> Option<Vec<u8>> {
 /// Marks bytes in which a program is written.
 const WRITTEN: u8 = 1;
 
+/// Whether [`program`] could have made this program, as far as the options leave programs out. One that was made simpler
+/// may have become one of those that have no one outcome.
+pub fn allows(options: &Options, program: &Program) -> bool {
+    Draft::new(options).remake(program)
+}
+
 /// Whether something happens that does `times` times of `of`; never once the bytes are spent.
 fn chance(u: &mut Unstructured, times: u8, of: u8) -> arbitrary::Result<bool> {
     Ok(u.int_in_range(1..=of)? > of - times)
@@ -134,7 +147,9 @@ fn chance(u: &mut Unstructured, times: u8, of: u8) -> arbitrary::Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::adapter::Implementation;
     use crate::ops::Form;
+    use crate::reference::Reference;
 
     #[test]
     fn no_bytes_mean_a_simple_program() {
@@ -164,9 +179,18 @@ mod tests {
             read += 1;
             // A tensor that was resized is not known any more, and another one is used in its place.
             let calls = |program: &Program| program.steps.iter().map(|step| (step.op, step.form)).collect::<Vec<_>>();
-            whole += usize::from(calls(&fuzzed(&seed, &options)) == calls(&program));
+            whole += usize::from(calls(&fuzzed(&seed, &options).0) == calls(&program));
         }
         assert!(read > 180 && whole > 180, "{read} of 200 programs can be written, {whole} come out as they were");
+    }
+
+    #[test]
+    fn the_reply_is_that_of_the_whole_program() {
+        for at in 0..64u8 {
+            let bytes: Vec<u8> = (0..=255u8).map(|byte| byte.wrapping_mul(at).rotate_left(3) ^ at).collect();
+            let (program, reply) = program_with_reply(&bytes, &Options::default());
+            assert_eq!(reply, Some(Reference.run(&program)), "{program:?}");
+        }
     }
 
     #[test]

@@ -124,6 +124,13 @@ pub(super) fn operands(u: &mut Unstructured, palette: &Palette, signature: Signa
             let first = with_batch(u, &[rows, inner])?;
             vec![first, with_batch(u, &[columns, inner])?]
         }
+        // The dimension has a place among the parameters, too.
+        Signature::AlongDim if u.arbitrary()? => vec![vec![rows, inner], vec![], vec![columns]],
+        Signature::AlongDim | Signature::Scatter => {
+            vec![vec![rows, inner], vec![], vec![rows, inner], vec![rows, inner]]
+        }
+        Signature::TakeAlong => vec![vec![rows, inner], vec![rows, inner]],
+        Signature::MaskedScatter => vec![vec![rows, inner], vec![rows, inner], vec![rows, inner]],
         Signature::PairLoss => vec![vec![rows, inner], vec![rows, inner], vec![rows]],
         _ => Vec::new(),
     })
@@ -145,6 +152,10 @@ pub(super) fn takes_some(signature: Signature) -> bool {
             | Solve
             | Along
             | Cdist
+            | AlongDim
+            | Scatter
+            | TakeAlong
+            | MaskedScatter
             | PairLoss
     )
 }

@@ -73,7 +73,7 @@ pub(super) fn counting(dtype: DType, shape: &Shape, input: usize) -> Vec<u8> {
     bytes(dtype, shape, (0..shape.numel()).map(|at| Scalar::Int((1 + 16 * input + at) as i64)))
 }
 
-fn bytes(dtype: DType, shape: &Shape, scalars: impl IntoIterator<Item = Scalar>) -> Vec<u8> {
+pub(super) fn bytes(dtype: DType, shape: &Shape, scalars: impl IntoIterator<Item = Scalar>) -> Vec<u8> {
     Buffer::from_scalars(dtype, scalars.into_iter()).to_bytes(&Layout::contiguous(shape.clone()))
 }
 

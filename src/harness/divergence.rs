@@ -1,7 +1,11 @@
 //! Known divergences: where an implementation is wrong, and known to be, in exactly one way.
 //!
 //! Each adapter may have a `divergences.yaml` beside its sources. An entry pins the outcome that was observed; another
-//! wrong outcome is a new failure, and so is a right one, since the entry is then out of date.
+//! wrong outcome is a new failure, and so is a right one, since the entry is then out of date. An entry may also say where
+//! it will be met again, in programs that nobody has written down: by predicates in `applies`, and by the exact signatures
+//! that such findings have.
+
+mod applies;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,7 +16,10 @@ use crate::adapter::Hello;
 use crate::case::Specification;
 
 use super::event::Seen;
+use super::finding::Finding;
 use super::{Aspect, Difference};
+
+pub use applies::{Applies, Conditions, OpName, Pattern, Special};
 
 /// One way in which an implementation is known to be wrong.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -30,6 +37,12 @@ pub struct Divergence {
     pub link: String,
     /// Which rule of its own the implementation breaks.
     pub why: String,
+    /// Where it may be met again; nowhere that is known, if it is empty.
+    #[serde(default)]
+    pub applies: Vec<Applies>,
+    /// The signatures of findings of it.
+    #[serde(default)]
+    pub signature: Vec<Pattern>,
 }
 
 /// What a divergence is.
@@ -87,6 +100,9 @@ fn parse(text: &str, specification: &Specification) -> Result<Vec<Divergence>, S
         if divergence.witnesses.is_empty() || divergence.releases.is_empty() {
             return Err(format!("{id}: without a witness and a release it says nothing"));
         }
+        if divergence.applies.is_empty() != divergence.signature.is_empty() {
+            return Err(format!("{id}: `applies` and `signature` say nothing without each other"));
+        }
         for witness in &divergence.witnesses {
             let case = &witness.case;
             if !specification.cases.iter().any(|known| known.id == *case) {
@@ -109,6 +125,16 @@ pub fn of_case<'a>(divergences: &'a [Divergence], version: &str, case: &str) -> 
         .iter()
         .filter(|divergence| divergence.releases.iter().any(|release| release == version))
         .find_map(|divergence| Some((divergence, divergence.witnesses.iter().find(|witness| witness.case == case)?)))
+}
+
+/// The divergence that a finding in this implementation is: one of its version that applies, with the very signature. What
+/// goes wrong in another way at the same place is not known.
+pub fn known<'a>(divergences: &'a [Divergence], finding: &Finding, hello: &Hello) -> Option<&'a Divergence> {
+    divergences.iter().find(|divergence| {
+        divergence.releases.contains(&hello.version)
+            && divergence.signature.iter().any(|pattern| pattern.matches(&finding.signature))
+            && divergence.applies.iter().any(|applies| applies.matches(finding))
+    })
 }
 
 /// Whether the differences of a case are the pinned ones, and nothing else.
@@ -147,6 +173,19 @@ mod tests {
         assert!(fault("- {id: a, more: 1}").contains("unknown field `more`"));
         assert!(fault(&format!("{TEXT}observed: {{r: x}}}}]}}")).contains("no case `c`"));
         assert!(fault("- {id: a, releases: [], kind: bug, link: l, why: w, witnesses: []}").contains("says nothing"));
+    }
+
+    #[test]
+    fn malformed_predicates_are_told_with_their_line() {
+        let entry = |applies: &str| fault(&format!("- id: a\n  releases: [1.0]\n  applies:\n  - {applies}\n"));
+        assert!(entry("{ops: [ad]}").contains("no operation is called \"ad\""), "{}", entry("{ops: [ad]}"));
+        for wrong in
+            ["{ops: [ad]}", "{ops: [add], where: {size: 1}}", "{ops: [add], where: {has: [huge]}}", "{forms: [out]}"]
+        {
+            assert!(entry(wrong).contains("line 4"), "{}", entry(wrong));
+        }
+        let lone = format!("{TEXT}observed: {{r: x}}}}], applies: [{{ops: [add]}}]}}");
+        assert!(fault(&lone).contains("say nothing without each other"), "{}", fault(&lone));
     }
 
     #[test]

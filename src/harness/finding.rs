@@ -40,7 +40,7 @@ pub struct Finding {
 pub struct Signature {
     pub oracle: Oracle,
     /// The operation in the form in which it was called, as in `add_` or `sum out=`; `input` for what an input has become,
-    /// `any` for a fault of the whole process.
+    /// `any` for a fault that no program alone causes.
     pub call: String,
     /// The aspect that differs, or how the process broke.
     pub kind: String,
@@ -95,7 +95,8 @@ impl Finding {
             FaultKind::BudgetSpent { .. } | FaultKind::NotRestarted { .. } => ("not run", String::new()),
         };
         // The last step is the one that most likely did it; a shrunk program has no other.
-        let call = program.steps.last().map_or("any".to_owned(), |step| step.op.name().to_owned());
+        let last = program.steps.last().filter(|_| fault.confirmed);
+        let call = last.map_or("any".to_owned(), |step| step.op.name().to_owned());
         let signature = Signature { oracle, call, kind: kind.to_owned(), text };
         Finding { signature, program: program.clone(), differences: Vec::new(), fault: Some(fault) }
     }

@@ -3,6 +3,7 @@
 //! The specification is judged by [`expect`], two implementations against each other by [`compare`]; [`check`] runs
 //! the whole specification and tells everything it sees as [`event`]s. Nothing here prints.
 
+pub mod campaign;
 pub mod check;
 pub mod compare;
 pub mod divergence;
@@ -11,11 +12,12 @@ pub mod expect;
 pub mod finding;
 pub mod runner;
 pub mod show;
+pub mod triage;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A side of an outcome that is judged on its own, so that partial conformance shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Aspect {
     /// Accepted, rejected, or neither.
@@ -39,7 +41,8 @@ pub enum Aspect {
 }
 
 /// One thing that is not as it should be.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Difference {
     /// The value of the program, by name.
     pub value: String,

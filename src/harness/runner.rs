@@ -1,6 +1,6 @@
 //! An implementation to be checked: in this process, or an adapter behind a pipe.
 
-use crate::adapter::{Fault, Hello, Implementation, Process};
+use crate::adapter::{CommandLine, Fault, Hello, Implementation, Limits, Process, StartError};
 use crate::program::{Program, Reply};
 use crate::reference::Reference;
 
@@ -12,12 +12,45 @@ pub enum Runner {
     Adapter(Box<Process>),
 }
 
+/// How an implementation is started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// The reference.
+    Reference,
+    /// An adapter.
+    Adapter(CommandLine),
+}
+
+impl Start {
+    /// Starts it.
+    ///
+    /// # Errors
+    /// When the adapter cannot be run, or does not answer as one.
+    pub fn runner(&self, limits: &Limits) -> Result<Runner, StartError> {
+        match self {
+            Start::Reference => Ok(Runner::Reference),
+            Start::Adapter(command) => {
+                let process = Process::start(command.clone(), limits.clone())?;
+                Ok(Runner::Adapter(Box::new(process)))
+            }
+        }
+    }
+}
+
 impl Runner {
     /// What the implementation says of itself.
     pub fn hello(&self) -> Hello {
         match self {
             Runner::Reference => Reference.hello(),
             Runner::Adapter(process) => process.hello().clone(),
+        }
+    }
+
+    /// How often it has been started again.
+    pub fn restarts(&self) -> u64 {
+        match self {
+            Runner::Reference => 0,
+            Runner::Adapter(process) => process.restarts() as u64,
         }
     }
 

@@ -4,7 +4,7 @@ use sha2::{Digest, Sha256};
 
 use crate::case::{Expectation, Expected};
 use crate::program::{Outcome, Program, Reply, StorageRef, TensorValue, Value, ValueRef};
-use crate::tensor::{DType, Scalar, Shape, shape::bracketed};
+use crate::tensor::{DType, Layout, Scalar, Shape, shape::bracketed};
 
 /// How many elements are written out for a reader who wants the gist.
 const ELEMENTS: usize = 24;
@@ -48,6 +48,20 @@ pub fn value(value: &Value) -> String {
 /// A tensor: dtype, shape, elements; cut after a few.
 pub fn tensor(tensor: &TensorValue) -> String {
     tensor_up_to(ELEMENTS, tensor)
+}
+
+/// The same, and the element with this number if it is not among the few.
+pub fn tensor_at(tensor: &TensorValue, at: usize) -> String {
+    let text = self::tensor(tensor);
+    match tensor.scalars().get(at) {
+        Some(scalar) if at >= ELEMENTS => {
+            let strides = Layout::contiguous(tensor.shape.clone()).strides;
+            let index = strides.iter().zip(tensor.shape.sizes());
+            let index: Vec<i64> = index.map(|(stride, size)| at as i64 / stride % size).collect();
+            format!("{text}; at {} {}", bracketed(&index), element(*scalar, tensor.dtype))
+        }
+        _ => text,
+    }
 }
 
 fn tensor_up_to(most: usize, tensor: &TensorValue) -> String {
@@ -96,6 +110,8 @@ fn nest(elements: &[String], sizes: &[i64], most: usize, at: &mut usize, text: &
         return;
     };
     text.push('[');
+    // A list without elements counts as one, since there may be any number of them.
+    *at += usize::from(*size == 0);
     for index in 0..*size {
         if index > 0 {
             text.push_str(", ");
@@ -215,7 +231,7 @@ impl Exact<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tensor::{Buffer, Layout};
+    use crate::tensor::Buffer;
 
     fn floats(sizes: &[i64], storage: usize) -> TensorValue {
         let shape = Shape::new(sizes.to_vec()).unwrap();
@@ -231,6 +247,19 @@ mod tests {
         assert_eq!(tensor(&floats(&[2, 2], 0)), "float32 [2, 2] [[0.0, 0.1], [0.2, 0.3]]");
         assert_eq!(element(Scalar::Float(f64::from(0.1f32)), DType::Float64), "0.10000000149011612");
         assert_eq!(element(Scalar::Float(-0.0), DType::Float32), "-0.0");
+    }
+
+    #[test]
+    fn the_text_is_short_however_many_lists_there_are() {
+        let text = tensor(&floats(&[1 << 62, 0], 0));
+        assert!(text.len() < 400, "{} characters", text.len());
+    }
+
+    #[test]
+    fn an_element_beyond_the_text_is_shown_with_its_index() {
+        let (few, many) = (floats(&[2, 2], 0), floats(&[6, 7], 0));
+        assert_eq!(tensor_at(&few, 1), tensor(&few));
+        assert!(tensor_at(&many, 40).ends_with("…]; at [5, 5] 4.0"), "{}", tensor_at(&many, 40));
     }
 
     #[test]

@@ -36,11 +36,11 @@ macro_rules! functions_rows {
                 tch: [],
             }
             Copysign "copysign" "copysign.Tensor" {
-                signature: TensorOperand, forms: [Functional, InPlace, Out], dtypes: Floats "copysign_cpu", result: Float,
+                signature: TensorOperand, forms: [Functional, InPlace, Out], dtypes: Floats "copysign_cpu", quirks: [KeepsFirst], result: Float,
                 compare: Bits,
                 kernel: float(a, b) => a.copysign(b),
                 gradient: partials(d) => [
-                    d.formula(|[g, a, b]| if a == 0.0 { 0.0 } else { g * a.copysign(b) / a }),
+                    d.formula(|[g, a, b]| g * if a == 0.0 { 0.0 } else { a.copysign(b) / a }),
                     d.formula(|[_, _, _]| 0.0)
                 ],
                 tch: [],
@@ -63,7 +63,8 @@ macro_rules! functions_rows {
                 tch: [],
             }
             Ldexp "ldexp" "ldexp.Tensor" {
-                signature: TwoTensors, forms: [Functional, InPlace, Out], dtypes: All "ldexp_cpu_exp", result: Float,
+                signature: TwoTensors, forms: [Functional, InPlace, Out], dtypes: All "ldexp_cpu_exp", quirks: [UnroundedSecond, KeepsSecond],
+                result: Float,
                 compare: Ulps(4, "the power of two is the C library's, or the vector loop's"),
                 kernel: function(ldexp),
                 gradient: partials(d) => [

@@ -22,13 +22,13 @@ macro_rules! pointwise_rows {
                 signature: Arithmetic, forms: [Functional, InPlace, Out], quirks: [RefusesBool, NegatedFactor],
                 aliases: ["subtract" "subtract.Tensor"], result: Promoted, compare: Bits,
                 kernel: sum(a, b; alpha) => a.plus_product(alpha, b),
-                gradient: partials(d) => [d.gradient(), d.times(d.gradient(), d.minus_alpha())],
+                gradient: partials(d) => [d.gradient(), d.times(d.negative(d.gradient()), d.alpha())],
                 tch: [f_sub, f_sub_, f_sub_out],
             }
             Rsub "rsub" "rsub.Tensor" {
                 signature: Arithmetic, forms: [Functional, Out], quirks: [AutogradFallback], result: Promoted, compare: Bits,
                 kernel: arithmetic(reversed_difference),
-                gradient: partials(d) => [d.gradient(), d.times(d.gradient(), d.minus_alpha())],
+                gradient: partials(d) => [d.gradient(), d.times(d.negative(d.gradient()), d.alpha())],
                 tch: [f_rsub, -, -],
             }
             Mul "mul" "mul.Tensor" {
@@ -227,18 +227,18 @@ macro_rules! pointwise_rows {
                 signature: Binary, forms: [Functional, InPlace, Out], dtypes: Real "remainder_cpu", result: Promoted,
                 compare: Bits,
                 kernel: divide(a, b) => a.remainder(b),
-                gradient: partials(d) => [d.gradient(), d.formula(|[g, a, b]| -g * (a / b).floor())],
+                gradient: partials(d) => [d.gradient(), d.formula(|[g, a, b]| -g * d.floored(a, b))],
                 tch: [f_remainder_tensor, f_remainder_tensor_, f_remainder_tensor_out],
             }
             Fmod "fmod" "fmod.Tensor" {
                 signature: Binary, forms: [Functional, InPlace, Out], dtypes: Real "fmod_cpu", result: Promoted,
                 compare: Bits,
                 kernel: divide(a, b) => a.fmod(b),
-                gradient: partials(d) => [d.gradient(), d.formula(|[g, a, b]| -g * (a / b).trunc())],
+                gradient: partials(d) => [d.gradient(), d.formula(|[g, a, b]| -g * d.truncated(a, b))],
                 tch: [f_fmod_tensor, f_fmod_tensor_, f_fmod_tensor_out],
             }
             Hypot "hypot" "hypot" {
-                signature: TwoTensors, forms: [Functional, InPlace, Out], dtypes: Floats "hypot_cpu", result: Promoted,
+                signature: TwoTensors, forms: [Functional, InPlace, Out], dtypes: Floats "hypot_cpu", quirks: [KeepsOwn], result: Promoted,
                 compare: Ulps(1, "the C library and Sleef round it in their own ways"),
                 kernel: float(a, b) => a.hypot(b),
                 gradient: partials(d) => [

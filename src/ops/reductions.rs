@@ -8,7 +8,7 @@ macro_rules! reductions_rows {
         $crate::__join_rows! {
             $($state)* [
             SumToSize "sum_to_size" "sum_to_size" {
-                signature: Sizes, forms: [Functional], result: Sum, compare: Bits,
+                signature: Sizes, forms: [Functional], result: Sum, compare: Tolerance,
                 kernel: reduction(sum_to_size),
                 gradient: kernel,
                 tch: [f_sum_to_size],

@@ -177,8 +177,9 @@ pub(super) struct Saved {
     flat: bool,
     /// Whether gradients have flowed through it already. Then nothing is kept any more.
     freed: bool,
-    /// For each operand that is a tensor: itself, its storage, and how often that had been written to.
-    versions: Vec<Option<(TensorId, StorageId, u64)>>,
+    /// For each operand that is a tensor: itself, unless it is one that an operation made on its way; its storage, and how
+    /// often that had been written to.
+    versions: Vec<Option<(Option<TensorId>, StorageId, u64)>>,
 }
 
 impl Graph {

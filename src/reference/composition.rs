@@ -180,7 +180,7 @@ impl Composition<'_> {
         let inputs: Vec<Input> = operands.iter().map(|id| Input::Tensor(self.machine.tensor(*id).clone())).collect();
         let shape = iterator::broadcast(&inputs)?;
         let values = function.compute(self.machine, &inputs, parameters, &shape)?;
-        let layout = iterator::result_layout(&inputs, &shape);
+        let layout = iterator::result_layout(&iterator::converted(&inputs, function.dtype(&inputs)), &shape);
         let result = self.place(values, layout);
         backward::record_function(self.machine, self.op, result, &inputs, parameters, function.partials);
         Ok(result)
@@ -381,7 +381,7 @@ static ABSOLUTE: Function = Function {
 static NOT_BELOW_ZERO: Function = Function {
     whole: Some(|row| row[0].max(0)),
     partials: |row| vec![if row[1] >= 0.0 { row[0] } else { 0.0 }],
-    ..Function::of_floats("clamp_min_scalar_cpu", |row, _| if row[0].is_nan() { row[0] } else { row[0].max(0.0) })
+    ..Function::of_floats("clamp_min_scalar_cpu", |row, _| if row[0] < 0.0 { 0.0 } else { row[0] })
 };
 
 /// 1, 0 or -1 (`sgn`).

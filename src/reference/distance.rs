@@ -7,6 +7,8 @@ use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
 use super::backward::{self, Kept};
 use super::composition::{Composition, Term, converted, real, sign};
+use super::elementwise::Operands;
+use super::functions::Tolerance;
 use super::iterator::{self, Input};
 use super::loss_gradient::real_formula;
 use super::machine::{Call, Machine, Result, Slot, Stop, Tensor, TensorId, wrap_dim};
@@ -416,30 +418,9 @@ pub(super) fn allclose(machine: &mut Machine, call: &Call) -> Result<Slot> {
         return Err(LossFault::NegativeAtol { atol: shortest(atol) }.into());
     }
     let shape = iterator::broadcast(&inputs)?;
-    if left.category() == Category::Complex {
-        return Err(Stop::Unsupported("allclose of complex numbers".to_owned()));
-    }
-    let columns: Vec<Vec<Scalar>> = inputs
-        .iter()
-        .map(|input| {
-            let Input::Tensor(tensor) = input else { unreachable!("two tensors") };
-            let expanded = tensor.layout.expand(&shape).expect("operands were broadcast to this shape");
-            let values = machine.buffer(tensor.storage).to_bytes(&expanded);
-            Buffer::from_bytes(tensor.dtype, &values).expect("whole elements").scalars()
-        })
-        .collect();
-    let close = |at: usize| match (columns[0][at], columns[1][at]) {
-        (Scalar::Float(a), Scalar::Float(b)) => {
-            a == b
-                || (equal_nan && a.is_nan() && b.is_nan())
-                || ((a - b).abs().is_finite() && (a - b).abs() <= atol + (rtol * b).abs())
-        }
-        (Scalar::Int(a), Scalar::Int(b)) => {
-            a == b || (a.wrapping_sub(b).wrapping_abs() as f64) <= atol + (rtol * b as f64).abs()
-        }
-        (a, b) => a == b || 1.0 <= atol + if b == Scalar::Bool(true) { rtol } else { 0.0 },
-    };
-    let all = (0..shape.numel()).all(close);
+    let operands = Operands::new(call.op, inputs.to_vec(), shape, Scalar::Int(1));
+    let tolerance = Tolerance { relative: rtol, absolute: atol, nan_equals_nan: equal_nan };
+    let all = tolerance.each(machine, &operands).into_iter().all(|close| close);
     Ok(Slot::Number(Scalar::Bool(all)))
 }
 

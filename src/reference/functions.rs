@@ -106,7 +106,6 @@ pub(super) fn lerp(machine: &mut Machine, call: &Call) -> Result<Slot> {
     if other != first {
         return Err(FunctionFault::EndDtype { first, other }.into());
     }
-    let kernel = kernel!(number(start, end, weight) => start.between(end, weight));
     let weighs_in = inputs[2].shape().rank() == 0;
     let (plan, name) = match &inputs[2] {
         Input::Number(_) => {
@@ -125,7 +124,11 @@ pub(super) fn lerp(machine: &mut Machine, call: &Call) -> Result<Slot> {
     check_dtype(name, plan.common, |dtype| dtype.category() >= Category::Floating)?;
     if let Input::Number(weight) = inputs[2] {
         check_held(weight, computed_in(plan.common))?;
+        // A number is not rounded to 16 bits, as an element would be.
+        let kernel = kernel!(number(start, end; weight) => start.between(end, weight));
+        return finish_with(machine, call, plan, kernel, &inputs[..2], &inputs, weight);
     }
+    let kernel = kernel!(number(start, end, weight) => start.between(end, weight));
     finish(machine, call, plan, kernel, &inputs, &inputs)
 }
 

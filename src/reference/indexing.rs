@@ -6,8 +6,9 @@
 
 use crate::error::{DtypePair, IndexFault, Rejection};
 use crate::ops::Form;
+use crate::program::VALUE_LIMIT;
 use crate::tensor::storage::Stored;
-use crate::tensor::{Buffer, DType, Layout, Scalar, Shape};
+use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 use crate::with_element_type as with_any_type;
 
 use super::backward::{self, Route};
@@ -55,9 +56,19 @@ pub(super) fn index(machine: &mut Machine, call: &Call) -> Result<Slot> {
         result = restride(machine, &result, layout);
     }
     let result = machine.add(result);
+    // On the way back libtorch indexes again, and warns again.
+    if has_bytes(machine, indices) {
+        backward::record_unknown(machine, call.op, result, &[id]);
+        return Ok(Slot::Tensor(result));
+    }
     let own = found.iter().map(|place| place.number).collect();
     mask::record_taken(machine, call, result, &operand, own);
     Ok(Slot::Tensor(result))
+}
+
+/// Whether any of the indices is a mask in bytes.
+fn has_bytes(machine: &Machine, indices: &[Option<TensorId>]) -> bool {
+    indices.iter().flatten().any(|index| machine.tensor(*index).dtype == DType::Uint8)
 }
 
 /// What `index` refuses of a tensor given by `out=`. The count of the indices comes before all but gradients.
@@ -107,6 +118,8 @@ pub(super) fn index_put(machine: &mut Machine, call: &Call) -> Result<Slot> {
         return Err(nothing_indexed());
     }
     mask::warn_expanded(machine, &tensor, PUT_EXPANDED);
+    let bytes = has_bytes(machine, indices);
+    let differentiated = operand.node.is_some() || value.node.is_some();
     if !accumulate && let Some(mask) = as_mask(machine, &tensor, indices, &value)? {
         let number = mask::scalars(machine, &value)[0];
         let named: usize = indices.iter().flatten().map(|id| machine.tensor(*id).shape().rank()).sum();
@@ -115,8 +128,11 @@ pub(super) fn index_put(machine: &mut Machine, call: &Call) -> Result<Slot> {
         let filled = (0..masked.len()).filter(|&at| masked[at]).map(|at| (at, 0)).collect();
         let own = mask::own_route(&operand, tensor.shape(), kept);
         let put = Route { node: value.node, shape: value.shape().clone(), pairs: filled, added: true };
-        // On the way back libtorch indexes by the mask, and fails if that names no dimension.
-        if value.node.is_some() && named == 0 {
+        // On the way back libtorch indexes by the mask, and fails if that names no dimension, or leaves fewer than the value
+        // has; or it warns again.
+        let taken = 1 + tensor.shape().rank().saturating_sub(named);
+        let lost = named == 0 || value.shape().rank() > taken;
+        if (value.node.is_some() && lost) || (bytes && differentiated) {
             backward::record_unknown(machine, call.op, target, &[id, value_id]);
             return Ok(Slot::Tensor(target));
         }
@@ -154,6 +170,11 @@ pub(super) fn index_put(machine: &mut Machine, call: &Call) -> Result<Slot> {
         machine.put(tensor.storage, [(place.position, new)]);
         put.push((place.number, from_numbers[at]));
         overwritten[place.number] = true;
+    }
+    // On the way back libtorch indexes again, and warns again.
+    if bytes && differentiated && operand.dtype.category() >= Category::Floating {
+        backward::record_unknown(machine, call.op, target, &[id, value_id]);
+        return Ok(Slot::Tensor(target));
     }
     let kept = (0..overwritten.len()).filter(|&at| accumulate || !overwritten[at]);
     let own = mask::own_route(&operand, tensor.shape(), kept);
@@ -194,6 +215,13 @@ impl Places {
     fn new(machine: &mut Machine, tensor: &Tensor, given: &[Option<TensorId>]) -> Result<Places> {
         check_count(tensor, given)?;
         let indices: Vec<Option<Tensor>> = given.iter().map(|id| id.map(|id| machine.tensor(id).clone())).collect();
+        // An index that is expanded to more than can be looked at.
+        for index in indices.iter().flatten() {
+            let bytes = index.shape().numel().saturating_mul(DType::Int64.size());
+            if bytes > VALUE_LIMIT {
+                return Err(iterator::too_large(bytes));
+            }
+        }
         let allowed = [DType::Int64, DType::Uint8, DType::Bool, DType::Int32];
         if indices.iter().flatten().any(|index| !allowed.contains(&index.dtype)) {
             return Err(IndexFault::IndexDtype {}.into());

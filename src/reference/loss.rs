@@ -179,7 +179,7 @@ pub(super) fn soft_margin_loss(machine: &mut Machine, call: &Call) -> Result<Slo
     }
     let mut loss = Composition { machine, op: call.op };
     let plain = loss.detached(input);
-    let negative = loss.combine(Op::Mul, plain, -1i64)?;
+    let negative = loss.negative(plain)?;
     let result = match call.target()? {
         None => negative,
         Some(out) => {

@@ -113,6 +113,10 @@ pub(super) fn soft_margin_backward(
     saved: &Kept,
 ) -> Result<Vec<Option<Tensor>>> {
     let (Some(input), Some(target)) = (&saved.tensors[0], &saved.tensors[1]) else { return Ok(vec![None, None]) };
+    // Unlike the loss, its gradient begins with the opposite of the target.
+    if target.dtype == DType::Bool {
+        return Err(LossFault::BoolNegation {}.into());
+    }
     let inputs = [input, target, gradient].map(|tensor| Input::Tensor(tensor.clone()));
     let shape = iterator::broadcast(&inputs)?;
     let share = if saved.numbers[0] == 1.0 { 1.0 / input.shape().numel() as f64 } else { 1.0 };

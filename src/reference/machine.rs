@@ -72,6 +72,8 @@ pub(super) struct Machine {
     pub graph: Graph,
     /// The warnings of the current step.
     pub warnings: Vec<String>,
+    /// How many tensor objects were there before the operation that makes others on its way, if one does.
+    lasting: Option<usize>,
 }
 
 #[derive(Debug)]
@@ -98,7 +100,10 @@ impl Machine {
     /// What `work` comes to, which an operation does on its way; the tensor objects that it makes are gone afterwards.
     pub fn aside<R>(&mut self, work: impl FnOnce(&mut Machine) -> R) -> R {
         let mark = self.tensors.len();
+        let outer = self.lasting;
+        self.lasting = outer.or(Some(mark));
         let result = work(self);
+        self.lasting = outer;
         self.tensors.truncate(mark);
         result
     }
@@ -113,9 +118,9 @@ impl Machine {
         })
     }
 
-    /// Whether a tensor object is still there: those that operations make on their way are not.
-    pub fn has(&self, id: TensorId) -> bool {
-        id.0 < self.tensors.len()
+    /// Whether a tensor object will be there after the step: those that operations make on their way are not.
+    pub fn outlives(&self, id: TensorId) -> bool {
+        self.lasting.is_none_or(|lasting| id.0 < lasting)
     }
 
     pub fn tensor(&self, id: TensorId) -> &Tensor {
@@ -199,7 +204,6 @@ impl Machine {
         let needed = offset as usize + layout.shape.numel();
         tensor.layout = Layout { offset, ..layout };
         let storage = &mut self.storages[tensor.storage.0];
-        storage.version += 1;
         crate::with_element_type!(tensor.dtype, T => {
             if let Some(elements) = T::slice(&storage.buffer).filter(|elements| elements.len() < needed) {
                 let mut elements = elements.to_vec();

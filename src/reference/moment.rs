@@ -10,6 +10,7 @@ use crate::with_element_type;
 
 use super::backward;
 use super::elementwise::resize_output;
+use super::iterator;
 use super::machine::{Call, Machine, Result, Slot, Stop, Tensor, TensorId};
 use super::reduction::{Group, Plan, begin, deliver, dtype_of, record_groups, resize, warn_of_lost_parts};
 
@@ -79,6 +80,9 @@ fn variance(machine: &mut Machine, call: &Call, root: bool) -> Result<Slot> {
             return Err(refused.into());
         }
         warn_of_freedom(machine, call.op, &plan, spread.correction, 2);
+        if let Some(out) = out {
+            iterator::check_internal_overlap(machine.tensor(out))?;
+        }
         let tellings = if dtype.category() == Category::Complex { 2 } else { 1 };
         if let Some(out) = out.filter(|out| *machine.tensor(*out).shape() != plan.shape) {
             resize_output(machine, out, Layout::contiguous(plan.shape.clone()), tellings);

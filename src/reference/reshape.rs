@@ -11,11 +11,11 @@ use super::view::{self, views};
 
 views! {
     /// `view`.
-    view = |_, from, _, call| viewed(from, view_shape(call.ints(1)?, from.shape.numel())?);
+    view = |_, from, _, call| viewed(from, &view_sizes(call.ints(1)?, from.shape.numel())?);
     /// `view_as`.
     view_as = |machine, from, _, call| {
         let target = machine.tensor(call.tensor(1)?).shape().sizes();
-        viewed(from, view_shape(target, from.shape.numel())?)
+        viewed(from, &view_sizes(target, from.shape.numel())?)
     };
     /// `unflatten`: several dimensions in the place of one.
     unflatten = |_, from, _, call| {
@@ -24,7 +24,7 @@ views! {
             return Err(ViewFault::UnflattenEmpty {}.into());
         }
         let Some(&size) = from.shape.sizes().get(dim) else { return Err(unexpected()) };
-        let Ok(inner) = view_shape(sizes, size as usize) else {
+        let Ok(inner) = view_sizes(sizes, size as usize) else {
             let product = sizes.iter().filter(|&&size| size != -1).fold(1, |product: i64, &size| product.wrapping_mul(size));
             let plain = sizes.iter().all(|&size| size >= -1) && sizes.iter().filter(|&&size| size == -1).count() < 2;
             return Err(match plain && (product != 0 || size != 0) {
@@ -33,8 +33,8 @@ views! {
             });
         };
         let mut target = from.shape.sizes().to_vec();
-        target.splice(dim..=dim, inner.sizes().iter().copied());
-        viewed(from, Shape::new(target).map_err(|_: ShapeError| Rejection::Numel)?)
+        target.splice(dim..=dim, inner);
+        viewed(from, &target)
     };
 }
 
@@ -105,24 +105,42 @@ fn copied(machine: &mut Machine, call: &Call, id: TensorId, layout: Layout, requ
 fn reshaped(machine: &mut Machine, call: &Call, sizes: &[i64]) -> Result<Slot> {
     let id = call.tensor(0)?;
     let tensor = machine.tensor(id).clone();
-    let target = view_shape(sizes, tensor.shape().numel())?;
-    if tensor.layout.view(&target).is_some() {
-        return view::apply(machine, call.op, id, |_, from, _| viewed(from, target.clone())).map(Slot::Tensor);
+    let target = view_sizes(sizes, tensor.shape().numel())?;
+    let shape = view_shape(&tensor.layout, &target)?;
+    if tensor.layout.view(&shape).is_some() {
+        return view::apply(machine, call.op, id, |_, from, _| viewed(from, &target)).map(Slot::Tensor);
     }
     iterator::check_memory(&Layout::contiguous(tensor.shape().clone()), tensor.dtype, Request::RowMajor)?;
     let mut copy = restride(machine, &tensor, Layout::contiguous(tensor.shape().clone()));
-    copy.layout = Layout::contiguous(target);
+    copy.layout = Layout::contiguous(shape);
     let copy = machine.add(copy);
     backward::record_view(machine, call.op, copy, &tensor, (0..tensor.shape().numel()).collect());
     Ok(Slot::Tensor(copy))
 }
 
-fn viewed(from: &Layout, target: Shape) -> Result<Layout> {
-    from.view(&target).ok_or_else(|| Rejection::ViewStride.into())
+fn viewed(from: &Layout, sizes: &[i64]) -> Result<Layout> {
+    from.view(&view_shape(from, sizes)?).ok_or_else(|| Rejection::ViewStride.into())
 }
 
-/// The target of a view with its -1 filled in (`infer_size`).
-fn view_shape(sizes: &[i64], numel: usize) -> Result<Shape> {
+/// The shape of a view. One of nothing may have sizes that multiply to more than can be counted; its strides are counted
+/// before its elements, and come out negative then, or as anything (`set_sizes_and_strides`).
+fn view_shape(from: &Layout, sizes: &[i64]) -> Result<Shape> {
+    if sizes == from.shape.sizes() {
+        return Ok(from.shape.clone());
+    }
+    let strides = sizes.iter().rev().scan(1i64, |stride, &size| {
+        let own = *stride;
+        *stride = stride.wrapping_mul(size.max(1));
+        Some(own)
+    });
+    if strides.into_iter().any(|stride| stride < 0) {
+        return Err(ViewFault::StrideOverflow {}.into());
+    }
+    Ok(Shape::new(sizes.to_vec()).map_err(|_: ShapeError| Rejection::Numel)?)
+}
+
+/// The sizes of a view with their -1 filled in (`infer_size`).
+fn view_sizes(sizes: &[i64], numel: usize) -> Result<Vec<i64>> {
     // Sizes are looked at in order: the first that is wrong in either way decides.
     let mut inferred = false;
     for (at, &size) in sizes.iter().enumerate() {
@@ -148,5 +166,5 @@ fn view_shape(sizes: &[i64], numel: usize) -> Result<Shape> {
     } else if known != numel as i64 {
         return Err(invalid().into());
     }
-    Ok(Shape::new(target).map_err(|_: ShapeError| Rejection::Numel)?)
+    Ok(target)
 }

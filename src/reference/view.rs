@@ -277,12 +277,15 @@ const MAX_SET: usize = 64;
 pub(super) fn gather_back(machine: &Machine, gradient: &Tensor, shape: &Shape, positions: &[usize]) -> Buffer {
     macro_rules! accumulate {
         ($type:ty) => {{
-            let mut sums = vec![<$type>::default(); shape.numel()];
+            let zero = <$type>::default();
+            let mut sums = vec![None; shape.numel()];
             for (&position, value) in positions.iter().zip(machine.elements::<$type>(gradient)) {
                 if let Some(sum) = sums.get_mut(position) {
-                    *sum += value;
+                    // A single element is moved, a sum starts from zero: only the first keeps a negative zero.
+                    *sum = Some(sum.map_or(value, |sum| zero + sum + value));
                 }
             }
+            let sums = sums.into_iter().map(Option::unwrap_or_default).collect();
             <$type as crate::tensor::storage::Stored>::wrap(sums)
         }};
     }

@@ -9,6 +9,7 @@ pub(super) fn rounded_steps(draft: &Draft, _: Option<&Outcome>) -> bool {
     let large = |known: &Known| {
         known.tensor.scalars().into_iter().any(|element| Tameness::of_number(element) == Tameness::Wild)
     };
+    let large = |known: &Known| large(known) || known.tensor.scalars().into_iter().any(tiny);
     let other = |known: &Known| Some(known.tensor.dtype) != first;
     step.op.info().compare == Compare::Tolerance && (operands(draft).any(large) || operands(draft).any(other))
 }
@@ -32,10 +33,7 @@ pub(super) fn division_traps(draft: &Draft, _: Option<&Outcome>) -> bool {
 pub(super) fn zero_extrema(draft: &Draft, _: Option<&Outcome>) -> bool {
     let extremum = draft.program.steps.last().filter(|step| step.op.info().has(Quirk::RefusesComplex));
     let negative = |number: Scalar| matches!(number, Scalar::Float(value) if value == 0.0 && value.is_sign_negative());
-    // What was written to a tensor since it was made shows in its tameness only.
-    let written = |known: &Known| known.tameness < Tameness::of(&known.tensor);
-    extremum.is_some()
-        && operands(draft).any(|known| written(known) || known.tensor.scalars().into_iter().any(negative))
+    extremum.is_some() && operands(draft).any(|known| known.tensor.scalars().into_iter().any(negative))
 }
 
 pub(super) fn vector_remainders(draft: &Draft, outcome: Option<&Outcome>) -> bool {
@@ -55,7 +53,68 @@ pub(super) fn vector_remainders(draft: &Draft, outcome: Option<&Outcome>) -> boo
 }
 
 pub(super) fn complex_gradients(draft: &Draft, _: Option<&Outcome>) -> bool {
-    signature(draft) == Some(Signature::Backward) && has_complex(draft)
+    let complex = |number| matches!(number, Scalar::Complex(_));
+    signature(draft) == Some(Signature::Backward)
+        && (has_complex(draft) || draft.program.steps.iter().any(|step| numbers(step).any(complex)))
+}
+
+pub(super) fn zero_points(draft: &Draft, outcome: Option<&Outcome>) -> bool {
+    let zero = |tensor: &TensorValue| tensor.scalars().into_iter().any(|scalar| scalar == Scalar::Float(0.0));
+    let tensors = outcome.map_or(&[][..], |outcome| outcome.tensors());
+    signature(draft) == Some(Signature::Between)
+        && tensors.iter().any(|tensor| tensor.shape.numel() >= 8 && zero(tensor))
+}
+
+pub(super) fn broadcast_bounds(draft: &Draft, outcome: Option<&Outcome>) -> bool {
+    let Some(of) = operands(draft).next().filter(|_| signature(draft) == Some(Signature::Bounds)) else { return false };
+    let tensors = outcome.map_or(&[][..], |outcome| outcome.tensors());
+    of.grad && tensors.iter().any(|tensor| tensor.shape != of.tensor.shape)
+}
+
+pub(super) fn powers_of_truths(draft: &Draft, _: Option<&Outcome>) -> bool {
+    let truth = |number| matches!(number, Scalar::Bool(_));
+    signature(draft) == Some(Signature::Power)
+        && draft.program.steps.last().is_some_and(|step| numbers(step).any(truth))
+        && operands(draft).any(|known| known.grad)
+}
+
+pub(super) fn uncountable_strides(draft: &Draft, outcome: Option<&Outcome>) -> bool {
+    const LARGEST_ELEMENT: u64 = 16;
+    let countable = |shape: &Shape| {
+        let mut sizes = shape.sizes().iter().map(|&size| size.max(1) as u64);
+        sizes.try_fold(LARGEST_ELEMENT, |bytes: u64, size| bytes.checked_mul(size)).is_some_and(|bytes| bytes < 1 << 63)
+    };
+    let made = outcome.map_or(&[][..], |outcome| outcome.tensors()).iter().map(|tensor| &tensor.shape);
+    let product = draft.program.steps.last().is_some_and(|step| step.op.info().kernel == "product");
+    let large = |known: &Known| known.tensor.shape.sizes().iter().any(|&size| size >= 1 << 40);
+    if product && operands(draft).any(large) {
+        return true;
+    }
+    let mut shapes = operands(draft).map(|known| &known.tensor.shape).chain(made);
+    shapes.any(|shape| shape.numel() == 0 && !countable(shape))
+}
+
+pub(super) fn spare_storage(draft: &Draft, _: Option<&Outcome>) -> bool {
+    let inputs = draft.program.inputs.len();
+    let step = draft.program.steps.last().filter(|step| step.op == Op::AsStrided);
+    let maker = step.and_then(|step| draft.program.steps.get(step.uses().next()?.value.checked_sub(inputs)?));
+    maker.is_some_and(|maker| maker.op.info().kernel == "loss")
+}
+
+pub(super) fn repeated_factors(draft: &Draft, outcome: Option<&Outcome>) -> bool {
+    let step = draft.program.steps.last().filter(|step| step.op.info().signature == Signature::Arithmetic);
+    let Some(step) = step.filter(|step| !is_unit(&step.args[2])) else { return false };
+    let exact = matches!(step.args[2], Arg::Number(factor) if !rounds(factor));
+    let made = outcome.and_then(|outcome| outcome.tensors().first());
+    // Of these two, one is multiplied with the factor.
+    step.args[..2].iter().any(|arg| match arg {
+        Arg::Number(number) => !exact || rounds(*number),
+        Arg::Tensor(value) => draft.find(*value).is_some_and(|known| {
+            made.is_some_and(|made| made.shape != known.tensor.shape)
+                && (!exact || known.tensor.scalars().into_iter().any(rounds))
+        }),
+        _ => false,
+    })
 }
 
 pub(super) fn complex_extremes(draft: &Draft, _: Option<&Outcome>) -> bool {
@@ -134,8 +193,11 @@ pub(super) fn saved_results(draft: &Draft, _: Option<&Outcome>) -> bool {
         matches!(op.info().kernel, "number" | "sum" | "real" | "divide" | "quotient" | "arithmetic" | "view" | "copy")
     };
     let inputs = draft.program.inputs.len();
-    let maker = step.target().and_then(|target| draft.program.steps.get(target.value.checked_sub(inputs)?));
-    operands(draft).any(|known| known.grad) && (!plain(step.op) || maker.is_some_and(|maker| !plain(maker.op)))
+    let maker = |known: &Known| draft.program.steps.get(known.at.value.checked_sub(inputs)?);
+    let storage = step.target().and_then(|target| draft.find(target)).map(|target| target.place().id);
+    let mut views = draft.known.iter().filter(|known| Some(known.place().id) == storage);
+    let made = views.any(|view| maker(view).is_some_and(|maker| !plain(maker.op)));
+    operands(draft).any(|known| known.grad) && (!plain(step.op) || made)
 }
 
 pub(super) fn empty_ldexp(draft: &Draft, _: Option<&Outcome>) -> bool {
@@ -194,6 +256,10 @@ pub(super) fn complex_of_halves(draft: &Draft, _: Option<&Outcome>) -> bool {
 
 pub(super) fn given_gradients(draft: &Draft, _: Option<&Outcome>) -> bool {
     signature(draft) == Some(Signature::Backward) && operands(draft).count() > 1
+}
+
+pub(super) fn gradients_halfway(draft: &Draft, _: Option<&Outcome>) -> bool {
+    draft.halfway && draft.program.steps.last().is_some_and(|step| step.op == Op::Grad)
 }
 
 pub(super) fn impossible_expansions(draft: &Draft, outcome: Option<&Outcome>) -> bool {

@@ -28,14 +28,15 @@ pub(super) fn large_products(draft: &Draft, outcome: Option<&Outcome>) -> bool {
 }
 
 pub(super) fn extreme_norms(draft: &Draft, outcome: Option<&Outcome>) -> bool {
-    let norm = draft.program.steps.last().filter(|step| step.op == Op::VectorNorm);
+    let Some(step) = draft.program.steps.last() else { return false };
     let tame = |order: f64| order == 0.0 || order.is_infinite() || (0.5..=4.0).contains(&order.abs());
-    let wild = |step: &Step| match step.args[1] {
-        Arg::Number(Scalar::Float(order)) => !tame(order),
-        Arg::Number(Scalar::Int(order)) => !tame(order as f64),
-        _ => false,
-    };
-    outcome.is_none() && norm.is_some_and(wild)
+    let mut orders = step.op.info().signature.params().iter().zip(&step.args).filter_map(|(param, arg)| match arg {
+        Arg::Number(number) if ["ord", "p"].contains(&param.name) => Some(f64::from_scalar(*number)),
+        _ => None,
+    });
+    // A distance may refuse its exponent, which a norm never does.
+    let asked = step.op == Op::VectorNorm || matches!(outcome, Some(Outcome::Value(_)));
+    asked && orders.any(|order| !tame(order))
 }
 
 pub(super) fn lost_parts(draft: &Draft, outcome: Option<&Outcome>) -> bool {
@@ -83,7 +84,7 @@ pub(super) fn losses_of_target(draft: &Draft, outcome: Option<&Outcome>) -> bool
     step.is_some_and(|step| {
         let reduces = step.op.info().signature.params().iter().any(|param| param.kind == ParamKind::Reduction);
         let own = |arg: &Arg| matches!(arg, Arg::Tensor(value) if Some(*value) == step.out);
-        reduces && (refused(outcome) || step.args.iter().any(own))
+        reduces && (refused(outcome) || step.args.iter().any(own) || reads_its_out(draft, step))
     })
 }
 
@@ -111,7 +112,7 @@ pub(super) fn gathers_in_part(draft: &Draft, outcome: Option<&Outcome>) -> bool 
 
 /// Whether the `out=` tensor shares its storage with another tensor of the step, or is what the step is about.
 pub(super) fn reads_its_out(draft: &Draft, step: &Step) -> bool {
-    let storage = |value| draft.find(value).map(|known| place(draft, known).id);
+    let storage = |value| draft.find(value).map(|known| known.place().id);
     step.out.is_some_and(|out| {
         let own = matches!(step.args[0], Arg::Tensor(value) if value == out);
         own || step.uses().any(|used| used != out && storage(used) == storage(out))
@@ -142,7 +143,7 @@ pub(super) fn written_factors(draft: &Draft, _: Option<&Outcome>) -> bool {
     let Some(written) = step.target().and_then(|target| draft.find(target)) else { return false };
     let read = step.args.iter().skip(usize::from(step.form == Form::InPlace));
     let mut read = read.filter_map(|arg| if let Arg::Tensor(value) = arg { draft.find(*value) } else { None });
-    read.any(|known| place(draft, known).id == place(draft, written).id)
+    read.any(|known| known.place().id == written.place().id)
 }
 
 pub(super) fn unstable_equations(draft: &Draft, outcome: Option<&Outcome>) -> bool {

@@ -13,7 +13,9 @@ pub(in crate::reference) fn save(machine: &mut Machine, call: &Call, mut inputs:
     let mut versions: Vec<_> = inputs
         .iter()
         .map(|input| match input {
-            Input::Tensor(tensor) => tensors.next().map(|id| (id, tensor.storage, machine.version(tensor.storage))),
+            Input::Tensor(tensor) => tensors.next().map(|id| {
+                (Some(id).filter(|id| machine.outlives(*id)), tensor.storage, machine.version(tensor.storage))
+            }),
             Input::Number(_) => None,
         })
         .collect();
@@ -26,7 +28,32 @@ pub(in crate::reference) fn save(machine: &mut Machine, call: &Call, mut inputs:
         inputs[0] = Input::Tensor(Tensor { node, ..copy });
         versions[0] = None;
     }
+    if flows && let Some(kept) = kept_operands(call.op, &inputs) {
+        // The formulas of the table compute the result once more, of what its operands were.
+        for ((input, version), _) in inputs.iter_mut().zip(&mut versions).zip(kept).filter(|(_, kept)| !kept) {
+            if let Input::Tensor(tensor) = input {
+                let copy = restride(machine, tensor, Layout::contiguous(tensor.shape().clone()));
+                *tensor = Tensor { node: tensor.node, ..copy };
+                *version = None;
+            }
+        }
+    }
     Saved { inputs, flat, freed: false, versions }
+}
+
+/// Which of two operands libtorch keeps as they are, for an operation that keeps its result beside them.
+fn kept_operands(op: Op, inputs: &[Input]) -> Option<[bool; 2]> {
+    let flows = |at: usize| matches!(inputs.get(at), Some(Input::Tensor(tensor)) if tensor.node.is_some());
+    let info = op.info();
+    if info.has(Quirk::KeepsOwn) {
+        Some([flows(0), flows(1)])
+    } else if info.has(Quirk::KeepsFirst) {
+        Some([flows(0), false])
+    } else if info.has(Quirk::KeepsSecond) {
+        Some([false, flows(0)])
+    } else {
+        None
+    }
 }
 
 /// Notes what an elementwise operation did, if gradients flow through it.

@@ -1,6 +1,31 @@
 //! What the partial derivatives of the operation table are written in.
 
 use super::*;
+use crate::reference::number::Quotient;
+
+/// Evaluates an expression with the element type of a dtype whose elements have fractions.
+macro_rules! with_fraction_type {
+    ($dtype:expr, $T:ident => $body:expr) => {{
+        macro_rules! with {
+            ($type:ty) => {{
+                type $T = $type;
+                $body
+            }};
+        }
+        match $dtype {
+            DType::Float16 => with!(half::f16),
+            DType::Bfloat16 => with!(half::bf16),
+            DType::Float32 => with!(f32),
+            _ => with!(f64),
+        }
+    }};
+}
+
+/// A quotient of numbers that are no integers, which always have one.
+fn quotient<T: Element>(a: f64, b: f64, divide: impl Fn(T, T) -> Option<T>) -> f64 {
+    let [a, b] = [a, b].map(|number| T::from_scalar(Scalar::Float(number)));
+    divide(a, b).map_or(f64::NAN, |quotient| f64::from_scalar(quotient.to_scalar()))
+}
 
 /// What the partial derivatives of the operation table are written in.
 pub(super) struct Terms<'a> {
@@ -28,9 +53,9 @@ impl Terms<'_> {
         if version == expected {
             return Ok(&self.saved.inputs[at]);
         }
-        if !machine.has(id) {
+        let Some(id) = id else {
             return Err(Stop::Unsupported("an operand that was modified, of a step inside an operation".to_owned()));
-        }
+        };
         let tensor = machine.tensor(id);
         let (dtype, shape) = (tensor.dtype, tensor.shape().sizes().to_vec());
         let fault = match tensor.node.map(|node| &machine.graph.nodes[node.0].kind) {
@@ -70,6 +95,11 @@ impl Terms<'_> {
 
     /// For an operand whose gradient libtorch has no formula for.
     pub(super) fn without_derivative(&self, name: &'static str) -> Result<Input> {
+        // What was kept for the other operand is looked at first.
+        let flows = |input: &&Input| matches!(input, Input::Tensor(tensor) if tensor.node.is_some());
+        if self.saved.inputs.iter().filter(flows).count() > 1 {
+            (0..self.saved.inputs.len()).try_for_each(|at| self.raw(at).map(drop))?;
+        }
         Err(FunctionFault::NoDerivative { name }.into())
     }
 
@@ -83,9 +113,14 @@ impl Terms<'_> {
         self.conjugated(&Input::Number(self.factor))
     }
 
-    /// The negative of that.
-    pub(super) fn minus_alpha(&self) -> Result<Input> {
-        self.conjugated(&Input::Number(self.factor.negative()))
+    /// A quotient rounded to the floor, as it is computed for the dtype of the result (`div` with `rounding_mode`).
+    pub(super) fn floored(&self, a: f64, b: f64) -> f64 {
+        with_fraction_type!(self.gradient.dtype, T => quotient(a, b, T::floor_over))
+    }
+
+    /// The same without the fraction.
+    pub(super) fn truncated(&self, a: f64, b: f64) -> f64 {
+        with_fraction_type!(self.gradient.dtype, T => quotient(a, b, T::truncated_over))
     }
 
     /// A formula of real numbers: of what arrived at the result, and of each operand, all of them broadcast to one

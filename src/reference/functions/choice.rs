@@ -122,12 +122,11 @@ pub(in crate::reference) fn choose(machine: &mut Machine, call: &Call) -> Result
     check_autograd(machine, call, &inputs[1..])?;
     let recorded = inputs.clone();
     let wanted = iterator::result_type(&inputs[1..]);
-    let numbers = inputs[1..].iter().filter(|input| matches!(input, Input::Number(_))).count();
     // Into `out` numbers go as tensors, whose conversion loses what does not fit.
     for input in inputs[1..].iter().filter(|_| call.form == Form::Functional) {
         if let Input::Number(number) = input {
-            let held = if numbers == 2 { number.dtype() } else { wanted };
-            check_held(*number, computed_in(held))?;
+            // A single element of 16 bits is set without the check that they hold the number.
+            check_held(*number, if computed_in(wanted) == wanted { wanted } else { DType::Float64 })?;
         }
     }
     if let Some(target) = call.target()? {
@@ -142,14 +141,16 @@ pub(in crate::reference) fn choose(machine: &mut Machine, call: &Call) -> Result
         DType::Uint8 => machine.warnings.push(BYTE_CONDITION.to_owned()),
         dtype => return Err(FunctionFault::Condition { dtype }.into()),
     }
+    // The copy of a condition in bytes overlaps nothing.
+    inputs[0] = truth(machine, &inputs[0]);
     for input in &mut inputs[1..] {
         *input = converted(machine, input, wanted);
     }
-    let plan = Plan::typed(machine, call, &inputs, (wanted, wanted), Casting::Any)?;
+    let mut plan = Plan::typed(machine, call, &inputs, (wanted, wanted), Casting::Any)?;
+    // The condition is read as it is.
+    plan.layout = iterator::result_layout(&inputs, &plan.shape);
     plan.prepare(machine, call)?;
     let kernel = kernel!(number(condition, a, b) => if condition == T::default() { b } else { a });
-    // Numbers of a narrow dtype could make something that is true out of range.
-    inputs[0] = truth(machine, &inputs[0]);
     finish(machine, call, plan, kernel, &inputs, &recorded)
 }
 
@@ -177,18 +178,7 @@ pub(in crate::reference) fn is_close(machine: &mut Machine, call: &Call) -> Resu
     let nan_equals_nan = call.flag(4)?;
     let plan = Plan::typed(machine, call, &inputs, (first, DType::Bool), Casting::Any)?;
     let operands = Operands::new(call.op, inputs, plan.shape.clone(), Scalar::Int(1));
-    let mut close = crate::with_element_type!(first, T => operands.each::<T, _>(machine, |row, _| row[0] == row[1]));
-    let tolerance = Tolerance { relative, absolute, nan_equals_nan };
-    let computed = if first.category() <= Category::Integral { DType::Float32 } else { first };
-    let near: Vec<bool> = match computed {
-        DType::Float16 => tolerance.real::<f16>(machine, &operands),
-        DType::Bfloat16 => tolerance.real::<bf16>(machine, &operands),
-        DType::Float32 => tolerance.real::<f32>(machine, &operands),
-        DType::Float64 => tolerance.real::<f64>(machine, &operands),
-        DType::Complex64 => tolerance.complex::<f32>(machine, &operands),
-        _ => tolerance.complex::<f64>(machine, &operands),
-    };
-    close.iter_mut().zip(near).for_each(|(close, near)| *close |= near);
+    let close = Tolerance { relative, absolute, nan_equals_nan }.each(machine, &operands);
     let slot = plan.deliver(machine, bool::wrap(close));
     Ok(Slot::Tensor(slot))
 }
@@ -198,13 +188,34 @@ fn printed(value: f64) -> String {
     if value.is_nan() { "nan".to_owned() } else { format!("{value}") }
 }
 
-struct Tolerance {
-    relative: f64,
-    absolute: f64,
-    nan_equals_nan: bool,
+/// How far numbers may be from each other that are close.
+pub(in crate::reference) struct Tolerance {
+    /// Times the magnitude of the second.
+    pub relative: f64,
+    /// Beside that.
+    pub absolute: f64,
+    /// Whether NaN is close to NaN.
+    pub nan_equals_nan: bool,
 }
 
 impl Tolerance {
+    /// Which elements of two operands of one dtype are close.
+    pub fn each(&self, machine: &Machine, operands: &Operands) -> Vec<bool> {
+        let dtype = operands.inputs[0].dtype();
+        let mut close =
+            crate::with_element_type!(dtype, T => operands.each::<T, _>(machine, |row, _| row[0] == row[1]));
+        let near: Vec<bool> = match dtype {
+            DType::Float16 => self.real::<f16>(machine, operands),
+            DType::Bfloat16 => self.real::<bf16>(machine, operands),
+            DType::Float64 => self.real::<f64>(machine, operands),
+            DType::Complex64 => self.complex::<f32>(machine, operands),
+            DType::Complex128 => self.complex::<f64>(machine, operands),
+            _ => self.real::<f32>(machine, operands),
+        };
+        close.iter_mut().zip(near).for_each(|(close, near)| *close |= near);
+        close
+    }
+
     fn real<T: Computed>(&self, machine: &Machine, operands: &Operands) -> Vec<bool>
     where
         T::Wide: math::Real,

@@ -56,6 +56,9 @@ pub(in crate::reference) fn copy(machine: &mut Machine, call: &Call) -> Result<S
     if target == source
         || (written.storage == read.storage && written.layout == read.layout && written.dtype == read.dtype)
     {
+        // Autograd counts it as a write all the same.
+        let (storage, version) = (written.storage, machine.version(written.storage));
+        machine.set_version(storage, version + 1);
         return Ok(Slot::Tensor(target));
     }
     let (to, from) = (machine.tensor(target).dtype, machine.tensor(source).dtype);

@@ -48,8 +48,14 @@ fn power_of_number(machine: &mut Machine, call: &Call, inputs: Vec<Input>, base:
     }
     let one = is(base, 1.0, false);
     let common = iterator::result_type(&inputs);
-    let casting = if one { Casting::Any } else { Casting::Promoted };
-    let mut plan = Plan::typed(machine, call, &inputs, (common, common), casting)?;
+    if let Some(out) = call.out.filter(|_| one) {
+        // It is filled, even where one element stands for several.
+        let output = machine.tensor(out).clone();
+        let ones = Buffer::from_scalars(output.dtype, std::iter::repeat_n(Scalar::Int(1), shape.numel()));
+        machine.write(&output, &ones);
+        return Ok(Slot::Tensor(out));
+    }
+    let mut plan = Plan::typed(machine, call, &inputs, (common, common), Casting::Promoted)?;
     plan.layout = contiguous;
     if !one {
         check_dtype("pow", common, |dtype| dtype != DType::Bool)?;
@@ -191,7 +197,10 @@ pub(in crate::reference) fn ldexp(machine: &mut Machine, call: &Call) -> Result<
     plan.prepare(machine, call)?;
     if call.form == Form::Functional {
         // The result is a tensor like the first operand, which is resized and warned of as any `out` is.
-        let like = iterator::result_layout(&inputs[..1], &inputs[0].shape());
+        let like = match &inputs[0] {
+            Input::Tensor(tensor) => like(tensor),
+            Input::Number(_) => Layout::contiguous(Shape::scalar()),
+        };
         if inputs[0].shape() == plan.shape {
             plan.layout = like;
         } else {
@@ -215,7 +224,7 @@ fn power_of_two(machine: &mut Machine, of: DType, exponent: &Input) -> Result<In
     };
     let inputs = vec![two, exponent.clone()];
     let (common, shape) = (iterator::result_type(&inputs), exponent.shape());
-    let layout = if narrow { Layout::contiguous(shape.clone()) } else { iterator::result_layout(&inputs[1..], &shape) };
+    let layout = if narrow { Layout::contiguous(shape.clone()) } else { iterator::result_layout(&inputs, &shape) };
     let operands = Operands::new(Op::Pow, inputs, shape.clone(), Scalar::Int(1));
     let values = run_loop(kernel!(number(a, b) => a.power(b)), common, machine, &operands)?;
     let power = machine.allocate(Layout::contiguous(shape), values);

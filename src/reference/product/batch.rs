@@ -23,12 +23,19 @@ pub(in super::super) fn bmm(machine: &mut Machine, call: &Call) -> Result<Slot> 
         check_dtypes("bmm", &a, &b, true)?;
         multiply(machine, &a, &b, Scalar::Int(1), None)
     };
-    if b.dtype.category() < Category::Floating && (a.node.is_some() || b.node.is_some()) {
-        return Err(ProductFault::AutogradDtype { dtype: b.dtype }.into());
-    }
+    check_differentiable(&[&a, &b], b.dtype)?;
     let result = deliver(machine, target, shape, values)?;
     record_product(machine, call, result, [a, b]);
     Ok(Slot::Tensor(result))
+}
+
+/// Refuses a result of integers that gradients should flow through.
+fn check_differentiable(operands: &[&Tensor], dtype: DType) -> Result<()> {
+    let differentiated = operands.iter().any(|operand| operand.node.is_some());
+    if differentiated && dtype.category() < Category::Floating {
+        return Err(ProductFault::AutogradDtype { dtype }.into());
+    }
+    Ok(())
 }
 
 /// `baddbmm`: products of a batch of matrices, and a summand that broadcasts to them.
@@ -46,15 +53,19 @@ pub(in super::super) fn baddbmm(machine: &mut Machine, call: &Call) -> Result<Sl
     let target = set_output(machine, call, &shape, b.dtype)?;
     let added = Some((&summand, beta)).filter(|_| !factor::is_zero(beta));
     let filled = added.is_some() && shape.numel() > 0;
-    if filled && a.dtype.category() == Category::Complex && b.dtype.category() != Category::Complex {
+    let real = matches!(b.dtype.category(), Category::Integral | Category::Floating);
+    if filled && a.dtype.category() == Category::Complex && real {
         machine.warnings.push("Casting complex values to real discards the imaginary part".to_owned());
     }
     let values = if shape.numel() == 0 {
         Ok(Buffer::zeros(b.dtype, 0))
     } else if a.shape().sizes()[2] == 0 {
         match added {
-            // The sum has the dtype of the second batch, to which the summand was converted.
-            Some((summand, beta)) => scaled_in_place(machine, summand, beta),
+            // The sum has the dtype of the second batch, to which the summand is converted first.
+            Some((summand, beta)) => {
+                let summand = converted(machine, summand, b.dtype);
+                scaled_in_place(machine, &summand, beta)
+            }
             None => Ok(Buffer::zeros(b.dtype, shape.numel())),
         }
     } else {
@@ -69,6 +80,7 @@ pub(in super::super) fn baddbmm(machine: &mut Machine, call: &Call) -> Result<Sl
             return Err(stop);
         }
     };
+    check_differentiable(&[&input, &a, &b], b.dtype)?;
     let result = deliver(machine, target, shape, values)?;
     record_sum(machine, call, result, [input, a, b], [beta, alpha]);
     Ok(Slot::Tensor(result))

@@ -105,7 +105,8 @@ pub(in super::super) fn addr(machine: &mut Machine, call: &Call) -> Result<Slot>
         }
         _ => expanded(machine, &input, &shape)?,
     };
-    let left = Tensor { node: None, ..column(&a) };
+    let left = a.layout.view(&shape_of(vec![rows, 1])?).expect("one more dimension of size 1 is a view of any vector");
+    let left = Tensor { node: None, layout: left, ..a.clone() };
     let right = Tensor { node: None, ..b.clone() };
     let inputs = [summand, left, right].map(Input::Tensor);
     let plan = Plan::new(machine, call, &inputs)?;
@@ -119,9 +120,17 @@ pub(in super::super) fn addr(machine: &mut Machine, call: &Call) -> Result<Slot>
     let result = plan.deliver(machine, values);
     let parents = vec![input.node, a.node, b.node];
     let saved = [a.clone(), b.clone()];
+    let needs = [a.node.is_some(), b.node.is_some()];
     backward::record_formula(machine, call.op, result, parents, &needed(&a, &b), move |machine, gradient| {
         let [a, b] = &saved;
         let factor = factor::conjugate(alpha);
+        // Each gradient is a product of a matrix and the other vector (`mv`), which wants one dtype.
+        for vector in needs.iter().zip([b, a]).filter(|(needed, _)| **needed).map(|(_, vector)| vector) {
+            if vector.dtype != gradient.dtype {
+                let (matrix, vector) = (gradient.dtype, vector.dtype);
+                return Err(ProductFault::VectorDtypes { input: vector, matrix, vector }.into());
+            }
+        }
         let (a, b) = (in_dtype(machine, a, gradient.dtype), in_dtype(machine, b, gradient.dtype));
         let (conjugate_a, conjugate_b) = (backward::conjugate(machine, &a), adjoint(machine, &row(&b)));
         let to_a = product(machine, gradient, &conjugate_b, factor);

@@ -1,7 +1,7 @@
 //! `dot`, `vdot`, `mv` and `addmv`: products with a vector (ATen/native/Blas.cpp).
 
 use crate::error::ProductFault;
-use crate::tensor::{Buffer, Category, Scalar, Shape};
+use crate::tensor::{Buffer, Category, DType, Scalar, Shape};
 
 use super::super::backward;
 use super::super::machine::{Call, Machine, Result, Slot, Tensor};
@@ -113,7 +113,7 @@ pub(in super::super) fn addmv(machine: &mut Machine, call: &Call) -> Result<Slot
     let values = match values {
         Ok(values) => values,
         Err(stop) => {
-            if added.is_some() {
+            if added.is_some() && matrix.shape().numel() > 0 {
                 copied(machine, call, target, &summand)?;
             }
             return Err(stop);
@@ -142,7 +142,12 @@ fn gradients(machine: &mut Machine, gradient: &Tensor, [matrix, vector]: &[Tenso
 
 /// What a summand is without a matrix: its product with `beta`, a number of its own dtype.
 fn scaled_summand(machine: &mut Machine, summand: &Tensor, beta: Scalar) -> Result<Buffer> {
-    let number = factor::convert(beta, summand.dtype)?;
+    // A single element of 16 bits is set without the check that they hold the number.
+    let held = if matches!(summand.dtype, DType::Float16 | DType::Bfloat16) { DType::Float64 } else { summand.dtype };
+    let number = match summand.dtype {
+        DType::Bool => Scalar::Bool(!factor::is_zero(beta)),
+        _ => factor::convert(beta, held)?,
+    };
     let scaled = scaled(machine, summand, number)?;
     Ok(Buffer::from_scalars(summand.dtype, machine.buffer(scaled.storage).scalars().into_iter()))
 }

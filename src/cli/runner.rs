@@ -1,0 +1,87 @@
+//! The implementations that command lines name.
+
+use super::Failure;
+use crate::adapter::{CommandLine, Hello, Limits, StartError};
+use crate::harness::runner::{Runner, Start};
+use crate::install::{self, Progress};
+
+/// An implementation as it was typed after an option such as `--impl`.
+#[derive(Clone, Debug)]
+pub struct Named {
+    option: &'static str,
+    given: String,
+    /// How it is started.
+    pub start: Start,
+}
+
+impl Named {
+    /// What the words mean. libtorch is installed first if it is missing.
+    pub fn parse(option: &'static str, given: &str) -> Result<Named, Failure> {
+        Ok(Named { option, given: given.to_owned(), start: start(option, given)? })
+    }
+
+    /// Starts it.
+    pub fn runner(&self, limits: &Limits) -> Result<Runner, Failure> {
+        let Named { option, given, start } = self;
+        Ok(start.runner(limits).map_err(|error| match error {
+            StartError::NotFound { .. } => format!(
+                "{option} {given}: {error}\n\
+                 {option} takes reference, libtorch, libtorch@VERSION, or the command of an adapter"
+            ),
+            error => format!("{option} {given}: {error}"),
+        })?)
+    }
+
+    /// Starts it to hear what it says of itself.
+    pub fn hello(&self, limits: &Limits) -> Result<Hello, Failure> {
+        Ok(self.runner(limits)?.hello())
+    }
+}
+
+fn start(option: &str, given: &str) -> Result<Start, Failure> {
+    let words =
+        shlex::split(given).ok_or_else(|| format!("{option} {given:?} is no command: a quote is not closed"))?;
+    // As in a shell: variables for the environment of what comes after them.
+    let variables = words.iter().take_while(|word| is_assignment(word)).count();
+    let (variables, words) = words.split_at(variables);
+    let [program, args @ ..] = words else { return Err(format!("{option} {given:?} is no command").into()) };
+    let command = match (program.split_once('@').unwrap_or((program, "")), args) {
+        (("reference", ""), []) if variables.is_empty() => return Ok(Start::Reference),
+        (("libtorch", version), []) => {
+            let version = (!version.is_empty()).then_some(version);
+            CommandLine::new(install::libtorch(version, &Progress::auto())?.adapter)
+        }
+        _ => args.iter().fold(CommandLine::new(program), |command, word| command.arg(word)),
+    };
+    let variables = variables.iter().filter_map(|variable| variable.split_once('='));
+    Ok(Start::Adapter(variables.fold(command, |command, (name, value)| command.env(name, value))))
+}
+
+fn is_assignment(word: &str) -> bool {
+    let name = word.split_once('=').map_or("", |(name, _)| name);
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// The end of a message about an unknown name: the closest one that there is, or `else`.
+pub fn did_you_mean<'a>(wanted: &str, names: impl Iterator<Item = &'a str>, otherwise: &str) -> String {
+    let closest = names.map(|name| (strsim::osa_distance(wanted, name), name)).min();
+    match closest {
+        Some((distance, name)) if 5 * distance <= wanted.len() => format!("; did you mean `{name}`?"),
+        _ => format!("; {otherwise}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_come_before_the_command() {
+        let Ok(Start::Adapter(command)) = start("--impl", "A_1=x B='y z' prog --c=d e") else { panic!("no command") };
+        assert_eq!(command, CommandLine::new("prog").env("A_1", "x").env("B", "y z").arg("--c=d").arg("e"));
+        assert_eq!(start("--impl", "reference").unwrap(), Start::Reference);
+        assert!(start("--impl", "A=x").unwrap_err().to_string().contains("is no command"));
+        assert!(start("--impl", "").is_err());
+    }
+}

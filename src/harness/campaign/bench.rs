@@ -1,0 +1,395 @@
+//! A test bench: an implementation under test in a process of its own, what it is compared with, and the oracles.
+//!
+//! A program that breaks the implementation is a finding, and never the end of the bench.
+
+use std::slice;
+
+use super::Setup;
+use super::cases::{Made, expected};
+use super::tally::{Counts, Judged};
+use crate::adapter::{Fault, FaultKind, Hello, Implementation, unsupported_by};
+use crate::generate::by_hand::{self, by_hand};
+use crate::harness::compare::{Side, compare};
+use crate::harness::finding::{Finding, Oracle, Signature};
+use crate::harness::runner::{Runner, Start};
+use crate::harness::{Aspect, Difference};
+use crate::program::{Outcome, Program, Reply};
+use crate::reference::Reference;
+use crate::wording::skeleton;
+
+/// How often a program is run at most to see whether a fault is its own, and how often an adapter is started until it
+/// counts as one that does not start: something else can kill it meanwhile.
+const TRIES: usize = 3;
+
+/// What judges programs. Each worker of a campaign has one.
+pub struct Bench<'a> {
+    subject: Tested<'a>,
+    against: Option<Tested<'a>>,
+    reference: Hello,
+}
+
+impl<'a> Bench<'a> {
+    /// Starts the implementation, and what it is compared with.
+    ///
+    /// # Errors
+    /// When one of them does not start, or is not what it was before.
+    pub fn new(setup: &'a Setup) -> Result<Bench<'a>, String> {
+        let subject = Tested::start(setup, &setup.subject.0, &setup.subject.1)?;
+        let against = setup.against.as_ref().map(|(start, hello)| Tested::start(setup, start, hello)).transpose()?;
+        Ok(Bench { subject, against, reference: Reference.hello() })
+    }
+
+    /// Runs cases, lets the oracles judge, hands over each finding as soon as it is made, and counts.
+    ///
+    /// # Errors
+    /// When an implementation cannot be started any more. The cases are not done then.
+    pub fn judge(
+        &mut self,
+        cases: Vec<Made>,
+        oracles: &[Oracle],
+        mut found: impl FnMut(u64, Finding),
+    ) -> Result<Counts, String> {
+        let restarts = self.restarts();
+        let mut counts = Counts { cases: cases.len() as u64, ..Counts::default() };
+        let (cases, beyond): (Vec<Made>, Vec<Made>) =
+            cases.into_iter().partition(|made| self.is_supported(&made.program));
+        for step in beyond.iter().flat_map(|made| &made.program.steps) {
+            counts.operations.entry(step.op).or_default().unsupported += 1;
+        }
+        // Replies that more than the reference asks for.
+        let kept = oracles.iter().any(|oracle| *oracle != Oracle::Reference);
+        let mut numbers = Vec::with_capacity(cases.len());
+        let mut programs = Vec::with_capacity(cases.len());
+        let mut wanted = Vec::with_capacity(cases.len());
+        for Made { case, program, expected } in cases {
+            numbers.push(case);
+            programs.push(program);
+            wanted.push(expected);
+        }
+        let mut replies: Vec<Option<Reply>> = vec![None; programs.len()];
+        // A fault is told by the oracle that comes first.
+        let first = oracles.first().copied().unwrap_or(Oracle::Reference);
+        let with_reference = oracles.contains(&Oracle::Reference);
+        let (reference, hello) = (&self.reference, self.subject.hello);
+        self.subject.run(&programs, |at, came| {
+            let program = &programs[at];
+            let reply = match came {
+                Came::Fault(fault) => return found(numbers[at], Finding::of_fault(first, program, fault)),
+                Came::Reply(reply) => reply,
+            };
+            if with_reference {
+                match &wanted[at] {
+                    Ok(expected) => {
+                        let expected = Side { hello: reference, reply: expected };
+                        let differences = compare(program, expected, Side { hello, reply: &reply });
+                        if let Some(finding) = Finding::of_differences(Oracle::Reference, program, differences) {
+                            found(numbers[at], finding);
+                        }
+                    }
+                    Err(panic) => found(numbers[at], of_panic(program, panic)),
+                }
+            }
+            count(program, wanted[at].as_ref().ok().filter(|_| with_reference), &reply, &mut counts);
+            if kept {
+                replies[at] = Some(reply);
+            }
+        })?;
+        let mut ran = |at: usize| replies[at].take().map(|reply| (numbers[at], &programs[at], reply));
+        let ran: Vec<(u64, &Program, Reply)> = (0..programs.len()).filter_map(&mut ran).collect();
+        if oracles.contains(&Oracle::Definition) {
+            self.definition(&ran, &mut found)?;
+        }
+        if oracles.contains(&Oracle::Release) {
+            self.release(&ran, &mut found)?;
+        }
+        counts.restarts = self.restarts() - restarts;
+        Ok(counts)
+    }
+
+    /// What the oracles find in one program.
+    ///
+    /// # Errors
+    /// When an implementation cannot be started any more.
+    pub fn findings(&mut self, program: &Program, oracles: &[Oracle]) -> Result<Vec<Finding>, String> {
+        let mut findings = Vec::new();
+        let made = Made { case: 0, program: program.clone(), expected: expected(program) };
+        self.judge(vec![made], oracles, |_, finding| findings.push(finding))?;
+        Ok(findings)
+    }
+
+    /// What a finding's folder tells: what the oracle said, and what came of the program, once more.
+    ///
+    /// # Errors
+    /// When an implementation cannot be started any more.
+    pub fn account(&mut self, finding: &Finding) -> Result<Account, String> {
+        let program = &finding.program;
+        let observed = self.subject.answer(program)?;
+        let expected = match (finding.signature.oracle, &mut self.against, &observed) {
+            (Oracle::Release, Some(against), _) => {
+                against.answer(program)?.map(|reply| Said::Reply(against.hello.clone(), reply))
+            }
+            (Oracle::Definition, _, Some(reply)) => self.other(program, reply)?,
+            _ => None,
+        };
+        let reference = || Said::Reply(Reference.hello(), Reference.run(program));
+        Ok(Account { observed, expected: expected.unwrap_or_else(reference) })
+    }
+
+    /// The first program that means the same and comes to something else.
+    fn other(&mut self, program: &Program, reply: &Reply) -> Result<Option<Said>, String> {
+        for question in questions_about(program, reply) {
+            let answer = self.subject.answer(&question.program)?;
+            let differs = answer.is_none_or(|answer| !judge_answer(program, reply, question.step, &answer).is_empty());
+            if differs && let Some(last) = question.program.steps.last() {
+                let pairs = vec![(program.steps[question.step].name.clone(), last.name.clone())];
+                return Ok(Some(Said::SameAs { rule: "by hand", program: question.program.clone(), pairs }));
+            }
+        }
+        Ok(None)
+    }
+
+    fn is_supported(&self, program: &Program) -> bool {
+        let hellos = [Some(self.subject.hello), self.against.as_ref().map(|against| against.hello)];
+        hellos.into_iter().flatten().all(|hello| unsupported_by(hello, program).is_none())
+    }
+
+    fn restarts(&self) -> u64 {
+        self.subject.restarts() + self.against.as_ref().map_or(0, Tested::restarts)
+    }
+
+    /// Asks the implementation for more programs, that mean the same by the definition of broadcasting.
+    fn definition(
+        &mut self,
+        ran: &[(u64, &Program, Reply)],
+        found: &mut impl FnMut(u64, Finding),
+    ) -> Result<(), String> {
+        let (mut questions, mut asked) = (Vec::new(), Vec::new());
+        for (at, (_, program, reply)) in ran.iter().enumerate() {
+            for question in questions_about(program, reply) {
+                if unsupported_by(self.subject.hello, &question.program).is_none() {
+                    questions.push((at, question.step));
+                    asked.push(question.program);
+                }
+            }
+        }
+        self.subject.run(&asked, |number, came| {
+            let (at, step) = questions[number];
+            let (case, program, reply) = &ran[at];
+            let finding = match came {
+                Came::Fault(fault) => Some(Finding::of_fault(Oracle::Definition, program, fault)),
+                Came::Reply(answer) => {
+                    let differences = judge_answer(program, reply, step, &answer);
+                    Finding::of_differences(Oracle::Definition, program, differences)
+                }
+            };
+            if let Some(finding) = finding {
+                found(*case, finding);
+            }
+        })
+    }
+
+    /// Runs the same programs on what the implementation is compared with.
+    fn release(&mut self, ran: &[(u64, &Program, Reply)], found: &mut impl FnMut(u64, Finding)) -> Result<(), String> {
+        let Some(against) = &mut self.against else { return Ok(()) };
+        let programs: Vec<Program> = ran.iter().map(|(_, program, _)| (*program).clone()).collect();
+        let (hello, other) = (self.subject.hello, against.hello);
+        against.run(&programs, |at, came| {
+            let (case, program, reply) = &ran[at];
+            let finding = match came {
+                Came::Fault(fault) => Some(Finding::of_fault(Oracle::Release, program, fault)),
+                Came::Reply(expected) => {
+                    let expected = Side { hello: other, reply: &expected };
+                    let differences = compare(program, expected, Side { hello, reply });
+                    Finding::of_differences(Oracle::Release, program, differences)
+                }
+            };
+            if let Some(finding) = finding {
+                found(*case, finding);
+            }
+        })
+    }
+}
+
+/// Both sides of a finding.
+pub struct Account {
+    /// What came of the program; nothing if it broke the implementation.
+    pub observed: Option<Reply>,
+    /// What should have come of it.
+    pub expected: Said,
+}
+
+/// What an oracle said.
+pub enum Said {
+    /// These outcomes.
+    Reply(Hello, Reply),
+    /// The outcomes of a program that means the same, by a rule; and which of its values equal which.
+    SameAs { rule: &'static str, program: Program, pairs: Vec<(String, String)> },
+}
+
+/// A program that an oracle wants to be run as well, for the sake of a step.
+struct Question {
+    program: Program,
+    step: usize,
+}
+
+/// What the definition oracle asks about a program once it has been answered.
+fn questions_about(program: &Program, reply: &Reply) -> Vec<Question> {
+    let ask = |step| by_hand(program, reply, step).map(|program| Question { program, step });
+    (0..program.steps.len()).filter_map(ask).collect()
+}
+
+/// What the definition oracle says of the answer.
+fn judge_answer(program: &Program, reply: &Reply, step: usize, answer: &Reply) -> Vec<Difference> {
+    let Some(text) = by_hand::difference(&reply.steps[step].outcome, answer) else { return Vec::new() };
+    vec![Difference {
+        value: program.steps[step].name.clone(),
+        aspect: Aspect::Values,
+        by: Oracle::Definition.name().to_owned(),
+        expected: "what it gives with its operands expanded and copied by hand".to_owned(),
+        observed: text,
+    }]
+}
+
+/// The finding that a panic of the reference is.
+fn of_panic(program: &Program, panic: &str) -> Finding {
+    let call = program.steps.last().map_or("any", |step| step.op.name()).to_owned();
+    let kind = "reference panic".to_owned();
+    let signature = Signature { oracle: Oracle::Reference, call, kind, text: skeleton(panic) };
+    Finding { signature, program: program.clone(), differences: Vec::new(), fault: None }
+}
+
+/// Counts the steps of a program by what came of them. A step after a refused one that it needs is not counted.
+fn count(program: &Program, expected: Option<&Reply>, reply: &Reply, counts: &mut Counts) {
+    for (at, (step, answer)) in program.steps.iter().zip(&reply.steps).enumerate() {
+        let expected = expected.and_then(|expected| expected.steps.get(at)).map(|step| &step.outcome);
+        let judged = match (expected, &answer.outcome) {
+            (Some(Outcome::Unsupported(_)), _) | (_, Outcome::Unsupported(_)) => {
+                Judged { unsupported: 1, ..Judged::default() }
+            }
+            (_, Outcome::Value(_)) => Judged { accepted: 1, ..Judged::default() },
+            (_, Outcome::Rejected(_)) => Judged { rejected: 1, ..Judged::default() },
+            _ => continue,
+        };
+        *counts.operations.entry(step.op).or_default() += judged;
+    }
+}
+
+/// What came of a program.
+enum Came {
+    /// A reply.
+    Reply(Reply),
+    /// The implementation broke. If the fault is not confirmed, a reply to the same program follows: something else broke
+    /// the implementation while it was at it.
+    Fault(Fault),
+}
+
+/// An implementation that is started again as often as it takes.
+struct Tested<'a> {
+    setup: &'a Setup,
+    start: &'a Start,
+    hello: &'a Hello,
+    runner: Runner,
+    /// Restarts of runners that are gone.
+    restarts: u64,
+}
+
+impl<'a> Tested<'a> {
+    fn start(setup: &'a Setup, start: &'a Start, hello: &'a Hello) -> Result<Tested<'a>, String> {
+        Ok(Tested { setup, start, hello, runner: started(setup, start, hello)?, restarts: 0 })
+    }
+
+    fn restarts(&self) -> u64 {
+        self.restarts + self.runner.restarts()
+    }
+
+    /// Runs programs and tells of each what came of it, in no fixed order.
+    fn run(&mut self, programs: &[Program], mut each: impl FnMut(usize, Came)) -> Result<(), String> {
+        let mut again = Vec::new();
+        self.runner.run_each(programs, |at, result| match result {
+            Ok(reply) => each(at, Came::Reply(reply)),
+            Err(fault) if !fault.kind.was_run() => again.push((at, None)),
+            Err(fault) if is_certain(&fault) => each(at, Came::Fault(fault)),
+            Err(fault) => again.push((at, Some(fault))),
+        });
+        for (at, fault) in again {
+            self.run_alone(&programs[at], fault, |came| each(at, came))?;
+        }
+        Ok(())
+    }
+
+    /// Runs a program until what comes of it is certain: a reply, or twice the same fault.
+    fn run_alone(
+        &mut self,
+        program: &Program,
+        mut before: Option<Fault>,
+        mut each: impl FnMut(Came),
+    ) -> Result<(), String> {
+        for _ in 0..TRIES {
+            let result = self.run_one(program)?;
+            let stray = |fault: Fault| Came::Fault(Fault { confirmed: false, ..fault });
+            match (result, before.take()) {
+                (Ok(reply), before) => {
+                    before.into_iter().for_each(|fault| each(stray(fault)));
+                    each(Came::Reply(reply));
+                    return Ok(());
+                }
+                (Err(fault), Some(before)) if fault.kind == before.kind => {
+                    each(Came::Fault(Fault { confirmed: true, ..fault }));
+                    return Ok(());
+                }
+                (Err(fault), None) if is_certain(&fault) => {
+                    each(Came::Fault(fault));
+                    return Ok(());
+                }
+                (Err(fault), earlier) => {
+                    earlier.into_iter().for_each(|fault| each(stray(fault)));
+                    before = Some(fault);
+                }
+            }
+        }
+        before.into_iter().for_each(|fault| each(Came::Fault(Fault { confirmed: true, ..fault })));
+        Ok(())
+    }
+
+    /// What came of a program, if anything.
+    fn answer(&mut self, program: &Program) -> Result<Option<Reply>, String> {
+        let mut answer = None;
+        self.run(std::slice::from_ref(program), |_, came| {
+            if let Came::Reply(reply) = came {
+                answer = Some(reply);
+            }
+        })?;
+        Ok(answer)
+    }
+
+    fn run_one(&mut self, program: &Program) -> Result<Result<Reply, Fault>, String> {
+        for _ in 0..TRIES {
+            let mut came = None;
+            self.runner.run_each(slice::from_ref(program), |_, result| came = Some(result));
+            match came {
+                Some(Err(fault)) if !fault.kind.was_run() => {
+                    self.restarts += self.runner.restarts() + 1;
+                    self.runner = started(self.setup, self.start, self.hello)?;
+                }
+                Some(result) => return Ok(result),
+                None => {}
+            }
+        }
+        Err(format!("{} starts, and then does not start again", self.hello.name))
+    }
+}
+
+/// Whether a fault is that of the program for certain. A process can also be killed by others: a crash counts once it has
+/// come twice.
+fn is_certain(fault: &Fault) -> bool {
+    fault.confirmed && !matches!(fault.kind, FaultKind::Crashed { .. })
+}
+
+fn started(setup: &Setup, start: &Start, hello: &Hello) -> Result<Runner, String> {
+    let mut tries = (1..TRIES).filter_map(|_| start.runner(&setup.limits).ok());
+    let runner = tries.next().map_or_else(|| start.runner(&setup.limits), Ok).map_err(|error| error.to_string())?;
+    if runner.hello() != *hello {
+        return Err(format!("{} says something else of itself than at the beginning", hello.name));
+    }
+    Ok(runner)
+}

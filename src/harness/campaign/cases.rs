@@ -1,0 +1,154 @@
+//! The cases of a campaign: numbered, and each made of the seed and its number alone.
+//!
+//! So it makes no difference in which process, on which machine or in which order a case is made.
+
+use std::fmt;
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::adapter::Implementation;
+use crate::generate::{self, Options};
+use crate::program::{Program, Reply};
+use crate::reference::Reference;
+
+/// One part of a campaign that several machines share: the cases whose number is `index` modulo `of`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Shard {
+    /// Which part, from 0.
+    pub index: u64,
+    /// How many parts there are.
+    pub of: u64,
+}
+
+/// A case.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Made {
+    /// Its number in the campaign.
+    pub case: u64,
+    /// Its program.
+    pub program: Program,
+    /// What the reference makes of it, or how it panicked.
+    pub expected: Result<Reply, String>,
+}
+
+impl Shard {
+    /// The whole campaign.
+    pub const WHOLE: Shard = Shard { index: 0, of: 1 };
+
+    /// The number of the case at a position of this part.
+    pub fn case(self, position: u64) -> u64 {
+        self.index + position * self.of
+    }
+
+    /// How many of the first so many cases belong to this part.
+    pub fn share(self, cases: u64) -> u64 {
+        cases.saturating_sub(self.index).div_ceil(self.of)
+    }
+}
+
+impl FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Shard, String> {
+        let parts = text.split_once('/').and_then(|(index, of)| Some((index.parse().ok()?, of.parse().ok()?)));
+        match parts {
+            Some((index, of)) if index < of => Ok(Shard { index, of }),
+            _ => Err("write i/n for part i of n, counted from 0: 0/3, 1/3 and 2/3 are the parts of three".to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.index, self.of)
+    }
+}
+
+/// Makes a case.
+pub fn make(seed: u64, case: u64, options: &Options) -> Made {
+    let (program, reply) = generate::program_with_reply(&bytes(seed, case), options);
+    let expected = reply.map_or_else(|| expected(&program), Ok);
+    Made { case, program, expected }
+}
+
+/// What the reference makes of a program, or how it panicked.
+pub fn expected(program: &Program) -> Result<Reply, String> {
+    catch_unwind(AssertUnwindSafe(|| Reference.run(program))).map_err(|panic| {
+        let text = panic.downcast_ref::<String>().cloned();
+        text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned())).unwrap_or_default()
+    })
+}
+
+/// A digest of the programs of some cases. It changes with the generator, with the options, and with the reference as
+/// far as programs are made of what it answers.
+pub fn digest(seed: u64, cases: Range<u64>, options: &Options) -> String {
+    let mut hash = Sha256::new();
+    for case in cases {
+        let program = make(seed, case, options).program;
+        hash.update(serde_json::to_vec(&program).expect("programs have only text for keys"));
+    }
+    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The bytes that a case is made of.
+fn bytes(seed: u64, case: u64) -> Vec<u8> {
+    let mut state = scrambled(seed).wrapping_add(scrambled(case ^ 0xd134_2543_de82_ef95));
+    let length = 96 + (next(&mut state) % 672) as usize;
+    let mut bytes = Vec::with_capacity(length + 8);
+    while bytes.len() < length {
+        bytes.extend(next(&mut state).to_le_bytes());
+    }
+    bytes.truncate(length);
+    bytes
+}
+
+/// The next number of splitmix64.
+fn next(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    scrambled(*state)
+}
+
+fn scrambled(number: u64) -> u64 {
+    let mut z = number;
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn the_shards_are_the_whole() {
+        for of in 1..6 {
+            let shards = (0..of).map(|index| Shard { index, of });
+            let cases: Vec<u64> =
+                shards.flat_map(|shard| (0..shard.share(17)).map(move |position| shard.case(position))).collect();
+            assert_eq!(cases.len(), 17, "{of} shards");
+            assert_eq!(cases.into_iter().collect::<BTreeSet<_>>(), (0..17).collect());
+        }
+    }
+
+    #[test]
+    fn shards_are_written_as_a_part_of_a_number() {
+        assert_eq!("2/3".parse(), Ok(Shard { index: 2, of: 3 }));
+        for wrong in ["3/3", "1", "1/", "-1/2", "0/0", "a/b"] {
+            assert!(wrong.parse::<Shard>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn neighbours_have_nothing_in_common() {
+        let all: BTreeSet<Vec<u8>> =
+            (0..100).flat_map(|seed| (0..100).map(move |case| bytes(seed, case)[..16].to_vec())).collect();
+        assert_eq!(all.len(), 10_000);
+    }
+}

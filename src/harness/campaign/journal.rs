@@ -1,0 +1,432 @@
+//! The journal of a campaign: a file of JSON lines to which records are only added.
+//!
+//! Whatever happens to the campaign, the journal is what there was of it: a kill can cut off its last line, and that is
+//! left out when it is read. Findings are in it before the next result is looked at. Which cases are done, and what was
+//! counted over them, stands in checkpoints, the last of which counts: cases after it are run again, and what is found
+//! again is the same finding.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use super::cases::Shard;
+use super::tally::{Counts, Group, Positions, Tally};
+use crate::adapter::Hello;
+use crate::case::render;
+use crate::harness::Difference;
+use crate::harness::finding::{Finding, Oracle, Signature};
+use crate::ops::Op;
+
+/// The name of the file in a campaign's folder.
+pub const FILE: &str = "journal.jsonl";
+
+/// How many findings of a group are kept in full.
+const EXAMPLES: usize = 3;
+
+/// The longest time between two checkpoints. A young campaign makes them more often: no more than a twentieth of it has
+/// to be done again.
+const CHECKPOINT: Duration = Duration::from_secs(5);
+
+/// A line.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Record {
+    /// The first line.
+    Header(Box<Header>),
+    /// Something was found.
+    Finding(FindingRecord),
+    /// The first finding of a signature was shrunk and written up.
+    Pursued(Pursued),
+    /// How far the campaign is.
+    Checkpoint(Checkpoint),
+    /// A run ended by itself.
+    End {
+        /// Why.
+        why: String,
+    },
+}
+
+/// Which campaign it is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Header {
+    /// The version of broadcheck.
+    pub broadcheck: String,
+    /// SHA-256 over the specification's files.
+    pub suite: String,
+    /// SHA-256 over the first programs: another generator makes other cases of the same seed.
+    pub programs: String,
+    /// What is tested.
+    pub implementation: Identity,
+    /// What it is compared with, if that is another adapter.
+    pub against: Option<Identity>,
+    /// Where it ran.
+    pub machine: Machine,
+    /// What was asked for.
+    pub plan: Plan,
+}
+
+/// What was asked for, as far as it decides on cases and verdicts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// What the cases are made of.
+    pub seed: u64,
+    /// How many cases the whole campaign has; `None` if only time ends it.
+    pub cases: Option<u64>,
+    /// Which of them.
+    pub shard: Shard,
+    /// The operations that programs are made of.
+    pub ops: Vec<Op>,
+    /// Whether programs are made that have no one right outcome.
+    pub unrestricted: bool,
+    /// Who judges.
+    pub oracles: Vec<Oracle>,
+    /// The implementation under test, as the command line calls it.
+    pub implementation: String,
+    /// What it is compared with, as the command line calls it.
+    pub against: Option<String>,
+    /// Seconds that a program may take.
+    pub timeout: u64,
+    /// The address space of an adapter in GiB; 0 for no limit.
+    pub memory: u64,
+}
+
+/// Who an implementation says that it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Identity {
+    pub name: String,
+    pub version: String,
+    pub build: String,
+}
+
+/// Where a campaign ran. Another machine makes no other campaign.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Machine {
+    pub os: String,
+    pub arch: String,
+    pub cpus: usize,
+}
+
+/// One finding.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FindingRecord {
+    /// The number of the case.
+    pub case: u64,
+    /// What it has in common with others.
+    pub signature: Signature,
+    /// The known divergence that it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub known: Option<String>,
+    /// The whole of it, of the first few of a group.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub example: Option<Example>,
+}
+
+/// A finding in full.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Example {
+    /// The program as YAML.
+    pub program: String,
+    /// What differs.
+    pub differences: Vec<Difference>,
+    /// How the implementation broke.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault: Option<String>,
+    /// The last that it wrote to standard error then.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub stderr: String,
+}
+
+/// What became of the first finding of a signature.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pursued {
+    /// Which.
+    pub signature: Signature,
+    /// Its folder among the findings.
+    pub folder: String,
+    /// Whether it was seen again when the program was run once more. Only then can it be shrunk.
+    pub reproduced: bool,
+    /// The simplest program, and what is wrong there.
+    pub simplest: Example,
+}
+
+/// How far a campaign is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Checkpoint {
+    /// The positions of its shard that are done.
+    pub done: Positions,
+    /// What was counted over these.
+    pub counts: Counts,
+    /// For how long it has been running, in milliseconds.
+    pub milliseconds: u64,
+}
+
+impl Identity {
+    /// Of an implementation.
+    pub fn of(hello: &Hello) -> Identity {
+        Identity { name: hello.name.clone(), version: hello.version.clone(), build: hello.build.clone() }
+    }
+}
+
+impl Machine {
+    /// This one.
+    pub fn here() -> Machine {
+        let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+        Machine { os: std::env::consts::OS.to_owned(), arch: std::env::consts::ARCH.to_owned(), cpus }
+    }
+}
+
+impl Example {
+    /// Of a finding.
+    pub fn of(finding: &Finding) -> Example {
+        Example {
+            program: render::program(&finding.program),
+            differences: finding.differences.clone(),
+            fault: finding.fault.as_ref().map(ToString::to_string),
+            stderr: finding.fault.as_ref().map(|fault| fault.stderr_lines(20).join("\n")).unwrap_or_default(),
+        }
+    }
+}
+
+impl Header {
+    /// In what this campaign is another one than that, whatever part of it either is.
+    pub fn other_than(&self, that: &Header) -> Vec<String> {
+        // Machines may call the same implementation differently.
+        let plain = |header: &Header| {
+            let mut plan = Plan { implementation: String::new(), against: None, ..header.plan.clone() };
+            plan.shard.index = 0;
+            Header { machine: that.machine.clone(), plan, ..header.clone() }
+        };
+        differing(&plain(self), &plain(that))
+    }
+}
+
+impl Plan {
+    /// What is not the same in that plan.
+    pub fn other_than(&self, that: &Plan) -> Vec<String> {
+        differing(self, that)
+    }
+}
+
+/// The fields in which two records differ, with both values where they are short.
+fn differing<T: Serialize>(this: &T, that: &T) -> Vec<String> {
+    let fields = |record: &T| serde_json::to_value(record).expect("records have only text for keys");
+    let mut found = Vec::new();
+    collect("", &fields(this), &fields(that), &mut found);
+    found
+}
+
+fn collect(name: &str, this: &serde_json::Value, that: &serde_json::Value, found: &mut Vec<String>) {
+    use serde_json::Value::Object;
+    match (this, that) {
+        (Object(this), Object(that)) => {
+            for (key, value) in this {
+                collect(key, value, that.get(key).unwrap_or(&serde_json::Value::Null), found);
+            }
+        }
+        _ if this != that => {
+            let (this, that) = (this.to_string(), that.to_string());
+            let short = this.len().max(that.len()) <= 80;
+            found.push(if short { format!("{name} ({this}, not {that})") } else { name.to_owned() });
+        }
+        _ => {}
+    }
+}
+
+/// Reads the journal in a campaign's folder.
+///
+/// # Errors
+/// When there is none, or when anything but its end is damaged.
+pub fn read(folder: &Path) -> Result<Tally, String> {
+    let path = folder.join(FILE);
+    let bytes = fs::read(&path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => format!("{}: there is no campaign here: {FILE} is missing", folder.display()),
+        _ => format!("{}: {error}", path.display()),
+    })?;
+    parse(&bytes).map(|(tally, _)| tally).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// The state that a journal tells of, and the length of the lines that are whole.
+fn parse(bytes: &[u8]) -> Result<(Tally, u64), String> {
+    let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+    let mut tally: Option<Tally> = None;
+    for (at, line) in bytes[..whole].split_inclusive(|&byte| byte == b'\n').enumerate() {
+        let record: Record = serde_json::from_slice(line).map_err(|error| format!("line {}: {error}", at + 1))?;
+        match (&mut tally, record) {
+            (None, Record::Header(header)) => tally = Some(Tally::new(*header)),
+            (None, _) => return Err("the first line is no header of a campaign".to_owned()),
+            (Some(_), Record::Header(_)) => return Err(format!("line {}: a second header", at + 1)),
+            (Some(tally), record) => tally.take(record),
+        }
+    }
+    let tally = tally.ok_or("it was killed before it began: begin it anew, without --resume")?;
+    Ok((tally, whole as u64))
+}
+
+/// An open journal, and what it has come to.
+#[derive(Debug)]
+pub struct Book {
+    folder: PathBuf,
+    /// Locked as long as it is open.
+    file: File,
+    tally: Tally,
+    begun: Instant,
+    /// The time that earlier runs took.
+    before: Duration,
+    last_checkpoint: Instant,
+}
+
+impl Book {
+    /// Begins a campaign.
+    ///
+    /// # Errors
+    /// When the folder has one already, or cannot be written to.
+    pub fn create(folder: &Path, header: Header) -> Result<Book, String> {
+        let path = folder.join(FILE);
+        let failed = |error: io::Error| format!("{}: {error}", path.display());
+        fs::create_dir_all(folder).map_err(failed)?;
+        let file = OpenOptions::new().create(true).read(true).append(true).open(&path).map_err(failed)?;
+        lock(&file, &path)?;
+        let mut first = Vec::new();
+        BufReader::new(&file).read_until(b'\n', &mut first).map_err(failed)?;
+        if first.ends_with(b"\n") {
+            let folder = folder.display();
+            return Err(format!(
+                "{folder} has a campaign already: --resume goes on with it, --out names another folder"
+            ));
+        }
+        // A campaign that was killed before its first line was whole has nothing to lose.
+        file.set_len(0).map_err(failed)?;
+        let mut book = Book::open(folder, file, Tally::new(header.clone()));
+        book.write(&Record::Header(Box::new(header))).map_err(failed)?;
+        Ok(book)
+    }
+
+    /// Goes on with a campaign.
+    ///
+    /// # Errors
+    /// When there is none, when another process is at it, or when anything but the end of the journal is damaged.
+    pub fn resume(folder: &Path) -> Result<Book, String> {
+        let path = folder.join(FILE);
+        // For its message where there is none.
+        read(folder)?;
+        let failed = |error: io::Error| format!("{}: {error}", path.display());
+        let file = OpenOptions::new().append(true).open(&path).map_err(failed)?;
+        lock(&file, &path)?;
+        // Only now is it certain that nobody adds to it.
+        let bytes = fs::read(&path).map_err(failed)?;
+        let (tally, whole) = parse(&bytes).map_err(|error| format!("{}: {error}", path.display()))?;
+        file.set_len(whole).map_err(failed)?;
+        Ok(Book::open(folder, file, tally))
+    }
+
+    fn open(folder: &Path, file: File, tally: Tally) -> Book {
+        let before = Duration::from_millis(tally.checkpoint.milliseconds);
+        let now = Instant::now();
+        Book { folder: folder.to_owned(), file, tally, begun: now, before, last_checkpoint: now }
+    }
+
+    /// What there is so far.
+    pub fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
+    /// Where the campaign is kept.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// For how long the campaign has been running, earlier runs included.
+    pub fn elapsed(&self) -> Duration {
+        self.before + self.begun.elapsed()
+    }
+
+    /// Writes a finding down. True for the first of its group.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn found(&mut self, case: u64, finding: &Finding, known: Option<String>) -> io::Result<bool> {
+        let group = Group { signature: finding.signature.clone(), known: known.clone() };
+        let before = self.tally.findings.get(&group);
+        if before.is_some_and(|found| found.cases.contains(&case)) {
+            return Ok(false);
+        }
+        let first = before.is_none();
+        let example = before.is_none_or(|found| found.cases.len() < EXAMPLES).then(|| Example::of(finding));
+        self.add(Record::Finding(FindingRecord { case, signature: group.signature, known, example }))?;
+        if first {
+            // Not even a loss of power takes it.
+            self.file.sync_data()?;
+        }
+        Ok(first)
+    }
+
+    /// Notes that the cases at these positions are done, and what was counted over them.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn done(&mut self, start: u64, end: u64, counts: &Counts) -> io::Result<()> {
+        self.tally.checkpoint.done.insert(start, end);
+        self.tally.checkpoint.counts += counts;
+        // What comes after the last case, such as shrinking, says nothing of how fast cases are.
+        self.tally.checkpoint.milliseconds = self.elapsed().as_millis() as u64;
+        if self.last_checkpoint.elapsed() >= CHECKPOINT.min(self.elapsed() / 20) {
+            self.checkpoint()?;
+        }
+        Ok(())
+    }
+
+    /// Notes what became of the first finding of a signature.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn pursued(&mut self, pursued: Pursued) -> io::Result<()> {
+        self.add(Record::Pursued(pursued))
+    }
+
+    /// Ends a run.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn end(&mut self, why: &str) -> io::Result<()> {
+        self.checkpoint()?;
+        self.add(Record::End { why: why.to_owned() })?;
+        self.file.sync_data()
+    }
+
+    fn checkpoint(&mut self) -> io::Result<()> {
+        self.last_checkpoint = Instant::now();
+        self.write(&Record::Checkpoint(self.tally.checkpoint.clone()))
+    }
+
+    fn add(&mut self, record: Record) -> io::Result<()> {
+        self.write(&record)?;
+        self.tally.take(record);
+        Ok(())
+    }
+
+    /// One call of the system for a line: what was written survives the end of this process, however it comes.
+    fn write(&mut self, record: &Record) -> io::Result<()> {
+        let mut line = serde_json::to_vec(record)?;
+        line.push(b'\n');
+        self.file.write_all(&line)
+    }
+}
+
+fn lock(file: &File, path: &Path) -> Result<(), String> {
+    match file.try_lock() {
+        Ok(()) => Ok(()),
+        Err(TryLockError::WouldBlock) => Err(format!("{}: another process is at this campaign", path.display())),
+        Err(TryLockError::Error(error)) => Err(format!("{}: {error}", path.display())),
+    }
+}

@@ -1,0 +1,161 @@
+//! What a campaign came to, for people and programs: from the tallies of its parts.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use super::journal::{Example, Identity, Plan};
+use super::tally::{Counts, Found, Group, Judged, Tally};
+use crate::harness::finding::Signature;
+use crate::ops::Op;
+
+/// What a campaign came to.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Summary {
+    /// The version of broadcheck.
+    pub broadcheck: String,
+    /// SHA-256 over the specification's files.
+    pub suite: String,
+    /// What was tested.
+    pub implementation: Identity,
+    /// What it was compared with.
+    pub against: Option<Identity>,
+    /// What was asked for. The shard is the whole in a summary of all shards.
+    pub plan: Plan,
+    /// The shards that are in it.
+    pub shards: Vec<Part>,
+    /// The shards that are not.
+    pub missing: Vec<u64>,
+    /// Cases that are done.
+    pub cases: u64,
+    /// Steps that were judged.
+    pub steps: Judged,
+    /// How often an adapter was started again.
+    pub restarts: u64,
+    /// Seconds, those of all shards together.
+    pub seconds: f64,
+    /// Steps by operation.
+    pub operations: BTreeMap<Op, Judged>,
+    /// Operations that programs could have been made of, and that were in none.
+    pub never: Vec<Op>,
+    /// What was found, the most frequent first.
+    pub findings: Vec<Line>,
+}
+
+/// A shard.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Part {
+    /// Its number.
+    pub shard: u64,
+    /// Cases that are done.
+    pub cases: u64,
+    /// Why it ended; `None` if it was killed.
+    pub ended: Option<String>,
+}
+
+/// The findings of one group.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Line {
+    /// What they have in common.
+    pub signature: Signature,
+    /// The known divergence that they are.
+    pub known: Option<String>,
+    /// In how many cases.
+    pub count: usize,
+    /// The lowest number of these cases.
+    pub first: u64,
+    /// Its folder among the findings.
+    pub folder: Option<String>,
+    /// The simplest program, if it was shrunk, else the first one.
+    pub example: Option<Example>,
+}
+
+impl Summary {
+    /// Of one campaign, or one part of it.
+    pub fn of(tally: &Tally) -> Summary {
+        Summary::of_all(std::slice::from_ref(tally)).unwrap_or_else(|why| unreachable!("one part fits itself: {why}"))
+    }
+
+    /// Of parts of one campaign, at least one.
+    ///
+    /// # Errors
+    /// When they are not parts of one campaign, or one is given twice.
+    pub fn of_all(parts: &[Tally]) -> Result<Summary, String> {
+        let (first, others) = parts.split_first().ok_or("no campaign is given")?;
+        for other in others {
+            let differing = other.header.other_than(&first.header);
+            if !differing.is_empty() {
+                let (a, b) = (first.header.plan.shard, other.header.plan.shard);
+                return Err(format!("shard {b} is not of the campaign of shard {a}: other {}", differing.join(", ")));
+            }
+        }
+        let mut shards = BTreeSet::new();
+        let mut counts = Counts::default();
+        let mut findings: BTreeMap<&Group, Found> = BTreeMap::new();
+        for part in parts {
+            let shard = part.header.plan.shard;
+            if !shards.insert(shard.index) {
+                return Err(format!("shard {shard} is given twice"));
+            }
+            counts += &part.checkpoint.counts;
+            for (group, found) in &part.findings {
+                let all = findings.entry(group).or_default();
+                all.cases.extend(&found.cases);
+                all.examples.extend(found.examples.iter().cloned());
+                all.pursued = all.pursued.take().or_else(|| found.pursued.clone());
+            }
+        }
+        let mut plan = first.header.plan.clone();
+        let of = plan.shard.of;
+        let missing: Vec<u64> =
+            if parts.len() == 1 { Vec::new() } else { (0..of).filter(|index| !shards.contains(index)).collect() };
+        if parts.len() > 1 {
+            plan.shard = super::cases::Shard::WHOLE;
+        }
+        let mut findings: Vec<Line> = findings.into_iter().filter_map(|(group, found)| line(group, &found)).collect();
+        findings.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.signature.cmp(&b.signature)));
+        let milliseconds: u64 = parts.iter().map(|part| part.checkpoint.milliseconds).sum();
+        Ok(Summary {
+            broadcheck: first.header.broadcheck.clone(),
+            suite: first.header.suite.clone(),
+            implementation: first.header.implementation.clone(),
+            against: first.header.against.clone(),
+            shards: parts.iter().map(part).collect(),
+            missing,
+            cases: counts.cases,
+            steps: counts.steps(),
+            restarts: counts.restarts,
+            seconds: milliseconds as f64 / 1000.0,
+            never: plan.ops.iter().filter(|op| !counts.operations.contains_key(op)).copied().collect(),
+            plan,
+            operations: counts.operations,
+            findings,
+        })
+    }
+
+    /// Findings that are not known divergences.
+    pub fn new_findings(&self) -> impl Iterator<Item = &Line> {
+        self.findings.iter().filter(|line| line.known.is_none())
+    }
+
+    /// Whether anything was judged at all.
+    pub fn judged(&self) -> bool {
+        self.steps.accepted + self.steps.rejected > 0
+    }
+}
+
+fn part(tally: &Tally) -> Part {
+    Part { shard: tally.header.plan.shard.index, cases: tally.checkpoint.counts.cases, ended: tally.ended.clone() }
+}
+
+fn line(group: &Group, found: &Found) -> Option<Line> {
+    let simplest = found.pursued.as_ref().map(|pursued| pursued.simplest.clone());
+    Some(Line {
+        signature: group.signature.clone(),
+        known: group.known.clone(),
+        count: found.cases.len(),
+        first: *found.cases.first()?,
+        folder: found.pursued.as_ref().map(|pursued| pursued.folder.clone()),
+        example: simplest.or_else(|| found.examples.first().map(|(_, example)| example.clone())),
+    })
+}

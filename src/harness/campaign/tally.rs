@@ -1,0 +1,209 @@
+//! What a campaign has come to so far: which cases are done, what was judged, and what was found.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::AddAssign;
+
+use serde::{Deserialize, Serialize};
+
+use super::journal::{Checkpoint, Example, FindingRecord, Header, Pursued, Record};
+use crate::harness::finding::Signature;
+use crate::ops::Op;
+
+/// The state of a campaign, or of one part of it. It is made of the records of a journal alone, so that one that was
+/// killed and one that was not come to the same.
+#[derive(Clone, Debug)]
+pub struct Tally {
+    /// Which campaign it is.
+    pub header: Header,
+    /// Which cases are done, and what was counted over them.
+    pub checkpoint: Checkpoint,
+    /// What was found, by group. Some of it can be of cases that are not done yet.
+    pub findings: BTreeMap<Group, Found>,
+    /// Why the last run ended; `None` if it was killed or goes on.
+    pub ended: Option<String>,
+}
+
+/// Findings that belong together.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Group {
+    /// What they have in common.
+    pub signature: Signature,
+    /// The known divergence that they are.
+    pub known: Option<String>,
+}
+
+/// The findings of a group.
+#[derive(Clone, Debug, Default)]
+pub struct Found {
+    /// The cases. A set, because a case that is run again after a kill is found again.
+    pub cases: BTreeSet<u64>,
+    /// The first few, in full.
+    pub examples: Vec<(u64, Example)>,
+    /// What became of the first one.
+    pub pursued: Option<Pursued>,
+}
+
+/// What was counted over cases that are done.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Counts {
+    /// Cases.
+    pub cases: u64,
+    /// How often an adapter was started again.
+    pub restarts: u64,
+    /// Steps by operation.
+    pub operations: BTreeMap<Op, Judged>,
+}
+
+/// How often an operation was a step that every side answered, by the answer of the implementation under test, and how
+/// often one of them did not support it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Judged {
+    pub accepted: u64,
+    pub rejected: u64,
+    pub unsupported: u64,
+}
+
+impl Tally {
+    /// Nothing yet.
+    pub fn new(header: Header) -> Tally {
+        Tally { header, checkpoint: Checkpoint::default(), findings: BTreeMap::new(), ended: None }
+    }
+
+    /// Takes a record in.
+    pub fn take(&mut self, record: Record) {
+        match record {
+            Record::Header(_) => {}
+            Record::Finding(FindingRecord { case, signature, known, example }) => {
+                let found = self.findings.entry(Group { signature, known }).or_default();
+                if found.cases.insert(case) {
+                    found.examples.extend(example.map(|example| (case, example)));
+                }
+                self.ended = None;
+            }
+            Record::Pursued(pursued) => {
+                let group = Group { signature: pursued.signature.clone(), known: None };
+                self.findings.entry(group).or_default().pursued = Some(pursued);
+            }
+            Record::Checkpoint(checkpoint) => {
+                self.checkpoint = checkpoint;
+                self.ended = None;
+            }
+            Record::End { why } => self.ended = Some(why),
+        }
+    }
+
+    /// Whether every case that the plan has is done. A campaign without a number of cases has no such end.
+    pub fn complete(&self) -> Option<bool> {
+        let plan = &self.header.plan;
+        plan.cases.map(|cases| self.checkpoint.done.len() == plan.shard.share(cases))
+    }
+
+    /// The groups of findings that are not known divergences.
+    pub fn new_groups(&self) -> impl Iterator<Item = (&Group, &Found)> {
+        self.findings.iter().filter(|(group, _)| group.known.is_none())
+    }
+}
+
+impl Counts {
+    /// All operations together.
+    pub fn steps(&self) -> Judged {
+        let mut all = Judged::default();
+        self.operations.values().for_each(|judged| all += *judged);
+        all
+    }
+}
+
+impl AddAssign<&Counts> for Counts {
+    fn add_assign(&mut self, other: &Counts) {
+        self.cases += other.cases;
+        self.restarts += other.restarts;
+        for (op, judged) in &other.operations {
+            *self.operations.entry(*op).or_default() += *judged;
+        }
+    }
+}
+
+impl AddAssign for Judged {
+    fn add_assign(&mut self, other: Judged) {
+        self.accepted += other.accepted;
+        self.rejected += other.rejected;
+        self.unsupported += other.unsupported;
+    }
+}
+
+/// Positions of a part of a campaign, as few ranges as they can be written in.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Positions(Vec<(u64, u64)>);
+
+impl Positions {
+    /// Adds those from `start` to before `end`.
+    pub fn insert(&mut self, mut start: u64, mut end: u64) {
+        self.0.retain(|&(from, to)| {
+            let apart = to < start || end < from;
+            if !apart {
+                (start, end) = (start.min(from), end.max(to));
+            }
+            apart
+        });
+        let at = self.0.partition_point(|&(from, _)| from < start);
+        self.0.insert(at, (start, end));
+    }
+
+    /// The first stretch of at most `most` positions from `from` on that is not in here, before `limit`.
+    pub fn next_gap(&self, mut from: u64, most: u64, limit: u64) -> Option<(u64, u64)> {
+        for &(start, end) in &self.0 {
+            if from < start {
+                break;
+            }
+            from = from.max(end);
+        }
+        let next = self.0.iter().map(|&(start, _)| start).find(|&start| start > from).unwrap_or(limit);
+        (from < limit).then(|| (from, next.min(limit).min(from.saturating_add(most))))
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> u64 {
+        self.0.iter().map(|(start, end)| end - start).sum()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_grow_together_in_any_order() {
+        let mut done = Positions::default();
+        for start in [64, 192, 0, 320, 128] {
+            done.insert(start, start + 64);
+        }
+        assert_eq!(done.0, [(0, 256), (320, 384)]);
+        assert_eq!(done.len(), 320);
+        assert_eq!(done.next_gap(0, 64, 1000), Some((256, 320)));
+        assert_eq!(done.next_gap(0, 10, 1000), Some((256, 266)));
+        assert_eq!(done.next_gap(320, 64, 400), Some((384, 400)));
+        assert_eq!(done.next_gap(0, 64, 200), None);
+        done.insert(256, 320);
+        assert_eq!(done.0, [(0, 384)]);
+    }
+
+    #[test]
+    fn every_position_is_handed_out_once() {
+        let mut done = Positions::default();
+        done.insert(10, 20);
+        done.insert(25, 26);
+        let (mut at, mut seen) = (0, Vec::new());
+        while let Some((start, end)) = done.next_gap(at, 7, 40) {
+            seen.extend(start..end);
+            at = end;
+        }
+        assert_eq!(seen, (0..10).chain(20..25).chain(26..40).collect::<Vec<_>>());
+    }
+}

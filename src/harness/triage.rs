@@ -1,0 +1,150 @@
+//! From a finding to a folder that a maintainer can act on: what differs, in a case, in PyTorch's Python, and in `tch`.
+//!
+//! [`files`] makes the texts and knows no disk; [`write`] puts them there. What is written follows from the finding alone,
+//! so that the same finding makes the same folder on every machine.
+
+pub mod bisect;
+mod case;
+mod expected;
+mod literal;
+mod python;
+mod readme;
+mod rust;
+mod tch;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use super::compare::Side;
+use super::finding::{Finding, Oracle, Signature};
+use crate::adapter::Hello;
+use crate::case::Specification;
+use crate::program::{Program, Reply};
+
+pub use readme::with_table;
+
+/// The case, which loads in `spec/regressions/`.
+pub const CASE: &str = "case.yaml";
+
+/// What other programs read: the signature, the program, and who said what.
+pub const FINDING: &str = "finding.json";
+
+/// What a person reads first.
+pub const README: &str = "README.md";
+
+/// A finding, and all that is known of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Dossier<'a> {
+    /// The finding, shrunk.
+    pub finding: &'a Finding,
+    /// What should have come of it.
+    pub expected: Expected<'a>,
+    /// The implementation that it was found in.
+    pub implementation: &'a Hello,
+    /// What it answered; nothing if it broke.
+    pub observed: Option<&'a Reply>,
+}
+
+/// What an oracle expected.
+#[derive(Clone, Copy, Debug)]
+pub enum Expected<'a> {
+    /// These outcomes, by the reference or by another release.
+    Outcomes(Side<'a>),
+    /// The outcomes of another program that means the same, on the same implementation.
+    SameAs {
+        /// Why it means the same.
+        rule: &'a str,
+        /// The other program.
+        program: &'a Program,
+        /// A value of the finding's program and the one of the other program that should equal it, by name.
+        pairs: &'a [(String, String)],
+    },
+}
+
+/// Writes the folder of a finding below `root`, in place of an older one of the same signature and program, and returns
+/// where it is.
+///
+/// # Errors
+/// When something cannot be written.
+pub fn write(dossier: &Dossier, specification: &Specification, root: &Path) -> io::Result<PathBuf> {
+    let folder = root.join(folder_name(dossier.finding));
+    std::fs::create_dir_all(&folder)?;
+    for (name, text) in files(dossier, specification) {
+        std::fs::write(folder.join(name), text)?;
+    }
+    Ok(folder)
+}
+
+/// The files of a finding's folder, by name.
+pub fn files(dossier: &Dossier, specification: &Specification) -> Vec<(&'static str, String)> {
+    let name = folder_name(dossier.finding);
+    vec![
+        (CASE, case::render(dossier, specification, &name)),
+        ("repro.py", python::render(dossier)),
+        ("repro.rs", rust::render(dossier)),
+        (README, readme::render(dossier, &name)),
+        (FINDING, finding_json(dossier)),
+    ]
+}
+
+/// The signature in letters that every file system takes, and a digest that keeps different ones apart.
+pub fn folder_name(finding: &Finding) -> String {
+    let Signature { oracle, call, kind, .. } = &finding.signature;
+    let mut slug = String::new();
+    for letter in format!("{} {call} {kind}", oracle.name()).chars() {
+        match letter {
+            letter if letter.is_ascii_alphanumeric() => slug.push(letter.to_ascii_lowercase()),
+            _ if slug.ends_with('-') => {}
+            _ => slug.push('-'),
+        }
+    }
+    let digest = Sha256::digest(finding.signature.to_string());
+    let digest: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+    format!("{}-{digest}", slug.trim_matches('-'))
+}
+
+/// What a program needs to go on with the finding: its signature, its program, and who said what.
+fn finding_json(dossier: &Dossier) -> String {
+    let Dossier { finding, implementation, .. } = dossier;
+    let (by, other) = match dossier.expected {
+        Expected::Outcomes(side) => (format!("{} {}", side.hello.name, side.hello.version), None),
+        Expected::SameAs { rule, program, pairs } => {
+            (rule.to_owned(), Some(serde_json::json!({ "rule": rule, "program": program, "pairs": pairs })))
+        }
+    };
+    // The reference can be asked again; another release may not be at hand.
+    let expected = match dossier.expected {
+        Expected::Outcomes(side) if finding.signature.oracle == Oracle::Release => Some((side.hello, side.reply)),
+        _ => None,
+    };
+    let value = serde_json::json!({
+        "signature": finding.signature,
+        "implementation": { "name": implementation.name, "version": implementation.version, "build": implementation.build },
+        "expected_by": by,
+        "differences": finding.differences,
+        "fault": finding.fault.as_ref().map(ToString::to_string),
+        "program": finding.program,
+        "expected": expected,
+        "same_as": other,
+    });
+    serde_json::to_string_pretty(&value).expect("plain data") + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signatures_that_differ_have_folders_that_differ() {
+        let name = |call: &str, text: &str| {
+            let (call, kind, text) = (call.to_owned(), "message".to_owned(), text.to_owned());
+            let signature = Signature { oracle: Oracle::Reference, call, kind, text };
+            folder_name(&Finding { signature, program: Program::default(), differences: Vec::new(), fault: None })
+        };
+        assert!(name("add out=", "").starts_with("reference-add-out-message-"), "{}", name("add out=", ""));
+        assert_ne!(name("add", "a / b"), name("add", "a / c"));
+        assert_ne!(name("add_", ""), name("add", ""));
+    }
+}

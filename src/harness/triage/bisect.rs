@@ -1,0 +1,259 @@
+//! A finding again, on other implementations: is it there, and since when?
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::super::compare::{Side, compare};
+use super::super::finding::{Finding, Oracle, Signature};
+use super::super::runner::Runner;
+use super::super::{Aspect, Difference, show};
+use super::{CASE, FINDING};
+use crate::adapter::{Fault, FaultKind, Hello, Implementation, unsupported_by};
+use crate::case::load_program;
+use crate::program::{Outcome, Program, Reply, TensorValue};
+use crate::reference::Reference;
+
+/// What a finding's folder says of it.
+#[derive(Clone, Debug)]
+pub struct Recorded {
+    /// The signature that it was found with.
+    pub signature: Signature,
+    /// The program of its case.
+    pub program: Program,
+    expected: Option<(Hello, Reply)>,
+    same_as: Option<SameAs>,
+}
+
+/// The part of `finding.json` that is read again.
+#[derive(Deserialize)]
+struct Stored {
+    signature: Signature,
+    #[serde(default)]
+    expected: Option<(Hello, Reply)>,
+    #[serde(default)]
+    same_as: Option<SameAs>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct SameAs {
+    program: Program,
+    pairs: Vec<(String, String)>,
+}
+
+/// What came of it on one implementation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "verdict")]
+pub enum Verdict {
+    /// The finding, by its signature.
+    Same,
+    /// No difference.
+    Right,
+    /// A difference of another signature.
+    Another { signature: String },
+    /// It cannot run the program.
+    CannotRun { why: String },
+}
+
+/// One implementation and its verdict.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Row {
+    /// The name and version, or what was given on the command line.
+    pub implementation: String,
+    #[serde(flatten)]
+    pub verdict: Verdict,
+}
+
+impl Verdict {
+    /// In the words of the table.
+    pub fn text(&self) -> String {
+        match self {
+            Verdict::Same => "the same".to_owned(),
+            Verdict::Right => "right".to_owned(),
+            Verdict::Another { signature } => format!("another difference: {signature}"),
+            Verdict::CannotRun { why } => format!("cannot run it: {why}"),
+        }
+    }
+}
+
+/// Reads the folder of a finding.
+///
+/// # Errors
+/// When it is none, in a sentence.
+pub fn read(folder: &Path) -> Result<Recorded, String> {
+    let text = |name: &str| {
+        let path = folder.join(name);
+        std::fs::read_to_string(&path)
+            .map_err(|error| format!("{}: {error}; the folder of a finding has {CASE} and {FINDING}", path.display()))
+    };
+    let (case, finding) = (text(CASE)?, text(FINDING)?);
+    let stored: Stored =
+        serde_json::from_str(&finding).map_err(|error| format!("{}: {error}", folder.join(FINDING).display()))?;
+    let path = folder.join(CASE);
+    let wrong = |what: &dyn std::fmt::Display| format!("{}: {what}", path.display());
+    let cases: Vec<serde_yaml::Value> = serde_yaml::from_str(&case).map_err(|error| wrong(&error))?;
+    // The accepting twin comes before it.
+    let program = cases.last().and_then(|case| case.get("program")).ok_or_else(|| wrong(&"no case with a program"))?;
+    let program = serde_yaml::to_string(program).map_err(|error| wrong(&error))?;
+    let program = load_program(&path, &program).map_err(|error| error.to_string())?;
+    Ok(Recorded { signature: stored.signature, program, expected: stored.expected, same_as: stored.same_as })
+}
+
+impl Recorded {
+    /// Runs it on an implementation.
+    pub fn judge(&self, runner: &mut Runner) -> Verdict {
+        let hello = runner.hello();
+        let programs: Vec<Program> =
+            std::iter::once(&self.program).chain(self.same_as.as_ref().map(|other| &other.program)).cloned().collect();
+        if let Some(why) = programs.iter().find_map(|program| unsupported_by(&hello, program)) {
+            return Verdict::CannotRun { why };
+        }
+        let mut replies: Vec<Result<Reply, Fault>> = Vec::new();
+        runner.run_each(&programs, |_, reply| replies.push(reply));
+        let finding = match replies.remove(0) {
+            Err(Fault { kind: FaultKind::BudgetSpent { .. } | FaultKind::NotRestarted { .. }, .. }) => {
+                return Verdict::CannotRun { why: "the adapter did not start again".to_owned() };
+            }
+            Err(fault) => Some(Finding::of_fault(self.signature.oracle, &self.program, fault)),
+            Ok(reply) => {
+                let unsupported = reply.steps.iter().find_map(|step| match &step.outcome {
+                    Outcome::Unsupported(what) => Some(what.clone()),
+                    _ => None,
+                });
+                if let Some(why) = unsupported {
+                    return Verdict::CannotRun { why };
+                }
+                let differences = self.differences(&hello, &reply, replies.pop());
+                Finding::of_differences(self.signature.oracle, &self.program, differences)
+            }
+        };
+        match finding {
+            None => Verdict::Right,
+            Some(finding) if finding.signature == self.signature => Verdict::Same,
+            // The words of another program that means the same are not compared again.
+            Some(finding) if self.same_as.is_some() && finding.signature.kind == self.signature.kind => Verdict::Same,
+            Some(finding) => Verdict::Another { signature: finding.signature.to_string() },
+        }
+    }
+
+    fn differences(&self, hello: &Hello, reply: &Reply, other: Option<Result<Reply, Fault>>) -> Vec<Difference> {
+        let observed = Side { hello, reply };
+        match (&self.same_as, &self.expected, self.signature.oracle) {
+            (Some(same), _, _) => match other {
+                Some(Ok(other)) => pairs(&self.program, reply, same, &other),
+                _ => vec![difference(&same.pairs[0].0, Aspect::Outcome, "a result", "no answer of the other program")],
+            },
+            (None, Some((hello, expected)), Oracle::Release) => {
+                compare(&self.program, Side { hello, reply: expected }, observed)
+            }
+            _ => {
+                let reference = Reference.run(&self.program);
+                let expected = Side { hello: &Reference.hello(), reply: &reference };
+                compare(&self.program, expected, observed)
+            }
+        }
+    }
+}
+
+fn difference(value: &str, aspect: Aspect, expected: &str, observed: &str) -> Difference {
+    let by = "definition".to_owned();
+    Difference { value: value.to_owned(), aspect, by, expected: expected.to_owned(), observed: observed.to_owned() }
+}
+
+/// Where the values that should be the same are not.
+fn pairs(program: &Program, reply: &Reply, same: &SameAs, other: &Reply) -> Vec<Difference> {
+    let find = |program: &Program, reply: &Reply, name: &str| -> Option<Outcome> {
+        let (step, _) = name.split_once('.').unwrap_or((name, ""));
+        let at = program.steps.iter().position(|own| own.name == step)?;
+        Some(reply.steps.get(at)?.outcome.clone())
+    };
+    let mut differences = Vec::new();
+    for (here, there) in &same.pairs {
+        let (Some(got), Some(wanted)) = (find(program, reply, here), find(&same.program, other, there)) else {
+            continue;
+        };
+        let (shown_wanted, shown_got) = (show::outcome(&wanted), show::outcome(&got));
+        let aspect = match (&wanted, &got) {
+            (Outcome::Value(_), Outcome::Value(_)) => {
+                let part = |name: &str| name.split_once('.').and_then(|(_, part)| part.parse().ok()).unwrap_or(0);
+                let (wanted, got) = (wanted.tensors().get(part(there)), got.tensors().get(part(here)));
+                match (wanted, got) {
+                    (Some(wanted), Some(got)) => unlike(wanted, got),
+                    _ => (shown_wanted != shown_got).then_some(Aspect::Outcome),
+                }
+            }
+            (Outcome::Rejected(a), Outcome::Rejected(b)) => (a.message != b.message).then_some(Aspect::Message),
+            _ => (shown_wanted != shown_got).then_some(Aspect::Outcome),
+        };
+        differences.extend(aspect.map(|aspect| difference(here, aspect, &shown_wanted, &shown_got)));
+    }
+    differences
+}
+
+fn unlike(wanted: &TensorValue, got: &TensorValue) -> Option<Aspect> {
+    let same = |(a, b): (&crate::tensor::Scalar, &crate::tensor::Scalar)| super::super::expect::same_bits(*a, *b);
+    match (wanted, got) {
+        _ if wanted.dtype != got.dtype => Some(Aspect::Dtype),
+        _ if wanted.shape != got.shape => Some(Aspect::Shape),
+        _ => (!wanted.scalars().iter().zip(&got.scalars()).all(same)).then_some(Aspect::Values),
+    }
+}
+
+/// The table for people, and since when in a sentence. Rows are in the order of the releases, the oldest first.
+pub fn table(signature: &Signature, rows: &[Row]) -> String {
+    let mut text = format!("`{}`\n\n", signature.to_string().replace('`', "'"));
+    text.push_str("| release | outcome |\n|---|---|\n");
+    for row in rows {
+        let outcome = row.verdict.text().replace('|', "\\|").replace('\n', " ");
+        text.push_str(&format!("| {} | {outcome} |\n", row.implementation.replace('|', "\\|")));
+    }
+    format!("{text}\n{}\n", since(rows))
+}
+
+/// Since when the finding is there, as far as the rows tell.
+pub fn since(rows: &[Row]) -> String {
+    let told: Vec<&Row> = rows.iter().filter(|row| !matches!(row.verdict, Verdict::CannotRun { .. })).collect();
+    let is = |row: &Row| row.verdict == Verdict::Same;
+    let Some(first) = told.iter().position(|row| is(row)) else {
+        return match told.is_empty() {
+            true => "None of these could run the program.".to_owned(),
+            false => "It is in none of these.".to_owned(),
+        };
+    };
+    if told.len() == 1 {
+        return "One release alone says nothing of since when: `broadcheck libtorch install VERSION` adds another."
+            .to_owned();
+    }
+    let name = |at: usize| told[at].implementation.as_str();
+    let begin = match first {
+        0 => format!("It is in {} already, the oldest of these", name(0)),
+        _ => format!("It is there since {}; {} does not have it", name(first), name(first - 1)),
+    };
+    match told.iter().skip(first).position(|row| !is(row)) {
+        Some(gone) => format!("{begin}, and it is gone in {}.", name(first + gone)),
+        None => format!("{begin}."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn since_when_is_said_as_far_as_it_is_known() {
+        let row = |implementation: &str, verdict: Verdict| Row { implementation: implementation.to_owned(), verdict };
+        let cannot = || Verdict::CannotRun { why: "no lerp".to_owned() };
+        let said = |verdicts: Vec<Verdict>| {
+            let names = ["2.1", "2.2", "2.3"];
+            since(&names.iter().zip(verdicts).map(|(name, verdict)| row(name, verdict)).collect::<Vec<_>>())
+        };
+        assert!(said(vec![Verdict::Same]).starts_with("One release alone"));
+        assert_eq!(said(vec![Verdict::Right, Verdict::Right]), "It is in none of these.");
+        assert_eq!(said(vec![cannot()]), "None of these could run the program.");
+        assert_eq!(said(vec![Verdict::Right, Verdict::Same]), "It is there since 2.2; 2.1 does not have it.");
+        assert_eq!(said(vec![Verdict::Same, Verdict::Same]), "It is in 2.1 already, the oldest of these.");
+        let fixed = said(vec![Verdict::Right, Verdict::Same, Verdict::Right]);
+        assert_eq!(fixed, "It is there since 2.2; 2.1 does not have it, and it is gone in 2.3.");
+        assert_eq!(said(vec![cannot(), Verdict::Right, Verdict::Same]), "It is there since 2.3; 2.2 does not have it.");
+    }
+}

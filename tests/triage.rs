@@ -1,0 +1,277 @@
+//! Folders of findings: their texts as snapshots, their cases loaded, their Python compiled, and the same finding looked
+//! for in other implementations.
+#![cfg(feature = "cli")]
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use broadcheck::adapter::{Fault, FaultKind, Hello, Implementation};
+use broadcheck::case::{load_files, load_program};
+use broadcheck::harness::compare::{Side, compare};
+use broadcheck::harness::divergence;
+use broadcheck::harness::expect::judge;
+use broadcheck::harness::finding::{Finding, Oracle};
+use broadcheck::harness::triage::{CASE, Dossier, Expected, FINDING, README, files, folder_name, write};
+use broadcheck::harness::{Aspect, Difference, show};
+use broadcheck::program::{Outcome, Program, Reply, Value};
+use broadcheck::reference::Reference;
+use common::SPECIFICATION;
+
+/// Programs and what an implementation is said to have made of the named step: a changed text, or a changed element.
+const FOUND: &[(&str, &str, Wrong)] = &[
+    (
+        "values",
+        "{x: {values: [[1.5, .nan], [-0.0, .inf]]}, y: {shape: [2]}, r: {add: [x, y], alpha: 2}}",
+        Wrong::Element,
+    ),
+    ("message", "{x: {shape: [2]}, y: {shape: [3]}, r: {add_: [x, y]}}", Wrong::Message),
+    ("accepted", "{x: {shape: [2]}, y: {shape: [3]}, r: {mul: [x, y]}}", Wrong::Accepted),
+    ("refused", "{x: {values: [-9223372036854775808, 1]}, r: {sum: [x], dim: 0, keepdim: true}}", Wrong::Refused),
+    (
+        "gradient",
+        "{x: {shape: [2], requires_grad: true}, s: {sum: [x]}, done: {backward: [s]}, g: {grad: [x]}}",
+        Wrong::Element,
+    ),
+    ("view", "{x: {shape: [2, 3]}, r: {index: [x, \"..., None\"]}}", Wrong::Strides),
+    ("loss", "{x: {shape: [2]}, t: {values: [0.5, 0.25]}, r: {mse_loss: [x, t], reduction: none}}", Wrong::Element),
+    ("einsum", "{a: {shape: [2, 3]}, b: {shape: [3, 2]}, r: {einsum: [\"ij,jk->ik\", a, b]}}", Wrong::Element),
+    (
+        "out",
+        "{x: {shape: [2], dtype: complex64}, o: {shape: [0], dtype: complex64}, r: {mul: [x, x], out: o}}",
+        Wrong::Element,
+    ),
+    ("crash", "{x: {shape: [2], dtype: int32}, r: {div: [x, x], rounding_mode: trunc}}", Wrong::Crash),
+];
+
+#[derive(Clone, Copy, PartialEq)]
+enum Wrong {
+    Element,
+    Message,
+    Accepted,
+    Refused,
+    Strides,
+    Crash,
+}
+
+/// An implementation that says of itself what the reference does, under another name.
+fn implementation() -> Hello {
+    Hello { name: "other".to_owned(), version: "1.2".to_owned(), build: String::new(), ..Reference.hello() }
+}
+
+/// The finding, what the reference expects, and what was observed.
+fn found(program: &str, wrong: Wrong) -> (Finding, Reply, Option<Reply>) {
+    let program = load_program(Path::new("found.yaml"), program).unwrap_or_else(|fault| panic!("{fault}"));
+    let expected = Reference.run(&program);
+    let mut observed = expected.clone();
+    let last = observed.steps.last_mut().expect("a step");
+    match (wrong, &mut last.outcome) {
+        (Wrong::Element, Outcome::Value(Value::Tensor(tensor))) => *tensor.data.last_mut().unwrap() ^= 1,
+        (Wrong::Strides, Outcome::Value(Value::Tensor(tensor))) => tensor.strides = Some(vec![1, 2, 6]),
+        (Wrong::Message, Outcome::Rejected(rejected)) => rejected.message.push('?'),
+        (Wrong::Accepted, outcome) => *outcome = Outcome::Value(Value::Nothing),
+        (Wrong::Refused, outcome) => {
+            let text = "{\"rejected\": {\"message\": \"sum is not for today\"}}";
+            *outcome = serde_json::from_str(text).unwrap();
+        }
+        (Wrong::Crash, _) => {
+            let status = "signal: 8 (SIGFPE)".to_owned();
+            let fault = Fault { kind: FaultKind::Crashed { status }, confirmed: true, stderr: "oh\n".to_owned() };
+            return (Finding::of_fault(Oracle::Reference, &program, fault), expected, None);
+        }
+        (_, outcome) => panic!("{outcome:?}"),
+    }
+    let (reference, other) = (Reference.hello(), implementation());
+    let (wanted, got) = (Side { hello: &reference, reply: &expected }, Side { hello: &other, reply: &observed });
+    let finding = Finding::of_differences(Oracle::Reference, &program, compare(&program, wanted, got));
+    (finding.expect("it differs"), expected, Some(observed))
+}
+
+/// What is done with each of the findings.
+fn each(mut told: impl FnMut(&str, &Dossier)) {
+    for (name, program, wrong) in FOUND {
+        let (finding, expected, observed) = found(program, *wrong);
+        let (reference, other) = (Reference.hello(), implementation());
+        let expected = Expected::Outcomes(Side { hello: &reference, reply: &expected });
+        told(name, &Dossier { finding: &finding, expected, implementation: &other, observed: observed.as_ref() });
+    }
+    let (mut finding, expected, observed) = found(FOUND[0].1, FOUND[0].2);
+    finding.signature.oracle = Oracle::Definition;
+    let program = by_hand();
+    let pairs = [("r".to_owned(), "r".to_owned())];
+    let same = Expected::SameAs { rule: "expanded", program: &program, pairs: &pairs };
+    let other = implementation();
+    drop(expected);
+    told("same", &Dossier { finding: &finding, expected: same, implementation: &other, observed: observed.as_ref() });
+}
+
+fn by_hand() -> Program {
+    let text = "{x: {values: [[1.5, .nan], [-0.0, .inf]]}, y: {shape: [2]}, e: {expand: [y, [2, 2]]}, \
+                c: {contiguous: [e]}, r: {add: [x, c], alpha: 2}}";
+    load_program(Path::new("same.yaml"), text).unwrap_or_else(|fault| panic!("{fault}"))
+}
+
+#[test]
+fn folders_are_as_reviewed() {
+    each(|name, dossier| {
+        let mut text = String::new();
+        for (file, content) in files(dossier, &SPECIFICATION) {
+            // What all programs begin with is in the sources.
+            let cut = match file {
+                "repro.py" => content.split_once("\ndef program").map(|(_, rest)| format!("…def program{rest}")),
+                "repro.rs" => content.split_once("\n#[rustfmt::skip]").map(|(_, rest)| format!("…{rest}")),
+                FINDING => Some("…\n".to_owned()),
+                _ => None,
+            };
+            text += &format!("==> {file}\n{}\n", cut.unwrap_or(content));
+        }
+        insta::assert_snapshot!(format!("finding-{name}"), text);
+    });
+}
+
+/// A case loads among the others, holds on the reference, and is broken by what was found.
+#[test]
+fn cases_of_findings_load_hold_and_turn_red() {
+    each(|name, dossier| {
+        let folder = folder_name(dossier.finding);
+        let text = files(dossier, &SPECIFICATION).into_iter().find(|(file, _)| *file == CASE).unwrap().1;
+        let mut sources: Vec<(PathBuf, String)> = std::fs::read_dir("spec")
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.extension().is_some_and(|extension| extension == "yaml"))
+            .map(|path| (path.clone(), std::fs::read_to_string(path).unwrap()))
+            .collect();
+        sources.push((format!("spec/regressions/{folder}.yaml").into(), text.clone()));
+        let specification = load_files(&sources).unwrap_or_else(|fault| panic!("{name}: {fault}\n{text}"));
+        let cases: Vec<_> = specification.cases.iter().filter(|case| case.theme() == folder).collect();
+        assert!(!cases.is_empty(), "{name}");
+        for case in &cases {
+            let differences = judge(case, &Reference.hello(), &Reference.run(&case.program));
+            assert!(differences.is_empty(), "{name}: {differences:?}\n{text}");
+        }
+        let case = cases.iter().find(|case| case.id.ends_with("/found")).unwrap();
+        assert_eq!(case.program, dossier.finding.program, "{name}");
+        if let Some(observed) = dossier.observed {
+            assert!(!judge(case, dossier.implementation, observed).is_empty(), "{name} is not noticed\n{text}");
+        }
+    });
+}
+
+#[test]
+fn python_compiles() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut paths = Vec::new();
+    each(|name, dossier| {
+        let path = folder.path().join(format!("{name}.py"));
+        let (_, text) = files(dossier, &SPECIFICATION).into_iter().find(|(file, _)| *file == "repro.py").unwrap();
+        std::fs::write(&path, text).unwrap();
+        paths.push(path);
+    });
+    let compiled = Command::new("python3").args(["-m", "py_compile"]).args(&paths).output().expect("python3 is there");
+    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+    std::fs::write(&paths[0], "def f(:\n").unwrap();
+    let wrong = Command::new("python3").args(["-m", "py_compile"]).arg(&paths[0]).output().unwrap();
+    assert!(!wrong.status.success(), "a fault of syntax is not seen");
+}
+
+/// A finding of a message, on adapters that get every message wrong, none, and that end in the middle.
+#[test]
+fn bisect_tells_who_shows_a_finding() {
+    let root = tempfile::tempdir().unwrap();
+    let program = "{x: {shape: [1, 3, 1]}, y: {shape: [3, 1, 7]}, r: {add_: [x, y]}}";
+    let program = load_program(Path::new("found.yaml"), program).unwrap();
+    let mut liar = common::faulty("wrong-message", Default::default()).unwrap();
+    let hello = liar.runner.hello();
+    let mut observed = None;
+    liar.runner.run_each(std::slice::from_ref(&program), |_, reply| observed = Some(reply.unwrap()));
+    let (observed, reference, expected) = (observed.unwrap(), Reference.hello(), Reference.run(&program));
+    let (wanted, got) = (Side { hello: &reference, reply: &expected }, Side { hello: &hello, reply: &observed });
+    let finding = Finding::of_differences(Oracle::Reference, &program, compare(&program, wanted, got)).unwrap();
+    let expected = Expected::Outcomes(wanted);
+    let dossier = Dossier { finding: &finding, expected, implementation: &hello, observed: Some(&observed) };
+    let folder = write(&dossier, &SPECIFICATION, root.path()).unwrap();
+
+    let faulty = common::faulty_binary();
+    let bisect = |faults: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_broadcheck"));
+        command.arg("bisect").arg(&folder);
+        for fault in faults {
+            command.args(["--impl", &format!("'{}' {fault}", faulty.display())]);
+        }
+        let ran = command.output().unwrap();
+        (ran.status.code(), String::from_utf8(ran.stdout).unwrap(), String::from_utf8(ran.stderr).unwrap())
+    };
+    let (code, table, _) = bisect(&["honest", "wrong-message", "grows-target"]);
+    assert_eq!(code, Some(1), "{table}");
+    let rows: Vec<&str> = table.lines().filter(|line| line.starts_with("| faulty")).collect();
+    assert!(rows[0].ends_with("| right |") && rows[1].ends_with("| the same |"), "{table}");
+    assert!(rows[2].contains("| another difference: "), "{table}");
+    assert!(table.contains("It is there since"), "{table}");
+    let readme = std::fs::read_to_string(folder.join(README)).unwrap();
+    assert!(readme.contains(table.trim()), "{readme}");
+    let json: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(folder.join("bisect.json")).unwrap()).unwrap();
+    let verdicts: Vec<&str> =
+        json["releases"].as_array().unwrap().iter().map(|row| row["verdict"].as_str().unwrap()).collect();
+    assert_eq!(verdicts, ["right", "same", "another"]);
+
+    let (code, table, _) = bisect(&["honest"]);
+    assert_eq!(code, Some(0), "{table}");
+    assert!(table.contains("It is in none of these."), "{table}");
+    let (code, table, _) = bisect(&["wrong-message"]);
+    assert_eq!(code, Some(1), "{table}");
+    assert!(table.contains("One release alone says nothing"), "{table}");
+    let (code, table, said) = bisect(&["no-such-fault"]);
+    assert_eq!(code, Some(2), "{table}{said}");
+    std::fs::remove_file(folder.join(CASE)).unwrap();
+    let (code, _, said) = bisect(&["honest"]);
+    assert!(code == Some(2) && said.contains("case.yaml"), "{said}");
+}
+
+/// Every divergence that says where it may be met is met in its own witnesses; an input that something is written to is
+/// no step of them, so that those are left out. What goes wrong there in another way is not known.
+#[test]
+fn known_divergences_are_recognised_in_their_witnesses() {
+    let hello = Hello { name: "libtorch".to_owned(), version: "2.13.0".to_owned(), ..Reference.hello() };
+    let divergences = divergence::load(&hello, &SPECIFICATION).unwrap();
+    let mut met = 0;
+    for divergence in divergences.iter().filter(|divergence| !divergence.signature.is_empty()) {
+        for witness in
+            divergence.witnesses.iter().filter(|_| divergence.signature.iter().all(|one| one.call != "input"))
+        {
+            let case = SPECIFICATION.cases.iter().find(|case| case.id == witness.case).unwrap();
+            let mut finding = pinned(&case.program, &witness.observed, witness.broken.as_deref());
+            let known = divergence::known(&divergences, &finding, &hello).map(|known| &known.id);
+            assert_eq!(known, Some(&divergence.id), "{}: {}", case.id, finding.signature);
+            finding.signature.kind = "dtype".to_owned();
+            assert_eq!(divergence::known(&divergences, &finding, &hello), None, "{} in another way", case.id);
+            let other = Hello { version: "2.12.0".to_owned(), ..hello.clone() };
+            assert_eq!(divergence::known(&divergences, &finding, &other), None, "{} in another release", case.id);
+            met += 1;
+        }
+    }
+    assert!(met > 50, "{met}");
+}
+
+/// The finding that the pinned outcomes of a case are.
+fn pinned(program: &Program, observed: &BTreeMap<String, String>, broken: Option<&str>) -> Finding {
+    if broken.is_some() {
+        let kind = FaultKind::Crashed { status: "signal: 8 (SIGFPE)".to_owned() };
+        return Finding::of_fault(Oracle::Reference, program, Fault { kind, confirmed: true, stderr: String::new() });
+    }
+    let reply = Reference.run(program);
+    let differences = program.steps.iter().zip(&reply.steps).filter_map(|(step, answer)| {
+        let (observed, expected) = (observed.get(&step.name)?.clone(), show::outcome(&answer.outcome));
+        let shape = |text: &str| text.split(']').next().unwrap_or_default().to_owned();
+        let aspect = match (expected.contains("rejected"), observed.starts_with("rejected")) {
+            (false, false) if observed == "None" => Aspect::Outcome,
+            (false, false) if shape(&observed) != shape(&expected) => Aspect::Shape,
+            (false, false) => Aspect::Values,
+            _ => Aspect::Outcome,
+        };
+        Some(Difference { value: step.name.clone(), aspect, by: "reference".to_owned(), expected, observed })
+    });
+    Finding::of_differences(Oracle::Reference, program, differences.collect()).expect("something is pinned")
+}
