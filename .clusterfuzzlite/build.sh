@@ -32,8 +32,8 @@ cp -P "$LIBTORCH"/lib/*.so* "$OUT/lib/"
 for source in fuzz/fuzz_targets/*.rs; do
     target=$(basename "$source" .rs)
     cp "$BUILT/$target" "$OUT/$target"
-    # libtorch keeps memory until the process ends.
-    printf '[libfuzzer]\nmax_len = 4096\n\n[asan]\ndetect_leaks = 0\n' >"$OUT/$target.options"
+    # libtorch keeps memory until the process ends, and takes no for an answer if it asks for more than there is.
+    printf '[libfuzzer]\nmax_len = 4096\n\n[asan]\ndetect_leaks = 0\nallocator_may_return_null = 1\n' >"$OUT/$target.options"
     (cd "$WORK/seeds/$target" && rm -f "$OUT/${target}_seed_corpus.zip" && zip -q -r "$OUT/${target}_seed_corpus.zip" .)
     if [ -e "$WORK/seeds/$target.dict" ]; then
         cp "$WORK/seeds/$target.dict" "$OUT/"

@@ -35,6 +35,10 @@ impl<P: Programs> Arbitrary<'_> for Generated<P> {
         // The generator goes on where the reference panics, so that there is a program to show.
         let made = caught(|| generate::fuzzed(bytes, P::options()));
         let (program, reply) = made.unwrap_or_else(|| panic!("the generator panics"));
+        // Without steps there is nothing to show, and no reply.
+        if program.steps.is_empty() {
+            return Err(arbitrary::Error::IncorrectFormat);
+        }
         Ok(Generated { program, reply, of: PhantomData })
     }
 }

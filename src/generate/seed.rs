@@ -98,19 +98,22 @@ impl Tape<'_, '_> {
         }
         let form = self.one_of(op.info().forms, step.map(|step| step.form));
         let params = op.info().signature.params().iter().enumerate();
-        let args = params.map(|(at, param)| self.arg(param, step.and_then(|step| step.args.get(at)))).collect();
+        // Nothing is written to a number.
+        let target = |at| form == Form::InPlace && at == 0;
+        let args = params.map(|(at, param)| self.arg(param, target(at), step.and_then(|step| step.args.get(at))));
+        let args = args.collect();
         let out = (form == Form::Out).then(|| self.value(step.and_then(|step| step.out)));
         Step { name: format!("r{at}"), op, form, args, out }
     }
 
-    fn arg(&mut self, param: &Param, arg: Option<&Arg>) -> Arg {
+    fn arg(&mut self, param: &Param, target: bool, arg: Option<&Arg>) -> Arg {
         if let Some(default) = param.default.map(Arg::from)
             && !self.flag(arg.is_some_and(|arg| *arg != default))
         {
             return default;
         }
         match param.kind {
-            ParamKind::Operand | ParamKind::Value if self.flag(matches!(arg, Some(Arg::Number(_)))) => {
+            ParamKind::Operand | ParamKind::Value if !target && self.flag(matches!(arg, Some(Arg::Number(_)))) => {
                 Arg::Number(self.scalar(given!(arg, Number, Scalar::Int(0))))
             }
             ParamKind::Tensor | ParamKind::Operand | ParamKind::Value => Arg::Tensor(self.tensor(arg)),
