@@ -354,6 +354,8 @@ pub enum Quirk {
     NumberFirstInPlace,
     /// What is added is the product with the negative of the factor (`sub_out`).
     NegatedFactor,
+    /// Its two operands may change places.
+    Commutes,
     /// For the gradient of an operand, it and the result are kept, and not the other operand (`derivatives.yaml`).
     KeepsOwn,
     /// For the gradient of the first operand, it and the result are kept, for that of the second one nothing.

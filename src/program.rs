@@ -167,6 +167,20 @@ impl Step {
         };
         self.args.iter().flat_map(of_arg).chain(self.out).collect::<Vec<_>>().into_iter()
     }
+
+    /// The same, to be changed.
+    pub fn uses_mut(&mut self) -> Vec<&mut ValueRef> {
+        let mut uses: Vec<&mut ValueRef> = self.out.iter_mut().collect();
+        for arg in &mut self.args {
+            match arg {
+                Arg::Tensor(value) => uses.push(value),
+                Arg::Tensors(values) => uses.extend(values),
+                Arg::Indices(values) => uses.extend(values.iter_mut().flatten()),
+                _ => {}
+            }
+        }
+        uses
+    }
 }
 
 /// What an implementation answers to one program.

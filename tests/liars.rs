@@ -292,7 +292,9 @@ fn every_fault_of_the_adapter_is_tried() {
     let names: Vec<&str> =
         listed.lines().filter(|line| !line.starts_with(' ')).filter_map(|line| line.split(' ').next()).collect();
     let at_start = AT_START.iter().map(|(name, _)| *name);
-    let mut tried: Vec<&str> = ["honest"].iter().chain(LIES).chain(STRIKES).copied().chain(at_start).collect();
+    // Without the limit that `tests/campaign.rs` sets, it would take all memory.
+    let elsewhere = ["honest", "greedy"];
+    let mut tried: Vec<&str> = elsewhere.iter().chain(LIES).chain(STRIKES).copied().chain(at_start).collect();
     tried.sort_unstable();
     let mut listed = names.clone();
     listed.sort_unstable();

@@ -5,13 +5,13 @@
 //! about results tells itself wherever there is something to lie about. `faulty --list` lists them; `faulty honest` has
 //! none.
 
-mod lies;
 mod stream;
 
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
 use broadcheck::adapter::{Hello, Implementation, serve};
+use broadcheck::harness::mutants::lies;
 use broadcheck::ops::Op;
 use broadcheck::program::{Program, Reply};
 use broadcheck::reference::Reference;

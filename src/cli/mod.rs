@@ -7,6 +7,7 @@ mod explain;
 mod fuzz;
 mod libtorch;
 mod merge;
+mod mutants;
 mod ops;
 mod runner;
 
@@ -42,6 +43,7 @@ enum Command {
     Fuzz(fuzz::Fuzz),
     Libtorch(libtorch::Libtorch),
     Merge(merge::Merge),
+    Mutants(mutants::Mutants),
     Ops(ops::Ops),
 }
 
@@ -66,6 +68,7 @@ pub fn main() -> ExitCode {
         Command::Fuzz(command) => command.run(),
         Command::Libtorch(command) => libtorch::run(&command).map(|()| Ending::Conforms).map_err(Failure::from),
         Command::Merge(command) => command.run(),
+        Command::Mutants(command) => command.run(),
         Command::Ops(command) => command.run(),
     };
     match result {

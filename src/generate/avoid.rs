@@ -133,8 +133,8 @@ avoid! {
     /// Powers with an exponent that float32 rounds: libtorch's loop over single elements takes it as it is, the vector loop
     /// does not.
     RoundedExponents: rounded_exponents,
-    /// Gradients of functions whose operands are of several kinds: the formulas that libtorch differentiates them by
-    /// refuse some, in the words of the operations that they are made of.
+    /// Gradients of functions whose operands are of several dtypes: the formulas that libtorch differentiates them by
+    /// refuse some, in the words of the operations that they are made of, and round what others come to in between.
     MixedGradients: mixed_gradients,
     /// Copies of fractions that an integer dtype cannot hold, which C++ leaves undefined.
     UndefinedCopies: undefined_copies,
@@ -188,7 +188,14 @@ fn sums_of_extremes(draft: &Draft, outcome: Option<&Outcome>) -> bool {
     let large = |known: &Known| known.tensor.scalars().into_iter().any(|x| Tameness::of_number(x) == Tameness::Wild);
     let floats = |tensor: &TensorValue| tensor.dtype.category() >= Category::Floating;
     let converted = outcome.is_some_and(|outcome| outcome.tensors().iter().any(floats));
-    let lost = |known: &Known| wild(known) || known.tensor.scalars().into_iter().any(tiny);
+    // Of float16 what has fewer digits than others of its dtype is small enough to be lost.
+    let short = |known: &Known, number: Scalar| {
+        let small = |value: f64| value != 0.0 && value.abs() < f64::from(half::f16::MIN_POSITIVE);
+        known.tensor.dtype == DType::Float16 && matches!(number, Scalar::Float(value) if small(value))
+    };
+    let lost = |known: &Known| {
+        wild(known) || known.tensor.scalars().into_iter().any(|number| tiny(number) || short(known, number))
+    };
     (sums && (operands(draft).any(|known| wild(known) || (converted && large(known))) || wild_factor(draft)))
         || (gradients && (draft.known.iter().any(|known| known.grad && lost(known)) || extremes(draft)))
 }

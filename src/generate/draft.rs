@@ -498,6 +498,8 @@ impl<'a> Draft<'a> {
         // Roots, powers and logarithms of whole numbers are rounded, whatever they come to.
         let rounded =
             info.compare == Compare::Tolerance && matches!(info.kernel, "loss" | "distance" | "moment" | "norm");
+        // What is a whole number by rounding alone need not be one in another order.
+        let fractions = step.uses().filter_map(|used| self.find(used)).any(|known| known.tameness < Tameness::Whole);
         let grad = info.differentiable && step.uses().filter_map(|used| self.find(used)).any(|known| known.grad);
         let several = !matches!(outcome.outcome, Outcome::Value(crate::program::Value::Tensor(_)));
         for (part, tensor) in outcome.outcome.tensors().iter().enumerate() {
@@ -506,7 +508,8 @@ impl<'a> Draft<'a> {
                 at: ValueRef { value, part: several.then_some(part) },
                 tameness,
                 tensor: tensor.clone(),
-                tolerated: !info.layout_is_specified() || (sums && (rounded || !value::is_exact(tensor, tameness))),
+                tolerated: !info.layout_is_specified()
+                    || (sums && (rounded || fractions || !value::is_exact(tensor, tameness))),
                 inexact: matches!(info.compare, Compare::Ulps(_)),
                 grad: grad && tensor.dtype.category() >= Category::Floating,
             };

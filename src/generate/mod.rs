@@ -11,7 +11,6 @@
 
 mod argument;
 mod avoid;
-pub mod by_hand;
 mod draft;
 mod focus;
 mod seed;

@@ -151,7 +151,9 @@ impl Tape<'_, '_> {
             }
             ParamKind::Index => {
                 let items = given!(arg, Index, Vec::new());
-                Arg::Index(self.list(&items, MAX_ITEMS, |tape, item| tape.item(item)))
+                let items = self.list(&items, MAX_ITEMS, |tape, item| tape.item(item));
+                // The front end has no word for an index without items.
+                Arg::Index(if items.is_empty() { vec![IndexItem::Ellipsis] } else { items })
             }
         }
     }

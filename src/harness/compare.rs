@@ -6,6 +6,7 @@ use crate::program::{Outcome, Program, Reply, TensorValue, Value};
 use crate::tensor::{Buffer, Category, DType, Scalar};
 
 use super::expect::{class_of, same_bits};
+use super::runner::label;
 use super::{Aspect, Difference, show};
 
 /// One side of a comparison.
@@ -17,11 +18,27 @@ pub struct Side<'a> {
     pub reply: &'a Reply,
 }
 
-/// Everything in which `observed` differs from `expected`. A step that either side does not support is left out; two
-/// failures are never agreement.
+/// Everything in which `observed` differs from `expected`, as closely as the table of operations asks. A step that either
+/// side does not support is left out; two failures are never agreement.
 pub fn compare(program: &Program, expected: Side, observed: Side) -> Vec<Difference> {
-    let mut compare = Comparison { program, expected, observed, step: None, differences: Vec::new() };
-    let modes = modes(program, expected.reply);
+    compared(program, expected, observed, modes(program, expected.reply), expected.hello.name.clone())
+}
+
+/// The release oracle: everything in which two releases of one library differ, or one release under two capability levels
+/// of the processor or two numbers of threads, bit for bit. Two libraries are compared as the table asks, since each has an
+/// order of sums and roundings of its own; one library has no second one to point to, so that what it leaves open shows
+/// here, too, and is for whoever reads the finding.
+pub fn between_releases(program: &Program, expected: Side, observed: Side) -> Vec<Difference> {
+    let modes = if expected.hello.name == observed.hello.name {
+        vec![Compare::Bits; program.inputs.len() + program.steps.len()]
+    } else {
+        modes(program, expected.reply)
+    };
+    compared(program, expected, observed, modes, label(expected.hello))
+}
+
+fn compared(program: &Program, expected: Side, observed: Side, modes: Vec<Compare>, by: String) -> Vec<Difference> {
+    let mut compare = Comparison { program, expected, observed, by, step: None, differences: Vec::new() };
     for (at, step) in program.steps.iter().enumerate() {
         let (Some(wanted), Some(got)) = (expected.reply.steps.get(at), observed.reply.steps.get(at)) else {
             compare.differ(&step.name, Aspect::Outcome, "an outcome".to_owned(), "none".to_owned());
@@ -103,7 +120,7 @@ fn modes(program: &Program, expected: &Reply) -> Vec<Compare> {
 
 /// How much can be lost in a step: sums round what they are made of, however little is left of it.
 #[derive(Clone, Copy, Debug)]
-struct Extent {
+pub(super) struct Extent {
     /// The largest magnitude among what is summed.
     size: f64,
     /// How many terms a sum has, at most.
@@ -111,10 +128,10 @@ struct Extent {
 }
 
 impl Extent {
-    const NONE: Extent = Extent { size: 0.0, terms: 1.0 };
+    pub(super) const NONE: Extent = Extent { size: 0.0, terms: 1.0 };
 
     /// That of step `at`: of its operands; of everything there is where gradients flow; of products where there are some.
-    fn of(program: &Program, reply: &Reply, at: usize) -> Extent {
+    pub(super) fn of(program: &Program, reply: &Reply, at: usize) -> Extent {
         let step = &program.steps[at];
         let info = step.op.info();
         let inputs = program.inputs.len();
@@ -159,9 +176,13 @@ impl Extent {
     /// by half a unit of the sum of the magnitudes (Higham, Accuracy and Stability of Numerical Algorithms, 4.2), and
     /// a few more steps go before and after it. What is summed in a wider dtype is rounded only there.
     fn loss(self, dtype: DType) -> f64 {
+        self.additions(dtype) * self.terms * self.size
+    }
+
+    /// The same relative to the sum of the magnitudes.
+    fn additions(self, dtype: DType) -> f64 {
         let wider = matches!(dtype, DType::Float16 | DType::Bfloat16);
-        let additions = if wider { 0.0 } else { (self.terms - 1.0) / 2.0 };
-        (4.0 + additions) * self.terms * self.size
+        4.0 + if wider { 0.0 } else { (self.terms - 1.0) / 2.0 }
     }
 }
 
@@ -180,6 +201,8 @@ struct Comparison<'a> {
     program: &'a Program,
     expected: Side<'a>,
     observed: Side<'a>,
+    /// What differences call the side that is compared with.
+    by: String,
     /// The step that is compared, before the inputs are.
     step: Option<usize>,
     differences: Vec<Difference>,
@@ -279,7 +302,7 @@ impl Comparison<'_> {
     }
 
     fn differ(&mut self, name: &str, aspect: Aspect, expected: String, observed: String) {
-        let by = self.expected.hello.name.clone();
+        let by = self.by.clone();
         self.differences.push(Difference { value: name.to_owned(), aspect, by, expected, observed });
     }
 }
@@ -293,6 +316,11 @@ fn strides_agree(wanted: &TensorValue, got: &TensorValue) -> bool {
         Some(strides.filter(|(_, size)| **size != 1).map(|(stride, _)| *stride).collect())
     };
     matter(wanted) == matter(got)
+}
+
+/// Whether two tensors of one dtype have the same elements, as this mode sees it.
+pub(super) fn same_values(mode: Compare, extent: Extent, wanted: &TensorValue, got: &TensorValue) -> bool {
+    first_other(mode, extent, wanted, got).is_none()
 }
 
 /// Where elements differ first, row-major.
@@ -323,8 +351,8 @@ fn near(a: Scalar, b: Scalar, near: impl Fn(f64, f64) -> bool) -> bool {
 /// an absolute floor for sums that cancel. In double precision both sides round every term.
 fn within_tolerance(a: f64, b: f64, dtype: DType, extent: Extent) -> bool {
     let (digits, _) = precision(dtype);
-    let units = if digits == 53 { 256.0 } else { 16.0 };
-    let most = (units * a.abs().max(b.abs()).max(1.0)).max(extent.loss(dtype));
+    let units: f64 = if digits == 53 { 256.0 } else { 16.0 };
+    let most = (units.max(extent.additions(dtype)) * a.abs().max(b.abs()).max(1.0)).max(extent.loss(dtype));
     // Nothing is near an infinity.
     let finite = a.is_finite() && b.is_finite();
     same(a, b) || (finite && (a - b).abs() <= most * 2f64.powi(1 - digits))
@@ -358,6 +386,40 @@ fn precision(dtype: DType) -> (i32, i32) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn releases_of_one_library_are_compared_bit_for_bit() {
+        use crate::adapter::Implementation;
+        use crate::ops::Form;
+        use crate::program::{Arg, Input, Step, StepOutcome, ValueRef};
+        use crate::reference::Reference;
+        use crate::tensor::Shape;
+
+        let tensor = |value: f32| TensorValue {
+            dtype: DType::Float32,
+            shape: Shape::scalar(),
+            data: value.to_le_bytes().to_vec(),
+            strides: None,
+            storage: None,
+        };
+        let reply = |value: f32| Reply {
+            steps: vec![StepOutcome { outcome: Outcome::Value(Value::Tensor(tensor(value))), warnings: Vec::new() }],
+            inputs: Vec::new(),
+        };
+        let TensorValue { dtype, shape, data, .. } = tensor(1.0);
+        let input = Input { name: "x".to_owned(), dtype, shape, data, requires_grad: false };
+        let operand = Arg::Tensor(ValueRef { value: 0, part: None });
+        let args = vec![operand.clone(), operand];
+        let step = Step { name: "r".to_owned(), op: Op::Matmul, form: Form::Functional, args, out: None };
+        let program = Program { inputs: vec![input], steps: vec![step] };
+        let (old, new) = (reply(1.0), reply(1.0f32.next_up()));
+        let (hello, other) = (Reference.hello(), Hello { name: "another".to_owned(), ..Reference.hello() });
+        let (expected, observed) = (Side { hello: &hello, reply: &old }, Side { hello: &hello, reply: &new });
+        let elsewhere = Side { hello: &other, reply: &new };
+        assert_eq!(between_releases(&program, expected, observed).len(), 1);
+        assert_eq!(between_releases(&program, expected, elsewhere), []);
+        assert_eq!(compare(&program, expected, observed), []);
+    }
 
     #[test]
     fn sums_of_more_may_differ_by_more() {

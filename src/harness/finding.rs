@@ -82,6 +82,12 @@ impl Finding {
             }
             _ => String::new(),
         };
+        // What a definition says of a call, it says for one of several reasons.
+        let text = match first.by.strip_prefix("definition: ") {
+            Some(rule) if text.is_empty() => rule.to_owned(),
+            Some(rule) => format!("{rule}: {text}"),
+            None => text,
+        };
         let signature = Signature { oracle, call, kind: first.aspect.name().to_owned(), text };
         Some(Finding { signature, program: program.clone(), differences, fault: None })
     }

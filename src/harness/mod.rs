@@ -6,10 +6,12 @@
 pub mod campaign;
 pub mod check;
 pub mod compare;
+pub mod definition;
 pub mod divergence;
 pub mod event;
 pub mod expect;
 pub mod finding;
+pub mod mutants;
 pub mod runner;
 pub mod show;
 pub mod triage;

@@ -277,9 +277,9 @@ macro_rules! functions_rows {
                 compare: Bits,
                 kernel: function(lerp),
                 gradient: partials(d) => [
-                    d.formula(|[g, _, _, weight]| g * (1.0 - weight)),
-                    d.formula(|[g, _, _, weight]| g * weight),
-                    d.formula(|[g, start, end, _]| g * (end - start))
+                    d.formula_reading([2], |g, [weight]| g * (1.0 - weight)),
+                    d.formula_reading([2], |g, [weight]| g * weight),
+                    d.formula_reading([0, 1], |g, [start, end]| g * (end - start))
                 ],
                 tch: [],
             }

@@ -52,14 +52,14 @@ macro_rules! pointwise_rows {
             }
             Eq "eq" "eq.Tensor" {
                 signature: Binary, forms: [Functional, InPlace, Out], dtypes: All "eq_cpu",
-                result: Bool, compare: Bits,
+                quirks: [Commutes], result: Bool, compare: Bits,
                 kernel: compare(a, b) => a == b,
                 gradient: none,
                 tch: [f_eq_tensor, f_eq_tensor_, f_eq_tensor_out],
             }
             Ne "ne" "ne.Tensor" {
                 signature: Binary, forms: [Functional, InPlace, Out], dtypes: All "ne_cpu",
-                aliases: ["not_equal" "not_equal.Tensor"], result: Bool, compare: Bits,
+                quirks: [Commutes], aliases: ["not_equal" "not_equal.Tensor"], result: Bool, compare: Bits,
                 kernel: compare(a, b) => a != b,
                 gradient: none,
                 tch: [f_ne_tensor, f_ne_tensor_, f_ne_tensor_out],
@@ -136,7 +136,7 @@ macro_rules! pointwise_rows {
             }
             BitwiseAnd "bitwise_and" "bitwise_and.Tensor" {
                 signature: Binary, forms: [Functional, InPlace, Out], dtypes: Integral "bitwise_and_cpu",
-                quirks: [AutogradFallback],
+                quirks: [Commutes, AutogradFallback],
                 aliases: ["__and__" "__and__.Tensor", "__iand__" "__iand__.Tensor"],
                 result: Promoted, compare: Bits,
                 kernel: integer(a, b) => a.and(b),
@@ -145,7 +145,7 @@ macro_rules! pointwise_rows {
             }
             BitwiseOr "bitwise_or" "bitwise_or.Tensor" {
                 signature: Binary, forms: [Functional, InPlace, Out], dtypes: Integral "bitwise_or_cpu",
-                quirks: [AutogradFallback],
+                quirks: [Commutes, AutogradFallback],
                 aliases: ["__or__" "__or__.Tensor", "__ior__" "__ior__.Tensor"],
                 result: Promoted, compare: Bits,
                 kernel: integer(a, b) => a.or(b),
@@ -154,7 +154,7 @@ macro_rules! pointwise_rows {
             }
             BitwiseXor "bitwise_xor" "bitwise_xor.Tensor" {
                 signature: Binary, forms: [Functional, InPlace, Out], dtypes: Integral "bitwise_xor_cpu",
-                quirks: [AutogradFallback],
+                quirks: [Commutes, AutogradFallback],
                 aliases: ["__xor__" "__xor__.Tensor", "__ixor__" "__ixor__.Tensor"],
                 result: Promoted, compare: Bits,
                 kernel: integer(a, b) => a.xor(b),
@@ -181,7 +181,7 @@ macro_rules! pointwise_rows {
             }
             Gcd "gcd" "gcd" {
                 signature: TwoTensors, forms: [Functional, InPlace, Out], dtypes: Integers "gcd_cpu",
-                quirks: [AutogradFallback], result: Promoted,
+                quirks: [Commutes, AutogradFallback], result: Promoted,
                 compare: Bits,
                 kernel: integer(a, b) => a.gcd(b),
                 gradient: none,
@@ -189,7 +189,7 @@ macro_rules! pointwise_rows {
             }
             Lcm "lcm" "lcm" {
                 signature: TwoTensors, forms: [Functional, InPlace, Out], dtypes: Integers "lcm_cpu",
-                quirks: [AutogradFallback], result: Promoted,
+                quirks: [Commutes, AutogradFallback], result: Promoted,
                 compare: Bits,
                 kernel: integer(a, b) => a.lcm(b),
                 gradient: none,
@@ -197,21 +197,21 @@ macro_rules! pointwise_rows {
             }
             LogicalAnd "logical_and" "logical_and" {
                 signature: TwoTensors, forms: [Functional, InPlace, Out], dtypes: All "logical_and_cpu",
-                quirks: [Unstructured, NoAutograd], result: Bool, compare: Bits,
+                quirks: [Commutes, Unstructured, NoAutograd], result: Bool, compare: Bits,
                 kernel: compare(a, b) => a.truth() && b.truth(),
                 gradient: none,
                 tch: [f_logical_and],
             }
             LogicalOr "logical_or" "logical_or" {
                 signature: TwoTensors, forms: [Functional, InPlace, Out], dtypes: All "logical_or_cpu",
-                quirks: [Unstructured, NoAutograd], result: Bool, compare: Bits,
+                quirks: [Commutes, Unstructured, NoAutograd], result: Bool, compare: Bits,
                 kernel: compare(a, b) => a.truth() || b.truth(),
                 gradient: none,
                 tch: [f_logical_or],
             }
             LogicalXor "logical_xor" "logical_xor" {
                 signature: TwoTensors, forms: [Functional, InPlace, Out], dtypes: All "logical_xor_cpu",
-                quirks: [Unstructured, NoAutograd], result: Bool, compare: Bits,
+                quirks: [Commutes, Unstructured, NoAutograd], result: Bool, compare: Bits,
                 kernel: compare(a, b) => a.truth() != b.truth(),
                 gradient: none,
                 tch: [f_logical_xor],

@@ -252,6 +252,13 @@ impl Plan {
         let layout = iterator::result_layout(&iterator::converted(inputs, common), &shape);
         iterator::check_operands_memory(inputs, common)?;
         match target {
+            // A tensor of truths without elements is made first, and resized.
+            None if call.op.info().has(Quirk::Unstructured)
+                && call.op.info().result == ResultType::Bool
+                && !is_countable(&shape) =>
+            {
+                return Err(Rejection::Numel.into());
+            }
             None => iterator::check_memory(&layout, result, iterator::request(&layout))?,
             Some(_) if is_large(&shape, result) => return Err(iterator::too_large(usize::MAX)),
             Some(_) => {}
@@ -403,6 +410,11 @@ pub(super) fn restride(machine: &mut Machine, tensor: &Tensor, layout: Layout) -
         buffer.scatter(&layout, T::slice(&values).expect("the element type of the buffer's own dtype"));
     });
     machine.allocate(layout, buffer)
+}
+
+/// Whether the elements can be counted in 63 bits.
+fn is_countable(shape: &Shape) -> bool {
+    shape.sizes().iter().try_fold(1i64, |product, &size| product.checked_mul(size)).is_some()
 }
 
 /// Gives an `out=` tensor the shape that it should have had, with libtorch's warning (`resize_output`).

@@ -201,7 +201,9 @@ impl Machine {
     pub fn replace(&mut self, id: TensorId, layout: Layout) {
         let tensor = &mut self.tensors[id.0];
         let offset = tensor.layout.offset;
-        let needed = offset as usize + layout.shape.numel();
+        // Nothing needs no memory, wherever it lies (`maybe_resize_storage_cpu`).
+        let elements = layout.shape.numel();
+        let needed = if elements == 0 { 0 } else { offset as usize + elements };
         tensor.layout = Layout { offset, ..layout };
         let storage = &mut self.storages[tensor.storage.0];
         crate::with_element_type!(tensor.dtype, T => {

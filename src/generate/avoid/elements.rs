@@ -234,7 +234,10 @@ pub(super) fn rounded_exponents(draft: &Draft, _: Option<&Outcome>) -> bool {
 pub(super) fn mixed_gradients(draft: &Draft, _: Option<&Outcome>) -> bool {
     let function = draft.program.steps.last().is_some_and(|step| matches!(step.op.info().kernel, "function" | "float"));
     let grad = operands(draft).any(|known| known.grad);
-    function && grad && operands(draft).any(|known| known.tensor.dtype.category() < Category::Floating)
+    let dtype = |known: &Known| known.tensor.dtype;
+    let first = operands(draft).next().map(dtype);
+    let mixed = |known: &Known| dtype(known).category() < Category::Floating || Some(dtype(known)) != first;
+    function && grad && operands(draft).any(mixed)
 }
 
 pub(super) fn undefined_copies(draft: &Draft, _: Option<&Outcome>) -> bool {

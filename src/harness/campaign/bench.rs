@@ -8,11 +8,10 @@ use super::Setup;
 use super::cases::{Made, expected};
 use super::tally::{Counts, Judged};
 use crate::adapter::{Fault, FaultKind, Hello, Implementation, unsupported_by};
-use crate::generate::by_hand::{self, by_hand};
 use crate::harness::compare::{Side, compare};
+use crate::harness::definition::{self, Variant};
 use crate::harness::finding::{Finding, Oracle, Signature};
 use crate::harness::runner::{Runner, Start};
-use crate::harness::{Aspect, Difference};
 use crate::program::{Outcome, Program, Reply};
 use crate::reference::Reference;
 use crate::wording::skeleton;
@@ -47,6 +46,17 @@ impl<'a> Bench<'a> {
         &mut self,
         cases: Vec<Made>,
         oracles: &[Oracle],
+        found: impl FnMut(u64, Finding),
+    ) -> Result<Counts, String> {
+        self.judge_with(cases, oracles, definition::variants, found)
+    }
+
+    /// The same with a choice of the programs that mean the same.
+    fn judge_with(
+        &mut self,
+        cases: Vec<Made>,
+        oracles: &[Oracle],
+        variants: fn(&Program, &Reply) -> Vec<Variant>,
         mut found: impl FnMut(u64, Finding),
     ) -> Result<Counts, String> {
         let restarts = self.restarts();
@@ -97,7 +107,7 @@ impl<'a> Bench<'a> {
         let mut ran = |at: usize| replies[at].take().map(|reply| (numbers[at], &programs[at], reply));
         let ran: Vec<(u64, &Program, Reply)> = (0..programs.len()).filter_map(&mut ran).collect();
         if oracles.contains(&Oracle::Definition) {
-            self.definition(&ran, &mut found)?;
+            self.definition(&ran, variants, &mut found)?;
         }
         if oracles.contains(&Oracle::Release) {
             self.release(&ran, &mut found)?;
@@ -106,14 +116,14 @@ impl<'a> Bench<'a> {
         Ok(counts)
     }
 
-    /// What the oracles find in one program.
+    /// What the oracles find in one program, whichever program that means the same shows it.
     ///
     /// # Errors
     /// When an implementation cannot be started any more.
     pub fn findings(&mut self, program: &Program, oracles: &[Oracle]) -> Result<Vec<Finding>, String> {
         let mut findings = Vec::new();
         let made = Made { case: 0, program: program.clone(), expected: expected(program) };
-        self.judge(vec![made], oracles, |_, finding| findings.push(finding))?;
+        self.judge_with(vec![made], oracles, definition::all, |_, finding| findings.push(finding))?;
         Ok(findings)
     }
 
@@ -135,14 +145,17 @@ impl<'a> Bench<'a> {
         Ok(Account { observed, expected: expected.unwrap_or_else(reference) })
     }
 
-    /// The first program that means the same and comes to something else.
+    /// The first variant that comes to something else, and has what can be compared side by side.
     fn other(&mut self, program: &Program, reply: &Reply) -> Result<Option<Said>, String> {
-        for question in questions_about(program, reply) {
-            let answer = self.subject.answer(&question.program)?;
-            let differs = answer.is_none_or(|answer| !judge_answer(program, reply, question.step, &answer).is_empty());
-            if differs && let Some(last) = question.program.steps.last() {
-                let pairs = vec![(program.steps[question.step].name.clone(), last.name.clone())];
-                return Ok(Some(Said::SameAs { rule: "by hand", program: question.program.clone(), pairs }));
+        for variant in definition::all(program, reply) {
+            if unsupported_by(self.subject.hello, &variant.program).is_some() {
+                continue;
+            }
+            let answer = self.subject.answer(&variant.program)?;
+            let differs = answer.is_none_or(|answer| !variant.judge(program, reply, &answer).is_empty());
+            let pairs = variant.pairs(program);
+            if differs && !pairs.is_empty() {
+                return Ok(Some(Said::SameAs { rule: variant.rule.name(), program: variant.program, pairs }));
             }
         }
         Ok(None)
@@ -157,28 +170,27 @@ impl<'a> Bench<'a> {
         self.subject.restarts() + self.against.as_ref().map_or(0, Tested::restarts)
     }
 
-    /// Asks the implementation for more programs, that mean the same by the definition of broadcasting.
+    /// Asks the implementation for programs that mean the same by the definition of broadcasting.
     fn definition(
         &mut self,
         ran: &[(u64, &Program, Reply)],
+        variants: fn(&Program, &Reply) -> Vec<Variant>,
         found: &mut impl FnMut(u64, Finding),
     ) -> Result<(), String> {
-        let (mut questions, mut asked) = (Vec::new(), Vec::new());
-        for (at, (_, program, reply)) in ran.iter().enumerate() {
-            for question in questions_about(program, reply) {
-                if unsupported_by(self.subject.hello, &question.program).is_none() {
-                    questions.push((at, question.step));
-                    asked.push(question.program);
-                }
-            }
-        }
-        self.subject.run(&asked, |number, came| {
-            let (at, step) = questions[number];
-            let (case, program, reply) = &ran[at];
+        let of_one = |(at, (_, program, reply)): (usize, &(u64, &Program, Reply))| {
+            variants(program, reply).into_iter().map(move |variant| (at, variant)).collect::<Vec<_>>()
+        };
+        let asked = ran.iter().enumerate().flat_map(of_one);
+        let asked = asked.filter(|(_, variant)| unsupported_by(self.subject.hello, &variant.program).is_none());
+        let asked: Vec<(usize, Variant)> = asked.collect();
+        let programs: Vec<Program> = asked.iter().map(|(_, variant)| variant.program.clone()).collect();
+        self.subject.run(&programs, |number, came| {
+            let (at, variant) = &asked[number];
+            let (case, program, reply) = &ran[*at];
             let finding = match came {
-                Came::Fault(fault) => Some(Finding::of_fault(Oracle::Definition, program, fault)),
+                Came::Fault(fault) => Some(Finding::of_fault(Oracle::Definition, &variant.program, fault)),
                 Came::Reply(answer) => {
-                    let differences = judge_answer(program, reply, step, &answer);
+                    let differences = variant.judge(program, reply, &answer);
                     Finding::of_differences(Oracle::Definition, program, differences)
                 }
             };
@@ -224,30 +236,6 @@ pub enum Said {
     Reply(Hello, Reply),
     /// The outcomes of a program that means the same, by a rule; and which of its values equal which.
     SameAs { rule: &'static str, program: Program, pairs: Vec<(String, String)> },
-}
-
-/// A program that an oracle wants to be run as well, for the sake of a step.
-struct Question {
-    program: Program,
-    step: usize,
-}
-
-/// What the definition oracle asks about a program once it has been answered.
-fn questions_about(program: &Program, reply: &Reply) -> Vec<Question> {
-    let ask = |step| by_hand(program, reply, step).map(|program| Question { program, step });
-    (0..program.steps.len()).filter_map(ask).collect()
-}
-
-/// What the definition oracle says of the answer.
-fn judge_answer(program: &Program, reply: &Reply, step: usize, answer: &Reply) -> Vec<Difference> {
-    let Some(text) = by_hand::difference(&reply.steps[step].outcome, answer) else { return Vec::new() };
-    vec![Difference {
-        value: program.steps[step].name.clone(),
-        aspect: Aspect::Values,
-        by: Oracle::Definition.name().to_owned(),
-        expected: "what it gives with its operands expanded and copied by hand".to_owned(),
-        observed: text,
-    }]
 }
 
 /// The finding that a panic of the reference is.

@@ -129,11 +129,25 @@ impl Terms<'_> {
         self.formula_of(|row| formula(std::array::from_fn(|column| row[column])))
     }
 
-    /// The same, of a slice.
+    /// The same, of what arrived and of some of the operands, for an operation that keeps no others.
+    pub(super) fn formula_reading<const N: usize>(
+        &self,
+        operands: [usize; N],
+        formula: impl Fn(f64, [f64; N]) -> f64,
+    ) -> Result<Input> {
+        self.formula_over(&operands, |row| formula(row[0], std::array::from_fn(|column| row[1 + column])))
+    }
+
+    /// A formula of all operands, as a slice.
     pub(super) fn formula_of(&self, formula: impl Fn(&[f64]) -> f64) -> Result<Input> {
+        let all: Vec<usize> = (0..self.saved.inputs.len()).collect();
+        self.formula_over(&all, formula)
+    }
+
+    fn formula_over(&self, operands: &[usize], formula: impl Fn(&[f64]) -> f64) -> Result<Input> {
         let gradient = Input::Tensor(self.gradient.clone());
         let mut columns = vec![&gradient];
-        for at in 0..self.saved.inputs.len() {
+        for &at in operands {
             columns.push(self.raw(at)?);
         }
         if columns.iter().any(|column| column.dtype().category() == Category::Complex) {

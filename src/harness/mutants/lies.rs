@@ -1,19 +1,22 @@
-//! Well-formed replies that are wrong: what an oracle has to see. `main.rs` says where each of them shows.
+//! Well-formed replies that are wrong: what an oracle has to see. `adapters/faulty` tells them over a pipe.
 
 use std::collections::BTreeMap;
 
-use broadcheck::adapter::Implementation;
-use broadcheck::ops::{Form, Op, Signature};
-use broadcheck::program::{Arg, Outcome, Program, Rejected, Reply, Step, StorageRef, TensorValue, Value, ValueRef};
-use broadcheck::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
+use crate::adapter::Implementation;
+use crate::ops::{Form, Op, Signature};
+use crate::program::{Arg, Outcome, Program, Rejected, Reply, Step, StorageRef, TensorValue, Value, ValueRef};
+use crate::reference::Reference;
+use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
 /// Runs a program and tells of it, untruthfully.
 pub type Lie = fn(&Program) -> Reply;
 
+/// Tells the truth.
 pub fn honest(program: &Program) -> Reply {
-    super::reference().run(program)
+    Reference.run(program)
 }
 
+/// Puts a 1 before the sizes of each tensor.
 pub fn wrong_shape(program: &Program) -> Reply {
     each_tensor(program, |tensor| {
         let mut sizes = tensor.shape.sizes().to_vec();
@@ -25,6 +28,7 @@ pub fn wrong_shape(program: &Program) -> Reply {
     })
 }
 
+/// Changes one element of one result.
 pub fn wrong_value(program: &Program) -> Reply {
     let mut done = false;
     each_tensor(program, |tensor| {
@@ -42,6 +46,7 @@ pub fn wrong_value(program: &Program) -> Reply {
     })
 }
 
+/// Answers in float32, or in float64 where float32 is right.
 pub fn wrong_dtype(program: &Program) -> Reply {
     each_tensor(program, |tensor| {
         let dtype = if tensor.dtype == DType::Float32 { DType::Float64 } else { DType::Float32 };
@@ -50,6 +55,7 @@ pub fn wrong_dtype(program: &Program) -> Reply {
     })
 }
 
+/// Changes a character of each message.
 pub fn wrong_message(program: &Program) -> Reply {
     let mut reply = honest(program);
     for step in &mut reply.steps {
@@ -67,6 +73,7 @@ pub fn wrong_message(program: &Program) -> Reply {
     reply
 }
 
+/// Swaps two tensor operands.
 pub fn swapped_operands(program: &Program) -> Reply {
     let mut swapped = program.clone();
     for step in &mut swapped.steps {
@@ -80,6 +87,7 @@ pub fn swapped_operands(program: &Program) -> Reply {
     honest(&swapped)
 }
 
+/// Claims that every tensor is contiguous.
 pub fn wrong_strides(program: &Program) -> Reply {
     each_tensor(program, |tensor| {
         if let Some(strides) = &mut tensor.strides {
@@ -88,6 +96,7 @@ pub fn wrong_strides(program: &Program) -> Reply {
     })
 }
 
+/// Claims that every view is a copy.
 pub fn lost_alias(program: &Program) -> Reply {
     let mut reply = honest(program);
     // Everything is numbered anew, so that nothing but the aliases is wrong.
@@ -113,6 +122,7 @@ pub fn lost_alias(program: &Program) -> Reply {
     reply
 }
 
+/// Changes the target before it rejects.
 pub fn changed_target(program: &Program) -> Reply {
     let mut reply = honest(program);
     for (step, answer) in program.steps.iter().zip(&reply.steps) {
@@ -125,6 +135,7 @@ pub fn changed_target(program: &Program) -> Reply {
     reply
 }
 
+/// Lets an in-place step change the shape of its target.
 pub fn grows_target(program: &Program) -> Reply {
     let mut reply = honest(program);
     let refused = |outcome: &Outcome| match outcome {
@@ -151,6 +162,7 @@ pub fn grows_target(program: &Program) -> Reply {
     reply
 }
 
+/// Rejects each step with a plausible text.
 pub fn refuses_everything(program: &Program) -> Reply {
     let mut reply = honest(program);
     let inputs = program.inputs.len();
@@ -168,6 +180,7 @@ pub fn refuses_everything(program: &Program) -> Reply {
     reply
 }
 
+/// Turns each rejection into zeros.
 pub fn accepts_everything(program: &Program) -> Reply {
     let mut reply = honest(program);
     for (step, answer) in program.steps.iter().zip(&mut reply.steps) {
@@ -186,6 +199,7 @@ pub fn accepts_everything(program: &Program) -> Reply {
     reply
 }
 
+/// Does not sum a gradient over the dimensions that were broadcast.
 pub fn wrong_gradient(program: &Program) -> Reply {
     let mut reply = honest(program);
     let inputs = program.inputs.len();
@@ -206,12 +220,14 @@ pub fn wrong_gradient(program: &Program) -> Reply {
     reply
 }
 
+/// Keeps warnings to itself.
 pub fn lost_warning(program: &Program) -> Reply {
     let mut reply = honest(program);
     reply.steps.iter_mut().for_each(|step| step.warnings.clear());
     reply
 }
 
+/// Warns in the first step.
 pub fn invented_warning(program: &Program) -> Reply {
     let mut reply = honest(program);
     if let Some(first) = reply.steps.first_mut() {
@@ -220,10 +236,12 @@ pub fn invented_warning(program: &Program) -> Reply {
     reply
 }
 
+/// Puts 0 for NaN.
 pub fn lost_nan(program: &Program) -> Reply {
     each_float(program, |value| if value.is_nan() { 0.0 } else { value })
 }
 
+/// Puts 0 for -0.
 pub fn lost_zero_sign(program: &Program) -> Reply {
     each_float(program, |value| if value == 0.0 { 0.0 } else { value })
 }
@@ -250,7 +268,7 @@ fn each_float(program: &Program, change: impl Fn(f64) -> f64) -> Reply {
     })
 }
 
-fn tensors_mut(outcome: &mut Outcome) -> &mut [TensorValue] {
+pub(super) fn tensors_mut(outcome: &mut Outcome) -> &mut [TensorValue] {
     match outcome {
         Outcome::Value(Value::Tensor(tensor)) => std::slice::from_mut(tensor),
         Outcome::Value(Value::Tensors(tensors)) => tensors,
@@ -266,7 +284,7 @@ fn target(step: &Step) -> Option<ValueRef> {
     }
 }
 
-fn bytes(dtype: DType, shape: &Shape, elements: &[Scalar]) -> Vec<u8> {
+pub(super) fn bytes(dtype: DType, shape: &Shape, elements: &[Scalar]) -> Vec<u8> {
     // A value that is too large to be told has no elements.
     if elements.is_empty() {
         return Vec::new();

@@ -1,0 +1,76 @@
+//! Where libtorch contradicts itself and the reference follows it, since the reference says what PyTorch does.
+//!
+//! A campaign finds these in libtorch, and they are findings. Whoever asks whether the reference itself, or a fault
+//! planted in it, breaks a rule leaves them out.
+
+use crate::ops::Op;
+use crate::program::Program;
+
+use super::super::Difference;
+use super::{Rule, Variant};
+
+/// A contradiction that the reference follows.
+#[derive(Clone, Copy, Debug)]
+pub struct Followed {
+    /// The rule that it breaks.
+    pub rule: Rule,
+    /// The operations in which it shows; for a gradient, through which it flows.
+    pub ops: &'static [Op],
+    /// What the outcome or the variant's says, in part.
+    pub says: &'static str,
+    /// What contradicts what.
+    pub why: &'static str,
+}
+
+/// All of them.
+pub const FOLLOWED: &[Followed] = &[
+    Followed {
+        rule: Rule::Layout,
+        ops: &[Op::Kron, Op::TakeAlongDim],
+        says: "view size is not compatible",
+        why: "they view their operand where they should reshape it, and refuse one that does not lie row by row",
+    },
+    Followed {
+        rule: Rule::Layout,
+        ops: &[Op::Inner, Op::Tensordot, Op::Matmul, Op::Einsum],
+        says: "not implemented for",
+        why: "bool vectors are refused where they lie row by row, and multiplied where they do not, as another kernel \
+              takes them",
+    },
+    Followed {
+        rule: Rule::InPlace,
+        ops: &[Op::Mul],
+        says: "float16",
+        why: "in place a number is the first operand, and is rounded to 16 bits before the product; in the functional form it \
+              is the second, and is not",
+    },
+    Followed {
+        rule: Rule::Gradient,
+        ops: &[Op::MseLoss, Op::SmoothL1Loss, Op::HuberLoss, Op::SoftMarginLoss, Op::BinaryCrossEntropyWithLogits],
+        says: "",
+        why: "the gradient of a mean is divided by the number of elements of the operand, not of the mean, so that it is too \
+              large for an operand that was broadcast",
+    },
+    Followed {
+        rule: Rule::Expanded,
+        ops: &[Op::Einsum],
+        says: "",
+        why: "what has size 1 under a letter that is longer elsewhere is multiplied element by element, with type \
+              promotion, and an expanded operand by a product of matrices, without; sums of small integers are int64 only \
+              where they are sums",
+    },
+];
+
+/// The contradiction that explains all the differences between a program and its variant.
+pub fn followed(variant: &Variant, program: &Program, differences: &[Difference]) -> Option<&'static Followed> {
+    let op = program.steps.get(variant.step)?.op;
+    let flows = |known: &Followed| {
+        known.rule == Rule::Gradient && program.steps.iter().any(|step| known.ops.contains(&step.op))
+    };
+    FOLLOWED.iter().find(|known| {
+        let says = |difference: &Difference| {
+            difference.expected.contains(known.says) || difference.observed.contains(known.says)
+        };
+        known.rule == variant.rule && (known.ops.contains(&op) || flows(known)) && differences.iter().all(says)
+    })
+}

@@ -1,0 +1,91 @@
+//! Gradients of what was broadcast.
+
+use crate::ops::{Form, Op};
+use crate::program::{Arg, Input, Outcome, Program, Value, ValueRef};
+use crate::tensor::{Buffer, Layout, Scalar, Shape};
+
+use super::LARGEST;
+use super::broadcast::expansions;
+use super::judge::{Claim, Compared};
+use super::scene::{Scene, elements, small, within};
+use super::synonym::{moved, with_input};
+
+/// The largest magnitude of which gradients are compared.
+const LARGE: f64 = 1e4;
+
+/// One variant for each place where a leaf is broadcast, if the step asks for its gradient.
+pub(super) fn gradient(scene: &Scene) -> Vec<(Program, Claim)> {
+    let Some(leaf) = leaf(scene) else { return Vec::new() };
+    let finite = scene.program.inputs.iter().all(|input| within(LARGE, &elements(input)))
+        && scene.reply.steps.iter().flat_map(|step| step.outcome.tensors()).all(|made| small(LARGE, made));
+    if !finite {
+        return Vec::new();
+    }
+    let users = scene.program.steps.iter().enumerate().take(scene.at);
+    let users = users.filter(|(_, step)| step.form == Form::Functional && step.uses().any(|used| used == leaf));
+    let places = users.flat_map(|(at, _)| broadcast(scene, at, leaf).into_iter().map(move |place| (at, place)));
+    places.filter_map(|(at, place)| rewritten(scene, leaf, at, place)).collect()
+}
+
+/// The input of which the step tells the gradient.
+fn leaf(scene: &Scene) -> Option<ValueRef> {
+    let (Op::Grad, Arg::Tensor(leaf)) = (scene.step.op, scene.step.args.first()?) else { return None };
+    let input = scene.program.inputs.get(leaf.value)?;
+    let backward = scene.program.steps.iter().filter(|step| step.op == Op::Backward).count();
+    match scene.outcome {
+        Outcome::Value(Value::Tensor(gradient)) if gradient.shape == input.shape && backward == 1 => Some(*leaf),
+        _ => None,
+    }
+}
+
+/// Where an operand of a step is broadcast, and to what.
+struct Place {
+    argument: usize,
+    part: Option<usize>,
+    sizes: Vec<i64>,
+}
+
+fn broadcast(scene: &Scene, at: usize, leaf: ValueRef) -> Vec<Place> {
+    let Some(user) = Scene::new(scene.program, scene.reply, at).filter(Scene::accepted) else { return Vec::new() };
+    if [Op::Expand, Op::BroadcastTo, Op::ExpandAs].contains(&user.step.op) {
+        let result = user.outcome.tensors().first().map(|result| result.shape.sizes().to_vec());
+        let own = matches!(user.step.args[0], Arg::Tensor(value) if value == leaf);
+        let place = result.filter(|_| own).map(|sizes| Place { argument: 0, part: None, sizes });
+        return place.into_iter().collect();
+    }
+    let expansions = expansions(&user).unwrap_or_default().into_iter();
+    let places = expansions.filter(|expansion| match (&user.step.args[expansion.argument], expansion.part) {
+        (Arg::Tensor(value), None) => *value == leaf,
+        (Arg::Tensors(values), Some(part)) => values[part] == leaf,
+        _ => false,
+    });
+    places.map(|found| Place { argument: found.argument, part: found.part, sizes: found.sizes }).collect()
+}
+
+/// The same program with an expansion of the leaf in one place, which is a leaf of its own: its gradient, summed to the
+/// size, is what that place adds to the gradient.
+fn rewritten(scene: &Scene, leaf: ValueRef, user: usize, place: Place) -> Option<(Program, Claim)> {
+    let (inputs, input) = (scene.program.inputs.len(), &scene.program.inputs[leaf.value]);
+    let shape = Shape::new(place.sizes).ok().filter(|shape| shape.numel() <= LARGEST && shape != &input.shape)?;
+    let layout = Layout::contiguous(input.shape.clone()).expand(&shape)?;
+    let data = Buffer::from_bytes(input.dtype, &input.data)?.to_bytes(&layout);
+    let expanded = Input { name: "expanded".to_owned(), shape, data, ..input.clone() };
+    let (mut rewrite, expanded) = with_input(scene, expanded);
+    match (&mut rewrite.program.steps[user].args[place.argument], place.part) {
+        (Arg::Tensor(operand), None) => *operand = expanded,
+        (Arg::Tensors(operands), Some(part)) => operands[part] = expanded,
+        _ => return None,
+    }
+    let others = rewrite.program.steps.iter().filter(|step| step.op != Op::Grad);
+    let elsewhere = others.flat_map(|step| step.uses()).any(|used| used == leaf);
+    let own = rewrite.push(moved(scene.step.clone(), inputs));
+    let gradient = rewrite.add("gradient", Op::Grad, vec![Arg::Tensor(expanded)]);
+    let sizes = input.shape.sizes().to_vec();
+    let summed = rewrite.add("summed", Op::SumToSize, vec![Arg::Tensor(gradient), Arg::Ints(sizes)]);
+    if elsewhere {
+        let one = Arg::Number(Scalar::Int(1));
+        rewrite.add("together", Op::Add, vec![Arg::Tensor(own), Arg::Tensor(summed), one]);
+    }
+    let at = rewrite.last();
+    Some((rewrite.program, Claim::Same { at, compared: Compared::Elements }))
+}
