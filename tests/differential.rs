@@ -9,9 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use broadcheck::adapter::{CommandLine, Hello, Implementation, Limits, Process};
-use broadcheck::case::{load_program, render};
-use broadcheck::generate::Options;
+use broadcheck::case::{self, load_program, render};
 use broadcheck::generate::shrink::shrink;
+use broadcheck::generate::{self, Options};
 use broadcheck::harness::Aspect;
 use broadcheck::harness::compare::{Side, compare};
 use broadcheck::harness::definition::{self, Rule, followed::followed};
@@ -255,6 +255,26 @@ fn dtype_of(program: &Program, reply: &Reply, value: ValueRef) -> Option<DType> 
             outcome.tensors().get(value.part.unwrap_or(0)).map(|tensor| tensor.dtype)
         }
     }
+}
+
+/// Fuzzers start from the specification: its cases can be written as bytes, and come out of them as they were.
+#[test]
+fn cases_are_seeds() {
+    let specification = case::load(&case::default_folder()).unwrap_or_else(|error| panic!("{error}"));
+    let options = Options { avoid: Vec::new(), ..Options::default() };
+    let (mut written, mut whole) = (0, 0);
+    for case in &specification.cases {
+        let Some(seed) = generate::seed(&case.program) else { continue };
+        written += 1;
+        let (program, _) = generate::fuzzed(&seed, &options);
+        let calls = |program: &Program| program.steps.iter().map(|step| (step.op, step.form)).collect::<Vec<_>>();
+        whole += usize::from(calls(&program) == calls(&case.program));
+    }
+    let all = specification.cases.len();
+    println!("{written} of {all} cases are seeds, {whole} of them whole");
+    // The others are beyond the limits of generated programs: many inputs or steps, huge sizes.
+    assert!(written * 10 > all * 9, "only {written} of {all} cases can be written");
+    assert!(whole * 10 > written * 9, "only {whole} of {written} seeds are whole");
 }
 
 /// The reference and libtorch come to the same, in every respect that `harness::compare` knows, on a few thousand

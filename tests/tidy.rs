@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use broadcheck::case::{self, Specification};
+use broadcheck::generate::Focus;
 use broadcheck::ops::Op;
 use tidy::code::{Use, code_only, uses};
 use tidy::documents::{
@@ -245,6 +246,16 @@ fn the_architecture_names_every_module() {
     assert_eq!(findings.len(), 2, "{findings:?}");
 }
 
+#[test]
+fn fuzz_targets_are_listed() {
+    check(fuzz_targets);
+    let tree = Tree::here();
+    let findings = fuzz_targets(&tree.with("fuzz/fuzz_targets/newcomer.rs", "broadcheck_fuzz::differential!(New);"));
+    assert_eq!(findings.len(), 3, "{findings:?}");
+    let findings = fuzz_targets(&tree.with("fuzz/fuzz_targets/shapes.rs", "//! Nothing."));
+    assert_eq!(findings, ["no fuzz target compares with libtorch about `shapes`"]);
+}
+
 const DOCUMENTS: [&str; 3] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"];
 
 /// Beginnings of paths that only one machine has. In pieces, so that this file has none.
@@ -379,6 +390,27 @@ fn named(tree: &Tree) -> Vec<String> {
 
 fn mapped(tree: &Tree) -> Vec<String> {
     unnamed_files(tree, "ARCHITECTURE.md")
+}
+
+/// What is not said of a fuzz target where it has to be, and targets that there are for one focus and not for another.
+fn fuzz_targets(tree: &Tree) -> Vec<String> {
+    let mut findings = Vec::new();
+    let mut compared = Vec::new();
+    for (path, text) in tree.sources("fuzz/fuzz_targets/") {
+        let name = path.trim_start_matches("fuzz/fuzz_targets/").trim_end_matches(".rs");
+        let listings = [("fuzz/README.md", format!("| `{name}` |")), ("fuzz/Cargo.toml", format!("name = \"{name}\""))];
+        let missing = listings.iter().filter(|(list, entry)| !tree[*list].contains(entry));
+        findings.extend(missing.map(|(list, _)| format!("{list} does not list the fuzz target {name}")));
+        if code_only(text).contains("differential!") {
+            compared.push(name);
+        }
+    }
+    let focuses: Vec<&str> = Focus::ALL.iter().map(|focus| focus.name()).collect();
+    let lacking = focuses.iter().filter(|name| !compared.contains(name));
+    findings.extend(lacking.map(|name| format!("no fuzz target compares with libtorch about `{name}`")));
+    let nameless = compared.iter().filter(|name| !focuses.contains(name));
+    findings.extend(nameless.map(|name| format!("the fuzz target {name} has not the name of its focus")));
+    findings
 }
 
 /// The cases that README.md shows and `spec/` does not have, word for word.

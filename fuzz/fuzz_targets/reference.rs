@@ -1,24 +1,42 @@
-//! The reference on generated programs: it neither panics nor fails, and broadcasting is what its definition says.
+//! The reference on generated programs: it neither panics nor fails, and programs that by definition mean the same come to
+//! the same.
 
 #![no_main]
 
+use std::sync::LazyLock;
+
 use broadcheck::adapter::Implementation;
 use broadcheck::case::render;
-use broadcheck::generate::{self, Options, by_hand};
+use broadcheck::generate::Options;
+use broadcheck::harness::definition::{followed::followed, variants};
 use broadcheck::program::Outcome;
 use broadcheck::reference::Reference;
+use broadcheck_fuzz::{Generated, Programs};
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| {
-    let program = generate::program(bytes, &Options::default());
-    let reply = Reference.run(&program);
-    for (at, (step, came)) in program.steps.iter().zip(&reply.steps).enumerate() {
+struct Comparable;
+
+impl Programs for Comparable {
+    fn options() -> &'static Options {
+        // What has no one outcome need not be the same.
+        static OPTIONS: LazyLock<Options> = LazyLock::new(|| Options::comparable(&Reference.hello()));
+        &OPTIONS
+    }
+}
+
+fuzz_target!(|case: Generated<Comparable>| {
+    let program = &case.program;
+    let reply = case.reply();
+    for (step, came) in program.steps.iter().zip(&reply.steps) {
         if let Outcome::Failed(why) = &came.outcome {
-            panic!("step {} failed: {why}\n{}", step.name, render::program(&program));
+            panic!("step {} failed: {why}\n{case:?}", step.name);
         }
-        let Some(by_hand) = by_hand::by_hand(&program, &reply, at) else { continue };
-        if let Some(difference) = by_hand::difference(&came.outcome, &Reference.run(&by_hand)) {
-            panic!("step {}, by hand: {difference}\n{}", step.name, render::program(&program));
+    }
+    for variant in variants(program, reply) {
+        let differences = variant.judge(program, reply, &Reference.run(&variant.program));
+        if !differences.is_empty() && followed(&variant, program, &differences).is_none() {
+            let variant = render::program(&variant.program);
+            panic!("not the same: {differences:?}\n{case:?}\nvariant:\n{variant}");
         }
     }
 });

@@ -14,7 +14,7 @@ use crate::tensor::{Category, DType, Layout, Scalar};
 use super::avoid::sums;
 use super::shape::{self, Palette};
 use super::value::{self, Tameness};
-use super::{MAX_ELEMENTS, MAX_INPUTS, MAX_STEPS, Options, avoid, chance};
+use super::{MAX_ELEMENTS, MAX_INPUTS, MAX_STEPS, Options, avoid, chance, seed};
 
 /// More elements than there can be memory for.
 const BEYOND_MEMORY: usize = 1 << 47;
@@ -111,7 +111,7 @@ impl<'a> Draft<'a> {
     /// Makes inputs and steps until the bytes or the limits end it.
     pub fn fill(&mut self, u: &mut Unstructured) -> Result<()> {
         let palette = Palette::new(u)?;
-        let gradients = chance(u, 1, 4)?;
+        let gradients = chance(u, self.options.gradients, 4)?;
         let together = self.together(u, &palette)?;
         self.inputs(u, &palette, gradients, &together)?;
         // What follows a program with gradients takes up to four steps more.
@@ -172,7 +172,7 @@ impl<'a> Draft<'a> {
     ) -> Result<()> {
         // Operands of one dtype in half of the programs: most rejections for dtypes would hide what comes after them.
         let mut common = *u.choose(&self.options.dtypes)?;
-        let mut mixed: bool = u.arbitrary()?;
+        let mut mixed = u.arbitrary::<bool>()? || self.options.mixed;
         // Products, losses and functions want one dtype, and most of them floats.
         let fractions = ["product", "loss", "distance", "moment", "norm", "function", "float"];
         let kernel = self.theme.map_or("", |op| op.info().kernel);
@@ -223,20 +223,75 @@ impl<'a> Draft<'a> {
         self.program.inputs.push(input);
     }
 
-    /// Makes this very program; false if a step of it is none that the options leave to be made.
+    /// Takes over the program that is written in the bytes, as far as the options leave it, and goes on from there while
+    /// there are bytes.
+    pub fn adopt(&mut self, u: &mut Unstructured) -> Result<()> {
+        self.remake(&seed::read(u, &self.options.ops));
+        let palette = Palette::new(u)?;
+        while !u.is_empty() && self.program.steps.len() < MAX_STEPS && self.step(u, &palette)? {}
+        Ok(())
+    }
+
+    /// Makes this program, as far as the options leave it; true if it is this very program that was made. What uses a
+    /// tensor that is not there is given another one.
     pub fn remake(&mut self, program: &Program) -> bool {
         program.inputs.iter().for_each(|input| self.begin_with(input.clone()));
-        let is_there = |draft: &Draft, used| draft.find(used).is_some() || draft.missing.contains(&used);
-        program.steps.iter().all(|step| match self.attempt(step.clone()) {
-            // What a tensor that was resized looks like is not known.
-            _ if !step.uses().all(|used| is_there(self, used)) => false,
-            Trial::Kept(outcome) => {
-                self.learn(&outcome);
-                true
+        let mut moved: Vec<Option<usize>> = (0..program.inputs.len()).map(Some).collect();
+        let mut whole = true;
+        for step in &program.steps {
+            let next = self.program.inputs.len() + self.program.steps.len();
+            let placed = self.placed(step, &moved);
+            whole &= placed.as_ref().is_some_and(|placed| placed.uses().eq(step.uses()));
+            moved.push(match placed.map(|placed| self.attempt(placed)) {
+                Some(Trial::Kept(outcome)) => {
+                    self.learn(&outcome);
+                    Some(next)
+                }
+                Some(Trial::Broken) => break,
+                Some(Trial::Dropped) | None => {
+                    whole = false;
+                    None
+                }
+            });
+        }
+        whole
+    }
+
+    /// The step at the end of the program, on the tensors that are there now; `None` without any.
+    fn placed(&self, step: &Step, moved: &[Option<usize>]) -> Option<Step> {
+        let args = step.args.iter().map(|arg| self.moved(arg, moved)).collect::<Option<_>>()?;
+        let out = match step.out {
+            Some(out) => Some(self.there(out, moved)?),
+            None => None,
+        };
+        Some(self.named(step.op, step.form, args, out))
+    }
+
+    /// The argument with the tensors that are there now.
+    fn moved(&self, arg: &Arg, moved: &[Option<usize>]) -> Option<Arg> {
+        Some(match arg {
+            Arg::Tensor(value) => Arg::Tensor(self.there(*value, moved)?),
+            Arg::Tensors(values) => {
+                Arg::Tensors(values.iter().map(|value| self.there(*value, moved)).collect::<Option<_>>()?)
             }
-            Trial::Broken => true,
-            Trial::Dropped => false,
+            Arg::Indices(values) => {
+                let there = |value: &Option<ValueRef>| match value {
+                    Some(value) => self.there(*value, moved).map(Some),
+                    None => Some(None),
+                };
+                Arg::Indices(values.iter().map(there).collect::<Option<_>>()?)
+            }
+            other => other.clone(),
         })
+    }
+
+    /// Where a value is now that steps before it may have been left out; another one if it is not there.
+    fn there(&self, value: ValueRef, moved: &[Option<usize>]) -> Option<ValueRef> {
+        let number = moved.get(value.value).copied().flatten();
+        let there = number.map(|number| ValueRef { value: number, ..value });
+        let usable = |there: &ValueRef| self.find(*there).is_some() || self.missing.contains(there);
+        let other = || self.known.get(value.value % self.known.len().max(1)).map(|known| known.at);
+        there.filter(usable).or_else(other)
     }
 
     /// Whether some of the inputs should be masks or indices: the more of the operations take such, the more often.

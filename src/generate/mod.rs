@@ -12,6 +12,8 @@
 mod argument;
 mod avoid;
 mod draft;
+mod focus;
+mod seed;
 mod shape;
 pub mod shrink;
 mod text;
@@ -27,6 +29,7 @@ use crate::tensor::DType;
 use draft::Draft;
 
 pub use avoid::Avoid;
+pub use focus::Focus;
 
 /// The most steps of a program.
 pub const MAX_STEPS: usize = 6;
@@ -53,6 +56,10 @@ pub struct Options {
     pub dtypes: Vec<DType>,
     /// How many steps of a hundred should be accepted; the others should be refused.
     pub accepted: u8,
+    /// How many programs of four gradients flow through.
+    pub gradients: u8,
+    /// Whether the inputs are of any dtypes in all programs, not only in half of them.
+    pub mixed: bool,
     /// What to leave out. A restriction is always a named one, so that what is not tested can be read.
     pub avoid: Vec<Avoid>,
 }
@@ -60,15 +67,26 @@ pub struct Options {
 impl Default for Options {
     /// Everything that the reference has. Gradients are always meant to be accepted, so the share of refusals is lower.
     fn default() -> Options {
-        Options { ops: Op::ALL.to_vec(), dtypes: DType::ALL.to_vec(), accepted: 55, avoid: Avoid::GAPS.to_vec() }
+        Options {
+            ops: Op::ALL.to_vec(),
+            dtypes: DType::ALL.to_vec(),
+            accepted: 55,
+            gradients: 1,
+            mixed: false,
+            avoid: Avoid::GAPS.to_vec(),
+        }
     }
 }
 
 impl Options {
     /// For comparing implementations with the reference: what they declare, without what has no one outcome.
     pub fn comparable(hello: &Hello) -> Options {
-        let Options { accepted, .. } = Options::default();
-        Options { ops: hello.ops.clone(), dtypes: hello.dtypes.clone(), accepted, avoid: Avoid::ALL.to_vec() }
+        Options {
+            ops: hello.ops.clone(),
+            dtypes: hello.dtypes.clone(),
+            avoid: Avoid::ALL.to_vec(),
+            ..Options::default()
+        }
     }
 }
 
@@ -88,6 +106,31 @@ pub fn program_with_reply(bytes: &[u8], options: &Options) -> (Program, Option<R
     let _ = draft.fill(&mut u);
     draft.finish()
 }
+
+/// The program that the bytes of a fuzzer mean: the first says whether [`program`] makes it of the others, or whether it
+/// is written in them, as [`seed()`] does it, and what is left of them goes on from there. With the reply, as
+/// [`program_with_reply`] has it.
+pub fn fuzzed(bytes: &[u8], options: &Options) -> (Program, Option<Reply>) {
+    match bytes.split_first() {
+        Some((first, rest)) if first % 2 == WRITTEN => {
+            let mut u = Unstructured::new(rest);
+            let mut draft = Draft::new(options);
+            let _ = draft.adopt(&mut u);
+            draft.finish()
+        }
+        Some((_, rest)) => program_with_reply(rest, options),
+        None => program_with_reply(bytes, options),
+    }
+}
+
+/// The bytes that mean this program to [`fuzzed`], but for the names in it and for what its options leave out; `None` if
+/// it is larger than generated programs may be.
+pub fn seed(program: &Program) -> Option<Vec<u8>> {
+    Some([vec![WRITTEN], seed::write(program)?].concat())
+}
+
+/// Marks bytes in which a program is written.
+const WRITTEN: u8 = 1;
 
 /// Whether [`program`] could have made this program, as far as the options leave programs out. One that was made simpler
 /// may have become one of those that have no one outcome.
@@ -119,6 +162,25 @@ mod tests {
     fn the_same_bytes_mean_the_same_program() {
         let bytes: Vec<u8> = (0..=255).rev().collect();
         assert_eq!(program(&bytes, &Options::default()), program(&bytes, &Options::default()));
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let options = Options { avoid: Vec::new(), ..Options::default() };
+        let (mut read, mut whole) = (0, 0);
+        let mut bytes = [0u8; 512];
+        for factor in 0..200u32 {
+            // Any bytes that differ will do.
+            bytes.iter_mut().zip(1u32..).for_each(|(byte, at)| *byte = (at.wrapping_mul(factor * 2 + 1) >> 3) as u8);
+            let program = program(&bytes, &options);
+            // Whether it can be written is whether it is read as it was.
+            let Some(seed) = seed(&program) else { continue };
+            read += 1;
+            // A tensor that was resized is not known any more, and another one is used in its place.
+            let calls = |program: &Program| program.steps.iter().map(|step| (step.op, step.form)).collect::<Vec<_>>();
+            whole += usize::from(calls(&fuzzed(&seed, &options).0) == calls(&program));
+        }
+        assert!(read > 180 && whole > 180, "{read} of 200 programs can be written, {whole} come out as they were");
     }
 
     #[test]

@@ -178,7 +178,7 @@ pub(super) fn make_ones(u: &mut Unstructured, sizes: &mut [i64]) -> Result<()> {
 }
 
 /// The shape with these sizes, or the nearest that is within the limits: leading dimensions give way.
-fn fitting(mut sizes: Vec<i64>, elements: usize) -> Shape {
+pub(super) fn fitting(mut sizes: Vec<i64>, elements: usize) -> Shape {
     sizes.drain(..sizes.len().saturating_sub(MAX_RANK));
     for dim in 0..sizes.len() {
         if sizes.iter().product::<i64>() <= elements as i64 {

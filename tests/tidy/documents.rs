@@ -119,7 +119,7 @@ pub fn unnamed_files(tree: &Tree, document: &str) -> Vec<String> {
         match parts.as_slice() {
             ["src", ..] if path.ends_with(".rs") => wanted.push(path.to_owned()),
             ["tests", file] if file.ends_with(".rs") => wanted.push(path.to_owned()),
-            ["adapters" | "fuzz", "libtorch" | "fuzz_targets", .., file] if file.ends_with(".rs") => {
+            ["adapters" | "fuzz", "libtorch" | "fuzz_targets" | "src", .., file] if file.ends_with(".rs") => {
                 wanted.push(path.to_owned());
             }
             ["adapters" | "tests", folder, _, ..] => wanted.push(format!("{}/{folder}/", parts[0])),

@@ -1,0 +1,5 @@
+//! Gradients of operands that were expanded.
+
+#![no_main]
+
+broadcheck_fuzz::differential!(Gradient);

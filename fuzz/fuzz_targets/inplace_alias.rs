@@ -1,0 +1,5 @@
+//! Writing to tensors that others look at.
+
+#![no_main]
+
+broadcheck_fuzz::differential!(InplaceAlias);

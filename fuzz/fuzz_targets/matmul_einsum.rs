@@ -1,0 +1,5 @@
+//! Products, whose batches broadcast.
+
+#![no_main]
+
+broadcheck_fuzz::differential!(MatmulEinsum);

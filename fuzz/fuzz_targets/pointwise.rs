@@ -1,0 +1,5 @@
+//! What is computed element by element.
+
+#![no_main]
+
+broadcheck_fuzz::differential!(Pointwise);

@@ -1,0 +1,5 @@
+//! Operands of several dtypes.
+
+#![no_main]
+
+broadcheck_fuzz::differential!(Promotion);

@@ -1,0 +1,5 @@
+//! Sizes and strides: views, indexing, reductions.
+
+#![no_main]
+
+broadcheck_fuzz::differential!(Shapes);
