@@ -4,10 +4,14 @@
 //! wrong outcome is a new failure, and so is a right one, since the entry is then out of date. An entry may also say where
 //! it will be met again, in programs that nobody has written down: by predicates in `applies`, and by the exact signatures
 //! that such findings have.
+//!
+//! A case has one right outcome, which the reference gives. Where an implementation contradicts itself and the reference
+//! follows it, there is no such case, and the evidence of an entry is the folder of a finding: a program that must still
+//! show its signature.
 
 mod applies;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -17,6 +21,7 @@ use crate::case::Specification;
 
 use super::event::Seen;
 use super::finding::Finding;
+use super::triage::FINDING;
 use super::{Aspect, Difference};
 
 pub use applies::{Applies, Conditions, OpName, Pattern, Special};
@@ -32,7 +37,11 @@ pub struct Divergence {
     /// What it is.
     pub kind: Kind,
     /// The cases that show it.
+    #[serde(default)]
     pub witnesses: Vec<Witness>,
+    /// The findings that show it: folders in [`findings_folder`].
+    #[serde(default)]
+    pub findings: Vec<String>,
     /// The report, or `unreported`.
     pub link: String,
     /// Which rule of its own the implementation breaks.
@@ -78,6 +87,11 @@ pub fn file_of(implementation: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("adapters").join(implementation).join("divergences.yaml")
 }
 
+/// Where the findings stand that divergences name.
+pub fn findings_folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("reports").join("findings")
+}
+
 /// The divergences of an implementation; none if it has no file of them.
 ///
 /// # Errors
@@ -89,7 +103,56 @@ pub fn load(hello: &Hello, specification: &Specification) -> Result<Vec<Divergen
         return Ok(Vec::new());
     }
     let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-    parse(&text, specification).map_err(|error| format!("{}: {error}", path.display()))
+    let checked = parse(&text, specification).and_then(|divergences| {
+        name_each(&divergences, &folders_of(&hello.name, &findings_folder())?)?;
+        Ok(divergences)
+    });
+    checked.map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// The folders of findings in an implementation.
+fn folders_of(implementation: &str, root: &Path) -> Result<BTreeSet<String>, String> {
+    #[derive(Deserialize)]
+    struct Found {
+        implementation: Named,
+    }
+    #[derive(Deserialize)]
+    struct Named {
+        name: String,
+    }
+    let mut folders = BTreeSet::new();
+    for entry in std::fs::read_dir(root).map_err(|error| format!("{}: {error}", root.display()))? {
+        let entry = entry.map_err(|error| format!("{}: {error}", root.display()))?;
+        if !entry.path().is_dir() {
+            continue;
+        }
+        let path = entry.path().join(FINDING);
+        let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let found: Found = serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;
+        if found.implementation.name == implementation {
+            folders.insert(entry.file_name().to_string_lossy().into_owned());
+        }
+    }
+    Ok(folders)
+}
+
+/// Each folder of a finding belongs to exactly one divergence, which says why it is there, and each one named is there.
+fn name_each(divergences: &[Divergence], folders: &BTreeSet<String>) -> Result<(), String> {
+    let mut named = BTreeMap::new();
+    for Divergence { id, findings, .. } in divergences {
+        for folder in findings {
+            if !folders.contains(folder) {
+                return Err(format!("{id}: there is no finding `{folder}` in reports/findings"));
+            }
+            if let Some(other) = named.insert(folder, id) {
+                return Err(format!("{id}: {folder} is a finding of {other} already"));
+            }
+        }
+    }
+    match folders.iter().find(|folder| !named.contains_key(folder)) {
+        Some(folder) => Err(format!("no divergence names the finding `{folder}` of reports/findings")),
+        None => Ok(()),
+    }
 }
 
 fn parse(text: &str, specification: &Specification) -> Result<Vec<Divergence>, String> {
@@ -97,8 +160,8 @@ fn parse(text: &str, specification: &Specification) -> Result<Vec<Divergence>, S
     let mut seen = BTreeMap::new();
     for divergence in &divergences {
         let id = &divergence.id;
-        if divergence.witnesses.is_empty() || divergence.releases.is_empty() {
-            return Err(format!("{id}: without a witness and a release it says nothing"));
+        if divergence.witnesses.is_empty() && divergence.findings.is_empty() || divergence.releases.is_empty() {
+            return Err(format!("{id}: without a witness or a finding, and a release, it says nothing"));
         }
         if divergence.applies.is_empty() != divergence.signature.is_empty() {
             return Err(format!("{id}: `applies` and `signature` say nothing without each other"));
@@ -173,6 +236,34 @@ mod tests {
         assert!(fault("- {id: a, more: 1}").contains("unknown field `more`"));
         assert!(fault(&format!("{TEXT}observed: {{r: x}}}}]}}")).contains("no case `c`"));
         assert!(fault("- {id: a, releases: [], kind: bug, link: l, why: w, witnesses: []}").contains("says nothing"));
+    }
+
+    #[test]
+    fn findings_and_divergences_name_each_other() {
+        let entry = |id: &str, findings: &str| {
+            format!("- {{id: {id}, releases: [1.0], kind: bug, link: l, why: w, findings: {findings}}}\n")
+        };
+        let folders = ["one", "two"].map(str::to_owned).into();
+        let told = |text: String| name_each(&parse(&text, &Specification::default()).unwrap(), &folders);
+        assert_eq!(told(entry("a", "[one, two]")), Ok(()));
+        assert_eq!(told(entry("a", "[one]") + &entry("b", "[two]")), Ok(()));
+        assert!(told(entry("a", "[one]")).unwrap_err().contains("no divergence names the finding `two`"));
+        assert!(told(entry("a", "[one, two, six]")).unwrap_err().contains("no finding `six`"));
+        assert!(told(entry("a", "[one, two]") + &entry("b", "[two]")).unwrap_err().contains("two is a finding of a"));
+        assert!(fault(&entry("a", "[]")).contains("says nothing"));
+    }
+
+    #[test]
+    fn folders_are_those_of_the_implementation() {
+        let root = tempfile::tempdir().unwrap();
+        for (folder, name) in [("one", "libtorch"), ("two", "other")] {
+            std::fs::create_dir(root.path().join(folder)).unwrap();
+            let text = format!("{{\"implementation\": {{\"name\": \"{name}\"}}}}");
+            std::fs::write(root.path().join(folder).join(FINDING), text).unwrap();
+        }
+        assert_eq!(folders_of("libtorch", root.path()), Ok(["one".to_owned()].into()));
+        std::fs::create_dir(root.path().join("three")).unwrap();
+        assert!(folders_of("libtorch", root.path()).unwrap_err().contains("three"));
     }
 
     #[test]

@@ -98,7 +98,7 @@ pub enum Special {
     Fraction,
 }
 
-/// A signature that a known divergence has: that of findings, but that `*` in `call` stands for any text.
+/// A signature that a known divergence has: that of findings, but that `*` in `call` and `text` stands for anything.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pattern {
@@ -112,8 +112,8 @@ pub struct Pattern {
 impl Pattern {
     /// Whether a signature is such a one.
     pub fn matches(&self, signature: &Signature) -> bool {
-        let exact = self.oracle == signature.oracle && self.kind == signature.kind && self.text == signature.text;
-        exact && glob(&self.call, &signature.call)
+        let exact = self.oracle == signature.oracle && self.kind == signature.kind;
+        exact && glob(&self.call, &signature.call) && glob(&self.text, &signature.text)
     }
 }
 

@@ -21,6 +21,8 @@ pub struct Recorded {
     pub signature: Signature,
     /// The program of its case.
     pub program: Program,
+    /// What differed.
+    pub differences: Vec<Difference>,
     expected: Option<(Hello, Reply)>,
     same_as: Option<SameAs>,
 }
@@ -30,6 +32,8 @@ pub struct Recorded {
 struct Stored {
     signature: Signature,
     #[serde(default)]
+    differences: Vec<Difference>,
+    #[serde(default)]
     expected: Option<(Hello, Reply)>,
     #[serde(default)]
     same_as: Option<SameAs>,
@@ -37,6 +41,7 @@ struct Stored {
 
 #[derive(Clone, Debug, Deserialize)]
 struct SameAs {
+    rule: String,
     program: Program,
     pairs: Vec<(String, String)>,
 }
@@ -96,10 +101,18 @@ pub fn read(folder: &Path) -> Result<Recorded, String> {
     let program = cases.last().and_then(|case| case.get("program")).ok_or_else(|| wrong(&"no case with a program"))?;
     let program = serde_yaml::to_string(program).map_err(|error| wrong(&error))?;
     let program = load_program(&path, &program).map_err(|error| error.to_string())?;
-    Ok(Recorded { signature: stored.signature, program, expected: stored.expected, same_as: stored.same_as })
+    let Stored { signature, differences, expected, same_as } = stored;
+    Ok(Recorded { signature, program, differences, expected, same_as })
 }
 
 impl Recorded {
+    /// The finding as it was recorded. How an implementation broke, if it did, is in its signature alone.
+    pub fn finding(&self) -> Finding {
+        let (signature, program, differences) =
+            (self.signature.clone(), self.program.clone(), self.differences.clone());
+        Finding { signature, program, differences, fault: None }
+    }
+
     /// Runs it on an implementation.
     pub fn judge(&self, runner: &mut Runner) -> Verdict {
         let hello = runner.hello();
@@ -130,8 +143,6 @@ impl Recorded {
         match finding {
             None => Verdict::Right,
             Some(finding) if finding.signature == self.signature => Verdict::Same,
-            // The words of another program that means the same are not compared again.
-            Some(finding) if self.same_as.is_some() && finding.signature.kind == self.signature.kind => Verdict::Same,
             Some(finding) => Verdict::Another { signature: finding.signature.to_string() },
         }
     }
@@ -141,7 +152,10 @@ impl Recorded {
         match (&self.same_as, &self.expected, self.signature.oracle) {
             (Some(same), _, _) => match other {
                 Some(Ok(other)) => pairs(&self.program, reply, same, &other),
-                _ => vec![difference(&same.pairs[0].0, Aspect::Outcome, "a result", "no answer of the other program")],
+                _ => {
+                    let none = "no answer of the other program";
+                    vec![difference(same, &same.pairs[0].0, Aspect::Outcome, "a result", none)]
+                }
             },
             (None, Some((hello, expected)), Oracle::Release) => {
                 compare(&self.program, Side { hello, reply: expected }, observed)
@@ -155,8 +169,8 @@ impl Recorded {
     }
 }
 
-fn difference(value: &str, aspect: Aspect, expected: &str, observed: &str) -> Difference {
-    let by = "definition".to_owned();
+fn difference(same: &SameAs, value: &str, aspect: Aspect, expected: &str, observed: &str) -> Difference {
+    let by = format!("definition: {}", same.rule);
     Difference { value: value.to_owned(), aspect, by, expected: expected.to_owned(), observed: observed.to_owned() }
 }
 
@@ -185,7 +199,7 @@ fn pairs(program: &Program, reply: &Reply, same: &SameAs, other: &Reply) -> Vec<
             (Outcome::Rejected(a), Outcome::Rejected(b)) => (a.message != b.message).then_some(Aspect::Message),
             _ => (shown_wanted != shown_got).then_some(Aspect::Outcome),
         };
-        differences.extend(aspect.map(|aspect| difference(here, aspect, &shown_wanted, &shown_got)));
+        differences.extend(aspect.map(|aspect| difference(same, here, aspect, &shown_wanted, &shown_got)));
     }
     differences
 }

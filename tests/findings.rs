@@ -1,0 +1,76 @@
+//! The folders of `reports/findings/`: each program still shows on libtorch exactly what its folder says.
+#![cfg(feature = "cli")]
+
+mod common;
+
+use std::path::PathBuf;
+
+use broadcheck::adapter::{Hello, Implementation};
+use broadcheck::harness::divergence::{self, findings_folder};
+use broadcheck::harness::runner::Runner;
+use broadcheck::harness::triage::bisect::{self, Verdict};
+use broadcheck::reference::Reference;
+use common::SPECIFICATION;
+
+/// What has become of the findings of the divergences of this release, but for those that are as they were.
+fn changed(runner: &mut Runner, folders: &[PathBuf]) -> Vec<String> {
+    let mut changed = Vec::new();
+    for folder in folders {
+        let recorded = bisect::read(folder).unwrap_or_else(|error| panic!("{error}"));
+        let verdict = recorded.judge(runner);
+        if verdict != Verdict::Same {
+            changed.push(format!("{}: {}", folder.display(), verdict.text()));
+        }
+    }
+    changed
+}
+
+fn folders() -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(findings_folder()).unwrap();
+    let mut folders: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()).collect();
+    folders.sort();
+    folders
+}
+
+/// As with the witnesses of a divergence: one that is right now is out of date, and one that is wrong in another way is
+/// a new failure.
+#[test]
+fn libtorch_shows_every_finding_that_is_explained() {
+    // The first time this installs it. Without libtorch nothing is shown, so that is a failure.
+    let mut libtorch = common::libtorch().unwrap_or_else(|error| panic!("{error}"));
+    let version = libtorch.runner.hello().version;
+    let mut named = Vec::new();
+    for divergence in libtorch.divergences.iter().filter(|divergence| divergence.releases.contains(&version)) {
+        named.extend(divergence.findings.iter().map(|folder| findings_folder().join(folder)));
+    }
+    assert!(!named.is_empty(), "no finding is of libtorch {version}");
+    let changed = changed(&mut libtorch.runner, &named);
+    assert!(changed.is_empty(), "\n{}", changed.join("\n"));
+}
+
+/// The reference does not contradict itself in a crash, and what it is compared with is itself, so that a finding of the
+/// reference oracle is gone there. That is seen.
+#[test]
+fn a_finding_that_is_gone_is_seen() {
+    let of_reference = |folder: &PathBuf| folder.file_name().unwrap().to_string_lossy().starts_with("reference-");
+    let folders: Vec<PathBuf> = folders().into_iter().filter(of_reference).collect();
+    assert!(!folders.is_empty());
+    let told = changed(&mut Runner::Reference, &folders);
+    assert_eq!(told.len(), folders.len(), "{told:?}");
+    assert!(told.iter().all(|told| told.ends_with(": right")), "{told:?}");
+}
+
+/// Each folder says of itself that a divergence covers it, so that a campaign that meets it again counts it as known.
+#[test]
+fn findings_are_known_by_their_own_divergence() {
+    let hello = Hello { name: "libtorch".to_owned(), version: "2.13.0".to_owned(), ..Reference.hello() };
+    let divergences = divergence::load(&hello, &SPECIFICATION).unwrap();
+    for divergence in &divergences {
+        for name in &divergence.findings {
+            let recorded = bisect::read(&findings_folder().join(name)).unwrap();
+            let finding = recorded.finding();
+            let known = divergence::known(&divergences, &finding, &hello).map(|known| &known.id);
+            assert_eq!(known, Some(&divergence.id), "{name}: {}", finding.signature);
+        }
+    }
+}
