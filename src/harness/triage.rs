@@ -1,6 +1,6 @@
 //! From a finding to a folder that a maintainer can act on: what differs, in a case, in PyTorch's Python, and in `tch`.
 //!
-//! [`files`] makes the texts and knows no disk; [`write`] puts them there. What is written follows from the finding alone,
+//! [`files`] makes the texts and knows no disk; [`write()`] puts them there. What is written follows from the finding alone,
 //! so that the same finding makes the same folder on every machine.
 
 pub mod bisect;
