@@ -472,7 +472,7 @@ static HUBER: Function = Function {
     steps: |dtype| if dtype == DType::Float16 { DType::Float32 } else { dtype },
     ..Function::of_floats("huber_cpu", |row, r| {
         let (size, delta) = (r.to(row[0] - row[1]).abs(), r.to(row[2]));
-        if size <= delta { r.to(r.to(0.5 * size) * size) } else { r.to(delta * r.to(size - r.to(0.5 * delta))) }
+        if size < delta { r.to(r.to(0.5 * size) * size) } else { r.to(delta * r.to(size - r.to(0.5 * delta))) }
     })
 };
 

@@ -43,7 +43,9 @@ pub(in crate::reference) fn prelu(machine: &mut Machine, call: &Call) -> Result<
     plan.layout = like(machine.tensor(of));
     elementwise::check_kernel(call.op, first)?;
     let kernel = kernel!(float(a, slope) => if a > T::default() { a } else { a * slope });
-    finish(machine, call, plan, kernel, &inputs, &inputs)
+    // What is kept for the gradient is the view of the slopes.
+    let args = [Operand::Tensor(of), Operand::Tensor(slopes)];
+    finish(machine, &Call { args: &args, ..*call }, plan, kernel, &inputs, &inputs)
 }
 
 /// `copy_`: the source is converted, not promoted.
