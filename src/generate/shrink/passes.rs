@@ -58,21 +58,8 @@ fn without(program: &Program, value: usize) -> Option<Program> {
         return None;
     }
     let moved = |at: &mut ValueRef| at.value -= gone.iter().filter(|gone| **gone < at.value).count();
-    fewer.steps.iter_mut().flat_map(references).for_each(moved);
+    fewer.steps.iter_mut().flat_map(Step::uses_mut).for_each(moved);
     Some(fewer)
-}
-
-fn references(step: &mut Step) -> Vec<&mut ValueRef> {
-    let mut references: Vec<&mut ValueRef> = step.out.iter_mut().collect();
-    for arg in &mut step.args {
-        match arg {
-            Arg::Tensor(value) => references.push(value),
-            Arg::Tensors(values) => references.extend(values),
-            Arg::Indices(values) => references.extend(values.iter_mut().flatten()),
-            _ => {}
-        }
-    }
-    references
 }
 
 /// What the reference makes of each step, if it survives the program and the step has one tensor.
@@ -112,7 +99,7 @@ fn replaced_by_inputs(program: &Program) -> Vec<Program> {
             step if step >= program.inputs.len() && step < value => used.value += 1,
             _ => {}
         };
-        candidate.steps.iter_mut().flat_map(references).for_each(moved);
+        candidate.steps.iter_mut().flat_map(Step::uses_mut).for_each(moved);
         // At once without what was needed for it only, as one step for one input is no gain in itself.
         candidates.extend(unused_removed(candidate.clone()));
         candidates.push(candidate);
@@ -149,9 +136,9 @@ fn rewired(program: &Program) -> Vec<Program> {
     };
     let mut candidates = Vec::new();
     for at in 0..program.steps.len() {
-        for number in 0..references(&mut program.steps[at].clone()).len() {
+        for number in 0..program.steps[at].uses().count() {
             let mut step = program.steps[at].clone();
-            let used = *references(&mut step)[number];
+            let used = *step.uses_mut()[number];
             let operands =
                 used.value.checked_sub(inputs).map(|made_by| program.steps[made_by].uses().collect::<Vec<_>>());
             let alike = (0..inputs.min(used.value))
@@ -159,7 +146,7 @@ fn rewired(program: &Program) -> Vec<Program> {
                 .map(|value| ValueRef { value, part: None });
             for other in operands.into_iter().flatten().chain(alike) {
                 let mut candidate = program.clone();
-                *references(&mut candidate.steps[at])[number] = other;
+                *candidate.steps[at].uses_mut()[number] = other;
                 candidates.extend(unused_removed(candidate.clone()));
                 candidates.push(candidate);
             }

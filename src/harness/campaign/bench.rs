@@ -8,7 +8,7 @@ use super::Setup;
 use super::cases::{Made, expected};
 use super::tally::{Counts, Judged};
 use crate::adapter::{Fault, FaultKind, Hello, Implementation, unsupported_by};
-use crate::harness::compare::{Side, compare};
+use crate::harness::compare::{Side, between_releases, compare};
 use crate::harness::definition::{self, Variant};
 use crate::harness::finding::{Finding, Oracle, Signature};
 use crate::harness::runner::{Runner, Start};
@@ -211,7 +211,7 @@ impl<'a> Bench<'a> {
                 Came::Fault(fault) => Some(Finding::of_fault(Oracle::Release, program, fault)),
                 Came::Reply(expected) => {
                     let expected = Side { hello: other, reply: &expected };
-                    let differences = compare(program, expected, Side { hello, reply });
+                    let differences = between_releases(program, expected, Side { hello, reply });
                     Finding::of_differences(Oracle::Release, program, differences)
                 }
             };

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::super::compare::{Side, compare};
+use super::super::compare::{Side, between_releases, compare};
 use super::super::finding::{Finding, Oracle, Signature};
 use super::super::runner::Runner;
 use super::super::{Aspect, Difference, show};
@@ -158,7 +158,7 @@ impl Recorded {
                 }
             },
             (None, Some((hello, expected)), Oracle::Release) => {
-                compare(&self.program, Side { hello, reply: expected }, observed)
+                between_releases(&self.program, Side { hello, reply: expected }, observed)
             }
             _ => {
                 let reference = Reference.run(&self.program);
