@@ -16,9 +16,11 @@ use crate::program::{Outcome, Program, Reply};
 use crate::reference::Reference;
 use crate::wording::skeleton;
 
-/// How often a program is run at most to see whether a fault is its own, and how often an adapter is started until it
-/// counts as one that does not start: something else can kill it meanwhile.
+/// How often an adapter is started until it counts as one that does not start: something else can kill it meanwhile.
 const TRIES: usize = 3;
+
+/// How often a program is run alone before the last of several faults is taken for its own.
+const TRIES_ALONE: usize = 8;
 
 /// What judges programs. Each worker of a campaign has one.
 pub struct Bench<'a> {
@@ -296,7 +298,7 @@ impl<'a> Tested<'a> {
         self.runner.run_each(programs, |at, result| match result {
             Ok(reply) => each(at, Came::Reply(reply)),
             Err(fault) if !fault.kind.was_run() => again.push((at, None)),
-            Err(fault) if is_certain(&fault) => each(at, Came::Fault(fault)),
+            Err(fault) if times_needed(&fault) == 1 => each(at, Came::Fault(fault)),
             Err(fault) => again.push((at, Some(fault))),
         });
         for (at, fault) in again {
@@ -305,37 +307,34 @@ impl<'a> Tested<'a> {
         Ok(())
     }
 
-    /// Runs a program until what comes of it is certain: a reply, or twice the same fault.
+    /// Runs a program until what comes of it is certain: a reply, or the same fault as often as it takes.
     fn run_alone(
         &mut self,
         program: &Program,
-        mut before: Option<Fault>,
+        before: Option<Fault>,
         mut each: impl FnMut(Came),
     ) -> Result<(), String> {
-        for _ in 0..TRIES {
-            let result = self.run_one(program)?;
-            let stray = |fault: Fault| Came::Fault(Fault { confirmed: false, ..fault });
-            match (result, before.take()) {
+        let stray = |fault: Fault| Came::Fault(Fault { confirmed: false, ..fault });
+        let (mut times, mut last) = (1, before);
+        for _ in 0..TRIES_ALONE {
+            match (self.run_one(program)?, last.take()) {
                 (Ok(reply), before) => {
                     before.into_iter().for_each(|fault| each(stray(fault)));
                     each(Came::Reply(reply));
                     return Ok(());
                 }
-                (Err(fault), Some(before)) if fault.kind == before.kind => {
-                    each(Came::Fault(Fault { confirmed: true, ..fault }));
-                    return Ok(());
-                }
-                (Err(fault), None) if is_certain(&fault) => {
-                    each(Came::Fault(fault));
-                    return Ok(());
-                }
-                (Err(fault), earlier) => {
-                    earlier.into_iter().for_each(|fault| each(stray(fault)));
-                    before = Some(fault);
+                (Err(fault), before) => {
+                    let is_same = before.as_ref().is_some_and(|before| before.kind == fault.kind);
+                    times = if is_same { times + 1 } else { 1 };
+                    before.into_iter().filter(|_| !is_same).for_each(|before| each(stray(before)));
+                    last = Some(fault);
                 }
             }
+            if last.as_ref().is_some_and(|fault| times >= times_needed(fault)) {
+                break;
+            }
         }
-        before.into_iter().for_each(|fault| each(Came::Fault(Fault { confirmed: true, ..fault })));
+        last.into_iter().for_each(|fault| each(Came::Fault(Fault { confirmed: true, ..fault })));
         Ok(())
     }
 
@@ -367,10 +366,15 @@ impl<'a> Tested<'a> {
     }
 }
 
-/// Whether a fault is that of the program for certain. A process can also be killed by others: a crash counts once it has
-/// come twice.
-fn is_certain(fault: &Fault) -> bool {
-    fault.confirmed && !matches!(fault.kind, FaultKind::Crashed { .. })
+/// How often a fault has to come before it is certainly that of the program. A process can also be ended by others, and
+/// with SIGKILL it rarely ends itself.
+fn times_needed(fault: &Fault) -> usize {
+    match &fault.kind {
+        FaultKind::Crashed { status } if status.contains("SIGKILL") => 4,
+        FaultKind::Crashed { .. } => 2,
+        _ if fault.confirmed => 1,
+        _ => 2,
+    }
 }
 
 fn started(setup: &Setup, start: &Start, hello: &Hello) -> Result<Runner, String> {
