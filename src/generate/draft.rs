@@ -5,10 +5,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use arbitrary::{Result, Unstructured};
 
-use crate::adapter::Implementation;
 use crate::ops::{Compare, Form, Op, Param, ParamKind, Signature};
 use crate::program::{Arg, Input, Outcome, Program, Reply, Step, StepOutcome, StorageRef, TensorValue, ValueRef};
-use crate::reference::Reference;
+use crate::reference::Session;
 use crate::tensor::{Category, DType, Layout, Scalar};
 
 use super::avoid::sums;
@@ -27,10 +26,12 @@ const TRIES: usize = 8;
 pub(super) struct Draft<'a> {
     pub options: &'a Options,
     pub program: Program,
-    /// What the reference makes of the program as it stands, as soon as it has steps.
-    reply: Option<Reply>,
-    /// What it made of the program with the step that was tried last.
-    tried: Option<Reply>,
+    /// The reference after the steps that there are; `None` before the first is tried.
+    session: Option<Session>,
+    /// The reference after the step that was tried last, too.
+    tried: Option<Session>,
+    /// What came of the steps.
+    outcomes: Vec<StepOutcome>,
     /// Every tensor that a step can use.
     pub known: Vec<Known>,
     /// The values of steps that were refused.
@@ -98,8 +99,9 @@ impl<'a> Draft<'a> {
         Draft {
             options,
             program: Program::default(),
-            reply: None,
+            session: None,
             tried: None,
+            outcomes: Vec::new(),
             known: Vec::new(),
             missing: Vec::new(),
             reshaped: false,
@@ -132,9 +134,12 @@ impl<'a> Draft<'a> {
 
     /// The program, and the reference's reply to it unless that went wrong over the last step.
     pub fn finish(self) -> (Program, Option<Reply>) {
-        let whole = |reply: &Reply| reply.steps.len() == self.program.steps.len();
-        let reply = self.reply.filter(whole);
-        (self.program, reply)
+        if self.outcomes.len() < self.program.steps.len() {
+            return (self.program, None);
+        }
+        let mutated = self.session.filter(|_| self.program.mutates());
+        let inputs = mutated.map(|mut session| session.inputs()).unwrap_or_default();
+        (self.program, Some(Reply { steps: self.outcomes, inputs }))
     }
 
     /// In half of the programs an operation that the inputs are made for, and the shapes of those that it wants to go
@@ -439,14 +444,15 @@ impl<'a> Draft<'a> {
             self.program.steps.pop();
             return Trial::Dropped;
         }
-        let reply = catch_unwind(AssertUnwindSafe(|| Reference.run(&self.program)));
-        let Ok(reply) = reply else { return Trial::Broken };
-        self.reshaped = self.program.steps.last().and_then(Step::target).is_some_and(|target| {
-            let after = reply.inputs.get(target.value).map(|input| &input.shape);
+        let Some(step) = self.program.steps.last() else { return Trial::Broken };
+        let session = self.session.as_ref().map_or_else(|| Session::new(&self.program.inputs), |it| Ok(it.clone()));
+        let Ok(mut session) = session else { return Trial::Broken };
+        let Ok(outcome) = catch_unwind(AssertUnwindSafe(|| session.step(step))) else { return Trial::Broken };
+        self.reshaped = step.target().is_some_and(|target| {
+            let after = session.input_shape(target.value);
             after.is_none() || after != self.find(target).map(|known| &known.tensor.shape)
         });
-        let Some(outcome) = reply.steps.last().cloned() else { return Trial::Broken };
-        self.tried = Some(reply);
+        self.tried = Some(session);
         let unsupported = matches!(outcome.outcome, Outcome::Unsupported(_));
         if unsupported || avoided(self, Some(&outcome.outcome)) {
             self.program.steps.pop();
@@ -482,7 +488,8 @@ impl<'a> Draft<'a> {
 
     /// Notes what came of the last step, which stays.
     fn learn(&mut self, outcome: &StepOutcome) {
-        self.reply = self.tried.take();
+        self.session = self.tried.take();
+        self.outcomes.push(outcome.clone());
         let value = self.program.inputs.len() + self.program.steps.len() - 1;
         let Some(step) = self.program.steps.last() else { return };
         if !matches!(outcome.outcome, Outcome::Value(_)) {

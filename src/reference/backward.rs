@@ -32,12 +32,12 @@ use terms::{Terms, partials};
 pub(super) struct NodeId(usize);
 
 /// The nodes, in the order in which they were made.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Graph {
     nodes: Vec<Node>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Node {
     /// What the value of this node looks like; a gradient that arrives is brought to it.
     shape: Shape,
@@ -50,7 +50,7 @@ struct Node {
     unseen: bool,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Kind {
     /// A tensor that the program made; its gradient is kept.
     Leaf { gradient: Option<TensorId> },

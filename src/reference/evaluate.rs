@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use crate::for_each_op;
 use crate::ops::{Form, Op};
 use crate::program::{
-    Arg, Outcome, Program, Rejected, Reply, Step, StepOutcome, StorageRef, TensorValue, Value, ValueRef,
+    Arg, Input, Outcome, Program, Rejected, Reply, Step, StepOutcome, StorageRef, TensorValue, Value, ValueRef,
 };
-use crate::tensor::{Buffer, Layout};
+use crate::tensor::{Buffer, Layout, Shape};
 use crate::wording;
 
 use super::elementwise::{self, Elementwise, elementwise_kernel};
@@ -19,14 +19,136 @@ use super::{
 
 /// What every step of the program comes to.
 pub(super) fn run(program: &Program) -> Reply {
-    let mut run = Run { program, machine: Machine::default(), slots: Vec::new(), storages: HashMap::new() };
-    if let Err(text) = run.load_inputs() {
-        let failed = StepOutcome { outcome: Outcome::Failed(text), warnings: Vec::new() };
-        return Reply { steps: vec![failed; program.steps.len()], inputs: Vec::new() };
-    }
-    let steps = program.steps.iter().map(|step| run.step(step)).collect();
-    let inputs = if program.mutates() { run.inputs() } else { Vec::new() };
+    let mut session = match Session::new(&program.inputs) {
+        Ok(session) => session,
+        Err(text) => {
+            let failed = StepOutcome { outcome: Outcome::Failed(text), warnings: Vec::new() };
+            return Reply { steps: vec![failed; program.steps.len()], inputs: Vec::new() };
+        }
+    };
+    let steps = program.steps.iter().map(|step| session.step(step)).collect();
+    let inputs = if program.mutates() { session.inputs() } else { Vec::new() };
     Reply { steps, inputs }
+}
+
+/// A program that is run step by step. A clone goes on by itself from where it is made, so that a step can be tried.
+#[derive(Clone, Debug)]
+pub struct Session {
+    inputs: usize,
+    machine: Machine,
+    /// One for each value of the program; `None` where a step has none.
+    slots: Vec<Option<Slot>>,
+    /// The number under which a storage was first told.
+    storages: HashMap<StorageId, usize>,
+}
+
+impl Session {
+    /// A program with these inputs and no steps.
+    ///
+    /// # Errors
+    /// When the data of an input does not fill its shape.
+    pub fn new(inputs: &[Input]) -> std::result::Result<Session, String> {
+        let (mut machine, mut slots, mut storages) = (Machine::default(), Vec::new(), HashMap::new());
+        for input in inputs {
+            let buffer = Buffer::from_bytes(input.dtype, &input.data)
+                .filter(|_| input.data.len() == input.shape.numel() * input.dtype.size())
+                .ok_or_else(|| format!("input {}: the data does not fill the shape {}", input.name, input.shape))?;
+            let mut tensor = machine.allocate(Layout::contiguous(input.shape.clone()), buffer);
+            if input.requires_grad {
+                tensor.node = Some(machine.graph.leaf(input.shape.clone(), input.dtype));
+            }
+            storages.insert(tensor.storage, storages.len());
+            slots.push(Some(Slot::Tensor(machine.add(tensor))));
+        }
+        Ok(Session { inputs: inputs.len(), machine, slots, storages })
+    }
+
+    /// What the next step comes to.
+    pub fn step(&mut self, step: &Step) -> StepOutcome {
+        self.machine.warnings.clear();
+        let blocked = step.uses().find(|used| self.slots.get(used.value).is_none_or(|slot| slot.is_none()));
+        let result = match blocked {
+            Some(used) => Err(Outcome::Blocked(used.value)),
+            None => self.call(step).map_err(outcome_of),
+        };
+        let outcome = match &result {
+            Ok(slot) => Outcome::Value(self.observe(slot)),
+            Err(outcome) => outcome.clone(),
+        };
+        self.slots.push(result.ok());
+        StepOutcome { outcome, warnings: std::mem::take(&mut self.machine.warnings) }
+    }
+
+    /// The inputs as they are now.
+    pub fn inputs(&mut self) -> Vec<TensorValue> {
+        (0..self.inputs).map(|input| self.snapshot(TensorId(input))).collect()
+    }
+
+    /// The shape that an input has now; `None` for a value that is no input.
+    pub fn input_shape(&self, value: usize) -> Option<&Shape> {
+        (value < self.inputs).then(|| self.machine.tensor(TensorId(value)).shape())
+    }
+
+    fn call(&mut self, step: &Step) -> Result<Slot> {
+        let args = step
+            .args
+            .iter()
+            .map(|arg| match arg {
+                Arg::Tensor(value) => self.lookup(*value).map(Operand::Tensor),
+                Arg::Tensors(values) => {
+                    values.iter().map(|value| self.lookup(*value)).collect::<Result<_>>().map(Operand::Tensors)
+                }
+                Arg::Indices(values) => values
+                    .iter()
+                    .map(|value| value.map(|value| self.lookup(value)).transpose())
+                    .collect::<Result<_>>()
+                    .map(Operand::Indices),
+                other => Ok(Operand::Other(other)),
+            })
+            .collect::<Result<Vec<_>>>()?;
+        let out = step.out.map(|out| self.lookup(out)).transpose()?;
+        if !step.op.info().forms.contains(&step.form) || (step.form == Form::Out) != out.is_some() {
+            return Err(Stop::Malformed(format!("{} has no such form", step.op)));
+        }
+        dispatch(&mut self.machine, &Call { op: step.op, form: step.form, args: &args, out })
+    }
+
+    fn lookup(&self, value: ValueRef) -> Result<TensorId> {
+        match (self.slots.get(value.value), value.part) {
+            (Some(Some(Slot::Tensor(id))), None) => Ok(*id),
+            (Some(Some(Slot::Tensors(ids))), Some(part)) if part < ids.len() => Ok(ids[part]),
+            _ => Err(Stop::Malformed(format!("value {} is no tensor", value.value))),
+        }
+    }
+
+    fn observe(&mut self, slot: &Slot) -> Value {
+        match slot {
+            Slot::Tensor(id) => Value::Tensor(self.snapshot(*id)),
+            Slot::Tensors(ids) => Value::Tensors(ids.iter().map(|id| self.snapshot(*id)).collect()),
+            Slot::Sizes(sizes) => Value::Sizes(sizes.clone()),
+            Slot::Number(number) => Value::Number(*number),
+            Slot::Nothing => Value::Nothing,
+        }
+    }
+
+    fn snapshot(&mut self, id: TensorId) -> TensorValue {
+        let tensor = self.machine.tensor(id);
+        let next = self.storages.len();
+        let data = match is_large(tensor.shape(), tensor.dtype) {
+            true => Vec::new(),
+            false => self.machine.buffer(tensor.storage).to_bytes(&tensor.layout),
+        };
+        TensorValue {
+            dtype: tensor.dtype,
+            shape: tensor.shape().clone(),
+            data,
+            strides: Some(tensor.layout.strides.clone()),
+            storage: Some(StorageRef {
+                id: *self.storages.entry(tensor.storage).or_insert(next),
+                offset: tensor.layout.offset,
+            }),
+        }
+    }
 }
 
 /// What an operation does: a loop over elements, or a function.
@@ -118,113 +240,6 @@ fn check_size(machine: &Machine, call: &Call) -> Result<()> {
     match tensors.into_iter().find(|tensor| is_large(tensor.shape(), tensor.dtype)) {
         Some(tensor) => Err(iterator::too_large(tensor.shape().numel().saturating_mul(tensor.dtype.size()))),
         None => Ok(()),
-    }
-}
-
-struct Run<'a> {
-    program: &'a Program,
-    machine: Machine,
-    /// One for each value of the program; `None` where a step has none.
-    slots: Vec<Option<Slot>>,
-    /// The number under which a storage was first told.
-    storages: HashMap<StorageId, usize>,
-}
-
-impl Run<'_> {
-    fn load_inputs(&mut self) -> std::result::Result<(), String> {
-        for input in &self.program.inputs {
-            let buffer = Buffer::from_bytes(input.dtype, &input.data)
-                .filter(|_| input.data.len() == input.shape.numel() * input.dtype.size())
-                .ok_or_else(|| format!("input {}: the data does not fill the shape {}", input.name, input.shape))?;
-            let mut tensor = self.machine.allocate(Layout::contiguous(input.shape.clone()), buffer);
-            if input.requires_grad {
-                tensor.node = Some(self.machine.graph.leaf(input.shape.clone(), input.dtype));
-            }
-            self.storages.insert(tensor.storage, self.storages.len());
-            let id = self.machine.add(tensor);
-            self.slots.push(Some(Slot::Tensor(id)));
-        }
-        Ok(())
-    }
-
-    fn step(&mut self, step: &Step) -> StepOutcome {
-        self.machine.warnings.clear();
-        let blocked = step.uses().find(|used| self.slots.get(used.value).is_none_or(|slot| slot.is_none()));
-        let result = match blocked {
-            Some(used) => Err(Outcome::Blocked(used.value)),
-            None => self.call(step).map_err(outcome_of),
-        };
-        let outcome = match &result {
-            Ok(slot) => Outcome::Value(self.observe(slot)),
-            Err(outcome) => outcome.clone(),
-        };
-        self.slots.push(result.ok());
-        StepOutcome { outcome, warnings: std::mem::take(&mut self.machine.warnings) }
-    }
-
-    fn call(&mut self, step: &Step) -> Result<Slot> {
-        let args = step
-            .args
-            .iter()
-            .map(|arg| match arg {
-                Arg::Tensor(value) => self.lookup(*value).map(Operand::Tensor),
-                Arg::Tensors(values) => {
-                    values.iter().map(|value| self.lookup(*value)).collect::<Result<_>>().map(Operand::Tensors)
-                }
-                Arg::Indices(values) => values
-                    .iter()
-                    .map(|value| value.map(|value| self.lookup(value)).transpose())
-                    .collect::<Result<_>>()
-                    .map(Operand::Indices),
-                other => Ok(Operand::Other(other)),
-            })
-            .collect::<Result<Vec<_>>>()?;
-        let out = step.out.map(|out| self.lookup(out)).transpose()?;
-        if !step.op.info().forms.contains(&step.form) || (step.form == Form::Out) != out.is_some() {
-            return Err(Stop::Malformed(format!("{} has no such form", step.op)));
-        }
-        dispatch(&mut self.machine, &Call { op: step.op, form: step.form, args: &args, out })
-    }
-
-    fn lookup(&self, value: ValueRef) -> Result<TensorId> {
-        match (self.slots.get(value.value), value.part) {
-            (Some(Some(Slot::Tensor(id))), None) => Ok(*id),
-            (Some(Some(Slot::Tensors(ids))), Some(part)) if part < ids.len() => Ok(ids[part]),
-            _ => Err(Stop::Malformed(format!("value {} is no tensor", value.value))),
-        }
-    }
-
-    fn observe(&mut self, slot: &Slot) -> Value {
-        match slot {
-            Slot::Tensor(id) => Value::Tensor(self.snapshot(*id)),
-            Slot::Tensors(ids) => Value::Tensors(ids.iter().map(|id| self.snapshot(*id)).collect()),
-            Slot::Sizes(sizes) => Value::Sizes(sizes.clone()),
-            Slot::Number(number) => Value::Number(*number),
-            Slot::Nothing => Value::Nothing,
-        }
-    }
-
-    fn snapshot(&mut self, id: TensorId) -> TensorValue {
-        let tensor = self.machine.tensor(id);
-        let next = self.storages.len();
-        let data = match is_large(tensor.shape(), tensor.dtype) {
-            true => Vec::new(),
-            false => self.machine.buffer(tensor.storage).to_bytes(&tensor.layout),
-        };
-        TensorValue {
-            dtype: tensor.dtype,
-            shape: tensor.shape().clone(),
-            data,
-            strides: Some(tensor.layout.strides.clone()),
-            storage: Some(StorageRef {
-                id: *self.storages.entry(tensor.storage).or_insert(next),
-                offset: tensor.layout.offset,
-            }),
-        }
-    }
-
-    fn inputs(&mut self) -> Vec<TensorValue> {
-        (0..self.program.inputs.len()).map(|input| self.snapshot(TensorId(input))).collect()
     }
 }
 

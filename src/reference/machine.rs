@@ -1,5 +1,7 @@
 //! The state of a running program: storages, tensors that view them, and the graph that gradients flow back through.
 
+use std::rc::Rc;
+
 use crate::error::Rejection;
 use crate::ops::{Form, Op};
 use crate::program::{Arg, VALUE_LIMIT};
@@ -64,8 +66,8 @@ pub(super) enum Slot {
     Nothing,
 }
 
-/// Storages, tensors and graph.
-#[derive(Debug, Default)]
+/// Storages, tensors and graph. A clone shares the elements of storages until one of both writes to them.
+#[derive(Clone, Debug, Default)]
 pub(super) struct Machine {
     storages: Vec<Storage>,
     tensors: Vec<Tensor>,
@@ -76,9 +78,9 @@ pub(super) struct Machine {
     lasting: Option<usize>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Storage {
-    buffer: Buffer,
+    buffer: Rc<Buffer>,
     /// Counts the writes, as libtorch's version counter does.
     version: u64,
 }
@@ -93,7 +95,7 @@ impl Machine {
     /// A new tensor in a storage of its own, which it fills from the start.
     pub fn allocate(&mut self, layout: Layout, buffer: Buffer) -> Tensor {
         let dtype = buffer.dtype();
-        self.storages.push(Storage { buffer, version: 0 });
+        self.storages.push(Storage { buffer: Rc::new(buffer), version: 0 });
         Tensor { storage: StorageId(self.storages.len() - 1), layout, dtype, node: None, base: None }
     }
 
@@ -173,7 +175,7 @@ impl Machine {
         let storage = &mut self.storages[target.storage.0];
         storage.version += 1;
         crate::with_element_type!(values.dtype(), T => {
-            storage.buffer.scatter(&target.layout, T::slice(values).expect("the element type of the buffer's own dtype"));
+            Rc::make_mut(&mut storage.buffer).scatter(&target.layout, T::slice(values).expect("the element type of the buffer's own dtype"));
         });
     }
 
@@ -189,7 +191,7 @@ impl Machine {
         let storage = &mut self.storages[storage.0];
         storage.version += 1;
         crate::with_element_type!(storage.buffer.dtype(), T => {
-            let buffer = T::slice_mut(&mut storage.buffer).expect("the element type of the buffer's own dtype");
+            let buffer = T::slice_mut(Rc::make_mut(&mut storage.buffer)).expect("the element type of the buffer's own dtype");
             for (position, value) in elements {
                 buffer[position] = T::from_scalar(value);
             }
@@ -210,7 +212,7 @@ impl Machine {
             if let Some(elements) = T::slice(&storage.buffer).filter(|elements| elements.len() < needed) {
                 let mut elements = elements.to_vec();
                 elements.resize(needed, T::default());
-                storage.buffer = T::wrap(elements);
+                storage.buffer = Rc::new(T::wrap(elements));
             }
         });
     }

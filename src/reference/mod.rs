@@ -35,6 +35,8 @@ use crate::ops::Op;
 use crate::program::{Program, Reply};
 use crate::tensor::DType;
 
+pub use evaluate::Session;
+
 /// The reference as an [`Implementation`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Reference;
