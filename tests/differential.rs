@@ -10,16 +10,18 @@ use std::path::Path;
 
 use broadcheck::adapter::{CommandLine, Hello, Implementation, Limits, Process};
 use broadcheck::case::{self, load_program, render};
+use broadcheck::error::Class;
 use broadcheck::generate::shrink::shrink;
 use broadcheck::generate::{self, Options};
 use broadcheck::harness::Aspect;
 use broadcheck::harness::compare::{Side, compare};
+use broadcheck::harness::coverage::Coverage;
 use broadcheck::harness::definition::{self, Rule, followed::followed};
 use broadcheck::install::{self, Progress};
-use broadcheck::ops::{Family, Form, Op, ParamKind};
+use broadcheck::ops::{Family, Form, Op};
 use broadcheck::program::{Arg, Outcome, Program, Reply, ShapeArg, Step, ValueRef};
 use broadcheck::reference::Reference;
-use broadcheck::tensor::{DType, IndexItem, Shape};
+use broadcheck::tensor::{IndexItem, Shape};
 use broadcheck::wording::skeleton;
 use proptest::prelude::{ProptestConfig, prop_assert, prop_assert_eq, proptest};
 use proptest::strategy::{Strategy, ValueTree};
@@ -28,6 +30,9 @@ use support::{Generated, programs};
 
 /// Programs for each property of the reference.
 const CASES: u32 = 1000;
+
+/// Programs that together should have everything.
+const COVERED: u64 = 150_000;
 
 /// Programs for libtorch, and how many of them are in flight together.
 const DIFFERENTIAL: usize = 4000;
@@ -203,56 +208,25 @@ fn functional(op: Op, args: Vec<Arg>) -> Step {
     Step { name: "look".to_owned(), op, form: Form::Functional, args, out: None }
 }
 
-/// Every operation is generated in every form and on every dtype, and both verdicts are common.
+/// Every operation is generated in every form, accepted and refused, on every dtype, with shapes that are examples of
+/// every statement on broadcasting, and every family is refused for each of its reasons.
 #[test]
 fn the_distribution_leaves_nothing_out() {
-    let mut wanted: BTreeSet<(Op, Form, Option<DType>)> = BTreeSet::new();
-    for &op in Op::ALL {
-        let params = op.info().signature.params();
-        let tensors = params
-            .iter()
-            .any(|param| matches!(param.kind, ParamKind::Tensor | ParamKind::Operand | ParamKind::Tensors));
-        for &form in op.info().forms {
-            if tensors {
-                wanted.extend(DType::ALL.iter().map(|&dtype| (op, form, Some(dtype))));
-            } else {
-                wanted.insert((op, form, None));
-            }
-        }
+    // Large programs would take most of the time, and are made of the same operations.
+    let options = Options { large: 0, ..Options::default() };
+    let coverage = Coverage::of(1, COVERED, &options, |_| {});
+    let gaps: Vec<String> = coverage.gaps(Op::ALL).iter().map(ToString::to_string).collect();
+    let steps = coverage.steps;
+    println!("{} programs: {} steps accepted, {} refused", coverage.programs, steps.accepted, steps.rejected);
+    assert_eq!(gaps, [] as [&str; 0]);
+    for (what, count) in [("accepted", steps.accepted), ("refused", steps.rejected)] {
+        assert!(count * 5 > steps.all(), "only {count} of {} steps are {what}", steps.all());
     }
-    let all = wanted.len();
-    let (mut steps, mut accepted, mut rejected, mut blocked) = (0, 0, 0, 0);
-    let mut runner = TestRunner::new(config(1));
-    let strategy = programs(Options::default());
-    for _ in 0..40 * all {
-        let Generated(program) = strategy.new_tree(&mut runner).expect("no filter").current();
-        let reply = run(&program);
-        for (step, came) in program.steps.iter().zip(&reply.steps) {
-            steps += 1;
-            match came.outcome {
-                Outcome::Value(_) => accepted += 1,
-                Outcome::Rejected(_) => rejected += 1,
-                _ => blocked += 1,
-            }
-            let dtypes: Vec<DType> = step.uses().filter_map(|used| dtype_of(&program, &reply, used)).collect();
-            for dtype in dtypes.into_iter().map(Some).chain([None]) {
-                wanted.remove(&(step.op, step.form, dtype));
-            }
-        }
-    }
-    println!("{steps} steps: {accepted} accepted, {rejected} rejected, {blocked} blocked; {all} combinations");
-    assert!(wanted.is_empty(), "never generated: {wanted:?}");
-    for (what, count) in [("accepted", accepted), ("rejected", rejected)] {
-        assert!(count * 5 > steps, "only {count} of {steps} steps are {what}");
-    }
-}
-
-fn dtype_of(program: &Program, reply: &Reply, value: ValueRef) -> Option<DType> {
-    match program.inputs.get(value.value) {
-        Some(input) => Some(input.dtype),
-        None => {
-            let outcome = &reply.steps[value.value - program.inputs.len()].outcome;
-            outcome.tensors().get(value.part.unwrap_or(0)).map(|tensor| tensor.dtype)
+    let families: BTreeSet<Family> = Op::ALL.iter().map(|op| op.info().family()).collect();
+    for family in families {
+        for class in family.refusals() {
+            let class = Class::parse(class).expect("a class");
+            assert!(coverage.rejections(family, class) > 0, "{family:?} is never refused for {class}");
         }
     }
 }

@@ -127,7 +127,7 @@ fn label(identity: &Identity) -> String {
 }
 
 /// A number with commas between thousands.
-fn number(number: u64) -> String {
+pub fn number(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {

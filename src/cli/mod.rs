@@ -3,6 +3,7 @@
 mod bisect;
 mod campaign;
 mod check;
+mod coverage;
 mod explain;
 mod fuzz;
 mod libtorch;
@@ -39,6 +40,7 @@ struct Cli {
 enum Command {
     Bisect(bisect::Bisect),
     Check(check::Check),
+    Coverage(coverage::Coverage),
     Explain(explain::Explain),
     Fuzz(fuzz::Fuzz),
     Libtorch(libtorch::Libtorch),
@@ -64,6 +66,7 @@ pub fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Bisect(command) => command.run(),
         Command::Check(command) => command.run(),
+        Command::Coverage(command) => command.run(),
         Command::Explain(command) => command.run(),
         Command::Fuzz(command) => command.run(),
         Command::Libtorch(command) => libtorch::run(&command).map(|()| Ending::Conforms).map_err(Failure::from),

@@ -246,7 +246,7 @@ fn overlapping_writes(draft: &Draft, outcome: Option<&Outcome>) -> bool {
         Some(Outcome::Rejected(rejected)) if rejected.class == Some(Class::ZeroDivision) => written.layout(),
         _ => return false,
     };
-    if target.shape.numel() > super::MAX_ELEMENTS {
+    if target.shape.numel() > super::MAX_LARGE_ELEMENTS {
         return false;
     }
     let places: HashMap<usize, usize> = target.positions().enumerate().map(|(at, place)| (place, at)).collect();
@@ -264,7 +264,8 @@ fn overlapping_writes(draft: &Draft, outcome: Option<&Outcome>) -> bool {
             // What is read where it is written, element by element, is read in time.
             Some(own) => own.positions().enumerate().any(|(at, place)| places.get(&place).is_some_and(|it| *it != at)),
             None => {
-                own.shape.numel() <= super::MAX_ELEMENTS && own.positions().any(|place| places.contains_key(&place))
+                own.shape.numel() <= super::MAX_LARGE_ELEMENTS
+                    && own.positions().any(|place| places.contains_key(&place))
             }
         }
     })

@@ -8,12 +8,12 @@ use arbitrary::{Result, Unstructured};
 use crate::ops::{Compare, Form, Op, Param, ParamKind, Signature};
 use crate::program::{Arg, Input, Outcome, Program, Reply, Step, StepOutcome, StorageRef, TensorValue, ValueRef};
 use crate::reference::Session;
-use crate::tensor::{Category, DType, Layout, Scalar};
+use crate::tensor::{Category, DType, Layout, Scalar, Shape};
 
 use super::avoid::sums;
 use super::shape::{self, Palette};
 use super::value::{self, Tameness};
-use super::{MAX_ELEMENTS, MAX_INPUTS, MAX_STEPS, Options, avoid, chance, seed};
+use super::{MAX_ELEMENTS, MAX_INPUTS, MAX_LARGE_ELEMENTS, MAX_LARGE_TERMS, MAX_STEPS, Options, avoid, chance, seed};
 
 /// More elements than there can be memory for.
 const BEYOND_MEMORY: usize = 1 << 47;
@@ -40,6 +40,8 @@ pub(super) struct Draft<'a> {
     pub reshaped: bool,
     /// Whether a `backward` was refused, on whose way some gradients may have arrived.
     pub halfway: bool,
+    /// The most elements that a step may make.
+    pub elements: usize,
     /// The operation that the inputs are made for, if they are for one.
     pub theme: Option<Op>,
 }
@@ -73,7 +75,7 @@ impl Known {
 
     /// Replaces the elements at some places of its storage.
     fn overwrite(&mut self, fresh: &HashMap<usize, Scalar>) {
-        if self.tensor.shape.numel() > MAX_ELEMENTS {
+        if self.tensor.shape.numel() > MAX_LARGE_ELEMENTS {
             return;
         }
         let places = self.layout();
@@ -106,13 +108,15 @@ impl<'a> Draft<'a> {
             missing: Vec::new(),
             reshaped: false,
             halfway: false,
+            elements: MAX_ELEMENTS,
             theme: None,
         }
     }
 
     /// Makes inputs and steps until the bytes or the limits end it.
     pub fn fill(&mut self, u: &mut Unstructured) -> Result<()> {
-        let palette = Palette::new(u)?;
+        let palette = Palette::new(u, self.options.large)?;
+        self.elements = palette.elements;
         let gradients = chance(u, self.options.gradients, 4)?;
         let together = self.together(u, &palette)?;
         self.inputs(u, &palette, gradients, &together)?;
@@ -161,9 +165,12 @@ impl<'a> Draft<'a> {
 
     /// The dtype that the operation of the inputs wants of one of them, whatever the others have.
     fn particular_dtype(&self, at: usize) -> Option<DType> {
-        match self.theme?.info().signature.params().get(at)?.name {
-            "mask" | "condition" => Some(DType::Bool),
-            "index" | "indices" => Some(DType::Int64),
+        let signature = self.theme?.info().signature;
+        match signature.params().get(at).map(|param| param.name) {
+            Some("mask" | "condition") => Some(DType::Bool),
+            Some("index" | "indices") => Some(DType::Int64),
+            // What real numbers make complex ones of has no operand that its `out=` could be.
+            None if matches!(signature, Signature::Parts | Signature::PolarParts) => Some(DType::Complex64),
             _ => None,
         }
     }
@@ -232,7 +239,7 @@ impl<'a> Draft<'a> {
     /// there are bytes.
     pub fn adopt(&mut self, u: &mut Unstructured) -> Result<()> {
         self.remake(&seed::read(u, &self.options.ops));
-        let palette = Palette::new(u)?;
+        let palette = Palette::new(u, 0)?;
         while !u.is_empty() && self.program.steps.len() < MAX_STEPS && self.step(u, &palette)? {}
         Ok(())
     }
@@ -435,7 +442,10 @@ impl<'a> Draft<'a> {
     /// Puts a step at the end of the program and asks the reference what comes of it.
     fn attempt(&mut self, step: Step) -> Trial {
         // Only views can be larger than anything that there is memory for; whatever else would be is refused.
-        if self.bound(&step) > MAX_ELEMENTS && (sums(&step) || self.bound(&step) < BEYOND_MEMORY) {
+        let bound = self.bound(&step);
+        let product = step.op.info().kernel == "product" && self.elements > MAX_ELEMENTS;
+        let most = if product { MAX_LARGE_TERMS } else { self.elements };
+        if bound > most && (sums(&step) || bound < BEYOND_MEMORY) {
             return Trial::Dropped;
         }
         self.program.steps.push(step);
@@ -467,7 +477,9 @@ impl<'a> Draft<'a> {
         let numel = |sizes: &&[i64]| sizes.iter().fold(1i64, |product, &size| product.saturating_mul(size.max(1)));
         let numels = || shapes.iter().map(numel);
         let indexed = step.args.iter().any(|arg| matches!(arg, Arg::Indices(_)));
-        let together = if indexed || step.op.info().kernel == "product" {
+        let together = if let Some(terms) = self.terms(step) {
+            terms
+        } else if indexed || step.op.info().kernel == "product" {
             numels().fold(1, i64::saturating_mul)
         } else {
             let rank = shapes.iter().map(|sizes| sizes.len()).max().unwrap_or(0);
@@ -484,6 +496,26 @@ impl<'a> Draft<'a> {
             sizes.iter().fold(start, |product, size| product.saturating_mul(size.saturating_abs().max(1)))
         });
         sizes.fold(together, i64::max) as usize
+    }
+
+    /// The terms that the elements of a product of matrices have together, or its summand's elements if they are more.
+    fn terms(&self, step: &Step) -> Option<i64> {
+        let info = step.op.info();
+        let summands = match info.signature {
+            Signature::MatrixVector | Signature::Matrices | Signature::Batches => 0,
+            Signature::Addmm | Signature::Addmv | Signature::BatchSum => 1,
+            _ if step.op == Op::Matmul => 0,
+            _ => return None,
+        };
+        let shapes: Option<Vec<&Shape>> =
+            step.uses().map(|used| self.find(used).map(|known| &known.tensor.shape)).collect();
+        let shapes = shapes?;
+        let (summands, factors) = shapes.split_at_checked(summands)?;
+        let numel = |shape: &&&Shape| shape.numel().max(1) as i64;
+        let (first, second) = (factors.first()?, factors.get(1)?);
+        let inner = first.sizes().last().copied().unwrap_or(1).max(1);
+        let terms = numel(&first).saturating_mul(numel(&second)) / inner;
+        Some(summands.iter().map(|summand| numel(&summand)).fold(terms, i64::max))
     }
 
     /// Notes what came of the last step, which stays.
@@ -539,7 +571,7 @@ impl<'a> Draft<'a> {
             return;
         }
         let fresh: HashMap<usize, Scalar> = match made.tensor.shape.numel() {
-            0..=MAX_ELEMENTS => made.layout().positions().zip(made.tensor.scalars()).collect(),
+            0..=MAX_LARGE_ELEMENTS => made.layout().positions().zip(made.tensor.scalars()).collect(),
             _ => HashMap::new(),
         };
         for known in self.known.iter_mut().filter(|known| known.place().id == storage) {

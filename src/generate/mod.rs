@@ -47,6 +47,13 @@ pub const MAX_INPUT_ELEMENTS: usize = 256;
 /// tensors as it does in large ones, and thousands of small programs a second find it sooner.
 pub const MAX_ELEMENTS: usize = 4096;
 
+/// The same in a large program, of which there are few: more than libtorch leaves to one thread. Its inputs can be as
+/// large.
+pub const MAX_LARGE_ELEMENTS: usize = 34_000;
+
+/// The most terms of a product in a large program.
+pub const MAX_LARGE_TERMS: usize = 1 << 19;
+
 /// What programs to make.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -58,6 +65,8 @@ pub struct Options {
     pub accepted: u8,
     /// How many programs of four gradients flow through.
     pub gradients: u8,
+    /// How many programs of 256 have large tensors.
+    pub large: u8,
     /// Whether the inputs are of any dtypes in all programs, not only in half of them.
     pub mixed: bool,
     /// What to leave out. A restriction is always a named one, so that what is not tested can be read.
@@ -72,6 +81,7 @@ impl Default for Options {
             dtypes: DType::ALL.to_vec(),
             accepted: 55,
             gradients: 1,
+            large: 1,
             mixed: false,
             avoid: Avoid::GAPS.to_vec(),
         }
@@ -135,7 +145,9 @@ const WRITTEN: u8 = 1;
 /// Whether [`program`] could have made this program, as far as the options leave programs out. One that was made simpler
 /// may have become one of those that have no one outcome.
 pub fn allows(options: &Options, program: &Program) -> bool {
-    Draft::new(options).remake(program)
+    let mut draft = Draft::new(options);
+    draft.elements = MAX_LARGE_ELEMENTS;
+    draft.remake(program)
 }
 
 /// Whether something happens that does `times` times of `of`; never once the bytes are spent.

@@ -5,10 +5,16 @@ use arbitrary::{Result, Unstructured};
 use crate::ops::Signature;
 use crate::tensor::Shape;
 
-use super::{MAX_INPUT_ELEMENTS, MAX_RANK};
+use super::{MAX_ELEMENTS, MAX_INPUT_ELEMENTS, MAX_LARGE_ELEMENTS, MAX_RANK, chance};
 
 /// Sizes to draw from; the first is what no bytes mean. Few and small, so that sizes meet again.
 const SIZES: &[i64] = &[2, 3, 1, 4, 0, 5, 3, 7, 8];
+
+/// Sizes on both sides of the square root of 32,768, libtorch's parallel grain (`at::internal::GRAIN_SIZE`).
+const AROUND_THE_GRAIN: &[i64] = &[181, 182, 180, 183];
+
+/// Sizes on both sides of those that kernels of products work in.
+const AROUND_BLOCKS: &[i64] = &[17, 16, 15, 31, 33, 32, 63, 64, 65];
 
 /// Ranks to draw from: the usual ones more than once.
 const RANKS: &[usize] = &[2, 1, 3, 0, 2, 4, 3, 5, 1, 6];
@@ -18,14 +24,36 @@ const RANKS: &[usize] = &[2, 1, 3, 0, 2, 4, 3, 5, 1, 6];
 pub(super) struct Palette {
     sizes: Vec<i64>,
     base: Vec<i64>,
+    /// The most elements of an input.
+    most: usize,
+    /// The most elements that a step may make.
+    pub elements: usize,
 }
 
 impl Palette {
-    pub fn new(u: &mut Unstructured) -> Result<Palette> {
-        let sizes = vec![*u.choose(SIZES)?, *u.choose(SIZES)?, 1];
-        let rank = *u.choose(RANKS)?;
+    /// Sizes for a program; of 256 programs `large` have large tensors.
+    pub fn new(u: &mut Unstructured, large: u8) -> Result<Palette> {
+        if large > 0 && u.int_in_range(0..=255u8)? > 255 - large {
+            return Palette::large(u);
+        }
+        let mut sizes = vec![*u.choose(SIZES)?, *u.choose(SIZES)?, 1];
+        let mut rank = *u.choose(RANKS)?;
+        // Vector loops begin at some number of elements, and end before the last few.
+        if chance(u, 1, 8)? {
+            sizes[0] = u.int_in_range(1..=65)?;
+            rank = rank.min(2);
+        }
         let base = (0..rank).map(|_| u.choose(&sizes).copied()).collect::<Result<_>>()?;
-        Ok(Palette { sizes, base })
+        Ok(Palette { sizes, base, most: MAX_INPUT_ELEMENTS, elements: MAX_ELEMENTS })
+    }
+
+    /// Sizes for a program with as many elements as libtorch gives to several threads, or with matrices as large as
+    /// its kernels take in one go.
+    fn large(u: &mut Unstructured) -> Result<Palette> {
+        let sizes = if u.arbitrary()? { AROUND_THE_GRAIN } else { AROUND_BLOCKS };
+        let sizes = vec![*u.choose(sizes)?, *u.choose(sizes)?, 1];
+        let base = sizes[..2].to_vec();
+        Ok(Palette { sizes, base, most: MAX_LARGE_ELEMENTS, elements: MAX_LARGE_ELEMENTS })
     }
 
     /// A size of the program.
@@ -36,13 +64,13 @@ impl Palette {
     /// A shape for an input.
     pub fn shape(&self, u: &mut Unstructured) -> Result<Shape> {
         let base = self.base.clone();
-        Ok(fitting(self.relative(u, &base)?, MAX_INPUT_ELEMENTS))
+        Ok(fitting(self.relative(u, &base)?, self.most))
     }
 
     /// A shape for an input, one of those that go together, or of no relation to them.
     pub fn operand(&self, u: &mut Unstructured, together: Option<&Vec<i64>>) -> Result<Shape> {
         match together {
-            Some(sizes) => Ok(fitting(sizes.clone(), MAX_INPUT_ELEMENTS)),
+            Some(sizes) => Ok(fitting(sizes.clone(), self.most)),
             None => self.shape(u),
         }
     }
@@ -129,6 +157,8 @@ pub(super) fn operands(u: &mut Unstructured, palette: &Palette, signature: Signa
         Signature::AlongDim | Signature::Scatter => {
             vec![vec![rows, inner], vec![], vec![rows, inner], vec![rows, inner]]
         }
+        // Nothing to take from, now and then.
+        Signature::TakeAlong if chance(u, 1, 8)? => vec![vec![rows, 0], vec![rows, inner]],
         Signature::TakeAlong => vec![vec![rows, inner], vec![rows, inner]],
         Signature::MaskedScatter => vec![vec![rows, inner], vec![rows, inner], vec![rows, inner]],
         Signature::PairLoss => vec![vec![rows, inner], vec![rows, inner], vec![rows]],
@@ -192,6 +222,14 @@ pub(super) fn fitting(mut sizes: Vec<i64>, elements: usize) -> Shape {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn large_programs_are_on_both_sides_of_the_grain() {
+        let sizes: Vec<i64> =
+            AROUND_THE_GRAIN.iter().flat_map(|a| AROUND_THE_GRAIN.iter().map(move |b| a * b)).collect();
+        assert!(sizes.iter().any(|&size| size < 32768) && sizes.iter().any(|&size| size > 32768));
+        assert!(sizes.iter().all(|&size| size as usize <= MAX_LARGE_ELEMENTS));
+    }
 
     #[test]
     fn the_limits_hold() {

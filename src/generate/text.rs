@@ -38,7 +38,9 @@ fn slice(u: &mut Unstructured, size: i64) -> Result<IndexItem> {
         given.then(|| u.int_in_range(-size - 2..=size + 2)).transpose()
     };
     let (start, stop) = (bound()?, bound()?);
-    Ok(IndexItem::Slice { start, stop, step: u.int_in_range(1..=3)? })
+    // Slices go forward only.
+    let step = if chance(u, 1, 16)? { u.int_in_range(-1..=0)? } else { u.int_in_range(1..=3)? };
+    Ok(IndexItem::Slice { start, stop, step })
 }
 
 /// An equation for operands of these sizes: mostly one that fits them.

@@ -4,7 +4,7 @@
 use arbitrary::{Result, Unstructured};
 use num_complex::Complex64;
 
-use super::chance;
+use super::{MAX_INPUT_ELEMENTS, chance};
 use crate::program::TensorValue;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
@@ -18,6 +18,8 @@ const FLOATS: &[f64] = &[
     f64::INFINITY,
     f64::NEG_INFINITY,
     -1.5,
+    0.5,
+    2.5,
     0.1,
     3.0,
     65504.0,
@@ -36,15 +38,18 @@ const FLOATS: &[f64] = &[
 const INTEGERS: &[i64] =
     &[0, 1, -1, 2, 127, 128, 255, 256, -128, 32767, -32768, 16777217, 2147483647, -2147483648, i64::MAX, i64::MIN];
 
+/// How many elements are drawn; what follows repeats them. It is no size of any shape, so that rows differ.
+const PERIOD: usize = 59;
+
 /// The elements of the input number `input`.
 pub(super) fn elements(u: &mut Unstructured, dtype: DType, shape: &Shape, input: usize) -> Result<Vec<u8>> {
-    let count = shape.numel();
+    let count = shape.numel().min(PERIOD);
     let scalars: Vec<Scalar> = match u.int_in_range(0..=3u8)? {
-        0 => return Ok(counting(dtype, shape, input)),
-        1 | 2 => (0..count).map(|_| Ok(Scalar::Int(u.int_in_range(-4..=4)?))).collect::<Result<_>>()?,
+        0 if shape.numel() <= MAX_INPUT_ELEMENTS => return Ok(counting(dtype, shape, input)),
+        0..=2 => (0..count).map(|_| Ok(Scalar::Int(u.int_in_range(-4..=4)?))).collect::<Result<_>>()?,
         _ => (0..count).map(|_| adversarial(u, dtype.category())).collect::<Result<_>>()?,
     };
-    Ok(bytes(dtype, shape, scalars))
+    Ok(bytes(dtype, shape, scalars.into_iter().cycle().take(shape.numel())))
 }
 
 /// The elements of a mask or of an index: integers that small dimensions have, from either end.
@@ -52,9 +57,10 @@ pub(super) fn small(u: &mut Unstructured, dtype: DType, shape: &Shape) -> Result
     // Now and then one that they do not have.
     let (low, high) = if chance(u, 1, 8)? { (-5, 5) } else { (-1, 1) };
     let low = if chance(u, 1, 2)? { 0 } else { low };
+    let count = shape.numel().min(PERIOD);
     let scalars: Vec<Scalar> =
-        (0..shape.numel()).map(|_| Ok(Scalar::Int(u.int_in_range(low..=high)?))).collect::<Result<_>>()?;
-    Ok(bytes(dtype, shape, scalars))
+        (0..count).map(|_| Ok(Scalar::Int(u.int_in_range(low..=high)?))).collect::<Result<_>>()?;
+    Ok(bytes(dtype, shape, scalars.into_iter().cycle().take(shape.numel())))
 }
 
 /// The elements of matrices whose diagonals outweigh the rest, so that equations with them have solutions.

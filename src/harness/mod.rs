@@ -6,6 +6,7 @@
 pub mod campaign;
 pub mod check;
 pub mod compare;
+pub mod coverage;
 pub mod definition;
 pub mod divergence;
 pub mod event;
