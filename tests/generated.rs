@@ -1,0 +1,198 @@
+//! Exact snapshots of what libtorch makes of generated programs: for each operation one that is accepted, one that is
+//! refused, and one whose gradient is asked for, always the same ones. A release that does otherwise shows it as a
+//! snapshot that differs; `cargo insta review` goes through them.
+//!
+//! Nothing is held to be right here: that is for the specification and for the comparison with the reference.
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::{Arc, LazyLock};
+
+use broadcheck::adapter::Implementation;
+use broadcheck::case::render;
+use broadcheck::generate::Options;
+use broadcheck::harness::campaign::cases;
+use broadcheck::harness::compare::{Side, compare};
+use broadcheck::harness::show;
+use broadcheck::ops::Op;
+use broadcheck::program::{Outcome, Program, Reply, Value};
+use broadcheck::reference::Reference;
+use libtest_mimic::{Arguments, Failed, Trial};
+
+/// What the programs are made of.
+const SEED: u64 = 20261121;
+
+/// How many programs are looked through for one of each kind.
+const TRIES: u64 = 1500;
+
+/// How many kinds there are.
+const KINDS: usize = 3;
+
+/// The most elements of their inputs, so that they can be read.
+const ELEMENTS: usize = 48;
+
+/// What else a program about an operation can have: views, for the layouts, and what gradients need.
+const AROUND: &[Op] = &[Op::Transpose, Op::Expand, Op::Sum, Op::Backward, Op::Grad];
+
+/// The trial that finds snapshots of no operation.
+const ORPHANS: &str = "no-orphans";
+
+/// The replies of libtorch, by operation.
+type Replies = Result<Vec<(Op, Vec<Shown>)>, String>;
+
+/// A program, what it is here for, and what came of it.
+struct Shown {
+    kind: &'static str,
+    program: Program,
+    reply: Result<Reply, String>,
+}
+
+fn main() -> ExitCode {
+    let args = Arguments::from_args();
+    let ops: Vec<Op> = Op::ALL.iter().copied().filter(|op| !op.is_front_end()).collect();
+    let name = |op: &Op| file_name(*op);
+    let wanted: Vec<Op> = ops
+        .iter()
+        .copied()
+        .filter(|op| !args.list && !args.is_filtered_out(&Trial::test(name(op), || Ok(()))))
+        .collect();
+    let replies: Arc<LazyLock<Replies, _>> = Arc::new(LazyLock::new(move || replies(&wanted)));
+    let mut trials: Vec<Trial> = Vec::new();
+    for op in ops {
+        let replies = Arc::clone(&replies);
+        trials.push(Trial::test(name(&op), move || snapshot(op, (**replies).as_ref()?)));
+    }
+    trials.push(Trial::test(ORPHANS, no_orphans));
+    libtest_mimic::run(&args, trials).exit_code()
+}
+
+/// Makes the programs and runs them together.
+fn replies(ops: &[Op]) -> Replies {
+    let mut candidate = common::libtorch()?;
+    let mut shown: Vec<(Op, &'static str, Program)> = Vec::new();
+    for &op in ops {
+        shown.extend(programs(op).into_iter().map(|(kind, program)| (op, kind, program)));
+    }
+    let programs: Vec<Program> = shown.iter().map(|(_, _, program)| program.clone()).collect();
+    let mut came: Vec<Option<Result<Reply, String>>> = vec![None; programs.len()];
+    candidate.runner.run_each(&programs, |at, result| came[at] = Some(result.map_err(|fault| fault.to_string())));
+    let hello = candidate.runner.hello();
+    let mut replies: Vec<(Op, Vec<Shown>)> = ops.iter().map(|op| (*op, Vec::new())).collect();
+    for ((op, kind, program), reply) in shown.into_iter().zip(came) {
+        let reply = reply.ok_or("a program was not run")?.map(|reply| {
+            let expected = Reference.run(&program);
+            let reference = Reference.hello();
+            let expected_side = Side { hello: &reference, reply: &expected };
+            let same = compare(&program, expected_side, Side { hello: &hello, reply: &reply }).is_empty();
+            if same { with_elements_of(reply, &expected) } else { reply }
+        });
+        let of_op = replies.iter_mut().find(|(of, _)| *of == op).map(|(_, of_op)| of_op);
+        of_op.ok_or("an operation was not asked for")?.push(Shown { kind, program, reply });
+    }
+    Ok(replies)
+}
+
+/// The first programs of the seed about an operation: accepted, refused, and differentiated.
+fn programs(op: Op) -> Vec<(&'static str, Program)> {
+    let mut ops = AROUND.to_vec();
+    ops.push(op);
+    ops.sort_unstable();
+    ops.dedup();
+    let options = Options { ops, large: 0, ..Options::comparable(&Reference.hello()) };
+    let mut found: Vec<(&'static str, Program)> = Vec::new();
+    for case in 0..TRIES {
+        let made = cases::make(SEED, case, &options);
+        let (program, Ok(reply)) = (made.program, made.expected) else { continue };
+        let Some(at) = program.steps.iter().position(|step| step.op == op) else { continue };
+        let elements: usize = program.inputs.iter().map(|input| input.shape.numel()).sum();
+        let last = program.steps.len() - 1;
+        let accepted = |at: usize| matches!(reply.steps[at].outcome, Outcome::Value(_));
+        let kind = match &reply.steps[last].outcome {
+            _ if elements > ELEMENTS || !(0..last).all(accepted) => continue,
+            Outcome::Value(Value::Tensor(_)) if program.steps[last].op == Op::Grad => "differentiated",
+            Outcome::Value(_) if at == last => "accepted",
+            Outcome::Rejected(_) if at == last => "refused",
+            _ => continue,
+        };
+        if !found.iter().any(|(other, _)| *other == kind) {
+            found.push((kind, program));
+        }
+        if found.len() == KINDS {
+            break;
+        }
+    }
+    found.sort_by_key(|(kind, _)| *kind);
+    found
+}
+
+/// A reply with the elements that the reference has for it: the two are the same as far as anything is promised, and
+/// what is not, the last bits of functions and sums, differs from processor to processor.
+fn with_elements_of(mut reply: Reply, expected: &Reply) -> Reply {
+    let tensors = |reply: &Reply| -> Vec<Vec<u8>> {
+        let steps = reply.steps.iter().flat_map(|step| step.outcome.tensors());
+        steps.chain(&reply.inputs).map(|tensor| tensor.data.clone()).collect()
+    };
+    let mut elements = tensors(expected).into_iter();
+    let mut replace = |data: &mut Vec<u8>| {
+        if let Some(elements) = elements.next().filter(|elements| elements.len() == data.len()) {
+            *data = elements;
+        }
+    };
+    for step in &mut reply.steps {
+        match &mut step.outcome {
+            Outcome::Value(Value::Tensor(tensor)) => replace(&mut tensor.data),
+            Outcome::Value(Value::Tensors(tensors)) => tensors.iter_mut().for_each(|tensor| replace(&mut tensor.data)),
+            _ => {}
+        }
+    }
+    reply.inputs.iter_mut().for_each(|tensor| replace(&mut tensor.data));
+    reply
+}
+
+fn snapshot(op: Op, replies: &[(Op, Vec<Shown>)]) -> Result<(), Failed> {
+    let (_, shown) = replies.iter().find(|(of, _)| *of == op).ok_or("the operation was not run")?;
+    if !shown.iter().any(|shown| shown.kind != "refused") {
+        return Err(format!("none of {TRIES} programs about {op} is accepted").into());
+    }
+    let mut text = String::new();
+    for Shown { kind, program, reply } in shown {
+        let answer = match reply {
+            Ok(reply) => show::reply(program, reply),
+            Err(fault) => return Err(fault.as_str().into()),
+        };
+        text += &format!("{kind}:\n\n{}\n{answer}\n", render::program(program));
+    }
+    let mut settings = insta::Settings::new();
+    settings.set_snapshot_path(snapshots());
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!(file_name(op), text));
+    Ok(())
+}
+
+/// Every snapshot is one of an operation.
+fn no_orphans() -> Result<(), Failed> {
+    let ops = Op::ALL.iter().filter(|op| !op.is_front_end());
+    let known: BTreeSet<String> = ops.map(|op| format!("{}.snap", file_name(*op))).collect();
+    let mut found = BTreeSet::new();
+    for entry in std::fs::read_dir(snapshots())? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        // What insta proposes in place of a snapshot that differs is not one yet.
+        if !name.ends_with(".snap.new") {
+            found.insert(name);
+        }
+    }
+    let differing: Vec<&String> = found.symmetric_difference(&known).collect();
+    if differing.is_empty() { Ok(()) } else { Err(format!("missing, or of no operation: {differing:?}").into()) }
+}
+
+fn snapshots() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots/generated")
+}
+
+fn file_name(op: Op) -> String {
+    op.name().replace('.', "-")
+}
