@@ -88,6 +88,8 @@ pub struct Conditions {
     pub beside_text: Vec<String>,
     /// An operand has a dimension of size 1.
     pub size_one: Option<bool>,
+    /// An operand has exactly one dimension.
+    pub vector: Option<bool>,
     /// Of what was expected and what was observed exactly one has a NaN.
     pub nan_on_one_side: Option<bool>,
     /// A number among the arguments is one of these.
@@ -243,6 +245,7 @@ impl Conditions {
             && (self.beside_text.is_empty()
                 || beside().flat_map(|step| &step.args).any(|arg| text_of(arg, &self.beside_text)))
             && is(self.size_one, &|| tensors().any(|tensor| tensor.shape.sizes().contains(&1)))
+            && is(self.vector, &|| tensors().any(|tensor| tensor.shape.rank() == 1))
             && (self.number_is.is_empty()
                 || numbers.iter().any(|number| self.number_is.contains(&f64::from_scalar(*number))))
             && (self.text.is_empty() || step.args.iter().any(|arg| text_of(arg, &self.text)))
@@ -404,6 +407,7 @@ mod tests {
             ),
             ("expand", "negative_size: true", "{x: {shape: [1]}, r: {expand: [x, [-1]]}}"),
             ("add", "size_one: true", "{x: {shape: [1]}, r: {add: [x, x]}}"),
+            ("add", "vector: true", "{x: {shape: [1]}, r: {add: [x, x]}}"),
             (
                 "add",
                 "beside: [mul], beside_broadcasts: true",
