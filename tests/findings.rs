@@ -4,6 +4,7 @@
 mod common;
 
 use std::path::PathBuf;
+use std::process::Command;
 
 use broadcheck::adapter::{Hello, Implementation};
 use broadcheck::harness::divergence::{self, findings_folder};
@@ -46,6 +47,32 @@ fn libtorch_shows_every_finding_that_is_explained() {
     assert!(!named.is_empty(), "no finding is of libtorch {version}");
     let changed = changed(&mut libtorch.runner, &named);
     assert!(changed.is_empty(), "\n{}", changed.join("\n"));
+}
+
+/// Each `repro.py` ends with 1, or the way that the adapter did, in the Python that `BROADCHECK_PYTHON` names. It takes
+/// PyTorch of the release, which CI does not install.
+#[test]
+fn python_confirms_every_finding() {
+    let Ok(python) = std::env::var("BROADCHECK_PYTHON") else {
+        eprintln!("left out: BROADCHECK_PYTHON names no Python that has PyTorch");
+        return;
+    };
+    let mut wrong = Vec::new();
+    let folders = folders();
+    for folder in &folders {
+        let recorded = bisect::read(folder).unwrap_or_else(|error| panic!("{error}"));
+        let ran = Command::new(&python).arg(folder.join("repro.py")).output().expect("Python starts");
+        let confirmed = match recorded.signature.kind.as_str() {
+            "crash" => ran.status.code().is_none(),
+            _ => ran.status.code() == Some(1) && !String::from_utf8_lossy(&ran.stderr).contains("Traceback"),
+        };
+        if !confirmed {
+            let said = [ran.stdout, ran.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
+            wrong.push(format!("{}: {}\n{said}", folder.display(), ran.status));
+        }
+    }
+    assert!(!folders.is_empty());
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), folders.len(), wrong.join("\n"));
 }
 
 /// The reference does not contradict itself in a crash, and what it is compared with is itself, so that a finding of the

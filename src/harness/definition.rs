@@ -80,7 +80,7 @@ rules! {
     /// with itself, and not where autograd refuses to write to a leaf.
     InPlace "in-place": forms::in_place,
     /// `op(x, y, out=z)` is `z.copy_(op(x, y))` once `z` has the shape. A reduction to another dtype is not, since it
-    /// adds up in that dtype; nor is what shares memory with an operand.
+    /// adds up in that dtype; nor is what shares memory with an operand, unless it reduces that operand itself.
     Out "out": forms::out,
     /// A refused step leaves its target as it was. What stops in the middle of its elements, at a division by zero or an
     /// index out of range, has written those before; and an `out=` tensor may have been resized.
@@ -89,8 +89,8 @@ rules! {
     /// rather than elements: `view`, `as_strided`; not what is refused for the memory; and not what is put at indices,
     /// which may be the same.
     Layout "layout": layout::layout,
-    /// The gradient of an operand is that of its expansion, summed to its size. Only where no number is large, as the order
-    /// of the sum decides what is lost of others.
+    /// The gradient of an operand is that of its expansion, summed to its size, and is refused if that is. Values are
+    /// compared only where no number is large, as the order of the sum decides what is lost of others.
     Gradient "gradient": gradient::gradient,
     /// A number is a tensor without dimensions, where the other operands decide the dtype. Only for numbers that every
     /// dtype has, since it is open where others are rounded.

@@ -27,7 +27,7 @@ use super::{Aspect, Difference};
 pub use applies::{Applies, Conditions, OpName, Pattern, Special};
 
 /// One way in which an implementation is known to be wrong.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Divergence {
     /// Its name.

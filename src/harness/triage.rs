@@ -89,7 +89,8 @@ pub fn files(dossier: &Dossier, specification: &Specification) -> Vec<(&'static 
     ]
 }
 
-/// The signature in letters that every file system takes, and a digest that keeps different ones apart.
+/// The signature in letters that every file system takes, and a digest of it and the program, since one signature can have
+/// several causes.
 pub fn folder_name(finding: &Finding) -> String {
     let Signature { oracle, call, kind, .. } = &finding.signature;
     let mut slug = String::new();
@@ -100,7 +101,8 @@ pub fn folder_name(finding: &Finding) -> String {
             _ => slug.push('-'),
         }
     }
-    let digest = Sha256::digest(finding.signature.to_string());
+    let program = serde_json::to_string(&finding.program).expect("programs have only text for keys");
+    let digest = Sha256::digest(format!("{}\n{program}", finding.signature));
     let digest: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
     format!("{}-{digest}", slug.trim_matches('-'))
 }
@@ -146,5 +148,16 @@ mod tests {
         assert!(name("add out=", "").starts_with("reference-add-out-message-"), "{}", name("add out=", ""));
         assert_ne!(name("add", "a / b"), name("add", "a / c"));
         assert_ne!(name("add_", ""), name("add", ""));
+    }
+
+    #[test]
+    fn causes_that_share_a_signature_have_folders_that_differ() {
+        let name = |program: &str| {
+            let program = crate::case::load_program(Path::new("found.yaml"), program).unwrap();
+            let (call, kind) = ("grad".to_owned(), "values".to_owned());
+            let signature = Signature { oracle: Oracle::Reference, call, kind, text: String::new() };
+            folder_name(&Finding { signature, program, differences: Vec::new(), fault: None })
+        };
+        assert_ne!(name("{x: {shape: [1]}, g: {grad: [x]}}"), name("{x: {shape: [2]}, g: {grad: [x]}}"));
     }
 }

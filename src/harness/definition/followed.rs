@@ -52,6 +52,12 @@ pub const FOLLOWED: &[Followed] = &[
               large for an operand that was broadcast",
     },
     Followed {
+        rule: Rule::Out,
+        ops: &[Op::MseLoss, Op::SmoothL1Loss, Op::SoftMarginLoss],
+        says: "",
+        why: "the target loses its dimensions, or is written to, before it is read as the operand that it is, too",
+    },
+    Followed {
         rule: Rule::Expanded,
         ops: &[Op::Einsum],
         says: "",

@@ -37,7 +37,9 @@ pub(super) fn in_place(scene: &Scene) -> Vec<(Program, Claim)> {
 pub(super) fn out(scene: &Scene) -> Vec<(Program, Claim)> {
     let rewritten = || {
         let (step, info) = (scene.step, scene.step.op.info());
-        if step.form != Form::Out || !scene.is_apart() || scene.has_gradients() {
+        // What reduces its own target reads all of it before it has a result.
+        let reduces = matches!(info.family(), Family::Reductions | Family::Losses) && scene.is_its_own_operand();
+        if step.form != Form::Out || !(scene.is_apart() || reduces) || scene.has_gradients() {
             return None;
         }
         let target = scene.target()?;

@@ -1,30 +1,56 @@
 //! Gradients of what was broadcast.
 
 use crate::ops::{Form, Op};
-use crate::program::{Arg, Input, Outcome, Program, Value, ValueRef};
+use crate::program::{Arg, Input, Outcome, Program, Step, Value, ValueRef};
 use crate::tensor::{Buffer, Layout, Scalar, Shape};
 
 use super::LARGEST;
 use super::broadcast::expansions;
 use super::judge::{Claim, Compared};
-use super::scene::{Scene, elements, small, within};
+use super::scene::{Rewrite, Scene, elements, small, within};
 use super::synonym::{moved, with_input};
 
 /// The largest magnitude of which gradients are compared.
 const LARGE: f64 = 1e4;
 
-/// One variant for each place where a leaf is broadcast, if the step asks for its gradient.
+/// One variant for each place where a leaf is broadcast, if the step asks for its gradient, or for gradients in vain.
 pub(super) fn gradient(scene: &Scene) -> Vec<(Program, Claim)> {
+    if let (Op::Backward, Outcome::Rejected(_)) = (scene.step.op, scene.outcome) {
+        return refused(scene);
+    }
     let Some(leaf) = leaf(scene) else { return Vec::new() };
     let finite = scene.program.inputs.iter().all(|input| within(LARGE, &elements(input)))
         && scene.reply.steps.iter().flat_map(|step| step.outcome.tensors()).all(|made| small(LARGE, made));
     if !finite {
         return Vec::new();
     }
+    places(scene, leaf).into_iter().filter_map(|(at, place)| rewritten(scene, leaf, at, place)).collect()
+}
+
+/// The same program with an expansion for a leaf in the one place where it is used and broadcast: there are gradients of
+/// both, or of neither.
+fn refused(scene: &Scene) -> Vec<(Program, Claim)> {
+    let leaves = scene.program.inputs.iter().enumerate().filter(|(_, input)| input.requires_grad);
+    let leaves = leaves.map(|(value, _)| ValueRef { value, part: None });
+    let once = |leaf: &ValueRef| {
+        let used = |step: &Step| step.op != Op::Grad && step.uses().any(|used| used.value == leaf.value);
+        scene.program.steps.iter().take(scene.at).filter(|step| used(step)).count() == 1
+    };
+    let rewritten = |leaf: ValueRef| {
+        let [(user, place)] = <[_; 1]>::try_from(places(scene, leaf)).ok()?;
+        let mut rewrite = with_expanded(scene, leaf, user, &place)?.0;
+        rewrite.push(moved(scene.step.clone(), scene.program.inputs.len()));
+        let at = rewrite.last();
+        Some((rewrite.program, Claim::Same { at, compared: Compared::Elements }))
+    };
+    leaves.filter(once).filter_map(rewritten).collect()
+}
+
+/// Where a leaf is broadcast, with the number of the step.
+fn places(scene: &Scene, leaf: ValueRef) -> Vec<(usize, Place)> {
     let users = scene.program.steps.iter().enumerate().take(scene.at);
     let users = users.filter(|(_, step)| step.form == Form::Functional && step.uses().any(|used| used == leaf));
-    let places = users.flat_map(|(at, _)| broadcast(scene, at, leaf).into_iter().map(move |place| (at, place)));
-    places.filter_map(|(at, place)| rewritten(scene, leaf, at, place)).collect()
+    users.flat_map(|(at, _)| broadcast(scene, at, leaf).into_iter().map(move |place| (at, place))).collect()
 }
 
 /// The input of which the step tells the gradient.
@@ -66,16 +92,7 @@ fn broadcast(scene: &Scene, at: usize, leaf: ValueRef) -> Vec<Place> {
 /// size, is what that place adds to the gradient.
 fn rewritten(scene: &Scene, leaf: ValueRef, user: usize, place: Place) -> Option<(Program, Claim)> {
     let (inputs, input) = (scene.program.inputs.len(), &scene.program.inputs[leaf.value]);
-    let shape = Shape::new(place.sizes).ok().filter(|shape| shape.numel() <= LARGEST && shape != &input.shape)?;
-    let layout = Layout::contiguous(input.shape.clone()).expand(&shape)?;
-    let data = Buffer::from_bytes(input.dtype, &input.data)?.to_bytes(&layout);
-    let expanded = Input { name: "expanded".to_owned(), shape, data, ..input.clone() };
-    let (mut rewrite, expanded) = with_input(scene, expanded);
-    match (&mut rewrite.program.steps[user].args[place.argument], place.part) {
-        (Arg::Tensor(operand), None) => *operand = expanded,
-        (Arg::Tensors(operands), Some(part)) => operands[part] = expanded,
-        _ => return None,
-    }
+    let (mut rewrite, expanded) = with_expanded(scene, leaf, user, &place)?;
     let others = rewrite.program.steps.iter().filter(|step| step.op != Op::Grad);
     let elsewhere = others.flat_map(|step| step.uses()).any(|used| used == leaf);
     let own = rewrite.push(moved(scene.step.clone(), inputs));
@@ -88,4 +105,21 @@ fn rewritten(scene: &Scene, leaf: ValueRef, user: usize, place: Place) -> Option
     }
     let at = rewrite.last();
     Some((rewrite.program, Claim::Same { at, compared: Compared::Elements }))
+}
+
+/// The steps before, with an expansion of the leaf in one place, which is a leaf of its own.
+fn with_expanded(scene: &Scene, leaf: ValueRef, user: usize, place: &Place) -> Option<(Rewrite, ValueRef)> {
+    let input = &scene.program.inputs[leaf.value];
+    let shape = Shape::new(place.sizes.clone()).ok();
+    let shape = shape.filter(|shape| shape.numel() <= LARGEST && shape != &input.shape)?;
+    let layout = Layout::contiguous(input.shape.clone()).expand(&shape)?;
+    let data = Buffer::from_bytes(input.dtype, &input.data)?.to_bytes(&layout);
+    let expanded = Input { name: "expanded".to_owned(), shape, data, ..input.clone() };
+    let (mut rewrite, expanded) = with_input(scene, expanded);
+    match (&mut rewrite.program.steps[user].args[place.argument], place.part) {
+        (Arg::Tensor(operand), None) => *operand = expanded,
+        (Arg::Tensors(operands), Some(part)) => operands[part] = expanded,
+        _ => return None,
+    }
+    Some((rewrite, expanded))
 }

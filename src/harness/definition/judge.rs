@@ -40,7 +40,8 @@ pub(super) fn judge(variant: &Variant, program: &Program, reply: &Reply, other: 
     let came = |at: usize| other.steps.get(at).map(|step| &step.outcome);
     // What the root is not made of has no gradient, and adds none to that of the leaf.
     let none = |at: usize| matches!(came(at), Some(Outcome::Value(Value::Nothing)));
-    if let (Rule::Gradient, Claim::Same { at, .. }) = (variant.rule, &variant.claim) {
+    let refused = matches!(judge.scene.outcome, Outcome::Rejected(_));
+    if let (Rule::Gradient, Claim::Same { at, .. }, false) = (variant.rule, &variant.claim, refused) {
         let (leaf, place) = (variant.step, variant.step + 1);
         let together = *at > place + 1;
         if none(place) || (together && none(leaf)) {

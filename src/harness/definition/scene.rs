@@ -120,6 +120,18 @@ impl<'a> Scene<'a> {
         apart && !overlaps(&target.layout)
     }
 
+    /// Whether the tensor that the step writes to is one of those that it reads, and lies in the memory of no other.
+    pub fn is_its_own_operand(&self) -> bool {
+        let Some(target) = self.step.target() else { return false };
+        let own = self.first_name(target);
+        let used =
+            || self.step.args.iter().filter_map(|arg| if let Arg::Tensor(value) = arg { Some(*value) } else { None });
+        let Some(known) = self.known(target).filter(|known| !overlaps(&known.layout)) else { return false };
+        let other = |value: ValueRef| self.known(value).is_some_and(|other| other.storage.id != known.storage.id);
+        used().any(|value| self.first_name(value) == own)
+            && used().all(|value| self.first_name(value) == own || other(value))
+    }
+
     /// Whether gradients are kept for anything.
     pub fn has_gradients(&self) -> bool {
         self.program.inputs.iter().any(|input| input.requires_grad)

@@ -12,10 +12,11 @@ use crate::adapter::Implementation;
 use crate::ops::{Form, Op, Param, ParamKind};
 use crate::program::{Arg, Program, Reply, Step, TensorValue, ValueRef};
 use crate::reference::Reference;
+use crate::tensor::element::Element;
 use crate::tensor::{DType, Layout, Scalar};
 
 /// Where a divergence may be met again.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Applies {
     /// The operations.
@@ -43,7 +44,7 @@ impl TryFrom<String> for OpName {
 }
 
 /// Conditions on a step. Those that are left out hold.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub struct Conditions {
     /// An operand, or `out=`, has one of these dtypes.
@@ -77,6 +78,23 @@ pub struct Conditions {
     pub beside: Vec<OpName>,
     /// The list of one of those is empty.
     pub beside_empty_list: Option<bool>,
+    /// An operand of one of those has one of these dtypes.
+    #[serde(default)]
+    pub beside_dtype: Vec<DType>,
+    /// Of one of those there is a tensor operand of another shape than the others.
+    pub beside_broadcasts: Option<bool>,
+    /// An argument of one of those is one of these texts.
+    #[serde(default)]
+    pub beside_text: Vec<String>,
+    /// An operand has a dimension of size 1.
+    pub size_one: Option<bool>,
+    /// An operand has exactly one dimension.
+    pub vector: Option<bool>,
+    /// Of what was expected and what was observed exactly one has a NaN.
+    pub nan_on_one_side: Option<bool>,
+    /// A number among the arguments is one of these.
+    #[serde(default)]
+    pub number_is: Vec<f64>,
     /// An argument is one of these texts.
     #[serde(default)]
     pub text: Vec<String>,
@@ -96,6 +114,9 @@ pub enum Special {
     MinusOne,
     /// A number that is no integer.
     Fraction,
+    /// A number that float32 rounds.
+    #[serde(rename = "beyond-float32")]
+    BeyondFloat32,
 }
 
 /// A signature that a known divergence has: that of findings, but that `*` in `call` and `text` stands for anything.
@@ -137,6 +158,7 @@ impl Applies {
             self.ops.contains(&OpName(step.op))
                 && (self.forms.is_empty() || self.forms.contains(&step.form))
                 && self.conditions.hold(program, &reply, at)
+                && self.conditions.seen(finding)
         })
     }
 }
@@ -159,6 +181,16 @@ fn wrong_steps(finding: &Finding) -> Vec<usize> {
 }
 
 impl Conditions {
+    /// Whether what is asked of the difference itself holds.
+    fn seen(&self, finding: &Finding) -> bool {
+        let has_nan = |text: &str| text.contains("nan");
+        let one_side = finding
+            .differences
+            .first()
+            .is_some_and(|difference| has_nan(&difference.expected) != has_nan(&difference.observed));
+        self.nan_on_one_side.is_none_or(|wanted| wanted == one_side)
+    }
+
     fn hold(&self, program: &Program, reply: &Reply, at: usize) -> bool {
         let step = &program.steps[at];
         let target = step.target();
@@ -175,6 +207,8 @@ impl Conditions {
         };
         let beside = || program.steps.iter().filter(|step| self.beside.contains(&OpName(step.op)));
         let empty = |arg: &Arg| matches!(arg, Arg::Ints(ints) if ints.is_empty());
+        let operands =
+            |step: &Step| -> Vec<TensorValue> { step.uses().filter_map(|used| value(program, reply, used)).collect() };
         (self.dtype.is_empty() || tensors().any(|tensor| self.dtype.contains(&tensor.dtype)))
             && self.has.iter().all(has)
             && self.elements.is_none_or(|least| tensors().chain(made()).any(|tensor| tensor.shape.numel() >= least))
@@ -200,8 +234,21 @@ impl Conditions {
             })
             && (self.beside.is_empty() || beside().next().is_some())
             && is(self.beside_empty_list, &|| beside().any(|step| step.args.iter().any(empty)))
-            && (self.text.is_empty()
-                || step.args.iter().any(|arg| matches!(arg, Arg::Text(text) if self.text.contains(text))))
+            && (self.beside_dtype.is_empty()
+                || beside().flat_map(operands).any(|tensor| self.beside_dtype.contains(&tensor.dtype)))
+            && is(self.beside_broadcasts, &|| {
+                beside().any(|step| {
+                    let shapes: Vec<_> = operands(step).into_iter().map(|tensor| tensor.shape).collect();
+                    shapes.windows(2).any(|pair| pair[0] != pair[1])
+                })
+            })
+            && (self.beside_text.is_empty()
+                || beside().flat_map(|step| &step.args).any(|arg| text_of(arg, &self.beside_text)))
+            && is(self.size_one, &|| tensors().any(|tensor| tensor.shape.sizes().contains(&1)))
+            && is(self.vector, &|| tensors().any(|tensor| tensor.shape.rank() == 1))
+            && (self.number_is.is_empty()
+                || numbers.iter().any(|number| self.number_is.contains(&f64::from_scalar(*number))))
+            && (self.text.is_empty() || step.args.iter().any(|arg| text_of(arg, &self.text)))
     }
 }
 
@@ -213,6 +260,10 @@ fn shares(used: &[(ValueRef, TensorValue)], step: &Step, target: Option<ValueRef
     id.is_some()
         && used.iter().filter(|(_, tensor)| tensor.storage.map(|storage| storage.id) == id).count() > 1
         && step.form != Form::Functional
+}
+
+fn text_of(arg: &Arg, texts: &[String]) -> bool {
+    matches!(arg, Arg::Text(text) if texts.contains(text))
 }
 
 fn number(arg: &Arg) -> Option<Scalar> {
@@ -271,6 +322,7 @@ impl Special {
             Special::Zero => value == 0.0,
             Special::MinusOne => value == -1.0,
             Special::Fraction => value.is_finite() && value.fract() != 0.0,
+            Special::BeyondFloat32 => value.is_finite() && f64::from(value as f32) != value,
             Special::LeastInteger => false,
         };
         match number {
@@ -279,6 +331,7 @@ impl Special {
                 Special::LeastInteger => value == i64::MIN || (dtype == DType::Int32 && value == i64::from(i32::MIN)),
                 Special::Zero => value == 0,
                 Special::MinusOne => value == -1,
+                Special::BeyondFloat32 => i128::from(value) != (value as f32) as i128,
                 _ => false,
             },
             Scalar::Float(value) => float(value),
@@ -326,6 +379,7 @@ mod tests {
             ("has: [infinity]", "{x: {values: [-.inf]}, r: {maximum: [x, x]}}"),
             ("has: [subnormal]", "{x: {values: [1.0e-45]}, r: {maximum: [x, x]}}"),
             ("has: [zero]", "{x: {values: [0.0]}, r: {maximum: [x, x]}}"),
+            ("has: [beyond-float32]", "{x: {values: [16777217]}, r: {maximum: [x, x]}}"),
             ("has: [fraction, minus-one]", "{x: {values: [0.5, -1.0]}, r: {maximum: [x, x]}}"),
             ("has: [least-integer]", "{x: {values: [-2147483648], dtype: int32}, r: {maximum: [x, x]}}"),
             ("elements: 3", "{x: {shape: [3]}, r: {maximum: [x, x]}}"),
@@ -352,16 +406,59 @@ mod tests {
                 "{x: {shape: [1]}, s: {amax: [x], dim: []}, r: {add: [x, x]}}",
             ),
             ("expand", "negative_size: true", "{x: {shape: [1]}, r: {expand: [x, [-1]]}}"),
+            ("add", "size_one: true", "{x: {shape: [1]}, r: {add: [x, x]}}"),
+            ("add", "vector: true", "{x: {shape: [1]}, r: {add: [x, x]}}"),
+            (
+                "add",
+                "beside: [mul], beside_broadcasts: true",
+                "{x: {shape: [2]}, y: {shape: [1]}, s: {mul: [x, y]}, r: {add: [s, s]}}",
+            ),
+            ("add", "nan_on_one_side: false", "{x: {shape: [2]}, r: {add: [x, x]}}"),
+            (
+                "add",
+                "beside: [mse_loss], beside_dtype: [int8]",
+                "{x: {shape: [1], dtype: int8}, s: {mse_loss: [x, x]}, r: {add: [s, s]}}",
+            ),
+            (
+                "add",
+                "beside: [mse_loss], beside_text: [sum]",
+                "{x: {shape: [1]}, s: {mse_loss: [x, x], reduction: sum}, r: {add: [s, s]}}",
+            ),
+            ("pow", "number_is: [0.5, -0.5]", "{x: {shape: [1]}, r: {pow: [x, 0.5]}}"),
         ];
         for (op, condition, program) in others {
             let with = applies(&format!("{{ops: [{op}], where: {{{condition}}}}}"));
-            let without = applies(&format!(
-                "{{ops: [{op}], where: {{{}}}}}",
-                condition.replace("trunc", "floor").replace("true", "false")
-            ));
+            let without = applies(&format!("{{ops: [{op}], where: {{{}}}}}", opposite(condition)));
             let finding = finding(program, Aspect::Values, op);
             assert!(with.matches(&finding) && !without.matches(&finding), "{condition}");
         }
+    }
+
+    /// A condition that the same program does not meet.
+    fn opposite(condition: &str) -> String {
+        let changed = |pairs: &[(&str, &str)]| {
+            pairs.iter().find(|(word, _)| condition.contains(word)).map(|(word, other)| condition.replace(word, other))
+        };
+        let pairs = [
+            ("true", "false"),
+            ("false", "true"),
+            ("trunc", "floor"),
+            ("int8", "int16"),
+            ("[sum]", "[mean]"),
+            ("[0.5, -0.5]", "[2.0]"),
+        ];
+        changed(&pairs).expect("there is another")
+    }
+
+    #[test]
+    fn a_difference_in_nan_is_seen_on_one_side_only() {
+        let mut finding = finding("{x: {shape: [1]}, r: {add: [x, x]}}", Aspect::Values, "add");
+        let nan = applies("{ops: [add], where: {nan_on_one_side: true}}");
+        assert!(!nan.matches(&finding));
+        finding.differences[0].observed = "float32 [1] [nan]".to_owned();
+        assert!(nan.matches(&finding));
+        finding.differences[0].expected = "float32 [1] [nan]".to_owned();
+        assert!(!nan.matches(&finding));
     }
 
     #[test]

@@ -44,12 +44,13 @@ def held(result):
 
 
 def near(wanted, got, slack):
-    """The same bits, any NaN being any other; or no farther apart than the slack."""
+    """The same bits, any NaN being any other; or, with some slack, no farther apart than it."""
     if isinstance(wanted, complex):
         return near(wanted.real, got.real, slack) and near(wanted.imag, got.imag, slack)
     if not isinstance(wanted, float) or math.isnan(wanted):
         return wanted == got or (wanted != wanted and got != got)
-    return (wanted == got and math.copysign(1, wanted) == math.copysign(1, got)) or abs(wanted - got) <= slack
+    same = wanted == got and math.copysign(1, wanted) == math.copysign(1, got)
+    return same or (slack > 0 and abs(wanted - got) <= slack)
 
 
 def field(value, at):

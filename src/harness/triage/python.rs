@@ -263,12 +263,20 @@ fn spelling(step: &Step) -> Spelling {
     let indices = info.signature.params().iter().any(|param| param.kind == ParamKind::Indices);
     let operator_only = step.form == Form::Out && WITHOUT_OUT.contains(&info.name);
     let own = info.family() == Family::Losses || indices || operator_only || OWN_OF_PYTHON.contains(&info.name);
+    let own = own || overload(step).is_some();
     match (own, step.form) {
         (true, _) => Spelling::Operator,
         (_, Form::InPlace) => Spelling::Method,
         _ if info.family() == Family::Views || METHODS.contains(&info.name) => Spelling::Method,
         _ => Spelling::Function,
     }
+}
+
+/// The overload that has to be named, since Python makes a tensor of the number and calls the one for tensors, which
+/// computes with it as it is.
+fn overload(step: &Step) -> Option<&'static str> {
+    let by_number = matches!(step.args.as_slice(), [_, Arg::Number(_)]);
+    (step.op == Op::Mul && step.form == Form::InPlace && by_number).then_some("Scalar")
 }
 
 /// A step as an expression.
@@ -339,7 +347,8 @@ fn plain_call(program: &Program, step: &Step) -> String {
             let schema = step.op.info().schema;
             let name = schema.split_once('.').map_or(schema, |(name, _)| name);
             args.extend(out);
-            format!("torch.ops.aten.{name}{suffix}({})", args.join(", "))
+            let overload = overload(step).map(|overload| format!(".{overload}")).unwrap_or_default();
+            format!("torch.ops.aten.{name}{suffix}{overload}({})", args.join(", "))
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Which function of `tch` runs a step, and how it is called.
 //!
-//! The names and parameters of `tch`'s functions are in `tch.txt`; the one is chosen that takes the arguments that there
-//! are, whose kinds its types tell apart.
+//! The names and parameters of `tch`'s functions are in `tch.txt`, which `tests/tch.rs` derives from the sources of `tch`;
+//! the one is chosen that takes the arguments that there are, whose kinds its types tell apart.
 
 use std::sync::LazyLock;
 
@@ -41,6 +41,15 @@ pub(super) fn call(step: &Step, value: &dyn Fn(ValueRef) -> String) -> Result<St
         (Op::Backward, [Arg::Tensor(x), Arg::Nothing]) => return Ok(format!("{}.f_backward()", value(*x))),
         (Op::Grad, [Arg::Tensor(x)]) => return Ok(format!("{}.f_grad()", value(*x))),
         (Op::Index, [Arg::Tensor(x), Arg::Index(items)]) => return index(&value(*x), items),
+        // tch has no clone but that of the handle, and copies without a result.
+        (Op::Clone, [Arg::Tensor(x)]) if step.form == Form::Functional => {
+            let x = value(*x);
+            return Ok(format!("{x}.f_zeros_like().and_then(|mut copy| copy.f_copy_(&{x}).map(|()| copy))"));
+        }
+        (Op::Copy, [Arg::Tensor(x), Arg::Tensor(from)]) if step.form == Form::InPlace => {
+            let (x, from) = (value(*x), value(*from));
+            return Ok(format!("{{ let mut target = {x}.shallow_clone(); target.f_copy_(&{from}).map(|()| target) }}"));
+        }
         _ => {}
     }
     let schema = step.op.info().schema;
@@ -85,6 +94,7 @@ fn applied(function: &Function, step: &Step, value: &dyn Fn(ValueRef) -> String)
             }
             _ if *name == "out" => args.push(format!("&{}", value(step.out?))),
             _ if *name == "path" => args.push("None::<&[i64]>".to_owned()),
+            _ if *name == "implicit" => args.push("false".to_owned()),
             kind => {
                 let (param, arg) = take(name)?;
                 args.push(argument(step, param, arg, kind, value)?);
@@ -118,15 +128,17 @@ fn argument(step: &Step, param: &Param, arg: &Arg, kind: &str, value: &dyn Fn(Va
         ("Into<Scalar>", Arg::Number(Scalar::Float(float))) => real(*float),
         ("i64" | "impl Into<Option<i64>>", Arg::Int(int)) => format!("{int}i64"),
         ("impl Into<Option<i64>>", Arg::Nothing) => "None::<i64>".to_owned(),
-        ("impl IntList" | "impl IntListOption", Arg::Ints(ints)) => list(ints),
+        ("impl IntList", Arg::Ints(ints)) => list(ints),
+        // Arrays are no such lists, and slices are.
+        ("impl IntListOption", Arg::Ints(ints)) => format!("&{}[..]", list(ints)),
         ("impl IntList" | "impl IntListOption", Arg::Int(dim)) if step.op.info().signature != Signature::Truth => {
-            list(&[*dim])
+            format!("&{}[..]", list(&[*dim]))
         }
         // An empty list stands for all dimensions, and a few functions take no None.
         ("impl IntList" | "impl IntListOption", Arg::Nothing)
             if step.op.info().signature == Signature::Reduction && param.kind == ParamKind::Dims =>
         {
-            list(&[])
+            "&[0i64; 0][..]".to_owned()
         }
         ("impl IntListOption", Arg::Nothing) => "None::<&[i64]>".to_owned(),
         ("bool", Arg::Flag(flag)) => flag.to_string(),

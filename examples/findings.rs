@@ -1,0 +1,143 @@
+//! Folders of findings without a campaign.
+//!
+//! ```text
+//! cargo run --release --example findings -- ADAPTER FOLDER PROGRAMS.yaml
+//! cargo run --release --example findings -- ADAPTER FOLDER
+//! ```
+//!
+//! With a file, which is a list of programs, the reference and the definition judge each of them, and what they find gets
+//! a folder below FOLDER, as in a campaign: that is how a program that somebody has reported becomes a finding. Without
+//! one, every folder below FOLDER is written anew from its program and its signature, which is due after the writer has
+//! changed; one that is not found again stays as it is, and the exit code is 1.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use broadcheck::adapter::{CommandLine, Hello, Limits};
+use broadcheck::case::{default_folder, load, load_program};
+use broadcheck::harness::campaign::Setup;
+use broadcheck::harness::campaign::bench::{Bench, Said};
+use broadcheck::harness::campaign::cases::Shard;
+use broadcheck::harness::campaign::journal::Plan;
+use broadcheck::harness::compare::Side;
+use broadcheck::harness::finding::{Finding, Oracle};
+use broadcheck::harness::runner::Start;
+use broadcheck::harness::triage::{Dossier, Expected, bisect, folder_name, write};
+use broadcheck::program::Program;
+
+const ORACLES: [Oracle; 2] = [Oracle::Reference, Oracle::Definition];
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let (adapter, folder, programs) = match args.as_slice() {
+        [adapter, folder] => (adapter, Path::new(folder), None),
+        [adapter, folder, programs] => (adapter, Path::new(folder), Some(Path::new(programs))),
+        _ => {
+            eprintln!("usage: findings ADAPTER FOLDER [PROGRAMS.yaml]");
+            return ExitCode::from(2);
+        }
+    };
+    let setup = match setup(adapter) {
+        Ok(setup) => setup,
+        Err(error) => {
+            eprintln!("findings: {error}");
+            return ExitCode::from(2);
+        }
+    };
+    let written = Bench::new(&setup).and_then(|mut bench| match programs {
+        Some(file) => from_programs(&setup, &mut bench, file, folder),
+        None => again(&setup, &mut bench, folder),
+    });
+    match written {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("findings: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// What a bench needs to know; no programs are made.
+fn setup(adapter: &str) -> Result<Setup, String> {
+    let start = Start::Adapter(CommandLine::new(adapter));
+    let hello: Hello = start.runner(&Limits::default()).map_err(|error| format!("{adapter}: {error}"))?.hello();
+    let plan = Plan {
+        seed: 0,
+        cases: None,
+        shard: Shard::WHOLE,
+        ops: Vec::new(),
+        unrestricted: true,
+        oracles: ORACLES.to_vec(),
+        implementation: adapter.to_owned(),
+        against: None,
+        timeout: 20,
+        memory: 8,
+    };
+    let specification = load(&default_folder()).map_err(|error| error.to_string())?;
+    Ok(Setup { specification, ..Setup::new(&plan, (start, hello), None) })
+}
+
+/// Writes a folder for all that is found in each program of a file. Whether something was found in each.
+fn from_programs(setup: &Setup, bench: &mut Bench, file: &Path, folder: &Path) -> Result<bool, String> {
+    let text = std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    let list: Vec<serde_yaml::Value> =
+        serde_yaml::from_str(&text).map_err(|error| format!("{}: no list of programs: {error}", file.display()))?;
+    let mut all = true;
+    for (number, program) in list.iter().enumerate() {
+        let text = serde_yaml::to_string(program).map_err(|error| format!("{}: {error}", file.display()))?;
+        let program = load_program(file, &text).map_err(|error| error.to_string())?;
+        let mut findings = bench.findings(&program, &ORACLES)?;
+        // Several programs that mean the same may show the same.
+        findings.sort_by(|a, b| a.signature.cmp(&b.signature));
+        findings.dedup_by(|a, b| a.signature == b.signature);
+        println!("program {}: {} found", number + 1, findings.len());
+        all &= !findings.is_empty();
+        for finding in findings {
+            println!("  {}\n    {}", finding.signature, report(setup, bench, &finding, folder)?.display());
+        }
+    }
+    Ok(all)
+}
+
+/// Writes every folder anew. Whether each was found again.
+fn again(setup: &Setup, bench: &mut Bench, folder: &Path) -> Result<bool, String> {
+    let unreadable = |error: std::io::Error| format!("{}: {error}", folder.display());
+    let entries = std::fs::read_dir(folder).map_err(unreadable)?;
+    let mut folders: Vec<PathBuf> =
+        entries.map(|entry| Ok(entry?.path())).collect::<Result<_, _>>().map_err(unreadable)?;
+    folders.retain(|path| path.is_dir());
+    folders.sort();
+    let mut all = true;
+    for path in folders {
+        let recorded = bisect::read(&path)?;
+        let oracles = [recorded.signature.oracle];
+        let program: &Program = &recorded.program;
+        let found = bench.findings(program, &oracles)?;
+        match found.into_iter().find(|finding| finding.signature == recorded.signature) {
+            Some(finding) => {
+                let written = report(setup, bench, &finding, folder)?;
+                if written != path {
+                    println!("{} is now {}", path.display(), folder_name(&finding));
+                    std::fs::remove_dir_all(&path).map_err(unreadable)?;
+                }
+            }
+            None => {
+                println!("{}: not found again", path.display());
+                all = false;
+            }
+        }
+    }
+    Ok(all)
+}
+
+fn report(setup: &Setup, bench: &mut Bench, finding: &Finding, folder: &Path) -> Result<PathBuf, String> {
+    let account = bench.account(finding)?;
+    let expected = match &account.expected {
+        Said::Reply(hello, reply) => Expected::Outcomes(Side { hello, reply }),
+        Said::SameAs { rule, program, pairs } => Expected::SameAs { rule, program, pairs },
+    };
+    let (implementation, observed) = (&setup.subject.1, account.observed.as_ref());
+    let dossier = Dossier { finding, expected, implementation, observed };
+    write(&dossier, &setup.specification, folder).map_err(|error| format!("{}: {error}", folder.display()))
+}
