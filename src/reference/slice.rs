@@ -192,7 +192,7 @@ mod tests {
         let Err(Stop::Rejected(rejection)) = indexed(&matrix, &[Ellipsis, Ellipsis, NewAxis]) else {
             panic!("a new dimension has a range");
         };
-        let message = rejection.to_string();
+        let message = crate::wording::text(&rejection);
         assert_eq!(message, "Dimension out of range (expected to be in range of [-3, 2], but got 4)");
         for item in [At(0), At(-1), slice] {
             let outcome = indexed(&matrix, &[Ellipsis, Ellipsis, item.clone()]);
