@@ -16,13 +16,17 @@ fi
 export LIBTORCH LIBTORCH_CXX11_ABI=1 LD_LIBRARY_PATH="$LIBTORCH/lib"
 env -u RUSTFLAGS SANITIZER=address cargo run --release --quiet --example seeds -- "$WORK/seeds"
 
-TARGET_DIR=${CARGO_TARGET_DIR:-fuzz/target}
+TARGET_DIR=$(realpath -m "${CARGO_TARGET_DIR:-fuzz/target}")
 if [ "${SANITIZER:-address}" = coverage ]; then
     # For coverage the image's own cargo leaves the options of `cargo fuzz build` out.
     cargo build --manifest-path fuzz/Cargo.toml --bins --features libtorch
     BUILT=$TARGET_DIR/debug
 else
-    cargo fuzz build -O --debug-assertions --features libtorch
+    # The installer has compiled the glue of tch, which takes minutes.
+    mkdir -p "$WORK/cargo/.cargo"
+    fuzz/glue "$LIBTORCH" >"$WORK/cargo/.cargo/config.toml"
+    (cd "$WORK/cargo" && cargo fuzz build --fuzz-dir "$SRC/broadcheck/fuzz" --target-dir "$TARGET_DIR" \
+        -O --debug-assertions --features libtorch)
     BUILT=$TARGET_DIR/x86_64-unknown-linux-gnu/release
 fi
 

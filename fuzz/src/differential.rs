@@ -1,13 +1,15 @@
 //! libtorch, in this process, against the reference.
 
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use broadcheck::adapter::{Hello, Implementation};
-use broadcheck::case::render;
-use broadcheck::generate::{Focus, Options};
+use broadcheck::case::{self, render};
+use broadcheck::generate::{Focus, Options, allows, shrink::shrink};
 use broadcheck::harness::compare::{Side, compare};
 use broadcheck::harness::divergence::{Divergence, known};
 use broadcheck::harness::finding::{Finding, Oracle};
+use broadcheck::harness::triage::{self, Dossier, Expected};
 use broadcheck::program::{Program, Reply};
 use broadcheck::reference::Reference;
 use broadcheck_libtorch::Libtorch;
@@ -27,6 +29,7 @@ macro_rules! differential {
         }
 
         libfuzzer_sys::fuzz_target!(|case: $crate::Generated<$focus>| $crate::differential::judge(
+            <$focus as $crate::Programs>::options(),
             &case.program,
             case.reply()
         ));
@@ -46,18 +49,51 @@ pub fn about(focus: Focus) -> Options {
     Options::comparable(&LIBTORCH).about(focus)
 }
 
-/// Panics with all that is different, and with the program, unless it is known to be.
-pub fn judge(program: &Program, wanted: &Reply) {
-    let got = Libtorch::new().run(program);
-    let (expected, observed) = (Side { hello: &REFERENCE, reply: wanted }, Side { hello: &LIBTORCH, reply: &got });
-    let differences = compare(program, expected, observed);
-    let Some(finding) = Finding::of_differences(Oracle::Reference, program, differences) else { return };
-    if known(&KNOWN, &finding, &LIBTORCH).is_some() {
-        return;
+/// Panics with all that is different, and with the program, unless it is known to be. If `FINDINGS` names a folder, the
+/// simplest program of which the same is true is there by then, as campaigns write theirs.
+pub fn judge(options: &Options, program: &Program, wanted: &Reply) {
+    let Some(finding) = unknown(program, wanted) else { return };
+    if let Some(root) = std::env::var_os("FINDINGS") {
+        eprintln!("the simplest program that shows it: {}", written(options, &finding, Path::new(&root)).display());
     }
     let lines = finding.differences.iter().map(|difference| {
         let (value, aspect) = (&difference.value, difference.aspect.name());
         format!("{value} {aspect}:\n  reference: {}\n  libtorch:  {}\n", difference.expected, difference.observed)
     });
     panic!("{}\n{}program:\n{}", finding.signature, lines.collect::<String>(), render::program(program));
+}
+
+/// What libtorch differs in from what is wanted, unless it is known to.
+fn unknown(program: &Program, wanted: &Reply) -> Option<Finding> {
+    let got = Libtorch::new().run(program);
+    let (expected, observed) = (Side { hello: &REFERENCE, reply: wanted }, Side { hello: &LIBTORCH, reply: &got });
+    let finding = Finding::of_differences(Oracle::Reference, program, compare(program, expected, observed))?;
+    known(&KNOWN, &finding, &LIBTORCH).is_none().then_some(finding)
+}
+
+/// The folder of the finding, shrunk, below `root`.
+fn written(options: &Options, finding: &Finding, root: &Path) -> PathBuf {
+    let mut simplest = finding.clone();
+    shrink(finding.program.clone(), |candidate| {
+        if !allows(options, candidate) {
+            return false;
+        }
+        match unknown(candidate, &Reference.run(candidate)) {
+            Some(again) if again.signature == finding.signature => {
+                simplest = again;
+                true
+            }
+            _ => false,
+        }
+    });
+    let (wanted, got) = (Reference.run(&simplest.program), Libtorch::new().run(&simplest.program));
+    let dossier = Dossier {
+        finding: &simplest,
+        expected: Expected::Outcomes(Side { hello: &REFERENCE, reply: &wanted }),
+        implementation: &LIBTORCH,
+        observed: Some(&got),
+    };
+    let specification = case::load(&case::default_folder()).unwrap_or_else(|error| panic!("{error}"));
+    let folder = triage::write(&dossier, &specification, root);
+    folder.unwrap_or_else(|error| panic!("{}: {error}", root.display()))
 }

@@ -8,7 +8,7 @@ use num_complex::Complex64;
 
 use crate::ops::{Form, Op, Param, ParamKind, REDUCTIONS};
 use crate::program::{Arg, Input, Program, ShapeArg, Step, ValueRef};
-use crate::tensor::{Category, DType, IndexItem, Scalar};
+use crate::tensor::{Buffer, Category, DType, IndexItem, Scalar, Shape};
 
 use super::{MAX_INPUT_ELEMENTS, MAX_INPUTS, MAX_RANK, MAX_STEPS, shape, text, value};
 
@@ -37,6 +37,25 @@ fn named(mut program: Program) -> Program {
     program.inputs.iter_mut().enumerate().for_each(|(at, input)| input.name = format!("x{at}"));
     program.steps.iter_mut().enumerate().for_each(|(at, step)| step.name = format!("r{at}"));
     program
+}
+
+/// The elements with the one NaN that cases can have. C's own functions take signalling ones for something else.
+fn quiet(dtype: DType, shape: &Shape, data: Vec<u8>) -> Vec<u8> {
+    if dtype.category() < Category::Floating {
+        return data;
+    }
+    let elements = Buffer::from_bytes(dtype, &data).expect("whole elements").scalars();
+    let elements = elements.into_iter().map(|element| match element {
+        Scalar::Float(value) => Scalar::Float(quieted(value)),
+        Scalar::Complex(value) => Scalar::Complex(Complex64::new(quieted(value.re), quieted(value.im))),
+        other => other,
+    });
+    value::bytes(dtype, shape, elements)
+}
+
+/// The number; messages show the sign of a NaN that has one.
+fn quieted(value: f64) -> f64 {
+    if value.is_nan() { f64::NAN } else { value }
 }
 
 /// Bytes that are read or written. Each method takes what to write, which counts for nothing in reading, and returns
@@ -82,7 +101,7 @@ impl Tape<'_, '_> {
                     let byte = self.byte(given.get(at).copied().unwrap_or(0));
                     if dtype == DType::Bool { byte % 2 } else { byte }
                 };
-                (0..shape.numel() * dtype.size()).map(byte).collect()
+                quiet(dtype, &shape, (0..shape.numel() * dtype.size()).map(byte).collect())
             }
         };
         let requires_grad = requires_grad && dtype.category() >= Category::Floating;
@@ -132,7 +151,13 @@ impl Tape<'_, '_> {
                 let shapes = given!(arg, Shapes, Vec::new());
                 Arg::Shapes(self.list(&shapes, MAX_ITEMS, |tape, shape| tape.shape(shape)))
             }
-            ParamKind::Number | ParamKind::Real => Arg::Number(self.scalar(given!(arg, Number, Scalar::Float(1.0)))),
+            ParamKind::Number => Arg::Number(self.scalar(given!(arg, Number, Scalar::Float(1.0)))),
+            // Python reads truths as numbers, C++ has none here.
+            ParamKind::Real => Arg::Number(match self.scalar(given!(arg, Number, Scalar::Float(1.0))) {
+                Scalar::Bool(truth) => Scalar::Int(truth.into()),
+                Scalar::Complex(number) => Scalar::Float(number.re),
+                number => number,
+            }),
             ParamKind::Dims if self.flag(matches!(arg, Some(Arg::Int(_)))) => Arg::Int(self.int(given!(arg, Int, 0))),
             ParamKind::Int => Arg::Int(self.int(given!(arg, Int, 0))),
             ParamKind::Ints | ParamKind::Dims => Arg::Ints(self.ints(&given!(arg, Ints, Vec::new()))),
@@ -176,7 +201,7 @@ impl Tape<'_, '_> {
             None => (false, Vec::new()),
         };
         match self.flag(single) {
-            true => ShapeArg::Size(self.int(sizes.first().copied().unwrap_or(0))),
+            true => ShapeArg::Size(self.size(sizes.first().copied().unwrap_or(0))),
             false => ShapeArg::Sizes(self.ints(&sizes)),
         }
     }
@@ -220,7 +245,13 @@ impl Tape<'_, '_> {
     }
 
     fn ints(&mut self, ints: &[i64]) -> Vec<i64> {
-        self.list(ints, MAX_ITEMS, |tape, int| tape.int(int.copied().unwrap_or(0)))
+        self.list(ints, MAX_ITEMS, |tape, int| tape.size(int.copied().unwrap_or(0)))
+    }
+
+    /// An integer of a list. The C++ front end refuses what its `SymInt` cannot hold before any operation sees it.
+    fn size(&mut self, size: i64) -> i64 {
+        const LEAST: i64 = -(1 << 62);
+        self.int(size).max(LEAST)
     }
 
     /// A small integer in one byte, any other in nine.
@@ -233,7 +264,7 @@ impl Tape<'_, '_> {
     }
 
     fn float(&mut self, float: f64) -> f64 {
-        f64::from_le_bytes(float.to_le_bytes().map(|byte| self.byte(byte)))
+        quieted(f64::from_le_bytes(float.to_le_bytes().map(|byte| self.byte(byte))))
     }
 
     /// As many items as there are, within the limit.
@@ -267,5 +298,27 @@ impl Tape<'_, '_> {
                 byte
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ops::Signature;
+
+    /// What fuzz targets found: libtorch differs in programs that mean nothing to it, or that no case can have.
+    #[test]
+    fn bytes_are_brought_to_what_programs_can_have() {
+        let signalling =
+            quiet(DType::Float32, &Shape::new(vec![2]).expect("small"), vec![1, 1, 128, 255, 0, 0, 128, 63]);
+        assert_eq!(signalling, [f32::NAN.to_le_bytes(), 1f32.to_le_bytes()].concat());
+        let signature = |op: &&Op| op.info().signature == Signature::HuberLoss;
+        let huber = Op::ALL.iter().find(signature).expect("it is in the table");
+        let delta = &huber.info().signature.params()[3];
+        // Not the default, a number, a truth, true.
+        let read = Tape::Reads(&mut Unstructured::new(&[1, 0, 1, 0])).arg(delta, false, None);
+        assert_eq!(read, Arg::Number(Scalar::Int(1)));
+        let least = [&[u8::MAX][..], &i64::MIN.to_le_bytes()].concat();
+        assert_eq!(Tape::Reads(&mut Unstructured::new(&least)).size(0), -(1 << 62));
     }
 }

@@ -8,7 +8,7 @@ use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 use super::backward::{self, Kept};
 use super::composition::{Composition, Term, converted, real, sign};
 use super::elementwise::Operands;
-use super::functions::Tolerance;
+use super::functions::{Tolerance, printed};
 use super::iterator::{self, Input};
 use super::loss_gradient::real_formula;
 use super::machine::{Call, Machine, Result, Slot, Stop, Tensor, TensorId, wrap_dim};
@@ -22,7 +22,7 @@ pub(super) fn cosine_similarity(machine: &mut Machine, call: &Call) -> Result<Sl
         return Err(LossFault::CosineDtype { dtype }.into());
     }
     if eps.is_nan() || eps < 0.0 {
-        return Err(LossFault::CosineEps { eps: shortest(eps) }.into());
+        return Err(LossFault::CosineEps { eps: printed(eps) }.into());
     }
     let shape = iterator::broadcast(&inputs)?;
     if dtype != DType::Float64 && eps.is_finite() && eps > f64::from(f32::MAX) {
@@ -139,9 +139,9 @@ fn norm(it: &mut Composition, operand: TensorId, p: f64, dim: Option<i64>, keepd
     let lines = Lines::new(tensor.shape(), dim);
     if (p < 0.0 || p == f64::INFINITY) && lines.length == 0 && (dim.is_none() || tensor.shape().numel() == 0) {
         match dim {
-            None => return Err(LossFault::NormOfNothing { order: shortest(p) }.into()),
+            None => return Err(LossFault::NormOfNothing { order: printed(p) }.into()),
             Some(dim) if tensor.shape().sizes().get(dim) == Some(&0) => {
-                return Err(LossFault::NormAlongNothing { order: shortest(p), dim }.into());
+                return Err(LossFault::NormAlongNothing { order: printed(p), dim }.into());
             }
             Some(_) => {}
         }
@@ -412,35 +412,14 @@ pub(super) fn allclose(machine: &mut Machine, call: &Call) -> Result<Slot> {
         return Err(LossFault::Unlike { left, right }.into());
     }
     if rtol.is_nan() || rtol < 0.0 {
-        return Err(LossFault::NegativeRtol { rtol: shortest(rtol) }.into());
+        return Err(LossFault::NegativeRtol { rtol: printed(rtol) }.into());
     }
     if atol.is_nan() || atol < 0.0 {
-        return Err(LossFault::NegativeAtol { atol: shortest(atol) }.into());
+        return Err(LossFault::NegativeAtol { atol: printed(atol) }.into());
     }
     let shape = iterator::broadcast(&inputs)?;
     let operands = Operands::new(call.op, inputs.to_vec(), shape, Scalar::Int(1));
     let tolerance = Tolerance { relative: rtol, absolute: atol, nan_equals_nan: equal_nan };
     let all = tolerance.each(machine, &operands).into_iter().all(|close| close);
     Ok(Slot::Number(Scalar::Bool(all)))
-}
-
-/// A number as C++ prints it: six digits at the most, none for nothing.
-fn shortest(value: f64) -> String {
-    if value.is_nan() {
-        return "nan".to_owned();
-    }
-    if value.is_infinite() {
-        return if value > 0.0 { "inf" } else { "-inf" }.to_owned();
-    }
-    let exponent = if value == 0.0 { 0 } else { value.abs().log10().floor() as i32 };
-    if (-5..6).contains(&exponent) {
-        let text = format!("{:.*}", (5 - exponent).max(0) as usize, value);
-        let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
-        return text.to_owned();
-    }
-    let text = format!("{value:.5e}");
-    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    let mantissa = mantissa.trim_end_matches('0').trim_end_matches('.');
-    let exponent: i32 = exponent.parse().unwrap_or(0);
-    format!("{mantissa}e{}{:02}", if exponent < 0 { '-' } else { '+' }, exponent.abs())
 }

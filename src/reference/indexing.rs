@@ -80,6 +80,9 @@ fn check_out(machine: &Machine, id: TensorId, indices: &[Option<TensorId>], out:
         return Err(Rejection::OutNeedsGrad { name: "index" }.into());
     }
     check_count(operand, indices)?;
+    if indices.is_empty() {
+        return Err(nothing_indexed());
+    }
     if operand.dtype != tensor.dtype {
         return Err(IndexFault::IndexOutDtype { pair: DtypePair(operand.dtype, tensor.dtype) }.into());
     }

@@ -3,7 +3,7 @@
 use crate::error::{Rejection, ViewFault};
 use crate::tensor::{DType, IndexItem, Layout, Shape, shape::ShapeError};
 
-use super::machine::{Call, Machine, Result, Slot, is_large, wrap_dim};
+use super::machine::{Call, Machine, Result, Slot, Stop, is_large, wrap_dim};
 use super::view::{self, insert_dimension, views};
 
 views! {
@@ -119,14 +119,16 @@ fn indexed(from: &Layout, items: &[IndexItem]) -> Result<Layout> {
     for (at, item) in items.iter().enumerate() {
         match item {
             IndexItem::None => {
+                dim = wrap_dim(dim as i64, result.shape.rank() + 1)?;
                 result = insert_dimension(&result, dim);
                 dim += 1;
             }
+            // Each stands for all the dimensions that nothing names, so that a second one can lead past the last.
             IndexItem::Ellipsis => {
                 dim += rank - used;
             }
             IndexItem::At(index) => {
-                let size = result.shape.sizes()[dim];
+                let size = size_of(&result, dim)?;
                 if *index < -size || *index >= size {
                     // The message counts the items, not the dimensions.
                     return Err(Rejection::IndexRange { index: *index, dim: at, size }.into());
@@ -137,7 +139,7 @@ fn indexed(from: &Layout, items: &[IndexItem]) -> Result<Layout> {
                 if *step < 1 {
                     return Err(ViewFault::SliceStep {}.into());
                 }
-                let size = result.shape.sizes()[dim];
+                let size = size_of(&result, dim)?;
                 let clamp = |bound: i64| if bound < 0 { (bound + size).max(0) } else { bound.min(size) };
                 let (start, stop) = (clamp(start.unwrap_or(0)), clamp(stop.unwrap_or(OPEN_END)));
                 result = sliced(&result, dim, start, stop, *step);
@@ -146,6 +148,12 @@ fn indexed(from: &Layout, items: &[IndexItem]) -> Result<Layout> {
         }
     }
     Ok(result)
+}
+
+/// The size of a dimension that an index comes to. libtorch takes what is in memory behind the sizes for those beyond.
+fn size_of(layout: &Layout, dim: usize) -> Result<i64> {
+    let beyond = || Stop::Unsupported("an index of a dimension that is not there, after a second ellipsis".to_owned());
+    layout.shape.sizes().get(dim).copied().ok_or_else(beyond)
 }
 
 /// One index of a dimension, which is gone then.
@@ -164,4 +172,31 @@ fn sliced(from: &Layout, dim: usize, start: i64, stop: i64, step: i64) -> Layout
     let offset = from.offset.wrapping_add(start.wrapping_mul(strides[dim]));
     strides[dim] = strides[dim].wrapping_mul(step);
     Layout { shape: Shape::new(sizes).expect("smaller sizes"), strides, offset }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a fuzz target found: [`insert_dimension`] panics.
+    #[test]
+    fn a_second_ellipsis_can_lead_past_the_last_dimension() {
+        use IndexItem::{At, Ellipsis, None as NewAxis, Slice};
+        let matrix = Layout::contiguous(Shape::new(vec![2, 3]).expect("small sizes"));
+        let slice = Slice { start: Some(0), stop: Some(1), step: 1 };
+        assert_eq!(
+            indexed(&matrix, &[Ellipsis, Ellipsis]).expect("there is nothing to look for").shape.sizes(),
+            [2, 3]
+        );
+        assert_eq!(indexed(&matrix, &[Ellipsis, At(0), Ellipsis]).expect("one of two is left").shape.sizes(), [2]);
+        let Err(Stop::Rejected(rejection)) = indexed(&matrix, &[Ellipsis, Ellipsis, NewAxis]) else {
+            panic!("a new dimension has a range");
+        };
+        let message = crate::wording::text(&rejection);
+        assert_eq!(message, "Dimension out of range (expected to be in range of [-3, 2], but got 4)");
+        for item in [At(0), At(-1), slice] {
+            let outcome = indexed(&matrix, &[Ellipsis, Ellipsis, item.clone()]);
+            assert!(matches!(outcome, Err(Stop::Unsupported(_))), "{item:?}: {outcome:?}");
+        }
+    }
 }

@@ -183,9 +183,25 @@ pub(in crate::reference) fn is_close(machine: &mut Machine, call: &Call) -> Resu
     Ok(Slot::Tensor(slot))
 }
 
-/// A number as C++ prints it to a stream.
-fn printed(value: f64) -> String {
-    if value.is_nan() { "nan".to_owned() } else { format!("{value}") }
+/// A number as C++ prints it to a stream: with six digits, and an exponent where it would be long otherwise.
+pub(in crate::reference) fn printed(value: f64) -> String {
+    if !value.is_finite() {
+        return format!("{value}").to_lowercase();
+    }
+    let rounded = format!("{value:.5e}");
+    let (digits, exponent) = rounded.split_once('e').expect("the format has an exponent");
+    let exponent: i32 = exponent.parse().expect("the exponent is a number");
+    let short = |digits: &str| match digits.contains('.') {
+        true => digits.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => digits.to_owned(),
+    };
+    match exponent {
+        -4..6 => {
+            let places = usize::try_from(5 - exponent).expect("nine at most");
+            short(&format!("{value:.places$}"))
+        }
+        _ => format!("{}e{}{:02}", short(digits), if exponent < 0 { '-' } else { '+' }, exponent.abs()),
+    }
 }
 
 /// How far numbers may be from each other that are close.
@@ -256,5 +272,31 @@ impl Tolerance {
     /// Without tolerances only equal numbers are close.
     fn is_exact(&self) -> bool {
         self.relative == 0.0 && self.absolute == 0.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::printed;
+
+    /// As `std::cout << value` prints them.
+    #[test]
+    fn numbers_are_printed_as_a_stream_prints_them() {
+        let numbers = [
+            (-0.5, "-0.5"),
+            (-1.0, "-1"),
+            (-100000.0, "-100000"),
+            (-999999.6, "-1e+06"),
+            (-0.0001, "-0.0001"),
+            (-0.00001, "-1e-05"),
+            (-1234567.0, "-1.23457e+06"),
+            (-3.105036184601418e231, "-3.10504e+231"),
+            (-2.3033111081647696e-156, "-2.30331e-156"),
+            (f64::NEG_INFINITY, "-inf"),
+            (f64::NAN, "nan"),
+        ];
+        for (number, text) in numbers {
+            assert_eq!(printed(number), text);
+        }
     }
 }
