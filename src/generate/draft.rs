@@ -443,8 +443,8 @@ impl<'a> Draft<'a> {
     fn attempt(&mut self, step: Step) -> Trial {
         // Only views can be larger than anything that there is memory for; whatever else would be is refused.
         let bound = self.bound(&step);
-        let product = step.op.info().kernel == "product" && self.elements > MAX_ELEMENTS;
-        let most = if product { MAX_LARGE_TERMS } else { self.elements };
+        let many = self.elements > MAX_ELEMENTS && self.terms(&step).is_some();
+        let most = if many { MAX_LARGE_TERMS } else { self.elements };
         if bound > most && (sums(&step) || bound < BEYOND_MEMORY) {
             return Trial::Dropped;
         }
@@ -474,8 +474,7 @@ impl<'a> Draft<'a> {
     /// The most elements that a step can make, or the most terms that it sums.
     fn bound(&self, step: &Step) -> usize {
         let shapes: Vec<&[i64]> = step.uses().filter_map(|used| Some(self.find(used)?.tensor.shape.sizes())).collect();
-        let numel = |sizes: &&[i64]| sizes.iter().fold(1i64, |product, &size| product.saturating_mul(size.max(1)));
-        let numels = || shapes.iter().map(numel);
+        let numels = || shapes.iter().map(|sizes| numel(sizes));
         let indexed = step.args.iter().any(|arg| matches!(arg, Arg::Indices(_)));
         let together = if let Some(terms) = self.terms(step) {
             terms
@@ -502,7 +501,7 @@ impl<'a> Draft<'a> {
     fn terms(&self, step: &Step) -> Option<i64> {
         let info = step.op.info();
         let summands = match info.signature {
-            Signature::MatrixVector | Signature::Matrices | Signature::Batches => 0,
+            Signature::Tensors1D | Signature::MatrixVector | Signature::Matrices | Signature::Batches => 0,
             Signature::Addmm | Signature::Addmv | Signature::BatchSum => 1,
             _ if step.op == Op::Matmul => 0,
             _ => return None,
@@ -511,11 +510,12 @@ impl<'a> Draft<'a> {
             step.uses().map(|used| self.find(used).map(|known| &known.tensor.shape)).collect();
         let shapes = shapes?;
         let (summands, factors) = shapes.split_at_checked(summands)?;
-        let numel = |shape: &&&Shape| shape.numel().max(1) as i64;
+        // A product of no terms has elements all the same.
+        let numel = |shape: &&Shape| numel(shape.sizes());
         let (first, second) = (factors.first()?, factors.get(1)?);
         let inner = first.sizes().last().copied().unwrap_or(1).max(1);
-        let terms = numel(&first).saturating_mul(numel(&second)) / inner;
-        Some(summands.iter().map(|summand| numel(&summand)).fold(terms, i64::max))
+        let terms = numel(first).saturating_mul(numel(second)) / inner;
+        Some(summands.iter().map(numel).fold(terms, i64::max))
     }
 
     /// Notes what came of the last step, which stays.
@@ -586,4 +586,9 @@ impl<'a> Draft<'a> {
     pub fn find(&self, at: ValueRef) -> Option<&Known> {
         self.known.iter().find(|known| known.at == at)
     }
+}
+
+/// The elements of a shape, where a size 0 counts as a 1.
+fn numel(sizes: &[i64]) -> i64 {
+    sizes.iter().fold(1i64, |product, &size| product.saturating_mul(size.max(1)))
 }

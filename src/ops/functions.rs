@@ -263,7 +263,7 @@ macro_rules! functions_rows {
                 compare: Bits,
                 kernel: function(addcdiv),
                 gradient: partials(d) => [
-                    d.gradient(),
+                    d.gradient_keeping(2),
                     d.times(d.gradient(), d.over(d.alpha(), d.operand(2))),
                     d.negative(d.times(
                         d.gradient(),

@@ -14,7 +14,7 @@ mod value;
 use std::sync::Once;
 
 use broadcheck::adapter::{Capability, Hello, Implementation};
-use broadcheck::ops::Op;
+use broadcheck::ops::{Op, Signature};
 use broadcheck::program::{Arg, Outcome, Program, Reply, Step, StepOutcome, TensorValue, VALUE_LIMIT, Value, ValueRef};
 use broadcheck::tensor::{DType, Scalar};
 use tch::Tensor;
@@ -213,8 +213,7 @@ fn within_limit(op: Op, args: &[Argument<'_>]) -> Result<(), Fault> {
     let elements = match op.info().kernel {
         "view" => 0,
         "copy" | "autograd" => tensors.iter().map(|tensor| tensor.numel()).max().unwrap_or(0),
-        // No more elements than in the outer product of the operands.
-        "product" => tensors.iter().fold(1, |product: usize, tensor| product.saturating_mul(tensor.numel().max(1))),
+        "product" => product(op, &tensors),
         "reduction" | "extreme" | "moment" | "norm" => {
             let large = tensors.iter().map(|tensor| tensor.numel()).max().unwrap_or(0);
             if large > VALUE_LIMIT / DType::Complex128.size() {
@@ -247,6 +246,24 @@ fn within_limit(op: Op, args: &[Argument<'_>]) -> Result<(), Fault> {
     // The widest dtype, since the result's own is libtorch's to say.
     let bytes = elements.saturating_mul(DType::Complex128.size());
     if bytes > VALUE_LIMIT { Err(value::too_large(bytes)) } else { Ok(()) }
+}
+
+/// The most elements that a product of tensors can have: those of the outer product, but for the dimension that is summed
+/// over in products of matrices. Where the sizes of that one differ, libtorch refuses them before it takes memory.
+fn product(op: Op, tensors: &[&Tensor]) -> usize {
+    use Signature::*;
+    let (summands, summed) = match op.info().signature {
+        Tensors1D | MatrixVector | Matrices | Batches => (0, true),
+        Addmm | Addmv | BatchSum => (1, true),
+        _ => (0, op == Op::Matmul),
+    };
+    let (summands, factors) = tensors.split_at(summands.min(tensors.len()));
+    let inner = factors.first().filter(|_| summed).and_then(|first| first.size().last().copied());
+    let inner = inner.map_or(1, |size| size.max(1) as usize);
+    let outer = factors.iter().fold(1, |product: usize, tensor| product.saturating_mul(tensor.numel().max(1)));
+    // What no process can have is not made possible by a division.
+    let result = if outer >= ADDRESS_SPACE { outer } else { outer / inner / inner };
+    summands.iter().map(|summand| summand.numel()).fold(result.max(1), usize::max)
 }
 
 impl Fault {

@@ -42,6 +42,13 @@ impl Terms<'_> {
         Ok(Input::Tensor(self.gradient.clone()))
     }
 
+    /// The same, of an operation that keeps operand `at` for the gradients of several others, and so for every one: what
+    /// only one of them needs, libtorch keeps for that one alone.
+    pub(super) fn gradient_keeping(&self, at: usize) -> Result<Input> {
+        self.raw(at)?;
+        self.gradient()
+    }
+
     /// Operand `at`, unless it has been written to since (`SavedVariable::unpack`).
     pub(super) fn raw(&self, at: usize) -> Result<&Input> {
         let machine = self.machine.borrow();

@@ -100,13 +100,15 @@ fn product_and_summand(
     alpha: Scalar,
     added: Option<(&Tensor, Scalar)>,
 ) -> Result<Buffer> {
-    if a.dtype == DType::Bool {
+    let route = Route::of(a, b);
+    if a.dtype == DType::Bool || route == Route::Each {
         check_dtypes("baddbmm", a, b, false)?;
     }
-    // The factors are converted before the dtypes are compared.
-    let alpha = factor::widen(alpha, a.dtype)?;
+    // The other kernels convert the factors before the dtypes are compared.
+    let dtype = if route == Route::Mkl { b.dtype } else { a.dtype };
+    let alpha = factor::widen(alpha, dtype)?;
     let added = match added {
-        Some((summand, beta)) => Some((summand, factor::widen(beta, a.dtype)?)),
+        Some((summand, beta)) => Some((summand, factor::widen(beta, dtype)?)),
         None => None,
     };
     check_dtypes("baddbmm", a, b, false)?;
@@ -248,34 +250,45 @@ fn product_shape(a: &Tensor, b: &Tensor) -> Result<Shape> {
     shape_of(vec![left[0], left[1], right[2]])
 }
 
-/// What the kernel refuses that is taken for these sizes (`bmm_out_or_baddbmm_`): a loop for small matrices, MKL for
-/// large ones of floating-point numbers that lie well, and `addmm_` for each matrix otherwise.
-fn check_dtypes(kernel: &'static str, a: &Tensor, b: &Tensor, alone: bool) -> Result<()> {
-    let (left, right) = (a.shape().sizes(), b.shape().sizes());
-    if left[1] * left[2] * right[2] < 400 {
-        check_kernel(kernel, a.dtype)?;
-        if a.dtype != b.dtype {
-            return Err(ProductFault::ScalarType { expected: a.dtype, found: b.dtype }.into());
-        }
-        return Ok(());
-    }
-    let half = matches!(b.dtype, DType::Float16 | DType::Bfloat16);
-    if b.dtype.category() >= Category::Floating && !half && lies_well(a) && lies_well(b) {
-        if a.dtype != b.dtype {
-            return Err(ProductFault::ScalarType { expected: b.dtype, found: a.dtype }.into());
-        }
-        return Ok(());
-    }
-    if a.dtype != b.dtype {
-        let (first, a, b) = ("mat1", a.dtype, b.dtype);
-        return Err(if alone {
-            ProductFault::MatrixDtypes { a, b }
+/// What multiplies two batches of matrices (`bmm_out_or_baddbmm_`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Route {
+    /// A loop, for small matrices.
+    Loop,
+    /// MKL, for large ones of floating-point numbers that lie well.
+    Mkl,
+    /// `addmm_` for each matrix.
+    Each,
+}
+
+impl Route {
+    fn of(a: &Tensor, b: &Tensor) -> Route {
+        let (left, right) = (a.shape().sizes(), b.shape().sizes());
+        let half = matches!(b.dtype, DType::Float16 | DType::Bfloat16);
+        if left[1] * left[2] * right[2] < 400 {
+            Route::Loop
+        } else if b.dtype.category() >= Category::Floating && !half && lies_well(a) && lies_well(b) {
+            Route::Mkl
         } else {
-            ProductFault::AddmmDtypes { first, a, b }
+            Route::Each
         }
-        .into());
     }
-    check_kernel("addmm_impl_cpu_", a.dtype)
+}
+
+/// What the kernel refuses that is taken for these sizes.
+fn check_dtypes(kernel: &'static str, a: &Tensor, b: &Tensor, alone: bool) -> Result<()> {
+    let same = a.dtype == b.dtype;
+    match Route::of(a, b) {
+        Route::Loop => {
+            check_kernel(kernel, a.dtype)?;
+            if same { Ok(()) } else { Err(ProductFault::ScalarType { expected: a.dtype, found: b.dtype }.into()) }
+        }
+        Route::Mkl if same => Ok(()),
+        Route::Mkl => Err(ProductFault::ScalarType { expected: b.dtype, found: a.dtype }.into()),
+        Route::Each if same => check_kernel("addmm_impl_cpu_", a.dtype),
+        Route::Each if alone => Err(ProductFault::MatrixDtypes { a: a.dtype, b: b.dtype }.into()),
+        Route::Each => Err(ProductFault::AddmmDtypes { first: "mat1", a: a.dtype, b: b.dtype }.into()),
+    }
 }
 
 /// Whether each matrix of a batch is row-major or column-major.
