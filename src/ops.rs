@@ -321,7 +321,7 @@ impl Family {
                 "overlap",
                 "dtype",
             ],
-            Family::Autograd => &["not-expandable", "autograd", "dtype"],
+            Family::Autograd => &["not-expandable", "autograd", "dtype", "output-shape"],
             Family::FrontEnd => &["impossible-size", "size-mismatch"],
         }
     }

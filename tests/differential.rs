@@ -34,6 +34,9 @@ const CASES: u32 = 1000;
 /// Programs that together should have everything.
 const COVERED: u64 = 150_000;
 
+/// What gradients need.
+const AROUND_GRADIENTS: &[Op] = &[Op::Sum, Op::Backward, Op::Grad];
+
 /// Programs for libtorch, and how many of them are in flight together.
 const DIFFERENTIAL: usize = 4000;
 const BATCH: usize = 250;
@@ -214,7 +217,11 @@ fn functional(op: Op, args: Vec<Arg>) -> Step {
 fn the_distribution_leaves_nothing_out() {
     // Large programs would take most of the time, and are made of the same operations.
     let options = Options { large: 0, ..Options::default() };
-    let coverage = Coverage::of(1, COVERED, &options, |_| {});
+    let mut coverage = Coverage::of(1, COVERED, &options, |_| {});
+    // What a loss refuses on the way back takes a loss, operands that broadcast, and a gradient.
+    let of_losses = |op: &Op| op.info().family() == Family::Losses || AROUND_GRADIENTS.contains(op);
+    let losses = Op::ALL.iter().copied().filter(of_losses).collect();
+    coverage += Coverage::of(1, COVERED / 5, &Options { ops: losses, gradients: 4, ..options }, |_| {});
     let gaps: Vec<String> = coverage.gaps(Op::ALL).iter().map(ToString::to_string).collect();
     let steps = coverage.steps;
     println!("{} programs: {} steps accepted, {} refused", coverage.programs, steps.accepted, steps.rejected);
