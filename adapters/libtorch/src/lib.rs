@@ -255,6 +255,7 @@ fn product(op: Op, tensors: &[&Tensor]) -> usize {
     let (summands, summed) = match op.info().signature {
         Tensors1D | MatrixVector | Matrices | Batches => (0, true),
         Addmm | Addmv | BatchSum => (1, true),
+        Addr => (1, false),
         _ => (0, op == Op::Matmul),
     };
     let (summands, factors) = tensors.split_at(summands.min(tensors.len()));
