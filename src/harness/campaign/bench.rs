@@ -17,7 +17,7 @@ use crate::reference::Reference;
 use crate::wording::skeleton;
 
 /// How often an adapter is started until it counts as one that does not start: something else can kill it meanwhile.
-const TRIES: usize = 10;
+const TRIES: usize = 3;
 
 /// How often a program is run alone before the last of several faults is taken for its own.
 const TRIES_ALONE: usize = 8;

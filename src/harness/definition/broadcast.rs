@@ -4,9 +4,9 @@ use crate::ops::{Form, Op, ParamKind, Quirk, Signature};
 use crate::program::{Arg, Program};
 use crate::tensor::{Category, DType, Shape};
 
+use super::LARGEST;
 use super::judge::{Claim, Compared};
 use super::scene::{Known, Rewrite, Scene};
-use super::{LARGEST, LARGEST_PRODUCT};
 
 /// Sizes to expand an operand to: an argument that is a tensor, or one of the tensors of an argument.
 pub(super) struct Expansion {
@@ -22,12 +22,6 @@ pub(super) fn expanded(scene: &Scene) -> Vec<(Program, Claim)> {
             return None;
         }
         let expansions = expansions(scene)?;
-        // A product may take as much memory as all of its operands multiplied.
-        let sizes = expansions.iter().flat_map(|expansion| &expansion.sizes);
-        let together = sizes.fold(1, |product: usize, &size| product.saturating_mul(size.max(1) as usize));
-        if scene.step.op.info().kernel == "product" && together > LARGEST_PRODUCT {
-            return None;
-        }
         let mut rewrite = Rewrite::before(scene);
         let mut last = scene.step.clone();
         for Expansion { argument, part, sizes } in expansions {
