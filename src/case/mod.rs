@@ -9,6 +9,6 @@ pub mod render;
 
 pub use load::{Fault, LoadError, default_folder, load, load_files, load_program};
 pub use model::{
-    Case, Clause, Document, Earlier, Expectation, Expected, ExpectedRejection, Location, Shows, Source, Specification,
+    Case, Clause, Document, Expectation, Expected, ExpectedRejection, Location, Otherwise, Shows, Source, Specification,
 };
 pub use releases::Releases;

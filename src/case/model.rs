@@ -84,8 +84,8 @@ pub struct Case {
     pub program: Program,
     /// What holds, by value of the program.
     pub expect: Vec<(ValueRef, Expectation)>,
-    /// What held in earlier releases of PyTorch instead. A release that no range has counts as the newest.
-    pub earlier: Vec<Earlier>,
+    /// What comes of some values in other releases of PyTorch than the one that the reference is of.
+    pub otherwise: Vec<Otherwise>,
     /// What the document says instead, by value; empty where it agrees with `expect`.
     pub documented: Vec<(ValueRef, Expectation)>,
     /// What really happens, where the document says something else.
@@ -96,12 +96,12 @@ pub struct Case {
     pub location: Location,
 }
 
-/// What held in some releases of PyTorch that are not the newest.
+/// What comes of some values in some releases of PyTorch.
 #[derive(Clone, Debug)]
-pub struct Earlier {
+pub struct Otherwise {
     /// Which ones.
     pub releases: Releases,
-    /// What came of these values then. The others came to what they come to now.
+    /// What comes of these values there. The others come to what they come to everywhere.
     pub expect: Vec<(ValueRef, Expectation)>,
 }
 
@@ -168,17 +168,18 @@ impl Case {
     }
 
     /// What is expected of a value in a release of PyTorch, where that is not what holds now.
-    pub fn earlier_of(&self, value: ValueRef, release: Option<&str>) -> Option<&Expectation> {
-        let ranges = self.earlier.iter().filter(|earlier| release.is_some_and(|it| earlier.releases.contain(it)));
+    pub fn otherwise_of(&self, value: ValueRef, release: Option<&str>) -> Option<&Expectation> {
+        let ranges = self.otherwise.iter().filter(|otherwise| release.is_some_and(|it| otherwise.releases.contain(it)));
         ranges
-            .flat_map(|earlier| &earlier.expect)
+            .flat_map(|otherwise| &otherwise.expect)
             .find(|(other, _)| *other == value)
             .map(|(_, expectation)| expectation)
     }
 
     /// What is expected in a release of PyTorch; what holds now, where there is none.
     pub fn expected_in<'a>(&'a self, release: Option<&str>) -> Vec<(ValueRef, &'a Expectation)> {
-        let of = |(value, now): &'a (ValueRef, Expectation)| (*value, self.earlier_of(*value, release).unwrap_or(now));
+        let of =
+            |(value, now): &'a (ValueRef, Expectation)| (*value, self.otherwise_of(*value, release).unwrap_or(now));
         self.expect.iter().map(of).collect()
     }
 

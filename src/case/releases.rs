@@ -15,14 +15,9 @@ pub struct Releases {
 }
 
 impl Releases {
-    /// Whether a version is one of them. A version that is no version is none: it is taken for the newest.
+    /// Whether a version is one of them. What is no version is none of them.
     pub fn contain(&self, version: &str) -> bool {
         version_of(version).is_some_and(|version| self.range.matches(&version))
-    }
-
-    /// Whether no version is too new for the range: an expectation for it would be the newest one.
-    pub fn is_open(&self) -> bool {
-        self.range.matches(&Version::new(u64::MAX, 0, 0))
     }
 }
 
@@ -81,12 +76,6 @@ mod tests {
         assert!(contain("2.13", "2.13.1") && !contain("2.13", "2.14.0"));
         assert!(contain("<2.16", "2.15.0a0+git1234"));
         assert!(!contain("<2.16", "unknown"));
-    }
-
-    #[test]
-    fn what_is_open_has_the_newest_release() {
-        let open = |range: &str| range.parse::<Releases>().unwrap().is_open();
-        assert!(open(">=2.1") && !open("<2.6") && !open("2.13.0"));
     }
 
     #[test]

@@ -158,9 +158,13 @@ fn judge_all(
         });
         if let Some(control) = &case.control
             && run.verdict == Verdict::Passed
-            && results.get(control.as_str()).is_none_or(|control| control.verdict != Verdict::Passed)
         {
-            run.verdict = Verdict::Uncontrolled { control: control.clone() };
+            match results.get(control.as_str()).map(|control| &control.verdict) {
+                Some(Verdict::Passed) => {}
+                // What is known to be refused wrongly takes the rejections with it that it would have stood up for.
+                Some(known @ Verdict::Diverges { .. }) => run.verdict = known.clone(),
+                _ => run.verdict = Verdict::Uncontrolled { control: control.clone() },
+            }
         }
         judged(tell(case, hello, &candidate.given, run));
     }
@@ -227,8 +231,8 @@ pub fn verdict_beside(case: &Case, hello: &Hello, reply: &Reply, reference: Opti
         return Verdict::Unsupported { what };
     }
     let mut differences = expect::judge(case, hello, reply);
-    let is_earlier = |value| case.earlier_of(value, hello.release()).is_some();
-    let contradicted = case.documented.iter().any(|(value, _)| !is_earlier(*value));
+    let is_otherwise = |value| case.otherwise_of(value, hello.release()).is_some();
+    let contradicted = case.documented.iter().any(|(value, _)| !is_otherwise(*value));
     if contradicted && differences.is_empty() && expect::documented_holds(case, hello, reply) {
         differences.push(Difference {
             value: case
@@ -249,10 +253,10 @@ pub fn verdict_beside(case: &Case, hello: &Hello, reply: &Reply, reference: Opti
         let known: BTreeSet<_> =
             differences.iter().map(|difference| (difference.value.clone(), difference.aspect)).collect();
         // The reference is about what holds now.
-        let earlier = case.expect.iter().filter(|(value, _)| is_earlier(*value));
-        let earlier: BTreeSet<String> = earlier.map(|(value, _)| show::name(&case.program, *value)).collect();
+        let otherwise = case.expect.iter().filter(|(value, _)| is_otherwise(*value));
+        let otherwise: BTreeSet<String> = otherwise.map(|(value, _)| show::name(&case.program, *value)).collect();
         let told = |difference: &Difference| {
-            earlier.contains(&difference.value) || known.contains(&(difference.value.clone(), difference.aspect))
+            otherwise.contains(&difference.value) || known.contains(&(difference.value.clone(), difference.aspect))
         };
         differences
             .extend(compare::compare(&case.program, wanted, got).into_iter().filter(|difference| !told(difference)));

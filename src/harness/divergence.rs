@@ -67,6 +67,8 @@ pub enum Kind {
     ByDesign,
     /// Its documentation is wrong.
     Documentation,
+    /// It was otherwise in this release than in the one that the reference is of.
+    Changed,
 }
 
 /// A case that shows a divergence, and what was observed there.
@@ -75,7 +77,11 @@ pub enum Kind {
 pub struct Witness {
     /// The case.
     pub case: String,
-    /// The outcome of each value that differs, as reports print it.
+    /// Where it was observed, if not in all releases of the divergence.
+    #[serde(default)]
+    pub releases: Option<Releases>,
+    /// The outcome of each value that differs, as reports print it; `*` at its end stands for what is no one thing, as
+    /// memory that nobody has written to.
     #[serde(default)]
     pub observed: BTreeMap<String, String>,
     /// How the implementation broke, for one that does not survive the case.
@@ -90,9 +96,21 @@ impl Divergence {
     }
 }
 
+impl Witness {
+    /// Whether it was observed in this version, if the divergence was.
+    fn is_in(&self, version: &str) -> bool {
+        self.releases.as_ref().is_none_or(|releases| releases.contain(version))
+    }
+}
+
 /// Where the divergences of an implementation of this name stand.
 pub fn file_of(implementation: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("adapters").join(implementation).join("divergences.yaml")
+}
+
+/// Where it stands what its other releases do otherwise.
+pub fn changes_of(implementation: &str) -> PathBuf {
+    file_of(implementation).with_file_name("changes.yaml")
 }
 
 /// Where the findings stand that divergences name.
@@ -105,17 +123,22 @@ pub fn findings_folder() -> PathBuf {
 /// # Errors
 /// When the file cannot be read, or names what is not there.
 pub fn load(hello: &Hello, specification: &Specification) -> Result<Vec<Divergence>, String> {
-    let path = file_of(&hello.name);
     // A name with a path in it is no folder of ours.
-    if hello.name.contains(['/', '\\', '.']) || !path.is_file() {
+    if hello.name.contains(['/', '\\', '.']) {
         return Ok(Vec::new());
     }
-    let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-    let checked = parse(&text, specification).and_then(|divergences| {
-        name_each(&divergences, &folders_of(&hello.name, &findings_folder())?)?;
-        Ok(divergences)
-    });
-    checked.map_err(|error| format!("{}: {error}", path.display()))
+    let mut all = Vec::new();
+    for path in [file_of(&hello.name), changes_of(&hello.name)].into_iter().filter(|path| path.is_file()) {
+        let told = |error: String| format!("{}: {error}", path.display());
+        let text = std::fs::read_to_string(&path).map_err(|error| told(error.to_string()))?;
+        all.extend(parse(&text, specification).map_err(told)?);
+    }
+    if !all.is_empty() {
+        let told = |error| format!("{}: {error}", file_of(&hello.name).display());
+        name_each(&all, &folders_of(&hello.name, &findings_folder()).map_err(told)?).map_err(told)?;
+        once_each(&all, &hello.version).map_err(told)?;
+    }
+    Ok(all)
 }
 
 /// The folders of findings in an implementation.
@@ -163,9 +186,21 @@ fn name_each(divergences: &[Divergence], folders: &BTreeSet<String>) -> Result<(
     }
 }
 
+/// In one version, a case is the witness of one divergence.
+fn once_each(divergences: &[Divergence], version: &str) -> Result<(), String> {
+    let mut seen = BTreeMap::new();
+    for divergence in divergences.iter().filter(|divergence| divergence.is_in(version)) {
+        for witness in divergence.witnesses.iter().filter(|witness| witness.is_in(version)) {
+            if let Some(other) = seen.insert(&witness.case, &divergence.id) {
+                return Err(format!("{}: {} is a witness of {other} already", divergence.id, witness.case));
+            }
+        }
+    }
+    Ok(())
+}
+
 fn parse(text: &str, specification: &Specification) -> Result<Vec<Divergence>, String> {
     let divergences: Vec<Divergence> = serde_yaml::from_str(text).map_err(|error| error.to_string())?;
-    let mut seen = BTreeMap::new();
     for divergence in &divergences {
         let id = &divergence.id;
         if divergence.witnesses.is_empty() && divergence.findings.is_empty() || divergence.releases.is_empty() {
@@ -182,9 +217,6 @@ fn parse(text: &str, specification: &Specification) -> Result<Vec<Divergence>, S
             if witness.observed.is_empty() == witness.broken.is_none() {
                 return Err(format!("{id}: {case}: say either what was `observed` or how it was `broken`"));
             }
-            if let Some(other) = seen.insert(case.clone(), id) {
-                return Err(format!("{id}: {case} is a witness of {other} already"));
-            }
         }
     }
     Ok(divergences)
@@ -192,10 +224,11 @@ fn parse(text: &str, specification: &Specification) -> Result<Vec<Divergence>, S
 
 /// The divergence that a case of this version is a witness of.
 pub fn of_case<'a>(divergences: &'a [Divergence], version: &str, case: &str) -> Option<(&'a Divergence, &'a Witness)> {
-    divergences
-        .iter()
-        .filter(|divergence| divergence.is_in(version))
-        .find_map(|divergence| Some((divergence, divergence.witnesses.iter().find(|witness| witness.case == case)?)))
+    let witness = |divergence: &'a Divergence| {
+        divergence.witnesses.iter().find(|witness| witness.case == case && witness.is_in(version))
+    };
+    let mut there = divergences.iter().filter(|divergence| divergence.is_in(version));
+    there.find_map(|divergence| Some((divergence, witness(divergence)?)))
 }
 
 /// The divergence that a finding in this implementation is: one of its version that applies, with the very signature. What
@@ -214,7 +247,11 @@ pub fn matches(witness: &Witness, differences: &[Difference], seen: &[Seen]) -> 
     let of_value = |difference: &Difference| difference.value.split(['.', ' ']).next().unwrap_or_default().to_owned();
     witness.broken.is_none()
         && differences.iter().all(|difference| witness.observed.contains_key(&of_value(difference)))
-        && witness.observed.iter().all(|(name, pinned)| outcome(name) == Some(pinned.as_str()))
+        && witness.observed.iter().all(|(name, pinned)| outcome(name).is_some_and(|seen| is_pinned(pinned, seen)))
+}
+
+fn is_pinned(pinned: &str, seen: &str) -> bool {
+    pinned.strip_suffix('*').map_or(pinned == seen, |beginning| seen.starts_with(beginning))
 }
 
 /// What is wrong with a case that should diverge and does not, or not so.
@@ -289,8 +326,12 @@ mod tests {
 
     #[test]
     fn only_the_pinned_outcome_is_known() {
-        let witness =
-            Witness { case: "c".to_owned(), observed: [("r".to_owned(), "1".to_owned())].into(), broken: None };
+        let witness = Witness {
+            case: "c".to_owned(),
+            releases: None,
+            observed: [("r".to_owned(), "1".to_owned())].into(),
+            broken: None,
+        };
         let seen = |outcome: &str| vec![Seen { value: "r".to_owned(), outcome: outcome.to_owned(), origin: None }];
         let difference = |value: &str| Difference {
             value: value.to_owned(),
@@ -302,5 +343,36 @@ mod tests {
         assert!(matches(&witness, &[difference("r")], &seen("1")));
         assert!(!matches(&witness, &[difference("r")], &seen("2")), "another wrong outcome");
         assert!(!matches(&witness, &[difference("r"), difference("q")], &seen("1")), "another value too");
+        let observed = [("r".to_owned(), "float32 [2] *".to_owned())].into();
+        let memory = Witness { observed, ..witness };
+        assert!(matches(&memory, &[difference("r")], &seen("float32 [2] [1.0, 2.0]")));
+        assert!(!matches(&memory, &[difference("r")], &seen("float64 [2] [1.0, 2.0]")));
+    }
+
+    #[test]
+    fn a_case_is_the_witness_of_one_divergence_in_a_version() {
+        let entry = |id: &str, releases: &str, own: &str| Divergence {
+            id: id.to_owned(),
+            releases: vec![releases.parse().unwrap()],
+            kind: Kind::Changed,
+            witnesses: vec![Witness {
+                case: "c".to_owned(),
+                releases: Some(own.parse().unwrap()),
+                observed: BTreeMap::new(),
+                broken: None,
+            }],
+            findings: Vec::new(),
+            link: String::new(),
+            why: String::new(),
+            applies: Vec::new(),
+            signature: Vec::new(),
+        };
+        let both = [entry("a", "<2.6", "<2.4"), entry("b", "<2.6", ">=2.4")];
+        let of = |version| of_case(&both, version, "c").map(|(divergence, _)| divergence.id.as_str());
+        assert_eq!((of("2.3.1"), of("2.5.1"), of("2.6.0")), (Some("a"), Some("b"), None));
+        assert_eq!(once_each(&both, "2.3.1"), Ok(()));
+        let twice = [entry("a", "<2.6", "<2.4"), entry("b", "<2.6", "<2.6")];
+        assert!(once_each(&twice, "2.3.1").unwrap_err().contains("b: c is a witness of a already"));
+        assert_eq!(once_each(&twice, "2.5.1"), Ok(()));
     }
 }

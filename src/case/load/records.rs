@@ -8,7 +8,7 @@ use super::expect::{self, Side};
 use super::names::Names;
 use super::node::{Node, Record};
 use super::program;
-use crate::case::model::{Case, Clause, Document, Earlier, Expectation, Location, Shows, Source};
+use crate::case::model::{Case, Clause, Document, Expectation, Location, Otherwise, Shows, Source};
 use crate::case::releases::Releases;
 use crate::program::{Program, ValueRef};
 
@@ -89,7 +89,7 @@ pub fn clause(node: Node<'_>, references: &mut References) -> Option<Clause> {
 
 /// The keys of a case.
 const CASE_KEYS: &[&str] =
-    &["id", "clause", "source", "note", "control", "program", "expect", "earlier", "documented", "why"];
+    &["id", "clause", "source", "note", "control", "program", "expect", "otherwise", "documented", "why"];
 
 /// Reads one record of a file of cases, which all belong to one theme.
 pub fn case(node: Node<'_>, theme: &str, references: &mut References) -> Option<Case> {
@@ -113,8 +113,8 @@ pub fn case(node: Node<'_>, theme: &str, references: &mut References) -> Option<
         _ => {}
     }
 
-    let earlier = match record.get("earlier").zip(names) {
-        Some((node, names)) => earlier(node, names, expect.as_deref().unwrap_or_default()),
+    let otherwise = match record.get("otherwise").zip(names) {
+        Some((node, names)) => otherwise(node, names, expect.as_deref().unwrap_or_default()),
         None => Some(Vec::new()),
     };
 
@@ -127,7 +127,7 @@ pub fn case(node: Node<'_>, theme: &str, references: &mut References) -> Option<
         note: note.map(str::to_owned),
         program: program?,
         expect: expect?,
-        earlier: earlier?,
+        otherwise: otherwise?,
         documented: documented?,
         why: why.map(str::to_owned),
         control,
@@ -144,17 +144,13 @@ pub fn case(node: Node<'_>, theme: &str, references: &mut References) -> Option<
     Some(case)
 }
 
-/// Reads what held in earlier releases. It is about values of which it is said what holds now.
-fn earlier(node: Node<'_>, names: &Names<'_>, now: &[(ValueRef, Expectation)]) -> Option<Vec<Earlier>> {
+/// Reads what holds in other releases. It is about values of which it is said what holds everywhere else.
+fn otherwise(node: Node<'_>, names: &Names<'_>, now: &[(ValueRef, Expectation)]) -> Option<Vec<Otherwise>> {
     let read = |node: Node<'_>| {
-        let record = node.record("what held in earlier releases", &["releases", "expect"])?;
+        let record = node.record("what holds in other releases", &["releases", "expect"])?;
         let releases = record.require("releases").and_then(|node| {
             let parsed = node.text("a range of releases, as `>=2.1, <2.6`")?.parse::<Releases>();
-            let told = parsed.and_then(|range| {
-                let open = "this range has the newest release, of which `expect` tells: give it an end, as `<2.6`";
-                if range.is_open() { Err(open.to_owned()) } else { Ok(range) }
-            });
-            told.map_err(|message| node.fault(message)).ok()
+            parsed.map_err(|message| node.fault(message)).ok()
         });
         let expect = record.require("expect").and_then(|node| {
             let expect = expect::read(node, names, Side::Expect)?;
@@ -165,7 +161,7 @@ fn earlier(node: Node<'_>, names: &Names<'_>, now: &[(ValueRef, Expectation)]) -
             }
             Some(expect)
         });
-        Some(Earlier { releases: releases?, expect: expect? })
+        Some(Otherwise { releases: releases?, expect: expect? })
     };
     let ranges: Vec<_> = list_of(node, "ranges of releases: a list")?.into_iter().map(read).collect();
     ranges.into_iter().collect()
