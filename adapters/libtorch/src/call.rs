@@ -2,10 +2,12 @@
 //! how to run any operation of that signature. No operation is named here.
 //!
 //! Where `tch` has no method for a form or an argument, the call goes to libtorch's dispatcher under the row's schema
-//! name.
+//! name. Everything does without the feature `tch-methods`, for a `tch` that is not the one whose methods the table
+//! names, and after [`dispatch_all`].
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use broadcheck::ops::{Form, Op, ParamKind, REDUCTIONS, Signature};
 use broadcheck::tensor::Scalar;
@@ -39,13 +41,21 @@ impl From<TchError> for Fault {
     }
 }
 
+static DISPATCH_ALL: AtomicBool = AtomicBool::new(false);
+
+/// From now on no method of `tch` is called: every operation goes to libtorch's dispatcher.
+pub fn dispatch_all() {
+    DISPATCH_ALL.store(true, Ordering::Relaxed);
+}
+
 /// Runs one operation.
 pub fn call(op: Op, form: Form, args: &[Argument<'_>], out: Option<&Tensor>) -> Result<Returned, Fault> {
     if out.is_some() != (form == Form::Out) {
         return Err(Fault::Failed(format!("{op}: an out tensor and the form {form:?}")));
     }
     let one = |tensor: Result<Tensor, TchError>| Ok(Returned::Tensor(tensor?));
-    match (method(op), form, args) {
+    let method = if DISPATCH_ALL.load(Ordering::Relaxed) { method(op).dispatched() } else { method(op) };
+    match (method, form, args) {
         (Method::Absent, ..) => Err(Fault::Unsupported(format!("{op}: only PyTorch's Python front end has it"))),
         (Method::Elementwise(methods), _, args) => elementwise(op, &methods, form, args, out),
         (Method::Overloads(choose), _, args) => overload(op, choose, args, out),
@@ -110,16 +120,33 @@ pub enum Method {
     Absent,
 }
 
-/// The methods of an operation on two operands, in the order in which the table lists them.
+impl Method {
+    /// The same without the methods of `tch`.
+    fn dispatched(self) -> Method {
+        match self {
+            Method::Elementwise(_) => Method::Elementwise(Elementwise { functional: None, in_place: None, out: None }),
+            Method::Unary(_)
+            | Method::TwoTensors(_)
+            | Method::Sizes(_)
+            | Method::Dim(_)
+            | Method::TwoDims(_)
+            | Method::Tensors(_)
+            | Method::Einsum(_) => Method::Dispatcher,
+            other => other,
+        }
+    }
+}
+
+/// The methods of an operation on two operands, in the order in which the table lists them; `None` where `tch` has none.
 pub struct Elementwise {
-    functional: fn(&Tensor, &Tensor) -> One,
-    /// `None` where `tch` has no method for it.
+    functional: Option<fn(&Tensor, &Tensor) -> One>,
     in_place: Option<fn(&mut Tensor, &Tensor) -> One>,
-    /// The operands, then the tensor that is written to; `None` where `tch` has no method for it.
+    /// The operands, then the tensor that is written to.
     out: Option<fn(&Tensor, &Tensor, &Tensor) -> One>,
 }
 
 /// One row of the table: kernel shape, signature, `tch` methods.
+#[cfg(feature = "tch-methods")]
 macro_rules! method {
     (front_end $signature:ident []) => { Method::Absent };
     (autograd Backward []) => { Method::Backward };
@@ -136,7 +163,7 @@ macro_rules! method {
     ($shape:ident Division [$($tch:tt)*]) => { method!($shape Binary [$($tch)*]) };
     ($shape:ident Binary [$functional:ident $in_place:tt $out:tt]) => {
         Method::Elementwise(Elementwise {
-            functional: |a, b| a.$functional(b),
+            functional: Some(|a, b| a.$functional(b)),
             in_place: method!(@in_place $in_place),
             out: method!(@out $out),
         })
@@ -156,6 +183,28 @@ macro_rules! method {
     ($shape:ident Einsum [$tch:ident]) => {
         Method::Einsum(|equation, operands| Tensor::$tch(equation, operands, None::<&[i64]>))
     };
+}
+
+/// The same where the methods are another version's: what runs by them goes to the dispatcher.
+#[cfg(not(feature = "tch-methods"))]
+macro_rules! method {
+    (front_end $signature:ident []) => { Method::Absent };
+    (autograd Backward []) => { Method::Backward };
+    (autograd Unary []) => { Method::Grad };
+    ($shape:ident Index []) => { Method::Index };
+    ($shape:ident Truth []) => { Method::Overloads(truth) };
+    ($shape:ident Product []) => { Method::Overloads(product) };
+    ($shape:ident Variance []) => { Method::Overloads(variance) };
+    ($shape:ident Moments []) => { Method::Overloads(variance) };
+    ($shape:ident MaskedFill []) => { Method::Value };
+    ($shape:ident Scatter []) => { Method::Value };
+    ($shape:ident $signature:ident []) => { Method::Dispatcher };
+    ($shape:ident Arithmetic $tch:tt) => { method!($shape Binary $tch) };
+    ($shape:ident Division $tch:tt) => { method!($shape Binary $tch) };
+    ($shape:ident Binary $tch:tt) => {
+        Method::Elementwise(Elementwise { functional: None, in_place: None, out: None })
+    };
+    ($shape:ident $signature:ident $tch:tt) => { Method::Dispatcher };
 }
 
 macro_rules! methods {
@@ -214,10 +263,11 @@ fn elementwise(
     if let Some(alpha) = alpha {
         return dispatch(op, form, &[Argument::Tensor(a), Argument::Tensor(b), alpha.clone()], out);
     }
-    Ok(Returned::Tensor(match (form, out, methods.in_place, methods.out) {
-        (Form::Functional, ..) => (methods.functional)(a, b)?,
-        (Form::InPlace, _, Some(in_place), _) => in_place(&mut a.shallow_clone(), b)?,
-        (Form::Out, Some(out), _, Some(method)) => method(a, b, out)?,
+    let Elementwise { functional, in_place, out: writing } = *methods;
+    Ok(Returned::Tensor(match (form, out, functional, in_place, writing) {
+        (Form::Functional, _, Some(method), ..) => method(a, b)?,
+        (Form::InPlace, _, _, Some(method), _) => method(&mut a.shallow_clone(), b)?,
+        (Form::Out, Some(out), .., Some(method)) => method(a, b, out)?,
         _ => return dispatch(op, form, &[Argument::Tensor(a), Argument::Tensor(b)], out),
     }))
 }

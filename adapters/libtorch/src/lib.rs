@@ -19,6 +19,7 @@ use broadcheck::program::{Arg, Outcome, Program, Reply, Step, StepOutcome, Tenso
 use broadcheck::tensor::{DType, Scalar};
 use tch::Tensor;
 
+pub use call::dispatch_all;
 use call::{Fault, Method};
 use shim::{Argument, Returned};
 use value::Storages;

@@ -14,10 +14,22 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
 namespace {
+
+// `std::optional` since 2.4, and a class of libtorch's own before; libtorch's lists know only the one that it uses itself.
+#if TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR < 4
+template <class T>
+using optional = c10::optional<T>;
+constexpr auto nothing = c10::nullopt;
+#else
+template <class T>
+using optional = std::optional<T>;
+constexpr auto nothing = std::nullopt;
+#endif
 
 // Runs `body` and turns what it throws into text. The texts of `c10::Error` are its `what()`, with the place it was
 // raised at, so that `tch`'s errors and these are one kind.
@@ -70,9 +82,9 @@ c10::IValue to_ivalue(const bc_value& value) {
     case BC_INDICES: {
       // A null pointer is a missing tensor.
       auto tensors = static_cast<const at::Tensor* const*>(value.data);
-      c10::List<std::optional<at::Tensor>> list;
+      c10::List<optional<at::Tensor>> list;
       for (int64_t i = 0; i < value.count; ++i) {
-        list.push_back(tensors[i] ? std::optional<at::Tensor>(*tensors[i]) : std::nullopt);
+        list.push_back(tensors[i] ? optional<at::Tensor>(*tensors[i]) : nothing);
       }
       return c10::IValue(std::move(list));
     }
@@ -257,7 +269,7 @@ char* bc_index(const at::Tensor* self, const bc_index_item* items, int64_t count
     for (int64_t i = 0; i < count; ++i) {
       const auto& item = items[i];
       auto bound = [](int64_t has, int64_t value) {
-        return has ? std::optional<c10::SymInt>(value) : std::nullopt;
+        return has ? optional<c10::SymInt>(value) : nothing;
       };
       switch (item.tag) {
         case BC_NEW_DIM:
@@ -293,7 +305,7 @@ char* bc_read(const at::Tensor* self, void* bytes, int64_t count) {
   return guarded([&] {
     auto whole = self->detach().resolve_conj().resolve_neg().contiguous();
     if (static_cast<int64_t>(whole.nbytes()) != count) throw std::invalid_argument("shim: wrong number of bytes");
-    if (count > 0) std::memcpy(bytes, whole.const_data_ptr(), count);
+    if (count > 0) std::memcpy(bytes, whole.data_ptr(), count);
   });
 }
 
