@@ -11,7 +11,8 @@ use super::{Ending, Failure};
 use crate::adapter::Limits;
 use crate::case;
 use crate::harness::check::{Candidate, Selection, check};
-use crate::harness::event::Event;
+use crate::harness::event::file::{self, Header};
+use crate::harness::event::{Corpus, Event};
 use crate::report::{Run, json, junit, text};
 
 /// Run the specification and say who conforms.
@@ -25,6 +26,7 @@ Examples:
   broadcheck check --impl libtorch@2.13.0 --clause in-place-keeps-shape
   broadcheck check --impl reference --case einsum/
   broadcheck check --impl 'python3 my_adapter.py' --format json
+  broadcheck check --impl libtorch --corpus 1000 --events libtorch.jsonl.gz
 
 Exit codes: 0 conforms, 1 does not conform, 2 could not run.")]
 pub struct Check {
@@ -42,6 +44,16 @@ pub struct Check {
     /// What to print.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
+    /// Also write everything that was seen to this file, for `broadcheck diff` and `broadcheck report`. One that ends in
+    /// .gz is compressed.
+    #[arg(long, value_name = "FILE")]
+    events: Option<PathBuf>,
+    /// After the cases, also run so many generated programs.
+    #[arg(long, value_name = "N")]
+    corpus: Option<u64>,
+    /// The seed of the generated programs.
+    #[arg(long, value_name = "SEED", default_value_t = 0, requires = "corpus")]
+    corpus_seed: u64,
     /// The folder of the specification.
     #[arg(long, value_name = "DIR")]
     spec: Option<PathBuf>,
@@ -58,7 +70,8 @@ impl Check {
     pub fn run(&self) -> Result<Ending, Failure> {
         let specification = case::load(&self.spec.clone().unwrap_or_else(case::default_folder))
             .map_err(|error| format!("the specification cannot be read\n{error}"))?;
-        let selection = Selection { clauses: self.clause.clone(), cases: self.case.clone() };
+        let corpus = self.corpus.map(|programs| Corpus { seed: self.corpus_seed, programs });
+        let selection = Selection { clauses: self.clause.clone(), cases: self.case.clone(), corpus };
         self.check_selection(&specification, &selection)?;
         let given = match self.implementations.as_slice() {
             [] => vec!["reference".to_owned(), "libtorch".to_owned()],
@@ -76,12 +89,19 @@ impl Check {
             .collect::<Result<Vec<_>, Failure>>()?;
 
         let mut run = Run::default();
+        let mut events = Vec::new();
         let progress = Bar::new();
         let totals = check(&specification, &specification.digest, &selection, &mut candidates, |event| {
             progress.show(event);
             run.add(event);
+            if self.events.is_some() {
+                events.push(event.clone());
+            }
         });
         progress.clear();
+        if let Some(path) = &self.events {
+            file::write(path, &Header::now(&specification.digest), &events)?;
+        }
         let report = match self.format {
             Format::Text => text::render(&run),
             Format::Json => json::render(&run),
@@ -130,13 +150,16 @@ impl Bar {
 
     fn show(&self, event: &Event) {
         match event {
-            Event::Started(started) => self.0.set_length(started.cases as u64),
+            Event::Started(started) => {
+                let corpus = started.corpus.map_or(0, |corpus| corpus.programs);
+                self.0.set_length(started.cases as u64 + corpus);
+            }
             Event::Implementation(ready) => {
                 self.0.set_prefix(ready.label.clone());
                 self.0.set_position(0);
             }
-            Event::Judged(_) => self.0.inc(1),
-            Event::Clause(_) | Event::Finished(_) => {}
+            Event::Judged(_) | Event::Generated(_) => self.0.inc(1),
+            Event::Clause(_) | Event::Case(_) | Event::Absent(_) | Event::Finished(_) => {}
         }
     }
 

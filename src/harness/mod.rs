@@ -6,9 +6,11 @@
 pub mod campaign;
 pub mod check;
 pub mod compare;
+pub mod corpus;
 pub mod coverage;
 pub mod definition;
 pub mod divergence;
+pub mod drawing;
 pub mod event;
 pub mod expect;
 pub mod finding;
