@@ -1,6 +1,6 @@
-//! Builds the libtorch adapter from its sources against one libtorch, and tells whether that is needed. Where the C++ of
-//! `tch` does not compile against a release that it was not made for, it is built again with what the compiler missed.
-//! It must not know where the libtorch comes from.
+//! Builds the libtorch adapter from its sources against one libtorch, and tells whether that is needed. Where it does not
+//! compile against a release that it was not made for, it is built again with what the compiler missed, and without `tch`
+//! where that does not help. It must not know where the libtorch comes from.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -17,7 +17,6 @@ use super::error::{InstallError, io_error};
 use super::files::{self, Lock};
 use super::progress::Progress;
 use super::releases::DEFAULT_VERSION;
-use super::workspace::{self, Package};
 
 /// Bytes that a build takes on disk, generously.
 pub(super) const BUILD_SPACE: u64 = 1_500_000_000;
@@ -68,15 +67,15 @@ pub(super) struct Build<'a> {
     pub cxx11_abi: bool,
     /// Changes whenever the libtorch in `root` is another one.
     pub identity: &'a str,
-    /// The version of `tch` to build with; `None` is the one that the adapter's own manifest names.
-    pub tch: Option<&'a str>,
+    /// Whether to build it with `tch`.
+    pub tch: bool,
 }
 
 /// How an adapter was built, kept beside it. Builds after this one begin with what was learnt.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Built {
-    /// The version of `tch`.
-    pub tch: String,
+    /// Whether with `tch`; without, every call goes to libtorch's dispatcher.
+    pub tch: bool,
     /// What it took to compile.
     pub compat: Compat,
 }
@@ -97,26 +96,30 @@ impl Built {
 impl Build<'_> {
     /// Builds the adapter and puts it in its place, in one step for whoever looks on.
     pub(super) fn run(&self, tools: &Tools, source: &Path, progress: &Progress) -> Result<PathBuf, InstallError> {
-        let stamp = stamp(source, self.identity, self.tch).map_err(io_error("read the sources in", source))?;
+        let stamp = stamp(source, self.identity).map_err(io_error("read the sources in", source))?;
         let build = self.build.to_path_buf();
         // Who builds for one libtorch keeps others from doing it for another, as cargo would.
         fs::create_dir_all(&build).map_err(io_error("create", &build))?;
         let _lock = Lock::take(&build.join(".lock"), "an adapter", progress)?;
-        let package = workspace::package(source, self.tch, &self.folder.join("package"))?;
-        let tch = self.tch.map(str::to_string).or_else(|| workspace::own_tch(source)).unwrap_or_default();
-        let known = Built::read(self.folder).filter(|built| built.tch == tch);
-        self.forget_other_libtorch(tools, &package, &build)?;
-        let mut built = Built { compat: known.map(|built| built.compat).unwrap_or_default(), tch };
-        while let Err((error, said)) = self.compile(tools, &package, &built.compat, &build, progress) {
-            // Each try knows more than the one before it, or is the last.
-            if !matches!(error, InstallError::AdapterBuild { .. }) || !built.compat.learn(&said) {
+        self.forget_other_libtorch(tools, source, &build)?;
+        let mut built = Built::read(self.folder).unwrap_or_default();
+        built.tch = self.tch;
+        while let Err((error, said)) = self.compile(tools, source, &built, &build, progress) {
+            if !matches!(error, InstallError::AdapterBuild { .. }) {
                 return Err(error);
             }
-            progress.note(&format!(
-                "libtorch {} is not what tch {} was made for: building again with {}",
-                self.version,
-                built.tch,
+            // Each try knows more than the one before it, or does without `tch`, or was the last.
+            let how = if built.compat.learn(&said) {
                 built.compat.describe()
+            } else if built.tch && !self.is_the_default() {
+                built = Built::default();
+                "no tch: every call goes to libtorch's dispatcher".to_string()
+            } else {
+                return Err(error);
+            };
+            progress.note(&format!(
+                "the adapter does not compile against libtorch {} as it is: again, with {how}",
+                self.version
             ));
         }
         built.write(self.folder)?;
@@ -134,12 +137,12 @@ impl Build<'_> {
 
     /// Forgets what was built against another libtorch, or against another one under the same path: torch-sys watches
     /// the path only. What knows no libtorch stays, and is most of it.
-    fn forget_other_libtorch(&self, tools: &Tools, package: &Package, build: &Path) -> Result<(), InstallError> {
+    fn forget_other_libtorch(&self, tools: &Tools, source: &Path, build: &Path) -> Result<(), InstallError> {
         let note = build.join("libtorch");
         if fs::read_to_string(&note).is_ok_and(|identity| identity == self.identity) {
             return Ok(());
         }
-        let mut command = self.bare_cargo(tools, package);
+        let mut command = self.bare_cargo(tools, source);
         command.args(["clean", "--release", "--locked", "--package", "torch-sys", "--package", PACKAGE]);
         let status = command.arg("--target-dir").arg(build).output().map(|output| output.status);
         if !status.is_ok_and(|status| status.success()) {
@@ -152,8 +155,8 @@ impl Build<'_> {
     fn compile(
         &self,
         tools: &Tools,
-        package: &Package,
-        compat: &Compat,
+        source: &Path,
+        built: &Built,
         build: &Path,
         progress: &Progress,
     ) -> Result<(), (InstallError, Vec<String>)> {
@@ -173,36 +176,34 @@ impl Build<'_> {
                 phase.borrow_mut().detail(format!("compiling {}", name.join(" ")));
             }
         };
-        let mut command = self.cargo(tools, package, compat, build).map_err(silent)?;
+        let mut command = self.cargo(tools, source, built, build).map_err(silent)?;
         let status =
             child::watch(&mut command, hear, || phase.borrow_mut().tick()).map_err(|error| match error.kind() {
                 io::ErrorKind::NotFound => {
                     silent(InstallError::NoCargo { cargo: tools.cargo.to_string_lossy().into_owned() })
                 }
-                _ => silent(io_error("run cargo in", &package.folder)(error)),
+                _ => silent(io_error("run cargo in", source)(error)),
             })?;
         if status.success() { Ok(()) } else { Err((classify(&said, build, log_path), said)) }
     }
 
-    fn bare_cargo(&self, tools: &Tools, package: &Package) -> Command {
+    fn is_the_default(&self) -> bool {
+        self.version.split('+').next() == Some(DEFAULT_VERSION)
+    }
+
+    fn bare_cargo(&self, tools: &Tools, source: &Path) -> Command {
         let mut command = Command::new(&tools.cargo);
         for (name, _) in std::env::vars_os().filter(|(name, _)| !passes(&name.to_string_lossy())) {
             command.env_remove(name);
         }
-        command.current_dir(&package.folder);
+        command.current_dir(source.join("adapters").join("libtorch"));
         command
     }
 
-    fn cargo(
-        &self,
-        tools: &Tools,
-        package: &Package,
-        compat: &Compat,
-        build: &Path,
-    ) -> Result<Command, InstallError> {
-        let mut command = self.bare_cargo(tools, package);
+    fn cargo(&self, tools: &Tools, source: &Path, built: &Built, build: &Path) -> Result<Command, InstallError> {
+        let mut command = self.bare_cargo(tools, source);
         command.args(["rustc", "--release", "--locked", "--bin", BINARY, "--target-dir"]).arg(build);
-        if !package.methods {
+        if !built.tch {
             command.arg("--no-default-features");
         }
         // The program finds its libtorch by itself, without LD_LIBRARY_PATH; beside it in the cache, so that the cache
@@ -214,9 +215,10 @@ impl Build<'_> {
         // What the compiler says is read, so it has to say it in English.
         command.env("CARGO_TERM_COLOR", "never").env("CARGO_TERM_PROGRESS_WHEN", "never").env("LC_ALL", "C");
         command.env("LIBTORCH", self.root).env("LIBTORCH_CXX11_ABI", if self.cxx11_abi { "1" } else { "0" });
-        if self.version.split('+').next() != Some(DEFAULT_VERSION) {
+        if !self.is_the_default() {
             command.env("LIBTORCH_BYPASS_VERSION_CHECK", "1");
         }
+        let compat = &built.compat;
         if !compat.is_empty() {
             let header = self.folder.join("compat.h");
             files::replace(&header, compat.header(self.version).as_bytes()).map_err(io_error("write", &header))?;
@@ -235,11 +237,11 @@ pub(super) fn binary(folder: &Path) -> PathBuf {
 }
 
 /// The adapter, if it is there and no change of its sources has come since. Without sources nothing can have changed.
-pub(super) fn current(folder: &Path, identity: &str, tch: Option<&str>, source: Option<&Path>) -> Option<PathBuf> {
+pub(super) fn current(folder: &Path, identity: &str, source: Option<&Path>) -> Option<PathBuf> {
     let binary = binary(folder);
     let built_from = fs::read_to_string(folder.join("adapter").join("stamp")).ok()?;
     let fresh = match source {
-        Some(source) => stamp(source, identity, tch).ok()? == built_from,
+        Some(source) => stamp(source, identity).ok()? == built_from,
         None => true,
     };
     (fresh && binary.is_file()).then_some(binary)
@@ -264,13 +266,11 @@ fn is_source(folder: &Path) -> bool {
     folder.join("adapters/libtorch/Cargo.toml").is_file() && folder.join("src/lib.rs").is_file()
 }
 
-/// A hash over everything that the adapter's binary depends on: its own sources, broadcheck's, the libtorch, and `tch`.
-fn stamp(source: &Path, identity: &str, tch: Option<&str>) -> io::Result<String> {
-    let tch = tch.filter(|tch| workspace::own_tch(source).as_deref() != Some(*tch));
+/// A hash over everything that the adapter's binary depends on: its own sources, broadcheck's, and the libtorch.
+fn stamp(source: &Path, identity: &str) -> io::Result<String> {
     let mut paths = vec![source.join("Cargo.toml"), source.join("Cargo.lock")];
     collect(&source.join("src"), &mut paths)?;
     collect(&source.join("adapters").join("libtorch"), &mut paths)?;
-    paths.extend(tch.map(|tch| workspace::lock_file(source, tch)));
     paths.sort();
     let mut hasher = Sha256::new();
     hasher.update(identity);
@@ -293,7 +293,7 @@ fn collect(folder: &Path, paths: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
-        let ignored = name.starts_with('.') || name == "target" || name == "releases.toml" || name == "locks";
+        let ignored = name.starts_with('.') || name == "target" || name == "releases.toml";
         let data = [".md", ".yaml", ".yml"].iter().any(|ending| name.ends_with(ending));
         if ignored || data {
             continue;
@@ -398,18 +398,13 @@ mod tests {
         };
         write("src/lib.rs", "a");
         write("adapters/libtorch/src/main.rs", "b");
-        let before = stamp(folder.path(), "x", None).unwrap();
+        let before = stamp(folder.path(), "x").unwrap();
         write("adapters/libtorch/divergences.yaml", "c");
         write("adapters/libtorch/target/release/thing", "d");
-        write("adapters/libtorch/locks/tch-0.1.0.lock", "d");
-        assert_eq!(stamp(folder.path(), "x", None).unwrap(), before);
-        assert_ne!(stamp(folder.path(), "y", None).unwrap(), before);
-        let locked = stamp(folder.path(), "x", Some("0.1.0")).unwrap();
-        assert_ne!(locked, before);
-        write("adapters/libtorch/locks/tch-0.1.0.lock", "f");
-        assert_ne!(stamp(folder.path(), "x", Some("0.1.0")).unwrap(), locked);
+        assert_eq!(stamp(folder.path(), "x").unwrap(), before);
+        assert_ne!(stamp(folder.path(), "y").unwrap(), before);
         write("src/lib.rs", "e");
-        assert_ne!(stamp(folder.path(), "x", None).unwrap(), before);
+        assert_ne!(stamp(folder.path(), "x").unwrap(), before);
     }
 
     #[test]

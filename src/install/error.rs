@@ -71,12 +71,6 @@ pub enum InstallError {
     AdapterBuild { log: PathBuf, tail: String },
 
     #[error(
-        "the adapter cannot be built with tch {tch}, since {} is missing: `adapters/libtorch/lock {tch}` writes it",
-        .lock.display()
-    )]
-    NoLock { tch: String, lock: PathBuf },
-
-    #[error(
         "the adapter's sources (adapters/libtorch) were not found{}: run from a clone of broadcheck, or set \
          BROADCHECK_SOURCE to one", tried_note(.tried)
     )]

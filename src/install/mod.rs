@@ -8,7 +8,6 @@
 //! ```text
 //! CACHE/libtorch/2.13.0/            include/ lib/ install.json, put there by one rename
 //!                       adapter/    the built adapter, and a stamp of what it was built from
-//!                       package/    the adapter's package, where its `tch` is not the one in adapters/libtorch/
 //!                       built.json  how the adapter was built; compat.h, where that took one
 //! CACHE/libtorch/external-3f2a…/    the same, less include/ and lib/, for a libtorch that LIBTORCH points to
 //! CACHE/build/                      cargo's folder, which all adapters share
@@ -39,7 +38,6 @@ mod releases;
 mod requires;
 mod unpack;
 mod wheel;
-mod workspace;
 
 pub use adapter::{Built, Tools};
 pub use compat::Compat;
@@ -150,7 +148,8 @@ struct Record {
     cxx11_abi: bool,
     /// Changes whenever the libtorch is another one.
     identity: String,
-    /// The version of the `tch` crate that belongs to the release, where it is known.
+    /// The version of the `tch` crate that belongs to the release, if one does.
+    #[serde(default)]
     tch: Option<String>,
     /// Nobody had pinned it: its hash is that of what arrived.
     #[serde(default)]
@@ -209,7 +208,7 @@ impl Installer {
             version: &record.version,
             cxx11_abi: record.cxx11_abi,
             identity: &record.identity,
-            tch: self.tch(&record),
+            tch: self.catalog.with_tch(&record.version),
         };
         let adapter = build.run(&self.tools, source, progress)?;
         Ok(record.installed(&place.folder, adapter))
@@ -314,7 +313,7 @@ impl Installer {
     /// The whole result, if nothing is left to do: no process is started, and nothing written.
     fn ready(&self, place: &Place) -> Option<Installed> {
         let record = Record::of(place)?;
-        let adapter = adapter::current(&place.folder, &record.identity, self.tch(&record), self.source.as_deref())?;
+        let adapter = adapter::current(&place.folder, &record.identity, self.source.as_deref())?;
         Some(record.installed(&place.folder, adapter))
     }
 
@@ -341,12 +340,6 @@ impl Installer {
         };
         catalog.put(release);
         files::replace(&path, catalog.to_toml().as_bytes()).map_err(io_error("write", &path))
-    }
-
-    /// The `tch` that the adapter is built with: that of the release, or of the newest release before it. The catalogue
-    /// may have changed since the release was installed.
-    fn tch<'a>(&'a self, record: &'a Record) -> Option<&'a str> {
-        self.catalog.tch_for(&record.version).or(record.tch.as_deref())
     }
 
     fn lock(&self, place: &Place, progress: &Progress) -> Result<Lock, InstallError> {
@@ -406,7 +399,11 @@ impl Installer {
         let cxx11_abi = elf::cxx11_abi(&staging.join("lib/libc10.so")).unwrap_or(release.cxx11_abi);
         let mut sha256 = release.sha256.clone();
         if release.first_use {
-            let arrived = arrived(release, &downloads.used, cxx11_abi, files::tree_size(&staging))?;
+            let arrived =
+                arrived(release, &downloads.used, cxx11_abi, files::tree_size(&staging)).inspect_err(|_| {
+                    let _ = files::remove_folder(&staging);
+                    let _ = files::remove_folder(&downloads.folder);
+                })?;
             sha256.clone_from(&arrived.sha256);
             self.trust(arrived)?;
         }
@@ -416,7 +413,7 @@ impl Installer {
             target: release.target.clone(),
             cxx11_abi,
             identity: sha256,
-            tch: Some(release.tch.clone()),
+            tch: release.tch.clone(),
             first_use: release.first_use,
             root: None,
             wheels: downloads.used,
@@ -475,16 +472,12 @@ impl Record {
 }
 
 /// The entry of a release, from what has arrived of it.
-fn arrived(
-    release: &Release,
-    used: &[WheelRecord],
-    cxx11_abi: bool,
-    unpacked: u64,
-) -> Result<Release, InstallError> {
-    let is_torch = |wheel: &&WheelRecord| wheel.file.starts_with("torch-");
-    let torch = used.iter().find(is_torch).ok_or_else(|| InstallError::Pip {
+fn arrived(release: &Release, used: &[WheelRecord], cxx11_abi: bool, unpacked: u64) -> Result<Release, InstallError> {
+    let wanted =
+        |file: &str| file.strip_prefix(&format!("torch-{}", release.version)).map(|rest| rest.starts_with(['-', '+']));
+    let torch = used.iter().find(|wheel| wanted(&wheel.file) == Some(true)).ok_or_else(|| InstallError::Pip {
         wanted: format!("torch=={}", release.version),
-        detail: "what it brought is no wheel of torch".to_string(),
+        detail: format!("it brought {}", used.first().map_or("nothing", |wheel| wheel.file.as_str())),
     })?;
     // torch-VERSION-PYTHON-ABI-PLATFORM.whl
     let tags: Vec<&str> = torch.file.trim_end_matches(".whl").split('-').collect();

@@ -76,8 +76,7 @@ pub(super) fn newest(program: &OsStr, package: &str) -> Result<String, InstallEr
     let mut command = Command::new(program);
     command.args(["-m", "pip", "index", "versions", "--disable-pip-version-check", "--no-input", package]);
     let output = command.env("LC_ALL", "C.UTF-8").output();
-    let output =
-        output.map_err(|_| InstallError::NoPython { python: program.to_string_lossy().into_owned() })?;
+    let output = output.map_err(|_| InstallError::NoPython { python: program.to_string_lossy().into_owned() })?;
     let text = String::from_utf8_lossy(&output.stdout);
     if !output.status.success() {
         return Err(classify(&String::from_utf8_lossy(&output.stderr), program, package, Path::new(".")));

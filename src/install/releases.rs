@@ -14,8 +14,10 @@ pub const DEFAULT_VERSION: &str = "2.13.0";
 pub struct Release {
     /// The release, as PyTorch numbers it.
     pub version: String,
-    /// The version of the `tch` crate that the adapter is built with.
-    pub tch: String,
+    /// The version of the `tch` crate that the adapter is built with; without one, every call goes to libtorch's
+    /// dispatcher.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tch: Option<String>,
     /// Operating system and processor, as [`this_target`] gives them.
     pub target: String,
     /// File name of the wheel that holds it.
@@ -127,12 +129,12 @@ impl Catalog {
         }
     }
 
-    /// The `tch` that a libtorch of this version is built with: that of its release, else of the newest release before
-    /// it. `None` for what is older than all of them.
-    pub(super) fn tch_for(&self, version: &str) -> Option<&str> {
+    /// Whether the adapter for a libtorch of this version is built with `tch`: as that of its release is, else as that of
+    /// the newest release before it.
+    pub(super) fn with_tch(&self, version: &str) -> bool {
         let version = numbers(version.split('+').next().unwrap_or(version));
         let older = self.releases.iter().filter(|release| numbers(&release.version) <= version);
-        older.max_by_key(|release| numbers(&release.version)).map(|release| release.tch.as_str())
+        older.max_by_key(|release| numbers(&release.version)).is_some_and(|release| release.tch.is_some())
     }
 
     /// Puts a release in the place of one of the same version and target, or adds it.
@@ -185,6 +187,12 @@ mod tests {
         let catalog = Catalog::built_in();
         let release = catalog.find_for(DEFAULT_VERSION, "linux-x86_64").unwrap();
         assert!(release.wheel.contains(&release.platform) && release.wheel.contains(&release.version));
+        // The manifest names the `tch` of the default release, and there is no other.
+        let manifest = include_str!("../../adapters/libtorch/Cargo.toml");
+        for tch in catalog.releases().iter().filter_map(|release| release.tch.as_ref()) {
+            assert!(manifest.contains(&format!("tch = {{ version = \"={tch}\"")), "{tch}");
+        }
+        assert!(release.tch.is_some());
         let hashes = release.also.iter().map(|known| &known.sha256).chain([&release.sha256]);
         for hash in hashes {
             assert!(hash.len() == 64 && hash.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')), "{hash}");
@@ -207,8 +215,7 @@ mod tests {
         assert!(future.first_use && future.sha256.is_empty() && future.wheel.is_empty());
         assert_eq!((&future.tch, future.cxx11_abi), (&newest.tch, newest.cxx11_abi));
         assert_eq!(future.known_sha256("torch-99.1.0-x.whl"), None);
-        assert_eq!(catalog.tch_for("99.1.0+cpu"), Some(newest.tch.as_str()));
-        assert_eq!(catalog.tch_for("1.13.1"), None);
+        assert!(catalog.with_tch("99.1.0+cpu") && !catalog.with_tch("2.0.1") && !catalog.with_tch("1.13.1"));
     }
 
     #[test]

@@ -2,8 +2,7 @@
 //! how to run any operation of that signature. No operation is named here.
 //!
 //! Where `tch` has no method for a form or an argument, the call goes to libtorch's dispatcher under the row's schema
-//! name. Everything does without the feature `tch-methods`, for a `tch` that is not the one whose methods the table
-//! names, and after [`dispatch_all`].
+//! name. Everything goes there in an adapter that is built without `tch`, and after [`dispatch_all`].
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -11,9 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use broadcheck::ops::{Form, Op, ParamKind, REDUCTIONS, Signature};
 use broadcheck::tensor::Scalar;
-use tch::{TchError, Tensor};
-
-use crate::shim::{self, Argument, Operator, Raised, Returned};
+use crate::shim::{self, Argument, Error, Operator, Raised, Returned, Tensor};
 
 /// Why a call has no result.
 #[derive(Debug)]
@@ -32,13 +29,40 @@ impl From<Raised> for Fault {
     }
 }
 
-impl From<TchError> for Fault {
-    fn from(error: TchError) -> Fault {
+#[cfg(feature = "tch")]
+impl From<Error> for Fault {
+    fn from(error: Error) -> Fault {
         match error {
-            TchError::Torch(what) => Fault::Raised(what),
+            Error::Torch(what) => Fault::Raised(what),
             other => Fault::Failed(other.to_string()),
         }
     }
+}
+
+/// Whether the libtorch that is linked has the operation. Old releases lack some; those of Python's front end none has.
+pub fn has(op: Op) -> bool {
+    match method(op) {
+        Method::Absent => false,
+        Method::Index | Method::Backward | Method::Grad => true,
+        _ => {
+            let (name, overload) = schema(op);
+            Operator::find(name, overload).is_some()
+        }
+    }
+}
+
+/// What libtorch lacks of an operation that it has, in the words of the answer to a program that asks for it.
+pub fn lacks(op: Op) -> Vec<String> {
+    let overloads: &[&'static str] = match method(op) {
+        Method::Overloads(_) if op.info().signature == Signature::Truth => &["", "all_out", "dim", "out", "dims", "dims_out"],
+        _ => &[],
+    };
+    let (name, _) = schema(op);
+    overloads.iter().filter(|overload| Operator::find(name, overload).is_none()).map(|it| no_overload(op, it)).collect()
+}
+
+fn no_overload(op: Op, overload: &str) -> String {
+    format!("{op}: libtorch has no overload {overload:?}")
 }
 
 static DISPATCH_ALL: AtomicBool = AtomicBool::new(false);
@@ -53,7 +77,7 @@ pub fn call(op: Op, form: Form, args: &[Argument<'_>], out: Option<&Tensor>) -> 
     if out.is_some() != (form == Form::Out) {
         return Err(Fault::Failed(format!("{op}: an out tensor and the form {form:?}")));
     }
-    let one = |tensor: Result<Tensor, TchError>| Ok(Returned::Tensor(tensor?));
+    let one = |tensor: Result<Tensor, Error>| Ok(Returned::Tensor(tensor?));
     let method = if DISPATCH_ALL.load(Ordering::Relaxed) { method(op).dispatched() } else { method(op) };
     match (method, form, args) {
         (Method::Absent, ..) => Err(Fault::Unsupported(format!("{op}: only PyTorch's Python front end has it"))),
@@ -94,9 +118,10 @@ pub fn call(op: Op, form: Form, args: &[Argument<'_>], out: Option<&Tensor>) -> 
     }
 }
 
-type One = Result<Tensor, TchError>;
+type One = Result<Tensor, Error>;
 
 /// How an operation is run: a signature and `tch`'s methods for it.
+#[cfg_attr(not(feature = "tch"), allow(dead_code))] // Without `tch` nothing runs by its methods.
 pub enum Method {
     /// Two operands, either of which may be a number, and perhaps a factor for the second.
     Elementwise(Elementwise),
@@ -105,7 +130,7 @@ pub enum Method {
     Sizes(fn(&Tensor, &[i64]) -> One),
     Dim(fn(&Tensor, i64) -> One),
     TwoDims(fn(&Tensor, i64, i64) -> One),
-    Tensors(fn(&[&Tensor]) -> Result<Vec<Tensor>, TchError>),
+    Tensors(fn(&[&Tensor]) -> Result<Vec<Tensor>, Error>),
     /// By schema name, under the overload that the arguments decide.
     Overloads(for<'a> fn(&[Argument<'a>]) -> Option<Overload<'a>>),
     Einsum(fn(&str, &[&Tensor]) -> One),
@@ -146,7 +171,7 @@ pub struct Elementwise {
 }
 
 /// One row of the table: kernel shape, signature, `tch` methods.
-#[cfg(feature = "tch-methods")]
+#[cfg(feature = "tch")]
 macro_rules! method {
     (front_end $signature:ident []) => { Method::Absent };
     (autograd Backward []) => { Method::Backward };
@@ -185,8 +210,8 @@ macro_rules! method {
     };
 }
 
-/// The same where the methods are another version's: what runs by them goes to the dispatcher.
-#[cfg(not(feature = "tch-methods"))]
+/// The same without `tch`: what would run by its methods goes to the dispatcher.
+#[cfg(not(feature = "tch"))]
 macro_rules! method {
     (front_end $signature:ident []) => { Method::Absent };
     (autograd Backward []) => { Method::Backward };
@@ -367,7 +392,7 @@ fn overload(
     }
     match Operator::find(schema(op).0, overload) {
         Some(operator) => Ok(operator.call(&args, out)?),
-        None => Err(Fault::Unsupported(format!("{op}: libtorch has no overload {overload:?}"))),
+        None => Err(Fault::Unsupported(no_overload(op, overload))),
     }
 }
 

@@ -7,7 +7,7 @@ use std::os::fd::AsFd;
 use std::process::ExitCode;
 
 use broadcheck::adapter::{Implementation, serve};
-use broadcheck_libtorch::{Libtorch, dispatch_all};
+use broadcheck_libtorch::{Libtorch, dispatch_all, set_threads};
 
 const HELP: &str = "\
 broadcheck-libtorch: libtorch as an adapter of broadcheck
@@ -56,8 +56,7 @@ fn run(args: &[String]) -> Result<(), Box<dyn std::error::Error>> {
         }
     }
     let replies = private_stdout()?;
-    tch::set_num_threads(threads);
-    tch::set_num_interop_threads(threads);
+    set_threads(threads);
     serve(&mut Libtorch::new(), io::stdin().lock(), BufWriter::new(replies))?;
     Ok(())
 }

@@ -2,11 +2,13 @@
 
 #include "shim.h"
 
+#include <ATen/Parallel.h>
 #include <ATen/ScalarOps.h>
 #include <ATen/TensorIndexing.h>
 #include <ATen/Version.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/stack.h>
+#include <ATen/ops/empty.h>
 #include <c10/util/Exception.h>
 #include <c10/util/Logging.h>
 #include <torch/csrc/api/include/torch/version.h>
@@ -160,6 +162,11 @@ void bc_start() {
   c10::WarningUtils::set_warnAlways(true);
 }
 
+void bc_set_threads(int threads) {
+  at::set_num_threads(threads);
+  at::set_num_interop_threads(threads);
+}
+
 char* bc_config() { return strdup(at::show_config().c_str()); }
 
 char* bc_header_version() { return strdup(TORCH_VERSION); }
@@ -252,6 +259,41 @@ char* bc_call(const char* name, const char* overload, const bc_value* args, int6
       *result = tensors(several);
     }
   });
+}
+
+char* bc_tensor(const void* data, int64_t count, const int64_t* sizes, int64_t dims, int64_t kind,
+                at::Tensor** result) {
+  return guarded([&] {
+    auto tensor = at::empty(at::IntArrayRef(sizes, dims), at::TensorOptions(static_cast<at::ScalarType>(kind)));
+    if (static_cast<int64_t>(tensor.nbytes()) != count) throw std::invalid_argument("shim: wrong number of bytes");
+    if (count > 0) std::memcpy(tensor.data_ptr(), data, count);
+    *result = new at::Tensor(std::move(tensor));
+  });
+}
+
+at::Tensor* bc_clone(const at::Tensor* self) { return new at::Tensor(*self); }
+
+void bc_free_tensor(at::Tensor* self) { delete self; }
+
+int bc_defined(const at::Tensor* self) { return self->defined(); }
+
+int64_t bc_kind(const at::Tensor* self) { return static_cast<int64_t>(self->scalar_type()); }
+
+int64_t bc_dims(const at::Tensor* self) { return self->dim(); }
+
+void bc_layout(const at::Tensor* self, int64_t* sizes, int64_t* strides) {
+  for (int64_t dim = 0; dim < self->dim(); ++dim) {
+    sizes[dim] = self->sizes()[dim];
+    strides[dim] = self->strides()[dim];
+  }
+}
+
+char* bc_grad(const at::Tensor* self, at::Tensor** result) {
+  return guarded([&] { *result = new at::Tensor(self->grad()); });
+}
+
+char* bc_set_requires_grad(const at::Tensor* self, int requires_grad) {
+  return guarded([&] { self->set_requires_grad(requires_grad != 0); });
 }
 
 char* bc_wrapped_number(const bc_value* value, at::Tensor** result) {
