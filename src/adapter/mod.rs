@@ -57,6 +57,13 @@ pub struct Hello {
     pub lacks: Vec<String>,
 }
 
+impl Hello {
+    /// Which release of PyTorch it is, if it is one: what holds may depend on that.
+    pub fn release(&self) -> Option<&str> {
+        ["libtorch", "pytorch"].contains(&self.name.as_str()).then_some(self.version.as_str())
+    }
+}
+
 /// Something that an implementation may lack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
