@@ -1,11 +1,12 @@
 //! `broadcheck check`: the specification on implementations.
 
 use std::io::{IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::report::Format;
 use super::runner::{Named, did_you_mean};
 use super::{Ending, Failure};
 use crate::adapter::Limits;
@@ -13,7 +14,7 @@ use crate::case;
 use crate::harness::check::{Candidate, Selection, check};
 use crate::harness::event::file::{self, Header};
 use crate::harness::event::{Corpus, Event};
-use crate::report::{Run, json, junit, text};
+use crate::report::Run;
 
 /// Run the specification and say who conforms.
 ///
@@ -45,8 +46,9 @@ pub struct Check {
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
     /// Also write everything that was seen to this file, for `broadcheck diff` and `broadcheck report`. One that ends in
-    /// .gz is compressed.
-    #[arg(long, value_name = "FILE")]
+    /// .gz is compressed. In a folder, the file is named after the implementation, and shares with the others what is the
+    /// same for all.
+    #[arg(long, value_name = "FILE|DIR/")]
     events: Option<PathBuf>,
     /// After the cases, also run so many generated programs.
     #[arg(long, value_name = "N")]
@@ -57,13 +59,6 @@ pub struct Check {
     /// The folder of the specification.
     #[arg(long, value_name = "DIR")]
     spec: Option<PathBuf>,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Format {
-    Text,
-    Json,
-    Junit,
 }
 
 impl Check {
@@ -100,13 +95,9 @@ impl Check {
         });
         progress.clear();
         if let Some(path) = &self.events {
-            file::write(path, &Header::now(&specification.digest), &events)?;
+            keep(path, &Header::now(&specification.digest), &events, &run)?;
         }
-        let report = match self.format {
-            Format::Text => text::render(&run),
-            Format::Json => json::render(&run),
-            Format::Junit => junit::render(&run),
-        };
+        let report = self.format.render(&run);
         // A reader that has seen enough, such as `head`, is no failure.
         let _ = anstream::stdout().write_all(report.as_bytes());
         Ok(if totals.conforms { Ending::Conforms } else { Ending::Differs })
@@ -131,6 +122,26 @@ impl Check {
         }
         Ok(())
     }
+}
+
+/// Writes the events to a file, or to one of their own in a folder.
+fn keep(path: &Path, header: &Header, events: &[Event], run: &Run) -> Result<(), Failure> {
+    if !path.is_dir() && !path.as_os_str().to_string_lossy().ends_with('/') {
+        return Ok(file::write(path, header, events)?);
+    }
+    let [ready] = run.implementations.as_slice() else {
+        let folder = path.display();
+        return Err(
+            format!("--events {folder} is a folder, where each file has one implementation: give one --impl").into()
+        );
+    };
+    let whole = run.started.as_ref().is_some_and(|started| started.cases == started.of);
+    if !whole {
+        let folder = path.display();
+        return Err(format!("--events {folder} is a folder, for whole runs: leave out --case and --clause").into());
+    }
+    let name = format!("{}.jsonl.gz", ready.label.replace([' ', '/'], "-"));
+    Ok(file::write_sharing(&path.join(name), header, events)?)
 }
 
 /// What to do about an unknown id.

@@ -9,7 +9,8 @@ use crate::reference::Reference;
 
 use super::divergence::{self, Divergence};
 use super::event::{
-    CaseStated, ClauseStated, Corpus, Event, ImplementationReady, Judged, Seen, Started, Stated, Tally, Totals, Verdict,
+    Call, CaseStated, ClauseStated, Corpus, Event, ImplementationReady, Judged, Seen, Started, Stated, Tally, Totals,
+    Verdict,
 };
 use super::runner::{Runner, label};
 use super::{Difference, compare, corpus, drawing, expect, show};
@@ -155,7 +156,12 @@ fn case_stated(case: &Case) -> CaseStated {
         source: case.source.clone(),
         location: place(case),
         program: render::program(&case.program),
-        calls: case.program.steps.iter().map(show::call).collect(),
+        calls: case
+            .program
+            .steps
+            .iter()
+            .map(|step| Call { value: step.name.clone(), call: show::call(step) })
+            .collect(),
         expected: stated(&case.expect),
         documented: stated(&case.documented),
         why: case.why.clone(),

@@ -22,7 +22,8 @@ const BATCH: u64 = 256;
 /// Runs the corpus on an implementation and tells of every program, in order.
 pub fn run(corpus: Corpus, candidate: &mut Candidate, mut each: impl FnMut(Generated)) -> CorpusTally {
     let hello = candidate.runner.hello();
-    let options = Options::default();
+    // Those that are comparable with anything like libtorch, whoever runs them: the same for all.
+    let options = Options::comparable(&Reference.hello());
     let (mut tally, mut hash) = (CorpusTally::default(), Sha256::new());
     for start in (0..corpus.programs).step_by(BATCH as usize) {
         let batch: Vec<Made> =

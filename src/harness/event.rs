@@ -88,8 +88,8 @@ pub struct CaseStated {
     pub location: String,
     /// The program, as YAML.
     pub program: String,
-    /// What is called, step by step, as in `add_`.
-    pub calls: Vec<String>,
+    /// What is called, step by step.
+    pub calls: Vec<Call>,
     /// What is expected, by value.
     pub expected: Vec<Stated>,
     /// What the document says instead, by value; empty where it says the same.
@@ -107,6 +107,16 @@ pub struct CaseStated {
     /// How the shapes of its operands line up, where they are broadcast together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drawing: Option<Drawing>,
+}
+
+/// A step, for people.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Call {
+    /// The name of its result.
+    pub value: String,
+    /// What is called, as in `add_`.
+    pub call: String,
 }
 
 /// What is said of one value.
