@@ -52,6 +52,9 @@ pub struct Hello {
     /// What else it can do.
     #[serde(default, deserialize_with = "known")]
     pub capabilities: Vec<Capability>,
+    /// What it lacks of operations that it has, such as an overload: with these very texts it answers `unsupported`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lacks: Vec<String>,
 }
 
 impl Hello {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::releases::Releases;
 use crate::error::Class;
@@ -23,7 +23,8 @@ pub struct Specification {
 }
 
 /// A document that makes statements.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Document {
     /// How cases name it.
     pub id: String,
@@ -58,14 +59,15 @@ pub enum Shows {
 }
 
 /// A place in a document.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Source {
     /// The document's id.
     pub doc: String,
     /// The section's heading.
     pub section: String,
     /// Which example of the section, from 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub example: Option<u32>,
 }
 

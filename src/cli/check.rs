@@ -1,18 +1,20 @@
 //! `broadcheck check`: the specification on implementations.
 
 use std::io::{IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::report::Format;
 use super::runner::{Named, did_you_mean};
 use super::{Ending, Failure};
 use crate::adapter::Limits;
 use crate::case;
 use crate::harness::check::{Candidate, Selection, check};
-use crate::harness::event::Event;
-use crate::report::{Run, json, junit, text};
+use crate::harness::event::file::{self, Header};
+use crate::harness::event::{Corpus, Event};
+use crate::report::Run;
 
 /// Run the specification and say who conforms.
 ///
@@ -25,6 +27,7 @@ Examples:
   broadcheck check --impl libtorch@2.13.0 --clause in-place-keeps-shape
   broadcheck check --impl reference --case einsum/
   broadcheck check --impl 'python3 my_adapter.py' --format json
+  broadcheck check --impl libtorch --corpus 1000 --events libtorch.jsonl.gz
 
 Exit codes: 0 conforms, 1 does not conform, 2 could not run.")]
 pub struct Check {
@@ -42,23 +45,28 @@ pub struct Check {
     /// What to print.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
+    /// Also write everything that was seen to this file, for `broadcheck diff` and `broadcheck report`. One that ends in
+    /// .gz is compressed. In a folder, the file is named after the implementation, and shares with the others what is the
+    /// same for all.
+    #[arg(long, value_name = "FILE|DIR/")]
+    events: Option<PathBuf>,
+    /// After the cases, also run so many generated programs.
+    #[arg(long, value_name = "N")]
+    corpus: Option<u64>,
+    /// The seed of the generated programs.
+    #[arg(long, value_name = "SEED", default_value_t = 0, requires = "corpus")]
+    corpus_seed: u64,
     /// The folder of the specification.
     #[arg(long, value_name = "DIR")]
     spec: Option<PathBuf>,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Format {
-    Text,
-    Json,
-    Junit,
 }
 
 impl Check {
     pub fn run(&self) -> Result<Ending, Failure> {
         let specification = case::load(&self.spec.clone().unwrap_or_else(case::default_folder))
             .map_err(|error| format!("the specification cannot be read\n{error}"))?;
-        let selection = Selection { clauses: self.clause.clone(), cases: self.case.clone() };
+        let corpus = self.corpus.map(|programs| Corpus { seed: self.corpus_seed, programs });
+        let selection = Selection { clauses: self.clause.clone(), cases: self.case.clone(), corpus };
         self.check_selection(&specification, &selection)?;
         let given = match self.implementations.as_slice() {
             [] => vec!["reference".to_owned(), "libtorch".to_owned()],
@@ -76,17 +84,20 @@ impl Check {
             .collect::<Result<Vec<_>, Failure>>()?;
 
         let mut run = Run::default();
+        let mut events = Vec::new();
         let progress = Bar::new();
         let totals = check(&specification, &specification.digest, &selection, &mut candidates, |event| {
             progress.show(event);
             run.add(event);
+            if self.events.is_some() {
+                events.push(event.clone());
+            }
         });
         progress.clear();
-        let report = match self.format {
-            Format::Text => text::render(&run),
-            Format::Json => json::render(&run),
-            Format::Junit => junit::render(&run),
-        };
+        if let Some(path) = &self.events {
+            keep(path, &Header::now(&specification.digest), &events, &run)?;
+        }
+        let report = self.format.render(&run);
         // A reader that has seen enough, such as `head`, is no failure.
         let _ = anstream::stdout().write_all(report.as_bytes());
         Ok(if totals.conforms { Ending::Conforms } else { Ending::Differs })
@@ -113,6 +124,26 @@ impl Check {
     }
 }
 
+/// Writes the events to a file, or to one of their own in a folder.
+fn keep(path: &Path, header: &Header, events: &[Event], run: &Run) -> Result<(), Failure> {
+    if !path.is_dir() && !path.as_os_str().to_string_lossy().ends_with('/') {
+        return Ok(file::write(path, header, events)?);
+    }
+    let [ready] = run.implementations.as_slice() else {
+        let folder = path.display();
+        return Err(
+            format!("--events {folder} is a folder, where each file has one implementation: give one --impl").into()
+        );
+    };
+    let whole = run.started.as_ref().is_some_and(|started| started.cases == started.of);
+    if !whole {
+        let folder = path.display();
+        return Err(format!("--events {folder} is a folder, for whole runs: leave out --case and --clause").into());
+    }
+    let name = format!("{}.jsonl.gz", ready.label.replace([' ', '/'], "-"));
+    Ok(file::write_sharing(&path.join(name), header, events)?)
+}
+
 /// What to do about an unknown id.
 const LIST: &str = "`broadcheck check --format json` lists them all";
 
@@ -130,13 +161,16 @@ impl Bar {
 
     fn show(&self, event: &Event) {
         match event {
-            Event::Started(started) => self.0.set_length(started.cases as u64),
+            Event::Started(started) => {
+                let corpus = started.corpus.map_or(0, |corpus| corpus.programs);
+                self.0.set_length(started.cases as u64 + corpus);
+            }
             Event::Implementation(ready) => {
                 self.0.set_prefix(ready.label.clone());
                 self.0.set_position(0);
             }
-            Event::Judged(_) => self.0.inc(1),
-            Event::Clause(_) | Event::Finished(_) => {}
+            Event::Judged(_) | Event::Generated(_) => self.0.inc(1),
+            Event::Clause(_) | Event::Case(_) | Event::Absent(_) | Event::Finished(_) => {}
         }
     }
 

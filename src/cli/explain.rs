@@ -8,10 +8,10 @@ use clap::Args;
 use super::{Ending, Failure, ops};
 use crate::adapter::Implementation;
 use crate::error::Rejection;
+use crate::harness::drawing;
 use crate::ops::{Form, Op, ParamKind, Signature};
 use crate::program::{Arg, Input, Outcome, Program, Rejected, Step, Value, ValueRef};
 use crate::reference::Reference;
-use crate::tensor::shape::{Alignment, align};
 use crate::tensor::{Buffer, DType, Layout, Scalar, Shape};
 use crate::wording;
 
@@ -158,23 +158,26 @@ fn by_the_rules(form: Form, target: &Shape, broadcast: Result<Shape, Rejection>)
 
 /// A column for each dimension, a row for each shape, the result below, then the rule of each dimension in words.
 fn draw(shapes: &[Shape], form: Form, text: &mut String) {
-    let rank = shapes.iter().map(Shape::rank).max().unwrap_or(0);
+    let named: Vec<(String, Shape)> =
+        shapes.iter().cloned().enumerate().map(|(at, shape)| (letter(at), shape)).collect();
+    let drawing = drawing::draw(String::new(), &named, form);
+    let rank = drawing.dimensions.len();
     if rank == 0 {
         text.push_str("no shape has a dimension, so there is nothing to line up\n\n");
         return;
     }
-    let columns: Vec<Column> = (0..rank).map(|dim| Column::new(shapes, dim, rank, form)).collect();
-    let width = columns.iter().map(|column| column.width).max().unwrap_or(1).max(2);
+    let sizes = drawing.dimensions.iter().flat_map(|dimension| dimension.sizes.iter().flatten());
+    let width = sizes.map(|size| size.to_string().len()).max().unwrap_or(1).max(2);
     let _ = write!(text, "{FAINT}{:<10}", "dimension");
     for dim in 0..rank {
         let _ = write!(text, "  {dim:>width$}");
     }
     let _ = writeln!(text, "{FAINT:#}");
-    for (at, shape) in shapes.iter().enumerate() {
-        let _ = write!(text, "{:<10}", letter(at));
-        for (dim, column) in columns.iter().enumerate() {
-            let style = if column.conflict { BAD } else { Style::new() };
-            match shape.aligned(dim, rank) {
+    for (at, (name, shape)) in named.iter().enumerate() {
+        let _ = write!(text, "{name:<10}");
+        for dimension in &drawing.dimensions {
+            let style = if dimension.conflict { BAD } else { Style::new() };
+            match dimension.sizes[at] {
                 Some(size) => {
                     let _ = write!(text, "  {style}{size:>width$}{style:#}");
                 }
@@ -187,10 +190,10 @@ fn draw(shapes: &[Shape], form: Form, text: &mut String) {
     }
     let _ = writeln!(text, "{:<10}{}", "", "─".repeat((width + 2) * rank));
     let _ = write!(text, "{:<10}", "result");
-    for column in &columns {
-        match column.result {
+    for dimension in &drawing.dimensions {
+        match dimension.result {
             Some(size) => {
-                let style = if column.conflict { BAD } else { GOOD };
+                let style = if dimension.conflict { BAD } else { GOOD };
                 let _ = write!(text, "  {style}{size:>width$}{style:#}");
             }
             None => {
@@ -199,66 +202,11 @@ fn draw(shapes: &[Shape], form: Form, text: &mut String) {
         }
     }
     text.push_str("\n\n");
-    for (dim, column) in columns.iter().enumerate().rev() {
-        let mark = if column.conflict { format!("{BAD}✗{BAD:#}") } else { format!("{GOOD}✓{GOOD:#}") };
-        let _ = writeln!(text, "{mark} dimension {dim}: {}", column.rule);
+    for (dim, dimension) in drawing.dimensions.iter().enumerate().rev() {
+        let mark = if dimension.conflict { format!("{BAD}✗{BAD:#}") } else { format!("{GOOD}✓{GOOD:#}") };
+        let _ = writeln!(text, "{mark} dimension {dim}: {}", dimension.rule);
     }
     text.push('\n');
-}
-
-/// What one dimension comes to.
-struct Column {
-    result: Option<i64>,
-    conflict: bool,
-    rule: String,
-    width: usize,
-}
-
-impl Column {
-    fn new(shapes: &[Shape], dim: usize, rank: usize, form: Form) -> Column {
-        let sizes: Vec<Option<i64>> = shapes.iter().map(|shape| shape.aligned(dim, rank)).collect();
-        let width = sizes.iter().flatten().map(|size| size.to_string().len()).max().unwrap_or(1);
-        let mut result = None;
-        for size in &sizes {
-            result = match align(result, *size) {
-                Alignment::Equal(size) | Alignment::Left(size) | Alignment::Right(size) => Some(size),
-                Alignment::Mismatch { a, b } => {
-                    let first = |wanted| sizes.iter().position(|size| *size == Some(wanted)).map(letter);
-                    let (left, right) = (first(a).unwrap_or_default(), first(b).unwrap_or_default());
-                    let rule = format!("{left} has {a} and {right} has {b}: they differ and neither is 1");
-                    return Column { result: None, conflict: true, rule, width };
-                }
-            };
-        }
-        let size = result.unwrap_or(1);
-        if form == Form::InPlace && sizes[0] != Some(size) {
-            let target = sizes[0].map_or("has no such dimension".to_owned(), |target| format!("has size {target}"));
-            let rule = format!("broadcasts to {size}, but the target {target} and may not change shape");
-            return Column { result: Some(size), conflict: true, rule, width };
-        }
-        Column { result: Some(size), conflict: false, rule: rule(&sizes, size), width }
-    }
-}
-
-/// The rule that decides a dimension which broadcasts.
-fn rule(sizes: &[Option<i64>], result: i64) -> String {
-    let have = |wanted: &dyn Fn(Option<i64>) -> bool, what: &str| {
-        let names: Vec<String> =
-            sizes.iter().enumerate().filter(|(_, size)| wanted(**size)).map(|(at, _)| letter(at)).collect();
-        let (last, others) = names.split_last()?;
-        Some(match others {
-            [] => format!("{last} has {what}"),
-            others => format!("{} and {last} have {what}", others.join(", ")),
-        })
-    };
-    let missing = have(&|size| size.is_none(), "no such dimension (counts as 1)");
-    let ones = have(&|size| size == Some(1) && result != 1, "1");
-    let reasons: Vec<String> = missing.into_iter().chain(ones).collect();
-    match (reasons.is_empty(), result) {
-        (true, result) => format!("all have {result}"),
-        (false, 1) => reasons.join(" and "),
-        (false, result) => format!("{}, expanded to {result}", reasons.join(" and ")),
-    }
 }
 
 fn result_shape(value: &Value) -> String {

@@ -4,12 +4,16 @@ mod bisect;
 mod campaign;
 mod check;
 mod coverage;
+mod diff;
+mod events;
 mod explain;
 mod fuzz;
 mod libtorch;
+mod matrix;
 mod merge;
 mod mutants;
 mod ops;
+mod report;
 mod runner;
 
 use std::process::ExitCode;
@@ -26,6 +30,7 @@ use clap::{Parser, Subcommand};
 Examples:
   broadcheck check                     the whole specification on the reference and on libtorch
   broadcheck fuzz --seconds 600        generated programs on libtorch, judged by the reference
+  broadcheck diff 2.12.1 2.13.0        what changed between two releases
   broadcheck explain 5,1,4,1 3,1,1     why two shapes broadcast, or do not
   broadcheck libtorch install          fetch libtorch and build its adapter
 
@@ -41,12 +46,15 @@ enum Command {
     Bisect(bisect::Bisect),
     Check(check::Check),
     Coverage(coverage::Coverage),
+    Diff(diff::Diff),
     Explain(explain::Explain),
     Fuzz(fuzz::Fuzz),
     Libtorch(libtorch::Libtorch),
+    Matrix(matrix::Matrix),
     Merge(merge::Merge),
     Mutants(mutants::Mutants),
     Ops(ops::Ops),
+    Report(report::Report),
 }
 
 /// How a command ended.
@@ -67,12 +75,15 @@ pub fn main() -> ExitCode {
         Command::Bisect(command) => command.run(),
         Command::Check(command) => command.run(),
         Command::Coverage(command) => command.run(),
+        Command::Diff(command) => command.run(),
         Command::Explain(command) => command.run(),
         Command::Fuzz(command) => command.run(),
         Command::Libtorch(command) => libtorch::run(&command).map(|()| Ending::Conforms).map_err(Failure::from),
+        Command::Matrix(command) => command.run(),
         Command::Merge(command) => command.run(),
         Command::Mutants(command) => command.run(),
         Command::Ops(command) => command.run(),
+        Command::Report(command) => command.run(),
     };
     match result {
         Ok(Ending::Conforms) => ExitCode::SUCCESS,

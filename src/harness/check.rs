@@ -3,14 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::adapter::{Fault, Hello, Implementation, unsupported_by};
-use crate::case::{Case, Specification};
-use crate::program::{Outcome, Program, Reply};
+use crate::case::{Case, Expectation, Specification, render};
+use crate::program::{Outcome, Program, Reply, ValueRef};
 use crate::reference::Reference;
 
 use super::divergence::{self, Divergence};
-use super::event::{ClauseStated, Event, ImplementationReady, Judged, Seen, Started, Tally, Totals, Verdict};
+use super::event::{
+    Call, CaseStated, ClauseStated, Corpus, Event, ImplementationReady, Judged, Seen, Started, Stated, Tally, Totals,
+    Verdict,
+};
 use super::runner::{Runner, label};
-use super::{Difference, compare, expect, show};
+use super::{Difference, compare, corpus, drawing, expect, show};
 
 /// Which cases to run. Empty lists choose everything.
 #[derive(Clone, Debug, Default)]
@@ -19,6 +22,8 @@ pub struct Selection {
     pub clauses: Vec<String>,
     /// Case ids, or beginnings of them.
     pub cases: Vec<String>,
+    /// Generated programs to run after the cases; none unless they are asked for.
+    pub corpus: Option<Corpus>,
 }
 
 impl Selection {
@@ -65,10 +70,14 @@ pub fn check(
         cases: chosen.len(),
         of: specification.cases.len(),
         documents: specification.documents.clone(),
+        corpus: selection.corpus,
     }));
     let clauses = stated(specification, &chosen);
     for clause in &clauses {
         sink(&Event::Clause(clause.clone()));
+    }
+    for case in &chosen {
+        sink(&Event::Case(Box::new(case_stated(case))));
     }
 
     let mut totals = Totals::default();
@@ -95,6 +104,10 @@ pub fn check(
             }
             sink(&Event::Judged(Box::new(judged)));
         });
+        if let Some(corpus) = selection.corpus {
+            let told = corpus::run(corpus, candidate, |generated| sink(&Event::Generated(Box::new(generated))));
+            tally.corpus = Some(told);
+        }
         totals.implementations.push(tally);
     }
     totals.unexecuted_clauses =
@@ -106,8 +119,11 @@ pub fn check(
 
 /// Nothing failed, every implementation did something, and every clause was executed somewhere.
 fn conforms(totals: &Totals) -> bool {
+    let green = |tally: &Tally| {
+        tally.failed == 0 && tally.passed > 0 && tally.corpus.as_ref().is_none_or(|corpus| corpus.differ == 0)
+    };
     !totals.implementations.is_empty()
-        && totals.implementations.iter().all(|tally| tally.failed == 0 && tally.passed > 0)
+        && totals.implementations.iter().all(green)
         && totals.unexecuted_clauses.is_empty()
 }
 
@@ -123,6 +139,41 @@ fn stated(specification: &Specification, chosen: &[&Case]) -> Vec<ClauseStated> 
         })
         .filter(|clause| !clause.cases.is_empty())
         .collect()
+}
+
+fn case_stated(case: &Case) -> CaseStated {
+    let stated = |expectations: &[(ValueRef, Expectation)]| {
+        let one = |(value, expectation): &(ValueRef, Expectation)| Stated {
+            value: show::name(&case.program, *value),
+            outcome: show::expectation(&case.program, expectation),
+        };
+        expectations.iter().map(one).collect()
+    };
+    let values: Vec<ValueRef> = case.expect.iter().map(|(value, _)| *value).collect();
+    CaseStated {
+        id: case.id.clone(),
+        clauses: case.clauses.clone(),
+        source: case.source.clone(),
+        location: place(case),
+        program: render::program(&case.program),
+        calls: case
+            .program
+            .steps
+            .iter()
+            .map(|step| Call { value: step.name.clone(), call: show::call(step) })
+            .collect(),
+        expected: stated(&case.expect),
+        documented: stated(&case.documented),
+        why: case.why.clone(),
+        note: case.note.clone(),
+        control: case.control.clone(),
+        drawing: drawing::of_case(&case.program, &Reference.run(&case.program), &values),
+    }
+}
+
+/// Where a case stands.
+fn place(case: &Case) -> String {
+    format!("{}:{}", case.location.file.display(), case.location.line)
 }
 
 /// Runs the chosen cases, and the controls that they need, and judges them in the order of the specification.
@@ -273,11 +324,12 @@ fn tell(case: &Case, hello: &Hello, given: &str, run: CaseRun) -> Judged {
     let says = |(value, expectation): &(_, _)| {
         format!("{} = {}", show::name(&case.program, *value), show::expectation(&case.program, expectation))
     };
+    let exact = run.reply.as_ref().map(|reply| show::exact(&case.program, reply)).unwrap_or_default();
     Judged {
         case: case.id.clone(),
         clauses: case.clauses.clone(),
         source: case.source.clone(),
-        location: format!("{}:{}", case.location.file.display(), case.location.line),
+        location: place(case),
         implementation: label(hello),
         given: given.to_owned(),
         verdict: run.verdict,
@@ -286,6 +338,7 @@ fn tell(case: &Case, hello: &Hello, given: &str, run: CaseRun) -> Judged {
             .then(|| case.documented.iter().map(says).collect::<Vec<_>>().join("; ")),
         why: case.why.clone(),
         outcome: run.reply.map(|reply| seen(&case.program, &reply)).unwrap_or_default(),
+        exact,
     }
 }
 

@@ -247,7 +247,7 @@ impl Coverage {
 }
 
 /// Whether the tensors of an operation are broadcast together, element by element.
-fn broadcasts(op: Op) -> bool {
+pub(super) fn broadcasts(op: Op) -> bool {
     let info = op.info();
     let tensors = info.signature.params().iter().filter(|param| is_operand(param.kind)).count();
     // What a tensor is filled with has one element.

@@ -1,29 +1,39 @@
-//! What a run tells. Every report is written from these alone.
+//! What a run tells. Every report is written from these alone. `file.rs` keeps them; nothing else here does input or
+//! output.
 
-use serde::Serialize;
+pub mod file;
+
+use serde::{Deserialize, Serialize};
 
 use crate::case::{Document, Source};
 
 use super::Difference;
 
 /// Something that happened, in the order in which it did.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Event {
     /// The run begins: which specification, and how much of it.
     Started(Started),
     /// A statement of the documents.
     Clause(ClauseStated),
+    /// A case of the specification, as it is for every implementation.
+    Case(Box<CaseStated>),
     /// An implementation is there.
     Implementation(ImplementationReady),
+    /// An implementation should have been there, and could not be run.
+    Absent(Absent),
     /// A case was judged on one implementation.
     Judged(Box<Judged>),
+    /// A program of the seeded corpus was judged on one implementation.
+    Generated(Box<Generated>),
     /// The run is over.
     Finished(Totals),
 }
 
 /// The run begins.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Started {
     /// The version of broadcheck.
     pub broadcheck: String,
@@ -35,10 +45,24 @@ pub struct Started {
     pub of: usize,
     /// The documents.
     pub documents: Vec<Document>,
+    /// The generated programs that are run after the cases.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub corpus: Option<Corpus>,
+}
+
+/// Generated programs that are the same everywhere: the first so many of a seed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Corpus {
+    /// The seed.
+    pub seed: u64,
+    /// How many programs.
+    pub programs: u64,
 }
 
 /// A statement of the documents.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ClauseStated {
     /// Its id.
     pub id: String,
@@ -50,8 +74,100 @@ pub struct ClauseStated {
     pub cases: Vec<String>,
 }
 
+/// A case of the specification, for people: what stands in it, whoever runs it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CaseStated {
+    /// Its id.
+    pub id: String,
+    /// The statements that it tests.
+    pub clauses: Vec<String>,
+    /// Where it comes from.
+    pub source: Source,
+    /// Where it stands: file and line.
+    pub location: String,
+    /// The program, as YAML.
+    pub program: String,
+    /// What is called, step by step.
+    pub calls: Vec<Call>,
+    /// What is expected, by value.
+    pub expected: Vec<Stated>,
+    /// What the document says instead, by value; empty where it says the same.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub documented: Vec<Stated>,
+    /// What really happens, where the document says something else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// Why the case is there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// The accepting case without which a rejection counts for nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub control: Option<String>,
+    /// How the shapes of its operands line up, where they are broadcast together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drawing: Option<Drawing>,
+}
+
+/// A step, for people.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Call {
+    /// The name of its result.
+    pub value: String,
+    /// What is called, as in `add_`.
+    pub call: String,
+}
+
+/// What is said of one value.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stated {
+    /// Its name.
+    pub value: String,
+    /// What should come of it, as text.
+    pub outcome: String,
+}
+
+/// How shapes line up.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Drawing {
+    /// The call, as in `x.add_(y)`.
+    pub call: String,
+    /// The shapes, each with its name.
+    pub operands: Vec<Operand>,
+    /// The dimensions, from the first to the last.
+    pub dimensions: Vec<Dimension>,
+}
+
+/// A shape in a drawing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Operand {
+    /// Its name.
+    pub name: String,
+    /// Its sizes.
+    pub shape: Vec<i64>,
+}
+
+/// What one dimension comes to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Dimension {
+    /// The size of each operand there; `None` where it has no such dimension.
+    pub sizes: Vec<Option<i64>>,
+    /// The size of the result; `None` where there is none.
+    pub result: Option<i64>,
+    /// Whether it is a reason for a rejection.
+    pub conflict: bool,
+    /// The rule that decides it, in words.
+    pub rule: String,
+}
+
 /// An implementation is there.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ImplementationReady {
     /// How reports call it.
     pub label: String,
@@ -65,8 +181,25 @@ pub struct ImplementationReady {
     pub build: String,
 }
 
+/// An implementation should have been there, and could not be run: a row without data, not a missing row.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Absent {
+    /// How reports call it, as in `libtorch 2.0.1`.
+    pub label: String,
+    /// How the command line calls it.
+    pub given: String,
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// Why it could not be run.
+    pub reason: String,
+}
+
 /// A case was judged on one implementation.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Judged {
     /// The case.
     pub case: String,
@@ -88,24 +221,130 @@ pub struct Judged {
     pub document_says: Option<String>,
     /// What really happens, where the document says something else.
     pub why: Option<String>,
-    /// What came of every value, by name.
+    /// What came of every value, by name, cut where it is long.
     pub outcome: Vec<Seen>,
+    /// The same and more, uncut: what another implementation has to equal.
+    pub exact: Vec<Exact>,
 }
 
 /// What came of one value.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Seen {
     /// Its name.
     pub value: String,
     /// The outcome, as text.
     pub outcome: String,
     /// The function of the library that refused, where it tells.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
 }
 
+/// What exactly came of one value: of a step, of one of its results (`r.0`), or of an input (`x after`) that is not what
+/// it was.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Exact {
+    /// Its name.
+    pub value: String,
+    /// What it is.
+    pub is: Came,
+    /// The warnings of the step; with its first result, where it has several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
+}
+
+/// What came of a value.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Came {
+    /// A tensor.
+    Tensor {
+        /// Its dtype.
+        dtype: String,
+        /// Its sizes.
+        shape: Vec<i64>,
+        /// Its strides, where they are told.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        strides: Option<Vec<i64>>,
+        /// The storage that it is in, by the first value there.
+        storage: String,
+        /// Its elements. A digest stands for what is too long.
+        elements: String,
+    },
+    /// Something else than a tensor: a shape, a number, `None`.
+    Other(String),
+    /// A rejection.
+    Rejected {
+        /// Its portable class, where it is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        class: Option<String>,
+        /// Its text.
+        message: String,
+    },
+    /// The step needs a value that is missing.
+    NotRun {
+        /// The missing value.
+        missing: String,
+    },
+    /// The implementation declares that it cannot do this.
+    Unsupported(String),
+    /// The adapter failed.
+    Failed(String),
+}
+
+/// A program of the seeded corpus was judged on one implementation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Generated {
+    /// Its number in the corpus.
+    pub program: u64,
+    /// What is called, step by step.
+    pub calls: Vec<String>,
+    /// What came of each step without the elements, as text; empty where nothing came.
+    pub outline: String,
+    /// A digest of everything that came of it, elements included; empty where nothing came.
+    pub digest: String,
+    /// The verdict of the reference.
+    pub verdict: Agreement,
+}
+
+/// Whether an implementation agrees with the reference on a generated program.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Agreement {
+    /// It does.
+    Agrees,
+    /// It is wrong in a way that is known.
+    Known {
+        /// The divergence.
+        divergence: String,
+    },
+    /// It does not.
+    Differs {
+        /// The signature of the finding.
+        signature: String,
+        /// What differs.
+        differences: Vec<Difference>,
+        /// The program, as YAML.
+        yaml: String,
+    },
+    /// It crashed, hung, or broke the protocol.
+    Broken {
+        /// What happened.
+        fault: String,
+        /// The program, as YAML.
+        yaml: String,
+    },
+    /// It declares that it cannot do this.
+    Unsupported {
+        /// What it lacks.
+        what: String,
+    },
+}
+
 /// How a case ended on an implementation.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "is")]
 pub enum Verdict {
     /// Everything is as expected.
@@ -144,7 +383,8 @@ pub enum Verdict {
 }
 
 /// The run in numbers.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Totals {
     /// For each implementation, in order.
     pub implementations: Vec<Tally>,
@@ -155,7 +395,8 @@ pub struct Totals {
 }
 
 /// One implementation in numbers.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Tally {
     /// Its label.
     pub implementation: String,
@@ -167,6 +408,25 @@ pub struct Tally {
     pub diverging: usize,
     /// Cases that it declares it cannot do.
     pub unsupported: usize,
+    /// The programs of the corpus, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub corpus: Option<CorpusTally>,
+}
+
+/// The programs of the corpus on one implementation, in numbers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CorpusTally {
+    /// SHA-256 over the programs: what was made of the seed.
+    pub digest: String,
+    /// Programs on which it agrees with the reference.
+    pub agree: u64,
+    /// Programs on which it is wrong in a way that is known.
+    pub known: u64,
+    /// Programs on which it differs, or which broke it.
+    pub differ: u64,
+    /// Programs that it declares it cannot do.
+    pub unsupported: u64,
 }
 
 impl Verdict {

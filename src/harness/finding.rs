@@ -5,11 +5,10 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::adapter::{Fault, FaultKind};
-use crate::ops::Form;
 use crate::program::Program;
 use crate::wording::skeleton;
 
-use super::{Aspect, Difference};
+use super::{Aspect, Difference, show};
 
 /// Who says what an outcome should have been.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -68,11 +67,7 @@ impl Finding {
         let first = differences.first()?;
         let name = first.value.split(['.', ' ']).next();
         let step = program.steps.iter().find(|step| Some(step.name.as_str()) == name);
-        let call = step.map_or("input".to_owned(), |step| match step.form {
-            Form::Functional => step.op.name().to_owned(),
-            Form::InPlace => format!("{}_", step.op.name()),
-            Form::Out => format!("{} out=", step.op.name()),
-        });
+        let call = step.map_or("input".to_owned(), show::call);
         // A rejection is in its words; what was accepted instead says nothing of the cause.
         let refused = |text: &str| if text.starts_with("rejected") { skeleton(text) } else { "a value".to_owned() };
         let text = match first.aspect {

@@ -6,12 +6,15 @@
 pub mod campaign;
 pub mod check;
 pub mod compare;
+pub mod corpus;
 pub mod coverage;
 pub mod definition;
 pub mod divergence;
+pub mod drawing;
 pub mod event;
 pub mod expect;
 pub mod finding;
+pub mod matrix;
 pub mod mutants;
 pub mod runner;
 pub mod show;

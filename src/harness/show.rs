@@ -1,10 +1,16 @@
 //! Values as text, for people: short, on one line, unmistakable.
 
+use std::fmt::Write as _;
+
 use sha2::{Digest, Sha256};
 
 use crate::case::{Expectation, Expected};
-use crate::program::{Outcome, Program, Reply, StorageRef, TensorValue, Value, ValueRef};
+use crate::ops::Form;
+use crate::program::{Outcome, Program, Reply, Step, StorageRef, TensorValue, Value, ValueRef};
 use crate::tensor::{Buffer, DType, Layout, Scalar, Shape, shape::bracketed};
+
+use super::event::{Came, Exact as Saw};
+use super::expect::class_of;
 
 /// How many elements are written out for a reader who wants the gist.
 const ELEMENTS: usize = 24;
@@ -65,15 +71,24 @@ pub fn tensor_at(tensor: &TensorValue, at: usize) -> String {
 }
 
 fn tensor_up_to(most: usize, tensor: &TensorValue) -> String {
+    format!("{} {} {}", tensor.dtype, tensor.shape, tensor_elements(most, tensor))
+}
+
+fn tensor_elements(most: usize, tensor: &TensorValue) -> String {
     if tensor.data.is_empty() && !tensor.shape.sizes().contains(&0) {
-        return format!("{} {} too large to be shown", tensor.dtype, tensor.shape);
+        return "too large to be shown".to_owned();
     }
     // What is cut off is not written first: a view can have millions of elements.
     let whole = tensor.data.len() / tensor.dtype.size();
     let shown = &tensor.data[..whole.min(most) * tensor.dtype.size()];
     let scalars = Buffer::from_bytes(tensor.dtype, shown).expect("whole elements").scalars();
     let elements: Vec<String> = scalars.into_iter().map(|scalar| element(scalar, tensor.dtype)).collect();
-    format!("{} {} {}", tensor.dtype, tensor.shape, nested(&elements, &tensor.shape, most))
+    nested(&elements, &tensor.shape, most)
+}
+
+/// SHA-256 in hexadecimal.
+pub fn digest(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Elements, nested as the shape nests them; cut after a few.
@@ -191,6 +206,69 @@ pub fn reply(program: &Program, reply: &Reply) -> String {
     text.lines.join("\n") + "\n"
 }
 
+/// What is called in a step: `add`, `add_`, or `add out=`.
+pub fn call(step: &Step) -> String {
+    match step.form {
+        Form::Functional => step.op.name().to_owned(),
+        Form::InPlace => format!("{}_", step.op.name()),
+        Form::Out => format!("{} out=", step.op.name()),
+    }
+}
+
+/// Everything that came of a program, as data; of the inputs, those that are not what they were.
+pub fn exact(program: &Program, reply: &Reply) -> Vec<Saw> {
+    let mut storages = Exact { program, storages: Vec::new(), lines: Vec::new() };
+    let mut saw = Vec::new();
+    for (step, answer) in program.steps.iter().zip(&reply.steps) {
+        let came: Vec<(String, Came)> = match &answer.outcome {
+            Outcome::Value(Value::Tensor(tensor)) => vec![(step.name.clone(), storages.came(&step.name, tensor))],
+            Outcome::Value(Value::Tensors(tensors)) => {
+                let named = tensors.iter().enumerate().map(|(part, tensor)| (format!("{}.{part}", step.name), tensor));
+                named.map(|(name, tensor)| (name.clone(), storages.came(&name, tensor))).collect()
+            }
+            Outcome::Value(other) => vec![(step.name.clone(), Came::Other(value(other)))],
+            Outcome::Rejected(rejected) => {
+                let class = class_of(rejected).map(|class| class.name().to_owned());
+                vec![(step.name.clone(), Came::Rejected { class, message: rejected.message.clone() })]
+            }
+            Outcome::Unsupported(what) => vec![(step.name.clone(), Came::Unsupported(what.clone()))],
+            Outcome::Blocked(value) => {
+                vec![(step.name.clone(), Came::NotRun { missing: program.value_name(*value).to_owned() })]
+            }
+            Outcome::Failed(message) => vec![(step.name.clone(), Came::Failed(message.clone()))],
+        };
+        let mut warnings = answer.warnings.clone();
+        saw.extend(came.into_iter().map(|(value, is)| Saw { value, is, warnings: std::mem::take(&mut warnings) }));
+    }
+    for (input, tensor) in program.inputs.iter().zip(&reply.inputs) {
+        let strides = Layout::contiguous(input.shape.clone()).strides;
+        let as_it_was = (input.dtype, &input.shape, &input.data) == (tensor.dtype, &tensor.shape, &tensor.data)
+            && tensor.strides.as_ref().is_none_or(|told| *told == strides);
+        if !as_it_was {
+            let is = storages.came(&input.name, tensor);
+            saw.push(Saw { value: format!("{} after", input.name), is, warnings: Vec::new() });
+        }
+    }
+    saw
+}
+
+/// What came of each step without the elements, on one line.
+pub fn outline(saw: &[Saw]) -> String {
+    let one = |saw: &Saw| {
+        let is = match &saw.is {
+            Came::Tensor { dtype, shape, .. } => format!("{dtype} {}", bracketed(shape)),
+            Came::Other(_) => "no tensor".to_owned(),
+            Came::Rejected { message, .. } => format!("rejected: {message}"),
+            Came::NotRun { .. } => "not run".to_owned(),
+            Came::Unsupported(what) => format!("unsupported: {what}"),
+            Came::Failed(message) => format!("failed: {message}"),
+        };
+        let warnings: String = saw.warnings.iter().map(|warning| format!(" (warning: {warning})")).collect();
+        format!("{} = {is}{warnings}", saw.value)
+    };
+    saw.iter().map(one).collect::<Vec<_>>().join("; ")
+}
+
 struct Exact<'a> {
     program: &'a Program,
     /// The storages that are no input's, each with the first value that lies in it.
@@ -202,7 +280,7 @@ impl Exact<'_> {
     fn tensor(&mut self, heading: &str, name: &str, tensor: &TensorValue) {
         self.lines.push(format!("{heading} = {}", tensor_up_to(EXACT_ELEMENTS, tensor)));
         if tensor.shape.numel() > EXACT_ELEMENTS && !tensor.data.is_empty() {
-            let digest: String = Sha256::digest(&tensor.data).iter().map(|byte| format!("{byte:02x}")).collect();
+            let digest = digest(&tensor.data);
             self.lines.push(format!("    sha256 of all {} elements {digest}", tensor.shape.numel()));
         }
         let strides = tensor
@@ -211,6 +289,20 @@ impl Exact<'_> {
             .map_or("no strides told".to_owned(), |strides| format!("strides {}", bracketed(strides)));
         let place = tensor.storage.map_or("no storage told".to_owned(), |storage| self.place(name, storage));
         self.lines.push(format!("    {strides}, {place}"));
+    }
+
+    fn came(&mut self, name: &str, tensor: &TensorValue) -> Came {
+        let mut elements = tensor_elements(EXACT_ELEMENTS, tensor);
+        if tensor.shape.numel() > EXACT_ELEMENTS && !tensor.data.is_empty() {
+            let _ = write!(elements, " sha256 {}", digest(&tensor.data));
+        }
+        Came::Tensor {
+            dtype: tensor.dtype.to_string(),
+            shape: tensor.shape.sizes().to_vec(),
+            strides: tensor.strides.clone(),
+            storage: tensor.storage.map_or("not told".to_owned(), |storage| self.place(name, storage)),
+            elements,
+        }
     }
 
     fn place(&mut self, name: &str, storage: StorageRef) -> String {

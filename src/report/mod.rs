@@ -1,24 +1,56 @@
 //! Reports, one file a format. They see events and nothing else.
 
+mod badge;
+pub mod changes;
+pub mod diff;
+mod documentation;
+pub mod history;
 pub mod json;
 pub mod junit;
+pub mod markdown;
+mod matrix;
+mod page;
+mod plot;
+mod template;
 pub mod text;
+
+/// The reports of a history, each with the name of its file.
+///
+/// # Errors
+/// When one of them cannot be drawn.
+pub fn files(history: &history::History) -> Result<Vec<(&'static str, String)>, String> {
+    Ok(vec![
+        ("documentation.md", documentation::render(history)),
+        ("matrix.md", matrix::render(history)),
+        ("index.html", page::render(history)?),
+        ("changes.svg", plot::render(history)?),
+        ("badge.svg", badge::render(history)),
+    ])
+}
 
 use std::collections::BTreeMap;
 
-use crate::harness::event::{ClauseStated, Event, ImplementationReady, Judged, Started, Totals, Verdict};
+use crate::harness::event::{
+    Absent, CaseStated, ClauseStated, Event, Generated, ImplementationReady, Judged, Started, Totals, Verdict,
+};
 
 /// The events of one run, sorted by what they are about.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Run {
     /// How it began.
     pub started: Option<Started>,
     /// The statements, in the order of the specification.
     pub clauses: Vec<ClauseStated>,
+    /// The cases, in the order of the specification.
+    pub cases: Vec<CaseStated>,
     /// The implementations, in the order in which they ran.
     pub implementations: Vec<ImplementationReady>,
     /// Every judgement, in the order in which it was made.
     pub judged: Vec<Judged>,
+    /// Every program of the seeded corpus, in the order of implementations, with their labels.
+    pub generated: Vec<(String, Generated)>,
+    /// Implementations that could not be run.
+    pub absent: Vec<Absent>,
     /// How it ended; `None` if it did not.
     pub totals: Option<Totals>,
 }
@@ -29,6 +61,12 @@ impl Run {
         match event {
             Event::Started(started) => self.started = Some(started.clone()),
             Event::Clause(clause) => self.clauses.push(clause.clone()),
+            Event::Case(case) => self.cases.push((**case).clone()),
+            Event::Absent(absent) => self.absent.push(absent.clone()),
+            Event::Generated(generated) => {
+                let label = self.implementations.last().expect("it was there").label.clone();
+                self.generated.push((label, (**generated).clone()));
+            }
             Event::Implementation(ready) => {
                 let mut ready = ready.clone();
                 // Two builds of one library call themselves the same; what the user typed tells them apart.

@@ -1,0 +1,81 @@
+//! `broadcheck diff`: what differs between two releases.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::{Ending, Failure, events};
+use crate::report::changes::between;
+use crate::report::diff;
+use crate::report::history::History;
+
+/// Say what differs between two releases: outcomes, message texts, warnings.
+///
+/// It compares what `broadcheck matrix` or `broadcheck check --events` has kept, value by value, and runs nothing. Changes
+/// are grouped by kind, by statement and by operation; the first case of each group is shown.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  broadcheck diff 2.12.1 2.13.0
+  broadcheck diff 2.0.1 2.15.0 --format markdown
+  broadcheck diff reference 2.13.0
+  broadcheck diff before.jsonl.gz after.jsonl.gz
+
+Exit codes: 0 nothing differs, 1 something does, 2 could not compare.")]
+pub struct Diff {
+    /// A release (2.12.1), another implementation (reference), or an event file.
+    #[arg(value_name = "A")]
+    before: String,
+    /// What is compared with it.
+    #[arg(value_name = "B")]
+    after: String,
+    /// What to print.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// Where the event files of releases are [default: reports/events of these sources].
+    #[arg(long, value_name = "DIR")]
+    events: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Format {
+    Text,
+    Json,
+    Markdown,
+}
+
+impl Diff {
+    pub fn run(&self) -> Result<Ending, Failure> {
+        let folder = self.events.clone().unwrap_or_else(events::default_folder);
+        let (before, after) = (events::one(&self.before, &folder)?, events::one(&self.after, &folder)?);
+        let (before_name, after_name) = (before.0.clone(), after.0.clone());
+        let first = History::new(vec![before.clone()])?;
+        let second = History::new(vec![after.clone()])?;
+        let (before_at, after_at) = (only(&first, &before_name)?, only(&second, &after_name)?);
+        if first.suite() != second.suite() {
+            // Said once more with both names.
+            return Err(History::new(vec![before, after]).err().unwrap_or_default().into());
+        }
+        let changes = between((&first, before_at), (&second, after_at));
+        let report = match self.format {
+            Format::Text => diff::text(&changes),
+            Format::Json => diff::json(&changes),
+            Format::Markdown => diff::markdown(&changes),
+        };
+        let _ = anstream::stdout().write_all(report.as_bytes());
+        let same = changes.differing == 0 && changes.generated_differing == 0;
+        Ok(if same { Ending::Conforms } else { Ending::Differs })
+    }
+}
+
+/// The implementation that a file is about: the last one that is not the reference, if there are several.
+fn only(history: &History, name: &str) -> Result<usize, Failure> {
+    let columns = &history.columns;
+    let at = columns.iter().rposition(|column| column.name != "reference").or(columns.len().checked_sub(1));
+    let at = at.ok_or_else(|| format!("{name} has no implementation"))?;
+    match &columns[at].came {
+        Ok(_) => Ok(at),
+        Err(reason) => Err(format!("{name} has no data of {}: {reason}", columns[at].label).into()),
+    }
+}

@@ -1,0 +1,73 @@
+//! Event files as command lines name them.
+
+use std::path::{Path, PathBuf};
+
+use super::Failure;
+use crate::harness::event::file::{self, EventFile, SUITE_FILE};
+
+/// Where the event files are that come with these sources.
+pub fn default_folder() -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("reports").join("events");
+    match std::env::current_dir() {
+        Ok(here) => folder.strip_prefix(here).map(Path::to_owned).unwrap_or(folder),
+        Err(_) => folder,
+    }
+}
+
+/// Every event file of a folder, or the one file that is named instead, with how to call it.
+pub fn all(path: &Path) -> Result<Vec<(String, EventFile)>, Failure> {
+    let paths =
+        if path.is_dir() { names(path)?.iter().map(|name| path.join(name)).collect() } else { vec![path.to_owned()] };
+    if paths.is_empty() {
+        return Err(format!("{} has no event files; `broadcheck matrix` writes them", path.display()).into());
+    }
+    paths.iter().map(|path| Ok((path.display().to_string(), file::read(path)?))).collect()
+}
+
+/// The event file of a release or of another implementation: a path, or what comes of its name in a folder.
+pub fn one(given: &str, folder: &Path) -> Result<(String, EventFile), Failure> {
+    let path = Path::new(given);
+    if path.is_file() {
+        return Ok((given.to_owned(), file::read(path)?));
+    }
+    let plain = given.replace(['@', ' '], "-");
+    let tried = [format!("libtorch-{plain}.jsonl.gz"), format!("{plain}.jsonl.gz"), format!("{plain}.jsonl")];
+    let names = if folder.is_dir() { names(folder)? } else { Vec::new() };
+    match tried.iter().find(|name| names.contains(name)) {
+        Some(name) => {
+            let path = folder.join(name);
+            Ok((path.display().to_string(), file::read(&path)?))
+        }
+        None => {
+            let there: Vec<&str> = names.iter().map(|name| stem(name)).collect();
+            let there = if there.is_empty() { "nothing".to_owned() } else { there.join(", ") };
+            Err(format!(
+                "{given} is no event file, and {} has none of it: there is {there}; `broadcheck matrix --releases {given}` \
+                 or `broadcheck check --events FILE` writes one",
+                folder.display()
+            )
+            .into())
+        }
+    }
+}
+
+/// The names of the event files of a folder, in order.
+fn names(folder: &Path) -> Result<Vec<String>, Failure> {
+    let entries = std::fs::read_dir(folder).map_err(|error| {
+        format!("{}: {error}; `broadcheck matrix` writes the event files of the releases", folder.display())
+    })?;
+    let mut names = Vec::new();
+    for entry in entries {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        if (name.ends_with(".jsonl") || name.ends_with(".jsonl.gz")) && name != SUITE_FILE {
+            names.push(name);
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+fn stem(name: &str) -> &str {
+    let name = name.strip_suffix(".gz").unwrap_or(name).strip_suffix(".jsonl").unwrap_or(name);
+    name.strip_prefix("libtorch-").unwrap_or(name)
+}

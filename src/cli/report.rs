@@ -1,0 +1,85 @@
+//! `broadcheck report`: reports out of event files.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::{Ending, Failure, events};
+use crate::report::history::History;
+use crate::report::{self, Run, json, junit, markdown, text};
+
+/// Write the reports of all releases out of event files; nothing is run.
+///
+/// In the folder of --out: documentation.md (each documented statement in each release), matrix.md (the releases beside each
+/// other, and what changed), index.html (the same with every case, to look around in), changes.svg and badge.svg. With
+/// --format, one run is printed instead, as `broadcheck check` would have printed it.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  broadcheck report
+  broadcheck report --events run.jsonl.gz --out site
+  broadcheck report --events run.jsonl.gz --format markdown >> $GITHUB_STEP_SUMMARY
+  broadcheck report --events run.jsonl.gz --format junit > junit.xml
+
+Exit codes: 0 written, 2 could not be written. What the events say does not count.")]
+pub struct Report {
+    /// A folder of event files, or one of them [default: reports/events of these sources].
+    #[arg(long, value_name = "DIR|FILE")]
+    events: Option<PathBuf>,
+    /// Where the reports go [default: the folder of the folder of events; of one file, its folder].
+    #[arg(long, value_name = "DIR", conflicts_with = "format")]
+    out: Option<PathBuf>,
+    /// Print one run instead; --events names its file.
+    #[arg(long, value_enum, requires = "events")]
+    format: Option<Format>,
+}
+
+/// What one run can be printed as.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Format {
+    Text,
+    Json,
+    Junit,
+    Markdown,
+}
+
+impl Format {
+    /// The run in this format.
+    pub fn render(self, run: &Run) -> String {
+        match self {
+            Format::Text => text::render(run),
+            Format::Json => json::render(run),
+            Format::Junit => junit::render(run),
+            Format::Markdown => markdown::render(run),
+        }
+    }
+}
+
+impl Report {
+    pub fn run(&self) -> Result<Ending, Failure> {
+        let from = self.events.clone().unwrap_or_else(events::default_folder);
+        if let Some(format) = self.format {
+            if from.is_dir() {
+                return Err(format!("--format prints one run: name its file in {}", from.display()).into());
+            }
+            let (_, file) = events::one(&from.display().to_string(), &from)?;
+            let mut run = Run::default();
+            file.events.iter().for_each(|event| run.add(event));
+            let _ = anstream::stdout().write_all(format.render(&run).as_bytes());
+            return Ok(Ending::Conforms);
+        }
+        let history = History::new(events::all(&from)?)?;
+        let folder = match &self.out {
+            Some(folder) => folder.clone(),
+            None => from.parent().map(PathBuf::from).unwrap_or_default(),
+        };
+        std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        for (name, text) in report::files(&history)? {
+            let path = folder.join(name);
+            std::fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
+            anstream::println!("{}", path.display());
+        }
+        Ok(Ending::Conforms)
+    }
+}

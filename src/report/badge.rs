@@ -1,0 +1,29 @@
+//! A badge: how many releases conform.
+
+use serde_json::json;
+
+use super::history::History;
+use super::template;
+
+/// How wide a character of 11 pixels is, about.
+const CHARACTER: usize = 7;
+
+/// The picture.
+pub fn render(history: &History) -> String {
+    let releases = history.releases();
+    let conforms =
+        |at: &usize| history.columns[*at].came.as_ref().is_ok_and(|tally| tally.failed == 0 && tally.passed > 0);
+    let good = releases.iter().filter(|at| conforms(at)).count();
+    let text = format!("{good}/{} libtorch releases conform", releases.len());
+    let colour = match good {
+        good if good == releases.len() && good > 0 => "#2e7d32",
+        0 => "#b3261e",
+        _ => "#9a6700",
+    };
+    let name = "broadcheck";
+    let (left, right) = (name.len() * CHARACTER + 12, text.len() * CHARACTER + 4);
+    template::fill(
+        "badge.svg",
+        json!({"name": name, "text": text, "colour": colour, "left": left, "right": right, "width": left + right}),
+    )
+}

@@ -1,0 +1,429 @@
+//! What differs between two implementations, or two releases of one: value by value, grouped by what kind of change it is,
+//! by statement and by operation.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::history::History;
+use crate::harness::event::{Agreement, Came, CaseStated, Exact, Generated, Judged, Verdict};
+
+/// How elements may differ and still be the same number rounded in another order.
+const ROUNDING: f64 = 1e-3;
+
+/// What kind of change it is, the gravest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// It crashes, hangs or breaks the protocol now.
+    Breaks,
+    /// It does no longer.
+    Works,
+    /// What was accepted is refused.
+    NewlyRefused,
+    /// What was refused is accepted.
+    NewlyAccepted,
+    /// The shape.
+    Shape,
+    /// The dtype.
+    Dtype,
+    /// The elements.
+    Values,
+    /// The strides.
+    Strides,
+    /// Which storage is shared.
+    Aliasing,
+    /// The text of a rejection.
+    Message,
+    /// The warnings.
+    Warnings,
+    /// Elements, by no more than rounding.
+    Rounding,
+    /// Whether it can be run at all.
+    Support,
+    /// Anything else.
+    Other,
+}
+
+/// One value that is not what it was.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Change {
+    /// The case.
+    pub case: String,
+    /// The value, by name.
+    pub value: String,
+    /// What was.
+    pub before: String,
+    /// What is.
+    pub after: String,
+}
+
+/// Changes of one kind, under one statement, in one operation.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Group {
+    /// What kind.
+    pub kind: Kind,
+    /// The first statement of the cases.
+    pub clause: String,
+    /// What is called.
+    pub call: String,
+    /// The changes, in the order of the specification.
+    pub changes: Vec<Change>,
+}
+
+/// Generated programs that came to something else, in one way.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Programs {
+    /// What kind of change.
+    pub kind: Kind,
+    /// Their numbers.
+    pub programs: Vec<u64>,
+    /// What the first of them calls.
+    pub call: String,
+    /// What came of the first of them.
+    pub before: String,
+    /// What comes of it.
+    pub after: String,
+}
+
+/// Everything that differs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Changes {
+    /// What is compared with.
+    pub before: String,
+    /// What is compared.
+    pub after: String,
+    /// How many cases both have.
+    pub cases: usize,
+    /// How many of them differ.
+    pub differing: usize,
+    /// How many generated programs both have.
+    pub generated: usize,
+    /// How many of them differ.
+    pub generated_differing: usize,
+    /// How many cases have changes of a kind.
+    pub kinds: BTreeMap<Kind, usize>,
+    /// The cases.
+    pub groups: Vec<Group>,
+    /// The generated programs.
+    pub programs: Vec<Programs>,
+}
+
+impl Kind {
+    /// All of them, the gravest first.
+    pub const ALL: &[Kind] = &[
+        Kind::Breaks,
+        Kind::Works,
+        Kind::NewlyRefused,
+        Kind::NewlyAccepted,
+        Kind::Shape,
+        Kind::Dtype,
+        Kind::Values,
+        Kind::Strides,
+        Kind::Aliasing,
+        Kind::Message,
+        Kind::Warnings,
+        Kind::Rounding,
+        Kind::Support,
+        Kind::Other,
+    ];
+
+    /// The name that reports use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Breaks => "breaks",
+            Kind::Works => "no longer breaks",
+            Kind::NewlyRefused => "newly refused",
+            Kind::NewlyAccepted => "newly accepted",
+            Kind::Shape => "shape",
+            Kind::Dtype => "dtype",
+            Kind::Values => "values",
+            Kind::Strides => "strides",
+            Kind::Aliasing => "aliasing",
+            Kind::Message => "message",
+            Kind::Warnings => "warnings",
+            Kind::Rounding => "rounding",
+            Kind::Support => "support",
+            Kind::Other => "other",
+        }
+    }
+}
+
+/// A column of a history.
+type Side<'a> = (&'a History, usize);
+
+/// What differs between two columns, of one history or of two on the same specification.
+pub fn between(before: Side, after: Side) -> Changes {
+    let mut changes = Changes {
+        before: before.0.columns[before.1].label.clone(),
+        after: after.0.columns[after.1].label.clone(),
+        cases: 0,
+        differing: 0,
+        generated: 0,
+        generated_differing: 0,
+        kinds: BTreeMap::new(),
+        groups: Vec::new(),
+        programs: Vec::new(),
+    };
+    let mut groups: BTreeMap<(Kind, String, String), Vec<Change>> = BTreeMap::new();
+    for case in after.0.cases() {
+        let judged = |(history, column): Side<'_>| history.judged(column, &case.id).cloned();
+        let (Some(was), Some(is)) = (judged(before), judged(after)) else { continue };
+        changes.cases += 1;
+        let found = of_case(&was, &is);
+        changes.differing += usize::from(!found.is_empty());
+        let mut kinds: Vec<Kind> = found.iter().map(|(kind, _)| *kind).collect();
+        kinds.sort();
+        kinds.dedup();
+        for kind in kinds {
+            *changes.kinds.entry(kind).or_default() += 1;
+        }
+        for (kind, change) in found {
+            let clause = case.clauses.first().cloned().unwrap_or_default();
+            groups.entry((kind, clause, call_of(case, &change.value))).or_default().push(change);
+        }
+    }
+    changes.groups =
+        groups.into_iter().map(|((kind, clause, call), changes)| Group { kind, clause, call, changes }).collect();
+    generated(before, after, &mut changes);
+    changes
+}
+
+fn generated(before: Side, after: Side, changes: &mut Changes) {
+    // Other programs under the same numbers would differ in everything.
+    let made = |(history, column): Side<'_>| history.corpus(column).map(|corpus| corpus.digest.clone());
+    if made(before).is_none() || made(before) != made(after) {
+        return;
+    }
+    let (was, is) = (before.0.generated(before.1), after.0.generated(after.1));
+    let mut groups: BTreeMap<Kind, Vec<u64>> = BTreeMap::new();
+    for (number, was) in &was {
+        let Some(is) = is.get(number) else { continue };
+        changes.generated += 1;
+        if let Some(kind) = of_program(was, is) {
+            changes.generated_differing += 1;
+            groups.entry(kind).or_default().push(*number);
+        }
+    }
+    let outline = |generated: &Generated| match generated.outline.as_str() {
+        "" => "nothing came of it".to_owned(),
+        outline => outline.to_owned(),
+    };
+    changes.programs = groups
+        .into_iter()
+        .map(|(kind, programs)| Programs {
+            kind,
+            call: was[&programs[0]].calls.join(", "),
+            before: outline(was[&programs[0]]),
+            after: outline(is[&programs[0]]),
+            programs,
+        })
+        .collect();
+}
+
+/// A digest tells that elements differ, and not by how much: by rounding, if the reference agrees with both.
+fn of_program(was: &Generated, is: &Generated) -> Option<Kind> {
+    if was.outline == is.outline && was.digest == is.digest {
+        return None;
+    }
+    Some(match (was.outline.is_empty(), is.outline.is_empty()) {
+        (false, true) => Kind::Breaks,
+        (true, false) => Kind::Works,
+        _ if was.outline == is.outline => match (&was.verdict, &is.verdict) {
+            (Agreement::Agrees, Agreement::Agrees) => Kind::Rounding,
+            _ => Kind::Values,
+        },
+        _ => {
+            let refused = |generated: &Generated| generated.outline.matches("= rejected: ").count();
+            match refused(is).cmp(&refused(was)) {
+                std::cmp::Ordering::Greater => Kind::NewlyRefused,
+                std::cmp::Ordering::Less => Kind::NewlyAccepted,
+                std::cmp::Ordering::Equal if refused(is) > 0 => Kind::Message,
+                std::cmp::Ordering::Equal => Kind::Other,
+            }
+        }
+    })
+}
+
+/// The call that a value comes from; of an input that has changed, all of them.
+fn call_of(case: &CaseStated, value: &str) -> String {
+    let name = value.split(['.', ' ']).next().unwrap_or_default();
+    match case.calls.iter().find(|call| call.value == name) {
+        Some(call) => call.call.clone(),
+        None => case.calls.iter().map(|call| call.call.as_str()).collect::<Vec<_>>().join(", "),
+    }
+}
+
+fn of_case(was: &Judged, is: &Judged) -> Vec<(Kind, Change)> {
+    let change = |value: &str, before: String, after: String| Change {
+        case: is.case.clone(),
+        value: value.to_owned(),
+        before,
+        after,
+    };
+    let runs = |judged: &Judged| match &judged.verdict {
+        Verdict::Broken { fault, .. } => Err((Kind::Breaks, fault.clone())),
+        Verdict::Unsupported { what } => Err((Kind::Support, format!("unsupported: {what}"))),
+        _ => Ok(()),
+    };
+    match (runs(was), runs(is)) {
+        (Ok(()), Ok(())) => {}
+        (Err((was, _)), Err((is, _))) if was == is => return Vec::new(),
+        (Ok(()), Err((kind, after))) => return vec![(kind, change("", "runs".to_owned(), after))],
+        (Err((kind, before)), Ok(())) => {
+            let kind = if kind == Kind::Breaks { Kind::Works } else { kind };
+            return vec![(kind, change("", before, "runs".to_owned()))];
+        }
+        (Err((_, before)), Err((_, after))) => return vec![(Kind::Other, change("", before, after))],
+    }
+    let names = |judged: &Judged| judged.exact.iter().map(|exact| exact.value.clone()).collect::<Vec<_>>();
+    let mut all = names(was);
+    all.extend(names(is).into_iter().filter(|name| !all.contains(name)).collect::<Vec<_>>());
+    let of = |judged: &'_ Judged, name: &str| judged.exact.iter().find(|exact| exact.value == name).cloned();
+    let mut found = Vec::new();
+    for name in all {
+        let (before, after) = (of(was, &name), of(is, &name));
+        if before == after {
+            continue;
+        }
+        let text = |exact: &Option<Exact>| exact.as_ref().map_or("as it was".to_owned(), show);
+        let kinds = kinds(before.as_ref(), after.as_ref());
+        found.extend(kinds.into_iter().map(|kind| (kind, change(&name, text(&before), text(&after)))));
+    }
+    // What was not run for want of a value follows from what became of that value.
+    let follows = |change: &Change| change.before.starts_with("not run") || change.after.starts_with("not run");
+    if found.iter().any(|(_, change)| !follows(change)) {
+        found.retain(|(_, change)| !follows(change));
+    }
+    found
+}
+
+fn kinds(before: Option<&Exact>, after: Option<&Exact>) -> Vec<Kind> {
+    let (Some(before), Some(after)) = (before, after) else { return vec![Kind::Values] };
+    let mut kinds = Vec::new();
+    match (&before.is, &after.is) {
+        (was, is) if was == is => {}
+        (
+            Came::Tensor { dtype, shape, strides, storage, elements },
+            Came::Tensor {
+                dtype: dtype_is,
+                shape: shape_is,
+                strides: strides_is,
+                storage: storage_is,
+                elements: elements_is,
+            },
+        ) => {
+            if shape != shape_is {
+                kinds.push(Kind::Shape);
+            }
+            if dtype != dtype_is {
+                kinds.push(Kind::Dtype);
+            }
+            if kinds.is_empty() && elements != elements_is {
+                kinds.push(if is_rounding(elements, elements_is) { Kind::Rounding } else { Kind::Values });
+            }
+            if kinds.is_empty() && strides != strides_is {
+                kinds.push(Kind::Strides);
+            }
+            if storage != storage_is {
+                kinds.push(Kind::Aliasing);
+            }
+        }
+        (Came::Rejected { .. }, Came::Rejected { .. }) => kinds.push(Kind::Message),
+        (Came::Rejected { .. }, _) => kinds.push(Kind::NewlyAccepted),
+        (_, Came::Rejected { .. }) => kinds.push(Kind::NewlyRefused),
+        (Came::Unsupported(_), _) | (_, Came::Unsupported(_)) => kinds.push(Kind::Support),
+        (Came::Other(_), Came::Other(_)) => kinds.push(Kind::Values),
+        _ => kinds.push(Kind::Other),
+    }
+    if before.warnings != after.warnings {
+        kinds.push(Kind::Warnings);
+    }
+    kinds
+}
+
+/// Whether all elements are numbers that differ by no more than rounding.
+fn is_rounding(before: &str, after: &str) -> bool {
+    let parts = |text: &str| -> Vec<String> {
+        let parts = text.split(['[', ']', ',', ' ']).filter(|part| !part.is_empty());
+        parts.map(str::to_owned).collect()
+    };
+    let (before, after) = (parts(before), parts(after));
+    let close = |a: f64, b: f64| a == b || (a - b).abs() <= ROUNDING * a.abs().max(b.abs());
+    before.len() == after.len()
+        && before.iter().zip(&after).all(|(a, b)| match (number(a), number(b)) {
+            _ if a == b => true,
+            (Some(a), Some(b)) => close(a.0, b.0) && close(a.1, b.1),
+            // Digests of what is not written out.
+            (None, None) => a.len() == 64 && b.len() == 64,
+            _ => false,
+        })
+}
+
+/// An element with a point, as its real and imaginary part. Integers are equal or not.
+fn number(text: &str) -> Option<(f64, f64)> {
+    let Some(complex) = text.strip_suffix('j') else {
+        return text.contains(['.', 'e']).then(|| text.parse().ok()).flatten().map(|real| (real, 0.0));
+    };
+    let signs = complex.char_indices().rev().filter(|(_, c)| matches!(c, '+' | '-'));
+    let at = signs.map(|(at, _)| at).find(|at| *at > 0 && !complex[..*at].ends_with('e'))?;
+    Some((complex[..at].parse().ok()?, complex[at..].parse().ok()?))
+}
+
+/// What came of a value, in a line.
+pub fn show(exact: &Exact) -> String {
+    let text = match &exact.is {
+        Came::Tensor { dtype, shape, strides, storage, elements } => {
+            let strides = strides.as_ref().map_or(String::new(), |strides| format!(" strides {strides:?}"));
+            let storage = if storage == "in a storage of its own" { String::new() } else { format!(" {storage}") };
+            format!("{dtype} {shape:?} {elements}{strides}{storage}")
+        }
+        Came::Other(text) => text.clone(),
+        Came::Rejected { message, .. } => format!("rejected: {message}"),
+        Came::NotRun { missing } => format!("not run, for {missing} is missing"),
+        Came::Unsupported(what) => format!("unsupported: {what}"),
+        Came::Failed(message) => format!("the adapter failed: {message}"),
+    };
+    let warnings: String = exact.warnings.iter().map(|warning| format!("; warning: {warning}")).collect();
+    text + &warnings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tensor(shape: &[i64], elements: &str) -> Exact {
+        let is = Came::Tensor {
+            dtype: "float32".to_owned(),
+            shape: shape.to_vec(),
+            strides: None,
+            storage: "in a storage of its own".to_owned(),
+            elements: elements.to_owned(),
+        };
+        Exact { value: "r".to_owned(), is, warnings: Vec::new() }
+    }
+
+    fn refused(message: &str) -> Exact {
+        let is = Came::Rejected { class: None, message: message.to_owned() };
+        Exact { value: "r".to_owned(), is, warnings: Vec::new() }
+    }
+
+    #[test]
+    fn changes_are_told_apart() {
+        let of = |before: Exact, after: Exact| kinds(Some(&before), Some(&after));
+        let value = || tensor(&[2], "[1.0, 2.0]");
+        assert_eq!(of(value(), value()), []);
+        assert_eq!(of(value(), tensor(&[1, 2], "[[1.0, 2.0]]")), [Kind::Shape]);
+        assert_eq!(of(value(), tensor(&[2], "[1.0, 3.0]")), [Kind::Values]);
+        assert_eq!(of(value(), tensor(&[2], "[1.0, nan]")), [Kind::Values]);
+        assert_eq!(of(value(), tensor(&[2], "[1.0, 2.0000002]")), [Kind::Rounding]);
+        assert_eq!(of(tensor(&[1], "[100000]"), tensor(&[1], "[100001]")), [Kind::Values]);
+        assert_eq!(of(tensor(&[1], "[true]"), tensor(&[1], "[false]")), [Kind::Values]);
+        assert_eq!(of(tensor(&[1], "[1.0-2.0e-5j]"), tensor(&[1], "[1.0-2.00001e-5j]")), [Kind::Rounding]);
+        assert_eq!(of(value(), refused("no")), [Kind::NewlyRefused]);
+        assert_eq!(of(refused("no"), value()), [Kind::NewlyAccepted]);
+        assert_eq!(of(refused("no"), refused("not so")), [Kind::Message]);
+        let warned = Exact { warnings: vec!["w".to_owned()], ..value() };
+        assert_eq!(of(value(), warned), [Kind::Warnings]);
+    }
+}

@@ -1,0 +1,311 @@
+//! Several runs of one specification beside each other: releases, and other implementations.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde::Serialize;
+
+use super::{Run, Truth, is_failure};
+use crate::case::Document;
+use crate::harness::event::file::{EventFile, Header};
+use crate::harness::event::{CaseStated, ClauseStated, CorpusTally, Event, Generated, Judged, Tally, Totals, Verdict};
+
+/// The library whose releases a history is about.
+pub const LIBRARY: &str = "libtorch";
+
+/// Runs of one specification.
+#[derive(Clone, Debug, Default)]
+pub struct History {
+    /// All of them as one run.
+    run: Run,
+    /// Releases by version, then other implementations.
+    pub columns: Vec<Column>,
+    /// Where each judgement is in the run, by column and case.
+    judged: Vec<HashMap<String, usize>>,
+}
+
+/// An implementation in a history.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// How reports call it, as in `libtorch 2.13.0`.
+    pub label: String,
+    /// How the command line calls it.
+    pub given: String,
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// How it was built.
+    pub build: String,
+    /// When and where it ran.
+    pub header: Header,
+    /// What came of it in numbers; why nothing did, if nothing did.
+    pub came: Result<Tally, String>,
+}
+
+/// What becomes of a statement in a release.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Holds {
+    /// No case contradicts it.
+    True,
+    /// A case does.
+    False,
+    /// No case of it could be run.
+    Unseen,
+    /// The release itself could not be run.
+    Nothing,
+}
+
+/// What a statement's cases came to in one column.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cell {
+    /// Its cases.
+    pub cases: usize,
+    /// Those that were executed.
+    pub executed: usize,
+    /// Those that passed.
+    pub passed: usize,
+    /// Those that are wrong as pinned.
+    pub diverging: usize,
+    /// Those that failed.
+    pub failed: usize,
+}
+
+impl History {
+    /// Puts files beside each other.
+    ///
+    /// # Errors
+    /// When there are none, or they are not of one specification, or two are of one implementation.
+    pub fn new(files: Vec<(String, EventFile)>) -> Result<History, String> {
+        let (first, suite) = match files.first() {
+            Some((name, file)) => (name.clone(), file.header.suite.clone()),
+            None => return Err("there are no event files; `broadcheck matrix` writes them".to_owned()),
+        };
+        let mut files = files;
+        files.sort_by_key(|(_, file)| file.events.iter().find_map(rank).unwrap_or_default());
+        let mut history = History::default();
+        let mut totals = Totals { conforms: true, ..Totals::default() };
+        for (name, file) in &files {
+            if file.header.suite != suite {
+                let short = |digest: &str| digest[..digest.len().min(12)].to_owned();
+                return Err(format!(
+                    "{name} is of specification {}, and {first} of {}: run the older of them again",
+                    short(&file.header.suite),
+                    short(&suite)
+                ));
+            }
+            history.take(name, file, &mut totals)?;
+        }
+        history.run.totals = Some(totals);
+        let mut judged = vec![HashMap::new(); history.columns.len()];
+        let places: HashMap<&str, usize> =
+            history.columns.iter().enumerate().map(|(at, column)| (column.label.as_str(), at)).collect();
+        for (at, one) in history.run.judged.iter().enumerate() {
+            judged[places[one.implementation.as_str()]].insert(one.case.clone(), at);
+        }
+        history.judged = judged;
+        Ok(history)
+    }
+
+    fn take(&mut self, name: &str, file: &EventFile, totals: &mut Totals) -> Result<(), String> {
+        let is_first = self.run.clauses.is_empty();
+        let before = self.run.implementations.len();
+        for event in &file.events {
+            match event {
+                Event::Started(_) if self.run.started.is_some() => {}
+                Event::Clause(_) | Event::Case(_) if !is_first => {}
+                Event::Finished(told) => {
+                    totals.implementations.extend(told.implementations.clone());
+                    totals.conforms &= told.conforms;
+                }
+                Event::Absent(absent) => {
+                    self.run.add(event);
+                    self.columns.push(Column {
+                        label: absent.label.clone(),
+                        given: absent.given.clone(),
+                        name: absent.name.clone(),
+                        version: absent.version.clone(),
+                        build: String::new(),
+                        header: file.header.clone(),
+                        came: Err(absent.reason.clone()),
+                    });
+                }
+                event => self.run.add(event),
+            }
+        }
+        let ready = self.run.implementations[before..].iter();
+        let told = totals.implementations.len();
+        for (ready, tally) in ready.zip(before..told) {
+            self.columns.push(Column {
+                label: ready.label.clone(),
+                given: ready.given.clone(),
+                name: ready.name.clone(),
+                version: ready.version.clone(),
+                build: ready.build.clone(),
+                header: file.header.clone(),
+                came: Ok(Tally { implementation: ready.label.clone(), ..totals.implementations[tally].clone() }),
+            });
+        }
+        if self.run.implementations.len() > totals.implementations.len() {
+            return Err(format!("{name} has a run that did not end: run it again"));
+        }
+        for (at, column) in self.columns.iter().enumerate() {
+            let of = |column: &Column| (column.name.clone(), column.version.clone(), column.given.clone());
+            if self.columns[..at].iter().any(|other| of(other) == of(column)) {
+                return Err(format!("{name} has {} once more: remove one of the files", column.label));
+            }
+        }
+        Ok(())
+    }
+
+    /// SHA-256 over the specification.
+    pub fn suite(&self) -> &str {
+        self.run.started.as_ref().map_or("", |started| started.suite.as_str())
+    }
+
+    /// The documents.
+    pub fn documents(&self) -> &[Document] {
+        self.run.started.as_ref().map_or(&[], |started| started.documents.as_slice())
+    }
+
+    /// The statements.
+    pub fn clauses(&self) -> &[ClauseStated] {
+        &self.run.clauses
+    }
+
+    /// The cases.
+    pub fn cases(&self) -> &[CaseStated] {
+        &self.run.cases
+    }
+
+    /// The releases: columns of [`LIBRARY`], the oldest first, one a version.
+    pub fn releases(&self) -> Vec<usize> {
+        let of_library = |at: &usize| self.columns[*at].name == LIBRARY;
+        let mut releases: Vec<usize> = (0..self.columns.len()).filter(of_library).collect();
+        releases.dedup_by_key(|at| self.columns[*at].version.clone());
+        releases
+    }
+
+    /// What one implementation made of a case.
+    pub fn judged(&self, column: usize, case: &str) -> Option<&Judged> {
+        self.judged.get(column)?.get(case).map(|at| &self.run.judged[*at])
+    }
+
+    /// The command that repeats a case. Whoever has run a release did so by some command of their own; its version is what
+    /// finds it anywhere.
+    pub fn repeat_command(&self, judged: &Judged) -> String {
+        let column = self.columns.iter().find(|column| column.label == judged.implementation);
+        match column.filter(|column| column.name == LIBRARY) {
+            Some(column) => format!("broadcheck check --impl {LIBRARY}@{} --case {}", column.version, judged.case),
+            None => super::repeat_command(judged),
+        }
+    }
+
+    /// What one implementation made of the corpus, by number of the program.
+    pub fn generated(&self, column: usize) -> BTreeMap<u64, &Generated> {
+        let label = &self.columns[column].label;
+        let own = self.run.generated.iter().filter(|(of, _)| of == label);
+        own.map(|(_, generated)| (generated.program, generated)).collect()
+    }
+
+    /// The corpus in numbers.
+    pub fn corpus(&self, column: usize) -> Option<&CorpusTally> {
+        self.columns[column].came.as_ref().ok()?.corpus.as_ref()
+    }
+
+    /// What becomes of every statement in one column.
+    pub fn truth(&self, column: usize) -> Vec<Truth<'_>> {
+        self.run.truth(&self.columns[column].label)
+    }
+
+    /// The same in a word.
+    pub fn holds(&self, column: usize) -> Vec<Holds> {
+        if self.columns[column].came.is_err() {
+            return vec![Holds::Nothing; self.run.clauses.len()];
+        }
+        let word = |truth: &Truth| match truth.holds() {
+            Some(true) => Holds::True,
+            Some(false) => Holds::False,
+            None => Holds::Unseen,
+        };
+        self.truth(column).iter().map(word).collect()
+    }
+
+    /// What the cases of a statement came to.
+    pub fn cell(&self, column: usize, clause: &ClauseStated) -> Cell {
+        let mut cell = Cell { cases: clause.cases.len(), ..Cell::default() };
+        for judged in clause.cases.iter().filter_map(|case| self.judged(column, case)) {
+            cell.add(judged);
+        }
+        cell
+    }
+}
+
+impl Cell {
+    /// Counts a case.
+    pub fn add(&mut self, judged: &Judged) {
+        self.executed += usize::from(judged.verdict.executed());
+        self.failed += usize::from(is_failure(judged));
+        match judged.verdict {
+            Verdict::Passed => self.passed += 1,
+            Verdict::Diverges { .. } => self.diverging += 1,
+            _ => {}
+        }
+    }
+}
+
+/// Releases first, by version, then the others by name.
+type Rank = (bool, String, Vec<u64>, String);
+
+fn rank(event: &Event) -> Option<Rank> {
+    let (name, version, label) = match event {
+        Event::Implementation(ready) => (&ready.name, &ready.version, &ready.given),
+        Event::Absent(absent) => (&absent.name, &absent.version, &absent.given),
+        _ => return None,
+    };
+    Some((name != LIBRARY, name.clone(), numbers(version), label.clone()))
+}
+
+/// A version as what it is compared by.
+fn numbers(version: &str) -> Vec<u64> {
+    let digits = |part: &str| part.chars().take_while(char::is_ascii_digit).collect::<String>();
+    version.split(['.', '+', '-']).map(|part| digits(part).parse().unwrap_or(0)).collect()
+}
+
+/// Names of a list in an order, those that are chosen, as ranges: `2.0.1 – 2.4.1, 2.6.0`.
+pub fn ranges(names: &[&str], chosen: impl Fn(usize) -> bool) -> String {
+    let mut ranges: Vec<(usize, usize)> = Vec::new();
+    for at in (0..names.len()).filter(|at| chosen(*at)) {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == at => *last = at,
+            _ => ranges.push((at, at)),
+        }
+    }
+    let text = |(first, last): &(usize, usize)| match last - first {
+        0 => names[*first].to_owned(),
+        1 => format!("{}, {}", names[*first], names[*last]),
+        _ => format!("{} – {}", names[*first], names[*last]),
+    };
+    ranges.iter().map(text).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_as_short_as_they_can_be() {
+        let names = ["2.0", "2.1", "2.2", "2.3", "2.4"];
+        let of = |chosen: &[usize]| ranges(&names, |at| chosen.contains(&at));
+        assert_eq!(of(&[0, 1, 2, 3, 4]), "2.0 – 2.4");
+        assert_eq!(of(&[0, 2, 3, 4]), "2.0, 2.2 – 2.4");
+        assert_eq!(of(&[1, 2, 4]), "2.1, 2.2, 2.4");
+        assert_eq!(of(&[]), "");
+    }
+
+    #[test]
+    fn versions_are_in_the_order_of_their_numbers() {
+        assert!(numbers("2.9.1") < numbers("2.10.0"));
+        assert!(numbers("2.0.1+cu117") > numbers("2.0.0"));
+    }
+}

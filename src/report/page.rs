@@ -1,0 +1,410 @@
+//! Everything in one page: `index.html`, which needs nothing but itself.
+//!
+//! It is read without JavaScript as well: the script adds a filter, and opens what a link leads to.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::changes::show;
+use super::documentation::{self, Statement};
+use super::history::{Cell, History, Holds};
+use super::matrix::{percent, short_labels};
+use super::{is_failure, plot, template};
+use crate::harness::event::{Agreement, CaseStated, Drawing, Judged, Stated, Verdict};
+
+#[derive(Serialize)]
+struct Page {
+    range: String,
+    suite: String,
+    cases: usize,
+    clauses: usize,
+    columns: Vec<Column>,
+    themes: Vec<Theme>,
+    statements: Vec<Section>,
+    generated: Vec<Odd>,
+    documents: Vec<(String, String)>,
+    plot: Option<String>,
+    words: BTreeMap<&'static str, usize>,
+    style: String,
+    script: String,
+}
+
+#[derive(Serialize)]
+struct Column {
+    label: String,
+    short: String,
+    date: String,
+    missing: Option<String>,
+    passed: usize,
+    percent: String,
+    diverging: usize,
+    failed: usize,
+    unsupported: usize,
+    executed: usize,
+    yes: usize,
+    no: usize,
+    unseen: usize,
+    corpus: Option<String>,
+}
+
+/// Statements whose first case is of one theme.
+#[derive(Serialize)]
+struct Theme {
+    name: String,
+    rows: Vec<Row>,
+}
+
+/// A statement in the grid.
+#[derive(Serialize)]
+struct Row {
+    id: String,
+    word: &'static str,
+    cells: Vec<Square>,
+    tags: String,
+}
+
+/// A cell: its colour, and whether the statement is true.
+#[derive(Serialize)]
+struct Square {
+    class: &'static str,
+    sign: &'static str,
+}
+
+/// A statement with its cases.
+#[derive(Serialize)]
+struct Section {
+    statement: Statement,
+    cases: Vec<Case>,
+    /// Cases that stand with another statement.
+    elsewhere: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Case {
+    id: String,
+    class: &'static str,
+    tags: String,
+    program: String,
+    expected: Vec<(String, String)>,
+    documented: Vec<(String, String)>,
+    note: Option<String>,
+    why: Option<String>,
+    control: Option<String>,
+    /// Lines, each with whether it is a reason for a rejection.
+    drawing: Vec<(bool, String)>,
+    /// Whether everything came everywhere as expected, word for word.
+    plain: bool,
+    outcomes: Vec<Outcome>,
+    command: String,
+}
+
+/// What came of a case, in the columns that agree on it.
+#[derive(Serialize)]
+struct Outcome {
+    columns: String,
+    class: &'static str,
+    word: String,
+    /// The values, where they are not the expected ones word for word.
+    values: Vec<(String, String)>,
+    why: Option<String>,
+    differences: Vec<(String, String, String)>,
+}
+
+/// A generated program on which something differs.
+#[derive(Serialize)]
+struct Odd {
+    program: u64,
+    columns: String,
+    what: String,
+    yaml: String,
+}
+
+/// The page.
+///
+/// # Errors
+/// When its plot cannot be drawn.
+pub fn render(history: &History) -> Result<String, String> {
+    let statements = documentation::statements(history);
+    let labels = short_labels(history);
+    let mut words = BTreeMap::from([("true", 0), ("false", 0), ("unseen", 0), ("changing", 0)]);
+    for statement in &statements {
+        *words.entry(statement.word).or_default() += 1;
+    }
+    let releases = history.releases();
+    let names: Vec<&str> = releases.iter().map(|at| history.columns[*at].version.as_str()).collect();
+    let page = Page {
+        range: documentation::span(&names),
+        suite: history.suite()[..history.suite().len().min(12)].to_owned(),
+        cases: history.cases().len(),
+        clauses: statements.len(),
+        columns: (0..history.columns.len()).map(|at| column(history, at, &labels[at])).collect(),
+        themes: themes(history, &statements),
+        generated: generated(history, &labels),
+        statements: sections(history, &labels, statements),
+        plot: if super::matrix::steps(history).is_empty() { None } else { Some(plot::render(history)?) },
+        documents: history.documents().iter().map(|document| (document.id.clone(), document.title.clone())).collect(),
+        words,
+        style: template::fill("page.css", ()),
+        script: template::fill("page.js", ()),
+    };
+    Ok(template::fill("index.html", page))
+}
+
+fn column(history: &History, at: usize, short: &str) -> Column {
+    let column = &history.columns[at];
+    let tally = column.came.clone().unwrap_or_default();
+    let executed = tally.passed + tally.diverging + tally.failed;
+    let holds = history.holds(at);
+    let of = |wanted: Holds| holds.iter().filter(|holds| **holds == wanted).count();
+    Column {
+        label: column.label.clone(),
+        short: short.to_owned(),
+        date: column.header.date.split('T').next().unwrap_or_default().to_owned(),
+        missing: column.came.as_ref().err().cloned(),
+        passed: tally.passed,
+        percent: percent(tally.passed, executed),
+        diverging: tally.diverging,
+        failed: tally.failed,
+        unsupported: tally.unsupported,
+        executed,
+        yes: of(Holds::True),
+        no: of(Holds::False),
+        unseen: of(Holds::Unseen),
+        corpus: tally.corpus.map(|corpus| {
+            let run = corpus.agree + corpus.known + corpus.differ;
+            format!("{}/{run} agree", corpus.agree)
+        }),
+    }
+}
+
+fn themes(history: &History, statements: &[Statement]) -> Vec<Theme> {
+    let holds: Vec<Vec<Holds>> = (0..history.columns.len()).map(|at| history.holds(at)).collect();
+    let mut themes: Vec<Theme> = Vec::new();
+    for (at, (clause, statement)) in history.clauses().iter().zip(statements).enumerate() {
+        let cells: Vec<Square> = (0..history.columns.len())
+            .map(|column| Square {
+                class: match history.columns[column].came {
+                    Err(_) => "n",
+                    Ok(_) => colour(&history.cell(column, clause)),
+                },
+                sign: match holds[column][at] {
+                    Holds::True => "✓",
+                    Holds::False => "✗",
+                    Holds::Unseen => "·",
+                    Holds::Nothing => "?",
+                },
+            })
+            .collect();
+        let first = clause.cases.first().map_or("", |case| case.split('/').next().unwrap_or_default());
+        let row = Row { id: clause.id.clone(), word: statement.word, tags: tags(&cells), cells };
+        match themes.iter_mut().find(|theme| theme.name == first) {
+            Some(theme) => theme.rows.push(row),
+            None => themes.push(Theme { name: first.to_owned(), rows: vec![row] }),
+        }
+    }
+    themes
+}
+
+/// The worst that happened: failed, known, passed, in part, nothing.
+fn colour(cell: &Cell) -> &'static str {
+    match cell {
+        Cell { failed: 1.., .. } => "f",
+        Cell { diverging: 1.., .. } => "d",
+        Cell { executed: 0, .. } => "u",
+        Cell { executed, cases, .. } if executed < cases => "q",
+        _ => "p",
+    }
+}
+
+fn tags(cells: &[Square]) -> String {
+    let mut tags: Vec<&str> = cells.iter().map(|cell| cell.class).collect();
+    tags.sort_unstable();
+    tags.dedup();
+    tags.join(" ")
+}
+
+/// The statements with their cases. A case that tests several stands with the first.
+fn sections(history: &History, labels: &[String], statements: Vec<Statement>) -> Vec<Section> {
+    let mut own: BTreeMap<&str, Vec<&CaseStated>> = BTreeMap::new();
+    let mut other: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for case in history.cases() {
+        for (at, clause) in case.clauses.iter().enumerate() {
+            match at {
+                0 => own.entry(clause).or_default().push(case),
+                _ => other.entry(clause).or_default().push(case.id.clone()),
+            }
+        }
+    }
+    let each = statements.into_iter().map(|statement| Section {
+        cases: own
+            .get(statement.id.as_str())
+            .map(|cases| cases.iter().map(|case| self::case(history, labels, case)).collect())
+            .unwrap_or_default(),
+        elsewhere: other.get(statement.id.as_str()).cloned().unwrap_or_default(),
+        statement,
+    });
+    each.collect()
+}
+
+fn case(history: &History, labels: &[String], case: &CaseStated) -> Case {
+    let mut groups: Vec<(Outcome, &Judged, Vec<usize>)> = Vec::new();
+    for at in 0..history.columns.len() {
+        let Some(judged) = history.judged(at, &case.id) else { continue };
+        match groups.iter_mut().find(|(_, known, _)| known.exact == judged.exact && known.verdict == judged.verdict) {
+            Some((_, _, columns)) => columns.push(at),
+            None => groups.push((outcome(case, judged), judged, vec![at])),
+        }
+    }
+    let single = groups.len() == 1;
+    // Beside each other, releases are told apart by what differs.
+    if !single {
+        let all: Vec<Vec<(String, String)>> = groups.iter().map(|(_, judged, _)| values(judged)).collect();
+        let differs = |value: &(String, String)| !all.iter().all(|values| values.contains(value));
+        for ((outcome, ..), values) in groups.iter_mut().zip(&all) {
+            outcome.values = values.iter().filter(|value| differs(value)).cloned().collect();
+        }
+    }
+    let names: Vec<&str> = labels.iter().map(String::as_str).collect();
+    // Values of which the same is said stand together.
+    let stated = |list: &[Stated]| {
+        let mut together: Vec<(String, String)> = Vec::new();
+        for one in list {
+            match together.iter_mut().find(|(_, outcome)| *outcome == one.outcome) {
+                Some((values, _)) => *values += &format!(" {}", one.value),
+                None => together.push((one.value.clone(), one.outcome.clone())),
+            }
+        }
+        together
+    };
+    let mut classes: Vec<&str> = groups.iter().map(|(outcome, ..)| outcome.class).collect();
+    let class = ["f", "d", "p", "u"].into_iter().find(|class| classes.contains(class)).unwrap_or("n");
+    if groups.len() > 1 {
+        classes.push("c");
+    }
+    classes.sort_unstable();
+    classes.dedup();
+    // The newest release, if one ran it, is the one to repeat it on.
+    let newest = history.releases().into_iter().rev().find_map(|at| {
+        let judged = history.judged(at, &case.id)?;
+        judged.verdict.executed().then_some(judged)
+    });
+    let any = newest.or_else(|| groups.first().map(|(_, judged, _)| *judged));
+    Case {
+        id: case.id.clone(),
+        class,
+        tags: classes.join(" "),
+        program: case.program.trim_end().to_owned(),
+        expected: stated(&case.expected),
+        documented: stated(&case.documented),
+        note: case.note.clone(),
+        why: case.why.as_ref().map(|why| why.trim().to_owned()),
+        control: case.control.clone(),
+        drawing: case.drawing.as_ref().map(drawn).unwrap_or_default(),
+        command: any.map(|judged| history.repeat_command(judged)).unwrap_or_default(),
+        plain: single && groups.iter().all(|(outcome, ..)| outcome.class == "p" && outcome.values.is_empty()),
+        outcomes: groups
+            .into_iter()
+            .map(|(outcome, _, columns)| Outcome {
+                columns: match single {
+                    true => "everywhere".to_owned(),
+                    false => super::history::ranges(&names, |at| columns.contains(&at)),
+                },
+                ..outcome
+            })
+            .collect(),
+    }
+}
+
+fn outcome(case: &CaseStated, judged: &Judged) -> Outcome {
+    let mut values = values(judged);
+    // What is as expected, word for word, stands there already, and what nothing is expected of is a step on the way.
+    if judged.verdict == Verdict::Passed {
+        let told =
+            |value: &str| judged.outcome.iter().find(|seen| seen.value == value).map(|seen| seen.outcome.as_str());
+        values.retain(|(value, _)| {
+            let stated = case.expected.iter().find(|stated| stated.value == *value);
+            let text = told(value).map(|text| text.strip_prefix("rejected: ").unwrap_or(text));
+            stated.is_some_and(|stated| text.is_none_or(|text| !stated.outcome.contains(text)))
+        });
+    }
+    let (class, why, differences) = match &judged.verdict {
+        Verdict::Passed => ("p", None, Vec::new()),
+        Verdict::Diverges { divergence, why, .. } => ("d", Some(format!("{divergence}: {}", why.trim())), Vec::new()),
+        Verdict::Unsupported { what } => ("u", Some(what.clone()), Vec::new()),
+        Verdict::Uncontrolled { control } => {
+            ("f", Some(format!("{control}, which accepts, does not pass")), Vec::new())
+        }
+        Verdict::Broken { fault, .. } => ("f", Some(fault.clone()), Vec::new()),
+        Verdict::Failed { differences } => {
+            let told = differences.iter().map(|one| {
+                (format!("{} {}", one.value, one.aspect.name()), one.expected.clone(), one.observed.clone())
+            });
+            ("f", None, told.collect())
+        }
+    };
+    let word = if is_failure(judged) { judged.verdict.name() } else { word(&judged.verdict) };
+    Outcome { columns: String::new(), class, word: word.to_owned(), values, why, differences }
+}
+
+fn values(judged: &Judged) -> Vec<(String, String)> {
+    judged.exact.iter().map(|exact| (exact.value.clone(), show(exact))).collect()
+}
+
+fn word(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::Passed => "as expected",
+        Verdict::Diverges { .. } => "known to be wrong",
+        _ => "not supported",
+    }
+}
+
+/// The shapes under each other, as `broadcheck explain` draws them.
+fn drawn(drawing: &Drawing) -> Vec<(bool, String)> {
+    let dimensions = &drawing.dimensions;
+    let sizes = dimensions.iter().flat_map(|dimension| dimension.sizes.iter().flatten());
+    let width = sizes.map(|size| size.to_string().len()).max().unwrap_or(1).max(2);
+    let name = drawing.operands.iter().map(|operand| operand.name.chars().count()).max().unwrap_or(0).max(9);
+    let line = |first: &str, cells: &mut dyn Iterator<Item = String>| {
+        let cells: String = cells.map(|cell| format!("  {cell:>width$}")).collect();
+        (false, format!("{first:<name$}{cells}"))
+    };
+    let mut lines = vec![(false, drawing.call.clone())];
+    if !dimensions.is_empty() {
+        lines.push(line("dimension", &mut (0..dimensions.len()).map(|at| at.to_string())));
+    }
+    for (at, operand) in drawing.operands.iter().enumerate() {
+        let cell = |size: Option<i64>| size.map_or("·".to_owned(), |size| size.to_string());
+        let (_, text) = line(&operand.name, &mut dimensions.iter().map(|dimension| cell(dimension.sizes[at])));
+        lines.push((false, format!("{text}   {:?}", operand.shape)));
+    }
+    let cell = |size: Option<i64>| size.map_or("✗".to_owned(), |size| size.to_string());
+    lines.push(line("result", &mut dimensions.iter().map(|dimension| cell(dimension.result))));
+    for (at, dimension) in dimensions.iter().enumerate().rev() {
+        let mark = if dimension.conflict { "✗" } else { "✓" };
+        lines.push((dimension.conflict, format!("{mark} dimension {at}: {}", dimension.rule)));
+    }
+    lines
+}
+
+fn generated(history: &History, labels: &[String]) -> Vec<Odd> {
+    let mut found: BTreeMap<(u64, String), (Vec<usize>, String)> = BTreeMap::new();
+    for at in 0..history.columns.len() {
+        for (number, generated) in history.generated(at) {
+            let (what, yaml) = match &generated.verdict {
+                Agreement::Differs { signature, yaml, .. } => (signature.clone(), yaml.clone()),
+                Agreement::Broken { fault, yaml } => (fault.clone(), yaml.clone()),
+                _ => continue,
+            };
+            found.entry((number, what)).or_insert((Vec::new(), yaml)).0.push(at);
+        }
+    }
+    let names: Vec<&str> = labels.iter().map(String::as_str).collect();
+    let each = found.into_iter().map(|((program, what), (columns, yaml))| Odd {
+        program,
+        columns: super::history::ranges(&names, |at| columns.contains(&at)),
+        what,
+        yaml: yaml.trim_end().to_owned(),
+    });
+    each.collect()
+}

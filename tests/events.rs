@@ -1,0 +1,137 @@
+//! Event files: what is read back is what was told, and nothing else is read.
+#![cfg(feature = "cli")]
+
+mod common;
+
+use std::path::Path;
+
+use broadcheck::harness::check::{Selection, check};
+use broadcheck::harness::event::file::{self, Header, SUITE_FILE};
+use broadcheck::harness::event::{Absent, Corpus, Event};
+use broadcheck::report::{Run, json, junit, text};
+use common::{SPECIFICATION, faulty, reference};
+
+/// A run with passed and failed cases, a broken implementation, and generated programs.
+fn events() -> Vec<Event> {
+    let mut candidates = vec![reference(), faulty("wrong-value", broadcheck::adapter::Limits::default()).unwrap()];
+    let cases = ["in-place/", "broadcastable/", "backcompat/"].map(str::to_owned).to_vec();
+    let selection = Selection { cases, corpus: Some(Corpus { seed: 5, programs: 40 }), ..Selection::default() };
+    let mut events = Vec::new();
+    check(&SPECIFICATION, &SPECIFICATION.digest, &selection, &mut candidates, |event| events.push(event.clone()));
+    events.push(Event::Absent(Absent {
+        label: "libtorch 9.9.9".to_owned(),
+        given: "libtorch@9.9.9".to_owned(),
+        name: "libtorch".to_owned(),
+        version: "9.9.9".to_owned(),
+        reason: "it does not build".to_owned(),
+    }));
+    events
+}
+
+fn run(events: &[Event]) -> Run {
+    let mut run = Run::default();
+    events.iter().for_each(|event| run.add(event));
+    run
+}
+
+fn refused(path: &Path) -> String {
+    file::read(path).unwrap_err().to_string()
+}
+
+#[test]
+fn what_is_read_is_what_was_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let (told, header) = (events(), Header::now(&SPECIFICATION.digest));
+    for name in ["run.jsonl", "run.jsonl.gz"] {
+        let path = folder.path().join(name);
+        file::write(&path, &header, &told).unwrap();
+        let read = file::read(&path).unwrap();
+        assert_eq!(read.header, header);
+        assert!(read.events == told, "{name}: the events are others");
+        let (live, kept) = (run(&told), run(&read.events));
+        assert_eq!(live, kept);
+        assert_eq!(text::render(&live), text::render(&kept));
+        assert_eq!(json::render(&live), json::render(&kept));
+        assert!(junit::render(&kept).contains("testsuite"));
+    }
+}
+
+#[test]
+fn what_is_the_same_stands_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let (told, header) = (events(), Header::now(&SPECIFICATION.digest));
+    let (one, two) = (folder.path().join("one.jsonl"), folder.path().join("two.jsonl"));
+    file::write_sharing(&one, &header, &told).unwrap();
+    let shared = std::fs::read(folder.path().join(SUITE_FILE)).unwrap();
+    file::write_sharing(&two, &Header { date: "another".to_owned(), ..header.clone() }, &told).unwrap();
+    assert_eq!(std::fs::read(folder.path().join(SUITE_FILE)).unwrap(), shared, "it was written again");
+    for path in [&one, &two] {
+        assert!(!std::fs::read_to_string(path).unwrap().contains("\"program\":\"x:"), "it has the programs of cases");
+        assert!(file::read(path).unwrap().events == told, "the events are others");
+    }
+
+    let other = Header { suite: "another".to_owned(), ..header };
+    let rest: Vec<Event> = told.iter().filter(|event| matches!(event, Event::Clause(_))).cloned().collect();
+    file::write(&folder.path().join(SUITE_FILE), &other, &rest).unwrap();
+    assert!(refused(&one).contains("is of specification another, and"), "{}", refused(&one));
+    std::fs::remove_file(folder.path().join(SUITE_FILE)).unwrap();
+    assert!(refused(&one).contains(SUITE_FILE), "{}", refused(&one));
+}
+
+#[test]
+fn what_was_cut_off_or_changed_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.jsonl");
+    file::write(&path, &Header::now(&SPECIFICATION.digest), &events()).unwrap();
+    let whole = std::fs::read_to_string(&path).unwrap();
+    let lines: Vec<&str> = whole.lines().collect();
+    let told = |text: &str| {
+        std::fs::write(&path, text).unwrap();
+        refused(&path)
+    };
+    // Wherever it is cut: between lines, within one, within the last.
+    for end in [0, 1, whole.len() / 3, whole.len() / 2, whole.len() - 1, whole.len() - lines[lines.len() - 1].len() - 1]
+    {
+        let message = told(&whole[..whole.floor_char_boundary(end)]);
+        assert!(message.contains("it was cut off; run the check again"), "{end}: {message}");
+    }
+    let judged = lines.iter().position(|line| line.starts_with("{\"judged\"")).unwrap();
+    let without = |at: usize| [&lines[..at], &lines[at + 1..]].concat().join("\n") + "\n";
+    assert!(told(&without(judged)).contains("the footer counts"));
+    assert!(told(&without(0)).contains("the footer counts"));
+    let passed = whole.replacen("\"is\":\"passed\"", "\"is\":\"PASSED\"", 1);
+    assert!(
+        told(&passed).contains(&format!("{}: not an event: unknown variant `PASSED`", judged + 1)),
+        "{}",
+        told(&passed)
+    );
+    let failed = whole.replacen("\"documented\":true", "\"documented\":false", 1);
+    assert!(told(&failed).contains("somebody has changed the file"), "{}", told(&failed));
+    let newer = whole.replacen("\"format\":1", "\"format\":2,\"more\":1", 1);
+    assert!(told(&newer).contains(":1: event files of format 2; this broadcheck reads format 1"), "{}", told(&newer));
+    assert!(told("a\nb\n").contains("cut off"));
+
+    let packed = folder.path().join("run.jsonl.gz");
+    file::write(&packed, &Header::now(&SPECIFICATION.digest), &events()).unwrap();
+    let bytes = std::fs::read(&packed).unwrap();
+    std::fs::write(&packed, &bytes[..bytes.len() / 2]).unwrap();
+    assert!(refused(&packed).contains("cut off or changed"), "{}", refused(&packed));
+    std::fs::remove_file(&packed).unwrap();
+    assert!(refused(&packed).contains("run.jsonl.gz"), "{}", refused(&packed));
+}
+
+#[test]
+fn outcomes_are_kept_whole() {
+    let told = events();
+    let judged: Vec<_> =
+        told.iter().filter_map(|event| if let Event::Judged(judged) = event { Some(judged) } else { None }).collect();
+    assert!(judged.iter().any(|judged| judged.outcome.len() > 1));
+    for judged in judged.iter().filter(|judged| !judged.outcome.is_empty()) {
+        for seen in &judged.outcome {
+            let name = |exact: &str| exact == seen.value || exact.starts_with(&format!("{}.", seen.value));
+            assert!(judged.exact.iter().any(|exact| name(&exact.value)), "{}: {}", judged.case, seen.value);
+        }
+    }
+    let generated = told.iter().filter(|event| matches!(event, Event::Generated(_))).count();
+    assert_eq!(generated, 80, "40 programs on each");
+}

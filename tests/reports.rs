@@ -1,0 +1,200 @@
+//! The reports of releases: those that are checked in come out of the event files that are checked in, and what they say
+//! follows from the events.
+#![cfg(feature = "cli")]
+
+mod common;
+
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use broadcheck::harness::check::{Selection, check};
+use broadcheck::harness::event::file::{self, EventFile, Header, SUITE_FILE};
+use broadcheck::harness::event::{Absent, Came, Corpus, Event, Verdict};
+use broadcheck::report::changes::{Kind, between};
+use broadcheck::report::history::History;
+use broadcheck::report::{self, diff};
+use common::{SPECIFICATION, reference};
+
+fn reports() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("reports")
+}
+
+/// The event files of a folder, as `broadcheck report` takes them.
+fn kept(folder: &Path) -> Vec<(String, EventFile)> {
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.retain(|name| name != SUITE_FILE);
+    names.sort();
+    names
+        .into_iter()
+        .map(|name| (name.clone(), file::read(&folder.join(&name)).unwrap_or_else(|error| panic!("{error}"))))
+        .collect()
+}
+
+#[test]
+fn the_checked_in_reports_come_out_of_the_checked_in_events() {
+    let files = kept(&reports().join("events"));
+    assert!(files.len() > 1, "there are no event files");
+    let written = report::files(&History::new(files).unwrap()).unwrap();
+    assert!(written.len() > 4);
+    for (name, text) in written {
+        let there = std::fs::read_to_string(reports().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let differing = there.lines().zip(text.lines()).position(|(there, text)| there != text);
+        let place = differing.map_or("its end".to_owned(), |line| format!("line {}", line + 1));
+        assert!(there == text, "reports/{name} differs at {place}: `broadcheck report` writes it anew");
+        assert!(
+            !text.contains("/tmp/") && !text.contains(concat!("/ro", "ot/")),
+            "{name} names a place of one machine"
+        );
+    }
+}
+
+#[test]
+fn checked_in_events_are_small_enough() {
+    let mut whole = 0;
+    for entry in std::fs::read_dir(reports().join("events")).unwrap() {
+        let (entry, limit) = (entry.unwrap(), 300_000);
+        let size = entry.metadata().unwrap().len();
+        whole += size;
+        assert!(size <= limit, "{} has {size} bytes", entry.path().display());
+    }
+    assert!(whole > 0);
+    let page = std::fs::metadata(reports().join("index.html")).unwrap().len();
+    assert!(page < 3_000_000, "index.html has {page} bytes");
+}
+
+/// A run of the reference that says that it is a release, changed by a function.
+fn release(version: &str, change: impl Fn(&mut Event)) -> (String, EventFile) {
+    static RUN: LazyLock<Vec<Event>> = LazyLock::new(|| {
+        let cases = ["in-place/", "broadcastable/", "errors/"].map(str::to_owned).to_vec();
+        let selection = Selection { cases, corpus: Some(Corpus { seed: 5, programs: 20 }), ..Selection::default() };
+        let mut events = Vec::new();
+        check(&SPECIFICATION, &SPECIFICATION.digest, &selection, &mut [reference()], |event| {
+            events.push(event.clone())
+        });
+        events
+    });
+    let mut events = RUN.clone();
+    for event in &mut events {
+        if let Event::Implementation(ready) = event {
+            ready.name = "libtorch".to_owned();
+            ready.version = version.to_owned();
+            ready.label = format!("libtorch {version}");
+        }
+        if let Event::Judged(judged) = event {
+            judged.implementation = format!("libtorch {version}");
+        }
+        change(event);
+    }
+    let header = Header { date: "2026-01-02T03:04:05Z".to_owned(), ..Header::now(&SPECIFICATION.digest) };
+    (format!("{version}.jsonl"), EventFile { header, events })
+}
+
+/// Another text of the rejection that README.md shows, which its statement's document would have right.
+fn older(event: &mut Event) {
+    let Event::Judged(judged) = event else { return };
+    if judged.case == "in-place/shape-would-change" {
+        judged.documented = Some(true);
+        for exact in &mut judged.exact {
+            if let Came::Rejected { message, .. } = &mut exact.is {
+                *message = "The expanded size | of the tensor <b>".to_owned();
+            }
+        }
+    }
+}
+
+fn absent(version: &str) -> (String, EventFile) {
+    let (name, mut file) = release(version, |_| {});
+    file.events = vec![Event::Absent(Absent {
+        label: format!("libtorch {version}"),
+        given: format!("libtorch@{version}"),
+        name: "libtorch".to_owned(),
+        version: version.to_owned(),
+        reason: "it | does not <build>".to_owned(),
+    })];
+    (name, file)
+}
+
+fn page<'a>(written: &'a [(&str, String)], name: &str) -> &'a str {
+    &written.iter().find(|(file, _)| *file == name).unwrap_or_else(|| panic!("no {name}")).1
+}
+
+#[test]
+fn releases_are_in_order_and_changes_are_dated() {
+    // Not in the order of their names, nor in that of their numbers.
+    let files = vec![release("2.10.0", |_| {}), absent("2.3.0"), release("2.9.1", older), release("2.2.0", older)];
+    let history = History::new(files).unwrap();
+    let versions: Vec<&str> = history.columns.iter().map(|column| column.version.as_str()).collect();
+    assert_eq!(versions, ["2.2.0", "2.3.0", "2.9.1", "2.10.0"]);
+    let written = report::files(&history).unwrap();
+    let documentation = page(&written, "documentation.md");
+    assert!(documentation.contains("## What changed between releases"), "{documentation}");
+    assert!(
+        documentation.contains("false since 2.10.0") || documentation.contains("false in 2.10.0"),
+        "{documentation}"
+    );
+    assert!(documentation.contains("No data for 2.3.0"));
+    let matrix = page(&written, "matrix.md");
+    assert!(matrix.contains("no data: it \\| does not \\<build>"), "a row is dropped, or its reason is markup");
+    assert!(!matrix.contains("(0.0 %)"), "nothing is not 0 %");
+    assert!(
+        matrix.contains("### libtorch 2.9.1 → libtorch 2.10.0")
+            && matrix.contains("### libtorch 2.2.0 → libtorch 2.9.1")
+    );
+    let html = page(&written, "index.html");
+    assert!(html.contains("The expanded size | of the tensor &lt;b&gt;"), "an outcome is missing, or is markup");
+    assert!(html.contains("no data: it | does not &lt;build&gt;"));
+    assert!(page(&written, "badge.svg").contains("3/4 libtorch releases conform"));
+}
+
+#[test]
+fn a_change_is_found_and_the_same_is_the_same() {
+    let history = History::new(vec![release("2.9.1", older), release("2.10.0", |_| {})]).unwrap();
+    let changes = between((&history, 0), (&history, 1));
+    assert_eq!((changes.differing, changes.generated, changes.generated_differing), (1, 20, 0));
+    assert_eq!(changes.kinds, [(Kind::Message, 1)].into());
+    let [group] = &changes.groups[..] else { panic!("{:?}", changes.groups) };
+    assert_eq!((group.clause.as_str(), group.call.as_str()), ("in-place-message", "add_"));
+    assert!(diff::markdown(&changes).contains("`rejected: The expanded size \\| of the tensor <b>`"));
+    assert!(diff::summary(&changes).starts_with("1 of "), "{}", diff::summary(&changes));
+
+    let same = between((&history, 1), (&history, 1));
+    assert_eq!((same.differing, same.groups.len()), (0, 0));
+    assert!(same.cases > 20);
+    assert!(diff::summary(&same).starts_with("no difference in "));
+}
+
+#[test]
+fn a_crash_and_an_acceptance_are_changes() {
+    let broken = |event: &mut Event| match event {
+        Event::Judged(judged) if judged.case == "in-place/shape-stays" => {
+            judged.verdict = Verdict::Broken { fault: "SIGSEGV".to_owned(), stderr: String::new() };
+            (judged.exact, judged.outcome) = (Vec::new(), Vec::new());
+        }
+        Event::Generated(generated) if generated.program == 3 => generated.digest = "another".to_owned(),
+        _ => {}
+    };
+    let history = History::new(vec![release("2.0.0", |_| {}), release("2.1.0", broken)]).unwrap();
+    let changes = between((&history, 0), (&history, 1));
+    assert_eq!(changes.kinds, [(Kind::Breaks, 1)].into());
+    assert_eq!(changes.generated_differing, 1);
+    assert_eq!(changes.programs[0].programs, [3]);
+    let back = between((&history, 1), (&history, 0));
+    assert_eq!(back.kinds, [(Kind::Works, 1)].into());
+}
+
+#[test]
+fn what_does_not_belong_together_is_refused() {
+    let refused = |files| History::new(files).unwrap_err();
+    assert!(refused(Vec::new()).contains("broadcheck matrix"));
+    let mut other = release("2.1.0", |_| {});
+    other.1.header.suite = "0123456789abcdef".to_owned();
+    let told = refused(vec![release("2.0.0", |_| {}), other]);
+    assert!(told.contains("2.1.0.jsonl is of specification 0123456789ab"), "{told}");
+    let told = refused(vec![release("2.0.0", |_| {}), release("2.0.0", |_| {})]);
+    assert!(told.contains("libtorch 2.0.0"), "{told}");
+    let mut unfinished = release("2.1.0", |_| {});
+    unfinished.1.events.pop();
+    let told = refused(vec![unfinished]);
+    assert!(told.contains("did not end"), "{told}");
+}
