@@ -36,7 +36,8 @@ fn a_release_is_fetched_unpacked_and_its_adapter_built_once() {
     assert!(record.contains(&stage.torch_hash()) && record.contains("nvidia_cuda_runtime-13.0.96"), "{record}");
 
     let before = stage.calls();
-    assert_eq!(before.iter().filter(|call| call.contains("cargo")).count(), 2, "a check and a build: {before:?}");
+    let cargo: Vec<&str> = before.iter().filter_map(|call| call.strip_prefix("cargo ")?.split(' ').next()).collect();
+    assert_eq!(cargo, ["--version", "clean", "rustc"], "a check and a build: {before:?}");
     assert_eq!(installer.libtorch(None, &Progress::silent()).unwrap(), installed);
     assert_eq!(stage.calls(), before, "the second time no program is run");
 
@@ -301,7 +302,7 @@ fn python_s_own_torch_is_found_without_importing_it() {
 #[test]
 fn what_is_not_a_release_gets_no_folder() {
     let stage = Stage::new();
-    for version in ["9.9.9", "../2.13.0", ""] {
+    for version in ["1.13.1", "2.13", "../2.13.0", ""] {
         let error = stage.installer().libtorch(Some(version), &Progress::silent()).unwrap_err();
         assert!(matches!(error, InstallError::NoSuchRelease { .. }), "{version}: {error}");
     }
@@ -312,25 +313,168 @@ fn what_is_not_a_release_gets_no_folder() {
 }
 
 #[test]
-fn each_phase_is_one_line_where_there_is_no_terminal() {
-    #[derive(Clone, Default)]
-    struct Sink(Arc<Mutex<Vec<u8>>>);
-    impl Write for Sink {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0.lock().unwrap().extend_from_slice(bytes);
-            Ok(bytes.len())
-        }
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
+fn a_release_that_nobody_has_pinned_is_trusted_once_and_checked_from_then_on() {
+    let stage = Stage::new();
+    let future = "torch-99.1.0-cp312-cp312-tag_x.whl";
+    let wheel = stage.path("index").join(future);
+    fs::rename(stage.torch_path(), &wheel).unwrap();
+    let installer = stage.installer_for(FIRST);
+    let (sink, progress) = sink();
+    let installed = installer.libtorch(Some("99.1.0"), &progress).unwrap();
+    assert_eq!(installed.version, "99.1.0");
+    let said = sink.text();
+    assert!(said.contains("99.1.0 is not in releases.toml") && said.contains("trusted this once"), "{said}");
+    let entry = installer.entry("99.1.0").unwrap();
+    let good = fs::read(&wheel).unwrap();
+    for part in [future, &hash(&good), "nvidia_cuda_runtime-13.0.96", "platform = \"tag_x\"", "tch = \"0.26.0\""] {
+        assert!(entry.contains(part), "{part}: {entry}");
     }
-    let sink = Sink::default();
-    let progress = Progress::lines(Box::new(sink.clone()), Duration::from_secs(60));
+
+    installer.remove("99.1.0", &progress).unwrap();
+    assert!(!stage.cache().join("libtorch/99.1.0").exists());
+    fs::write(&wheel, "tampered with").unwrap();
+    let error = installer.libraries(Some("99.1.0"), &progress).unwrap_err();
+    assert!(matches!(&error, InstallError::WrongHash { expected, .. } if *expected == hash(&good)), "{error}");
+}
+
+#[test]
+fn what_pip_brings_has_to_be_the_release_that_was_asked_for() {
+    let stage = Stage::new();
+    let error = stage.installer_for(FIRST).libraries(Some("99.1.0"), &Progress::silent()).unwrap_err();
+    assert!(error.to_string().contains("brought torch-2.13.0"), "{error}");
+    assert!(!stage.cache().join("releases.toml").exists() && !stage.cache().join("libtorch/99.1.0").exists());
+}
+
+#[test]
+fn the_latest_release_is_the_one_that_the_index_says() {
+    let stage = Stage::new();
+    let python = fs::read_to_string(stage.path("bin/python3")).unwrap();
+    let (_, serving) = python.split_once('\n').unwrap().1.split_once('\n').unwrap();
+    let answer = "[ \"$3\" = index ] && { echo 'torch (2.13.0)'; echo 'Available versions: 2.13.0, 2.12.1'; exit 0; }";
+    stage.script("python3", &format!("{answer}\n{serving}"));
+    assert_eq!(stage.installer().libtorch(Some("latest"), &Progress::silent()).unwrap().version, "2.13.0");
+
+    stage.script("python3", "echo 'ERROR: Temporary failure in name resolution' >&2; exit 1");
+    let error = stage.installer().libtorch(Some("latest"), &Progress::silent()).unwrap_err();
+    assert!(matches!(error, InstallError::NoNetwork { .. }), "{error}");
+}
+
+#[test]
+fn a_release_older_than_tch_is_built_without_it() {
+    let stage = Stage::new();
+    let installed = stage.installer_for(OLD).libtorch(None, &Progress::silent()).unwrap();
+    assert!(!installed.built.tch);
+    let calls = stage.calls();
+    let build = calls.iter().find(|call| call.contains("cargo rustc")).unwrap();
+    assert!(build.contains("--no-default-features"), "{build}");
+}
+
+#[test]
+fn a_newer_release_that_tch_does_not_compile_against_is_built_without_it() {
+    let stage = Stage::new();
+    let future = "torch-99.1.0-cp312-cp312-tag_x.whl";
+    fs::rename(stage.torch_path(), stage.path("index").join(future)).unwrap();
+    let cargo = fs::read_to_string(stage.path("bin/cargo")).unwrap();
+    let building = cargo.split_once('\n').unwrap().1.split_once('\n').unwrap().1;
+    let complaint = "a.cpp:1:1: error: 'class at::Tensor' has no member named 'qr'";
+    stage.script(
+        "cargo",
+        &format!(
+            "[ \"$1\" = rustc ] && case \"$*\" in *--no-default-features*) ;; *) echo \"{complaint}\" >&2; exit 101;; esac\n\
+             {building}"
+        ),
+    );
+    let (sink, progress) = sink();
+    let installed = stage.installer_for(FIRST).libtorch(Some("99.1.0"), &progress).unwrap();
+    assert!(!installed.built.tch);
+    assert!(sink.text().contains("again, with no tch"), "{}", sink.text());
+}
+
+#[test]
+fn what_the_compiler_misses_of_a_newer_release_is_learnt_and_said() {
+    let stage = Stage::new();
+    let cargo = fs::read_to_string(stage.path("bin/cargo")).unwrap();
+    let building = cargo.split_once('\n').unwrap().1.split_once('\n').unwrap().1;
+    stage.script(
+        "cargo",
+        &format!(
+            "[ \"$1\" = --version ] && exit 0\n[ \"$1\" = clean ] && exit 0\n\
+             case \"$CXXFLAGS\" in\n\
+             *-std=c++20*) ;;\n\
+             *) echo 'a.h:9:2: error: #error C++20 or later compatible compiler is required' >&2; exit 101;;\n\
+             esac\n\
+             case \"$CXXFLAGS\" in\n\
+             *compat.h*) ;;\n\
+             *) echo \"a.cpp:1:1: error: 'qr' is not a member of 'torch'\" >&2; exit 101;;\n\
+             esac\n{building}"
+        ),
+    );
+    let (sink, progress) = sink();
+    let installed = stage.installer().libtorch(None, &progress).unwrap();
+    assert_eq!(
+        (installed.built.compat.standard, installed.built.compat.functions().collect::<Vec<_>>()),
+        (Some(20), vec!["qr"])
+    );
+    assert!(fs::read_to_string(installed.root.join("compat.h")).unwrap().contains(" qr(Arguments&&...)"));
+    let said = sink.text();
+    assert!(
+        said.contains("not what tch 0.26.0 was made for") && said.contains("C++20") && said.contains("qr"),
+        "{said}"
+    );
+    let builds = || stage.calls().iter().filter(|call| call.contains("cargo rustc")).count();
+    assert_eq!(builds(), 3);
+
+    // The next build begins with what was learnt, and what cannot be learnt ends it.
+    stage.write("source/src/lib.rs", "// changed");
+    stage.installer().libtorch(None, &progress).unwrap();
+    assert_eq!(builds(), 4);
+    stage.write("source/src/lib.rs", "// changed again");
+    stage.script("cargo", "[ \"$1\" = rustc ] || exit 0; echo \"x.cpp:1:1: error: no member 'y'\" >&2; exit 101");
+    let error = stage.installer().libtorch(None, &progress).unwrap_err();
+    assert!(matches!(error, InstallError::AdapterBuild { .. }), "{error}");
+    assert_eq!(builds(), 5);
+}
+
+#[test]
+fn each_phase_is_one_line_where_there_is_no_terminal() {
+    let (sink, progress) = sink();
     Stage::new().installer().libtorch(None, &progress).unwrap();
-    let text = String::from_utf8(sink.0.lock().unwrap().clone()).unwrap();
+    let text = sink.text();
     let first: Vec<&str> = text.lines().filter_map(|line| line.split(' ').next()).collect();
     assert_eq!(first, ["fetching", "unpacking", "fetching", "fetching", "fetching", "building"], "{text}");
 }
+
+/// What progress is told as plain lines.
+#[derive(Clone, Default)]
+struct Sink(Arc<Mutex<Vec<u8>>>);
+
+impl Sink {
+    fn text(&self) -> String {
+        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+    }
+}
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+fn sink() -> (Sink, Progress) {
+    let sink = Sink::default();
+    (sink.clone(), Progress::lines(Box::new(sink), Duration::from_secs(60)))
+}
+
+/// A catalogue with an old release only, for what comes after it.
+const FIRST: (&str, &str) = ("version = \"2.13.0\"", "version = \"2.0.1\"");
+
+/// A catalogue with a release that has no `tch`.
+const OLD: (&str, &str) = ("tch = \"0.26.0\"\n", "");
 
 /// The wheel of PyTorch in these tests.
 const TORCH: &str = "torch-2.13.0-cp312-cp312-tag_x.whl";
@@ -358,7 +502,11 @@ impl Stage {
 
         stage.write("source/Cargo.toml", "[package]");
         stage.write("source/src/lib.rs", "");
-        stage.write("source/adapters/libtorch/Cargo.toml", "[package]");
+        let manifest = "[dependencies]\nbroadcheck = { path = \"../..\" }\n\
+                        tch = { version = \"=0.26.0\" }\ntorch-sys = { version = \"=0.26.0\" }\n";
+        stage.write("source/adapters/libtorch/Cargo.toml", manifest);
+        stage.write("source/adapters/libtorch/build.rs", "");
+        stage.write("source/adapters/libtorch/src/main.rs", "");
         let index = stage.path("index");
         stage.script(
             "python3",
@@ -373,7 +521,7 @@ impl Stage {
         stage.script(
             "cargo",
             &format!(
-                "[ \"$1\" = --version ] && exit 0\n\
+                "[ \"$1\" = --version ] && exit 0\n[ \"$1\" = clean ] && exit 0\n\
                  for word; do [ \"$last\" = --target-dir ] && out=$word; last=$word; done\n\
                  env > {}\necho '   Compiling one v1.0.0' >&2; sleep 0.5\nmkdir -p $out/release\n\
                  printf '#!/bin/sh\\nexit 0\\n' > $out/release/broadcheck-libtorch\n\
@@ -386,6 +534,12 @@ impl Stage {
 
     fn installer(&self) -> Installer {
         installer(self.folder.path())
+    }
+
+    /// With another catalogue: [`FIRST`], or [`OLD`].
+    fn installer_for(&self, change: (&str, &str)) -> Installer {
+        let text = self.installer().catalog.to_toml().replace(change.0, change.1);
+        Installer { catalog: Catalog::parse(&text).unwrap(), ..self.installer() }
     }
 
     /// PyTorch's wheel, with a main library of these needs and a METADATA of this requirement.
@@ -473,10 +627,11 @@ fn installer(folder: &Path) -> Installer {
 }
 
 fn catalog(folder: &Path, more: &str) -> Catalog {
-    let wheel = fs::read(folder.join("index").join(TORCH)).unwrap();
+    // Some tests take the wheel away.
+    let wheel = fs::read(folder.join("index").join(TORCH)).unwrap_or_default();
     let (size, sha256) = (wheel.len(), hash(&wheel));
     let text = format!(
-        "[[release]]\nversion = \"2.13.0\"\ntch = \"0.26\"\ntarget = \"linux-x86_64\"\nwheel = \"{TORCH}\"\n\
+        "[[release]]\nversion = \"2.13.0\"\ntch = \"0.26.0\"\ntarget = \"linux-x86_64\"\nwheel = \"{TORCH}\"\n\
          python = \"3.12\"\nplatform = \"tag_x\"\nsize = {size}\nunpacked = 1000\nsha256 = \"{sha256}\"\n\
          cxx11_abi = true\n{more}"
     );

@@ -178,6 +178,13 @@ fn faults_of_cases() {
     check(&third(&format!("{rest}  documented: {{»q: {{shape: [3]}}}}\n  why: x")), &["`q` is neither"]);
     check(&third(&format!("{sound}  expect: »{{}}")), &["at least one expectation"]);
 
+    let earlier = |entry: &str| third(&format!("{rest}  earlier: {entry}"));
+    check(&earlier("»[]"), &["ranges of releases: a list", "empty"]);
+    check(&earlier("[{releases: »since 2.6, expect: {r: {shape: [3]}}}]"), &["`since 2.6` is no range of releases"]);
+    check(&earlier("[{releases: »'>=2.6', expect: {r: {shape: [3]}}}]"), &["has the newest release", "as `<2.6`"]);
+    check(&earlier("[{releases: 2.6.0, expect: »{x: unchanged}}]"), &["does not say what holds now"]);
+    check(&earlier("[{releases: 2.6.0, »because: x, expect: {r: {shape: [3]}}}]"), &["no key `because`"]);
+
     let rejects = "  expect: {r: {rejected: dtype, message: m}}\n";
     let no_control = third(&format!("{sound}{rejects}")).replace("- id: add-rows/third", "- »id: add-rows/third");
     check(&no_control, &["needs a `control`"]);
@@ -383,8 +390,9 @@ all: {all: [x]}
 /// Whether two cases say the same, NaN being equal to NaN.
 fn same(a: &Case, b: &Case) -> bool {
     let parts = |case: &Case| {
-        let Case { id, clauses, source, note, program, expect, documented, why, control, location: _ } = case.clone();
-        format!("{:?}", (id, clauses, source, note, program, expect, documented, why, control))
+        let Case { id, clauses, source, note, program, expect, earlier, documented, why, control, location: _ } =
+            case.clone();
+        format!("{:?}", (id, clauses, source, note, program, expect, earlier, documented, why, control))
     };
     parts(a) == parts(b)
 }
@@ -445,6 +453,13 @@ fn every_kind_of_expectation_survives_rendering() {
     i: {{fresh: true, warnings: [\"a: b\", c]}}
     z: {{values: [[], []], shape: [2, 0, 3]}}
     x: unchanged
+  earlier:
+    - releases: \"<2.4\"
+      expect:
+        r: {{shape: [2, 3]}}
+        x: {{values: [[1, 2, 3], [4, 5, 6]]}}
+    - releases: \">=2.4, <2.6\"
+      expect: {{g: {{rejected: autograd, message: m}}}}
   documented:
     r: {{message: \"{{}}\"}}
     o: {{rejected: any}}

@@ -1,5 +1,5 @@
-//! Compiles the shim against the headers of the libtorch that `torch-sys` links, and lets the programs find that
-//! libtorch without LD_LIBRARY_PATH.
+//! Compiles the shim against the headers of the libtorch that `torch-sys` links, or of the one that LIBTORCH names where
+//! the adapter is built without `tch`, and lets the programs find that libtorch without LD_LIBRARY_PATH.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -9,8 +9,13 @@ fn main() {
     for file in ["src/shim.cpp", "src/shim.h"] {
         println!("cargo::rerun-if-changed={file}");
     }
-    // torch-sys has decided where libtorch is, and tells the packages that depend on it directly.
-    let lib = PathBuf::from(env::var_os("DEP_TCH_LIBTORCH_LIB").expect("torch-sys says where libtorch lies"));
+    let with_tch = env::var_os("CARGO_FEATURE_TCH").is_some();
+    let lib = if with_tch {
+        // torch-sys has decided where libtorch is, and tells the packages that depend on it directly.
+        PathBuf::from(env::var_os("DEP_TCH_LIBTORCH_LIB").expect("torch-sys says where libtorch lies"))
+    } else {
+        PathBuf::from(variable("LIBTORCH").expect("without tch, LIBTORCH has to name an unpacked libtorch")).join("lib")
+    };
     println!("cargo::rustc-link-arg=-Wl,-rpath,{}", lib.display());
 
     // LIBTORCH_INCLUDE means the folder that holds `include`, as it does for torch-sys.
@@ -27,6 +32,11 @@ fn main() {
         .flag_if_supported("-Wno-deprecated-declarations")
         .file("src/shim.cpp")
         .compile("broadcheck_shim");
+    if !with_tch {
+        println!("cargo::rustc-link-search=native={}", lib.display());
+        println!("cargo::rustc-link-lib=torch_cpu");
+        println!("cargo::rustc-link-lib=c10");
+    }
 }
 
 /// Whether libtorch was built with the C++11 ABI of libstdc++, found as torch-sys finds it.

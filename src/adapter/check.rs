@@ -3,8 +3,8 @@
 use crate::program::{Outcome, Program, Reply, TensorValue, VALUE_LIMIT};
 use crate::tensor::{DType, Shape};
 
-/// What is wrong with the form of a reply to a program that the adapter has declared to support.
-pub(super) fn problem(program: &Program, reply: &Reply) -> Option<String> {
+/// What is wrong with the form of a reply to a program that the adapter has declared to support, but for what it lacks.
+pub(super) fn problem(program: &Program, reply: &Reply, lacks: &[String]) -> Option<String> {
     if reply.steps.len() != program.steps.len() {
         return Some(format!(
             "the reply has {} step outcomes, the program has {} steps",
@@ -16,7 +16,7 @@ pub(super) fn problem(program: &Program, reply: &Reply) -> Option<String> {
     for (at, (step, answer)) in steps {
         let (name, op) = (&step.name, step.op);
         match &answer.outcome {
-            Outcome::Unsupported(what) => {
+            Outcome::Unsupported(what) if !lacks.contains(what) => {
                 return Some(format!(
                     "step `{name}` ({op}) is answered as unsupported ({what}), but hello declares all that it needs"
                 ));
@@ -105,16 +105,16 @@ mod tests {
     #[test]
     fn well_formed_replies_pass() {
         let functional = program(Form::Functional);
-        assert_eq!(problem(&functional, &value(&[3], 12)), None);
-        assert_eq!(problem(&functional, &value(&[0, 5], 0)), None);
-        assert_eq!(problem(&functional, &reply(Outcome::Blocked(0))), None);
-        assert_eq!(problem(&program(Form::InPlace), &reply(Outcome::Failed("panic".into()))), None);
+        assert_eq!(problem(&functional, &value(&[3], 12), &[]), None);
+        assert_eq!(problem(&functional, &value(&[0, 5], 0), &[]), None);
+        assert_eq!(problem(&functional, &reply(Outcome::Blocked(0)), &[]), None);
+        assert_eq!(problem(&program(Form::InPlace), &reply(Outcome::Failed("panic".into())), &[]), None);
     }
 
     #[test]
     fn what_is_wrong_is_said() {
         let says = |reply: &Reply, text: &str| {
-            let found = problem(&program(Form::Functional), reply).unwrap_or_default();
+            let found = problem(&program(Form::Functional), reply, &[]).unwrap_or_default();
             assert!(found.contains(text), "{found:?} does not contain {text:?}");
         };
         says(&Reply::default(), "0 step outcomes, the program has 1 steps");
@@ -123,6 +123,8 @@ mod tests {
         says(&value(&[i64::MAX], 12), "more bytes than can be counted");
         says(&reply(Outcome::Blocked(1)), "blocked by value 1");
         says(&reply(Outcome::Unsupported("mood".into())), "unsupported (mood), but hello declares");
+        let moody = reply(Outcome::Unsupported("mood".into()));
+        assert_eq!(problem(&program(Form::Functional), &moody, &["mood".to_owned()]), None, "it was declared");
         let truth = TensorValue { dtype: DType::Bool, data: vec![0, 1, 2], ..tensor(&[3], 0) };
         says(&reply(Outcome::Value(Value::Tensor(truth))), "a bool that is 2");
         let mut strided = tensor(&[3], 12);
@@ -133,10 +135,10 @@ mod tests {
     #[test]
     fn the_final_inputs_are_needed_where_something_is_written() {
         let mut answer = value(&[3], 12);
-        assert!(problem(&program(Form::InPlace), &answer).unwrap().contains("final state of 0 inputs"));
+        assert!(problem(&program(Form::InPlace), &answer, &[]).unwrap().contains("final state of 0 inputs"));
         answer.inputs = vec![tensor(&[3], 12)];
-        assert_eq!(problem(&program(Form::InPlace), &answer), None);
+        assert_eq!(problem(&program(Form::InPlace), &answer, &[]), None);
         answer.inputs = vec![tensor(&[3], 8)];
-        assert!(problem(&program(Form::InPlace), &answer).unwrap().contains("input `x` has 8 bytes"));
+        assert!(problem(&program(Form::InPlace), &answer, &[]).unwrap().contains("input `x` has 8 bytes"));
     }
 }

@@ -52,6 +52,16 @@ pub struct Hello {
     /// What else it can do.
     #[serde(default, deserialize_with = "known")]
     pub capabilities: Vec<Capability>,
+    /// What it lacks of operations that it has, such as an overload: with these very texts it answers `unsupported`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lacks: Vec<String>,
+}
+
+impl Hello {
+    /// Which release of PyTorch it is, if it is one: what holds may depend on that.
+    pub fn release(&self) -> Option<&str> {
+        ["libtorch", "pytorch"].contains(&self.name.as_str()).then_some(self.version.as_str())
+    }
 }
 
 /// Something that an implementation may lack.

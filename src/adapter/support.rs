@@ -66,6 +66,7 @@ pub(super) fn everything() -> Hello {
         ops: Op::ALL.to_vec(),
         dtypes: crate::tensor::DType::ALL.to_vec(),
         capabilities: vec![InPlace, Out, Strides, Autograd, Warnings, Messages],
+        lacks: Vec::new(),
     }
 }
 

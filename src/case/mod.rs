@@ -4,9 +4,11 @@
 
 pub mod load;
 pub mod model;
+pub mod releases;
 pub mod render;
 
 pub use load::{Fault, LoadError, default_folder, load, load_files, load_program};
 pub use model::{
-    Case, Clause, Document, Expectation, Expected, ExpectedRejection, Location, Shows, Source, Specification,
+    Case, Clause, Document, Earlier, Expectation, Expected, ExpectedRejection, Location, Shows, Source, Specification,
 };
+pub use releases::Releases;

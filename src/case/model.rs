@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::releases::Releases;
 use crate::error::Class;
 use crate::program::{Program, ValueRef};
 use crate::tensor::{DType, Scalar, Shape};
@@ -85,6 +86,8 @@ pub struct Case {
     pub program: Program,
     /// What holds, by value of the program.
     pub expect: Vec<(ValueRef, Expectation)>,
+    /// What held in earlier releases of PyTorch instead. A release that no range has counts as the newest.
+    pub earlier: Vec<Earlier>,
     /// What the document says instead, by value; empty where it agrees with `expect`.
     pub documented: Vec<(ValueRef, Expectation)>,
     /// What really happens, where the document says something else.
@@ -93,6 +96,15 @@ pub struct Case {
     pub control: Option<String>,
     /// Where the case stands.
     pub location: Location,
+}
+
+/// What held in some releases of PyTorch that are not the newest.
+#[derive(Clone, Debug)]
+pub struct Earlier {
+    /// Which ones.
+    pub releases: Releases,
+    /// What came of these values then. The others came to what they come to now.
+    pub expect: Vec<(ValueRef, Expectation)>,
 }
 
 /// A place under `spec/`.
@@ -155,6 +167,21 @@ impl Case {
     /// Whether the case expects a rejection, and so needs a control.
     pub fn rejects(&self) -> bool {
         self.expect.iter().any(|(_, expectation)| matches!(expectation, Expectation::Rejected(_)))
+    }
+
+    /// What is expected of a value in a release of PyTorch, where that is not what holds now.
+    pub fn earlier_of(&self, value: ValueRef, release: Option<&str>) -> Option<&Expectation> {
+        let ranges = self.earlier.iter().filter(|earlier| release.is_some_and(|it| earlier.releases.contain(it)));
+        ranges
+            .flat_map(|earlier| &earlier.expect)
+            .find(|(other, _)| *other == value)
+            .map(|(_, expectation)| expectation)
+    }
+
+    /// What is expected in a release of PyTorch; what holds now, where there is none.
+    pub fn expected_in<'a>(&'a self, release: Option<&str>) -> Vec<(ValueRef, &'a Expectation)> {
+        let of = |(value, now): &'a (ValueRef, Expectation)| (*value, self.earlier_of(*value, release).unwrap_or(now));
+        self.expect.iter().map(of).collect()
     }
 
     /// The theme: what stands before the `/` of the id.

@@ -35,6 +35,15 @@ pub fn case(case: &Case) -> String {
         expectations.iter().map(entry).collect()
     };
     block("expect", entries(&case.expect));
+    let earlier = case.earlier.iter().flat_map(|earlier| {
+        let expect: Vec<String> = entries(&earlier.expect);
+        let begin = [format!("- releases: {}", quoted(&earlier.releases.to_string())), "  expect:".to_owned()];
+        begin.into_iter().chain(expect.into_iter().map(|entry| format!("    {entry}")))
+    });
+    let earlier: Vec<String> = earlier.collect();
+    if !earlier.is_empty() {
+        block("earlier", earlier);
+    }
     if !case.documented.is_empty() {
         block("documented", entries(&case.documented));
     }

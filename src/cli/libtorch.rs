@@ -20,6 +20,8 @@ enum Command {
     Install(Install),
     List(List),
     Path(Path),
+    Entry(EntryOf),
+    Remove(Remove),
 }
 
 /// Fetch a libtorch release and build the adapter against it.
@@ -27,11 +29,17 @@ enum Command {
 /// Does nothing where both are there and the adapter's sources have not changed. When it is interrupted, running it
 /// again goes on where it was. Without VERSION, a libtorch that LIBTORCH or LIBTORCH_USE_PYTORCH=1 points to is used
 /// instead of fetching one. The wheel is fetched by pip, with the index and the proxies that pip is configured for.
+///
+/// A release that is not in releases.toml is fetched all the same: what pip brings is trusted this once, and its hash is
+/// checked from then on. A release that is newer than tch is built without its version check and with what the compiler
+/// misses: the C++ standard that the headers ask for, and a header that stands in for functions that the release has
+/// removed. If that is not enough, the adapter does without tch, as it does for older releases.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   broadcheck libtorch install
-  broadcheck libtorch install 2.13.0
+  broadcheck libtorch install 2.15.0
+  broadcheck libtorch install latest
   LIBTORCH=/opt/libtorch broadcheck libtorch install
 
 Environment:
@@ -42,7 +50,7 @@ Environment:
   LIBTORCH_USE_PYTORCH=1  use the torch package of that Python as it is
   CXX                     the C++ compiler (default: c++)")]
 struct Install {
-    /// The release [default: LIBTORCH, LIBTORCH_USE_PYTORCH, or else 2.13.0].
+    /// The release, or `latest` [default: LIBTORCH, LIBTORCH_USE_PYTORCH, or else 2.13.0].
     version: Option<String>,
     /// Stop when libtorch itself is there: for building something else against it.
     #[arg(long)]
@@ -85,6 +93,26 @@ struct Path {
     adapter: bool,
 }
 
+/// Print what is known of an installed release as an entry of releases.toml.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  broadcheck libtorch entry 2.15.0")]
+struct EntryOf {
+    /// The release.
+    version: String,
+}
+
+/// Take a release out of the cache.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  broadcheck libtorch remove 2.0.1")]
+struct Remove {
+    /// The release.
+    version: String,
+}
+
 /// Runs the subcommand. Results go to standard output, progress to standard error.
 pub fn run(arguments: &Libtorch) -> Result<(), InstallError> {
     let installer = Installer::from_env()?;
@@ -92,6 +120,8 @@ pub fn run(arguments: &Libtorch) -> Result<(), InstallError> {
         Command::Install(install) => run_install(&installer, install),
         Command::List(list) => run_list(&installer, list),
         Command::Path(path) => run_path(&installer, path),
+        Command::Entry(entry) => installer.entry(&entry.version).map(|text| print(&text)),
+        Command::Remove(remove) => installer.remove(&remove.version, &Progress::auto()),
     }
 }
 
@@ -106,6 +136,13 @@ fn run_install(installer: &Installer, install: &Install) -> Result<(), InstallEr
     let installed = installer.libtorch(version, &progress)?;
     let (root, adapter) = (installed.root.display(), installed.adapter.display());
     print(&format!("libtorch {} is in {root}\nits adapter is {adapter}\n", installed.version));
+    let built = &installed.built;
+    if !built.tch {
+        print("it was built without tch: every call goes to libtorch's dispatcher\n");
+    }
+    if !built.compat.is_empty() {
+        print(&format!("to compile, it took {}\n", built.compat.describe()));
+    }
     Ok(())
 }
 

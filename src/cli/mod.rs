@@ -9,6 +9,7 @@ mod events;
 mod explain;
 mod fuzz;
 mod libtorch;
+mod matrix;
 mod merge;
 mod mutants;
 mod ops;
@@ -49,6 +50,7 @@ enum Command {
     Explain(explain::Explain),
     Fuzz(fuzz::Fuzz),
     Libtorch(libtorch::Libtorch),
+    Matrix(matrix::Matrix),
     Merge(merge::Merge),
     Mutants(mutants::Mutants),
     Ops(ops::Ops),
@@ -77,6 +79,7 @@ pub fn main() -> ExitCode {
         Command::Explain(command) => command.run(),
         Command::Fuzz(command) => command.run(),
         Command::Libtorch(command) => libtorch::run(&command).map(|()| Ending::Conforms).map_err(Failure::from),
+        Command::Matrix(command) => command.run(),
         Command::Merge(command) => command.run(),
         Command::Mutants(command) => command.run(),
         Command::Ops(command) => command.run(),

@@ -14,9 +14,6 @@ faults! {
     NoDerivative { name: &'static str } => Autograd, "the derivative for '{name}' is not implemented.";
     /// The gradient of an operation without derivatives (`autogradNotImplementedFallback`).
     NoDerivatives { name: &'static str } => Autograd, "derivative for aten::{name} is not implemented";
-    /// `out=` that requires grad, of an operation without derivatives (`autogradNotImplementedFallback`).
-    OutputGradient { name: &'static str } => Autograd, "aten::{name}(): functions with out=... arguments don't support \
-        automatic differentiation, but one of the arguments requires grad.";
     /// `pow` of integers to a negative integer (`pow`, Pow.cpp).
     NegativePower {} => Argument, "Integers to negative integer powers are not allowed.";
     /// `float_power_` of anything but float64 or complex128 (`float_power_`).

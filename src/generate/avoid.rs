@@ -95,6 +95,9 @@ avoid! {
     /// everything from float16 to another dtype, the gradient of a variance over an empty list, and `mean` to integers,
     /// which is refused after it has written.
     ReductionFaults: reduction_faults,
+    /// A variance without a degree of freedom, of numbers that are rounded: whether it is zero or next to nothing that is
+    /// divided by zero depends on the order of the sum.
+    NoFreedom: no_freedom,
     /// A reduction that is refused once its `out=` tensor has grown: the new elements are anything.
     GrownAndRefused: grown_and_refused,
     /// A product written to the storage of one of its operands, unless it is an in-place summand: libtorch resizes the
@@ -115,6 +118,8 @@ avoid! {
     BoundsOfZeros: bounds_of_zeros,
     /// Polynomials of NaN, for which libtorch gives whatever was in memory.
     PolynomialsOfNan: polynomials_of_nan,
+    /// Logarithms of sums that come close to zero: what cancels was rounded before.
+    CancelledLogarithms: cancelled_logarithms,
     /// `copysign` with NaN, whose sign nothing promises.
     SignsOfNan: signs_of_nan,
     /// A function that is compared in units in the last place, written to a wider dtype than it is computed in: the units

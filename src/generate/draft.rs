@@ -534,9 +534,9 @@ impl<'a> Draft<'a> {
         }
         let info = step.op.info();
         let sums = avoid::sums(step);
-        // Roots, powers and logarithms of whole numbers are rounded, whatever they come to.
-        let rounded =
-            info.compare == Compare::Tolerance && matches!(info.kernel, "loss" | "distance" | "moment" | "norm");
+        // Roots, powers, logarithms and quotients of whole numbers are rounded, whatever they come to.
+        let rounded = info.signature == Signature::Solve
+            || (info.compare == Compare::Tolerance && matches!(info.kernel, "loss" | "distance" | "moment" | "norm"));
         // What is a whole number by rounding alone need not be one in another order. Of 16 bits products are rounded, too.
         let narrow = |known: &Known| matches!(known.tensor.dtype, DType::Float16 | DType::Bfloat16);
         let rounds = |known: &Known| known.tameness < Tameness::Whole || (info.kernel == "product" && narrow(known));

@@ -278,7 +278,9 @@ pub fn verdict_beside(case: &Case, hello: &Hello, reply: &Reply, reference: Opti
         return Verdict::Unsupported { what };
     }
     let mut differences = expect::judge(case, hello, reply);
-    if !case.documented.is_empty() && differences.is_empty() && expect::documented_holds(case, hello, reply) {
+    let is_earlier = |value| case.earlier_of(value, hello.release()).is_some();
+    let contradicted = case.documented.iter().any(|(value, _)| !is_earlier(*value));
+    if contradicted && differences.is_empty() && expect::documented_holds(case, hello, reply) {
         differences.push(Difference {
             value: case
                 .documented
@@ -297,11 +299,14 @@ pub fn verdict_beside(case: &Case, hello: &Hello, reply: &Reply, reference: Opti
         let (wanted, got) = (compare::Side { hello: &reference, reply: expected }, compare::Side { hello, reply });
         let known: BTreeSet<_> =
             differences.iter().map(|difference| (difference.value.clone(), difference.aspect)).collect();
-        differences.extend(
-            compare::compare(&case.program, wanted, got)
-                .into_iter()
-                .filter(|difference| !known.contains(&(difference.value.clone(), difference.aspect))),
-        );
+        // The reference is about what holds now.
+        let earlier = case.expect.iter().filter(|(value, _)| is_earlier(*value));
+        let earlier: BTreeSet<String> = earlier.map(|(value, _)| show::name(&case.program, *value)).collect();
+        let told = |difference: &Difference| {
+            earlier.contains(&difference.value) || known.contains(&(difference.value.clone(), difference.aspect))
+        };
+        differences
+            .extend(compare::compare(&case.program, wanted, got).into_iter().filter(|difference| !told(difference)));
     }
     if differences.is_empty() { Verdict::Passed } else { Verdict::Failed { differences } }
 }

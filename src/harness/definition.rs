@@ -26,6 +26,9 @@ pub const MOST: usize = 4;
 /// The most elements that a variant may copy.
 const LARGEST: usize = 1 << 14;
 
+/// The most elements that the outer product of the operands of a variant may have.
+const LARGEST_PRODUCT: usize = 1 << 21;
+
 /// The most bytes that the values of a program may take together for it to have variants. An expanded tensor can claim
 /// millions of elements, and every variant would send them again.
 const HEAVIEST: usize = 1 << 20;

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::adapter::Hello;
-use crate::case::Specification;
+use crate::case::{Releases, Specification};
 
 use super::event::Seen;
 use super::finding::Finding;
@@ -32,8 +32,9 @@ pub use applies::{Applies, Conditions, OpName, Pattern, Special};
 pub struct Divergence {
     /// Its name.
     pub id: String,
-    /// The versions of the implementation in which it was observed. In any other it is a failure like all others.
-    pub releases: Vec<String>,
+    /// The versions of the implementation in which it was observed, or ranges of them. In any other it is a failure like
+    /// all others.
+    pub releases: Vec<Releases>,
     /// What it is.
     pub kind: Kind,
     /// The cases that show it.
@@ -80,6 +81,13 @@ pub struct Witness {
     /// How the implementation broke, for one that does not survive the case.
     #[serde(default)]
     pub broken: Option<String>,
+}
+
+impl Divergence {
+    /// Whether it was observed in this version.
+    pub fn is_in(&self, version: &str) -> bool {
+        self.releases.iter().any(|releases| releases.contain(version))
+    }
 }
 
 /// Where the divergences of an implementation of this name stand.
@@ -186,7 +194,7 @@ fn parse(text: &str, specification: &Specification) -> Result<Vec<Divergence>, S
 pub fn of_case<'a>(divergences: &'a [Divergence], version: &str, case: &str) -> Option<(&'a Divergence, &'a Witness)> {
     divergences
         .iter()
-        .filter(|divergence| divergence.releases.iter().any(|release| release == version))
+        .filter(|divergence| divergence.is_in(version))
         .find_map(|divergence| Some((divergence, divergence.witnesses.iter().find(|witness| witness.case == case)?)))
 }
 
@@ -194,7 +202,7 @@ pub fn of_case<'a>(divergences: &'a [Divergence], version: &str, case: &str) -> 
 /// goes wrong in another way at the same place is not known.
 pub fn known<'a>(divergences: &'a [Divergence], finding: &Finding, hello: &Hello) -> Option<&'a Divergence> {
     divergences.iter().find(|divergence| {
-        divergence.releases.contains(&hello.version)
+        divergence.is_in(&hello.version)
             && divergence.signature.iter().any(|pattern| pattern.matches(&finding.signature))
             && divergence.applies.iter().any(|applies| applies.matches(finding))
     })

@@ -15,8 +15,8 @@ pub const SPECIFICATION: &str = "specification";
 /// Everything in which a reply is not what the case expects; empty if the case holds.
 pub fn judge(case: &Case, hello: &Hello, reply: &Reply) -> Vec<Difference> {
     let mut judge = Judge { program: &case.program, hello, reply, differences: Vec::new() };
-    for (value, expectation) in &case.expect {
-        judge.value(*value, expectation);
+    for (value, expectation) in case.expected_in(hello.release()) {
+        judge.value(value, expectation);
     }
     judge.differences
 }

@@ -1,5 +1,6 @@
-//! Builds the libtorch adapter from its sources against one libtorch, and tells whether that is needed. It must not
-//! know where the libtorch comes from.
+//! Builds the libtorch adapter from its sources against one libtorch, and tells whether that is needed. Where it does not
+//! compile against a release that it was not made for, it is built again with what the compiler missed, and without `tch`
+//! where that does not help. It must not know where the libtorch comes from.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -7,11 +8,13 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::child;
+use super::compat::Compat;
 use super::error::{InstallError, io_error};
-use super::files;
+use super::files::{self, Lock};
 use super::progress::Progress;
 use super::releases::DEFAULT_VERSION;
 
@@ -56,21 +59,70 @@ impl Tools {
 pub(super) struct Build<'a> {
     /// The folder of the cache that belongs to this libtorch.
     pub folder: &'a Path,
+    /// cargo's folder, which all adapters share.
+    pub build: &'a Path,
     /// The folder that has libtorch's `include` and `lib`.
     pub root: &'a Path,
     pub version: &'a str,
     pub cxx11_abi: bool,
     /// Changes whenever the libtorch in `root` is another one.
     pub identity: &'a str,
+    /// Whether to build it with `tch`.
+    pub tch: bool,
+}
+
+/// How an adapter was built, kept beside it. Builds after this one begin with what was learnt.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Built {
+    /// Whether with `tch`; without, every call goes to libtorch's dispatcher.
+    pub tch: bool,
+    /// What it took to compile.
+    pub compat: Compat,
+}
+
+impl Built {
+    /// How the adapter in that folder was built.
+    pub(super) fn read(folder: &Path) -> Option<Built> {
+        serde_json::from_slice(&fs::read(folder.join("built.json")).ok()?).ok()
+    }
+
+    fn write(&self, folder: &Path) -> Result<(), InstallError> {
+        let path = folder.join("built.json");
+        let text = serde_json::to_string_pretty(self).expect("plain data");
+        files::replace(&path, text.as_bytes()).map_err(io_error("write", &path))
+    }
 }
 
 impl Build<'_> {
     /// Builds the adapter and puts it in its place, in one step for whoever looks on.
     pub(super) fn run(&self, tools: &Tools, source: &Path, progress: &Progress) -> Result<PathBuf, InstallError> {
         let stamp = stamp(source, self.identity).map_err(io_error("read the sources in", source))?;
-        let build = self.folder.join("build");
-        self.forget_other_libtorch(&build)?;
-        self.compile(tools, source, &build, progress)?;
+        let build = self.build.to_path_buf();
+        // Who builds for one libtorch keeps others from doing it for another, as cargo would.
+        fs::create_dir_all(&build).map_err(io_error("create", &build))?;
+        let _lock = Lock::take(&build.join(".lock"), "an adapter", progress)?;
+        self.forget_other_libtorch(tools, source, &build)?;
+        let mut built = Built::read(self.folder).unwrap_or_default();
+        built.tch = self.tch;
+        while let Err((error, said)) = self.compile(tools, source, &built, &build, progress) {
+            if !matches!(error, InstallError::AdapterBuild { .. }) {
+                return Err(error);
+            }
+            // Each try knows more than the one before it, or does without `tch`, or was the last.
+            let how = if built.compat.learn(&said) {
+                built.compat.describe()
+            } else if built.tch && !self.is_the_default() {
+                built = Built::default();
+                "no tch: every call goes to libtorch's dispatcher".to_string()
+            } else {
+                return Err(error);
+            };
+            progress.note(&format!(
+                "the adapter does not compile against libtorch {} as it is: again, with {how}",
+                self.version
+            ));
+        }
+        built.write(self.folder)?;
 
         let home = self.folder.join("adapter");
         fs::create_dir_all(&home).map_err(io_error("create", &home))?;
@@ -83,20 +135,34 @@ impl Build<'_> {
         Ok(binary)
     }
 
-    /// Empties the build folder when the libtorch has changed under the same path: torch-sys watches the path only.
-    fn forget_other_libtorch(&self, build: &Path) -> Result<(), InstallError> {
+    /// Forgets what was built against another libtorch, or against another one under the same path: torch-sys watches
+    /// the path only. What knows no libtorch stays, and is most of it.
+    fn forget_other_libtorch(&self, tools: &Tools, source: &Path, build: &Path) -> Result<(), InstallError> {
         let note = build.join("libtorch");
         if fs::read_to_string(&note).is_ok_and(|identity| identity == self.identity) {
             return Ok(());
         }
-        files::remove_folder(build).map_err(io_error("empty", build))?;
-        fs::create_dir_all(build).map_err(io_error("create", build))?;
+        let mut command = self.bare_cargo(tools, source);
+        command.args(["clean", "--release", "--locked", "--package", "torch-sys", "--package", PACKAGE]);
+        let status = command.arg("--target-dir").arg(build).output().map(|output| output.status);
+        if !status.is_ok_and(|status| status.success()) {
+            files::remove_folder(&build.join("release")).map_err(io_error("empty", build))?;
+        }
         files::replace(&note, self.identity.as_bytes()).map_err(io_error("write", &note))
     }
 
-    fn compile(&self, tools: &Tools, source: &Path, build: &Path, progress: &Progress) -> Result<(), InstallError> {
+    /// One try; what cargo said comes with the error.
+    fn compile(
+        &self,
+        tools: &Tools,
+        source: &Path,
+        built: &Built,
+        build: &Path,
+        progress: &Progress,
+    ) -> Result<(), (InstallError, Vec<String>)> {
+        let silent = |error: InstallError| (error, Vec::new());
         let log_path = self.folder.join("build.log");
-        let mut log = File::create(&log_path).map_err(io_error("create", &log_path))?;
+        let mut log = File::create(&log_path).map_err(|error| silent(io_error("create", &log_path)(error)))?;
         let mut said: Vec<String> = Vec::new();
         let phase = std::cell::RefCell::new(
             progress.phase(format!("building the adapter for libtorch {} (some minutes)", self.version), None),
@@ -110,35 +176,58 @@ impl Build<'_> {
                 phase.borrow_mut().detail(format!("compiling {}", name.join(" ")));
             }
         };
-        let mut command = self.cargo(tools, source, build);
+        let mut command = self.cargo(tools, source, built, build).map_err(silent)?;
         let status =
             child::watch(&mut command, hear, || phase.borrow_mut().tick()).map_err(|error| match error.kind() {
-                io::ErrorKind::NotFound => InstallError::NoCargo { cargo: tools.cargo.to_string_lossy().into_owned() },
-                _ => io_error("run cargo in", source)(error),
+                io::ErrorKind::NotFound => {
+                    silent(InstallError::NoCargo { cargo: tools.cargo.to_string_lossy().into_owned() })
+                }
+                _ => silent(io_error("run cargo in", source)(error)),
             })?;
-        if status.success() { Ok(()) } else { Err(classify(&said, build, log_path)) }
+        if status.success() { Ok(()) } else { Err((classify(&said, build, log_path), said)) }
     }
 
-    fn cargo(&self, tools: &Tools, source: &Path, build: &Path) -> Command {
-        let package = source.join("adapters").join("libtorch");
+    fn is_the_default(&self) -> bool {
+        self.version.split('+').next() == Some(DEFAULT_VERSION)
+    }
+
+    fn bare_cargo(&self, tools: &Tools, source: &Path) -> Command {
         let mut command = Command::new(&tools.cargo);
         for (name, _) in std::env::vars_os().filter(|(name, _)| !passes(&name.to_string_lossy())) {
             command.env_remove(name);
         }
-        command.current_dir(&package);
+        command.current_dir(source.join("adapters").join("libtorch"));
+        command
+    }
+
+    fn cargo(&self, tools: &Tools, source: &Path, built: &Built, build: &Path) -> Result<Command, InstallError> {
+        let mut command = self.bare_cargo(tools, source);
         command.args(["rustc", "--release", "--locked", "--bin", BINARY, "--target-dir"]).arg(build);
+        if !built.tch {
+            command.arg("--no-default-features");
+        }
         // The program finds its libtorch by itself, without LD_LIBRARY_PATH; beside it in the cache, so that the cache
         // may be moved.
         let lib = self.root.join("lib");
         let beside = lib.parent() == Some(self.folder);
         let search = if beside { "$ORIGIN/../lib".to_string() } else { lib.display().to_string() };
         command.args(["--", "-C"]).arg(format!("link-arg=-Wl,-rpath,{search}"));
-        command.env("CARGO_TERM_COLOR", "never").env("CARGO_TERM_PROGRESS_WHEN", "never");
+        // What the compiler says is read, so it has to say it in English.
+        command.env("CARGO_TERM_COLOR", "never").env("CARGO_TERM_PROGRESS_WHEN", "never").env("LC_ALL", "C");
         command.env("LIBTORCH", self.root).env("LIBTORCH_CXX11_ABI", if self.cxx11_abi { "1" } else { "0" });
-        if self.version.split('+').next() != Some(DEFAULT_VERSION) {
+        if !self.is_the_default() {
             command.env("LIBTORCH_BYPASS_VERSION_CHECK", "1");
         }
-        command
+        let compat = &built.compat;
+        if !compat.is_empty() {
+            let header = self.folder.join("compat.h");
+            files::replace(&header, compat.header(self.version).as_bytes()).map_err(io_error("write", &header))?;
+            let given = std::env::var("CXXFLAGS").ok();
+            let flags = compat.flags(&header.display().to_string());
+            let flags: Vec<String> = given.into_iter().filter(|given| !given.is_empty()).chain(flags).collect();
+            command.env("CXXFLAGS", flags.join(" "));
+        }
+        Ok(command)
     }
 }
 
@@ -271,6 +360,9 @@ const TAIL: usize = 20;
 
 /// The name of the adapter's program.
 const BINARY: &str = "broadcheck-libtorch";
+
+/// The name of its package.
+const PACKAGE: &str = "broadcheck-libtorch";
 
 #[cfg(test)]
 mod tests {

@@ -36,8 +36,8 @@ impl Downloads<'_> {
     /// PyTorch's own wheel.
     pub(super) fn torch(&mut self) -> Result<PathBuf, InstallError> {
         let release = self.release;
-        let kept = self.folder.join(&release.wheel);
-        if kept.exists() {
+        let kept = if release.first_use { self.kept_torch() } else { Some(self.folder.join(&release.wheel)) };
+        if let Some(kept) = kept.filter(|kept| kept.exists()) {
             match self.check(&kept) {
                 // It was whole when it was put here, so the disk or a person has changed it since: fetch it again.
                 Err(InstallError::WrongHash { .. }) => {}
@@ -45,7 +45,19 @@ impl Downloads<'_> {
             }
         }
         let spec = format!("torch=={}", release.version);
-        self.fetch(&spec, std::slice::from_ref(&release.platform), Some(release.size))
+        if release.first_use {
+            let platforms = pip::compatible_platforms(&release.platform);
+            self.fetch(&spec, &platforms, None)
+        } else {
+            self.fetch(&spec, std::slice::from_ref(&release.platform), Some(release.size))
+        }
+    }
+
+    /// The wheel of a release whose file name is not known.
+    fn kept_torch(&self) -> Option<PathBuf> {
+        let beginning = format!("torch-{}-", self.release.version);
+        let mut paths = fs::read_dir(&self.folder).ok()?.flatten().map(|entry| entry.path());
+        paths.find(|path| file_name(path).starts_with(&beginning) && path.extension() == Some(OsStr::new("whl")))
     }
 
     /// A wheel that another one requires.
@@ -88,10 +100,7 @@ impl Downloads<'_> {
         let mut phase = progress.phase(format!("checking {file}"), Some(size));
         let sha256 = files::sha256(path, |count| phase.add(count)).map_err(io_error("read", path))?;
         drop(phase);
-        // An index may offer another build of torch under another name; that one has no hash of its own here.
-        let is_torch = file.starts_with("torch-");
-        let known = self.release.known_sha256(&file).or(is_torch.then_some(&self.release.sha256));
-        if let Some(expected) = known.filter(|expected| **expected != sha256) {
+        if let Some(expected) = self.release.known_sha256(&file).filter(|expected| *expected != sha256) {
             fs::remove_file(path).map_err(io_error("delete", path))?;
             return Err(InstallError::WrongHash { file, expected: expected.to_string(), got: sha256 });
         }

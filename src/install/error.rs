@@ -25,7 +25,7 @@ pub enum InstallError {
     )]
     NoNetwork { tool: &'static str, detail: String },
 
-    #[error("libtorch {asked} is not a release that broadcheck knows: choose one of {known}{}", closest_note(.closest))]
+    #[error("libtorch {asked} is not a release that can be had: choose one of {known}{}", closest_note(.closest))]
     NoSuchRelease { asked: String, known: String, closest: Option<String> },
 
     #[error(
@@ -93,6 +93,9 @@ pub enum InstallError {
 
     #[error("{what} is not installed: run `{command}`")]
     NotInstalled { what: String, command: String },
+
+    #[error("{} is not a list of releases ({detail}): mend it, or remove it and trust what pip brings anew", .path.display())]
+    BadCatalog { path: PathBuf, detail: String },
 
     #[error("no cache folder can be found for this user: set BROADCHECK_CACHE to a folder that may be written")]
     NoCacheFolder,

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::error::{InstallError, io_error};
+use super::releases::numbers;
 use super::{Installer, Origin, Record, adapter, files};
 
 /// One libtorch in the list.
@@ -52,20 +53,4 @@ pub(super) fn list(installer: &Installer) -> Result<Vec<Entry>, InstallError> {
     }
     entries.sort_by_cached_key(|entry| (std::cmp::Reverse(numbers(&entry.version)), entry.path.clone()));
     Ok(entries)
-}
-
-/// The numbers of a version, by which 2.10 comes after 2.9.
-fn numbers(version: &str) -> Vec<u64> {
-    version.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse().ok()).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn versions_are_ordered_by_their_numbers() {
-        assert!(numbers("2.10.0") > numbers("2.9.1"));
-        assert!(numbers("2.10.0+cpu") == numbers("2.10.0"));
-    }
 }

@@ -8,9 +8,12 @@
 //! ```text
 //! CACHE/libtorch/2.13.0/            include/ lib/ install.json, put there by one rename
 //!                       adapter/    the built adapter, and a stamp of what it was built from
-//!                       build/      cargo's folder, kept so that a rebuild is quick
+//!                       built.json  how the adapter was built; compat.h, where that took one
 //! CACHE/libtorch/external-3f2a…/    the same, less include/ and lib/, for a libtorch that LIBTORCH points to
+//! CACHE/build/                      cargo's folder, which all adapters share
 //! CACHE/downloads/2.13.0/           wheels, until the release is unpacked
+//! CACHE/releases.toml               what arrived of releases that nobody has pinned: trusted on first use, and checked
+//!                                   from then on
 //! ```
 
 use std::ffi::OsString;
@@ -22,6 +25,7 @@ use serde::{Deserialize, Serialize};
 
 mod adapter;
 mod child;
+mod compat;
 mod downloads;
 mod elf;
 mod error;
@@ -35,7 +39,8 @@ mod requires;
 mod unpack;
 mod wheel;
 
-pub use adapter::Tools;
+pub use adapter::{Built, Tools};
+pub use compat::Compat;
 pub use downloads::WheelRecord;
 pub use error::InstallError;
 pub use external::External;
@@ -48,8 +53,8 @@ use error::io_error;
 use external::Resolved;
 use files::Lock;
 
-/// Makes a libtorch and its adapter ready, and returns at once when they are: the release of that version, else what
-/// LIBTORCH or LIBTORCH_USE_PYTORCH points to, else [`DEFAULT_VERSION`].
+/// Makes a libtorch and its adapter ready, and returns at once when they are: the release of that version, or the newest
+/// one if that is [`LATEST`]; else what LIBTORCH or LIBTORCH_USE_PYTORCH points to, else [`DEFAULT_VERSION`].
 pub fn libtorch(version: Option<&str>, progress: &Progress) -> Result<Installed, InstallError> {
     Installer::from_env()?.libtorch(version, progress)
 }
@@ -70,6 +75,9 @@ pub fn cache_dir() -> Result<PathBuf, InstallError> {
     Ok(platform.cache_dir().join("broadcheck"))
 }
 
+/// What stands for the newest release that the package index has.
+pub const LATEST: &str = "latest";
+
 /// A libtorch with its adapter, ready for use.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Installed {
@@ -79,6 +87,8 @@ pub struct Installed {
     /// The adapter's program. It finds its libtorch by itself.
     pub adapter: PathBuf,
     pub origin: Origin,
+    /// How the adapter was built.
+    pub built: Built,
 }
 
 /// A libtorch whose adapter may or may not be built.
@@ -138,13 +148,23 @@ struct Record {
     cxx11_abi: bool,
     /// Changes whenever the libtorch is another one.
     identity: String,
-    /// The version of the `tch` crate that belongs to the release, where it is known.
+    /// The version of the `tch` crate that belongs to the release, if one does.
+    #[serde(default)]
     tch: Option<String>,
+    /// Nobody had pinned it: its hash is that of what arrived.
+    #[serde(default)]
+    first_use: bool,
     /// Where `include` and `lib` are, if not beside this file.
     root: Option<PathBuf>,
     wheels: Vec<WheelRecord>,
     libraries: Vec<String>,
 }
+
+/// The file of releases that were trusted on first use.
+const CATALOG: &str = "releases.toml";
+
+/// The bytes that a wheel of PyTorch may well have.
+const UNKNOWN_SIZE: u64 = 1_000_000_000;
 
 /// What was asked for, and its folder in the cache.
 struct Place {
@@ -183,13 +203,15 @@ impl Installer {
         let root = record.root(&place.folder);
         let build = adapter::Build {
             folder: &place.folder,
+            build: &self.cache.join("build"),
             root: &root,
             version: &record.version,
             cxx11_abi: record.cxx11_abi,
             identity: &record.identity,
+            tch: self.catalog.with_tch(&record.version),
         };
         let adapter = build.run(&self.tools, source, progress)?;
-        Ok(Installed { version: record.version, root, adapter, origin: record.origin })
+        Ok(record.installed(&place.folder, adapter))
     }
 
     /// Like [`Installer::libtorch`], without the adapter: for whoever builds against libtorch himself.
@@ -225,6 +247,33 @@ impl Installer {
         built.ok_or_else(|| not_installed("the adapter for libtorch", &libraries.version, libraries.origin))
     }
 
+    /// What is known of an installed release, as an entry of `releases.toml`.
+    pub fn entry(&self, version: &str) -> Result<String, InstallError> {
+        let place = self.place(Some(version))?;
+        let release = self.catalog()?.find(&place.name)?;
+        if release.first_use {
+            return Err(not_installed("libtorch", &place.name, Origin::Cache));
+        }
+        let mut catalog = Catalog::default();
+        catalog.put(release);
+        Ok(catalog.to_toml())
+    }
+
+    /// Takes a release out of the cache: what was unpacked, built and downloaded. What is known of it stays.
+    pub fn remove(&self, version: &str, progress: &Progress) -> Result<(), InstallError> {
+        let place = self.place(Some(version))?;
+        let _lock = self.lock(&place, progress)?;
+        for folder in [place.folder, self.cache.join("downloads").join(&place.name)] {
+            files::remove_folder(&folder).map_err(io_error("remove", &folder))?;
+        }
+        Ok(())
+    }
+
+    /// The newest release that the package index has.
+    pub fn latest(&self) -> Result<String, InstallError> {
+        pip::newest(&self.python, "torch")
+    }
+
     /// See [`list`].
     pub fn list(&self) -> Result<Vec<Entry>, InstallError> {
         listing::list(self)
@@ -242,11 +291,18 @@ impl Installer {
                 (external.short_name(), Some(external))
             }
             (version, _) => {
-                let version = version.unwrap_or(DEFAULT_VERSION);
+                let latest;
+                let version = match version.unwrap_or(DEFAULT_VERSION) {
+                    LATEST => {
+                        latest = self.latest()?;
+                        latest.as_str()
+                    }
+                    version => version,
+                };
                 // A version becomes the name of a folder, so what is not one gets no further than this.
                 let known = Record::read(&self.home().join(version)).is_some_and(|record| record.version == version);
                 if !known {
-                    self.catalog.find(version)?;
+                    self.catalog()?.find(version)?;
                 }
                 (version.to_string(), None)
             }
@@ -258,7 +314,32 @@ impl Installer {
     fn ready(&self, place: &Place) -> Option<Installed> {
         let record = Record::of(place)?;
         let adapter = adapter::current(&place.folder, &record.identity, self.source.as_deref())?;
-        Some(Installed { root: record.root(&place.folder), version: record.version, adapter, origin: record.origin })
+        Some(record.installed(&place.folder, adapter))
+    }
+
+    /// The releases that are pinned, and those that have been trusted on first use.
+    fn catalog(&self) -> Result<Catalog, InstallError> {
+        let path = self.cache.join(CATALOG);
+        let mut catalog = match fs::read_to_string(&path) {
+            Ok(text) => Catalog::parse(&text).map_err(|detail| InstallError::BadCatalog { path, detail })?,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Catalog::default(),
+            Err(error) => return Err(io_error("read", &path)(error)),
+        };
+        // What has been pinned since counts.
+        self.catalog.releases().iter().cloned().for_each(|release| catalog.put(release));
+        Ok(catalog)
+    }
+
+    /// Remembers what arrived of a release that nobody has pinned.
+    fn trust(&self, release: Release) -> Result<(), InstallError> {
+        let path = self.cache.join(CATALOG);
+        let _lock = Lock::take(&self.cache.join(".releases.lock"), "the list of releases", &Progress::silent())?;
+        let mut catalog = match fs::read_to_string(&path) {
+            Ok(text) => Catalog::parse(&text).unwrap_or_default(),
+            Err(_) => Catalog::default(),
+        };
+        catalog.put(release);
+        files::replace(&path, catalog.to_toml().as_bytes()).map_err(io_error("write", &path))
     }
 
     fn lock(&self, place: &Place, progress: &Progress) -> Result<Lock, InstallError> {
@@ -273,7 +354,7 @@ impl Installer {
             return Ok(record);
         }
         let Some(external) = &place.external else {
-            return self.fetch(self.catalog.find(&place.name)?, &place.folder, more_space, progress);
+            return self.fetch(&self.catalog()?.find(&place.name)?, &place.folder, more_space, progress);
         };
         let record = Record::of_external(external);
         fs::create_dir_all(&place.folder).map_err(io_error("create", &place.folder))?;
@@ -290,8 +371,16 @@ impl Installer {
     ) -> Result<Record, InstallError> {
         let downloads = self.cache.join("downloads").join(&release.version);
         fs::create_dir_all(&downloads).map_err(io_error("create", &downloads))?;
+        if release.first_use {
+            progress.note(&format!(
+                "libtorch {} is not in releases.toml: what pip brings is trusted this once, and checked from then on",
+                release.version
+            ));
+        }
         // pip copies the wheel once; when it is unpacked it goes, and the build comes after that.
-        let arriving = if downloads.join(&release.wheel).exists() { 0 } else { release.size };
+        let there = !release.wheel.is_empty() && downloads.join(&release.wheel).exists();
+        let size = if release.first_use { UNKNOWN_SIZE } else { release.size };
+        let arriving = if there { 0 } else { size };
         let peak = (2 * arriving).max(arriving + release.unpacked).max(release.unpacked + more_space);
         files::require_space(&self.cache, peak)?;
 
@@ -306,13 +395,26 @@ impl Installer {
                 let _ = fs::remove_file(path);
             }
         })?;
+        // libc10 is small and full of functions that take strings. What the library says of itself counts.
+        let cxx11_abi = elf::cxx11_abi(&staging.join("lib/libc10.so")).unwrap_or(release.cxx11_abi);
+        let mut sha256 = release.sha256.clone();
+        if release.first_use {
+            let arrived =
+                arrived(release, &downloads.used, cxx11_abi, files::tree_size(&staging)).inspect_err(|_| {
+                    let _ = files::remove_folder(&staging);
+                    let _ = files::remove_folder(&downloads.folder);
+                })?;
+            sha256.clone_from(&arrived.sha256);
+            self.trust(arrived)?;
+        }
         let record = Record {
             version: release.version.clone(),
             origin: Origin::Cache,
             target: release.target.clone(),
-            cxx11_abi: release.cxx11_abi,
-            identity: release.sha256.clone(),
-            tch: Some(release.tch.clone()),
+            cxx11_abi,
+            identity: sha256,
+            tch: release.tch.clone(),
+            first_use: release.first_use,
             root: None,
             wheels: downloads.used,
             libraries,
@@ -334,6 +436,7 @@ impl Record {
             cxx11_abi: external.cxx11_abi,
             identity: external.identity.clone(),
             tch: None,
+            first_use: false,
             root: Some(external.root.clone()),
             wheels: Vec::new(),
             libraries: Vec::new(),
@@ -357,10 +460,40 @@ impl Record {
         files::replace(&path, text.as_bytes()).map_err(io_error("write", &path))
     }
 
+    fn installed(self, folder: &Path, adapter: PathBuf) -> Installed {
+        let built = Built::read(folder).unwrap_or_default();
+        Installed { root: self.root(folder), version: self.version, adapter, origin: self.origin, built }
+    }
+
     /// The folder that has `include` and `lib`.
     fn root(&self, folder: &Path) -> PathBuf {
         self.root.clone().unwrap_or_else(|| folder.to_path_buf())
     }
+}
+
+/// The entry of a release, from what has arrived of it.
+fn arrived(release: &Release, used: &[WheelRecord], cxx11_abi: bool, unpacked: u64) -> Result<Release, InstallError> {
+    let wanted =
+        |file: &str| file.strip_prefix(&format!("torch-{}", release.version)).map(|rest| rest.starts_with(['-', '+']));
+    let torch = used.iter().find(|wheel| wanted(&wheel.file) == Some(true)).ok_or_else(|| InstallError::Pip {
+        wanted: format!("torch=={}", release.version),
+        detail: format!("it brought {}", used.first().map_or("nothing", |wheel| wheel.file.as_str())),
+    })?;
+    // torch-VERSION-PYTHON-ABI-PLATFORM.whl
+    let tags: Vec<&str> = torch.file.trim_end_matches(".whl").split('-').collect();
+    let also = used.iter().filter(|wheel| wheel.file != torch.file);
+    let also = also.map(|wheel| KnownFile { file: wheel.file.clone(), size: wheel.size, sha256: wheel.sha256.clone() });
+    Ok(Release {
+        wheel: torch.file.clone(),
+        platform: tags.last().map(|tag| tag.to_string()).unwrap_or_default(),
+        size: torch.size,
+        unpacked,
+        sha256: torch.sha256.clone(),
+        cxx11_abi,
+        also: also.collect(),
+        first_use: false,
+        ..release.clone()
+    })
 }
 
 fn not_installed(what: &str, version: &str, origin: Origin) -> InstallError {

@@ -71,6 +71,24 @@ pub(super) fn download(
     })
 }
 
+/// The newest version of a package that the index has, as `pip index` tells it.
+pub(super) fn newest(program: &OsStr, package: &str) -> Result<String, InstallError> {
+    let mut command = Command::new(program);
+    command.args(["-m", "pip", "index", "versions", "--disable-pip-version-check", "--no-input", package]);
+    let output = command.env("LC_ALL", "C.UTF-8").output();
+    let output = output.map_err(|_| InstallError::NoPython { python: program.to_string_lossy().into_owned() })?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    if !output.status.success() {
+        return Err(classify(&String::from_utf8_lossy(&output.stderr), program, package, Path::new(".")));
+    }
+    // torch (2.13.0)
+    let version = text.lines().find_map(|line| line.strip_prefix(package)?.trim().strip_prefix('(')?.strip_suffix(')'));
+    version.map(str::to_string).ok_or_else(|| InstallError::Pip {
+        wanted: package.to_string(),
+        detail: "`pip index versions` printed no version".to_string(),
+    })
+}
+
 /// The platform tags that a machine for `platform` accepts, best first. pip takes a tag literally, and NVIDIA's wheels
 /// bear older tags than PyTorch's.
 pub(super) fn compatible_platforms(platform: &str) -> Vec<String> {

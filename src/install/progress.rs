@@ -53,6 +53,15 @@ impl Progress {
         Phase { progress: self, bar, title, total, bytes: 0, detail: String::new(), started: now, spoke: now }
     }
 
+    /// Says something that is worth a line also where there are bars.
+    pub(super) fn note(&self, text: &str) {
+        match &self.form {
+            Form::Silent => {}
+            Form::Bars => eprintln!("{text}"),
+            Form::Lines { .. } => self.line(text),
+        }
+    }
+
     /// A plain line; nothing in the other forms, where the bar says it.
     fn line(&self, text: &str) {
         if let Form::Lines { sink, .. } = &self.form {

@@ -56,7 +56,8 @@ macro_rules! functions_rows {
                 tch: [],
             }
             Heaviside "heaviside" "heaviside" {
-                signature: Step, forms: [Functional, InPlace, Out], dtypes: NotComplex "heaviside_cpu", result: Promoted,
+                signature: Step, forms: [Functional, InPlace, Out], dtypes: NotComplex "heaviside_cpu",
+                quirks: [AutogradFallback], result: Promoted,
                 compare: Bits,
                 kernel: function(heaviside),
                 gradient: partials(d) => [d.without_derivatives(), d.without_derivatives()],

@@ -2,16 +2,15 @@
 //! how to run any operation of that signature. No operation is named here.
 //!
 //! Where `tch` has no method for a form or an argument, the call goes to libtorch's dispatcher under the row's schema
-//! name.
+//! name. Everything goes there in an adapter that is built without `tch`, and after [`dispatch_all`].
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use broadcheck::ops::{Form, Op, ParamKind, REDUCTIONS, Signature};
 use broadcheck::tensor::Scalar;
-use tch::{TchError, Tensor};
-
-use crate::shim::{self, Argument, Operator, Raised, Returned};
+use crate::shim::{self, Argument, Error, Operator, Raised, Returned, Tensor};
 
 /// Why a call has no result.
 #[derive(Debug)]
@@ -30,13 +29,47 @@ impl From<Raised> for Fault {
     }
 }
 
-impl From<TchError> for Fault {
-    fn from(error: TchError) -> Fault {
+#[cfg(feature = "tch")]
+impl From<Error> for Fault {
+    fn from(error: Error) -> Fault {
         match error {
-            TchError::Torch(what) => Fault::Raised(what),
+            Error::Torch(what) => Fault::Raised(what),
             other => Fault::Failed(other.to_string()),
         }
     }
+}
+
+/// Whether the libtorch that is linked has the operation. Old releases lack some; those of Python's front end none has.
+pub fn has(op: Op) -> bool {
+    match method(op) {
+        Method::Absent => false,
+        Method::Index | Method::Backward | Method::Grad => true,
+        _ => {
+            let (name, overload) = schema(op);
+            Operator::find(name, overload).is_some()
+        }
+    }
+}
+
+/// What libtorch lacks of an operation that it has, in the words of the answer to a program that asks for it.
+pub fn lacks(op: Op) -> Vec<String> {
+    let overloads: &[&'static str] = match method(op) {
+        Method::Overloads(_) if op.info().signature == Signature::Truth => &["", "all_out", "dim", "out", "dims", "dims_out"],
+        _ => &[],
+    };
+    let (name, _) = schema(op);
+    overloads.iter().filter(|overload| Operator::find(name, overload).is_none()).map(|it| no_overload(op, it)).collect()
+}
+
+fn no_overload(op: Op, overload: &str) -> String {
+    format!("{op}: libtorch has no overload {overload:?}")
+}
+
+static DISPATCH_ALL: AtomicBool = AtomicBool::new(false);
+
+/// From now on no method of `tch` is called: every operation goes to libtorch's dispatcher.
+pub fn dispatch_all() {
+    DISPATCH_ALL.store(true, Ordering::Relaxed);
 }
 
 /// Runs one operation.
@@ -44,8 +77,9 @@ pub fn call(op: Op, form: Form, args: &[Argument<'_>], out: Option<&Tensor>) -> 
     if out.is_some() != (form == Form::Out) {
         return Err(Fault::Failed(format!("{op}: an out tensor and the form {form:?}")));
     }
-    let one = |tensor: Result<Tensor, TchError>| Ok(Returned::Tensor(tensor?));
-    match (method(op), form, args) {
+    let one = |tensor: Result<Tensor, Error>| Ok(Returned::Tensor(tensor?));
+    let method = if DISPATCH_ALL.load(Ordering::Relaxed) { method(op).dispatched() } else { method(op) };
+    match (method, form, args) {
         (Method::Absent, ..) => Err(Fault::Unsupported(format!("{op}: only PyTorch's Python front end has it"))),
         (Method::Elementwise(methods), _, args) => elementwise(op, &methods, form, args, out),
         (Method::Overloads(choose), _, args) => overload(op, choose, args, out),
@@ -84,9 +118,10 @@ pub fn call(op: Op, form: Form, args: &[Argument<'_>], out: Option<&Tensor>) -> 
     }
 }
 
-type One = Result<Tensor, TchError>;
+type One = Result<Tensor, Error>;
 
 /// How an operation is run: a signature and `tch`'s methods for it.
+#[cfg_attr(not(feature = "tch"), allow(dead_code))] // Without `tch` nothing runs by its methods.
 pub enum Method {
     /// Two operands, either of which may be a number, and perhaps a factor for the second.
     Elementwise(Elementwise),
@@ -95,7 +130,7 @@ pub enum Method {
     Sizes(fn(&Tensor, &[i64]) -> One),
     Dim(fn(&Tensor, i64) -> One),
     TwoDims(fn(&Tensor, i64, i64) -> One),
-    Tensors(fn(&[&Tensor]) -> Result<Vec<Tensor>, TchError>),
+    Tensors(fn(&[&Tensor]) -> Result<Vec<Tensor>, Error>),
     /// By schema name, under the overload that the arguments decide.
     Overloads(for<'a> fn(&[Argument<'a>]) -> Option<Overload<'a>>),
     Einsum(fn(&str, &[&Tensor]) -> One),
@@ -110,16 +145,33 @@ pub enum Method {
     Absent,
 }
 
-/// The methods of an operation on two operands, in the order in which the table lists them.
+impl Method {
+    /// The same without the methods of `tch`.
+    fn dispatched(self) -> Method {
+        match self {
+            Method::Elementwise(_) => Method::Elementwise(Elementwise { functional: None, in_place: None, out: None }),
+            Method::Unary(_)
+            | Method::TwoTensors(_)
+            | Method::Sizes(_)
+            | Method::Dim(_)
+            | Method::TwoDims(_)
+            | Method::Tensors(_)
+            | Method::Einsum(_) => Method::Dispatcher,
+            other => other,
+        }
+    }
+}
+
+/// The methods of an operation on two operands, in the order in which the table lists them; `None` where `tch` has none.
 pub struct Elementwise {
-    functional: fn(&Tensor, &Tensor) -> One,
-    /// `None` where `tch` has no method for it.
+    functional: Option<fn(&Tensor, &Tensor) -> One>,
     in_place: Option<fn(&mut Tensor, &Tensor) -> One>,
-    /// The operands, then the tensor that is written to; `None` where `tch` has no method for it.
+    /// The operands, then the tensor that is written to.
     out: Option<fn(&Tensor, &Tensor, &Tensor) -> One>,
 }
 
 /// One row of the table: kernel shape, signature, `tch` methods.
+#[cfg(feature = "tch")]
 macro_rules! method {
     (front_end $signature:ident []) => { Method::Absent };
     (autograd Backward []) => { Method::Backward };
@@ -136,7 +188,7 @@ macro_rules! method {
     ($shape:ident Division [$($tch:tt)*]) => { method!($shape Binary [$($tch)*]) };
     ($shape:ident Binary [$functional:ident $in_place:tt $out:tt]) => {
         Method::Elementwise(Elementwise {
-            functional: |a, b| a.$functional(b),
+            functional: Some(|a, b| a.$functional(b)),
             in_place: method!(@in_place $in_place),
             out: method!(@out $out),
         })
@@ -156,6 +208,28 @@ macro_rules! method {
     ($shape:ident Einsum [$tch:ident]) => {
         Method::Einsum(|equation, operands| Tensor::$tch(equation, operands, None::<&[i64]>))
     };
+}
+
+/// The same without `tch`: what would run by its methods goes to the dispatcher.
+#[cfg(not(feature = "tch"))]
+macro_rules! method {
+    (front_end $signature:ident []) => { Method::Absent };
+    (autograd Backward []) => { Method::Backward };
+    (autograd Unary []) => { Method::Grad };
+    ($shape:ident Index []) => { Method::Index };
+    ($shape:ident Truth []) => { Method::Overloads(truth) };
+    ($shape:ident Product []) => { Method::Overloads(product) };
+    ($shape:ident Variance []) => { Method::Overloads(variance) };
+    ($shape:ident Moments []) => { Method::Overloads(variance) };
+    ($shape:ident MaskedFill []) => { Method::Value };
+    ($shape:ident Scatter []) => { Method::Value };
+    ($shape:ident $signature:ident []) => { Method::Dispatcher };
+    ($shape:ident Arithmetic $tch:tt) => { method!($shape Binary $tch) };
+    ($shape:ident Division $tch:tt) => { method!($shape Binary $tch) };
+    ($shape:ident Binary $tch:tt) => {
+        Method::Elementwise(Elementwise { functional: None, in_place: None, out: None })
+    };
+    ($shape:ident $signature:ident $tch:tt) => { Method::Dispatcher };
 }
 
 macro_rules! methods {
@@ -214,10 +288,11 @@ fn elementwise(
     if let Some(alpha) = alpha {
         return dispatch(op, form, &[Argument::Tensor(a), Argument::Tensor(b), alpha.clone()], out);
     }
-    Ok(Returned::Tensor(match (form, out, methods.in_place, methods.out) {
-        (Form::Functional, ..) => (methods.functional)(a, b)?,
-        (Form::InPlace, _, Some(in_place), _) => in_place(&mut a.shallow_clone(), b)?,
-        (Form::Out, Some(out), _, Some(method)) => method(a, b, out)?,
+    let Elementwise { functional, in_place, out: writing } = *methods;
+    Ok(Returned::Tensor(match (form, out, functional, in_place, writing) {
+        (Form::Functional, _, Some(method), ..) => method(a, b)?,
+        (Form::InPlace, _, _, Some(method), _) => method(&mut a.shallow_clone(), b)?,
+        (Form::Out, Some(out), .., Some(method)) => method(a, b, out)?,
         _ => return dispatch(op, form, &[Argument::Tensor(a), Argument::Tensor(b)], out),
     }))
 }
@@ -317,7 +392,7 @@ fn overload(
     }
     match Operator::find(schema(op).0, overload) {
         Some(operator) => Ok(operator.call(&args, out)?),
-        None => Err(Fault::Unsupported(format!("{op}: libtorch has no overload {overload:?}"))),
+        None => Err(Fault::Unsupported(no_overload(op, overload))),
     }
 }
 

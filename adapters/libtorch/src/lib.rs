@@ -17,10 +17,11 @@ use broadcheck::adapter::{Capability, Hello, Implementation};
 use broadcheck::ops::{Op, Signature};
 use broadcheck::program::{Arg, Outcome, Program, Reply, Step, StepOutcome, TensorValue, VALUE_LIMIT, Value, ValueRef};
 use broadcheck::tensor::{DType, Scalar};
-use tch::Tensor;
 
-use call::{Fault, Method};
-use shim::{Argument, Returned};
+pub use call::dispatch_all;
+use call::Fault;
+use shim::{Argument, Returned, Tensor};
+pub use shim::set_threads;
 use value::Storages;
 
 /// libtorch, in this process.
@@ -50,7 +51,7 @@ impl Implementation for Libtorch {
             name: "libtorch".to_owned(),
             version,
             build,
-            ops: Op::ALL.iter().copied().filter(|&op| !matches!(call::method(op), Method::Absent)).collect(),
+            ops: Op::ALL.iter().copied().filter(|&op| call::has(op)).collect(),
             dtypes: DType::ALL.to_vec(),
             capabilities: vec![
                 Capability::InPlace,
@@ -60,6 +61,7 @@ impl Implementation for Libtorch {
                 Capability::Warnings,
                 Capability::Messages,
             ],
+            lacks: Op::ALL.iter().copied().filter(|&op| call::has(op)).flat_map(call::lacks).collect(),
         }
     }
 

@@ -7,18 +7,19 @@ use std::os::fd::AsFd;
 use std::process::ExitCode;
 
 use broadcheck::adapter::{Implementation, serve};
-use broadcheck_libtorch::Libtorch;
+use broadcheck_libtorch::{Libtorch, dispatch_all, set_threads};
 
 const HELP: &str = "\
 broadcheck-libtorch: libtorch as an adapter of broadcheck
 
 Reads requests from stdin and answers on stdout, a JSON line each; adapters/README.md of broadcheck has the protocol.
 
-Usage: broadcheck-libtorch [--threads N]
+Usage: broadcheck-libtorch [--threads N] [--dispatcher]
 
-  --threads N  threads that libtorch may use; one, unless told otherwise, so that sums have one order
-  --version    print the versions of the adapter and of libtorch
-  --help       print this
+  --threads N   threads that libtorch may use; one, unless told otherwise, so that sums have one order
+  --dispatcher  call libtorch's dispatcher where the methods of tch would be called
+  --version     print the versions of the adapter and of libtorch
+  --help        print this
 ";
 
 fn main() -> ExitCode {
@@ -32,27 +33,30 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &[String]) -> Result<(), Box<dyn std::error::Error>> {
-    let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    let threads = match args[..] {
-        [] => 1,
-        ["--threads", number] => {
-            let threads: NonZero<u16> = number.parse().map_err(|error| format!("--threads {number}: {error}"))?;
-            threads.get().into()
+    let mut threads = 1;
+    let mut rest = args.iter().map(String::as_str);
+    while let Some(argument) = rest.next() {
+        match argument {
+            "--threads" => {
+                let number = rest.next().ok_or("--threads: a number is missing; see --help")?;
+                let number: NonZero<u16> = number.parse().map_err(|error| format!("--threads {number}: {error}"))?;
+                threads = number.get().into();
+            }
+            "--dispatcher" => dispatch_all(),
+            "--version" | "-V" => {
+                let hello = Libtorch::new().hello();
+                println!("broadcheck-libtorch {} ({} {})", env!("CARGO_PKG_VERSION"), hello.name, hello.version);
+                return Ok(());
+            }
+            "--help" | "-h" => {
+                print!("{HELP}");
+                return Ok(());
+            }
+            _ => return Err(format!("unexpected arguments: {}; see --help", args.join(" ")).into()),
         }
-        ["--version" | "-V"] => {
-            let hello = Libtorch::new().hello();
-            println!("broadcheck-libtorch {} ({} {})", env!("CARGO_PKG_VERSION"), hello.name, hello.version);
-            return Ok(());
-        }
-        ["--help" | "-h"] => {
-            print!("{HELP}");
-            return Ok(());
-        }
-        _ => return Err(format!("unexpected arguments: {}; see --help", args.join(" ")).into()),
-    };
+    }
     let replies = private_stdout()?;
-    tch::set_num_threads(threads);
-    tch::set_num_interop_threads(threads);
+    set_threads(threads);
     serve(&mut Libtorch::new(), io::stdin().lock(), BufWriter::new(replies))?;
     Ok(())
 }

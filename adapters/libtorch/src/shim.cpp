@@ -2,11 +2,13 @@
 
 #include "shim.h"
 
+#include <ATen/Parallel.h>
 #include <ATen/ScalarOps.h>
 #include <ATen/TensorIndexing.h>
 #include <ATen/Version.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/stack.h>
+#include <ATen/ops/empty.h>
 #include <c10/util/Exception.h>
 #include <c10/util/Logging.h>
 #include <torch/csrc/api/include/torch/version.h>
@@ -14,10 +16,22 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
 namespace {
+
+// `std::optional` since 2.4, and a class of libtorch's own before; libtorch's lists know only the one that it uses itself.
+#if TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR < 4
+template <class T>
+using optional = c10::optional<T>;
+constexpr auto nothing = c10::nullopt;
+#else
+template <class T>
+using optional = std::optional<T>;
+constexpr auto nothing = std::nullopt;
+#endif
 
 // Runs `body` and turns what it throws into text. The texts of `c10::Error` are its `what()`, with the place it was
 // raised at, so that `tch`'s errors and these are one kind.
@@ -70,9 +84,9 @@ c10::IValue to_ivalue(const bc_value& value) {
     case BC_INDICES: {
       // A null pointer is a missing tensor.
       auto tensors = static_cast<const at::Tensor* const*>(value.data);
-      c10::List<std::optional<at::Tensor>> list;
+      c10::List<optional<at::Tensor>> list;
       for (int64_t i = 0; i < value.count; ++i) {
-        list.push_back(tensors[i] ? std::optional<at::Tensor>(*tensors[i]) : std::nullopt);
+        list.push_back(tensors[i] ? optional<at::Tensor>(*tensors[i]) : nothing);
       }
       return c10::IValue(std::move(list));
     }
@@ -146,6 +160,11 @@ void bc_start() {
   c10::SetStackTraceFetcher([]() -> std::string { return std::string(); });
   // TORCH_WARN_ONCE would otherwise warn in the first program and not in the next.
   c10::WarningUtils::set_warnAlways(true);
+}
+
+void bc_set_threads(int threads) {
+  at::set_num_threads(threads);
+  at::set_num_interop_threads(threads);
 }
 
 char* bc_config() { return strdup(at::show_config().c_str()); }
@@ -242,6 +261,41 @@ char* bc_call(const char* name, const char* overload, const bc_value* args, int6
   });
 }
 
+char* bc_tensor(const void* data, int64_t count, const int64_t* sizes, int64_t dims, int64_t kind,
+                at::Tensor** result) {
+  return guarded([&] {
+    auto tensor = at::empty(at::IntArrayRef(sizes, dims), at::TensorOptions(static_cast<at::ScalarType>(kind)));
+    if (static_cast<int64_t>(tensor.nbytes()) != count) throw std::invalid_argument("shim: wrong number of bytes");
+    if (count > 0) std::memcpy(tensor.data_ptr(), data, count);
+    *result = new at::Tensor(std::move(tensor));
+  });
+}
+
+at::Tensor* bc_clone(const at::Tensor* self) { return new at::Tensor(*self); }
+
+void bc_free_tensor(at::Tensor* self) { delete self; }
+
+int bc_defined(const at::Tensor* self) { return self->defined(); }
+
+int64_t bc_kind(const at::Tensor* self) { return static_cast<int64_t>(self->scalar_type()); }
+
+int64_t bc_dims(const at::Tensor* self) { return self->dim(); }
+
+void bc_layout(const at::Tensor* self, int64_t* sizes, int64_t* strides) {
+  for (int64_t dim = 0; dim < self->dim(); ++dim) {
+    sizes[dim] = self->sizes()[dim];
+    strides[dim] = self->strides()[dim];
+  }
+}
+
+char* bc_grad(const at::Tensor* self, at::Tensor** result) {
+  return guarded([&] { *result = new at::Tensor(self->grad()); });
+}
+
+char* bc_set_requires_grad(const at::Tensor* self, int requires_grad) {
+  return guarded([&] { self->set_requires_grad(requires_grad != 0); });
+}
+
 char* bc_wrapped_number(const bc_value* value, at::Tensor** result) {
   return guarded([&] {
     auto tensor = c10::scalar_to_tensor(to_scalar(*value));
@@ -257,7 +311,7 @@ char* bc_index(const at::Tensor* self, const bc_index_item* items, int64_t count
     for (int64_t i = 0; i < count; ++i) {
       const auto& item = items[i];
       auto bound = [](int64_t has, int64_t value) {
-        return has ? std::optional<c10::SymInt>(value) : std::nullopt;
+        return has ? optional<c10::SymInt>(value) : nothing;
       };
       switch (item.tag) {
         case BC_NEW_DIM:
@@ -293,7 +347,7 @@ char* bc_read(const at::Tensor* self, void* bytes, int64_t count) {
   return guarded([&] {
     auto whole = self->detach().resolve_conj().resolve_neg().contiguous();
     if (static_cast<int64_t>(whole.nbytes()) != count) throw std::invalid_argument("shim: wrong number of bytes");
-    if (count > 0) std::memcpy(bytes, whole.const_data_ptr(), count);
+    if (count > 0) std::memcpy(bytes, whole.data_ptr(), count);
   });
 }
 

@@ -47,6 +47,7 @@ struct bc_index_item {
 void bc_free(void* memory);
 
 void bc_start();
+void bc_set_threads(int threads);
 char* bc_config();
 char* bc_header_version();
 
@@ -58,6 +59,17 @@ char* bc_sibling_overload(const char* name, const char* overload, const char* si
                           uint64_t numbers);
 char* bc_call(const char* name, const char* overload, const bc_value* args, int64_t count, const at::Tensor* out,
               bc_value* result);
+
+// The little of a tensor that is wanted where there is no `tch`.
+char* bc_tensor(const void* data, int64_t count, const int64_t* sizes, int64_t dims, int64_t kind, at::Tensor** result);
+at::Tensor* bc_clone(const at::Tensor* self);
+void bc_free_tensor(at::Tensor* self);
+int bc_defined(const at::Tensor* self);
+int64_t bc_kind(const at::Tensor* self);
+int64_t bc_dims(const at::Tensor* self);
+void bc_layout(const at::Tensor* self, int64_t* sizes, int64_t* strides);
+char* bc_grad(const at::Tensor* self, at::Tensor** result);
+char* bc_set_requires_grad(const at::Tensor* self, int requires_grad);
 
 char* bc_wrapped_number(const bc_value* number, at::Tensor** result);
 char* bc_index(const at::Tensor* self, const bc_index_item* items, int64_t count, at::Tensor** result);

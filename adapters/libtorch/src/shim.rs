@@ -1,15 +1,25 @@
 //! What `tch` does not have: libtorch's dispatcher, wrapped numbers, basic indexing, `backward` with a gradient,
-//! warnings, storages. The other half is `shim.cpp`.
+//! warnings, storages. The other half is `shim.cpp`. Where the adapter is built without `tch`, `shim/tensor.rs` stands in
+//! for the little that is wanted of its tensors.
 //!
-//! All of the crate's `unsafe` is here. Outside this file everything is a safe call on [`tch::Tensor`]s.
+//! All of the crate's `unsafe` is here and there. Outside everything is a safe call on [`Tensor`]s.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr;
 
 use broadcheck::tensor::{IndexItem, Scalar};
 use num_complex::Complex64;
-use tch::Tensor;
+#[cfg(feature = "tch")]
+pub use tch::{Kind, TchError as Error, Tensor};
+#[cfg(feature = "tch")]
 use torch_sys::C_tensor;
+
+#[cfg(not(feature = "tch"))]
+mod tensor;
+#[cfg(not(feature = "tch"))]
+use tensor::C_tensor;
+#[cfg(not(feature = "tch"))]
+pub use tensor::{Kind, Raised as Error, Tensor};
 
 /// An argument of a call.
 #[derive(Clone, Debug)]
@@ -181,6 +191,12 @@ pub fn start() {
     unsafe { bc_start() }
 }
 
+/// How many threads libtorch may use; to be said before it computes anything.
+pub fn set_threads(threads: i32) {
+    // SAFETY: libtorch asks that this happens before work is handed to other threads, and refuses it afterwards.
+    unsafe { bc_set_threads(threads) }
+}
+
 /// From now on warnings on this thread are kept for [`take_warnings`]; those that wait are dropped.
 pub fn collect_warnings() {
     // SAFETY: the handler that this installs lives as long as the process.
@@ -339,6 +355,7 @@ unsafe fn text(text: *mut c_char) -> Option<String> {
 unsafe extern "C" {
     fn bc_free(memory: *mut c_void);
     fn bc_start();
+    fn bc_set_threads(threads: c_int);
     fn bc_config() -> *mut c_char;
     fn bc_header_version() -> *mut c_char;
     fn bc_collect_warnings();
@@ -375,9 +392,14 @@ unsafe extern "C" {
 mod tests {
     use super::*;
 
+    fn numbers(values: [i64; 2]) -> Tensor {
+        let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        Tensor::f_from_data_size(&bytes, &[2], Kind::Int64).expect("two integers")
+    }
+
     #[test]
     fn the_dispatcher_takes_and_gives_every_kind_of_value() {
-        let (x, y) = (Tensor::from_slice(&[1i64, 2]), Tensor::from_slice(&[3i64, 4]));
+        let (x, y) = (numbers([1, 2]), numbers([3, 4]));
         let call = |name: &str, overload: &str, args: &[Argument<'_>]| {
             Operator::find(name, overload).expect(name).call(args, None).expect(name)
         };
@@ -398,7 +420,7 @@ mod tests {
         let number = Complex64::new(1.0, 2.0);
         let sum = call("add", "Scalar", &[Argument::Tensor(&x), Argument::Number(Scalar::Complex(number))]);
         let Returned::Tensor(sum) = sum else { panic!("{sum:?}") };
-        assert_eq!(sum.kind(), tch::Kind::ComplexFloat);
+        assert_eq!(sum.kind(), Kind::ComplexFloat);
         let total = call("sum", "dim_IntList", &[Argument::Tensor(&sum), Argument::Ints(&[0])]);
         let Returned::Tensor(total) = total else { panic!("{total:?}") };
         let item = call("item", "", &[Argument::Tensor(&total)]);
@@ -420,7 +442,7 @@ mod tests {
 
     #[test]
     fn what_libtorch_throws_stops_at_the_boundary() {
-        let x = Tensor::from_slice(&[1i64, 2]);
+        let x = numbers([1, 2]);
         let add = Operator::find("add", "Tensor").expect("add");
         let Err(Raised(what)) = add.call(&[Argument::Tensor(&x), Argument::Nothing], None) else { panic!("accepted") };
         assert!(!what.is_empty());

@@ -2,10 +2,8 @@
 
 use broadcheck::program::{Input, StorageRef, TensorValue, VALUE_LIMIT};
 use broadcheck::tensor::{DType, Shape};
-use tch::{Kind, Tensor};
-
 use crate::call::Fault;
-use crate::shim;
+use crate::shim::{self, Kind, Tensor};
 
 #[cfg(target_endian = "big")]
 compile_error!("the protocol's bytes are little-endian, and this file copies them as they are");

@@ -5,10 +5,12 @@
 use std::collections::HashSet;
 
 use super::expect::{self, Side};
+use super::names::Names;
 use super::node::{Node, Record};
 use super::program;
-use crate::case::model::{Case, Clause, Document, Location, Shows, Source};
-use crate::program::Program;
+use crate::case::model::{Case, Clause, Document, Earlier, Expectation, Location, Shows, Source};
+use crate::case::releases::Releases;
+use crate::program::{Program, ValueRef};
 
 /// The list that a file holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -86,7 +88,8 @@ pub fn clause(node: Node<'_>, references: &mut References) -> Option<Clause> {
 }
 
 /// The keys of a case.
-const CASE_KEYS: &[&str] = &["id", "clause", "source", "note", "control", "program", "expect", "documented", "why"];
+const CASE_KEYS: &[&str] =
+    &["id", "clause", "source", "note", "control", "program", "expect", "earlier", "documented", "why"];
 
 /// Reads one record of a file of cases, which all belong to one theme.
 pub fn case(node: Node<'_>, theme: &str, references: &mut References) -> Option<Case> {
@@ -110,6 +113,11 @@ pub fn case(node: Node<'_>, theme: &str, references: &mut References) -> Option<
         _ => {}
     }
 
+    let earlier = match record.get("earlier").zip(names) {
+        Some((node, names)) => earlier(node, names, expect.as_deref().unwrap_or_default()),
+        None => Some(Vec::new()),
+    };
+
     let control = record.get("control").and_then(|node| reference(node, List::Cases, true, references));
     let program: Option<Program> = program.map(|(program, _)| program);
     let case = Case {
@@ -119,6 +127,7 @@ pub fn case(node: Node<'_>, theme: &str, references: &mut References) -> Option<
         note: note.map(str::to_owned),
         program: program?,
         expect: expect?,
+        earlier: earlier?,
         documented: documented?,
         why: why.map(str::to_owned),
         control,
@@ -133,6 +142,33 @@ pub fn case(node: Node<'_>, theme: &str, references: &mut References) -> Option<
         _ => {}
     }
     Some(case)
+}
+
+/// Reads what held in earlier releases. It is about values of which it is said what holds now.
+fn earlier(node: Node<'_>, names: &Names<'_>, now: &[(ValueRef, Expectation)]) -> Option<Vec<Earlier>> {
+    let read = |node: Node<'_>| {
+        let record = node.record("what held in earlier releases", &["releases", "expect"])?;
+        let releases = record.require("releases").and_then(|node| {
+            let parsed = node.text("a range of releases, as `>=2.1, <2.6`")?.parse::<Releases>();
+            let told = parsed.and_then(|range| {
+                let open = "this range has the newest release, of which `expect` tells: give it an end, as `<2.6`";
+                if range.is_open() { Err(open.to_owned()) } else { Ok(range) }
+            });
+            told.map_err(|message| node.fault(message)).ok()
+        });
+        let expect = record.require("expect").and_then(|node| {
+            let expect = expect::read(node, names, Side::Expect)?;
+            let unknown = expect.iter().find(|(value, _)| !now.iter().any(|(other, _)| other == value));
+            if unknown.is_some() && !now.is_empty() {
+                node.fault("a value is named here of which the case does not say what holds now");
+                return None;
+            }
+            Some(expect)
+        });
+        Some(Earlier { releases: releases?, expect: expect? })
+    };
+    let ranges: Vec<_> = list_of(node, "ranges of releases: a list")?.into_iter().map(read).collect();
+    ranges.into_iter().collect()
 }
 
 /// Words of lower-case letters and digits, joined by `-`. Names of operations are words too, with their underscores.

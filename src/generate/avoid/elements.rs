@@ -52,6 +52,18 @@ pub(super) fn vector_remainders(draft: &Draft, outcome: Option<&Outcome>) -> boo
         && (operands(draft).flat_map(|known| known.tensor.scalars()).any(far) || numbers(step).any(far))
 }
 
+pub(super) fn cancelled_logarithms(draft: &Draft, outcome: Option<&Outcome>) -> bool {
+    let sum = draft.program.steps.last().is_some_and(|step| matches!(step.op, Op::Logaddexp | Op::Logaddexp2));
+    let small = |size: f64| size > 0.0 && size < 0.25;
+    let cancelled = |number: Scalar| match number {
+        Scalar::Float(value) => small(value.abs()),
+        Scalar::Complex(value) => small(value.re.abs()),
+        _ => false,
+    };
+    let tensors = outcome.map_or(&[][..], |outcome| outcome.tensors());
+    sum && tensors.iter().flat_map(TensorValue::scalars).any(cancelled)
+}
+
 pub(super) fn complex_gradients(draft: &Draft, _: Option<&Outcome>) -> bool {
     let complex = |number| matches!(number, Scalar::Complex(_));
     signature(draft) == Some(Signature::Backward)

@@ -62,6 +62,14 @@ pub(super) fn reduction_faults(draft: &Draft, _: Option<&Outcome>) -> bool {
     }
 }
 
+pub(super) fn no_freedom(draft: &Draft, outcome: Option<&Outcome>) -> bool {
+    let moment = draft.program.steps.last().is_some_and(|step| step.op.info().kernel == "moment");
+    let infinite = |tensor: &TensorValue| tensor.scalars().into_iter().any(|number| !weight(number).is_finite());
+    moment
+        && operands(draft).any(|known| known.tameness < Tameness::Whole)
+        && outcome.is_some_and(|outcome| outcome.tensors().iter().any(infinite))
+}
+
 pub(super) fn grown_and_refused(draft: &Draft, outcome: Option<&Outcome>) -> bool {
     let Some(step) = draft.program.steps.last().filter(|step| is_reduction(step)) else { return false };
     let Some(out) = step.out.and_then(|out| draft.find(out)) else { return false };

@@ -4,9 +4,9 @@ use crate::ops::{Form, Op, ParamKind, Quirk, Signature};
 use crate::program::{Arg, Program};
 use crate::tensor::{Category, DType, Shape};
 
-use super::LARGEST;
 use super::judge::{Claim, Compared};
 use super::scene::{Known, Rewrite, Scene};
+use super::{LARGEST, LARGEST_PRODUCT};
 
 /// Sizes to expand an operand to: an argument that is a tensor, or one of the tensors of an argument.
 pub(super) struct Expansion {
@@ -22,6 +22,9 @@ pub(super) fn expanded(scene: &Scene) -> Vec<(Program, Claim)> {
             return None;
         }
         let expansions = expansions(scene)?;
+        if scene.step.op.info().kernel == "product" && together(scene, &expansions) > LARGEST_PRODUCT {
+            return None;
+        }
         let mut rewrite = Rewrite::before(scene);
         let mut last = scene.step.clone();
         for Expansion { argument, part, sizes } in expansions {
@@ -39,6 +42,23 @@ pub(super) fn expanded(scene: &Scene) -> Vec<(Program, Claim)> {
         Some((rewrite.program, Claim::Same { at, compared: Compared::Elements }))
     };
     rewritten().into_iter().collect()
+}
+
+/// The elements of all operands multiplied, once some are expanded: a product may take as much memory on its way.
+fn together(scene: &Scene, expansions: &[Expansion]) -> usize {
+    let times = |product: usize, elements: usize| product.saturating_mul(elements.max(1));
+    let own = scene.step.uses().filter_map(|used| scene.known(used)).map(|known| known.shape().numel());
+    let grown = expansions.iter().map(|expansion| {
+        let operand = match (&scene.step.args[expansion.argument], expansion.part) {
+            (Arg::Tensor(operand), None) => Some(*operand),
+            (Arg::Tensors(operands), Some(part)) => Some(operands[part]),
+            (Arg::Indices(operands), Some(part)) => operands[part],
+            _ => None,
+        };
+        let before = operand.and_then(|operand| scene.known(operand)).map_or(1, |known| known.shape().numel());
+        expansion.sizes.iter().fold(1, |product, &size| times(product, size as usize)) / before.max(1)
+    });
+    own.chain(grown).fold(1, times)
 }
 
 pub(super) fn repeated(scene: &Scene) -> Vec<(Program, Claim)> {

@@ -39,7 +39,9 @@ pub(super) fn out(scene: &Scene) -> Vec<(Program, Claim)> {
         let (step, info) = (scene.step, scene.step.op.info());
         // What reduces its own target reads all of it before it has a result.
         let reduces = matches!(info.family(), Family::Reductions | Family::Losses) && scene.is_its_own_operand();
-        if step.form != Form::Out || !(scene.is_apart() || reduces) || scene.has_gradients() {
+        // `where` has no `out=` form for numbers: they are tensors by then, which no conversion refuses.
+        let numbers = step.op == Op::Where && step.args.iter().any(|arg| matches!(arg, Arg::Number(_)));
+        if step.form != Form::Out || !(scene.is_apart() || reduces) || scene.has_gradients() || numbers {
             return None;
         }
         let target = scene.target()?;

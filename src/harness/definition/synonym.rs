@@ -35,6 +35,11 @@ fn as_tensor(scene: &Scene, number: usize) -> Option<(Program, Claim)> {
             && other.dtype.category() >= value.category()
             && other.dtype.category() >= Category::Integral
     })?;
+    // A number beside it that no dtype here can hold is converted as long as all are numbers, and promotes otherwise.
+    let beyond = |arg: &Arg| matches!(arg, Arg::Number(other) if other.category() > decides.dtype.category());
+    if step.args.iter().any(beyond) {
+        return None;
+    }
     // An operand that must have the dtype of the others has it.
     let alike = decides.dtype.category() == value.category();
     if signature == Signature::Between && !alike {

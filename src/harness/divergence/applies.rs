@@ -90,7 +90,7 @@ pub struct Conditions {
     pub size_one: Option<bool>,
     /// An operand has exactly one dimension.
     pub vector: Option<bool>,
-    /// Of what was expected and what was observed exactly one has a NaN.
+    /// Of what was expected and what was observed one has more NaN.
     pub nan_on_one_side: Option<bool>,
     /// A number among the arguments is one of these.
     #[serde(default)]
@@ -183,11 +183,11 @@ fn wrong_steps(finding: &Finding) -> Vec<usize> {
 impl Conditions {
     /// Whether what is asked of the difference itself holds.
     fn seen(&self, finding: &Finding) -> bool {
-        let has_nan = |text: &str| text.contains("nan");
+        let nans = |text: &str| text.matches("nan").count();
         let one_side = finding
             .differences
             .first()
-            .is_some_and(|difference| has_nan(&difference.expected) != has_nan(&difference.observed));
+            .is_some_and(|difference| nans(&difference.expected) != nans(&difference.observed));
         self.nan_on_one_side.is_none_or(|wanted| wanted == one_side)
     }
 

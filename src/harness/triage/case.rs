@@ -47,6 +47,7 @@ pub(super) fn render(dossier: &Dossier, specification: &Specification, name: &st
         note: Some(note.to_owned()),
         program,
         expect,
+        earlier: Vec::new(),
         documented: Vec::new(),
         why: None,
         control,

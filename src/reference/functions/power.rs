@@ -150,12 +150,7 @@ x_times_loop!(x_log1p_y_loop, math::x_log1p_y, f32::ln_1p);
 /// `heaviside`, which takes no two dtypes.
 pub(in crate::reference) fn heaviside(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let inputs = elementwise::inputs(machine, call)?;
-    if call.out.is_some_and(|out| machine.tensor(out).node.is_some()) {
-        return Err(FunctionFault::OutputGradient { name: call.op.name() }.into());
-    }
-    if call.form == Form::InPlace {
-        check_autograd(machine, call, &inputs)?;
-    }
+    check_autograd(machine, call, &inputs)?;
     let target = call.target()?.map(|target| machine.tensor(target).dtype);
     let dtypes: Vec<DType> = inputs.iter().map(Input::dtype).chain(target).collect();
     if dtypes.iter().any(|dtype| dtype.category() == Category::Complex) {

@@ -1,0 +1,243 @@
+//! `broadcheck matrix`: the specification and the seeded corpus on releases of libtorch.
+
+use std::collections::VecDeque;
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use indicatif::HumanDuration;
+
+use super::{Ending, Failure};
+use crate::adapter::{CommandLine, Limits};
+use crate::case;
+use crate::harness::event::{Corpus, Event};
+use crate::harness::matrix::{Plan, Row};
+use crate::harness::runner::Start;
+use crate::install::{Catalog, Installer, LATEST, Progress, this_target};
+
+/// Run the specification on releases of libtorch and keep an event file of each.
+///
+/// After the cases come generated programs, which the reference judges. Each release is installed if it is missing, run,
+/// and taken out of the cache again if it was not there before. One that cannot be installed or run is a row without
+/// data, with the reason. Releases whose event file is there already, of the same specification and the same corpus, are
+/// not run again, so a matrix that was interrupted goes on where it was.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  broadcheck matrix
+  broadcheck matrix --releases 2.0.1,2.13.0 --out /tmp/events
+  broadcheck matrix --releases latest --again --keep
+
+Exit codes: 0 all releases conform, 1 one does not conform or has no data, 2 could not run.")]
+pub struct Matrix {
+    /// The releases, with commas between them: versions, `latest`, or `all` that broadcheck knows.
+    #[arg(long, value_name = "LIST", default_value = "all", value_delimiter = ',')]
+    releases: Vec<String>,
+    /// The folder of the event files.
+    #[arg(long, value_name = "DIR", default_value = "reports/events")]
+    out: PathBuf,
+    /// How many generated programs are run after the cases.
+    #[arg(long, value_name = "N", default_value_t = 2000)]
+    corpus: u64,
+    /// The seed of the generated programs.
+    #[arg(long, value_name = "SEED", default_value_t = 0)]
+    corpus_seed: u64,
+    /// How many releases are run at once; adapters are built one at a time.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+    jobs: u16,
+    /// Leave in the cache what was installed for this. A release takes half a gigabyte.
+    #[arg(long, conflicts_with = "prune")]
+    keep: bool,
+    /// Take every release out of the cache after its run, also those that were there before.
+    #[arg(long)]
+    prune: bool,
+    /// Run releases again whose event files are there.
+    #[arg(long)]
+    again: bool,
+    /// Show no progress.
+    #[arg(long, short)]
+    quiet: bool,
+    /// The folder of the specification.
+    #[arg(long, value_name = "DIR")]
+    spec: Option<PathBuf>,
+}
+
+impl Matrix {
+    pub fn run(&self) -> Result<Ending, Failure> {
+        let specification = case::load(&self.spec.clone().unwrap_or_else(case::default_folder))
+            .map_err(|error| format!("the specification cannot be read\n{error}"))?;
+        let installer = Installer::from_env()?;
+        let releases = wanted(&self.releases, &installer)?;
+        std::fs::create_dir_all(&self.out).map_err(|error| format!("--out {}: {error}", self.out.display()))?;
+        let corpus = Corpus { seed: self.corpus_seed, programs: self.corpus };
+        let plan = Plan { specification: &specification, corpus, out: &self.out, limits: Limits::default() };
+
+        let queue: Mutex<VecDeque<&String>> = Mutex::new(releases.iter().collect());
+        let rows: Mutex<Vec<(String, Row)>> = Mutex::default();
+        let failure: Mutex<Option<String>> = Mutex::default();
+        let work = || {
+            loop {
+                let next = queue.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).pop_front();
+                let Some(version) = next else { return };
+                match self.one(version, &installer, &plan) {
+                    Ok(row) => {
+                        rows.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push((version.clone(), row))
+                    }
+                    Err(error) => {
+                        // What cannot be written now will not be later.
+                        queue.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clear();
+                        *failure.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(error.to_string());
+                    }
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..self.jobs {
+                scope.spawn(work);
+            }
+        });
+        if let Some(failure) = failure.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()) {
+            return Err(failure.into());
+        }
+        let rows = rows.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let green = rows.iter().filter(|(_, row)| row.is_green()).count();
+        print(&format!("{green} of {} releases conform; event files are in {}\n", rows.len(), self.out.display()));
+        Ok(if green == rows.len() { Ending::Conforms } else { Ending::Differs })
+    }
+
+    /// One release, from its installation to its row.
+    fn one(&self, version: &str, installer: &Installer, plan: &Plan<'_>) -> Result<Row, Failure> {
+        let started = Instant::now();
+        if let Some(row) = (!self.again).then(|| plan.done(version)).flatten() {
+            print(&line(version, &row, "done before"));
+            return Ok(row);
+        }
+        let progress = if self.quiet { Progress::silent() } else { Progress::auto() };
+        let was_there = installer.find(Some(version)).is_ok();
+        let installed = installer.libtorch(Some(version), &progress);
+        let start = installed.map(|installed| Start::Adapter(CommandLine::new(installed.adapter)));
+        let mut counter = Counter::new(version, self.quiet);
+        let row = plan.run(version, start.map_err(|error| error.to_string()), |event| counter.hear(event))?;
+        counter.clear();
+        if self.prune || !(was_there || self.keep) {
+            installer.remove(version, &progress)?;
+        }
+        print(&line(version, &row, &HumanDuration(started.elapsed()).to_string()));
+        Ok(row)
+    }
+}
+
+/// The releases that the words mean, in their order and each once.
+fn wanted(words: &[String], installer: &Installer) -> Result<Vec<String>, Failure> {
+    let mut releases: Vec<String> = Vec::new();
+    for word in words {
+        let named = match word.as_str() {
+            "all" => known(&installer.catalog),
+            LATEST => vec![installer.latest()?],
+            version => vec![version.to_owned()],
+        };
+        for version in named {
+            if !releases.contains(&version) {
+                releases.push(version);
+            }
+        }
+    }
+    Ok(releases)
+}
+
+/// The releases of the catalogue for this machine, the oldest first.
+fn known(catalog: &Catalog) -> Vec<String> {
+    let here = catalog.releases().iter().filter(|release| release.target == this_target());
+    here.rev().map(|release| release.version.clone()).collect()
+}
+
+fn line(version: &str, row: &Row, note: &str) -> String {
+    let told = match row {
+        Row::NoData(reason) => format!("no data: {}", reason.lines().next().unwrap_or_default()),
+        Row::Ran(tally) => {
+            let corpus = tally.corpus.as_ref().map(|corpus| {
+                let (agree, known, differ, lacks) = (corpus.agree, corpus.known, corpus.differ, corpus.unsupported);
+                format!("; corpus: {agree} agree, {known} known, {differ} differ, {lacks} unsupported")
+            });
+            let (passed, failed) = (tally.passed, tally.failed);
+            let (diverging, unsupported) = (tally.diverging, tally.unsupported);
+            format!(
+                "cases: {passed} passed, {failed} failed, {diverging} as known, {unsupported} unsupported{}",
+                corpus.unwrap_or_default()
+            )
+        }
+    };
+    format!("libtorch {version:8} {told} ({note})\n")
+}
+
+/// How far a release is, for whoever waits: a line now and then, or one that is written over on a terminal.
+struct Counter {
+    version: String,
+    of: u64,
+    done: u64,
+    shown: Instant,
+    form: Option<bool>,
+}
+
+impl Counter {
+    fn new(version: &str, quiet: bool) -> Counter {
+        let terminal = std::io::stderr().is_terminal();
+        Counter {
+            version: version.to_owned(),
+            of: 0,
+            done: 0,
+            shown: Instant::now(),
+            form: (!quiet).then_some(terminal),
+        }
+    }
+
+    fn hear(&mut self, event: &Event) {
+        match event {
+            Event::Started(started) => {
+                self.of = started.cases as u64 + started.corpus.map_or(0, |corpus| corpus.programs);
+            }
+            Event::Judged(_) | Event::Generated(_) => self.done += 1,
+            _ => {}
+        }
+        let Some(terminal) = self.form else { return };
+        let every = Duration::from_millis(if terminal { 200 } else { 15_000 });
+        if self.shown.elapsed() >= every {
+            self.shown = Instant::now();
+            let text = format!("libtorch {}: {} of {} programs", self.version, self.done, self.of);
+            if terminal { eprint!("\r{text}") } else { eprintln!("{text}") }
+        }
+    }
+
+    fn clear(&self) {
+        if self.form == Some(true) {
+            eprint!("\r{:60}\r", "");
+        }
+    }
+}
+
+/// A reader that has gone away (`| head`) is no fault of ours.
+fn print(text: &str) {
+    let mut out = anstream::stdout();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_are_the_releases_of_the_catalogue_the_oldest_first() {
+        let all = known(&Catalog::built_in());
+        if this_target() == "linux-x86_64" {
+            assert_eq!((all.len(), all[0].as_str(), all[15].as_str()), (16, "2.0.1", "2.15.0"));
+        }
+    }
+
+    #[test]
+    fn a_row_without_data_says_why() {
+        let text = line("2.0.1", &Row::NoData("it does not build\nat all".into()), "3 seconds");
+        assert_eq!(text, "libtorch 2.0.1    no data: it does not build (3 seconds)\n");
+    }
+}
