@@ -23,7 +23,7 @@ fn reports() -> PathBuf {
 fn kept(folder: &Path) -> Vec<(String, EventFile)> {
     let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-    names.retain(|name| name != SUITE_FILE);
+    names.retain(|name| name.ends_with(".jsonl.gz") && name != SUITE_FILE);
     names.sort();
     names
         .into_iter()

@@ -9,8 +9,8 @@ use crate::reference::Reference;
 
 use super::divergence::{self, Divergence};
 use super::event::{
-    Call, CaseStated, ClauseStated, Corpus, Event, ImplementationReady, Judged, Seen, Started, Stated, Tally, Totals,
-    Verdict,
+    Call, CaseStated, ClauseStated, Corpus, Event, ImplementationReady, Judged, Seen, Started, Stated, StatedEarlier,
+    Tally, Totals, Verdict,
 };
 use super::runner::{Runner, label};
 use super::{Difference, compare, corpus, drawing, expect, show};
@@ -163,6 +163,11 @@ fn case_stated(case: &Case) -> CaseStated {
             .map(|step| Call { value: step.name.clone(), call: show::call(step) })
             .collect(),
         expected: stated(&case.expect),
+        earlier: case
+            .earlier
+            .iter()
+            .map(|earlier| StatedEarlier { releases: earlier.releases.to_string(), expected: stated(&earlier.expect) })
+            .collect(),
         documented: stated(&case.documented),
         why: case.why.clone(),
         note: case.note.clone(),

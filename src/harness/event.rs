@@ -92,6 +92,9 @@ pub struct CaseStated {
     pub calls: Vec<Call>,
     /// What is expected, by value.
     pub expected: Vec<Stated>,
+    /// What is expected of earlier releases instead.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier: Vec<StatedEarlier>,
     /// What the document says instead, by value; empty where it says the same.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub documented: Vec<Stated>,
@@ -127,6 +130,16 @@ pub struct Stated {
     pub value: String,
     /// What should come of it, as text.
     pub outcome: String,
+}
+
+/// What is expected of earlier releases.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StatedEarlier {
+    /// Which ones, as in `>=2.1, <2.6`.
+    pub releases: String,
+    /// What, by value.
+    pub expected: Vec<Stated>,
 }
 
 /// How shapes line up.

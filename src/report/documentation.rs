@@ -6,6 +6,8 @@ use serde::Serialize;
 
 use super::history::{History, Holds, ranges};
 use super::template;
+use crate::harness::Difference;
+use crate::harness::event::{Judged, Verdict};
 
 /// One statement, for the page and for this report.
 #[derive(Clone, Debug, Serialize)]
@@ -162,18 +164,10 @@ pub fn statements(history: &History) -> Vec<Statement> {
                     None => really.push((one, vec![release])),
                 }
             }
-            if truth[at].holds() == Some(false) && !truth[at].against.iter().any(|judged| super::why(judged).is_some())
-            {
-                let judged = truth[at].against[0];
-                let came = judged.outcome.iter().map(|seen| format!("{} = {}", seen.value, seen.outcome));
-                let one = Really {
-                    releases: String::new(),
-                    why: "A case of it fails there, and nobody has explained it yet.".to_owned(),
-                    says: judged.document_says.clone(),
-                    came: came.collect::<Vec<_>>().join("; "),
-                    case: judged.case.clone(),
-                };
-                match really.iter_mut().find(|(known, _)| known.why == one.why && known.case == one.case) {
+            let explained = truth[at].against.iter().any(|judged| super::why(judged).is_some());
+            if let (false, Some(judged)) = (explained, truth[at].against.first()) {
+                let one = unexplained(judged);
+                match really.iter_mut().find(|(known, _)| *known == one) {
                     Some((_, releases)) => releases.push(release),
                     None => really.push((one, vec![release])),
                 }
@@ -205,6 +199,28 @@ pub fn statements(history: &History) -> Vec<Statement> {
         }
     });
     each.collect()
+}
+
+/// What happens where a case fails of which nobody has said why.
+fn unexplained(judged: &Judged) -> Really {
+    let (expected, came) = match &judged.verdict {
+        Verdict::Failed { differences } => {
+            let first = differences.first();
+            let side = |text: fn(&Difference) -> &String| {
+                first.map(|one| format!("{} {} {}", one.value, one.aspect.name(), text(one)))
+            };
+            (side(|one| &one.expected), side(|one| &one.observed).unwrap_or_default())
+        }
+        Verdict::Broken { fault, .. } => (None, fault.clone()),
+        _ => (None, judged.verdict.name().to_owned()),
+    };
+    Really {
+        releases: String::new(),
+        why: "A case of it fails, and nobody has explained it yet.".to_owned(),
+        says: judged.document_says.clone().or(expected),
+        came,
+        case: judged.case.clone(),
+    }
 }
 
 /// What a statement is in all releases together. Those without data say nothing.

@@ -191,6 +191,16 @@ impl History {
         self.judged.get(column)?.get(case).map(|at| &self.run.judged[*at])
     }
 
+    /// Some columns, in short: ranges of releases, in which one without data is no gap, and then the others.
+    pub fn names(&self, labels: &[String], chosen: &[usize]) -> String {
+        let mut releases = self.releases();
+        releases.retain(|at| self.columns[*at].came.is_ok());
+        let names: Vec<&str> = releases.iter().map(|at| labels[*at].as_str()).collect();
+        let ranges = ranges(&names, |at| chosen.contains(&releases[at]));
+        let others = chosen.iter().filter(|at| !releases.contains(at)).map(|at| labels[*at].clone());
+        Some(ranges).filter(|ranges| !ranges.is_empty()).into_iter().chain(others).collect::<Vec<_>>().join(", ")
+    }
+
     /// The command that repeats a case. Whoever has run a release did so by some command of their own; its version is what
     /// finds it anywhere.
     pub fn repeat_command(&self, judged: &Judged) -> String {

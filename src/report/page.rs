@@ -87,6 +87,7 @@ struct Case {
     tags: String,
     program: String,
     expected: Vec<(String, String)>,
+    earlier: Vec<(String, Vec<(String, String)>)>,
     documented: Vec<(String, String)>,
     note: Option<String>,
     why: Option<String>,
@@ -265,7 +266,6 @@ fn case(history: &History, labels: &[String], case: &CaseStated) -> Case {
             outcome.values = values.iter().filter(|value| differs(value)).cloned().collect();
         }
     }
-    let names: Vec<&str> = labels.iter().map(String::as_str).collect();
     // Values of which the same is said stand together.
     let stated = |list: &[Stated]| {
         let mut together: Vec<(String, String)> = Vec::new();
@@ -296,6 +296,7 @@ fn case(history: &History, labels: &[String], case: &CaseStated) -> Case {
         tags: classes.join(" "),
         program: case.program.trim_end().to_owned(),
         expected: stated(&case.expected),
+        earlier: case.earlier.iter().map(|one| (one.releases.clone(), stated(&one.expected))).collect(),
         documented: stated(&case.documented),
         note: case.note.clone(),
         why: case.why.as_ref().map(|why| why.trim().to_owned()),
@@ -308,7 +309,7 @@ fn case(history: &History, labels: &[String], case: &CaseStated) -> Case {
             .map(|(outcome, _, columns)| Outcome {
                 columns: match single {
                     true => "everywhere".to_owned(),
-                    false => super::history::ranges(&names, |at| columns.contains(&at)),
+                    false => history.names(labels, &columns),
                 },
                 ..outcome
             })
@@ -399,10 +400,9 @@ fn generated(history: &History, labels: &[String]) -> Vec<Odd> {
             found.entry((number, what)).or_insert((Vec::new(), yaml)).0.push(at);
         }
     }
-    let names: Vec<&str> = labels.iter().map(String::as_str).collect();
     let each = found.into_iter().map(|((program, what), (columns, yaml))| Odd {
         program,
-        columns: super::history::ranges(&names, |at| columns.contains(&at)),
+        columns: history.names(labels, &columns),
         what,
         yaml: yaml.trim_end().to_owned(),
     });
