@@ -9,7 +9,7 @@ use crate::reference::Reference;
 
 use super::divergence::{self, Divergence};
 use super::event::{
-    Call, CaseStated, ClauseStated, Corpus, Event, ImplementationReady, Judged, Seen, Started, Stated, StatedEarlier,
+    Call, CaseStated, ClauseStated, Corpus, Event, ImplementationReady, Judged, Seen, Started, Stated, StatedOtherwise,
     Tally, Totals, Verdict,
 };
 use super::runner::{Runner, label};
@@ -163,10 +163,10 @@ fn case_stated(case: &Case) -> CaseStated {
             .map(|step| Call { value: step.name.clone(), call: show::call(step) })
             .collect(),
         expected: stated(&case.expect),
-        earlier: case
-            .earlier
+        otherwise: case
+            .otherwise
             .iter()
-            .map(|earlier| StatedEarlier { releases: earlier.releases.to_string(), expected: stated(&earlier.expect) })
+            .map(|one| StatedOtherwise { releases: one.releases.to_string(), expected: stated(&one.expect) })
             .collect(),
         documented: stated(&case.documented),
         why: case.why.clone(),

@@ -92,9 +92,9 @@ pub struct CaseStated {
     pub calls: Vec<Call>,
     /// What is expected, by value.
     pub expected: Vec<Stated>,
-    /// What is expected of earlier releases instead.
+    /// What is expected of other releases instead.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub earlier: Vec<StatedEarlier>,
+    pub otherwise: Vec<StatedOtherwise>,
     /// What the document says instead, by value; empty where it says the same.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub documented: Vec<Stated>,
@@ -132,10 +132,10 @@ pub struct Stated {
     pub outcome: String,
 }
 
-/// What is expected of earlier releases.
+/// What is expected of other releases.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct StatedEarlier {
+pub struct StatedOtherwise {
     /// Which ones, as in `>=2.1, <2.6`.
     pub releases: String,
     /// What, by value.
