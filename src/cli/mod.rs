@@ -6,11 +6,14 @@ mod check;
 mod coverage;
 mod explain;
 mod fuzz;
+mod impls;
 mod libtorch;
 mod merge;
 mod mutants;
+mod new_adapter;
 mod ops;
 mod runner;
+mod validate_adapter;
 
 use std::process::ExitCode;
 
@@ -28,6 +31,7 @@ Examples:
   broadcheck fuzz --seconds 600        generated programs on libtorch, judged by the reference
   broadcheck explain 5,1,4,1 3,1,1     why two shapes broadcast, or do not
   broadcheck libtorch install          fetch libtorch and build its adapter
+  broadcheck check --impl numpy        the same on another library, which is installed first
 
 Exit codes: 0 conforms, 1 does not conform, 2 could not run."
 )]
@@ -43,10 +47,13 @@ enum Command {
     Coverage(coverage::Coverage),
     Explain(explain::Explain),
     Fuzz(fuzz::Fuzz),
+    Impl(impls::Impl),
     Libtorch(libtorch::Libtorch),
     Merge(merge::Merge),
     Mutants(mutants::Mutants),
+    NewAdapter(new_adapter::NewAdapter),
     Ops(ops::Ops),
+    ValidateAdapter(validate_adapter::ValidateAdapter),
 }
 
 /// How a command ended.
@@ -69,10 +76,13 @@ pub fn main() -> ExitCode {
         Command::Coverage(command) => command.run(),
         Command::Explain(command) => command.run(),
         Command::Fuzz(command) => command.run(),
+        Command::Impl(command) => command.run(),
         Command::Libtorch(command) => libtorch::run(&command).map(|()| Ending::Conforms).map_err(Failure::from),
         Command::Merge(command) => command.run(),
         Command::Mutants(command) => command.run(),
+        Command::NewAdapter(command) => command.run(),
         Command::Ops(command) => command.run(),
+        Command::ValidateAdapter(command) => command.run(),
     };
     match result {
         Ok(Ending::Conforms) => ExitCode::SUCCESS,

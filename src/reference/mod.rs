@@ -51,6 +51,7 @@ impl Implementation for Reference {
             ops: Op::ALL.to_vec(),
             dtypes: DType::ALL.to_vec(),
             capabilities: vec![InPlace, Out, Strides, Autograd, Warnings, Messages],
+            lacks: Vec::new(),
         }
     }
 

@@ -60,6 +60,7 @@ impl Implementation for Libtorch {
                 Capability::Warnings,
                 Capability::Messages,
             ],
+            lacks: Vec::new(),
         }
     }
 
