@@ -161,6 +161,8 @@ OPERATIONS = {
     "masked_fill": in_place(masked_fill),
     "index_put": in_place(index_put),
     "broadcast_to": functional(np.broadcast_to),
+    "expand": functional(np.broadcast_to),
+    "expand_as": functional(lambda array, other: np.broadcast_to(array, other.shape)),
     "broadcast_tensors": functional(lambda arrays: list(np.broadcast_arrays(*arrays))),
     "broadcast_shapes": functional(lambda shapes: Sizes(np.broadcast_shapes(*map(axes, shapes)))),
     "unsqueeze": functional(np.expand_dims),
@@ -233,23 +235,27 @@ CLASSES = [
     for pattern, kind in [
         (r": non-broadcastable output", "output-shape"),
         (r": (output parameter for reduction|output array does not match|Output array is the wrong shape)", "output-shape"),
-        (r"^(?:broadcast_to): .*(could not be broadcast|requested shape|remapped|elements that are|more dimensions)", "expand"),
-        (r"^(?:copy|fill): could not (be )?broadcast", "output-shape"),
-        (r"all elements of broadcast shape must be non-negative|negative dimensions", "impossible-size"),
-        (r"maximum (supported|allowed) (dimension|size)|too (big|large)|array is too big", "impossible-size"),
-        (r"^(?:matmul|linalg_solve|linalg_vecdot|dot|inner|tensordot|vdot): .*(mismatch|not aligned|shape-mismatch)", "product-shape"),
-        (r"^(?:matmul|linalg_solve|linalg_vecdot|linalg_cross): .*(does not have enough dimensions|must be)", "product-shape"),
+        (r"^(broadcast_to|expand|expand_as): .*(cannot broadcast|could not be broadcast|more dimensions)", "expand"),
+        (r"^(copy|fill): could not (be )?broadcast", "output-shape"),
+        (r"must be non-negative|negative dimensions", "impossible-size"),
+        (r"maximum (supported|allowed) (dimension|size)|too (big|large)|Unable to allocate", "impossible-size"),
+        (r"^(matmul|linalg_solve|linalg_vecdot|dot|inner|tensordot|vdot): .*(mismatch|not aligned)", "product-shape"),
+        (r"^(matmul|linalg_solve|linalg_vecdot|linalg_cross): .*(not have enough dimensions|must be)", "product-shape"),
         (r"Singular matrix", "singular"),
-        (r"^einsum: .*(einstein sum subscripts|subscript.*(not|invalid)|ellipsis)", "einsum-equation"),
+        (r"^einsum: (operand has|more operands|fewer operands|.* string contains too many)", "einsum-operand"),
+        (r"^einsum: .*(einstein sum subscripts|subscript|ellipsis)", "einsum-equation"),
         (r"^einsum: ", "einsum-operand"),
-        (r"could not be broadcast|could not broadcast|shape mismatch|cannot be broadcast|boolean index did not match", "size-mismatch"),
-        (r"out of bounds|too many indices|duplicate value in|repeated axis|axes don't match|axis.*out of range", "dimension"),
-        (r"cannot select an axis to squeeze|only one ellipsis|an index can only", "dimension"),
+        (r"broadcast|shape mismatch|has a mismatch in its core|boolean index did not match", "size-mismatch"),
+        (r"Python integer .* out of bounds|too large to convert|cannot convert float|argument must be a", "argument"),
+        (r"Integers to negative integer powers", "argument"),
+        (r"out of bounds|too many indices|duplicate|repeated axis|axes don't match|index out of range", "dimension"),
+        (r"cannot select an axis to squeeze|only one ellipsis|an index can only|number of dimensions", "dimension"),
+        (r"attempt to get arg|zero-size array to reduction|non-empty take|with a sequence", "dimension"),
         (r"cannot reshape|can only specify one unknown|Unable to avoid (creating a )?copy", "view"),
-        (r"Cannot cast|not supported for the input types|numpy boolean|unsupported operand|must be of integer|arrays used as indices", "dtype"),
+        (r"Cannot cast|not supported for the input types|numpy boolean|unsupported|did not contain a loop", "dtype"),
+        (r"must be (an|of) integer|arrays used as indices|not understood", "dtype"),
         (r"can only convert an array of size 1|only length-1|only 0-dimensional", "item-count"),
-        (r"Integers to negative integer powers|is invalid|not understood", "argument"),
-        (r"out of bounds for|too large to convert", "argument"),
+        (r"slice step cannot be zero", "argument"),
         (r"read-only", "overlap"),
     ]
 ]  # fmt: skip
@@ -261,6 +267,8 @@ def classify(error, op):
     for pattern, kind in CLASSES:
         if pattern.search(text):
             return kind
+    if isinstance(error, MemoryError):
+        return "impossible-size"
     return "argument" if isinstance(error, OverflowError) else None
 
 

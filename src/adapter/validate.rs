@@ -1,7 +1,7 @@
 //! Whether a program is an adapter at all: every rule of `adapters/README.md` that can be seen from outside, tried on a
 //! process. It judges no result.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use serde_json::Value as Json;
@@ -13,7 +13,7 @@ use super::launch::{CommandLine, decode, encode};
 use super::process::Limits;
 use super::protocol::{Request, Response, VERSION};
 use super::{Capability, Hello, StartError, unsupported_by};
-use crate::ops::Op;
+use crate::ops::{Form, Op};
 use crate::program::{Outcome, Program};
 use crate::tensor::DType;
 
@@ -51,11 +51,17 @@ const MISTAKE: &str = "`failed` is for the adapter's own mistakes: read what it 
                        `rejected` where the library refuses";
 const FORM: &str = "see `Run` and `All there is` in adapters/README.md, and adapters/protocol.schema.json";
 
-/// Starts the adapter, greets it, gives it nonsense and then `trials`, and closes its input.
+/// Starts the adapter, greets it, gives it nonsense and then programs of `trials` that it has declared to support: so many
+/// for `each` operation and form, or all. Then it closes its input.
 ///
 /// # Errors
 /// When it cannot be started.
-pub fn validate(command: &CommandLine, limits: &Limits, trials: &[Trial]) -> Result<Validation, StartError> {
+pub fn validate(
+    command: &CommandLine,
+    limits: &Limits,
+    trials: &[Trial],
+    each: Option<usize>,
+) -> Result<Validation, StartError> {
     let program = command.name();
     let mut process = std::process::Command::new(&command.program);
     process.args(&command.args).envs(command.env.iter().map(|(name, value)| (name, value)));
@@ -65,7 +71,7 @@ pub fn validate(command: &CommandLine, limits: &Limits, trials: &[Trial]) -> Res
     })?;
     let mut session = Session { child, limits, found: Validation::default() };
     session.greet();
-    if session.found.hello.is_some() && session.nonsense() && session.programs(trials) {
+    if session.found.hello.is_some() && session.nonsense() && session.programs(trials, each) {
         session.end();
     }
     Ok(session.found)
@@ -133,10 +139,13 @@ impl Session<'_> {
     }
 
     /// Two requests are always there before the first is answered.
-    fn programs(&mut self, trials: &[Trial]) -> bool {
+    fn programs(&mut self, trials: &[Trial], each: Option<usize>) -> bool {
         let hello = self.found.hello.clone().expect("the caller looked");
-        let runnable: Vec<&Trial> =
-            trials.iter().filter(|(_, program)| unsupported_by(&hello, program).is_none()).collect();
+        let supported = trials.iter().filter(|(_, program)| unsupported_by(&hello, program).is_none());
+        let runnable: Vec<&Trial> = match each {
+            Some(each) => a_few(supported, each),
+            None => supported.collect(),
+        };
         let mut valued: BTreeMap<Op, bool> = BTreeMap::new();
         let send = |child: &Child, at: usize| {
             if let Some((_, program)) = runnable.get(at) {
@@ -196,6 +205,21 @@ impl Session<'_> {
             Some(_) => {}
         }
     }
+}
+
+/// Programs until each operation has been met so often in each form.
+fn a_few<'a>(trials: impl Iterator<Item = &'a Trial<'a>>, each: usize) -> Vec<&'a Trial<'a>> {
+    let mut met: HashMap<(Op, Form), usize> = HashMap::new();
+    let wanted = |(_, program): &&Trial| {
+        let mut wanted = false;
+        for step in &program.steps {
+            let count = met.entry((step.op, step.form)).or_default();
+            wanted |= *count < each;
+            *count += 1;
+        }
+        wanted
+    };
+    trials.filter(wanted).collect()
 }
 
 /// What is wrong with a hello that serde would let pass, or would call by less helpful names.

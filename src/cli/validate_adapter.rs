@@ -7,8 +7,7 @@ use clap::Args;
 use super::{Ending, Failure};
 use crate::adapter::validate::{Trial, Validation, validate};
 use crate::adapter::{CommandLine, Limits};
-use crate::case::{self, Specification};
-use crate::ops::{Form, Op};
+use crate::case;
 
 /// Check that a program keeps the rules of the adapter protocol, and explain every rule that it breaks.
 ///
@@ -41,31 +40,11 @@ impl ValidateAdapter {
             .map_err(|error| format!("the specification cannot be read\n{error}"))?;
         let (program, args) = self.command.split_first().expect("clap asks for one");
         let command = args.iter().fold(CommandLine::new(program), |command, word| command.arg(word));
-        let trials = trials(&specification, self.all);
-        let found = validate(&command, &Limits::default(), &trials)?;
+        let trials: Vec<Trial> = specification.cases.iter().map(|case| (case.id.as_str(), &case.program)).collect();
+        let found = validate(&command, &Limits::default(), &trials, (!self.all).then_some(EACH))?;
         show(&found);
         Ok(if found.violations.is_empty() { Ending::Conforms } else { Ending::Differs })
     }
-}
-
-/// Cases of a few values, a few for each operation and form.
-fn trials(specification: &Specification, all: bool) -> Vec<Trial<'_>> {
-    let mut taken: BTreeMap<(Op, u8), usize> = BTreeMap::new();
-    let cases = specification.cases.iter().filter(|case| {
-        let mut wanted = false;
-        for step in &case.program.steps {
-            let form = match step.form {
-                Form::Functional => 0,
-                Form::InPlace => 1,
-                Form::Out => 2,
-            };
-            let count = taken.entry((step.op, form)).or_default();
-            wanted |= *count < EACH;
-            *count += 1;
-        }
-        wanted || all
-    });
-    cases.map(|case| (case.id.as_str(), &case.program)).collect()
 }
 
 fn show(found: &Validation) {

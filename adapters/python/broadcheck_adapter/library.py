@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 VALUE_LIMIT = 64 << 20
 
 # What only a mistake in an adapter raises. Everything else that a step raises is the library's refusal.
-MISTAKES = (NameError, AttributeError, KeyError, AssertionError, ImportError, NotImplementedError, MemoryError)
+MISTAKES = (NameError, AttributeError, KeyError, AssertionError, ImportError, NotImplementedError)
 
 
 class Refusal(Exception):
