@@ -85,9 +85,13 @@ pub fn known() -> Result<Vec<Known>, ImplementationError> {
     in_folder(&install::source_from_env()?.join("adapters"))
 }
 
-/// The adapter of that name, if there is one.
+/// The adapter of that name, if there is one. Where there are no sources there is none.
 pub fn find(name: &str) -> Result<Option<Known>, ImplementationError> {
-    Ok(known()?.into_iter().find(|known| known.name == name))
+    match known() {
+        Ok(known) => Ok(known.into_iter().find(|known| known.name == name)),
+        Err(ImplementationError::Install(InstallError::NoSourceTree { tried: None })) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// Makes an adapter ready, and returns at once where it is.

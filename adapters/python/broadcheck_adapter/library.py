@@ -115,9 +115,9 @@ def run_step(library, step, values, storages, first):
         result, outcome = None, {"blocked": missing.value}
     except Inexpressible as error:
         result, outcome = None, {"failed": str(error)}
-    except library.mistakes:
+    except library.mistakes as error:
         traceback.print_exc()
-        result, outcome = None, {"failed": traceback.format_exc(limit=-1).strip()}
+        result, outcome = None, {"failed": f"{type(error).__name__}: {error}"}
     except Exception as error:
         result, outcome = None, {"rejected": rejected(library, error, step["op"])}
     values.append(result if "value" in outcome else Missing)

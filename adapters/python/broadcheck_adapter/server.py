@@ -59,7 +59,7 @@ def guarded(library, program):
     """The reply to a program. What goes wrong outside of any step is the adapter's fault, in every step."""
     try:
         return run(library, program)
-    except Exception:
+    except Exception as error:
         traceback.print_exc()
-        failed = {"outcome": {"failed": traceback.format_exc(limit=-1).strip()}}
+        failed = {"outcome": {"failed": f"{type(error).__name__}: {error}"}}
         return {"steps": [failed] * len(program["steps"])}
