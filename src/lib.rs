@@ -22,6 +22,8 @@ pub mod generate;
 #[cfg(feature = "cli")]
 pub mod harness;
 #[cfg(feature = "cli")]
+pub mod implementations;
+#[cfg(feature = "cli")]
 pub mod install;
 #[cfg(feature = "cli")]
 pub mod report;

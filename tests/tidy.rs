@@ -37,6 +37,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("harness", &["tensor", "error", "ops", "wording", "program", "adapter", "reference", "case", "generate"]),
     ("report", &["harness", "case"]),
     ("install", &[]),
+    ("implementations", &["install"]),
     (
         "cli",
         &[
@@ -52,6 +53,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "harness",
             "report",
             "install",
+            "implementations",
         ],
     ),
 ];

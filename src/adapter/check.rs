@@ -4,7 +4,7 @@ use crate::program::{Outcome, Program, Reply, TensorValue, VALUE_LIMIT};
 use crate::tensor::{DType, Shape};
 
 /// What is wrong with the form of a reply to a program that the adapter has declared to support, but for what it lacks.
-pub(super) fn problem(program: &Program, reply: &Reply, lacks: &[String]) -> Option<String> {
+pub(super) fn problem(program: &Program, reply: &Reply, unsupported: &[String]) -> Option<String> {
     if reply.steps.len() != program.steps.len() {
         return Some(format!(
             "the reply has {} step outcomes, the program has {} steps",
@@ -16,7 +16,7 @@ pub(super) fn problem(program: &Program, reply: &Reply, lacks: &[String]) -> Opt
     for (at, (step, answer)) in steps {
         let (name, op) = (&step.name, step.op);
         match &answer.outcome {
-            Outcome::Unsupported(what) if !lacks.contains(what) => {
+            Outcome::Unsupported(what) if !unsupported.contains(what) => {
                 return Some(format!(
                     "step `{name}` ({op}) is answered as unsupported ({what}), but hello declares all that it needs"
                 ));

@@ -138,6 +138,11 @@ impl Child {
         self.close(GRACE)
     }
 
+    /// Closes the input, and tells how the process ended, if it did by itself.
+    pub(super) fn finish(&mut self) -> Option<ExitStatus> {
+        self.close(GRACE).status
+    }
+
     /// Kills the process.
     pub(super) fn kill(mut self) -> Ended {
         self.close(Duration::ZERO)

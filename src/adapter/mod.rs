@@ -15,11 +15,13 @@ pub mod process;
 pub mod protocol;
 pub mod serve;
 pub mod support;
+#[cfg(feature = "cli")]
+pub mod validate;
 
 use serde::de::{Deserializer, IntoDeserializer};
 use serde::{Deserialize, Serialize};
 
-use crate::ops::Op;
+use crate::ops::{Form, Op};
 use crate::program::{Program, Reply};
 use crate::tensor::DType;
 
@@ -52,9 +54,12 @@ pub struct Hello {
     /// What else it can do.
     #[serde(default, deserialize_with = "known")]
     pub capabilities: Vec<Capability>,
-    /// What it lacks of operations that it has, such as an overload: with these very texts it answers `unsupported`.
+    /// What it lacks of all that, each with the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub lacks: Vec<String>,
+    pub lacks: Vec<Lack>,
+    /// The texts with which it answers `unsupported` where only the call shows what it lacks, as an overload.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unsupported: Vec<String>,
 }
 
 impl Hello {
@@ -62,6 +67,27 @@ impl Hello {
     pub fn release(&self) -> Option<&str> {
         ["libtorch", "pytorch"].contains(&self.name.as_str()).then_some(self.version.as_str())
     }
+}
+
+/// A part of the operation table that an implementation does not have, although its lists may say so: what each field
+/// names, together. A field that is left out says "any".
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lack {
+    /// The operation, by its name in the table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub op: Option<String>,
+    /// The form.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub form: Option<Form>,
+    /// A parameter with another value than its default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub argument: Option<String>,
+    /// A dtype, by its name in the table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dtype: Option<String>,
+    /// Why.
+    pub why: String,
 }
 
 /// Something that an implementation may lack.

@@ -192,7 +192,7 @@ impl Process {
         };
         let why = match decode(&line) {
             Ok(Response::Ran { seq: got, reply }) if got == seq => {
-                match check::problem(program, &reply, &self.hello.lacks) {
+                match check::problem(program, &reply, &self.hello.unsupported) {
                     None => return Answer::Settled(Ok(reply)),
                     Some(why) => return Answer::Settled(Err(self.malformed(&line, why))),
                 }

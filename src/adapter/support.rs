@@ -1,9 +1,9 @@
 //! Whether an implementation has declared what a program needs. A program that needs more is not sent to it.
 
-use super::{Capability, Hello};
+use super::{Capability, Hello, Lack};
 use crate::ops::{Form, Op};
 use crate::program::{Arg, Input, Program, Step};
-use crate::tensor::Scalar;
+use crate::tensor::{DType, Scalar};
 
 /// The first thing that a program needs and an implementation does not declare, for example `operation einsum`.
 ///
@@ -17,14 +17,20 @@ pub fn unsupported_by(hello: &Hello, program: &Program) -> Option<String> {
 
 fn of_input(hello: &Hello, input: &Input) -> Option<String> {
     if !hello.dtypes.contains(&input.dtype) {
-        return Some(format!("dtype {}", input.dtype));
+        let lack = hello.lacks.iter().find(|lack| lack.op.is_none() && lack.names_dtype(input.dtype));
+        return Some(with_reason(format!("dtype {}", input.dtype), lack));
     }
     (input.requires_grad).then(|| lacking(hello, Capability::Autograd, "gradients"))?
 }
 
 fn of_step(hello: &Hello, step: &Step) -> Option<String> {
     if !hello.ops.contains(&step.op) {
-        return Some(format!("operation {}", step.op));
+        let whole =
+            |lack: &&Lack| lack.is_of(step.op) && (&lack.form, &lack.argument, &lack.dtype) == (&None, &None, &None);
+        return Some(with_reason(format!("operation {}", step.op), hello.lacks.iter().find(whole)));
+    }
+    if let Some(lack) = hello.lacks.iter().find(|lack| lack.covers(step)) {
+        return Some(with_reason(lack.what(step), Some(lack)));
     }
     let form = match step.form {
         Form::Functional => None,
@@ -51,6 +57,47 @@ fn of_argument(hello: &Hello, arg: &Arg) -> Option<String> {
     (!known).then(|| format!("{kind} numbers"))
 }
 
+fn with_reason(what: String, lack: Option<&Lack>) -> String {
+    lack.map_or(what.clone(), |lack| format!("{what}: {}", lack.why))
+}
+
+impl Lack {
+    fn is_of(&self, op: Op) -> bool {
+        self.op.as_deref() == Some(op.info().name)
+    }
+
+    fn names_dtype(&self, dtype: DType) -> bool {
+        self.dtype.as_deref() == Some(dtype.name())
+    }
+
+    /// Whether it says that a step cannot be run. One that names a dtype and nothing else is about inputs.
+    fn covers(&self, step: &Step) -> bool {
+        self.op.as_ref().is_none_or(|_| self.is_of(step.op))
+            && self.form.is_none_or(|form| form == step.form)
+            && self.argument.as_ref().is_none_or(|name| gives(step, name))
+            && self.dtype.as_ref().is_none_or(|_| {
+                step.args.iter().any(|arg| matches!(arg, Arg::Dtype(dtype) if self.names_dtype(*dtype)))
+            })
+            && (self.op.is_some() || self.form.is_some() || self.argument.is_some())
+    }
+
+    fn what(&self, step: &Step) -> String {
+        let form = match (self.form, &self.argument) {
+            (Some(Form::InPlace), _) => ", in place".to_owned(),
+            (Some(Form::Out), _) => " with out=".to_owned(),
+            (_, Some(argument)) => format!(" with {argument}"),
+            _ => String::new(),
+        };
+        format!("operation {}{form}", step.op)
+    }
+}
+
+/// Whether a step gives this argument a value that is not its default.
+fn gives(step: &Step, name: &str) -> bool {
+    let mut params = step.op.info().signature.params().iter().zip(&step.args);
+    params.any(|(param, arg)| param.name == name && param.default.is_none_or(|default| Arg::from(default) != *arg))
+}
+
 fn lacking(hello: &Hello, capability: Capability, what: &str) -> Option<String> {
     (!hello.capabilities.contains(&capability)).then(|| what.to_owned())
 }
@@ -67,6 +114,7 @@ pub(super) fn everything() -> Hello {
         dtypes: crate::tensor::DType::ALL.to_vec(),
         capabilities: vec![InPlace, Out, Strides, Autograd, Warnings, Messages],
         lacks: Vec::new(),
+        unsupported: Vec::new(),
     }
 }
 
@@ -105,6 +153,31 @@ mod tests {
         let only_float = |hello: &mut Hello| hello.dtypes = vec![DType::Float32];
         assert_eq!(without(only_float, &add).as_deref(), Some("integer numbers"));
         assert_eq!(without(|hello| hello.capabilities.clear(), &add), None);
+    }
+
+    #[test]
+    fn what_is_lacking_comes_with_its_reason() {
+        let reason = |text: &str| serde_json::from_str::<Lack>(text).unwrap();
+        let alpha = reason(r#"{"op": "add", "argument": "alpha", "why": "no factors"}"#);
+        let lacks = |number: i64, form: Form, lack: &Lack| {
+            let mut step = program(Op::Add, form, Scalar::Int(number));
+            let number = step.steps[0].args.pop().unwrap();
+            let x = step.steps[0].args[0].clone();
+            step.steps[0].args.extend([x, number]);
+            without(|hello| hello.lacks = vec![lack.clone()], &step)
+        };
+        assert_eq!(lacks(2, Form::Functional, &alpha).as_deref(), Some("operation add with alpha: no factors"));
+        assert_eq!(lacks(1, Form::Functional, &alpha), None);
+        let out = reason(r#"{"form": "out", "why": "immutable"}"#);
+        assert_eq!(lacks(1, Form::Out, &out).as_deref(), Some("operation add with out=: immutable"));
+        assert_eq!(lacks(1, Form::InPlace, &out), None);
+        let whole = reason(r#"{"op": "add", "why": "not there"}"#);
+        let add = program(Op::Add, Form::Functional, Scalar::Int(1));
+        let lost = without(|hello| (hello.ops, hello.lacks) = (Vec::new(), vec![whole.clone()]), &add);
+        assert_eq!(lost.as_deref(), Some("operation add: not there"));
+        let dtype = reason(r#"{"dtype": "float32", "why": "no such"}"#);
+        let lost = without(|hello| (hello.dtypes, hello.lacks) = (Vec::new(), vec![dtype.clone()]), &add);
+        assert_eq!(lost.as_deref(), Some("dtype float32: no such"));
     }
 
     #[test]

@@ -8,13 +8,16 @@ mod diff;
 mod events;
 mod explain;
 mod fuzz;
+mod impls;
 mod libtorch;
 mod matrix;
 mod merge;
 mod mutants;
+mod new_adapter;
 mod ops;
 mod report;
 mod runner;
+mod validate_adapter;
 
 use std::process::ExitCode;
 
@@ -33,6 +36,7 @@ Examples:
   broadcheck diff 2.12.1 2.13.0        what changed between two releases
   broadcheck explain 5,1,4,1 3,1,1     why two shapes broadcast, or do not
   broadcheck libtorch install          fetch libtorch and build its adapter
+  broadcheck check --impl numpy        the same on another library, which is installed first
 
 Exit codes: 0 conforms, 1 does not conform, 2 could not run."
 )]
@@ -49,12 +53,15 @@ enum Command {
     Diff(diff::Diff),
     Explain(explain::Explain),
     Fuzz(fuzz::Fuzz),
+    Impl(impls::Impl),
     Libtorch(libtorch::Libtorch),
     Matrix(matrix::Matrix),
     Merge(merge::Merge),
     Mutants(mutants::Mutants),
+    NewAdapter(new_adapter::NewAdapter),
     Ops(ops::Ops),
     Report(report::Report),
+    ValidateAdapter(validate_adapter::ValidateAdapter),
 }
 
 /// How a command ended.
@@ -78,12 +85,15 @@ pub fn main() -> ExitCode {
         Command::Diff(command) => command.run(),
         Command::Explain(command) => command.run(),
         Command::Fuzz(command) => command.run(),
+        Command::Impl(command) => command.run(),
         Command::Libtorch(command) => libtorch::run(&command).map(|()| Ending::Conforms).map_err(Failure::from),
         Command::Matrix(command) => command.run(),
         Command::Merge(command) => command.run(),
         Command::Mutants(command) => command.run(),
+        Command::NewAdapter(command) => command.run(),
         Command::Ops(command) => command.run(),
         Command::Report(command) => command.run(),
+        Command::ValidateAdapter(command) => command.run(),
     };
     match result {
         Ok(Ending::Conforms) => ExitCode::SUCCESS,

@@ -3,6 +3,7 @@
 use super::Failure;
 use crate::adapter::{CommandLine, Hello, Limits, StartError};
 use crate::harness::runner::{Runner, Start};
+use crate::implementations;
 use crate::install::{self, Progress};
 
 /// An implementation as it was typed after an option such as `--impl`.
@@ -26,7 +27,8 @@ impl Named {
         Ok(start.runner(limits).map_err(|error| match error {
             StartError::NotFound { .. } => format!(
                 "{option} {given}: {error}\n\
-                 {option} takes reference, libtorch, libtorch@VERSION, or the command of an adapter"
+                 {option} takes reference, libtorch, libtorch@VERSION, a name that `broadcheck impl list` prints, or the \
+                 command of an adapter"
             ),
             error => format!("{option} {given}: {error}"),
         })?)
@@ -50,6 +52,10 @@ fn start(option: &str, given: &str) -> Result<Start, Failure> {
         (("libtorch", version), []) => {
             let version = (!version.is_empty()).then_some(version);
             CommandLine::new(install::libtorch(version, &Progress::auto())?.adapter)
+        }
+        ((name, ""), []) if implementations::find(name)?.is_some() => {
+            let ready = implementations::ready(name, &Progress::auto())?;
+            ready.arguments.into_iter().fold(CommandLine::new(ready.program), |command, word| command.arg(word))
         }
         _ => args.iter().fold(CommandLine::new(program), |command, word| command.arg(word)),
     };

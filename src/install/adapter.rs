@@ -249,7 +249,7 @@ pub(super) fn current(folder: &Path, identity: &str, source: Option<&Path>) -> O
 
 /// The folder that holds broadcheck's sources: BROADCHECK_SOURCE, else a clone around the working folder or around
 /// this program, else the one that this program was built from.
-pub(super) fn source_from_env() -> Result<PathBuf, InstallError> {
+pub(crate) fn source_from_env() -> Result<PathBuf, InstallError> {
     if let Some(named) = std::env::var_os("BROADCHECK_SOURCE").filter(|value| !value.is_empty()) {
         let named = PathBuf::from(named);
         let found = is_source(&named).then(|| std::path::absolute(&named).ok()).flatten();

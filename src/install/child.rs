@@ -12,7 +12,7 @@ const TICK: Duration = Duration::from_millis(100);
 
 /// Runs the command to its end. `line` hears each line of its standard error; `tick` is called about ten times a
 /// second.
-pub(super) fn watch(
+pub(crate) fn watch(
     command: &mut Command,
     mut line: impl FnMut(&str),
     mut tick: impl FnMut(),

@@ -105,7 +105,7 @@ pub enum InstallError {
 }
 
 /// Adds what was being done, and to which file, to an I/O error. A full disk is recognised here, once for all steps.
-pub(super) fn io_error(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> InstallError {
+pub(crate) fn io_error(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> InstallError {
     let path = path.to_path_buf();
     move |source| match source.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {

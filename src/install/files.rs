@@ -15,13 +15,13 @@ use super::progress::{Phase, Progress};
 
 /// Exclusive use of something, among processes and threads, until it is dropped. The system releases it also when the
 /// process is killed, which a file that merely exists would not survive.
-pub(super) struct Lock {
+pub(crate) struct Lock {
     _file: File,
 }
 
 impl Lock {
     /// Waits for its turn, and says so when there is something to wait for.
-    pub(super) fn take(path: &Path, what: &str, progress: &Progress) -> Result<Lock, InstallError> {
+    pub(crate) fn take(path: &Path, what: &str, progress: &Progress) -> Result<Lock, InstallError> {
         let file = File::options()
             .create(true)
             .truncate(false)
@@ -60,19 +60,19 @@ pub(super) fn sha256(path: &Path, mut advance: impl FnMut(u64)) -> io::Result<St
 }
 
 /// Bytes as lower-case hexadecimal digits.
-pub(super) fn hexadecimal(bytes: &[u8]) -> String {
+pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Writes a file so that nobody ever sees half of it. The caller holds the lock of whatever the file belongs to.
-pub(super) fn replace(path: &Path, contents: &[u8]) -> io::Result<()> {
+pub(crate) fn replace(path: &Path, contents: &[u8]) -> io::Result<()> {
     let fresh = path.with_extension("fresh");
     fs::write(&fresh, contents)?;
     fs::rename(&fresh, path)
 }
 
 /// Removes a folder and all in it; a folder that is not there is no fault.
-pub(super) fn remove_folder(path: &Path) -> io::Result<()> {
+pub(crate) fn remove_folder(path: &Path) -> io::Result<()> {
     match fs::remove_dir_all(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),

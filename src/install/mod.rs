@@ -48,10 +48,15 @@ pub use listing::Entry;
 pub use progress::Progress;
 pub use releases::{Catalog, DEFAULT_VERSION, KnownFile, Release, this_target};
 
+// What installing anything else needs, too.
+pub(crate) use adapter::source_from_env;
+pub(crate) use child::watch;
+pub(crate) use error::io_error;
+pub(crate) use files::{Lock, hexadecimal, remove_folder, replace};
+pub(crate) use pip::program_from_env as python_from_env;
+
 use downloads::Downloads;
-use error::io_error;
 use external::Resolved;
-use files::Lock;
 
 /// Makes a libtorch and its adapter ready, and returns at once when they are: the release of that version, or the newest
 /// one if that is [`LATEST`]; else what LIBTORCH or LIBTORCH_USE_PYTORCH points to, else [`DEFAULT_VERSION`].

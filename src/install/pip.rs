@@ -150,7 +150,7 @@ fn last_error(said: &str) -> String {
 }
 
 /// The Python program to run pip with: BROADCHECK_PYTHON, else `python3`.
-pub(super) fn program_from_env() -> OsString {
+pub(crate) fn program_from_env() -> OsString {
     std::env::var_os("BROADCHECK_PYTHON").filter(|value| !value.is_empty()).unwrap_or_else(|| "python3".into())
 }
 

@@ -44,7 +44,7 @@ impl Progress {
     }
 
     /// Begins a phase, which lasts until the value is dropped. `total` is its size in bytes, where it has one.
-    pub(super) fn phase(&self, title: impl Into<String>, total: Option<u64>) -> Phase<'_> {
+    pub(crate) fn phase(&self, title: impl Into<String>, total: Option<u64>) -> Phase<'_> {
         let title = title.into();
         let size = total.map(|bytes| format!(" ({})", HumanBytes(bytes))).unwrap_or_default();
         self.line(&format!("{title}{size}"));
@@ -73,7 +73,7 @@ impl Progress {
 }
 
 /// A phase in progress.
-pub(super) struct Phase<'a> {
+pub(crate) struct Phase<'a> {
     progress: &'a Progress,
     bar: Option<ProgressBar>,
     title: String,
@@ -100,7 +100,7 @@ impl Phase<'_> {
     }
 
     /// What exactly is being done now.
-    pub(super) fn detail(&mut self, text: impl Into<String>) {
+    pub(crate) fn detail(&mut self, text: impl Into<String>) {
         self.detail = text.into();
         if let Some(bar) = &self.bar {
             bar.set_message(self.detail.clone());
@@ -109,7 +109,7 @@ impl Phase<'_> {
     }
 
     /// Time has passed.
-    pub(super) fn tick(&mut self) {
+    pub(crate) fn tick(&mut self) {
         let Form::Lines { every, .. } = &self.progress.form else { return };
         if self.spoke.elapsed() < *every {
             return;

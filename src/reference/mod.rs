@@ -52,6 +52,7 @@ impl Implementation for Reference {
             dtypes: DType::ALL.to_vec(),
             capabilities: vec![InPlace, Out, Strides, Autograd, Warnings, Messages],
             lacks: Vec::new(),
+            unsupported: Vec::new(),
         }
     }
 

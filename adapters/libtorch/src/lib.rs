@@ -61,7 +61,8 @@ impl Implementation for Libtorch {
                 Capability::Warnings,
                 Capability::Messages,
             ],
-            lacks: Op::ALL.iter().copied().filter(|&op| call::has(op)).flat_map(call::lacks).collect(),
+            lacks: Vec::new(),
+            unsupported: Op::ALL.iter().copied().filter(|&op| call::has(op)).flat_map(call::lacks).collect(),
         }
     }
 

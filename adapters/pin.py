@@ -1,0 +1,77 @@
+"""Writes `divergences.yaml` of an adapter out of its `causes.toml` and a report of `broadcheck check --format json`.
+
+    broadcheck check --impl numpy --format json | python3 adapters/pin.py numpy
+
+A cause has an id, a kind, a link, a reason, and `when`: regular expressions for the case's id, for the aspect, for what
+was expected and what was observed, of which those that are given must be found in a difference. A case belongs to the
+first cause that explains every difference of it. What none explains is told on standard error and stays a failure.
+"""
+
+import json
+import re
+import sys
+import tomllib
+from pathlib import Path
+
+KINDS = ("bug", "unsupported", "by-design", "documentation")
+
+
+def explains(cause, case, difference):
+    texts = {"case": case, "aspect": difference["aspect"], "expected": difference["expected"], "observed": difference["observed"]}
+    return any(all(re.search(pattern, texts[part], re.S) for part, pattern in when.items()) for when in cause["when"])
+
+
+def witness(case, ran):
+    """The outcome of each value that differs; None if the report does not have it."""
+    seen = {}
+    for each in ran["outcome"]:
+        seen.setdefault(each["value"], each["outcome"])
+    names = {re.split(r"[. ]", difference["value"])[0] for difference in ran["verdict"]["differences"]}
+    if not names <= seen.keys():
+        return None
+    return {"case": case, "observed": {name: seen[name] for name in sorted(names)}}
+
+
+def main(name, report):
+    folder = Path(__file__).parent / name
+    causes = tomllib.loads((folder / "causes.toml").read_text(encoding="utf-8"))["cause"]
+    found = {cause["id"]: [] for cause in causes}
+    (implementation,) = report["totals"]["implementations"]
+    version = implementation["implementation"].split(" ", 1)[1]
+    unexplained = 0
+    for case in report["cases"]:
+        (ran,) = case["implementations"].values()
+        if ran["verdict"]["is"] == "diverges":
+            sys.exit("the report has pinned divergences: make it without divergences.yaml")
+        if ran["verdict"]["is"] != "failed":
+            continue
+        differences = ran["verdict"]["differences"]
+        of = next((c for c in causes if all(explains(c, case["id"], each) for each in differences)), None)
+        pinned = witness(case["id"], ran)
+        if of is None or pinned is None:
+            unexplained += 1
+            first = differences[0]
+            print(f"{case['id']}: {first['aspect']}: expected {first['expected'][:80]}, observed {first['observed'][:120]}", file=sys.stderr)
+        else:
+            found[of["id"]].append(pinned)
+    lines = [f"# Written by `adapters/pin.py {name}` from `causes.toml` and a run on {name} {version}; see `../README.md`."]
+    for cause in causes:
+        assert cause["kind"] in KINDS, cause
+        if not found[cause["id"]]:
+            print(f"cause {cause['id']} explains nothing", file=sys.stderr)
+            continue
+        lines.append(f"- id: {cause['id']}")
+        lines.append(f"  releases: [{json.dumps(version)}]")
+        lines.append(f"  kind: {cause['kind']}")
+        lines.append(f"  link: {cause['link']}")
+        lines.append(f"  why: {json.dumps(' '.join(cause['why'].split()), ensure_ascii=False)}")
+        lines.append("  witnesses:")
+        lines += [f"    - {json.dumps(each, ensure_ascii=False)}" for each in found[cause["id"]]]
+    (folder / "divergences.yaml").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    print(f"{sum(map(len, found.values()))} cases under {sum(map(bool, found.values()))} causes, {unexplained} unexplained", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    main(sys.argv[1], json.load(sys.stdin))

@@ -1,0 +1,9 @@
+"""What adapters in Python share: the protocol of `adapters/README.md`, and nothing of any library.
+
+An adapter calls `quiet()` before it imports its library, makes a `Library`, and hands it to `serve`.
+"""
+
+from .library import VALUE_LIMIT, Library, Refusal, Reply, Sizes
+from .server import answer, quiet, serve
+
+__all__ = ["VALUE_LIMIT", "Library", "Refusal", "Reply", "Sizes", "answer", "quiet", "serve"]

@@ -1,0 +1,299 @@
+//! Whether a program is an adapter at all: every rule of `adapters/README.md` that can be seen from outside, tried on a
+//! process. It judges no result.
+
+use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
+
+use serde_json::Value as Json;
+
+use super::check::problem;
+use super::child::{Child, Event};
+use super::fault::{excerpt, status_text};
+use super::launch::{CommandLine, decode, encode};
+use super::process::Limits;
+use super::protocol::{Request, Response, VERSION};
+use super::{Capability, Hello, StartError, unsupported_by};
+use crate::ops::{Form, Op};
+use crate::program::{Outcome, Program};
+use crate::tensor::DType;
+
+/// A rule that is broken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// Where it shows.
+    pub place: String,
+    /// What is wrong.
+    pub what: String,
+    /// What to do about it.
+    pub advice: &'static str,
+}
+
+/// What was tried, and what came of it.
+#[derive(Debug, Default)]
+pub struct Validation {
+    /// What the adapter said of itself, if that was understood.
+    pub hello: Option<Hello>,
+    /// The programs that it was given.
+    pub programs: usize,
+    /// Everything that is wrong.
+    pub violations: Vec<Violation>,
+    /// Operations that `hello` lists and that gave no value in any program.
+    pub never: Vec<Op>,
+}
+
+/// A program to try, and what to call it.
+pub type Trial<'a> = (&'a str, &'a Program);
+
+const STREAM: &str = "duplicate standard output before the library is loaded, point descriptor 1 at standard error, and \
+                      write nothing but answers to the duplicate; flush after each";
+const NAMES: &str = "use the names that `broadcheck ops --format json` prints; a misspelt one is never asked for";
+const MISTAKE: &str = "`failed` is for the adapter's own mistakes: read what it wrote to standard error, and answer \
+                       `rejected` where the library refuses";
+const FORM: &str = "see `Run` and `All there is` in adapters/README.md, and adapters/protocol.schema.json";
+
+/// Starts the adapter, greets it, gives it nonsense and then programs of `trials` that it has declared to support: so many
+/// for `each` operation and form, or all. Then it closes its input.
+///
+/// # Errors
+/// When it cannot be started.
+pub fn validate(
+    command: &CommandLine,
+    limits: &Limits,
+    trials: &[Trial],
+    each: Option<usize>,
+) -> Result<Validation, StartError> {
+    let program = command.name();
+    let mut process = std::process::Command::new(&command.program);
+    process.args(&command.args).envs(command.env.iter().map(|(name, value)| (name, value)));
+    let child = Child::spawn(&mut process, limits.line, limits.memory).map_err(|source| match source.kind() {
+        std::io::ErrorKind::NotFound => StartError::NotFound { program },
+        _ => StartError::Spawn { program, source },
+    })?;
+    let mut session = Session { child, limits, found: Validation::default() };
+    session.greet();
+    if session.found.hello.is_some() && session.nonsense() && session.programs(trials, each) {
+        session.end();
+    }
+    Ok(session.found)
+}
+
+struct Session<'a> {
+    child: Child,
+    limits: &'a Limits,
+    found: Validation,
+}
+
+impl Session<'_> {
+    fn violation(&mut self, place: &str, what: impl Into<String>, advice: &'static str) {
+        self.found.violations.push(Violation { place: place.to_owned(), what: what.into(), advice });
+    }
+
+    /// The next line, or why there is none.
+    fn line(&mut self, place: &str, limit: Duration) -> Option<Vec<u8>> {
+        match self.child.receive(limit) {
+            Some(Event::Line(line)) => return Some(line),
+            Some(Event::TooLong(line)) => {
+                self.violation(place, format!("the line is too long: {}", excerpt(&line)), FORM);
+            }
+            Some(Event::End { unfinished }) if unfinished.is_empty() => {
+                self.violation(place, "the adapter ended", "run it by hand and read what it writes to standard error");
+            }
+            Some(Event::End { unfinished }) => {
+                self.violation(place, format!("the line has no end: {}", excerpt(&unfinished)), STREAM);
+            }
+            None => {
+                let what = format!("no answer within {limit:?}");
+                self.violation(place, what, "flush after every line, and answer every line that is not blank");
+            }
+        }
+        None
+    }
+
+    fn greet(&mut self) {
+        let place = "the answer to `hello`";
+        self.child.send(encode(&Request::Hello { protocol: VERSION }));
+        let Some(line) = self.line(place, self.limits.hello) else { return };
+        let Ok(json) = serde_json::from_slice::<Json>(&line) else {
+            self.violation(place, format!("not JSON: {}", excerpt(&line)), STREAM);
+            return;
+        };
+        for (what, advice) in of_hello(&json) {
+            self.violation(place, what, advice);
+        }
+        match decode(&line) {
+            Ok(Response::Hello { hello, .. }) => self.found.hello = Some(hello),
+            Ok(_) => self.violation(place, "it answers something else", FORM),
+            Err(why) => self.violation(place, why, FORM),
+        }
+    }
+
+    fn nonsense(&mut self) -> bool {
+        let place = "the answer to a line that is no request";
+        self.child.send(b"{\"neither\": \"hello nor run\"}\n".to_vec());
+        let Some(line) = self.line(place, self.limits.program) else { return false };
+        if !matches!(decode(&line), Ok(Response::Error { .. })) {
+            let advice = "answer {\"error\":{\"message\":\"…\"}} and go on";
+            self.violation(place, format!("it is {}", excerpt(&line)), advice);
+        }
+        true
+    }
+
+    /// Two requests are always there before the first is answered.
+    fn programs(&mut self, trials: &[Trial], each: Option<usize>) -> bool {
+        let hello = self.found.hello.clone().expect("the caller looked");
+        let supported = trials.iter().filter(|(_, program)| unsupported_by(&hello, program).is_none());
+        let runnable: Vec<&Trial> = match each {
+            Some(each) => a_few(supported, each),
+            None => supported.collect(),
+        };
+        let mut valued: BTreeMap<Op, bool> = BTreeMap::new();
+        let send = |child: &Child, at: usize| {
+            if let Some((_, program)) = runnable.get(at) {
+                child.send(encode(&Request::Run { seq: at as u64 + 1, program: (*program).clone() }));
+            }
+        };
+        send(&self.child, 0);
+        for (at, (name, program)) in runnable.iter().enumerate() {
+            send(&self.child, at + 1);
+            let place = format!("the answer to program {} ({name})", at + 1);
+            let Some(line) = self.line(&place, self.limits.program) else { return false };
+            self.found.programs += 1;
+            match decode(&line) {
+                Ok(Response::Ran { seq, reply }) => {
+                    if seq != at as u64 + 1 {
+                        let advice = "answer in the order of the requests, each with the number of its request";
+                        self.violation(&place, format!("it bears the number {seq}"), advice);
+                    }
+                    if let Some(what) = problem(program, &reply, &hello.unsupported) {
+                        self.violation(&place, what, FORM);
+                    }
+                    for (step, answer) in program.steps.iter().zip(&reply.steps) {
+                        *valued.entry(step.op).or_default() |= matches!(answer.outcome, Outcome::Value(_));
+                        if let Outcome::Failed(why) = &answer.outcome {
+                            let last = why.lines().last().unwrap_or_default();
+                            self.violation(
+                                &place,
+                                format!("step `{}` ({}) failed: {last}", step.name, step.op),
+                                MISTAKE,
+                            );
+                        }
+                    }
+                }
+                Ok(Response::Error { message }) => {
+                    self.violation(&place, format!("the adapter calls it no request: {message}"), FORM);
+                }
+                Ok(Response::Hello { .. }) => self.violation(&place, "it is a hello", FORM),
+                Err(why) => {
+                    let advice = if why.starts_with("not JSON") { STREAM } else { FORM };
+                    self.violation(&place, format!("{why}: {}", excerpt(&line)), advice);
+                }
+            }
+        }
+        self.found.never = valued.into_iter().filter_map(|(op, valued)| (!valued).then_some(op)).collect();
+        true
+    }
+
+    fn end(&mut self) {
+        let place = "the end of the input";
+        let advice = "end, with status 0, when standard input ends";
+        if let Some(Event::Line(line)) = self.child.poll() {
+            self.violation(place, format!("a line that answers nothing: {}", excerpt(&line)), STREAM);
+        }
+        match self.child.finish() {
+            None => self.violation(place, "the adapter goes on", advice),
+            Some(status) if !status.success() => self.violation(place, status_text(status), advice),
+            Some(_) => {}
+        }
+    }
+}
+
+/// Programs until each operation has been met so often in each form.
+fn a_few<'a>(trials: impl Iterator<Item = &'a Trial<'a>>, each: usize) -> Vec<&'a Trial<'a>> {
+    let mut met: HashMap<(Op, Form), usize> = HashMap::new();
+    let wanted = |(_, program): &&Trial| {
+        let mut wanted = false;
+        for step in &program.steps {
+            let count = met.entry((step.op, step.form)).or_default();
+            wanted |= *count < each;
+            *count += 1;
+        }
+        wanted
+    };
+    trials.filter(wanted).collect()
+}
+
+/// What is wrong with a hello that serde would let pass, or would call by less helpful names.
+fn of_hello(json: &Json) -> Vec<(String, &'static str)> {
+    let mut found = Vec::new();
+    let outer = &json["hello"];
+    match outer["protocol"].as_u64() {
+        Some(theirs) if theirs == u64::from(VERSION) => {}
+        Some(theirs) => found.push((
+            format!("it speaks protocol version {theirs}, this broadcheck speaks {VERSION}"),
+            "write the adapter for this version; `adapters/README.md` has it",
+        )),
+        None => {
+            found.push(("it has no `hello.protocol`".to_owned(), "answer {\"hello\":{\"protocol\":1,\"hello\":{…}}}"))
+        }
+    }
+    let hello = &outer["hello"];
+    for field in ["name", "version"] {
+        if hello[field].as_str().is_none_or(str::is_empty) {
+            found.push((format!("`{field}` is no text, or empty"), "ask the library for it at run time"));
+        }
+    }
+    if hello["name"].as_str().is_some_and(|name| name.contains(['/', '\\', '.'])) {
+        found.push(("`name` looks like a path".to_owned(), "use the plain name of the library"));
+    }
+    let mut names = |field: &str, known: &dyn Fn(&str) -> bool| {
+        let Some(list) = hello[field].as_array() else {
+            if field != "capabilities" {
+                found.push((format!("`{field}` is no list"), FORM));
+            }
+            return;
+        };
+        for name in list {
+            match name.as_str() {
+                None => found.push((format!("`{field}` has {name}, which is no text"), FORM)),
+                Some(name) if !known(name) => {
+                    found.push((format!("`{field}` has `{name}`, which broadcheck does not know"), NAMES));
+                }
+                Some(_) => {}
+            }
+        }
+    };
+    names("ops", &|name| Op::ALL.iter().any(|op| op.info().name == name));
+    names("dtypes", &|name| DType::ALL.iter().any(|dtype| dtype.name() == name));
+    names("capabilities", &|name| serde_json::from_value::<Capability>(Json::from(name)).is_ok());
+    if hello["ops"].as_array().is_some_and(Vec::is_empty) || hello["dtypes"].as_array().is_some_and(Vec::is_empty) {
+        found.push(("without an operation and a dtype it can run nothing".to_owned(), NAMES));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn said(hello: Json) -> String {
+        let found = of_hello(&json!({"hello": hello}));
+        found.into_iter().map(|(what, _)| what).collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn a_hello_without_fault_is_let_pass() {
+        let inner = json!({"name": "n", "version": "1", "ops": ["add"], "dtypes": ["bool"], "capabilities": ["out"]});
+        assert_eq!(said(json!({"protocol": 1, "hello": inner})), "");
+    }
+
+    #[test]
+    fn every_fault_of_a_hello_is_told() {
+        let inner = json!({"name": "a/b", "version": 1, "ops": ["ad"], "dtypes": [], "capabilities": ["wings"]});
+        let said = said(json!({"protocol": 2, "hello": inner}));
+        for part in ["version 2", "`version` is no text", "like a path", "`ad`", "`wings`", "can run nothing"] {
+            assert!(said.contains(part), "{part}: {said}");
+        }
+        assert!(super::of_hello(&json!({})).len() >= 4);
+    }
+}

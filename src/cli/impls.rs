@@ -1,0 +1,82 @@
+//! `broadcheck impl`: the adapters that come with broadcheck, and their environments. It words what
+//! [`crate::implementations`] does.
+
+use clap::{Args, Subcommand};
+
+use super::{Ending, Failure};
+use crate::implementations;
+use crate::install::Progress;
+
+/// Install other implementations with their pinned packages, and list them.
+#[derive(Debug, Args)]
+pub struct Impl {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Install(Install),
+    List(List),
+}
+
+/// Make the environment of an implementation: exactly the packages that its folder in `adapters/` pins by hash.
+///
+/// `--impl NAME` of the other commands does this by itself where it is missing. The packages are fetched by pip, with
+/// the index and the proxies that pip is configured for.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  broadcheck impl install numpy
+
+Environment:
+  BROADCHECK_CACHE   where it is installed (default: the platform's cache folder)
+  BROADCHECK_PYTHON  the Python of the environment (default: python3)
+  BROADCHECK_SOURCE  a clone of broadcheck, which has the adapters")]
+struct Install {
+    /// One or more names that `broadcheck impl list` prints.
+    #[arg(required = true)]
+    names: Vec<String>,
+    /// Show no progress.
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+/// List the implementations that come with broadcheck, and which of them are installed.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  broadcheck impl list")]
+struct List {}
+
+impl Impl {
+    pub fn run(&self) -> Result<Ending, Failure> {
+        match &self.command {
+            Command::Install(install) => install.run(),
+            Command::List(_) => list(),
+        }
+    }
+}
+
+impl Install {
+    fn run(&self) -> Result<Ending, Failure> {
+        let progress = if self.quiet { Progress::silent() } else { Progress::auto() };
+        for name in &self.names {
+            let ready = implementations::ready(name, &progress)?;
+            anstream::println!("{name} is ready in {}", ready.environment.display());
+        }
+        Ok(Ending::Conforms)
+    }
+}
+
+fn list() -> Result<Ending, Failure> {
+    for known in implementations::known()? {
+        let state = match known.installed()? {
+            Some(folder) => format!("installed in {}", folder.display()),
+            None => format!("not installed: `broadcheck impl install {}`", known.name),
+        };
+        anstream::println!("{:<18} {}", known.name, known.description.summary);
+        anstream::println!("{:<18} {state}", "");
+    }
+    Ok(Ending::Conforms)
+}

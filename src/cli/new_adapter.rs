@@ -1,0 +1,92 @@
+//! `broadcheck new-adapter`: a skeleton that runs, in a language of the user's choice.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+
+use super::{Ending, Failure};
+
+/// Write the skeleton of an adapter. It runs as it is, and has two places to fill in.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  broadcheck new-adapter mylib --lang python
+  broadcheck new-adapter mylib --lang rust --into adapters")]
+pub struct NewAdapter {
+    /// The library's name: lower-case letters, digits, `-` and `_`.
+    name: String,
+    /// What the adapter is written in.
+    #[arg(long, value_enum)]
+    lang: Language,
+    /// The folder to put its folder into.
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    into: PathBuf,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Language {
+    Python,
+    Rust,
+    Js,
+}
+
+/// A file of a skeleton. `NAME` in it is the library's name, and `SOURCE` where broadcheck's sources are.
+type File = (&'static str, &'static str);
+
+const PYTHON: &[File] = &[("adapter.py", include_str!("new_adapter/adapter.py.txt"))];
+const RUST: &[File] = &[
+    ("Cargo.toml", include_str!("new_adapter/Cargo.toml.txt")),
+    ("src/main.rs", include_str!("new_adapter/main.rs.txt")),
+];
+const JS: &[File] = &[("adapter.mjs", include_str!("new_adapter/adapter.mjs.txt"))];
+
+impl NewAdapter {
+    pub fn run(&self) -> Result<Ending, Failure> {
+        let name = &self.name;
+        let letters = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c);
+        if !name.starts_with(|c: char| c.is_ascii_lowercase()) || !name.chars().all(letters) {
+            return Err(format!(
+                "{name:?} cannot be the name: use lower-case letters, digits, `-` and `_`, a letter first"
+            )
+            .into());
+        }
+        let folder = self.into.join(name);
+        if folder.exists() {
+            return Err(
+                format!("{} is there already: choose another name or --into another folder", folder.display()).into()
+            );
+        }
+        let files = match self.lang {
+            Language::Python => PYTHON,
+            Language::Rust => RUST,
+            Language::Js => JS,
+        };
+        for (path, text) in files {
+            write(&folder.join(path), &text.replace("SOURCE", env!("CARGO_MANIFEST_DIR")).replace("NAME", name))?;
+        }
+        let command = match self.lang {
+            Language::Python => format!("python3 {}", folder.join("adapter.py").display()),
+            Language::Rust => {
+                let manifest = folder.join("Cargo.toml");
+                format!("cargo run --quiet --release --manifest-path {}", manifest.display())
+            }
+            Language::Js => format!("node {}", folder.join("adapter.mjs").display()),
+        };
+        anstream::println!(
+            "{} is there. It has one operation, `add`; fill in what TODO marks, then\n\n  \
+             broadcheck validate-adapter -- {command}\n  broadcheck check --impl '{command}'",
+            folder.display()
+        );
+        Ok(Ending::Conforms)
+    }
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    let fault = |error: std::io::Error| format!("cannot write {}: {error}", path.display());
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(fault)?;
+    }
+    fs::write(path, text).map_err(fault)?;
+    Ok(())
+}

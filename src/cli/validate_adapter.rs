@@ -1,0 +1,84 @@
+//! `broadcheck validate-adapter`: whether a program keeps the rules of the protocol.
+
+use std::collections::BTreeMap;
+
+use clap::Args;
+
+use super::{Ending, Failure};
+use crate::adapter::validate::{Trial, Validation, validate};
+use crate::adapter::{CommandLine, Limits};
+use crate::case;
+
+/// Check that a program keeps the rules of the adapter protocol, and explain every rule that it breaks.
+///
+/// It is greeted, given a line that is no request, and then programs with every operation and form that it has declared.
+/// Results are not judged: that is what `check` is for.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  broadcheck validate-adapter -- python3 my_adapter.py
+  broadcheck validate-adapter --all -- ./my-adapter --wide
+
+Exit codes: 0 keeps the rules, 1 breaks some, 2 could not run.")]
+pub struct ValidateAdapter {
+    /// Every program of the specification that the adapter has declared to support, not a few for each operation.
+    #[arg(long)]
+    all: bool,
+    /// The adapter's command.
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    command: Vec<String>,
+}
+
+/// Programs for each operation and form, unless all are asked for.
+const EACH: usize = 3;
+/// How often one rule is shown.
+const SHOWN: usize = 5;
+
+impl ValidateAdapter {
+    pub fn run(&self) -> Result<Ending, Failure> {
+        let specification = case::load(&case::default_folder())
+            .map_err(|error| format!("the specification cannot be read\n{error}"))?;
+        let (program, args) = self.command.split_first().expect("clap asks for one");
+        let command = args.iter().fold(CommandLine::new(program), |command, word| command.arg(word));
+        let trials: Vec<Trial> = specification.cases.iter().map(|case| (case.id.as_str(), &case.program)).collect();
+        let found = validate(&command, &Limits::default(), &trials, (!self.all).then_some(EACH))?;
+        show(&found);
+        Ok(if found.violations.is_empty() { Ending::Conforms } else { Ending::Differs })
+    }
+}
+
+fn show(found: &Validation) {
+    if let Some(hello) = &found.hello {
+        anstream::println!(
+            "{} {}: {} operations, {} dtypes; {} programs",
+            hello.name,
+            hello.version,
+            hello.ops.len(),
+            hello.dtypes.len(),
+            found.programs
+        );
+    }
+    let mut by_advice: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for violation in &found.violations {
+        by_advice.entry(violation.advice).or_default().push(format!("{}: {}", violation.place, violation.what));
+    }
+    let red = anstyle::AnsiColor::Red.on_default().bold();
+    for (advice, places) in &by_advice {
+        for place in places.iter().take(SHOWN) {
+            anstream::println!("\n{red}wrong{red:#}  {place}");
+        }
+        if places.len() > SHOWN {
+            anstream::println!("       and {} more of the kind", places.len() - SHOWN);
+        }
+        anstream::println!("       {advice}");
+    }
+    if !found.never.is_empty() {
+        let names: Vec<&str> = found.never.iter().map(|op| op.info().name).collect();
+        anstream::println!("\nnote   no program got a value out of {}", names.join(", "));
+    }
+    match (found.violations.len(), found.programs) {
+        (0, 0) => anstream::println!("keeps the rules, as far as can be seen without a program that it supports"),
+        (0, _) => anstream::println!("keeps the rules"),
+        (count, _) => anstream::println!("\nbreaks the rules in {count} places"),
+    }
+}
