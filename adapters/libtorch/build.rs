@@ -23,6 +23,8 @@ fn main() {
     cc::Build::new()
         .cpp(true)
         .std("c++17")
+        // Thin wrappers around what takes the time, libtorch itself; the compiler is done in half of it.
+        .opt_level(1)
         .include(root.join("include"))
         .include(root.join("include/torch/csrc/api/include"))
         .define("_GLIBCXX_USE_CXX11_ABI", cxx11_abi().as_str())
