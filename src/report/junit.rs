@@ -3,7 +3,7 @@
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use super::{Run, count, repeat_command};
-use crate::harness::event::{Judged, Verdict};
+use crate::harness::event::{Judged, Tally, Verdict};
 
 /// The document.
 pub fn render(run: &Run) -> String {
@@ -30,8 +30,12 @@ fn as_a_whole(run: &Run) -> Option<TestSuite> {
     let idle = idle.map(|tally| (tally.implementation.as_str(), "it passed nothing"));
     let clauses = totals.unexecuted_clauses.iter();
     let clauses = clauses.map(|clause| (clause.as_str(), "no implementation executed a case of this clause"));
+    let differ = |tally: &&Tally| tally.corpus.as_ref().is_some_and(|corpus| corpus.differ > 0);
+    let corpus = totals.implementations.iter().filter(differ);
+    let corpus =
+        corpus.map(|tally| (tally.implementation.as_str(), "it differs from the reference on generated programs"));
     let mut suite = TestSuite::new("the run as a whole");
-    for (name, message) in idle.chain(clauses) {
+    for (name, message) in idle.chain(clauses).chain(corpus) {
         let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
         status.set_message(message);
         suite.add_test_case(TestCase::new(name, status));

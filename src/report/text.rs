@@ -6,7 +6,7 @@ use std::fmt::Write;
 use anstyle::{AnsiColor, Style};
 
 use super::{Run, Truth, count, is_failure, repeat_command};
-use crate::harness::event::{Judged, Verdict};
+use crate::harness::event::{Agreement, Judged, Verdict};
 
 const GOOD: Style = AnsiColor::Green.on_default();
 const BAD: Style = AnsiColor::Red.on_default().bold();
@@ -28,6 +28,7 @@ pub fn render(run: &Run) -> String {
     diverging(run, &mut text);
     truth_table(run, &mut text);
     failures(run, &mut text);
+    generated(run, &mut text);
     totals(run, &mut text);
     text
 }
@@ -207,6 +208,21 @@ fn failures(run: &Run, text: &mut String) {
     }
 }
 
+/// Generated programs on which an implementation differs from the reference.
+fn generated(run: &Run, text: &mut String) {
+    for (label, generated) in &run.generated {
+        let (what, yaml) = match &generated.verdict {
+            Agreement::Differs { signature, yaml, .. } => (signature, yaml),
+            Agreement::Broken { fault, yaml } => (fault, yaml),
+            Agreement::Agrees | Agreement::Known { .. } | Agreement::Unsupported { .. } => continue,
+        };
+        let _ = writeln!(text, "\n{BAD}differs{BAD:#} generated program {} on {label}\n  {what}", generated.program);
+        for line in yaml.lines() {
+            let _ = writeln!(text, "  {FAINT}{line}{FAINT:#}");
+        }
+    }
+}
+
 fn totals(run: &Run, text: &mut String) {
     let Some(totals) = &run.totals else { return };
     text.push('\n');
@@ -226,6 +242,10 @@ fn totals(run: &Run, text: &mut String) {
             }
             if tally.unsupported > 0 {
                 let _ = write!(part, ", {} unsupported", tally.unsupported);
+            }
+            if let Some(corpus) = &tally.corpus {
+                let programs = corpus.agree + corpus.known + corpus.differ;
+                let _ = write!(part, ", {} of {programs} generated programs differ", corpus.differ);
             }
             part
         })

@@ -137,6 +137,8 @@ for (const scheme of ["light", "dark"]) {
     await shot(page, `phone-${scheme}`);
     await page.locator("#statements").scrollIntoViewIfNeeded();
     await shot(page, `phone-${scheme}-grid`);
+    const name = await page.locator(".grid tr[data-w] th").first().boundingBox();
+    assert.ok(name.width > 120, `the names of statements have ${name.width} pixels`);
     await page.locator(`.grid a[href="#${CLAUSE}"]`).tap();
     await byId(page, CLAUSE).locator("summary", { hasText: CASE }).tap();
     assert.ok(await byId(page, CASE).isVisible());
