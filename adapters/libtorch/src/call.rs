@@ -293,8 +293,23 @@ fn elementwise(
         (Form::Functional, _, Some(method), ..) => method(a, b)?,
         (Form::InPlace, _, _, Some(method), _) => method(&mut a.shallow_clone(), b)?,
         (Form::Out, Some(out), .., Some(method)) => method(a, b, out)?,
-        _ => return dispatch(op, form, &[Argument::Tensor(a), Argument::Tensor(b)], out),
+        _ => return without_option(op, form, &[Argument::Tensor(a), Argument::Tensor(b)], out),
     }))
+}
+
+/// Without a rounding mode a division has an overload of its own; other operations take the default of their option.
+fn without_option(op: Op, form: Form, args: &[Argument<'_>], out: Option<&Tensor>) -> Result<Returned, Fault> {
+    let (name, _) = schema(op);
+    let operator = match form {
+        _ if op.info().signature != Signature::Division => None,
+        Form::Functional => Operator::find(name, "Tensor"),
+        Form::InPlace => Operator::find(&format!("{name}_"), "Tensor"),
+        Form::Out => Operator::find(name, "out"),
+    };
+    match operator {
+        Some(operator) => Ok(operator.call(args, out)?),
+        None => dispatch(op, form, args, out),
+    }
 }
 
 /// The overload for a number as the second operand; shifts have it under another name.
