@@ -418,7 +418,7 @@ fn what_the_compiler_misses_of_a_newer_release_is_learnt_and_said() {
     assert!(fs::read_to_string(installed.root.join("compat.h")).unwrap().contains(" qr(Arguments&&...)"));
     let said = sink.text();
     assert!(
-        said.contains("not what tch 0.26.0 was made for") && said.contains("C++20") && said.contains("qr"),
+        said.contains("does not compile against libtorch 2.13.0") && said.contains("C++20") && said.contains("qr"),
         "{said}"
     );
     let builds = || stage.calls().iter().filter(|call| call.contains("cargo rustc")).count();
