@@ -1,0 +1,70 @@
+//! NumPy, as `--impl numpy` has it: installed from its pins into the cache, then against the whole specification. What it
+//! does otherwise is in `adapters/numpy/divergences.yaml`, exactly so. And the skeletons that `new-adapter` writes.
+#![cfg(feature = "cli")]
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn broadcheck(args: &[&str], folder: &Path) -> Output {
+    let output = Command::new(env!("CARGO_BIN_EXE_broadcheck")).args(args).current_dir(folder).output().unwrap();
+    assert_ne!(output.status.code(), Some(2), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    output
+}
+
+fn here() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The cases that ended so.
+fn ended(report: &Value, how: &str) -> Vec<String> {
+    let cases = report["cases"].as_array().expect("cases");
+    let of = |case: &&Value| {
+        let ran = case["implementations"].as_object().expect("implementations").values().next().expect("one");
+        ran["verdict"]["is"] == how
+    };
+    cases.iter().filter(of).map(|case| case["id"].as_str().expect("an id").to_owned()).collect()
+}
+
+#[test]
+fn numpy_differs_only_where_it_is_known_to() {
+    let output = broadcheck(&["check", "--impl", "numpy", "--format", "json"], here());
+    let report: Value = serde_json::from_slice(&output.stdout).expect("a report");
+    assert_eq!(ended(&report, "broken"), [""; 0]);
+    assert_eq!(ended(&report, "failed"), [""; 0]);
+    let (passed, pinned) = (ended(&report, "passed").len(), ended(&report, "diverges").len());
+    assert!(passed > 1000 && pinned > 100, "{passed} passed, {pinned} diverge");
+    // A case whose control diverges proves nothing, and is not counted as passed.
+    assert!(!ended(&report, "uncontrolled").is_empty());
+}
+
+#[test]
+fn numpy_keeps_the_rules_of_the_protocol() {
+    let listed = String::from_utf8(broadcheck(&["impl", "install", "--quiet", "numpy"], here()).stdout).unwrap();
+    let environment = listed.trim().strip_prefix("numpy is ready in ").expect("a folder");
+    let python = Path::new(environment).join("bin").join("python");
+    let command = ["validate-adapter", "--", python.to_str().unwrap(), "adapters/numpy/adapter.py"];
+    let output = broadcheck(&command, here());
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("keeps the rules"), "{said}");
+}
+
+#[test]
+fn skeletons_keep_the_rules_and_pass_something() {
+    let root = tempfile::tempdir().unwrap();
+    for (name, lang, program) in
+        [("snake", "python", "python3 snake/adapter.py"), ("node", "js", "node node/adapter.mjs")]
+    {
+        broadcheck(&["new-adapter", name, "--lang", lang], root.path());
+        let words: Vec<&str> = program.split(' ').collect();
+        let output = broadcheck(&[&["validate-adapter", "--"], words.as_slice()].concat(), root.path());
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && said.contains("keeps the rules"), "{said}");
+        let output =
+            broadcheck(&["check", "--impl", program, "--case", "arithmetic/", "--format", "json"], root.path());
+        let report: Value = serde_json::from_slice(&output.stdout).expect("a report");
+        assert_eq!(ended(&report, "broken"), [""; 0]);
+        assert!(!ended(&report, "unsupported").is_empty());
+    }
+}
