@@ -248,13 +248,7 @@ fn case_run(case: &Case, hello: &Hello, result: Result<Reply, Fault>) -> CaseRun
 /// Compares a case with the divergence that it is the witness of, if it is one.
 fn pin(divergences: &[Divergence], case: &Case, hello: &Hello, run: &mut CaseRun) {
     let Some((divergence, witness)) = divergence::of_case(divergences, &hello.version, &case.id) else { return };
-    let mut outcome = run.reply.as_ref().map(|reply| seen(&case.program, reply)).unwrap_or_default();
-    let held = run.reply.iter().flat_map(|reply| case.program.inputs.iter().zip(&reply.inputs));
-    outcome.extend(held.map(|(input, now)| Seen {
-        value: input.name.clone(),
-        outcome: show::tensor(now),
-        origin: None,
-    }));
+    let outcome = run.reply.as_ref().map(|reply| seen(&case.program, reply)).unwrap_or_default();
     let as_pinned = match &run.verdict {
         Verdict::Failed { differences } => divergence::matches(witness, differences, &outcome),
         Verdict::Broken { fault, .. } => witness.broken.as_ref().is_some_and(|pinned| fault.contains(pinned)),
