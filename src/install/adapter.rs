@@ -112,7 +112,9 @@ impl Build<'_> {
             let how = if built.compat.learn(&said) {
                 built.compat.describe()
             } else if built.tch && !self.is_the_default() {
-                built = Built::default();
+                // The standard is what the headers ask for, whoever includes them.
+                let compat = Compat { standard: built.compat.standard, ..Compat::default() };
+                built = Built { tch: false, compat };
                 "no tch: every call goes to libtorch's dispatcher".to_string()
             } else {
                 return Err(error);

@@ -10,6 +10,9 @@ use std::time::{Duration, Instant};
 /// How often the tick comes.
 const TICK: Duration = Duration::from_millis(100);
 
+/// How long the next line is waited for once the program has ended.
+const GRACE: Duration = Duration::from_secs(2);
+
 /// Runs the command to its end. `line` hears each line of its standard error; `tick` is called about ten times a
 /// second.
 pub(crate) fn watch(
@@ -47,8 +50,8 @@ pub(crate) fn watch(
         }
     };
     // A daemon that the program left behind (a compiler cache does that) may hold the pipe open for ever, so the end
-    // of the lines is not waited for beyond what is already on its way.
-    while let Ok(text) = lines.recv_timeout(TICK) {
+    // of the lines is not waited for beyond what is already on its way; on a busy machine that takes its time.
+    while let Ok(text) = lines.recv_timeout(GRACE) {
         line(&text);
     }
     Ok(status)

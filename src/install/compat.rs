@@ -105,10 +105,13 @@ impl Compat {
     }
 }
 
-/// `20` of "C++20 or later compatible compiler is required".
+/// `20` of "C++20 or later compatible compiler is required", which some headers say themselves, and of "only available
+/// with '-std=c++20'", which the compiler says of others.
 fn wanted_standard(error: &str) -> Option<u32> {
-    let (before, _) = error.split_once(" or later")?;
-    before.rsplit_once("C++")?.1.parse().ok()
+    let said = error.split_once(" or later").and_then(|(before, _)| before.rsplit_once("C++"));
+    let only = error.split_once("only available with '-std=c++").map(|(_, after)| after);
+    let number = |text: &str| text.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok();
+    number(said.map(|(_, standard)| standard).or(only)?)
 }
 
 /// The namespace and the name of a function that is not there, as g++ or clang says it.
@@ -161,6 +164,15 @@ a.cpp:1:2: error: no member named 'cholesky' in namespace 'torch'";
             "C++20, as its headers ask, and a header that stands in for what it has removed: cholesky, cholesky_out, qr"
         );
         assert!(!compat.learn(&lines(REMOVED)), "the same complaint again is no reason to try again");
+    }
+
+    #[test]
+    fn the_standard_is_known_from_what_the_compiler_says_by_itself_too() {
+        let mut compat = Compat::default();
+        let said =
+            "a.h:66:8: error: defaulted 'bool f(const G&) const' only available with '-std=c++20' or '-std=gnu++20'";
+        assert!(compat.learn(&lines(said)));
+        assert_eq!(compat.standard, Some(20));
     }
 
     #[test]

@@ -8,9 +8,9 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::shim::{self, Argument, Error, Operator, Raised, Returned, Tensor};
 use broadcheck::ops::{Form, Op, ParamKind, REDUCTIONS, Signature};
 use broadcheck::tensor::Scalar;
-use crate::shim::{self, Argument, Error, Operator, Raised, Returned, Tensor};
 
 /// Why a call has no result.
 #[derive(Debug)]
@@ -54,7 +54,9 @@ pub fn has(op: Op) -> bool {
 /// What libtorch lacks of an operation that it has, in the words of the answer to a program that asks for it.
 pub fn lacks(op: Op) -> Vec<String> {
     let overloads: &[&'static str] = match method(op) {
-        Method::Overloads(_) if op.info().signature == Signature::Truth => &["", "all_out", "dim", "out", "dims", "dims_out"],
+        Method::Overloads(_) if op.info().signature == Signature::Truth => {
+            &["", "all_out", "dim", "out", "dims", "dims_out"]
+        }
         _ => &[],
     };
     let (name, _) = schema(op);

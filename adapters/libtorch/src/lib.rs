@@ -18,10 +18,10 @@ use broadcheck::ops::{Op, Signature};
 use broadcheck::program::{Arg, Outcome, Program, Reply, Step, StepOutcome, TensorValue, VALUE_LIMIT, Value, ValueRef};
 use broadcheck::tensor::{DType, Scalar};
 
-pub use call::dispatch_all;
 use call::Fault;
-use shim::{Argument, Returned, Tensor};
+pub use call::dispatch_all;
 pub use shim::set_threads;
+use shim::{Argument, Returned, Tensor};
 use value::Storages;
 
 /// libtorch, in this process.

@@ -1,9 +1,9 @@
 //! Tensors to and from bytes, and the numbers that storages bear in a reply.
 
-use broadcheck::program::{Input, StorageRef, TensorValue, VALUE_LIMIT};
-use broadcheck::tensor::{DType, Shape};
 use crate::call::Fault;
 use crate::shim::{self, Kind, Tensor};
+use broadcheck::program::{Input, StorageRef, TensorValue, VALUE_LIMIT};
+use broadcheck::tensor::{DType, Shape};
 
 #[cfg(target_endian = "big")]
 compile_error!("the protocol's bytes are little-endian, and this file copies them as they are");
