@@ -35,8 +35,6 @@ fn numpy_differs_only_where_it_is_known_to() {
     assert_eq!(ended(&report, "failed"), [""; 0]);
     let (passed, pinned) = (ended(&report, "passed").len(), ended(&report, "diverges").len());
     assert!(passed > 1000 && pinned > 100, "{passed} passed, {pinned} diverge");
-    // A case whose control diverges proves nothing, and is not counted as passed.
-    assert!(!ended(&report, "uncontrolled").is_empty());
 }
 
 #[test]
