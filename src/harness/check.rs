@@ -215,14 +215,19 @@ fn judge_all(
         if let Some(control) = &case.control
             && run.verdict == Verdict::Passed
         {
-            match results.get(control.as_str()).map(|control| &control.verdict) {
-                Some(Verdict::Passed) => {}
-                // What is known to be refused wrongly takes the rejections with it that it would have stood up for.
-                Some(known @ Verdict::Diverges { .. }) => run.verdict = known.clone(),
-                _ => run.verdict = Verdict::Uncontrolled { control: control.clone() },
-            }
+            run.verdict = beside_control(control, results.get(control.as_str()).map(|control| &control.verdict));
         }
         judged(tell(case, hello, &candidate.given, run));
+    }
+}
+
+/// What a rejection that is as expected counts for, by what became of its control.
+fn beside_control(control: &str, verdict: Option<&Verdict>) -> Verdict {
+    match verdict {
+        Some(Verdict::Passed) => Verdict::Passed,
+        // What is known to be refused wrongly takes the rejections with it that it would have stood up for.
+        Some(known @ Verdict::Diverges { .. }) => known.clone(),
+        _ => Verdict::Uncontrolled { control: control.to_owned() },
     }
 }
 
@@ -366,4 +371,22 @@ fn seen(program: &Program, reply: &Reply) -> Vec<Seen> {
         origin: None,
     });
     steps.chain(inputs).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::divergence::Kind;
+
+    #[test]
+    fn a_rejection_counts_for_what_its_control_does() {
+        let (divergence, why) = ("d".to_owned(), "w".to_owned());
+        let known = Verdict::Diverges { divergence, kind: Kind::Changed, why };
+        let uncontrolled = Verdict::Uncontrolled { control: "c".to_owned() };
+        assert_eq!(beside_control("c", Some(&Verdict::Passed)), Verdict::Passed);
+        assert_eq!(beside_control("c", Some(&known)), known, "never as passed");
+        for other in [None, Some(Verdict::Failed { differences: Vec::new() }), Some(uncontrolled.clone())] {
+            assert_eq!(beside_control("c", other.as_ref()), uncontrolled);
+        }
+    }
 }
