@@ -3,8 +3,9 @@
     broadcheck check --impl numpy --format json | python3 adapters/pin.py numpy
 
 A cause has an id, a kind, a link, a reason, and `when`: regular expressions for the case's id, for the aspect, for what
-was expected and what was observed, of which those that are given must be found in a difference. A case belongs to the
-first cause that explains every difference of it. What none explains is told on standard error and stays a failure.
+was expected and what was observed, of which those that are given must be found in a difference. Where no answer came,
+the aspect is `broken`, and observed is the fault. A case belongs to the first cause that explains every difference of
+it. What none explains is told on standard error and stays a failure.
 """
 
 import json
@@ -43,11 +44,16 @@ def main(name, report):
         (ran,) = case["implementations"].values()
         if ran["verdict"]["is"] == "diverges":
             sys.exit("the report has pinned divergences: make it without divergences.yaml")
-        if ran["verdict"]["is"] != "failed":
+        if ran["verdict"]["is"] == "failed":
+            differences = ran["verdict"]["differences"]
+            pinned = witness(case["id"], ran)
+        elif ran["verdict"]["is"] == "broken":
+            fault = ran["verdict"]["fault"]
+            differences = [{"aspect": "broken", "expected": "an answer", "observed": fault}]
+            pinned = {"case": case["id"], "broken": fault}
+        else:
             continue
-        differences = ran["verdict"]["differences"]
         of = next((c for c in causes if all(explains(c, case["id"], each) for each in differences)), None)
-        pinned = witness(case["id"], ran)
         if of is None or pinned is None:
             unexplained += 1
             first = differences[0]

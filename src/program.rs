@@ -286,7 +286,22 @@ pub struct Rejected {
     pub origin: Option<String>,
 }
 
+impl Reply {
+    /// The first thing in the program that was not run because it is not supported.
+    pub fn unsupported(&self) -> Option<&str> {
+        self.steps.iter().find_map(|step| step.outcome.unsupported())
+    }
+}
+
 impl Outcome {
+    /// What is not supported, if that is why there is no result.
+    pub fn unsupported(&self) -> Option<&str> {
+        match self {
+            Outcome::Unsupported(what) => Some(what),
+            _ => None,
+        }
+    }
+
     /// The tensors of a value.
     pub fn tensors(&self) -> &[TensorValue] {
         match self {

@@ -1,10 +1,12 @@
 //! Whether a reply is one to the program: its form, never its content.
 
+use super::{Capability, Hello};
 use crate::program::{Outcome, Program, Reply, TensorValue, VALUE_LIMIT};
 use crate::tensor::{DType, Shape};
 
 /// What is wrong with the form of a reply to a program that the adapter has declared to support, but for what it lacks.
-pub(super) fn problem(program: &Program, reply: &Reply, unsupported: &[String]) -> Option<String> {
+pub(super) fn problem(program: &Program, reply: &Reply, hello: &Hello) -> Option<String> {
+    let of_tensor = |tensor: &TensorValue| of_tensor(tensor, hello.capabilities.contains(&Capability::NoValues));
     if reply.steps.len() != program.steps.len() {
         return Some(format!(
             "the reply has {} step outcomes, the program has {} steps",
@@ -16,7 +18,7 @@ pub(super) fn problem(program: &Program, reply: &Reply, unsupported: &[String]) 
     for (at, (step, answer)) in steps {
         let (name, op) = (&step.name, step.op);
         match &answer.outcome {
-            Outcome::Unsupported(what) if !unsupported.contains(what) => {
+            Outcome::Unsupported(what) if !hello.unsupported.contains(what) => {
                 return Some(format!(
                     "step `{name}` ({op}) is answered as unsupported ({what}), but hello declares all that it needs"
                 ));
@@ -34,10 +36,10 @@ pub(super) fn problem(program: &Program, reply: &Reply, unsupported: &[String]) 
             }
         }
     }
-    of_inputs(program, reply)
+    of_inputs(program, reply, of_tensor)
 }
 
-fn of_inputs(program: &Program, reply: &Reply) -> Option<String> {
+fn of_inputs(program: &Program, reply: &Reply, of_tensor: impl Fn(&TensorValue) -> Option<String>) -> Option<String> {
     let failed = reply.steps.iter().any(|step| matches!(step.outcome, Outcome::Failed(_)));
     if reply.inputs.is_empty() && (failed || !program.mutates()) {
         return None;
@@ -53,7 +55,7 @@ fn of_inputs(program: &Program, reply: &Reply) -> Option<String> {
     inputs.find_map(|(input, after)| Some(format!("the final state of input `{}` {}", input.name, of_tensor(after)?)))
 }
 
-fn of_tensor(tensor: &TensorValue) -> Option<String> {
+fn of_tensor(tensor: &TensorValue, no_values: bool) -> Option<String> {
     // A shape off the wire has not been checked yet, and arithmetic on an impossible one would overflow.
     let shape = match Shape::new(tensor.shape.sizes().to_vec()) {
         Ok(shape) => shape,
@@ -61,7 +63,7 @@ fn of_tensor(tensor: &TensorValue) -> Option<String> {
     };
     let (dtype, given) = (tensor.dtype, tensor.data.len());
     let needed = shape.numel().checked_mul(dtype.size());
-    let left_out = given == 0 && needed.is_none_or(|needed| needed > VALUE_LIMIT);
+    let left_out = given == 0 && (no_values || needed.is_none_or(|needed| needed > VALUE_LIMIT));
     if needed != Some(given) && !left_out {
         let needed = needed.map_or("more bytes than can be counted".to_owned(), |needed| format!("{needed} bytes"));
         return Some(format!("has {given} bytes of data; {dtype} {shape} takes {needed}"));
@@ -88,6 +90,10 @@ mod tests {
         Program { inputs: vec![x], steps: vec![Step { name: "r".into(), op: Op::Contiguous, form, args, out: None }] }
     }
 
+    fn hello() -> Hello {
+        serde_json::from_value(serde_json::json!({"name": "n", "version": "1", "ops": [], "dtypes": []})).unwrap()
+    }
+
     fn tensor(sizes: &[i64], bytes: usize) -> TensorValue {
         // Through JSON, as `Shape::new` would refuse what is to be tested.
         let shape = serde_json::from_value(serde_json::json!(sizes)).unwrap();
@@ -105,26 +111,33 @@ mod tests {
     #[test]
     fn well_formed_replies_pass() {
         let functional = program(Form::Functional);
-        assert_eq!(problem(&functional, &value(&[3], 12), &[]), None);
-        assert_eq!(problem(&functional, &value(&[0, 5], 0), &[]), None);
-        assert_eq!(problem(&functional, &reply(Outcome::Blocked(0)), &[]), None);
-        assert_eq!(problem(&program(Form::InPlace), &reply(Outcome::Failed("panic".into())), &[]), None);
+        assert_eq!(problem(&functional, &value(&[3], 12), &hello()), None);
+        assert_eq!(problem(&functional, &value(&[0, 5], 0), &hello()), None);
+        assert_eq!(problem(&functional, &reply(Outcome::Blocked(0)), &hello()), None);
+        assert_eq!(problem(&program(Form::InPlace), &reply(Outcome::Failed("panic".into())), &hello()), None);
     }
 
     #[test]
     fn what_is_wrong_is_said() {
         let says = |reply: &Reply, text: &str| {
-            let found = problem(&program(Form::Functional), reply, &[]).unwrap_or_default();
+            let found = problem(&program(Form::Functional), reply, &hello()).unwrap_or_default();
             assert!(found.contains(text), "{found:?} does not contain {text:?}");
         };
         says(&Reply::default(), "0 step outcomes, the program has 1 steps");
         says(&value(&[3], 11), "the result of step `r` (contiguous) has 11 bytes of data; float32 [3] takes 12 bytes");
+        let shapes = Hello { capabilities: vec![Capability::NoValues], ..hello() };
+        assert_eq!(problem(&program(Form::Functional), &value(&[3], 0), &shapes), None);
+        assert!(problem(&program(Form::Functional), &value(&[3], 11), &shapes).is_some());
         says(&value(&[-3], 12), "an impossible shape: size -3");
         says(&value(&[i64::MAX], 12), "more bytes than can be counted");
         says(&reply(Outcome::Blocked(1)), "blocked by value 1");
         says(&reply(Outcome::Unsupported("mood".into())), "unsupported (mood), but hello declares");
         let moody = reply(Outcome::Unsupported("mood".into()));
-        assert_eq!(problem(&program(Form::Functional), &moody, &["mood".to_owned()]), None, "it was declared");
+        assert_eq!(
+            problem(&program(Form::Functional), &moody, &Hello { unsupported: vec!["mood".to_owned()], ..hello() }),
+            None,
+            "it was declared"
+        );
         let truth = TensorValue { dtype: DType::Bool, data: vec![0, 1, 2], ..tensor(&[3], 0) };
         says(&reply(Outcome::Value(Value::Tensor(truth))), "a bool that is 2");
         let mut strided = tensor(&[3], 12);
@@ -135,10 +148,10 @@ mod tests {
     #[test]
     fn the_final_inputs_are_needed_where_something_is_written() {
         let mut answer = value(&[3], 12);
-        assert!(problem(&program(Form::InPlace), &answer, &[]).unwrap().contains("final state of 0 inputs"));
+        assert!(problem(&program(Form::InPlace), &answer, &hello()).unwrap().contains("final state of 0 inputs"));
         answer.inputs = vec![tensor(&[3], 12)];
-        assert_eq!(problem(&program(Form::InPlace), &answer, &[]), None);
+        assert_eq!(problem(&program(Form::InPlace), &answer, &hello()), None);
         answer.inputs = vec![tensor(&[3], 8)];
-        assert!(problem(&program(Form::InPlace), &answer, &[]).unwrap().contains("input `x` has 8 bytes"));
+        assert!(problem(&program(Form::InPlace), &answer, &hello()).unwrap().contains("input `x` has 8 bytes"));
     }
 }

@@ -65,7 +65,8 @@ pub struct Hello {
 impl Hello {
     /// Which release of PyTorch it is, if it is one: what holds may depend on that.
     pub fn release(&self) -> Option<&str> {
-        ["libtorch", "pytorch"].contains(&self.name.as_str()).then_some(self.version.as_str())
+        let front_end = self.name.split('-').next() == Some("pytorch");
+        (front_end || self.name == "libtorch").then_some(self.version.as_str())
     }
 }
 
@@ -90,7 +91,7 @@ pub struct Lack {
     pub why: String,
 }
 
-/// Something that an implementation may lack.
+/// What an implementation may have, or not, beside operations and dtypes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Capability {
@@ -106,6 +107,8 @@ pub enum Capability {
     Warnings,
     /// Messages are meant to be PyTorch's own.
     Messages,
+    /// No ability: tensors come without elements, as on PyTorch's meta device. All but values is judged.
+    NoValues,
 }
 
 /// Something that runs programs.

@@ -191,12 +191,10 @@ impl Process {
             return Answer::Broken(self.give_up(Some(event)));
         };
         let why = match decode(&line) {
-            Ok(Response::Ran { seq: got, reply }) if got == seq => {
-                match check::problem(program, &reply, &self.hello.unsupported) {
-                    None => return Answer::Settled(Ok(reply)),
-                    Some(why) => return Answer::Settled(Err(self.malformed(&line, why))),
-                }
-            }
+            Ok(Response::Ran { seq: got, reply }) if got == seq => match check::problem(program, &reply, &self.hello) {
+                None => return Answer::Settled(Ok(reply)),
+                Some(why) => return Answer::Settled(Err(self.malformed(&line, why))),
+            },
             // The stream is still in step: the adapter answers in order, and this is an answer.
             Ok(Response::Error { message }) => {
                 let why = format!("the adapter did not understand the program: {message}");

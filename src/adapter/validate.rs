@@ -164,7 +164,7 @@ impl Session<'_> {
                         let advice = "answer in the order of the requests, each with the number of its request";
                         self.violation(&place, format!("it bears the number {seq}"), advice);
                     }
-                    if let Some(what) = problem(program, &reply, &hello.unsupported) {
+                    if let Some(what) = problem(program, &reply, &hello) {
                         self.violation(&place, what, FORM);
                     }
                     for (step, answer) in program.steps.iter().zip(&reply.steps) {

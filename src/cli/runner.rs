@@ -55,7 +55,11 @@ fn start(option: &str, given: &str) -> Result<Start, Failure> {
         }
         ((name, ""), []) if implementations::find(name)?.is_some() => {
             let ready = implementations::ready(name, &Progress::auto())?;
-            ready.arguments.into_iter().fold(CommandLine::new(ready.program), |command, word| command.arg(word))
+            let command = ready
+                .variables
+                .into_iter()
+                .fold(CommandLine::new(ready.program), |command, (name, value)| command.env(name, value));
+            ready.arguments.into_iter().fold(command, |command, word| command.arg(word))
         }
         _ => args.iter().fold(CommandLine::new(program), |command, word| command.arg(word)),
     };

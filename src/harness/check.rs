@@ -12,6 +12,7 @@ use super::event::{
     Call, CaseStated, ClauseStated, Corpus, Event, ImplementationReady, Judged, Seen, Started, Stated, StatedOtherwise,
     Tally, Totals, Verdict,
 };
+use super::replace::{self, Replaced};
 use super::runner::{Runner, label};
 use super::{Difference, compare, corpus, drawing, expect, show};
 
@@ -192,22 +193,24 @@ fn judge_all(
     let wanted: BTreeSet<&str> =
         chosen.iter().flat_map(|case| [Some(case.id.as_str()), case.control.as_deref()]).flatten().collect();
     let cases: Vec<&Case> = specification.cases.iter().filter(|case| wanted.contains(case.id.as_str())).collect();
-    let (runnable, unsupported): (Vec<&Case>, Vec<&Case>) =
-        cases.iter().partition(|case| unsupported_by(hello, &case.program).is_none());
-    let programs: Vec<Program> = runnable.iter().map(|case| case.program.clone()).collect();
+    let cases: Vec<AsRun> = cases.into_iter().map(|case| AsRun::of(case, hello)).collect();
+    let (runnable, unsupported): (Vec<&AsRun>, Vec<&AsRun>) = cases.iter().partition(|one| one.lacks.is_none());
+    let programs: Vec<Program> = runnable.iter().map(|one| one.case().program.clone()).collect();
 
     let mut results: BTreeMap<&str, CaseRun> = BTreeMap::new();
-    for case in unsupported {
-        let what = unsupported_by(hello, &case.program).unwrap_or_default();
-        results.insert(&case.id, CaseRun { reply: None, verdict: Verdict::Unsupported { what } });
+    for one in unsupported {
+        let what = one.lacks.clone().unwrap_or_default();
+        results.insert(&one.original.id, CaseRun { reply: None, verdict: Verdict::Unsupported { what } });
     }
     candidate.runner.run_each(&programs, |at, result| {
-        let case = runnable[at];
-        let mut run = case_run(case, hello, result);
-        pin(&candidate.divergences, case, hello, &mut run);
-        results.insert(&case.id, run);
+        let one = runnable[at];
+        let mut run = case_run(one, hello, result);
+        pin(&candidate.divergences, one.case(), hello, &mut run);
+        results.insert(&one.original.id, run);
     });
+    let by_id: BTreeMap<&str, &AsRun> = cases.iter().map(|one| (one.original.id.as_str(), one)).collect();
     for case in chosen {
+        let one = by_id[case.id.as_str()];
         let mut run = results.get(case.id.as_str()).cloned().unwrap_or_else(|| CaseRun {
             reply: None,
             verdict: Verdict::Broken { fault: "the run ended before the case".to_owned(), stderr: String::new() },
@@ -217,7 +220,29 @@ fn judge_all(
         {
             run.verdict = beside_control(control, results.get(control.as_str()).map(|control| &control.verdict));
         }
-        judged(tell(case, hello, &candidate.given, run));
+        judged(tell(one, hello, &candidate.given, run));
+    }
+}
+
+/// A case as an implementation gets it.
+struct AsRun<'a> {
+    original: &'a Case,
+    /// In other dtypes, where it lacks those of the case.
+    replaced: Option<Replaced>,
+    /// What it lacks all the same.
+    lacks: Option<String>,
+}
+
+impl AsRun<'_> {
+    fn of<'a>(original: &'a Case, hello: &Hello) -> AsRun<'a> {
+        let replaced =
+            replace::replaced(original, hello).filter(|one| unsupported_by(hello, &one.case.program).is_none());
+        let lacks = if replaced.is_some() { None } else { unsupported_by(hello, &original.program) };
+        AsRun { original, replaced, lacks }
+    }
+
+    fn case(&self) -> &Case {
+        self.replaced.as_ref().map_or(self.original, |replaced| &replaced.case)
     }
 }
 
@@ -237,14 +262,17 @@ struct CaseRun {
     verdict: Verdict,
 }
 
-fn case_run(case: &Case, hello: &Hello, result: Result<Reply, Fault>) -> CaseRun {
+fn case_run(one: &AsRun, hello: &Hello, result: Result<Reply, Fault>) -> CaseRun {
     match result {
         Err(fault) => {
             let stderr = fault.stderr_lines(20).join("\n");
             CaseRun { reply: None, verdict: Verdict::Broken { fault: fault.to_string(), stderr } }
         }
         Ok(reply) => {
-            let verdict = verdict(case, hello, &reply);
+            let verdict = match &one.replaced {
+                Some(replaced) => verdict_beside(&replaced.case, hello, &reply, Some(&replaced.reference)),
+                None => verdict(one.original, hello, &reply),
+            };
             CaseRun { reply: Some(reply), verdict }
         }
     }
@@ -284,12 +312,8 @@ pub fn verdict(case: &Case, hello: &Hello, reply: &Reply) -> Verdict {
 
 /// The same with what the reference makes of the case, if it is to be compared with.
 pub fn verdict_beside(case: &Case, hello: &Hello, reply: &Reply, reference: Option<&Reply>) -> Verdict {
-    let unsupported = reply.steps.iter().find_map(|step| match &step.outcome {
-        Outcome::Unsupported(what) => Some(what.clone()),
-        _ => None,
-    });
-    if let Some(what) = unsupported {
-        return Verdict::Unsupported { what };
+    if let Some(what) = reply.unsupported() {
+        return Verdict::Unsupported { what: what.to_owned() };
     }
     let mut differences = expect::judge(case, hello, reply);
     // The documents are those of implementations that mean to say PyTorch's words: most of what they are wrong about is a
@@ -328,7 +352,8 @@ pub fn verdict_beside(case: &Case, hello: &Hello, reply: &Reply, reference: Opti
     if differences.is_empty() { Verdict::Passed } else { Verdict::Failed { differences } }
 }
 
-fn tell(case: &Case, hello: &Hello, given: &str, run: CaseRun) -> Judged {
+fn tell(one: &AsRun, hello: &Hello, given: &str, run: CaseRun) -> Judged {
+    let case = one.case();
     let documented = match (&run.reply, &run.verdict) {
         (None, _) | (_, Verdict::Unsupported { .. }) => None,
         (Some(reply), _) if !case.documented.is_empty() => Some(expect::documented_holds(case, hello, reply)),
@@ -345,6 +370,7 @@ fn tell(case: &Case, hello: &Hello, given: &str, run: CaseRun) -> Judged {
         location: place(case),
         implementation: label(hello),
         given: given.to_owned(),
+        replaced: one.replaced.as_ref().map(|replaced| replaced.dtypes.clone()).unwrap_or_default(),
         verdict: run.verdict,
         documented,
         document_says: (!case.documented.is_empty())

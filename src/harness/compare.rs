@@ -2,7 +2,7 @@
 
 use crate::adapter::{Capability, Hello};
 use crate::ops::{Compare, Op, OpInfo};
-use crate::program::{Outcome, Program, Reply, Step, TensorValue, Value};
+use crate::program::{Outcome, Program, Reply, TensorValue, Value};
 use crate::tensor::{Buffer, Category, DType, Scalar};
 
 use super::expect::{class_of, same_bits};
@@ -18,8 +18,9 @@ pub struct Side<'a> {
     pub reply: &'a Reply,
 }
 
-/// Everything in which `observed` differs from `expected`, as closely as the table of operations asks. A step that either
-/// side does not support is left out; two failures are never agreement.
+/// Everything in which `observed` differs from `expected`, as closely as the table of operations asks. Nothing is compared
+/// from the first step on that either side does not support: what follows may be made of its result, may be written over
+/// by it, and counts its storages. Two failures are never agreement.
 pub fn compare(program: &Program, expected: Side, observed: Side) -> Vec<Difference> {
     compared(program, expected, observed, modes(program, expected.reply), expected.hello.name.clone())
 }
@@ -44,11 +45,12 @@ fn compared(program: &Program, expected: Side, observed: Side, modes: Vec<Compar
             compare.differ(&step.name, Aspect::Outcome, "an outcome".to_owned(), "none".to_owned());
             continue;
         };
+        if wanted.outcome.unsupported().or(got.outcome.unsupported()).is_some() {
+            return compare.differences;
+        }
         compare.step = Some(at);
         compare.outcome(&step.name, step.op, modes[program.inputs.len() + at], &wanted.outcome, &got.outcome);
-        let compared =
-            !matches!((&wanted.outcome, &got.outcome), (Outcome::Unsupported(_), _) | (_, Outcome::Unsupported(_)));
-        if compared && compare.both(Capability::Warnings) && wanted.warnings != got.warnings {
+        if compare.both(Capability::Warnings) && wanted.warnings != got.warnings {
             compare.differ(
                 &step.name,
                 Aspect::Warnings,
@@ -56,16 +58,6 @@ fn compared(program: &Program, expected: Side, observed: Side, modes: Vec<Compar
                 show::warnings(&got.warnings),
             );
         }
-    }
-    // Nothing is known of what a step writes that one side did not run.
-    let unsupported = |reply: &Reply, at: usize| {
-        matches!(reply.steps.get(at).map(|step| &step.outcome), Some(Outcome::Unsupported(_)))
-    };
-    let writes = |(at, step): (usize, &Step)| {
-        step.target().is_some() && [expected.reply, observed.reply].into_iter().any(|reply| unsupported(reply, at))
-    };
-    if program.steps.iter().enumerate().any(writes) {
-        return compare.differences;
     }
     let inputs = program.inputs.iter().enumerate();
     compare.step = None;
@@ -221,7 +213,6 @@ struct Comparison<'a> {
 impl Comparison<'_> {
     fn outcome(&mut self, name: &str, op: Op, mode: Compare, wanted: &Outcome, got: &Outcome) {
         match (wanted, got) {
-            (Outcome::Unsupported(_), _) | (_, Outcome::Unsupported(_)) => {}
             (Outcome::Value(wanted), Outcome::Value(got)) => self.value(name, op, mode, wanted, got),
             (Outcome::Rejected(wanted), Outcome::Rejected(got)) => {
                 if self.both(Capability::Messages) {
@@ -270,6 +261,7 @@ impl Comparison<'_> {
         }
         if wanted.dtype == got.dtype
             && wanted.data != got.data
+            && !self.either(Capability::NoValues)
             && let Some(at) = first_other(mode, self.extent(), wanted, got)
         {
             let [expected, observed] = [wanted, got].map(|tensor| show::tensor_at(tensor, at));
@@ -309,6 +301,10 @@ impl Comparison<'_> {
 
     fn both(&self, capability: Capability) -> bool {
         [self.expected, self.observed].iter().all(|side| side.hello.capabilities.contains(&capability))
+    }
+
+    fn either(&self, capability: Capability) -> bool {
+        [self.expected, self.observed].iter().any(|side| side.hello.capabilities.contains(&capability))
     }
 
     fn differ(&mut self, name: &str, aspect: Aspect, expected: String, observed: String) {
@@ -432,11 +428,11 @@ mod tests {
     }
 
     #[test]
-    fn what_an_unsupported_step_writes_is_not_compared() {
+    fn nothing_is_compared_after_an_unsupported_step() {
         use crate::adapter::Implementation;
         use crate::reference::Reference;
 
-        let program = "{x: {shape: [2]}, r: {add_: [x, 1]}}";
+        let program = "{x: {shape: [2]}, m: {mul: [x, 2]}, r: {add_: [x, 1]}, s: {sub: [r, 3]}}";
         let program = crate::case::load_program(std::path::Path::new("test.yaml"), program).unwrap();
         let (hello, ran) = (Reference.hello(), Reference.run(&program));
         let mut other = Reference.run(&program);
@@ -447,9 +443,12 @@ mod tests {
             compare(&program, Side { hello: &hello, reply: a }, Side { hello: &hello, reply: b })
         };
         assert_eq!(differences(&ran, &other).len(), 1);
-        other.steps[0].outcome = Outcome::Unsupported("add_".to_owned());
+        other.steps[1].outcome = Outcome::Unsupported("add_".to_owned());
+        other.steps[2].outcome = Outcome::Blocked(2);
         assert_eq!(differences(&ran, &other), []);
         assert_eq!(differences(&other, &ran), []);
+        other.steps[0].outcome = Outcome::Blocked(0);
+        assert_eq!(differences(&ran, &other).len(), 1, "what came before it is");
     }
 
     #[test]

@@ -91,7 +91,10 @@ fn judge(
             let reference = Reference.hello();
             let (wanted, got) = (Side { hello: &reference, reply: expected }, Side { hello, reply: &reply });
             match Finding::of_differences(Oracle::Reference, program, compare(program, wanted, got)) {
-                None => Agreement::Agrees,
+                None => match reply.unsupported() {
+                    Some(what) => Agreement::Unsupported { what: what.to_owned() },
+                    None => Agreement::Agrees,
+                },
                 Some(finding) => match divergence::known(&candidate.divergences, &finding, hello) {
                     Some(known) => Agreement::Known { divergence: known.id.clone() },
                     None => Agreement::Differs {

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::case::{Document, Source};
 
 use super::Difference;
+use super::replace::Replacement;
 
 /// Something that happened, in the order in which it did.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -226,6 +227,9 @@ pub struct Judged {
     pub implementation: String,
     /// How the command line calls the implementation.
     pub given: String,
+    /// The dtypes that stood for those of the case, which the implementation lacks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replaced: Vec<Replacement>,
     /// The verdict.
     pub verdict: Verdict,
     /// Whether what the document says holds here; `None` where it was not seen.

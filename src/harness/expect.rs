@@ -67,7 +67,8 @@ impl Judge<'_> {
         };
         match expectation {
             Expectation::Unchanged => {
-                if (before.dtype, &before.shape, &before.data) != (after.dtype, &after.shape, &after.data) {
+                let data = before.data == after.data || self.has(Capability::NoValues);
+                if (before.dtype, &before.shape) != (after.dtype, &after.shape) || !data {
                     let was = format!("unchanged: {}", show::tensor(&before));
                     self.differ(name, Aspect::Values, was, show::tensor(after));
                 }
@@ -145,7 +146,7 @@ impl Judge<'_> {
                     .iter()
                     .zip(&observed)
                     .all(|(wanted, got)| equals(*wanted, *got, tensor.dtype, expected.decimals));
-            if !fits {
+            if !fits && !self.has(Capability::NoValues) {
                 let (wanted, got) = (show::elements(values, shape), show::elements(&observed, shape));
                 self.differ(name, Aspect::Values, wanted, got);
             }

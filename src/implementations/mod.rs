@@ -1,26 +1,32 @@
 //! Adapters that come with broadcheck, other than libtorch's: what there is, and an environment for each in the cache.
 //!
-//! A folder of `adapters/` with an `adapter.toml` is one. It is written in Python so far: its environment is a virtual
-//! one with exactly the packages that its `requirements.txt` pins by hash, and the adapter itself runs from its folder.
-//! This module knows no case, no program and no protocol.
+//! A folder of `adapters/` with an `adapter.toml` is one. With a `package.json` it is written for Node, else in Python:
+//! its environment has exactly the packages that `package-lock.json` or `requirements.txt` pins by hash, and the adapter
+//! itself runs from its folder. This module knows no case, no program and no protocol.
 //!
 //! ```text
 //! CACHE/implementations/numpy/3f2a…/    the environment for these pins and this Python; installed.json is written last
 //! ```
 
+mod node;
 mod python;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use serde::{Deserialize, Serialize};
 
-use crate::install::{self, InstallError, Lock, Progress, io_error};
+use crate::install::{self, InstallError, Lock, Progress, io_error, remove_folder, watch};
 
 /// The file that makes a folder of `adapters/` one of these.
 const DESCRIPTION: &str = "adapter.toml";
 /// The file that makes an environment complete.
 const INSTALLED: &str = "installed.json";
+/// Where an adapter for Node finds its environment, which Node would not look into.
+const ENVIRONMENT: &str = "BROADCHECK_ENVIRONMENT";
+/// How much of a log an error shows.
+const TAIL: usize = 12;
 
 /// An adapter that comes with broadcheck.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,7 +45,7 @@ pub struct Known {
 pub struct Description {
     /// What it is, in a line.
     pub summary: String,
-    /// The program in its folder that Python runs.
+    /// The program in its folder that Python or Node runs.
     pub program: String,
     /// What the program is given.
     #[serde(default)]
@@ -60,6 +66,8 @@ pub struct Ready {
     pub program: PathBuf,
     /// Its arguments.
     pub arguments: Vec<PathBuf>,
+    /// What it is told of its environment: variables and their values.
+    pub variables: Vec<(&'static str, PathBuf)>,
 }
 
 /// Why an adapter cannot be made ready.
@@ -75,6 +83,9 @@ pub enum ImplementationError {
     /// A step of the installation ended badly.
     #[error("cannot install {name}: {step} failed; the whole log is in {}, and it ends:\n{tail}", .log.display())]
     Step { name: String, step: &'static str, log: PathBuf, tail: String },
+    /// There is no Node.
+    #[error("{name} runs on Node: install Node.js 20 or newer with npm, and put node on the PATH")]
+    NoNode { name: String },
     /// What installing libtorch can meet, too.
     #[error(transparent)]
     Install(#[from] InstallError),
@@ -128,10 +139,57 @@ fn in_folder(adapters: &Path) -> Result<Vec<Known>, ImplementationError> {
     Ok(known)
 }
 
+/// What an environment is made of.
+enum Plan {
+    Python(python::Plan),
+    Node(node::Plan),
+}
+
+impl Plan {
+    fn of(known: &Known) -> Result<Plan, ImplementationError> {
+        match node::Plan::of(known)? {
+            Some(plan) => Ok(Plan::Node(plan)),
+            None => Ok(Plan::Python(python::Plan::of(known)?)),
+        }
+    }
+
+    fn key(&self) -> String {
+        match self {
+            Plan::Python(plan) => plan.key(),
+            Plan::Node(plan) => plan.key(),
+        }
+    }
+
+    fn pins(&self) -> Vec<String> {
+        match self {
+            Plan::Python(plan) => plan.pins(),
+            Plan::Node(plan) => plan.pins(),
+        }
+    }
+
+    /// Makes the environment. What an interrupted run left is thrown away.
+    fn run(&self, name: &str, folder: &Path, progress: &Progress) -> Result<(), ImplementationError> {
+        remove_folder(folder).map_err(io_error("empty", folder))?;
+        fs::create_dir_all(folder).map_err(io_error("create", folder))?;
+        match self {
+            Plan::Python(plan) => plan.run(name, folder, progress),
+            Plan::Node(plan) => plan.run(name, folder, progress),
+        }
+    }
+
+    /// What runs the adapter in this environment.
+    fn program(&self, folder: &Path) -> PathBuf {
+        match self {
+            Plan::Python(_) => python::interpreter(folder),
+            Plan::Node(_) => PathBuf::from(node::PROGRAM),
+        }
+    }
+}
+
 impl Known {
     /// Makes its environment, unless it is there.
     pub fn install(&self, progress: &Progress) -> Result<Ready, ImplementationError> {
-        let plan = python::Plan::of(self)?;
+        let plan = Plan::of(self)?;
         let folder = self.place()?.join(plan.key());
         if !folder.join(INSTALLED).is_file() {
             fs::create_dir_all(&folder).map_err(io_error("create", &folder))?;
@@ -146,19 +204,57 @@ impl Known {
         }
         let mut arguments = vec![self.folder.join(&self.description.program)];
         arguments.extend(self.description.arguments.iter().map(PathBuf::from));
-        Ok(Ready { name: self.name.clone(), program: python::interpreter(&folder), environment: folder, arguments })
+        let program = plan.program(&folder);
+        let variables = vec![(ENVIRONMENT, folder.clone())];
+        Ok(Ready { name: self.name.clone(), program, environment: folder, arguments, variables })
     }
 
     /// Its environment, if it is there for the pins of today.
     pub fn installed(&self) -> Result<Option<PathBuf>, ImplementationError> {
-        let folder = self.place()?.join(python::Plan::of(self)?.key());
+        let folder = self.place()?.join(Plan::of(self)?.key());
         Ok(folder.join(INSTALLED).is_file().then_some(folder))
+    }
+
+    /// The folder of `adapters/` that has its pins.
+    fn owner(&self) -> PathBuf {
+        match &self.description.environment {
+            Some(owner) => self.folder.with_file_name(owner),
+            None => self.folder.clone(),
+        }
     }
 
     fn place(&self) -> Result<PathBuf, ImplementationError> {
         let owner = self.description.environment.as_deref().unwrap_or(&self.name);
         Ok(install::cache_dir()?.join("implementations").join(owner))
     }
+}
+
+/// One step of an installation, whose output is kept beside the environment.
+fn step(
+    name: &str,
+    what: &'static str,
+    mut command: Command,
+    folder: &Path,
+    progress: &Progress,
+) -> Result<(), ImplementationError> {
+    let mut phase = progress.phase(format!("{name}: {what}"), None);
+    let mut said = String::new();
+    let heard = |line: &str| {
+        said.push_str(line);
+        said.push('\n');
+    };
+    let status = watch(&mut command, heard, || phase.tick()).map_err(io_error("run a program in", folder))?;
+    let log = folder.with_extension("log");
+    fs::write(&log, &said).map_err(io_error("write", &log))?;
+    if status.success() {
+        return Ok(());
+    }
+    Err(ImplementationError::Step { name: name.to_owned(), step: what, log, tail: tail(&said) })
+}
+
+fn tail(said: &str) -> String {
+    let lines: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
+    lines[lines.len().saturating_sub(TAIL)..].join("\n")
 }
 
 #[cfg(test)]
@@ -179,5 +275,11 @@ mod tests {
         describe("plain", "summary = 'x'\nprogramme = 'y'");
         let error = in_folder(root.path()).unwrap_err().to_string();
         assert!(error.contains("plain") && error.contains("programme"), "{error}");
+    }
+
+    #[test]
+    fn an_error_shows_the_end_of_what_was_said() {
+        let said: String = (0..30).map(|n| format!("line {n}\n\n")).collect();
+        assert!(tail(&said).starts_with("line 18\n") && tail(&said).ends_with("line 29"));
     }
 }

@@ -7,14 +7,11 @@ use std::process::Command;
 
 use sha2::{Digest, Sha256};
 
-use super::{ImplementationError, Known};
-use crate::install::{InstallError, Progress, hexadecimal, io_error, python_from_env, remove_folder, watch};
+use super::{ImplementationError, Known, step};
+use crate::install::{InstallError, Progress, hexadecimal, io_error, python_from_env};
 
 /// The packages, each with its version and its hashes.
 const REQUIREMENTS: &str = "requirements.txt";
-/// How much of a log an error shows.
-const TAIL: usize = 12;
-
 /// What is to be installed, and with which Python.
 pub(super) struct Plan {
     requirements: PathBuf,
@@ -25,8 +22,7 @@ pub(super) struct Plan {
 
 impl Plan {
     pub(super) fn of(known: &Known) -> Result<Plan, ImplementationError> {
-        let owner = known.description.environment.as_deref().unwrap_or(&known.name);
-        let requirements = known.folder.with_file_name(owner).join(REQUIREMENTS);
+        let requirements = known.owner().join(REQUIREMENTS);
         let text = fs::read_to_string(&requirements).map_err(io_error("read", &requirements))?;
         let python = python_from_env();
         let answer = Command::new(&python).args(["-c", "import sys; print(sys.version)"]).output();
@@ -49,10 +45,8 @@ impl Plan {
         pins(&self.text)
     }
 
-    /// Makes the environment. What an interrupted run left is thrown away.
+    /// Makes the environment in an empty folder.
     pub(super) fn run(&self, name: &str, folder: &Path, progress: &Progress) -> Result<(), ImplementationError> {
-        remove_folder(folder).map_err(io_error("empty", folder))?;
-        fs::create_dir_all(folder).map_err(io_error("create", folder))?;
         let mut venv = Command::new(&self.python);
         venv.args(["-m", "venv", "--clear"]).arg(folder);
         step(name, "making a virtual environment", venv, folder, progress)?;
@@ -69,33 +63,6 @@ pub(super) fn interpreter(folder: &Path) -> PathBuf {
     if cfg!(windows) { folder.join("Scripts").join("python.exe") } else { folder.join("bin").join("python") }
 }
 
-fn step(
-    name: &str,
-    what: &'static str,
-    mut command: Command,
-    folder: &Path,
-    progress: &Progress,
-) -> Result<(), ImplementationError> {
-    let mut phase = progress.phase(format!("{name}: {what}"), None);
-    let mut said = String::new();
-    let heard = |line: &str| {
-        said.push_str(line);
-        said.push('\n');
-    };
-    let status = watch(&mut command, heard, || phase.tick()).map_err(io_error("run Python in", folder))?;
-    let log = folder.with_extension("log");
-    fs::write(&log, &said).map_err(io_error("write", &log))?;
-    if status.success() {
-        return Ok(());
-    }
-    Err(ImplementationError::Step { name: name.to_owned(), step: what, log, tail: tail(&said) })
-}
-
-fn tail(said: &str) -> String {
-    let lines: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
-    lines[lines.len().saturating_sub(TAIL)..].join("\n")
-}
-
 fn pins(text: &str) -> Vec<String> {
     let lines = text.lines().filter_map(|line| line.split_whitespace().next());
     lines.filter(|word| word.contains("==")).map(str::to_owned).collect()
@@ -109,11 +76,5 @@ mod tests {
     fn pins_are_told_without_their_hashes() {
         let text = "# a comment\nnumpy==2.4.6 \\\n    --hash=sha256:00 \\\n    --hash=sha256:11\nother==1.0 --hash=sha256:22\n";
         assert_eq!(pins(text), ["numpy==2.4.6", "other==1.0"]);
-    }
-
-    #[test]
-    fn an_error_shows_the_end_of_what_was_said() {
-        let said: String = (0..30).map(|n| format!("line {n}\n\n")).collect();
-        assert!(tail(&said).starts_with("line 18\n") && tail(&said).ends_with("line 29"));
     }
 }

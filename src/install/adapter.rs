@@ -186,7 +186,12 @@ impl Build<'_> {
                 }
                 _ => silent(io_error("run cargo in", source)(error)),
             })?;
-        if status.success() { Ok(()) } else { Err((classify(&said, build, log_path), said)) }
+        match status.code() {
+            Some(0) => Ok(()),
+            Some(_) => Err((classify(&said, build, log_path), said)),
+            // Whoever stopped it says nothing about the sources.
+            None => Err(silent(InstallError::Killed { log: log_path })),
+        }
     }
 
     fn is_the_default(&self) -> bool {
@@ -272,6 +277,8 @@ fn is_source(folder: &Path) -> bool {
 fn stamp(source: &Path, identity: &str) -> io::Result<String> {
     let mut paths = vec![source.join("Cargo.toml"), source.join("Cargo.lock")];
     collect(&source.join("src"), &mut paths)?;
+    let left_out: Vec<PathBuf> = LEFT_OUT.iter().map(|module| source.join("src").join(module)).collect();
+    paths.retain(|path| !left_out.iter().any(|module| path.with_extension("").starts_with(module)));
     collect(&source.join("adapters").join("libtorch"), &mut paths)?;
     paths.sort();
     let mut hasher = Sha256::new();
@@ -288,6 +295,10 @@ fn stamp(source: &Path, identity: &str) -> io::Result<String> {
     }
     Ok(files::hexadecimal(&hasher.finalize()))
 }
+
+/// The modules of broadcheck that belong to features the adapter is built without: a change of a report is no reason to
+/// build sixteen adapters again.
+const LEFT_OUT: [&str; 7] = ["case", "cli", "generate", "harness", "implementations", "install", "report"];
 
 /// The files below a folder that a build may read. Data and prose beside the sources are not among them: the adapter
 /// must not see expectations, and a new release or divergence is no reason to rebuild.
@@ -348,6 +359,9 @@ fn classify(said: &[String], build: &Path, log: PathBuf) -> InstallError {
     }
     if has("linker `cc` not found") {
         return InstallError::NoCompiler { tried: "cc".to_string() };
+    }
+    if has("(signal: 9, SIGKILL: kill)") {
+        return InstallError::Killed { log };
     }
     let network = ["Could not resolve host", "failed to download from", "download of config.json failed", "[7] "];
     if network.iter().any(|text| has(text)) || (has("spurious network error") && !has("Compiling")) {
@@ -410,10 +424,35 @@ mod tests {
     }
 
     #[test]
+    fn what_the_adapter_is_built_without_does_not_count() {
+        let text = include_str!("../lib.rs");
+        let mut optional: Vec<&str> = Vec::new();
+        for pair in text.lines().collect::<Vec<_>>().windows(2) {
+            if let (true, Some(module)) = (pair[0].starts_with("#[cfg(feature"), pair[1].strip_prefix("pub mod ")) {
+                optional.push(module.trim_end_matches(';'));
+            }
+        }
+        optional.sort_unstable();
+        assert_eq!(optional, LEFT_OUT);
+
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join("src/report")).unwrap();
+        fs::create_dir_all(folder.path().join("adapters/libtorch")).unwrap();
+        let before = stamp(folder.path(), "x").unwrap();
+        fs::write(folder.path().join("src/report/text.rs"), "a").unwrap();
+        fs::write(folder.path().join("src/report.rs"), "b").unwrap();
+        assert_eq!(stamp(folder.path(), "x").unwrap(), before);
+        fs::write(folder.path().join("src/reports.rs"), "c").unwrap();
+        assert_ne!(stamp(folder.path(), "x").unwrap(), before);
+    }
+
+    #[test]
     fn cargo_s_complaints_are_told_apart() {
         let error = |text: &str| classify(&[text.to_string()], Path::new("b"), PathBuf::from("l"));
         assert!(matches!(error("error: No space left on device (os error 28)"), InstallError::DiskFull { .. }));
         assert!(matches!(error("Could not resolve host: somewhere"), InstallError::NoNetwork { tool: "cargo", .. }));
+        let killed = "process didn't exit successfully: `rustc --crate-name tch` (signal: 9, SIGKILL: kill)";
+        assert!(matches!(error(killed), InstallError::Killed { .. }));
         assert!(error("error[E0308]: mismatched types").to_string().contains("E0308"));
     }
 }

@@ -71,6 +71,12 @@ pub enum InstallError {
     AdapterBuild { log: PathBuf, tail: String },
 
     #[error(
+        "a compiler of the libtorch adapter was killed, as it is where memory is short: set CARGO_BUILD_JOBS=1 and run the \
+         command again; the whole log is in {}", .log.display()
+    )]
+    Killed { log: PathBuf },
+
+    #[error(
         "the adapter's sources (adapters/libtorch) were not found{}: run from a clone of broadcheck, or set \
          BROADCHECK_SOURCE to one", tried_note(.tried)
     )]

@@ -71,17 +71,22 @@ fn look(folder: &Path, origin: Origin, from: &str) -> Result<Resolved, InstallEr
     if !root.join("include").is_dir() {
         return Err(bad("it has no folder include/"));
     }
-    let names = ["libtorch_cpu.so", "libtorch_cpu.dylib"];
-    let library = names.iter().map(|name| root.join("lib").join(name)).find(|path| path.is_file());
-    let library = library.ok_or_else(|| bad("it has no lib/libtorch_cpu.so"))?;
+    let library = library_in(&root).ok_or_else(|| bad("it has no lib/libtorch_cpu.so"))?;
     let version = version_of(&root).ok_or_else(|| bad("neither build-version nor its headers tell its version"))?;
     let metadata = fs::metadata(&library).map_err(|error| bad(&format!("its library cannot be read ({error})")))?;
     let changed = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
     let identity = format!("{version} {} {} {}", root.display(), metadata.len(), changed.as_nanos());
     // libc10 is small and full of functions that take strings; a libtorch that hides them is of this decade.
     let named = std::env::var("LIBTORCH_CXX11_ABI").ok().map(|value| value != "0");
-    let cxx11_abi = named.or_else(|| elf::cxx11_abi(&root.join("lib/libc10.so"))).unwrap_or(true);
+    let cxx11_abi = named.or_else(|| elf::cxx11_abi(&library.with_file_name("libc10.so"))).unwrap_or(true);
     Ok(Resolved { origin, root, version, cxx11_abi, identity })
+}
+
+/// libtorch's library, in `lib` or, as Debian has it in `/usr`, one folder further down, where linkers look unasked.
+fn library_in(root: &Path) -> Option<PathBuf> {
+    let names = ["libtorch_cpu.so", "libtorch_cpu.dylib"];
+    let folders = [root.join("lib"), root.join("lib").join(format!("{}-linux-gnu", std::env::consts::ARCH))];
+    folders.iter().flat_map(|folder| names.map(|name| folder.join(name))).find(|path| path.is_file())
 }
 
 /// The version, from the file that PyTorch's own libtorch archives carry, else from the headers.
@@ -135,5 +140,10 @@ mod tests {
         fs::create_dir(folder.path().join("include")).unwrap();
         let text = External::Folder(folder.path().into()).resolve().unwrap_err().to_string();
         assert!(text.contains("lib/libtorch_cpu.so"), "{text}");
+        let debian = folder.path().join(format!("lib/{}-linux-gnu", std::env::consts::ARCH));
+        fs::create_dir_all(&debian).unwrap();
+        fs::write(debian.join("libtorch_cpu.so"), "").unwrap();
+        let text = External::Folder(folder.path().into()).resolve().unwrap_err().to_string();
+        assert!(text.contains("version"), "{text}");
     }
 }

@@ -173,7 +173,8 @@ fn column(history: &History, at: usize, short: &str) -> Column {
         unseen: of(Holds::Unseen),
         corpus: tally.corpus.map(|corpus| {
             let run = corpus.agree + corpus.known + corpus.differ;
-            format!("{}/{run} agree", corpus.agree)
+            let known = if corpus.known > 0 { format!(", {} known", corpus.known) } else { String::new() };
+            format!("{}/{run} agree{known}", corpus.agree)
         }),
     }
 }

@@ -25,6 +25,7 @@ pub fn render(run: &Run) -> String {
     heading(run, &mut text);
     clause_table(run, &mut text);
     unsupported(run, &mut text);
+    replaced(run, &mut text);
     diverging(run, &mut text);
     truth_table(run, &mut text);
     failures(run, &mut text);
@@ -102,6 +103,19 @@ fn unsupported(run: &Run, text: &mut String) {
                 count(cases.len(), "case")
             );
             wrap(&cases.join(", "), "  ", text);
+        }
+    }
+}
+
+fn replaced(run: &Run, text: &mut String) {
+    for ready in &run.implementations {
+        let mut instead: BTreeMap<String, usize> = BTreeMap::new();
+        for judged in run.of(&ready.label).filter(|judged| !judged.replaced.is_empty()) {
+            let pairs = judged.replaced.iter().map(|pair| format!("{} for {}", pair.to, pair.from));
+            *instead.entry(pairs.collect::<Vec<_>>().join(", ")).or_default() += 1;
+        }
+        for (pairs, cases) in instead {
+            let _ = writeln!(text, "\n{HEAD}{} was given {pairs}{HEAD:#}: {}", ready.label, count(cases, "case"));
         }
     }
 }

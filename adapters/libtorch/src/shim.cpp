@@ -23,7 +23,7 @@
 namespace {
 
 // `std::optional` since 2.4, and a class of libtorch's own before; libtorch's lists know only the one that it uses itself.
-#if TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR < 4
+#if TORCH_VERSION_MAJOR < 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR < 4)
 template <class T>
 using optional = c10::optional<T>;
 constexpr auto nothing = c10::nullopt;
@@ -50,9 +50,21 @@ char* guarded(Body&& body) {
 // libtorch keeps the handler per thread, and so do the warnings wait per thread.
 thread_local std::deque<std::string> warnings;
 
+#if TORCH_VERSION_MAJOR < 2
+namespace warning = c10::Warning;
+using Bound = int64_t;
+
 struct Collector : c10::WarningHandler {
-  void process(const c10::Warning& warning) override { warnings.push_back(warning.msg()); }
+  void process(const c10::SourceLocation&, const std::string& text, const bool) override { warnings.push_back(text); }
 };
+#else
+namespace warning = c10::WarningUtils;
+using Bound = c10::SymInt;
+
+struct Collector : c10::WarningHandler {
+  void process(const c10::Warning& given) override { warnings.push_back(given.msg()); }
+};
+#endif
 
 at::Scalar to_scalar(const bc_value& value) {
   switch (value.tag) {
@@ -159,7 +171,7 @@ void bc_start() {
   // By default libtorch symbolizes a backtrace for every error, which takes milliseconds.
   c10::SetStackTraceFetcher([]() -> std::string { return std::string(); });
   // TORCH_WARN_ONCE would otherwise warn in the first program and not in the next.
-  c10::WarningUtils::set_warnAlways(true);
+  warning::set_warnAlways(true);
 }
 
 void bc_set_threads(int threads) {
@@ -173,7 +185,7 @@ char* bc_header_version() { return strdup(TORCH_VERSION); }
 
 void bc_collect_warnings() {
   static Collector collector;
-  c10::WarningUtils::set_warning_handler(&collector);
+  warning::set_warning_handler(&collector);
   warnings.clear();
 }
 
@@ -311,7 +323,7 @@ char* bc_index(const at::Tensor* self, const bc_index_item* items, int64_t count
     for (int64_t i = 0; i < count; ++i) {
       const auto& item = items[i];
       auto bound = [](int64_t has, int64_t value) {
-        return has ? optional<c10::SymInt>(value) : nothing;
+        return has ? optional<Bound>(value) : nothing;
       };
       switch (item.tag) {
         case BC_NEW_DIM:

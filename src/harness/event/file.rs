@@ -17,6 +17,7 @@ use sha2::{Digest, Sha256};
 use thiserror::Error;
 
 use super::{CaseStated, Event, Exact, ImplementationReady, Judged, Seen, Stated, Verdict};
+use crate::harness::replace::Replacement;
 
 /// The version of the format. A file of another one is refused.
 pub const FORMAT: u32 = 1;
@@ -103,6 +104,8 @@ enum Line {
 #[serde(deny_unknown_fields)]
 struct JudgedLine {
     case: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    replaced: Vec<Replacement>,
     verdict: Verdict,
     documented: Option<bool>,
     outcome: Vec<Seen>,
@@ -211,6 +214,7 @@ fn line_of(event: &Event) -> Line {
     match event {
         Event::Judged(judged) => Line::Judged(Box::new(JudgedLine {
             case: judged.case.clone(),
+            replaced: judged.replaced.clone(),
             verdict: judged.verdict.clone(),
             documented: judged.documented,
             outcome: judged.outcome.clone(),
@@ -396,6 +400,7 @@ fn whole(line: JudgedLine, case: &CaseStated, implementation: &str, given: &str)
         location: case.location.clone(),
         implementation: implementation.to_owned(),
         given: given.to_owned(),
+        replaced: line.replaced,
         verdict: line.verdict,
         documented: line.documented,
         document_says: (!case.documented.is_empty())
