@@ -2,7 +2,8 @@
 
     python3 adapters/lock.py numpy==2.4.6 > adapters/numpy/requirements.txt
 
-pip resolves for each of them and reports the hashes of its index; nothing is installed.
+`--manylinux 2_35` before the packages asks for wheels for another glibc than 2.28, and for Linux alone. pip resolves
+for each of them and reports the hashes of its index; nothing is installed.
 """
 
 import json
@@ -14,6 +15,8 @@ PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
 PLATFORMS = ["manylinux_2_28_x86_64", "manylinux_2_28_aarch64", "macosx_14_0_arm64"]
 # pip takes a tag literally, so a machine's older tags are named, too.
 OLDER = {
+    "manylinux_2_35_x86_64": ["manylinux_2_28_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64"],
+    "manylinux_2_35_aarch64": ["manylinux_2_28_aarch64", "manylinux_2_17_aarch64", "manylinux2014_aarch64"],
     "manylinux_2_28_x86_64": ["manylinux_2_27_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64"],
     "manylinux_2_28_aarch64": ["manylinux_2_27_aarch64", "manylinux_2_17_aarch64", "manylinux2014_aarch64"],
     "macosx_14_0_arm64": ["macosx_12_0_arm64", "macosx_11_0_arm64"],
@@ -39,11 +42,15 @@ def resolve(wanted, python, platform):
     ]
 
 
-def main(wanted):
+def main(arguments):
+    wanted, platforms = arguments, PLATFORMS
+    if arguments[0] == "--manylinux":
+        _, glibc, *wanted = arguments
+        platforms = [f"manylinux_{glibc}_{machine}" for machine in ("x86_64", "aarch64")]
     found = {}
     where = []
     for python in PYTHONS:
-        for platform in PLATFORMS:
+        for platform in platforms:
             packages = resolve(wanted, python, platform)
             if packages is None:
                 continue
@@ -53,7 +60,7 @@ def main(wanted):
     several = [name for name, versions in found.items() if len(versions) > 1]
     if several or not found:
         sys.exit(f"no one version does for all: {several}" if several else "nothing was found")
-    print(f"# Written by `python3 adapters/lock.py {' '.join(wanted)}`.")
+    print(f"# Written by `python3 adapters/lock.py {' '.join(arguments)}`.")
     print("# Wheels for " + ", ".join(where) + ".")
     for name, versions in sorted(found.items()):
         ((version, digests),) = versions.items()

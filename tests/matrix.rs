@@ -11,7 +11,7 @@ use broadcheck::adapter::{CommandLine, Limits};
 use broadcheck::case::{Specification, load};
 use broadcheck::harness::event::file;
 use broadcheck::harness::event::{Corpus, Event};
-use broadcheck::harness::matrix::{Plan, Row};
+use broadcheck::harness::matrix::{Plan, Row, Subject};
 use broadcheck::harness::runner::Start;
 use common::faulty_binary;
 
@@ -25,7 +25,7 @@ static SMALL: LazyLock<Specification> = LazyLock::new(|| {
 const HERE: &str = env!("CARGO_PKG_VERSION");
 
 fn plan(out: &Path) -> Plan<'_> {
-    Plan { specification: &SMALL, corpus: Corpus { seed: 3, programs: 20 }, out, limits: Limits::default() }
+    Plan { specification: &SMALL, corpus: Some(Corpus { seed: 3, programs: 20 }), out, limits: Limits::default() }
 }
 
 fn faulty(arg: &str) -> Start {
@@ -43,33 +43,37 @@ fn reason(row: &Row) -> &str {
 fn a_release_that_was_run_is_not_run_again_unless_the_plan_is_another() {
     let folder = tempfile::tempdir().unwrap();
     let first = plan(folder.path());
-    assert_eq!(first.done(HERE), None);
+    assert_eq!(first.done(&Subject::release(HERE)), None);
     let mut heard = 0;
-    let row = first.run(HERE, Ok(Start::Reference), |_| heard += 1).unwrap();
+    let row = first.run(&Subject::release(HERE), Ok(Start::Reference), |_| heard += 1).unwrap();
     let Row::Ran(tally) = &row else { panic!("{row:?}") };
     let corpus = tally.corpus.clone().unwrap();
     assert_eq!((corpus.agree, corpus.differ), (20, 0));
     assert!(heard > SMALL.cases.len() + 20);
-    assert_eq!(first.done(HERE), Some(row));
+    assert_eq!(first.done(&Subject::release(HERE)), Some(row));
 
-    let more = Plan { corpus: Corpus { seed: 3, programs: 21 }, ..plan(folder.path()) };
-    assert_eq!(more.done(HERE), None, "another corpus");
+    let more = Plan { corpus: Some(Corpus { seed: 3, programs: 21 }), ..plan(folder.path()) };
+    assert_eq!(more.done(&Subject::release(HERE)), None, "another corpus");
     let changed = Specification { digest: "another".to_owned(), ..SMALL.clone() };
-    assert_eq!(Plan { specification: &changed, ..plan(folder.path()) }.done(HERE), None, "another specification");
-    let path = first.file(HERE);
+    assert_eq!(
+        Plan { specification: &changed, ..plan(folder.path()) }.done(&Subject::release(HERE)),
+        None,
+        "another specification"
+    );
+    let path = first.file(&Subject::release(HERE));
     let whole = std::fs::read(&path).unwrap();
     std::fs::write(&path, &whole[..whole.len() / 2]).unwrap();
-    assert_eq!(first.done(HERE), None, "half a file");
+    assert_eq!(first.done(&Subject::release(HERE)), None, "half a file");
 }
 
 #[test]
 fn a_release_that_cannot_be_had_is_a_row_with_the_reason() {
     let folder = tempfile::tempdir().unwrap();
     let plan = plan(folder.path());
-    let row = plan.run("9.9.9", Err("it does not build".to_owned()), |_| {}).unwrap();
+    let row = plan.run(&Subject::release("9.9.9"), Err("it does not build".to_owned()), |_| {}).unwrap();
     assert_eq!(reason(&row), "it does not build");
     assert!(!row.is_green());
-    let read = file::read(&plan.file("9.9.9")).unwrap();
+    let read = file::read(&plan.file(&Subject::release("9.9.9"))).unwrap();
     let absent = read.events.iter().find_map(|event| match event {
         Event::Absent(absent) => Some(absent),
         _ => None,
@@ -77,7 +81,7 @@ fn a_release_that_cannot_be_had_is_a_row_with_the_reason() {
     let absent = absent.expect("an event for it");
     assert_eq!((absent.label.as_str(), absent.reason.as_str()), ("libtorch 9.9.9", "it does not build"));
     assert!(!read.events.iter().any(|event| matches!(event, Event::Judged(_))));
-    assert_eq!(plan.done("9.9.9"), None, "it is tried again");
+    assert_eq!(plan.done(&Subject::release("9.9.9")), None, "it is tried again");
 }
 
 #[test]
@@ -85,10 +89,10 @@ fn an_adapter_that_does_not_start_or_is_another_release_s_gives_no_data() {
     let folder = tempfile::tempdir().unwrap();
     let plan = plan(folder.path());
     let missing = Start::Adapter(CommandLine::new(folder.path().join("nothing")));
-    let row = plan.run("9.9.9", Ok(missing), |_| {}).unwrap();
+    let row = plan.run(&Subject::release("9.9.9"), Ok(missing), |_| {}).unwrap();
     assert!(reason(&row).contains("nothing"), "{row:?}");
-    let row = plan.run("9.9.9", Ok(Start::Reference), |_| {}).unwrap();
-    assert!(reason(&row).contains(&format!("says that it is libtorch {HERE}")), "{row:?}");
-    let row = plan.run("9.9.9", Ok(faulty("old-protocol")), |_| {}).unwrap();
+    let row = plan.run(&Subject::release("9.9.9"), Ok(Start::Reference), |_| {}).unwrap();
+    assert!(reason(&row).contains(&format!("says that it is reference {HERE}")), "{row:?}");
+    let row = plan.run(&Subject::release("9.9.9"), Ok(faulty("old-protocol")), |_| {}).unwrap();
     assert!(reason(&row).contains("protocol"), "{row:?}");
 }

@@ -1,4 +1,5 @@
-//! `broadcheck matrix`: the specification and the seeded corpus on releases of libtorch.
+//! `broadcheck matrix`: the specification and the seeded corpus on releases of libtorch, or the specification on other
+//! implementations.
 
 use std::collections::VecDeque;
 use std::io::{IsTerminal, Write};
@@ -9,15 +10,17 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use indicatif::HumanDuration;
 
+use super::runner::Named;
 use super::{Ending, Failure};
 use crate::adapter::{CommandLine, Limits};
 use crate::case;
 use crate::harness::event::{Corpus, Event};
-use crate::harness::matrix::{Plan, Row};
+use crate::harness::matrix::{Plan, Row, Subject};
 use crate::harness::runner::Start;
+use crate::implementations;
 use crate::install::{Catalog, Installer, LATEST, Progress, this_target};
 
-/// Run the specification on releases of libtorch and keep an event file of each.
+/// Run the specification on releases of libtorch, or on other implementations, and keep an event file of each.
 ///
 /// After the cases come generated programs, which the reference judges. Each release is installed if it is missing, run,
 /// and taken out of the cache again if it was not there before. One that cannot be installed or run is a row without
@@ -29,12 +32,18 @@ Examples:
   broadcheck matrix
   broadcheck matrix --releases 2.0.1,2.13.0 --out /tmp/events
   broadcheck matrix --releases latest --again --keep
+  broadcheck matrix --implementations all
+  broadcheck matrix --implementations numpy,jax --again
 
-Exit codes: 0 all releases conform, 1 one does not conform or has no data, 2 could not run.")]
+Exit codes: 0 all of them conform, 1 one does not conform or has no data, 2 could not run.")]
 pub struct Matrix {
     /// The releases, with commas between them: versions, `latest`, or `all` that broadcheck knows.
     #[arg(long, value_name = "LIST", default_value = "all", value_delimiter = ',')]
     releases: Vec<String>,
+    /// Other implementations instead, with commas between them: names that `broadcheck impl list` prints, or `all` of
+    /// them. They run the cases, without generated programs.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', conflicts_with_all = ["releases", "corpus", "prune"])]
+    implementations: Vec<String>,
     /// The folder of the event files.
     #[arg(long, value_name = "DIR", default_value = "reports/events")]
     out: PathBuf,
@@ -69,22 +78,21 @@ impl Matrix {
         let specification = case::load(&self.spec.clone().unwrap_or_else(case::default_folder))
             .map_err(|error| format!("the specification cannot be read\n{error}"))?;
         let installer = Installer::from_env()?;
-        let releases = wanted(&self.releases, &installer)?;
+        let subjects = self.subjects(&installer)?;
         std::fs::create_dir_all(&self.out).map_err(|error| format!("--out {}: {error}", self.out.display()))?;
         let corpus = Corpus { seed: self.corpus_seed, programs: self.corpus };
+        let corpus = self.implementations.is_empty().then_some(corpus);
         let plan = Plan { specification: &specification, corpus, out: &self.out, limits: Limits::default() };
 
-        let queue: Mutex<VecDeque<&String>> = Mutex::new(releases.iter().collect());
-        let rows: Mutex<Vec<(String, Row)>> = Mutex::default();
+        let queue: Mutex<VecDeque<&Subject>> = Mutex::new(subjects.iter().collect());
+        let rows: Mutex<Vec<Row>> = Mutex::default();
         let failure: Mutex<Option<String>> = Mutex::default();
         let work = || {
             loop {
                 let next = queue.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).pop_front();
-                let Some(version) = next else { return };
-                match self.one(version, &installer, &plan) {
-                    Ok(row) => {
-                        rows.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push((version.clone(), row))
-                    }
+                let Some(subject) = next else { return };
+                match self.one(subject, &installer, &plan) {
+                    Ok(row) => rows.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(row),
                     Err(error) => {
                         // What cannot be written now will not be later.
                         queue.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clear();
@@ -102,29 +110,56 @@ impl Matrix {
             return Err(failure.into());
         }
         let rows = rows.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let green = rows.iter().filter(|(_, row)| row.is_green()).count();
-        print(&format!("{green} of {} releases conform; event files are in {}\n", rows.len(), self.out.display()));
+        let green = rows.iter().filter(|row| row.is_green()).count();
+        let what = if self.implementations.is_empty() { "releases" } else { "implementations" };
+        print(&format!("{green} of {} {what} conform; event files are in {}\n", rows.len(), self.out.display()));
         Ok(if green == rows.len() { Ending::Conforms } else { Ending::Differs })
     }
 
-    /// One release, from its installation to its row.
-    fn one(&self, version: &str, installer: &Installer, plan: &Plan<'_>) -> Result<Row, Failure> {
+    /// What is asked for, in its order.
+    fn subjects(&self, installer: &Installer) -> Result<Vec<Subject>, Failure> {
+        if self.implementations.is_empty() {
+            return Ok(wanted(&self.releases, installer)?.iter().map(|version| Subject::release(version)).collect());
+        }
+        let known: Vec<String> = implementations::known()?.into_iter().map(|known| known.name).collect();
+        let mut names: Vec<&String> = Vec::new();
+        for word in &self.implementations {
+            let named: Vec<&String> = known.iter().filter(|name| word == "all" || *name == word).collect();
+            if named.is_empty() {
+                return Err(format!("no implementation is called `{word}`: choose among {}", known.join(", ")).into());
+            }
+            names.extend(named);
+        }
+        names.dedup();
+        Ok(names.into_iter().map(|name| Subject::implementation(name)).collect())
+    }
+
+    /// One of them, from its installation to its row.
+    fn one(&self, subject: &Subject, installer: &Installer, plan: &Plan<'_>) -> Result<Row, Failure> {
         let started = Instant::now();
-        if let Some(row) = (!self.again).then(|| plan.done(version)).flatten() {
-            print(&line(version, &row, "done before"));
+        if let Some(row) = (!self.again).then(|| plan.done(subject)).flatten() {
+            print(&line(subject, &row, "done before"));
             return Ok(row);
         }
         let progress = if self.quiet { Progress::silent() } else { Progress::auto() };
-        let was_there = installer.find(Some(version)).is_ok();
-        let installed = installer.libtorch(Some(version), &progress);
-        let start = installed.map(|installed| Start::Adapter(CommandLine::new(installed.adapter)));
-        let mut counter = Counter::new(version, self.quiet);
-        let row = plan.run(version, start.map_err(|error| error.to_string()), |event| counter.hear(event))?;
+        let release = subject.version.as_deref();
+        let was_there = release.is_none_or(|version| installer.find(Some(version)).is_ok());
+        let start = match release {
+            Some(version) => installer
+                .libtorch(Some(version), &progress)
+                .map(|installed| Start::Adapter(CommandLine::new(installed.adapter)))
+                .map_err(|error| error.to_string()),
+            None => Named::parse("--implementations", &subject.given)
+                .map(|named| named.start)
+                .map_err(|error| error.to_string()),
+        };
+        let mut counter = Counter::new(subject, self.quiet);
+        let row = plan.run(subject, start, |event| counter.hear(event))?;
         counter.clear();
-        if self.prune || !(was_there || self.keep) {
+        if let Some(version) = release.filter(|_| self.prune || !(was_there || self.keep)) {
             installer.remove(version, &progress)?;
         }
-        print(&line(version, &row, &HumanDuration(started.elapsed()).to_string()));
+        print(&line(subject, &row, &HumanDuration(started.elapsed()).to_string()));
         Ok(row)
     }
 }
@@ -153,7 +188,7 @@ fn known(catalog: &Catalog) -> Vec<String> {
     here.rev().map(|release| release.version.clone()).collect()
 }
 
-fn line(version: &str, row: &Row, note: &str) -> String {
+fn line(subject: &Subject, row: &Row, note: &str) -> String {
     let told = match row {
         Row::NoData(reason) => format!("no data: {}", reason.lines().next().unwrap_or_default()),
         Row::Ran(tally) => {
@@ -169,12 +204,12 @@ fn line(version: &str, row: &Row, note: &str) -> String {
             )
         }
     };
-    format!("libtorch {version:8} {told} ({note})\n")
+    format!("{:17} {told} ({note})\n", subject.label())
 }
 
-/// How far a release is, for whoever waits: a line now and then, or one that is written over on a terminal.
+/// How far a run is, for whoever waits: a line now and then, or one that is written over on a terminal.
 struct Counter {
-    version: String,
+    label: String,
     of: u64,
     done: u64,
     shown: Instant,
@@ -182,15 +217,9 @@ struct Counter {
 }
 
 impl Counter {
-    fn new(version: &str, quiet: bool) -> Counter {
+    fn new(subject: &Subject, quiet: bool) -> Counter {
         let terminal = std::io::stderr().is_terminal();
-        Counter {
-            version: version.to_owned(),
-            of: 0,
-            done: 0,
-            shown: Instant::now(),
-            form: (!quiet).then_some(terminal),
-        }
+        Counter { label: subject.label(), of: 0, done: 0, shown: Instant::now(), form: (!quiet).then_some(terminal) }
     }
 
     fn hear(&mut self, event: &Event) {
@@ -205,7 +234,7 @@ impl Counter {
         let every = Duration::from_millis(if terminal { 200 } else { 15_000 });
         if self.shown.elapsed() >= every {
             self.shown = Instant::now();
-            let text = format!("libtorch {}: {} of {} programs", self.version, self.done, self.of);
+            let text = format!("{}: {} of {} programs", self.label, self.done, self.of);
             if terminal { eprint!("\r{text}") } else { eprintln!("{text}") }
         }
     }
@@ -237,7 +266,7 @@ mod tests {
 
     #[test]
     fn a_row_without_data_says_why() {
-        let text = line("2.0.1", &Row::NoData("it does not build\nat all".into()), "3 seconds");
+        let text = line(&Subject::release("2.0.1"), &Row::NoData("it does not build\nat all".into()), "3 seconds");
         assert_eq!(text, "libtorch 2.0.1    no data: it does not build (3 seconds)\n");
     }
 }

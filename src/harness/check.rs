@@ -83,8 +83,10 @@ pub fn check(
 
     let mut totals = Totals::default();
     let mut executed = BTreeSet::new();
+    let mut has_reference = false;
     for candidate in candidates {
         let hello = candidate.runner.hello();
+        has_reference |= hello.name == "reference";
         sink(&Event::Implementation(ImplementationReady {
             label: label(&hello),
             given: candidate.given.clone(),
@@ -113,19 +115,20 @@ pub fn check(
     }
     totals.unexecuted_clauses =
         clauses.into_iter().map(|clause| clause.id).filter(|clause| !executed.contains(clause)).collect();
-    totals.conforms = conforms(&totals);
+    totals.conforms = conforms(&totals, has_reference);
     sink(&Event::Finished(totals.clone()));
     totals
 }
 
-/// Nothing failed, every implementation did something, and every clause was executed somewhere.
-fn conforms(totals: &Totals) -> bool {
+/// Nothing failed, every implementation did something, and every clause was executed somewhere. Where the reference is
+/// not asked, which lacks nothing, a clause of which the others declare that they lack all is told of, and no fault.
+fn conforms(totals: &Totals, has_reference: bool) -> bool {
     let green = |tally: &Tally| {
         tally.failed == 0 && tally.passed > 0 && tally.corpus.as_ref().is_none_or(|corpus| corpus.differ == 0)
     };
     !totals.implementations.is_empty()
         && totals.implementations.iter().all(green)
-        && totals.unexecuted_clauses.is_empty()
+        && (totals.unexecuted_clauses.is_empty() || !has_reference)
 }
 
 fn stated(specification: &Specification, chosen: &[&Case]) -> Vec<ClauseStated> {
@@ -252,6 +255,10 @@ fn beside_control(control: &str, verdict: Option<&Verdict>) -> Verdict {
         Some(Verdict::Passed) => Verdict::Passed,
         // What is known to be refused wrongly takes the rejections with it that it would have stood up for.
         Some(known @ Verdict::Diverges { .. }) => known.clone(),
+        // Nor does what cannot be run stand up for anything.
+        Some(Verdict::Unsupported { what }) => {
+            Verdict::Unsupported { what: format!("the accepting case {control}, {what}") }
+        }
         _ => Verdict::Uncontrolled { control: control.to_owned() },
     }
 }
@@ -411,6 +418,9 @@ mod tests {
         let uncontrolled = Verdict::Uncontrolled { control: "c".to_owned() };
         assert_eq!(beside_control("c", Some(&Verdict::Passed)), Verdict::Passed);
         assert_eq!(beside_control("c", Some(&known)), known, "never as passed");
+        let unsupported = Verdict::Unsupported { what: "operation e".to_owned() };
+        let neither = Verdict::Unsupported { what: "the accepting case c, operation e".to_owned() };
+        assert_eq!(beside_control("c", Some(&unsupported)), neither);
         for other in [None, Some(Verdict::Failed { differences: Vec::new() }), Some(uncontrolled.clone())] {
             assert_eq!(beside_control("c", other.as_ref()), uncontrolled);
         }

@@ -1,5 +1,5 @@
-//! The whole specification and the seeded corpus on one release after the other, an event file for each. A release that
-//! cannot be run is a row without data. It must not know how a release is brought here.
+//! The whole specification, and the seeded corpus, on one release or other implementation after the other, an event file
+//! for each. What cannot be run is a row without data. It must not know how an implementation is brought here.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -11,12 +11,44 @@ use super::runner::Start;
 use crate::adapter::Limits;
 use crate::case::Specification;
 
-/// What is run on every release.
+/// What a row is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subject {
+    /// How the command line calls it.
+    pub given: String,
+    /// The name that its adapter must say.
+    pub name: String,
+    /// The version that its adapter must say, if that is known.
+    pub version: Option<String>,
+}
+
+impl Subject {
+    /// A release of libtorch.
+    pub fn release(version: &str) -> Subject {
+        let given = format!("libtorch@{version}");
+        Subject { given, name: "libtorch".to_owned(), version: Some(version.to_owned()) }
+    }
+
+    /// Another implementation, in the version that its pins say.
+    pub fn implementation(name: &str) -> Subject {
+        Subject { given: name.to_owned(), name: name.to_owned(), version: None }
+    }
+
+    /// How rows call it.
+    pub fn label(&self) -> String {
+        match &self.version {
+            Some(version) => format!("{} {version}", self.name),
+            None => self.name.clone(),
+        }
+    }
+}
+
+/// What is run on each of them.
 pub struct Plan<'a> {
     /// The cases.
     pub specification: &'a Specification,
     /// The generated programs after them.
-    pub corpus: Corpus,
+    pub corpus: Option<Corpus>,
     /// The folder of the event files.
     pub out: &'a Path,
     /// How long a program may take, and the like.
@@ -45,15 +77,15 @@ impl Row {
 }
 
 impl Plan<'_> {
-    /// The event file of a release.
-    pub fn file(&self, version: &str) -> PathBuf {
-        self.out.join(format!("libtorch-{version}.jsonl.gz"))
+    /// The event file of a subject.
+    pub fn file(&self, subject: &Subject) -> PathBuf {
+        self.out.join(format!("{}.jsonl.gz", subject.label().replace(' ', "-")))
     }
 
-    /// What an earlier run of the same plan has left of a release. One that had no data then is worth another try.
-    pub fn done(&self, version: &str) -> Option<Row> {
-        let read = file::read(&self.file(version)).ok()?;
-        let same = |event: &Event| matches!(event, Event::Started(started) if started.corpus == Some(self.corpus));
+    /// What an earlier run of the same plan has left of a subject. One that had no data then is worth another try.
+    pub fn done(&self, subject: &Subject) -> Option<Row> {
+        let read = file::read(&self.file(subject)).ok()?;
+        let same = |event: &Event| matches!(event, Event::Started(started) if started.corpus == self.corpus);
         if read.header.suite != self.specification.digest || !read.events.iter().any(same) {
             return None;
         }
@@ -63,14 +95,14 @@ impl Plan<'_> {
         }
     }
 
-    /// Runs a release that is started so, or could not be brought here for the reason given, and writes its event file.
+    /// Runs a subject that is started so, or could not be brought here for the reason given, and writes its event file.
     /// `each` hears of every event.
     ///
     /// # Errors
-    /// When the file cannot be written. Nothing that a release does is an error.
+    /// When the file cannot be written. Nothing that an implementation does is an error.
     pub fn run(
         &self,
-        version: &str,
+        subject: &Subject,
         start: Result<Start, String>,
         mut each: impl FnMut(&Event),
     ) -> Result<Row, FileError> {
@@ -81,8 +113,8 @@ impl Plan<'_> {
                 each(event);
                 told.push(event.clone());
             };
-            // A fault of ours with one release must not cost the others.
-            let ran = catch_unwind(AssertUnwindSafe(|| self.check(version, &start, tell)));
+            // A fault of ours with one of them must not cost the others.
+            let ran = catch_unwind(AssertUnwindSafe(|| self.check(subject, &start, tell)));
             let tally = ran.unwrap_or_else(|panic| Err(format!("broadcheck panicked: {}", text(panic.as_ref()))))?;
             events = told;
             Ok(tally)
@@ -90,37 +122,39 @@ impl Plan<'_> {
         let row = match result {
             Ok(tally) => Row::Ran(tally),
             Err(reason) => {
-                events = self.absent(version, &reason);
+                events = self.absent(subject, &reason);
                 Row::NoData(reason)
             }
         };
-        file::write_sharing(&self.file(version), &Header::now(&self.specification.digest), &events)?;
+        file::write_sharing(&self.file(subject), &Header::now(&self.specification.digest), &events)?;
         Ok(row)
     }
 
-    fn check(&self, version: &str, start: &Start, each: impl FnMut(&Event)) -> Result<Tally, String> {
+    fn check(&self, subject: &Subject, start: &Start, each: impl FnMut(&Event)) -> Result<Tally, String> {
         let runner = start.runner(&self.limits).map_err(|error| error.to_string())?;
-        let told = runner.hello().version;
+        let hello = runner.hello();
         // A mistaken adapter would be a whole column of wrong results.
-        if told.split('+').next() != Some(version) {
-            return Err(format!("the adapter for libtorch {version} says that it is libtorch {told}"));
+        let other = |version: &String| hello.version.split('+').next() != Some(version);
+        if subject.version.as_ref().is_some_and(other) || subject.version.is_none() && hello.name != subject.name {
+            let (wanted, name, version) = (subject.label(), hello.name, hello.version);
+            return Err(format!("the adapter for {wanted} says that it is {name} {version}"));
         }
-        let mut candidates = [Candidate::new(given(version), runner, self.specification)?];
+        let mut candidates = [Candidate::new(subject.given.clone(), runner, self.specification)?];
         let totals = check(self.specification, &self.specification.digest, &self.selection(), &mut candidates, each);
         totals.implementations.into_iter().next().ok_or_else(|| "nothing was run".to_owned())
     }
 
-    /// The events of a release that was not run: the plan, and why nothing came of it.
-    fn absent(&self, version: &str, reason: &str) -> Vec<Event> {
+    /// The events of a subject that was not run: the plan, and why nothing came of it.
+    fn absent(&self, subject: &Subject, reason: &str) -> Vec<Event> {
         let mut events = Vec::new();
         check(self.specification, &self.specification.digest, &self.selection(), &mut [], |event| {
             events.push(event.clone());
         });
         let absent = Event::Absent(Absent {
-            label: format!("libtorch {version}"),
-            given: given(version),
-            name: "libtorch".to_owned(),
-            version: version.to_owned(),
+            label: subject.label(),
+            given: subject.given.clone(),
+            name: subject.name.clone(),
+            version: subject.version.clone().unwrap_or_default(),
             reason: reason.to_owned(),
         });
         events.insert(events.len().saturating_sub(1), absent);
@@ -128,13 +162,8 @@ impl Plan<'_> {
     }
 
     fn selection(&self) -> Selection {
-        Selection { corpus: Some(self.corpus), ..Selection::default() }
+        Selection { corpus: self.corpus, ..Selection::default() }
     }
-}
-
-/// How the command line calls a release.
-fn given(version: &str) -> String {
-    format!("libtorch@{version}")
 }
 
 fn text(panic: &(dyn std::any::Any + Send)) -> String {

@@ -97,14 +97,7 @@ impl History {
             history.take(name, file, &mut totals)?;
         }
         history.run.totals = Some(totals);
-        let mut judged = vec![HashMap::new(); history.columns.len()];
-        let places: HashMap<&str, usize> =
-            history.columns.iter().enumerate().map(|(at, column)| (column.label.as_str(), at)).collect();
-        for (at, one) in history.run.judged.iter().enumerate() {
-            judged[places[one.implementation.as_str()]].insert(one.case.clone(), at);
-        }
-        history.judged = judged;
-        Ok(history)
+        Ok(History::of(history.run, history.columns))
     }
 
     fn take(&mut self, name: &str, file: &EventFile, totals: &mut Totals) -> Result<(), String> {
@@ -156,6 +149,33 @@ impl History {
             }
         }
         Ok(())
+    }
+
+    /// Some of the columns alone.
+    #[must_use]
+    pub fn part(&self, keep: impl Fn(&Column) -> bool) -> History {
+        let columns: Vec<Column> = self.columns.iter().filter(|column| keep(column)).cloned().collect();
+        let kept = |label: &str| columns.iter().any(|column| column.label == label);
+        let mut run = self.run.clone();
+        run.implementations.retain(|ready| kept(&ready.label));
+        run.judged.retain(|judged| kept(&judged.implementation));
+        run.generated.retain(|(label, _)| kept(label));
+        run.absent.retain(|absent| kept(&absent.label));
+        if let Some(totals) = &mut run.totals {
+            totals.implementations.retain(|tally| kept(&tally.implementation));
+        }
+        History::of(run, columns)
+    }
+
+    /// With the judgements found by column and case.
+    fn of(run: Run, columns: Vec<Column>) -> History {
+        let mut judged = vec![HashMap::new(); columns.len()];
+        let places: HashMap<&str, usize> =
+            columns.iter().enumerate().map(|(at, column)| (column.label.as_str(), at)).collect();
+        for (at, one) in run.judged.iter().enumerate() {
+            judged[places[one.implementation.as_str()]].insert(one.case.clone(), at);
+        }
+        History { run, columns, judged }
     }
 
     /// SHA-256 over the specification.

@@ -114,8 +114,13 @@ pub fn percent(part: usize, of: usize) -> String {
     format!("{:.1} %", (1000.0 * part as f64 / of as f64).floor() / 10.0)
 }
 
-/// A row for each theme: what stands before the `/` of the ids of cases.
+/// A row for each theme.
 fn themes(history: &History) -> Vec<Line> {
+    in_themes(history).into_iter().map(|(name, cases)| line(history, name, &cases)).collect()
+}
+
+/// The ids of cases by theme, which is what stands before their `/`.
+pub fn in_themes(history: &History) -> Vec<(&str, Vec<&str>)> {
     let mut themes: Vec<(&str, Vec<&str>)> = Vec::new();
     for case in history.cases() {
         let theme = case.id.split('/').next().unwrap_or_default();
@@ -124,7 +129,7 @@ fn themes(history: &History) -> Vec<Line> {
             None => themes.push((theme, vec![&case.id])),
         }
     }
-    themes.into_iter().map(|(name, cases)| line(history, name, &cases)).collect()
+    themes
 }
 
 fn clauses(history: &History) -> Vec<Line> {

@@ -5,6 +5,7 @@ pub mod changes;
 pub mod diff;
 mod documentation;
 pub mod history;
+mod implementations;
 pub mod json;
 pub mod junit;
 pub mod markdown;
@@ -19,13 +20,17 @@ pub mod text;
 /// # Errors
 /// When one of them cannot be drawn.
 pub fn files(history: &history::History) -> Result<Vec<(&'static str, String)>, String> {
-    Ok(vec![
-        ("documentation.md", documentation::render(history)),
-        ("matrix.md", matrix::render(history)),
-        ("index.html", page::render(history)?),
-        ("changes.svg", plot::render(history)?),
-        ("badge.svg", badge::render(history)),
-    ])
+    let others = implementations::others(history);
+    let releases = history.part(|column| !implementations::is_other(column));
+    let mut files = vec![
+        ("documentation.md", documentation::render(&releases)),
+        ("matrix.md", matrix::render(&releases)),
+        ("index.html", page::render(&releases, others.as_ref())?),
+        ("changes.svg", plot::render(&releases)?),
+        ("badge.svg", badge::render(&releases)),
+    ];
+    files.extend(others.map(|others| ("implementations.md", implementations::render(&others))));
+    Ok(files)
 }
 
 use std::collections::BTreeMap;

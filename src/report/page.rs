@@ -9,12 +9,13 @@ use serde::Serialize;
 use super::changes::show;
 use super::documentation::{self, Statement};
 use super::history::{Cell, History, Holds};
+use super::implementations::Others;
 use super::matrix::{percent, short_labels};
 use super::{is_failure, plot, template};
 use crate::harness::event::{Agreement, CaseStated, Drawing, Judged, Stated, Verdict};
 
 #[derive(Serialize)]
-struct Page {
+struct Page<'a> {
     range: String,
     suite: String,
     cases: usize,
@@ -25,6 +26,7 @@ struct Page {
     generated: Vec<Odd>,
     documents: Vec<(String, String)>,
     plot: Option<String>,
+    others: Option<&'a Others>,
     words: BTreeMap<&'static str, usize>,
     style: String,
     script: String,
@@ -124,7 +126,7 @@ struct Odd {
 ///
 /// # Errors
 /// When its plot cannot be drawn.
-pub fn render(history: &History) -> Result<String, String> {
+pub fn render(history: &History, others: Option<&Others>) -> Result<String, String> {
     let statements = documentation::statements(history);
     let labels = short_labels(history);
     let mut words = BTreeMap::from([("true", 0), ("false", 0), ("unseen", 0), ("changing", 0)]);
@@ -144,6 +146,7 @@ pub fn render(history: &History) -> Result<String, String> {
         statements: sections(history, &labels, statements),
         plot: if super::matrix::steps(history).is_empty() { None } else { Some(plot::render(history)?) },
         documents: history.documents().iter().map(|document| (document.id.clone(), document.title.clone())).collect(),
+        others,
         words,
         style: template::fill("page.css", ()),
         script: template::fill("page.js", ()),

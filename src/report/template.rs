@@ -11,6 +11,7 @@ const TEMPLATES: &[(&str, &str)] = &[
     ("changes.md", include_str!("templates/changes.md")),
     ("diff.md", include_str!("templates/diff.md")),
     ("documentation.md", include_str!("templates/documentation.md")),
+    ("implementations.md", include_str!("templates/implementations.md")),
     ("index.html", include_str!("templates/index.html")),
     ("matrix.md", include_str!("templates/matrix.md")),
     ("page.css", include_str!("templates/page.css")),

@@ -241,7 +241,8 @@ fn totals(run: &Run, text: &mut String) {
     let Some(totals) = &run.totals else { return };
     text.push('\n');
     for clause in &totals.unexecuted_clauses {
-        let _ = writeln!(text, "{BAD}no implementation executed a case of {clause}{BAD:#}");
+        let style = if totals.conforms { FAINT } else { BAD };
+        let _ = writeln!(text, "{style}no implementation executed a case of {clause}{style:#}");
     }
     let mut parts: Vec<String> = totals
         .implementations

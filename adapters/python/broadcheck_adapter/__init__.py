@@ -3,7 +3,7 @@
 An adapter calls `quiet()` before it imports its library, makes a `Library`, and hands it to `serve`.
 """
 
-from .library import VALUE_LIMIT, Library, Refusal, Reply, Sizes
+from .library import VALUE_LIMIT, Library, Refusal, Reply, Sizes, Unsupported
 from .server import answer, quiet, serve
 
-__all__ = ["VALUE_LIMIT", "Library", "Refusal", "Reply", "Sizes", "answer", "quiet", "serve"]
+__all__ = ["VALUE_LIMIT", "Library", "Refusal", "Reply", "Sizes", "Unsupported", "answer", "quiet", "serve"]

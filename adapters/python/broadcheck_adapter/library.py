@@ -19,6 +19,10 @@ class Refusal(Exception):
         self.kind = kind
 
 
+class Unsupported(Exception):
+    """A call that the library has no form of, in one of the texts that its `Library` lists as `unsupported`."""
+
+
 class Inexpressible(Exception):
     """A result that the protocol has no words for."""
 
@@ -63,9 +67,13 @@ class Library:
     build: str = ""
     capabilities: list = field(default_factory=list)
     lacks: list = field(default_factory=list)
+    # The texts of what only the call shows to be lacking.
+    unsupported: list = field(default_factory=list)
     # Collects the warnings of a step: a context manager that results in a list of texts.
     warnings: callable = None
     mistakes: tuple = MISTAKES
+    # The operations of which the library may end or destroy its process. A program with one runs in a copy of it.
+    apart: frozenset = frozenset()
 
     def hello(self):
         """What the harness is told."""
@@ -77,6 +85,7 @@ class Library:
             "dtypes": self.dtypes,
             "capabilities": self.capabilities,
             "lacks": self.lacks,
+            "unsupported": self.unsupported,
         }
 
 
@@ -113,6 +122,8 @@ def run_step(library, step, values, storages, first):
         outcome = {"value": value(library, result, storages, first)}
     except Missing as missing:
         result, outcome = None, {"blocked": missing.value}
+    except Unsupported as error:
+        result, outcome = None, {"unsupported": str(error)}
     except Inexpressible as error:
         result, outcome = None, {"failed": str(error)}
     except library.mistakes as error:

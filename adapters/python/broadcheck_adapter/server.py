@@ -2,12 +2,16 @@
 
 import json
 import os
+import signal
 import sys
 import traceback
 
 from .library import run
 
 PROTOCOL = 1
+
+# How long a program that runs apart may take, in seconds.
+APART = 5
 
 # Each of the libraries below those that are tested has a variable of its own for the size of its thread pool.
 THREADS = (
@@ -51,7 +55,8 @@ def answer(library, line):
         case {"hello": {"protocol": int()}}:
             return {"hello": {"protocol": PROTOCOL, "hello": library.hello()}}
         case {"run": {"seq": int(seq), "program": {"inputs": list(), "steps": list()} as program}}:
-            return {"ran": {"seq": seq, "reply": guarded(library, program)}}
+            alone = any(step["op"] in library.apart for step in program["steps"])
+            return {"ran": {"seq": seq, "reply": (apart if alone else guarded)(library, program)}}
     return {"error": {"message": "not a request: it is neither `hello` nor `run`"}}
 
 
@@ -63,3 +68,23 @@ def guarded(library, program):
         traceback.print_exc()
         failed = {"outcome": {"failed": f"{type(error).__name__}: {error}"}}
         return {"steps": [failed] * len(program["steps"])}
+
+
+def apart(library, program):
+    """The reply of a copy of this process, with which ends whatever the program does to memory. It has some seconds."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(APART)
+        with os.fdopen(writer, "w", encoding="utf-8") as pipe:
+            json.dump(guarded(library, program), pipe, allow_nan=False)
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader, encoding="utf-8") as pipe:
+        reply = pipe.read()
+    _, status = os.waitpid(child, 0)
+    if status == 0:
+        return json.loads(reply)
+    end = signal.Signals(os.WTERMSIG(status)) if os.WIFSIGNALED(status) else None
+    how = "came to no end" if end == signal.SIGALRM else f"ended its process with {end.name if end else 'an exit'}"
+    return {"steps": [{"outcome": {"failed": f"the library {how}"}}] * len(program["steps"])}

@@ -1,0 +1,195 @@
+//! Other libraries beside libtorch: `implementations.md`, and the same table in `index.html`.
+
+use serde::Serialize;
+
+use super::history::{Cell, Column, History, LIBRARY};
+use super::matrix::{in_themes, percent};
+use super::template;
+use crate::harness::event::{CaseStated, Judged, Verdict};
+
+/// What the libraries come to.
+#[derive(Clone, Debug, Serialize)]
+pub struct Others {
+    suite: String,
+    cases: usize,
+    labels: Vec<String>,
+    rows: Vec<Row>,
+    themes: Vec<Theme>,
+    lists: Vec<List>,
+}
+
+/// A library in numbers.
+#[derive(Clone, Debug, Serialize)]
+struct Row {
+    label: String,
+    date: String,
+    missing: Option<String>,
+    executed: usize,
+    passed: usize,
+    percent: String,
+    diverging: usize,
+    failed: usize,
+    unsupported: usize,
+    /// Cases that ran in other dtypes than their own, and which.
+    replaced: usize,
+    dtypes: String,
+    build: String,
+}
+
+/// The cases of a theme: in each library, the share that passed of those that it executed.
+#[derive(Clone, Debug, Serialize)]
+struct Theme {
+    name: String,
+    cases: usize,
+    cells: Vec<Share>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct Share {
+    percent: String,
+    passed: usize,
+    executed: usize,
+}
+
+/// The known divergences of a library, bugs first, then those of most cases.
+#[derive(Clone, Debug, Serialize)]
+struct List {
+    label: String,
+    name: String,
+    known: Vec<Known>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct Known {
+    id: String,
+    kind: String,
+    why: String,
+    cases: usize,
+    /// The smallest of them.
+    case: String,
+    program: String,
+    expected: String,
+    observed: String,
+}
+
+/// The libraries that are neither libtorch nor the reference; `None` if there is none. The newest libtorch stands beside
+/// them.
+pub fn others(history: &History) -> Option<Others> {
+    let newest = *history.releases().last()?;
+    let label = history.columns[newest].label.clone();
+    let history = history.part(|column| is_other(column) || column.label == label);
+    if !history.columns.iter().any(is_other) {
+        return None;
+    }
+    let columns = 0..history.columns.len();
+    Some(Others {
+        suite: history.suite()[..history.suite().len().min(12)].to_owned(),
+        cases: history.cases().len(),
+        labels: history.columns.iter().map(|column| column.label.clone()).collect(),
+        rows: columns.clone().map(|at| row(&history, at)).collect(),
+        themes: in_themes(&history).into_iter().map(|(name, cases)| theme(&history, name, &cases)).collect(),
+        lists: columns.filter(|at| is_other(&history.columns[*at])).map(|at| list(&history, at)).collect(),
+    })
+}
+
+/// Whether a column is neither a release of libtorch nor the reference.
+pub fn is_other(column: &Column) -> bool {
+    ![LIBRARY, "reference"].contains(&column.name.as_str())
+}
+
+/// The report.
+pub fn render(others: &Others) -> String {
+    template::fill("implementations.md", others)
+}
+
+fn row(history: &History, at: usize) -> Row {
+    let column = &history.columns[at];
+    let tally = column.came.clone().unwrap_or_default();
+    let executed = tally.passed + tally.failed + tally.diverging;
+    let judged = || history.cases().iter().filter_map(|case| history.judged(at, &case.id));
+    let mut pairs: Vec<String> =
+        judged().flat_map(|judged| &judged.replaced).map(|pair| format!("{} for {}", pair.to, pair.from)).collect();
+    pairs.sort_unstable();
+    pairs.dedup();
+    Row {
+        label: column.label.clone(),
+        date: column.header.date.split('T').next().unwrap_or_default().to_owned(),
+        missing: column.came.as_ref().err().cloned(),
+        executed,
+        passed: tally.passed,
+        percent: percent(tally.passed, executed),
+        diverging: tally.diverging,
+        failed: tally.failed,
+        unsupported: tally.unsupported,
+        replaced: judged().filter(|judged| !judged.replaced.is_empty()).count(),
+        dtypes: pairs.join(", "),
+        build: column.build.clone(),
+    }
+}
+
+fn theme(history: &History, name: &str, cases: &[&str]) -> Theme {
+    let share = |at: usize| {
+        let mut cell = Cell::default();
+        cases.iter().filter_map(|case| history.judged(at, case)).for_each(|judged| cell.add(judged));
+        Share { percent: percent(cell.passed, cell.executed), passed: cell.passed, executed: cell.executed }
+    };
+    Theme { name: name.to_owned(), cases: cases.len(), cells: (0..history.columns.len()).map(share).collect() }
+}
+
+fn list(history: &History, at: usize) -> List {
+    let mut known: Vec<(Known, usize)> = Vec::new();
+    for case in history.cases() {
+        let Some(judged) = history.judged(at, &case.id) else { continue };
+        let Verdict::Diverges { divergence, kind, why } = &judged.verdict else { continue };
+        let size = case.program.len();
+        let slot = match known.iter().position(|(one, _)| one.id == *divergence) {
+            Some(place) => place,
+            None => {
+                let kind = serde_json::to_value(kind).ok().and_then(|kind| kind.as_str().map(str::to_owned));
+                let (kind, why) = (kind.unwrap_or_default(), why.clone());
+                known.push((Known { why, ..Known::of(divergence, kind) }, usize::MAX));
+                known.len() - 1
+            }
+        };
+        let (one, smallest) = &mut known[slot];
+        one.cases += 1;
+        if size < *smallest {
+            *smallest = size;
+            one.show(case, judged);
+        }
+    }
+    known.sort_by_key(|(one, _)| (one.kind != "bug", std::cmp::Reverse(one.cases)));
+    let column = &history.columns[at];
+    let known = known.into_iter().map(|(one, _)| one).collect();
+    List { label: column.label.clone(), name: column.name.clone(), known }
+}
+
+impl Known {
+    fn of(id: &str, kind: String) -> Known {
+        let nothing = String::new;
+        Known {
+            id: id.to_owned(),
+            kind,
+            why: nothing(),
+            cases: 0,
+            case: nothing(),
+            program: nothing(),
+            expected: nothing(),
+            observed: nothing(),
+        }
+    }
+
+    /// Takes a case for the example.
+    fn show(&mut self, case: &CaseStated, judged: &Judged) {
+        self.case.clone_from(&case.id);
+        self.program = case.program.lines().collect::<Vec<_>>().join("; ");
+        let first = case.expected.iter().find(|stated| {
+            let seen = judged.outcome.iter().find(|seen| seen.value == stated.value);
+            seen.is_none_or(|seen| seen.outcome != stated.outcome)
+        });
+        let Some(stated) = first.or(case.expected.first()) else { return };
+        let observed = judged.outcome.iter().find(|seen| seen.value == stated.value).map(|seen| seen.outcome.as_str());
+        self.expected = format!("{} = {}", stated.value, stated.outcome);
+        self.observed = observed.unwrap_or("no answer").to_owned();
+    }
+}
