@@ -87,4 +87,6 @@ def apart(library, program):
         return json.loads(reply)
     end = signal.Signals(os.WTERMSIG(status)) if os.WIFSIGNALED(status) else None
     how = "came to no end" if end == signal.SIGALRM else f"ended its process with {end.name if end else 'an exit'}"
-    return {"steps": [{"outcome": {"failed": f"the library {how}"}}] * len(program["steps"])}
+    # What it did to the inputs ended with it.
+    inputs = [{name: given[name] for name in ("dtype", "shape", "data")} for given in program["inputs"]]
+    return {"steps": [{"outcome": {"failed": f"the library {how}"}}] * len(program["steps"]), "inputs": inputs}
