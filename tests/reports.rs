@@ -4,12 +4,16 @@
 
 mod common;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
+use broadcheck::adapter::{Hello, Implementation};
 use broadcheck::harness::check::{Selection, check};
+use broadcheck::harness::divergence::{self, Divergence};
 use broadcheck::harness::event::file::{self, EventFile, Header, SUITE_FILE};
-use broadcheck::harness::event::{Absent, Came, Corpus, Event, Verdict};
+use broadcheck::harness::event::{Absent, Agreement, Came, Corpus, Event, Verdict};
+use broadcheck::reference::Reference;
 use broadcheck::report::changes::{Kind, between};
 use broadcheck::report::history::History;
 use broadcheck::report::{self, diff};
@@ -46,6 +50,38 @@ fn the_checked_in_reports_come_out_of_the_checked_in_events() {
             !text.contains("/tmp/") && !text.contains(concat!("/ro", "ot/")),
             "{name} names a place of one machine"
         );
+    }
+}
+
+/// Every difference of other releases that is explained is there, in the cases and, where a signature says so, in generated
+/// programs: an explanation of nothing is out of date.
+#[test]
+fn what_other_releases_do_otherwise_is_seen_in_their_events() {
+    let hello = Hello { name: "libtorch".to_owned(), ..Reference.hello() };
+    let changes = divergence::load(&hello, &SPECIFICATION).unwrap();
+    let (mut in_cases, mut in_programs) = (BTreeSet::new(), BTreeSet::new());
+    for (_, file) in kept(&reports().join("events")) {
+        for event in file.events {
+            match event {
+                Event::Judged(judged) => {
+                    if let Verdict::Diverges { divergence, .. } = judged.verdict {
+                        in_cases.insert(divergence);
+                    }
+                }
+                Event::Generated(generated) => {
+                    if let Agreement::Known { divergence } = generated.verdict {
+                        in_programs.insert(divergence);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    let changes: Vec<_> = changes.iter().filter(|divergence| divergence.kind == divergence::Kind::Changed).collect();
+    assert!(changes.len() > 50, "{}", changes.len());
+    for Divergence { id, signature, .. } in changes {
+        assert!(in_cases.contains(id), "{id} is seen in no case");
+        assert!(signature.is_empty() || in_programs.contains(id), "{id} is seen in no generated program");
     }
 }
 
