@@ -31,9 +31,9 @@ Examples:
 
 Exit codes: 0 conforms, 1 does not conform, 2 could not run.")]
 pub struct Check {
-    /// reference, libtorch, libtorch@VERSION, or the command of an adapter; may be given more than once
-    /// [default: reference and libtorch]. libtorch@VERSION+LEVEL keeps libtorch to the vector instructions of a LEVEL:
-    /// default, avx2, avx512.
+    /// reference, libtorch, libtorch@VERSION, a name that `broadcheck impl list` prints, or the command of an adapter; may
+    /// be given more than once [default: reference and libtorch]. Variables may stand before it, as in a shell:
+    /// 'ATEN_CPU_CAPABILITY=default libtorch'.
     #[arg(long = "impl", value_name = "NAME|CMD")]
     implementations: Vec<String>,
     /// Only the cases of this clause; may be given more than once.

@@ -1,5 +1,6 @@
-//! NumPy, as `--impl numpy` has it: installed from its pins into the cache, then against the whole specification. What it
-//! does otherwise is in `adapters/numpy/divergences.yaml`, exactly so. And the skeletons that `new-adapter` writes.
+//! Other libraries, one in Python and one for Node, as `--impl` has them: installed from their pins into the cache, then
+//! against the whole specification. What they do otherwise is in their `divergences.yaml`, exactly so, and snippets in
+//! their own language show it. And the skeletons that `new-adapter` writes.
 #![cfg(feature = "cli")]
 
 use std::path::Path;
@@ -27,15 +28,35 @@ fn ended(report: &Value, how: &str) -> Vec<String> {
     cases.iter().filter(of).map(|case| case["id"].as_str().expect("an id").to_owned()).collect()
 }
 
+/// Runs the specification on a library, which may be wrong as it is known to be, and in no other way.
+fn differs_only_where_it_is_known_to(name: &str, least: usize) {
+    let output = broadcheck(&["check", "--impl", name, "--format", "json"], here());
+    let report: Value = serde_json::from_slice(&output.stdout).expect("a report");
+    for how in ["broken", "failed", "uncontrolled"] {
+        assert_eq!(ended(&report, how), [""; 0], "{name}: {how}");
+    }
+    let (passed, pinned) = (ended(&report, "passed").len(), ended(&report, "diverges").len());
+    assert!(passed > least && pinned > 100, "{passed} passed, {pinned} diverge");
+    assert_eq!(output.status.code(), Some(0), "{name}");
+}
+
 #[test]
 fn numpy_differs_only_where_it_is_known_to() {
-    let output = broadcheck(&["check", "--impl", "numpy", "--format", "json"], here());
-    let report: Value = serde_json::from_slice(&output.stdout).expect("a report");
-    assert_eq!(ended(&report, "broken"), [""; 0]);
-    assert_eq!(ended(&report, "failed"), [""; 0]);
-    assert_eq!(ended(&report, "uncontrolled"), [""; 0]);
-    let (passed, pinned) = (ended(&report, "passed").len(), ended(&report, "diverges").len());
-    assert!(passed > 1000 && pinned > 100, "{passed} passed, {pinned} diverge");
+    differs_only_where_it_is_known_to("numpy", 1000);
+}
+
+#[test]
+fn tfjs_differs_only_where_it_is_known_to() {
+    differs_only_where_it_is_known_to("tfjs", 400);
+}
+
+#[test]
+fn snippets_print_what_they_say() {
+    let mut python = Command::new(std::env::var_os("BROADCHECK_PYTHON").unwrap_or_else(|| "python3".into()));
+    python.arg(here().join("adapters").join("snippets.py"));
+    let output = python.args(["--broadcheck", env!("CARGO_BIN_EXE_broadcheck"), "numpy", "tfjs"]).output().unwrap();
+    let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && said.contains("numpy: 41 snippets, 0 faults"), "{said}");
 }
 
 #[test]

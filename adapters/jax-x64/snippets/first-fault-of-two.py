@@ -1,0 +1,10 @@
+import jax
+import jax.numpy as jnp
+
+jax.config.update("jax_enable_x64", True)
+
+try:
+    jnp.array([True, False]) - jnp.array([True, False, True])
+except TypeError as error:
+    print(error)
+# prints: sub got incompatible shapes for broadcasting: (2,), (3,).

@@ -1,0 +1,10 @@
+import jax
+import jax.numpy as jnp
+
+jax.config.update("jax_enable_x64", True)
+
+try:
+    jnp.squeeze(jnp.ones((1, 3)), axis=1)
+except ValueError as error:
+    print(error)
+# prints: cannot select an axis to squeeze out which has size not equal to one, got shape=(1, 3) and dimensions=(1,)

@@ -1,0 +1,267 @@
+"""The operation table, as far as JAX has it. JAX's arrays do not change, so there is nothing in place and no `out=`.
+
+An operation is a function of `jax.numpy` or `jax.scipy.special` and nothing made of several. Numbers stay Python's, so
+that JAX promotes them weakly, as it does for its users.
+"""
+
+import operator
+import platform
+import re
+import sys
+import warnings
+
+import jax
+import jax.numpy as jnp
+import jax.scipy.special as special
+import numpy as np
+
+from broadcheck_adapter import VALUE_LIMIT, Library, Reply, Sizes
+
+DTYPES = ["bool", "uint8", "int8", "int16", "int32", "float16", "bfloat16", "float32", "complex64"]
+WIDE = ["int64", "float64", "complex128"]
+
+
+def binary(function):
+    """A function of two operands, whose other parameters keep their defaults."""
+    return lambda left, right, *_defaults: function(left, right)
+
+
+def axes(dim):
+    return tuple(dim) if isinstance(dim, list) else dim
+
+
+def reduction(function):
+    """A reduction with axes, `keepdims` and perhaps a dtype."""
+
+    def call(array, dim, keepdim, dtype=None):
+        typed = {} if dtype is None else {"dtype": dtype}
+        return function(array, axis=axes(dim), keepdims=keepdim, **typed)
+
+    return call
+
+
+def spread(function):
+    """A variance. Without a correction it is JAX's own default, which is another than PyTorch's."""
+
+    def call(array, dim, correction, keepdim, _unbiased):
+        given = {} if correction is None else {"correction": correction}
+        return function(array, axis=axes(dim), keepdims=keepdim, **given)
+
+    return call
+
+
+def closeness(function):
+    return lambda a, b, rtol, atol, nan: function(a, b, rtol=rtol, atol=atol, equal_nan=nan)
+
+
+def truth(function):
+    """A function that answers with an array of no dimensions where PyTorch answers with a bool."""
+    return lambda *arguments: bool(function(*arguments))
+
+
+def by_tensors(indices):
+    return tuple(slice(None) if index is None else index for index in indices)
+
+
+def index_put(array, indices, values, accumulate):
+    place = array.at[by_tensors(indices)]
+    return place.add(values) if accumulate else place.set(values)
+
+
+def norm(array, order, dim, keepdim, _dtype):
+    return jnp.linalg.vector_norm(array, axis=axes(dim), keepdims=keepdim, ord=order)
+
+
+BINARY = {
+    "add": jnp.add,
+    "sub": jnp.subtract,
+    "mul": jnp.multiply,
+    "div": jnp.true_divide,
+    "eq": jnp.equal,
+    "ne": jnp.not_equal,
+    "lt": jnp.less,
+    "le": jnp.less_equal,
+    "gt": jnp.greater,
+    "ge": jnp.greater_equal,
+    "maximum": jnp.maximum,
+    "minimum": jnp.minimum,
+    "fmax": jnp.fmax,
+    "fmin": jnp.fmin,
+    "bitwise_and": jnp.bitwise_and,
+    "bitwise_or": jnp.bitwise_or,
+    "bitwise_xor": jnp.bitwise_xor,
+    "bitwise_left_shift": jnp.left_shift,
+    "bitwise_right_shift": jnp.right_shift,
+    "gcd": jnp.gcd,
+    "lcm": jnp.lcm,
+    "logical_and": jnp.logical_and,
+    "logical_or": jnp.logical_or,
+    "logical_xor": jnp.logical_xor,
+    "floor_divide": jnp.floor_divide,
+    "remainder": jnp.remainder,
+    "fmod": jnp.fmod,
+    "hypot": jnp.hypot,
+    "pow": jnp.power,
+    "float_power": jnp.float_power,
+    "atan2": jnp.arctan2,
+    "copysign": jnp.copysign,
+    "nextafter": jnp.nextafter,
+    "heaviside": jnp.heaviside,
+    "ldexp": jnp.ldexp,
+    "logaddexp": jnp.logaddexp,
+    "logaddexp2": jnp.logaddexp2,
+    "xlogy": special.xlogy,
+    "special_xlog1py": special.xlog1py,
+    "special_zeta": special.zeta,
+    "igamma": special.gammainc,
+    "igammac": special.gammaincc,
+}
+
+OPERATIONS = {name: binary(function) for name, function in BINARY.items()} | {
+    "clamp": jnp.clip,
+    "clamp_min": lambda array, low: jnp.clip(array, min=low),
+    "clamp_max": lambda array, high: jnp.clip(array, max=high),
+    "where": jnp.where,
+    "isclose": closeness(jnp.isclose),
+    "allclose": truth(closeness(jnp.allclose)),
+    "equal": truth(jnp.array_equal),
+    "expand": jnp.broadcast_to,
+    "expand_as": lambda array, other: jnp.broadcast_to(array, other.shape),
+    "broadcast_to": jnp.broadcast_to,
+    "broadcast_tensors": lambda arrays: jnp.broadcast_arrays(*arrays),
+    "broadcast_shapes": lambda shapes: Sizes(jnp.broadcast_shapes(*map(axes, shapes))),
+    "unsqueeze": jnp.expand_dims,
+    "transpose": jnp.swapaxes,
+    "swapaxes": jnp.swapaxes,
+    "swapdims": jnp.swapaxes,
+    "permute": jnp.transpose,
+    "movedim": jnp.moveaxis,
+    "moveaxis": jnp.moveaxis,
+    "squeeze": lambda array, dim: jnp.squeeze(array, axis=axes(dim)),
+    "flatten": lambda array, *_defaults: jnp.ravel(array),
+    "reshape": jnp.reshape,
+    # Arrays do not change, so that nothing tells a view from a copy.
+    "view": jnp.reshape,
+    "index": operator.getitem,
+    "index.Tensor": lambda array, indices: array[by_tensors(indices)],
+    "index_put": index_put,
+    "masked_select": operator.getitem,
+    "index_select": lambda array, dim, index: jnp.take(array, index, axis=dim),
+    "take_along_dim": lambda array, index, dim: jnp.take_along_axis(array, index, axis=dim),
+    "clone": jnp.copy,
+    "item": lambda array: array.item(),
+    "einsum": lambda equation, arrays: jnp.einsum(equation, *arrays),
+    "matmul": jnp.matmul,
+    "dot": jnp.dot,
+    "vdot": jnp.vdot,
+    "outer": jnp.outer,
+    "inner": jnp.inner,
+    "tensordot": lambda left, right, *dims: jnp.tensordot(left, right, axes=dims),
+    "kron": jnp.kron,
+    "linalg_vecdot": lambda left, right, dim: jnp.linalg.vecdot(left, right, axis=dim),
+    "linalg_cross": lambda left, right, dim: jnp.linalg.cross(left, right, axis=dim),
+    "linalg_solve": lambda left, right, _side: jnp.linalg.solve(left, right),
+    "linalg_vector_norm": norm,
+    "sum": reduction(jnp.sum),
+    "nansum": reduction(jnp.nansum),
+    "mean": reduction(jnp.mean),
+    "prod": reduction(jnp.prod),
+    "amax": reduction(jnp.max),
+    "amin": reduction(jnp.min),
+    "all": reduction(jnp.all),
+    "any": reduction(jnp.any),
+    "logsumexp": reduction(special.logsumexp),
+    "argmax": reduction(jnp.argmax),
+    "argmin": reduction(jnp.argmin),
+    "var": spread(jnp.var),
+    "std": spread(jnp.std),
+}
+
+ARGUMENTS = {
+    ("add", "alpha"): "JAX's add has no factor",
+    ("sub", "alpha"): "JAX's subtract has no factor",
+    ("div", "rounding_mode"): "JAX's divide has no rounding mode",
+    ("flatten", "start_dim"): "JAX's ravel flattens all dimensions",
+    ("flatten", "end_dim"): "JAX's ravel flattens all dimensions",
+    ("var", "unbiased"): "JAX's var has no such switch",
+    ("std", "unbiased"): "JAX's std has no such switch",
+    ("linalg_solve", "left"): "JAX's solve has no such switch",
+    ("linalg_vector_norm", "dtype"): "JAX's vector_norm has no dtype",
+}
+
+# Texts of exceptions, with the classes of what they refuse. The first that fits counts; a name before the colon limits
+# it to an operation.
+CLASSES = [
+    (re.compile(pattern), kind)
+    for pattern, kind in [
+        (r"^(broadcast_to|expand|expand_as): (Incompatible types|Cannot broadcast to shape with fewer)", "expand"),
+        (r"every element be nonnegative|Only non-negative indices", "impossible-size"),
+        (r"RESOURCE_EXHAUSTED|array is too big|number of dimensions must be within", "impossible-size"),
+        (r"contracting dimensions to be distinct", "dimension"),
+        (r"contracting dimensions to have the same shape|inconsistent size for core dimension", "product-shape"),
+        (r"axes must match|Invalid shapes for solve|at least two dimensional|must have ndim at least", "product-shape"),
+        (r"Both input arrays must be", "product-shape"),
+        (r"Output character|Invalid Ellipses|^einsum: Character", "einsum-equation"),
+        (r"^einsum: ", "einsum-operand"),
+        (r"ncompatible (shapes|types)|boolean index did not match", "size-mismatch"),
+        (r"does not accept dtype|must be integers|complex[- ]value|not supported for input types", "dtype"),
+        (r"must have integer or boolean type|must be of integer type|Unsupported dtype", "dtype"),
+        (r"negative powers|axes lists to have equal length|slice step", "argument"),
+        (r"cannot reshape|one unknown axis size|new_sizes must all be positive|modulo by zero", "view"),
+        (r"out of bounds|out of range|[Tt]oo many indices|duplicate value|not unique|isn't a permutation", "dimension"),
+        (r"empty axis|empty sequence|zero-size array|same number of dimensions|if axis=None", "dimension"),
+        (r"select an axis to squeeze", "dimension"),
+        (r"convert an array of size 1", "item-count"),
+    ]
+]  # fmt: skip
+
+
+def classify(error, op):
+    """What kind of refusal an exception is."""
+    text = f"{op}: {error}"
+    return next((kind for pattern, kind in CLASSES if pattern.search(text)), None)
+
+
+def make(dtype, shape, data, _requires_grad):
+    return jnp.asarray(np.frombuffer(data, dtype=jnp.dtype(dtype)).reshape(shape))
+
+
+def read(array):
+    # NumPy has no more than 64 dimensions, and wants to count the bytes of what is empty, too.
+    small = array.size * array.dtype.itemsize <= VALUE_LIMIT
+    data = np.asarray(array if array.ndim <= 64 else array.ravel()).tobytes() if small and array.size else b""
+    return Reply(array.dtype.name, list(array.shape), data)
+
+
+def computed(function):
+    """A function whose result is there when it returns: JAX does not wait, and an error would be another step's."""
+
+    def call(_form, _out, *arguments):
+        return jax.block_until_ready(function(*arguments))
+
+    return call
+
+
+def library(wide):
+    """JAX, whichever this Python has, with or without 64 bits."""
+    warnings.simplefilter("ignore")
+    immutable = "JAX's arrays do not change"
+    lacks = [{"op": op, "argument": argument, "why": why} for (op, argument), why in ARGUMENTS.items()]
+    lacks += [{"form": "in_place", "why": immutable}, {"form": "out", "why": immutable}]
+    if not wide:
+        lacks += [{"dtype": dtype, "why": "JAX has 64 bits only where jax_enable_x64 is set"} for dtype in WIDE]
+    python = f"Python {platform.python_version()} on {sys.platform} {platform.machine()}"
+    return Library(
+        name="jax-x64" if wide else "jax",
+        version=jax.__version__,
+        build=f"{jax.default_backend()}, jaxlib {jax.lib.__version__}; {python}",
+        dtypes=DTYPES + (WIDE if wide else []),
+        ops={name: computed(function) for name, function in OPERATIONS.items()},
+        make=make,
+        read=read,
+        is_tensor=lambda value: isinstance(value, jax.Array),
+        classify=classify,
+        lacks=lacks,
+        # LAPACK's functions raise a NotImplementedError for the dtypes that they do not have.
+        mistakes=(NameError, AttributeError, KeyError, AssertionError, ImportError),
+    )

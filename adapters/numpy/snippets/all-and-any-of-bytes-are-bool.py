@@ -1,0 +1,4 @@
+import numpy as np
+
+print(np.all(np.array([1, 0], dtype=np.uint8)).dtype)
+# prints: bool

@@ -1,0 +1,281 @@
+"""The operation table, as far as ONNX has it, each operation a model of one node on ONNX Runtime's CPU provider.
+
+An operation is a node type and nothing made of several. What a node takes as inputs are tensors, never numbers.
+"""
+
+import platform
+import re
+import resource
+import sys
+from functools import cache
+
+import numpy as np
+import onnxruntime
+from onnx import TensorProto, helper
+
+from broadcheck_adapter import VALUE_LIMIT, Library, Reply, Unsupported
+
+# The newest that this release of ONNX Runtime takes.
+OPSET, IR = 26, 13
+
+TYPES = {
+    "bool": TensorProto.BOOL,
+    "uint8": TensorProto.UINT8,
+    "int8": TensorProto.INT8,
+    "int16": TensorProto.INT16,
+    "int32": TensorProto.INT32,
+    "int64": TensorProto.INT64,
+    "float16": TensorProto.FLOAT16,
+    "float32": TensorProto.FLOAT,
+    "float64": TensorProto.DOUBLE,
+}
+
+# What a machine has of memory shall not decide what is refused.
+MEMORY = 16 << 30
+
+NUMBERS = "an input of an ONNX node is a tensor, and no number"
+NORMS = "ONNX has norms of the orders 1 and 2"
+ONE_AXIS = "ArgMax and ArgMin have one axis, and none is the first"
+NORM_NODES = {1: "ReduceL1", 2: "ReduceL2"}
+
+
+class Refused(Exception):
+    """What ONNX Runtime says, without the place in its sources."""
+
+
+@cache
+def session(node, inputs, result, attributes):
+    """A model of that node. `inputs` has the dtype and the rank of each; None is an optional one that is left out."""
+    names = ["" if given is None else f"x{at}" for at, given in enumerate(inputs)]
+    shown = [
+        helper.make_tensor_value_info(name, TYPES[given[0]], [None] * given[1])
+        for name, given in zip(names, inputs)
+        if given is not None
+    ]
+    results = [helper.make_tensor_value_info("y", TYPES[result], None)]
+    graph = helper.make_graph([helper.make_node(node, names, ["y"], **dict(attributes))], "graph", shown, results)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.log_severity_level = 4
+    return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+
+
+def run(node, *inputs, result=None, **attributes):
+    """The result of a node. Its dtype is that of the first input unless told."""
+    if not all(given is None or isinstance(given, np.ndarray) for given in inputs):
+        raise Unsupported(NUMBERS)
+    while inputs[-1] is None:
+        inputs = inputs[:-1]
+    kinds = tuple(None if given is None else (given.dtype.name, given.ndim) for given in inputs)
+    listed = tuple((name, tuple(each) if isinstance(each, list) else each) for name, each in attributes.items())
+    try:
+        made = session(node, kinds, result or kinds[0][0], listed)
+        (found,) = made.run(None, {f"x{at}": given for at, given in enumerate(inputs) if given is not None})
+    except Exception as error:
+        if not type(error).__module__.startswith("onnxruntime"):
+            raise
+        raise Refused(message(str(error))) from None
+    return np.asarray(found)
+
+
+# How a message begins: with a code, the node, and the function in the sources that says it.
+BEGINNING = re.compile(
+    r"^("
+    r"\[ONNXRuntimeError\] : \d+ : [A-Z_]+ : "
+    r"|Non-zero status code returned while running .*?Status Message: ?"
+    r"|This is an invalid model\. "
+    r"|Exception during (loading|initialization): "
+    r"|Node \(\) Op \(\w+\) "
+    r"|/\S+:\d+ .*?\)( const)?( \[with [^]]*\])? "
+    r"|\w+\.(h|cc):\d+ \S+ "
+    r")"
+)
+
+
+def message(whole):
+    text = whole = " ".join(whole.split())
+    while (rest := BEGINNING.sub("", text)) != text:
+        text = rest
+    return text or whole
+
+
+def sizes(numbers):
+    return np.array(numbers, dtype=np.int64)
+
+
+def elementwise(node, result=None, **attributes):
+    return lambda left, right, *_defaults: run(node, left, right, result=result, **attributes)
+
+
+def where(condition, left, right):
+    """`Where`, whose result has the dtype of what it chooses from."""
+    return run("Where", condition, left, right, result=left.dtype.name if isinstance(left, np.ndarray) else "float32")
+
+
+def gemm(summand, left, right, beta, alpha):
+    return run("Gemm", left, right, summand, alpha=float(alpha), beta=float(beta))
+
+
+def einsum(equation, operands):
+    return run("Einsum", *operands, equation=equation)
+
+
+def transpose(array, order):
+    return run("Transpose", array, perm=order)
+
+
+def axes(dim):
+    return None if dim is None else sizes(dim if isinstance(dim, list) else [dim])
+
+
+def reduction(node):
+    return lambda array, dim, keepdim, _dtype=None: run(node, array, axes(dim), keepdims=int(keepdim))
+
+
+def position(node):
+    def call(array, dim, keepdim):
+        if dim is None:
+            raise Unsupported(ONE_AXIS)
+        return run(node, array, axis=dim, keepdims=int(keepdim), result="int64")
+
+    return call
+
+
+def norm(array, order, dim, keepdim, _dtype):
+    if order not in NORM_NODES:
+        raise Unsupported(NORMS)
+    return run(NORM_NODES[order], array, axes(dim), keepdims=int(keepdim))
+
+
+OPERATIONS = {
+    "add": elementwise("Add"),
+    "sub": elementwise("Sub"),
+    "mul": elementwise("Mul"),
+    "div": elementwise("Div"),
+    "remainder": elementwise("Mod", fmod=0),
+    "fmod": elementwise("Mod", fmod=1),
+    "pow": elementwise("Pow"),
+    "maximum": elementwise("Max"),
+    "minimum": elementwise("Min"),
+    "eq": elementwise("Equal", "bool"),
+    "lt": elementwise("Less", "bool"),
+    "le": elementwise("LessOrEqual", "bool"),
+    "gt": elementwise("Greater", "bool"),
+    "ge": elementwise("GreaterOrEqual", "bool"),
+    "logical_and": elementwise("And", "bool"),
+    "logical_or": elementwise("Or", "bool"),
+    "logical_xor": elementwise("Xor", "bool"),
+    "bitwise_and": elementwise("BitwiseAnd"),
+    "bitwise_or": elementwise("BitwiseOr"),
+    "bitwise_xor": elementwise("BitwiseXor"),
+    "bitwise_left_shift": elementwise("BitShift", direction="LEFT"),
+    "bitwise_right_shift": elementwise("BitShift", direction="RIGHT"),
+    "prelu": elementwise("PRelu"),
+    "where": where,
+    "clamp": lambda array, low, high: run("Clip", array, low, high),
+    "expand": lambda array, size: run("Expand", array, sizes(size)),
+    "broadcast_to": lambda array, size: run("Expand", array, sizes(size)),
+    "reshape": lambda array, size: run("Reshape", array, sizes(size), allowzero=1),
+    "unsqueeze": lambda array, dim: run("Unsqueeze", array, sizes([dim])),
+    "squeeze": lambda array, dim: run("Squeeze", array, axes(dim)),
+    "permute": transpose,
+    "clone": lambda array: run("Identity", array),
+    "index_select": lambda array, dim, index: run("Gather", array, index, axis=dim),
+    "gather": lambda array, dim, index: run("GatherElements", array, index, axis=dim),
+    "scatter": lambda array, dim, index, source: run("ScatterElements", array, index, source, axis=dim),
+    "matmul": elementwise("MatMul"),
+    "addmm": gemm,
+    "einsum": einsum,
+    "sum": reduction("ReduceSum"),
+    "mean": reduction("ReduceMean"),
+    "prod": reduction("ReduceProd"),
+    "amax": reduction("ReduceMax"),
+    "amin": reduction("ReduceMin"),
+    "logsumexp": reduction("ReduceLogSumExp"),
+    "argmax": position("ArgMax"),
+    "argmin": position("ArgMin"),
+    "linalg_vector_norm": norm,
+}
+
+ARGUMENTS = {
+    ("add", "alpha"): "ONNX's Add has no factor",
+    ("sub", "alpha"): "ONNX's Sub has no factor",
+    ("div", "rounding_mode"): "ONNX's Div has no rounding mode",
+    ("sum", "dtype"): "ONNX's ReduceSum has no dtype",
+    ("mean", "dtype"): "ONNX's ReduceMean has no dtype",
+    ("prod", "dtype"): "ONNX's ReduceProd has no dtype",
+    ("linalg_vector_norm", "dtype"): "ONNX's ReduceL1 and ReduceL2 have no dtype",
+}
+
+DTYPES = {
+    "bfloat16": "ONNX Runtime's CPU provider computes nothing in bfloat16",
+    "complex64": "ONNX Runtime has no complex tensors",
+    "complex128": "ONNX Runtime has no complex tensors",
+}
+
+CLASSES = [
+    (re.compile(pattern), kind)
+    for pattern, kind in [
+        (r"Type Error|Could not find an implementation|fmod was false", "dtype"),
+        (r"Failed to allocate|storage size|shape\.Size\(\)|Integer overflow", "impossible-size"),
+        (r"too many elements|too big|number of dimensions must be", "impossible-size"),
+        (r"Integer modulo by zero", "zero-division"),
+        (r"invalid expand shape", "expand"),
+        (r"^reshape: ", "view"),
+        (r"not in valid range|'axis' must be|Dimension of input", "dimension"),
+        (r"Invalid attribute perm|repeated value|perm size", "dimension"),
+        (r"element out of data bounds|Out of range value in index|must have rank >= |GatherElements op", "dimension"),
+        (r"Indices (and|vs) updates", "dimension"),
+        (r"^(matmul|addmm): .*([Dd]imension mismatch|wrong rank|expected to have rank)", "product-shape"),
+        (r"Invalid bias shape", "expand"),
+        (r"^einsum: .*(could not be broadcast|Rank of input|match the operands|too many subscript)", "einsum-operand"),
+        (r"^einsum: .*(incompatible|same)", "einsum-operand"),
+        (r"^einsum: ", "einsum-equation"),
+        (r"cannot broadcast|Attempting to broadcast|Can broadcast|broadcasted dimensions", "size-mismatch"),
+        (r"should be a scalar", "argument"),
+    ]
+]  # fmt: skip
+
+
+def classify(error, op):
+    """What kind of refusal an exception is."""
+    text = f"{op}: {error}"
+    return next((kind for pattern, kind in CLASSES if pattern.search(text)), None)
+
+
+def make(dtype, shape, data, _requires_grad):
+    return np.frombuffer(data, dtype=np.dtype(dtype).newbyteorder("<")).astype(dtype).reshape(shape)
+
+
+def read(array):
+    small = array.size * array.itemsize <= VALUE_LIMIT
+    data = array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes() if small else b""
+    return Reply(array.dtype.name, list(array.shape), data)
+
+
+def functional(call):
+    return lambda _form, _out, *arguments: call(*arguments)
+
+
+def library():
+    """ONNX Runtime, whichever this Python has."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    lacks = [{"op": op, "argument": argument, "why": why} for (op, argument), why in ARGUMENTS.items()]
+    lacks += [{"dtype": dtype, "why": why} for dtype, why in DTYPES.items()]
+    lacks += [{"form": form, "why": "a node makes a tensor, and changes none"} for form in ("in_place", "out")]
+    python = f"Python {platform.python_version()} on {sys.platform} {platform.machine()}"
+    return Library(
+        name="onnxruntime",
+        version=onnxruntime.__version__,
+        build=f"opset {OPSET}; CPUExecutionProvider; {python}",
+        dtypes=list(TYPES),
+        ops={name: functional(call) for name, call in OPERATIONS.items()},
+        make=make,
+        read=read,
+        is_tensor=lambda value: isinstance(value, np.ndarray),
+        classify=classify,
+        lacks=lacks,
+        unsupported=[NUMBERS, NORMS, ONE_AXIS],
+    )

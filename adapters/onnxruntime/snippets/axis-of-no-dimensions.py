@@ -1,0 +1,10 @@
+import numpy as np
+import onnx.parser
+import onnxruntime
+
+text = '''<ir_version: 13, opset_import: ["": 26]>
+graph (float[] x, int64[] a) => (float[] y) { y = ReduceSum(x, a) }'''
+model = onnx.parser.parse_model(text)
+session = onnxruntime.InferenceSession(model.SerializeToString())
+print(session.run(None, {"x": np.array(3, dtype=np.float32), "a": np.array([5])})[0])
+# prints: 3.0

@@ -1,0 +1,23 @@
+"""PyTorch's Python front end as an implementation. `../README.md` is the protocol, `../python/` speaks it.
+
+    adapter.py [--mode eager|meta|refs|compile]
+
+`modes.py` says what the modes are.
+"""
+
+import argparse
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "python"))
+
+from broadcheck_adapter import quiet, serve
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--mode", choices=["eager", "meta", "refs", "compile"], default="eager")
+    mode = parser.parse_args().mode
+    private = quiet()
+    import modes
+
+    serve(modes.MODES[mode](), private)

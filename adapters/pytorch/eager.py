@@ -1,0 +1,121 @@
+"""The operation table as calls of PyTorch's public Python functions.
+
+An operation is `torch.NAME`, a method of tensors where there is no such function, or a function of `torch.special`,
+`torch.linalg` or `torch.nn.functional`; in place it is the method `NAME_`, and out a keyword. Numbers stay as they are.
+"""
+
+import torch
+import torch.nn.functional
+
+from broadcheck_adapter import Sizes
+from table import TABLE
+from tensors import dtypes
+
+FUNCTIONAL, IN_PLACE, OUT = "functional", "in_place", "out"
+
+# Losses are documented as functions of this module, whatever other names they have.
+LOSSES = [
+    "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "soft_margin_loss", "hinge_embedding_loss",
+    "margin_ranking_loss", "kl_div", "poisson_nll_loss", "binary_cross_entropy_with_logits", "cosine_embedding_loss",
+    "triplet_margin_loss", "cosine_similarity", "pairwise_distance", "prelu",
+]  # fmt: skip
+
+# What `cdist` calls the modes that its operator counts.
+COMPUTE_MODES = {
+    0: "use_mm_for_euclid_dist_if_necessary",
+    1: "use_mm_for_euclid_dist",
+    2: "donot_use_mm_for_euclid_dist",
+}
+
+LACKS = [
+    {"op": "rsub", "form": OUT, "why": "torch.rsub has no out="},
+    {"op": "index.Tensor", "form": OUT, "why": "x[...] has no out="},
+] + [
+    {"op": name, "form": OUT, "why": f"torch.nn.functional.{name} has no out="}
+    for name in ["mse_loss", "smooth_l1_loss", "huber_loss", "soft_margin_loss"]
+]  # fmt: skip
+
+
+def function(name):
+    """PyTorch's function, or the method of that name; None for what is only done in place."""
+    if name in LOSSES:
+        return getattr(torch.nn.functional, name)
+    for prefix in ("special", "linalg"):
+        if name.startswith(prefix + "_"):
+            return getattr(getattr(torch, prefix), name.removeprefix(prefix + "_"))
+    return getattr(torch, name, None) or getattr(torch.Tensor, name, None)
+
+
+def is_default(given, default):
+    """1, 1.0 and True are not the same."""
+    return type(given) is type(default) and given == default
+
+
+# Reductions whose overloads for all dimensions take nothing else, so that None is written out beside other arguments.
+ALL_DIMENSIONS = ["sum", "mean", "var", "std", "var_mean", "std_mean"]
+
+
+def split(name, arguments, out=None):
+    """The required arguments, and by name the options that are not left out."""
+    parameters = TABLE[name]
+    given, rest = arguments[: parameters.required], arguments[parameters.required :]
+    pairs = zip(parameters.options.items(), rest, strict=True)
+    named = {option: value for (option, default), value in pairs if not is_default(value, default)}
+    if "dtype" in named:
+        named["dtype"] = dtypes[named["dtype"]]
+    if out is not None:
+        named["out"] = out
+    if name in ALL_DIMENSIONS and named:
+        named.setdefault("dim", None)
+    return given, named
+
+
+def by_tensors(indices):
+    """What stands between the brackets."""
+    return tuple(slice(None) if index is None else index for index in indices)
+
+
+def set_broadcast_warning(enabled):
+    torch.utils.backcompat.broadcast_warning.enabled = enabled
+
+
+def cdist(x1, x2, compute_mode=None, **named):
+    if compute_mode is not None:
+        named["compute_mode"] = COMPUTE_MODES.get(compute_mode, compute_mode)
+    return torch.cdist(x1, x2, **named)
+
+
+# Operations that take their arguments otherwise than all others.
+SPECIAL = {
+    "broadcast_tensors": lambda tensors: torch.broadcast_tensors(*tensors),
+    "broadcast_shapes": lambda shapes: Sizes(torch.broadcast_shapes(*shapes)),
+    "einsum": lambda equation, operands: torch.einsum(equation, *operands),
+    "tensordot": lambda left, right, *dims, **out: torch.tensordot(left, right, dims=dims, **out),
+    "index": lambda tensor, items: tensor[items],
+    "index.Tensor": lambda tensor, indices: tensor[by_tensors(indices)],
+    "grad": lambda tensor: tensor.grad,
+    "cdist": cdist,
+    "backcompat.broadcast_warning": set_broadcast_warning,
+}
+
+
+def call(name, around):
+    """The operation as the protocol calls it."""
+    found = SPECIAL.get(name) or function(name), getattr(torch.Tensor, name + "_", None)
+    functional, in_place = (each and around(each) for each in found)
+
+    def run(form, out, *arguments):
+        given, named = split(name, arguments, out)
+        return (in_place if form == IN_PLACE else functional)(*given, **named)
+
+    return run
+
+
+def operations(around=lambda function: function):
+    """A function for each operation. `around` wraps those that are called."""
+    return {name: call(name, around) for name in TABLE}
+
+
+def reset():
+    """Nothing is left of the last program."""
+    set_broadcast_warning(False)

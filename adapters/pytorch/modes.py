@@ -1,0 +1,76 @@
+"""PyTorch as the protocol sees it, in each of its modes."""
+
+import eager
+import tensors
+from broadcheck_adapter import Library
+
+
+def run_eagerly():
+    """Each operation as it is called."""
+    return library("pytorch", eager.operations(), eager.LACKS, reset=eager.reset)
+
+
+# What has to look at elements.
+VALUES = ["item", "masked_select", "equal", "allclose"]
+
+
+def run_on_meta():
+    """The same on the meta device, where tensors have all but elements."""
+    operations = {name: call for name, call in eager.operations().items() if name not in VALUES}
+    return library(
+        "pytorch-meta",
+        operations,
+        [*eager.LACKS, *({"op": name, "why": "meta tensors have no elements to look at"} for name in VALUES)],
+        make=tensors.make_meta,
+        values=False,
+        reset=eager.reset,
+    )
+
+
+def run_references():
+    """The references, on tensors with elements."""
+    import refs
+
+    return library("pytorch-refs", refs.operations(), refs.LACKS, gradients=False)
+
+
+def run_compiled():
+    """Each operation compiled. Texts are those of the meta device, and are judged there."""
+    import compiled
+
+    return library("pytorch-compile", compiled.operations(), eager.LACKS, texts=False, reset=eager.reset)
+
+
+def library(name, operations, lacks, *, make=tensors.make, reset=lambda: None, gradients=True, values=True, texts=True):
+    tensors.start()
+    capabilities = ["in_place", "out", "strides"]
+    if texts:
+        capabilities += ["warnings", "messages"]
+    if gradients:
+        capabilities.append("autograd")
+    if not values:
+        capabilities.append("no_values")
+
+    def fresh(*arguments):
+        reset()
+        return make(*arguments)
+
+    return Library(
+        name=name,
+        version=tensors.version(),
+        build=tensors.build(),
+        dtypes=tensors.DTYPES,
+        ops=operations,
+        make=fresh,
+        read=tensors.read,
+        is_tensor=tensors.is_tensor,
+        classify=tensors.classify,
+        capabilities=capabilities,
+        lacks=lacks,
+        warnings=tensors.warned,
+        # PyTorch in Python refuses by exceptions of all kinds.
+        mistakes=(NameError, ImportError),
+    )
+
+
+MODES = {"eager": run_eagerly, "meta": run_on_meta, "refs": run_references, "compile": run_compiled}

@@ -1,0 +1,10 @@
+import warnings
+
+import torch
+import torch.nn.functional as F
+
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    F.mse_loss(torch.ones(2, 1), torch.ones(2))
+print(caught[0].message)
+# prints: Using a target size (torch.Size([2])) that is different to the input size (torch.Size([2, 1])). This will likely lead to incorrect results due to broadcasting. Please ensure they have the same size.
