@@ -57,7 +57,7 @@ const lightness = (colour) => {
 
 test("the page needs nothing but itself, and has a cell for each statement and implementation", async () => {
   const { page, wrong, close } = await load();
-  const columns = await page.locator(".sum tbody tr").count();
+  const columns = await page.locator("#releases .sum tbody tr").count();
   assert.ok(columns > 0, "no implementation");
   const rows = await page.locator(".grid tr[data-w]").count();
   assert.ok(rows > 300, `${rows} statements`);
@@ -65,6 +65,19 @@ test("the page needs nothing but itself, and has a cell for each statement and i
   assert.equal(await page.locator("#cases > .s").count(), rows);
   assert.deepEqual(wrong, []);
   await shot(page, "desktop-light");
+  await close();
+});
+
+test("other libraries stand beside libtorch, with what they do otherwise and the case that shows it", async () => {
+  const { page, wrong, close } = await load();
+  const libraries = await page.locator("#implementations > .wide tbody tr").count();
+  assert.ok(libraries > 12, `${libraries} libraries`);
+  const list = page.locator("#implementations > details", { hasText: "numpy" }).last();
+  await list.locator("summary").click();
+  await list.locator("dd a").first().waitFor({ state: "visible" });
+  await page.locator("#implementations").scrollIntoViewIfNeeded();
+  await shot(page, "desktop-implementations");
+  assert.deepEqual(wrong, []);
   await close();
 });
 
