@@ -1,4 +1,4 @@
 import paddle
 
-print(paddle.mm(paddle.ones([1, 1]), paddle.ones([1, 1], dtype="float64")).dtype)
-# prints: 
+print(paddle.gcd(paddle.to_tensor([2.0]), paddle.to_tensor([4.0])).numpy())
+# prints: [2.]

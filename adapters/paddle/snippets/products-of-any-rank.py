@@ -1,4 +1,5 @@
 import paddle
 
-print(paddle.dot(paddle.ones([2, 2]), paddle.ones([2, 2])).numpy(), paddle.outer(paddle.ones([2, 2]), paddle.ones([3])).shape)
+x = paddle.ones([2, 2])
+print(paddle.dot(x, x).numpy(), paddle.outer(x, paddle.ones([3])).shape)
 # prints: [2. 2.] paddle.Size([4, 3])

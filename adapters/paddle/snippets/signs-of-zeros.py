@@ -1,4 +1,5 @@
 import paddle
 
-print(paddle.maximum(paddle.zeros([1]), -paddle.zeros([1])).numpy(), paddle.maximum(-paddle.zeros([1]), paddle.zeros([1])).numpy())
+x, y = paddle.zeros([1]), -paddle.zeros([1])
+print(paddle.maximum(x, y).numpy(), paddle.maximum(y, x).numpy())
 # prints: [0.] [0.]
