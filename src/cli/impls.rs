@@ -71,9 +71,11 @@ impl Install {
 
 fn list() -> Result<Ending, Failure> {
     for known in implementations::known()? {
-        let state = match known.installed()? {
-            Some(folder) => format!("installed in {}", folder.display()),
-            None => format!("not installed: `broadcheck impl install {}`", known.name),
+        // What one of them needs and this machine lacks is no reason to hide the others.
+        let state = match known.installed() {
+            Ok(Some(folder)) => format!("installed in {}", folder.display()),
+            Ok(None) => format!("not installed: `broadcheck impl install {}`", known.name),
+            Err(error) => error.to_string(),
         };
         anstream::println!("{:<18} {}", known.name, known.description.summary);
         anstream::println!("{:<18} {state}", "");
