@@ -122,6 +122,19 @@ impl From<ParamDefault> for Arg {
     }
 }
 
+impl Arg {
+    /// The values that it names.
+    fn uses(&self) -> impl Iterator<Item = ValueRef> {
+        let (there, maybe): (&[ValueRef], &[Option<ValueRef>]) = match self {
+            Arg::Tensor(value) => (std::slice::from_ref(value), &[]),
+            Arg::Tensors(values) => (values, &[]),
+            Arg::Indices(values) => (&[], values),
+            _ => (&[], &[]),
+        };
+        there.iter().copied().chain(maybe.iter().copied().flatten())
+    }
+}
+
 impl Program {
     /// The name of a value.
     pub fn value_name(&self, value: usize) -> &str {
@@ -159,13 +172,7 @@ impl Step {
 
     /// The values that the step uses, `out` included.
     pub fn uses(&self) -> impl Iterator<Item = ValueRef> {
-        let of_arg = |arg: &Arg| match arg {
-            Arg::Tensor(value) => vec![*value],
-            Arg::Tensors(values) => values.clone(),
-            Arg::Indices(values) => values.iter().flatten().copied().collect(),
-            _ => Vec::new(),
-        };
-        self.args.iter().flat_map(of_arg).chain(self.out).collect::<Vec<_>>().into_iter()
+        self.args.iter().flat_map(Arg::uses).chain(self.out)
     }
 
     /// The same, to be changed.

@@ -2,6 +2,7 @@
 //! reference, every line of `adapters/README.md`; and lines that are wrong, which it has to refuse.
 #![cfg(feature = "cli")]
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use broadcheck::adapter::protocol::{Request, Response, VERSION};
@@ -41,7 +42,7 @@ fn everything_that_is_sent_fits() {
     let specification = case::load(&case::default_folder()).expect("the specification");
     assert!(specification.cases.len() > 1000);
     for case in &specification.cases {
-        fits(&case.id, &Request::Run { seq: 1, program: case.program.clone() });
+        fits(&case.id, &Request::Run { seq: 1, program: Cow::Borrowed(&case.program) });
         fits(&case.id, &Response::Ran { seq: 1, reply: Reference.run(&case.program) });
     }
 }

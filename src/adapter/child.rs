@@ -3,6 +3,8 @@
 //! Each pipe has a thread, so that no side ever waits for the other on a full pipe. This module moves bytes and ends
 //! processes; it must not know what the bytes mean.
 
+use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{self, ChildStderr, ChildStdin, ChildStdout, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, TryRecvError, channel, sync_channel};
@@ -20,8 +22,11 @@ const GRACE: Duration = Duration::from_secs(5);
 /// How long pipes may stay open after the end of the process. Only what it started can hold them open.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// Lines that are read ahead. Few, because one line can be hundreds of megabytes.
-const LINES_AHEAD: usize = 4;
+/// How often it is read ahead. Rarely, because one line can be hundreds of megabytes.
+const READS_AHEAD: usize = 4;
+
+/// How much is read at a time.
+const READ: usize = 64 * 1024;
 
 /// What came out of standard output.
 #[derive(Debug)]
@@ -40,7 +45,9 @@ pub(super) struct Child {
     process: process::Child,
     /// `None` once the input is closed.
     requests: Option<Sender<Vec<u8>>>,
-    events: Receiver<Event>,
+    events: Receiver<Vec<Event>>,
+    /// Events that came together with others, and were not asked for yet.
+    ready: RefCell<VecDeque<Event>>,
     stderr: Arc<Mutex<Vec<u8>>>,
     /// Hears nothing; it is disconnected when the last thread ends.
     threads_alive: Receiver<()>,
@@ -77,7 +84,7 @@ impl Child {
         let stdout = process.stdout.take().expect("standard output was asked for");
         let stderr = process.stderr.take().expect("standard error was asked for");
         let (requests, to_write) = channel();
-        let (to_read, events) = sync_channel(LINES_AHEAD);
+        let (to_read, events) = sync_channel(READS_AHEAD);
         let (alive, threads_alive) = channel();
         let kept = Arc::new(Mutex::new(Vec::new()));
         let keep = Arc::clone(&kept);
@@ -93,7 +100,8 @@ impl Child {
             start(Box::new(move || read_lines(stdout, max_line, &to_read))),
             start(Box::new(move || keep_tail(stderr, &keep))),
         ];
-        Ok(Child { process, requests: Some(requests), events, stderr: kept, threads_alive, threads })
+        let (requests, ready) = (Some(requests), RefCell::default());
+        Ok(Child { process, requests, events, ready, stderr: kept, threads_alive, threads })
     }
 
     /// Queues a request; a thread writes it. If the process is gone, [`Child::receive`] tells.
@@ -106,20 +114,25 @@ impl Child {
 
     /// The next event, or `None` when `limit` passes without one.
     pub(super) fn receive(&self, limit: Duration) -> Option<Event> {
-        match self.events.recv_timeout(limit) {
-            Ok(event) => Some(event),
-            Err(RecvTimeoutError::Timeout) => None,
-            Err(RecvTimeoutError::Disconnected) => Some(Event::End { unfinished: Vec::new() }),
-        }
+        self.next(|events| events.recv_timeout(limit).map_err(|error| error == RecvTimeoutError::Disconnected))
     }
 
     /// An event that is there already.
     pub(super) fn poll(&self) -> Option<Event> {
-        match self.events.try_recv() {
-            Ok(event) => Some(event),
-            Err(TryRecvError::Empty) => None,
-            Err(TryRecvError::Disconnected) => Some(Event::End { unfinished: Vec::new() }),
+        self.next(|events| events.try_recv().map_err(|error| error == TryRecvError::Disconnected))
+    }
+
+    /// The next event, of those that `more` gets if there is none left. It fails with whether there will never be more.
+    fn next(&self, more: impl Fn(&Receiver<Vec<Event>>) -> Result<Vec<Event>, bool>) -> Option<Event> {
+        let mut ready = self.ready.borrow_mut();
+        if ready.is_empty() {
+            match more(&self.events) {
+                Ok(events) => ready.extend(events),
+                Err(true) => ready.push_back(Event::End { unfinished: Vec::new() }),
+                Err(false) => {}
+            }
         }
+        ready.pop_front()
     }
 
     /// The process number.
@@ -179,10 +192,9 @@ impl Child {
     fn drain(&self) -> Option<Vec<u8>> {
         let deadline = Instant::now() + LINGER;
         loop {
-            match self.events.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-                Ok(Event::End { unfinished }) => return Some(unfinished),
-                Ok(_) if Instant::now() < deadline => {}
-                Err(RecvTimeoutError::Disconnected) => return Some(Vec::new()),
+            match self.receive(deadline.saturating_duration_since(Instant::now())) {
+                Some(Event::End { unfinished }) => return Some(unfinished),
+                Some(_) if Instant::now() < deadline => {}
                 _ => return None,
             }
         }
@@ -211,24 +223,34 @@ fn write_requests(mut stdin: ChildStdin, requests: &Receiver<Vec<u8>>) {
     }
 }
 
-fn read_lines(stdout: ChildStdout, max_line: usize, events: &SyncSender<Event>) {
-    let mut reader = BufReader::with_capacity(64 * 1024, stdout);
+/// Lines that come together are handed over together, because handing over wakes a thread.
+fn read_lines(stdout: ChildStdout, max_line: usize, events: &SyncSender<Vec<Event>>) {
+    let mut reader = BufReader::with_capacity(READ, stdout);
+    let mut together = Vec::new();
     loop {
-        let mut line = Vec::new();
-        // A read error is the end: what was read so far is an unfinished line.
-        let _ = (&mut reader).take(max_line as u64 + 1).read_until(b'\n', &mut line);
-        let event = if line.last() == Some(&b'\n') {
-            line.pop();
-            Event::Line(line)
-        } else if line.len() > max_line {
-            Event::TooLong(line)
-        } else {
-            Event::End { unfinished: line }
-        };
+        let event = read_line(&mut reader, max_line);
         let last = !matches!(event, Event::Line(_));
-        if events.send(event).is_err() || last {
+        together.push(event);
+        if !last && reader.buffer().contains(&b'\n') {
+            continue;
+        }
+        if events.send(std::mem::take(&mut together)).is_err() || last {
             return;
         }
+    }
+}
+
+fn read_line(reader: &mut impl BufRead, max_line: usize) -> Event {
+    let mut line = Vec::new();
+    // A read error is the end: what was read so far is an unfinished line.
+    let _ = reader.take(max_line as u64 + 1).read_until(b'\n', &mut line);
+    if line.last() == Some(&b'\n') {
+        line.pop();
+        Event::Line(line)
+    } else if line.len() > max_line {
+        Event::TooLong(line)
+    } else {
+        Event::End { unfinished: line }
     }
 }
 

@@ -58,7 +58,9 @@ pub(super) fn launch(command: &CommandLine, limits: &Limits) -> Result<(Child, H
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(StartError::NotFound { program }),
         Err(source) => return Err(StartError::Spawn { program, source }),
     };
-    child.send(encode(&Request::Hello { protocol: VERSION }));
+    let mut request = Vec::new();
+    encode(&Request::Hello { protocol: VERSION }, &mut request);
+    child.send(request);
     let rubbish = |child: Child, line: &[u8], why: String| {
         let line = excerpt(line);
         Err(StartError::Rubbish { program: command.name(), line, why, stderr: child.kill().stderr })
@@ -110,11 +112,10 @@ fn version_of(line: &[u8]) -> Option<u64> {
     serde_json::from_slice(line).ok().map(|AnyResponse { hello }| hello.protocol)
 }
 
-/// The line of a request.
-pub(super) fn encode(request: &Request) -> Vec<u8> {
-    let mut line = serde_json::to_vec(request).expect("requests have only text for keys");
-    line.push(b'\n');
-    line
+/// Adds the line of a request.
+pub(super) fn encode(request: &Request, lines: &mut Vec<u8>) {
+    serde_json::to_writer(&mut *lines, request).expect("requests have only text for keys");
+    lines.push(b'\n');
 }
 
 /// The response that a line is, or why it is none.

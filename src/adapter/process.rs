@@ -2,6 +2,7 @@
 //!
 //! It knows the protocol and nothing of expectations: whether a well-formed reply is right is for others to say.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use crate::program::{Program, Reply};
 
 /// Programs that may be in flight: enough to hide the latency of the pipe, few enough to be run again one by one when
 /// the adapter breaks under them.
-const WINDOW: usize = 16;
+const WINDOW: usize = 32;
 
 /// Bytes of requests that may be in flight, so that large tensors don't pile up in memory. One program is always sent.
 const WINDOW_BYTES: usize = 16 << 20;
@@ -108,9 +109,10 @@ impl Process {
                 return;
             }
             let window = if next < alone_until { 1 } else { WINDOW };
-            while next + flight.len() < programs.len() && flight.has_room(window) {
-                let at = next + flight.len();
-                flight.push(self.send(base + at as u64, &programs[at]));
+            // Half a window at a time: each piece that is sent wakes the adapter.
+            let unsent = next + flight.len();
+            if unsent < programs.len() && flight.len() <= window / 2 {
+                self.send(base + unsent as u64, &programs[unsent..], &mut flight, window);
             }
             match self.receive(base + next as u64, &programs[next]) {
                 Answer::Settled(result) => {
@@ -176,11 +178,18 @@ enum Answer {
 }
 
 impl Process {
-    fn send(&self, seq: u64, program: &Program) -> usize {
-        let request = encode(&Request::Run { seq, program: program.clone() });
-        let bytes = request.len();
-        self.running().send(request);
-        bytes
+    /// Sends programs, numbered from `seq` on, in one piece, as long as there is room for them in flight.
+    fn send(&self, seq: u64, programs: &[Program], flight: &mut Flight, window: usize) {
+        let mut lines = Vec::new();
+        for (seq, program) in (seq..).zip(programs) {
+            if !flight.has_room(window) {
+                break;
+            }
+            let before = lines.len();
+            encode(&Request::Run { seq, program: Cow::Borrowed(program) }, &mut lines);
+            flight.push(lines.len() - before);
+        }
+        self.running().send(lines);
     }
 
     fn receive(&mut self, seq: u64, program: &Program) -> Answer {

@@ -2,6 +2,8 @@
 //!
 //! `adapters/README.md` specifies them by example.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use super::Hello;
@@ -13,14 +15,14 @@ pub const VERSION: u32 = 1;
 /// What the harness sends.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Request {
+pub enum Request<'a> {
     /// Who are you? Always first.
     Hello { protocol: u32 },
     /// Run one program; the answer bears the same number.
-    Run { seq: u64, program: Program },
+    Run { seq: u64, program: Cow<'a, Program> },
 }
 
-/// What an adapter answers. It flushes after every line.
+/// What an adapter answers. It flushes before it waits for the next request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Response {

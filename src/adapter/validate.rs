@@ -1,6 +1,7 @@
 //! Whether a program is an adapter at all: every rule of `adapters/README.md` that can be seen from outside, tried on a
 //! process. It judges no result.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
@@ -45,7 +46,7 @@ pub struct Validation {
 pub type Trial<'a> = (&'a str, &'a Program);
 
 const STREAM: &str = "duplicate standard output before the library is loaded, point descriptor 1 at standard error, and \
-                      write nothing but answers to the duplicate; flush after each";
+                      write nothing but answers to the duplicate; flush them";
 const NAMES: &str = "use the names that `broadcheck ops --format json` prints; a misspelt one is never asked for";
 const MISTAKE: &str = "`failed` is for the adapter's own mistakes: read what it wrote to standard error, and answer \
                        `rejected` where the library refuses";
@@ -103,7 +104,11 @@ impl Session<'_> {
             }
             None => {
                 let what = format!("no answer within {limit:?}");
-                self.violation(place, what, "flush after every line, and answer every line that is not blank");
+                self.violation(
+                    place,
+                    what,
+                    "flush before you wait for the next line, and answer every line that is not blank",
+                );
             }
         }
         None
@@ -111,7 +116,7 @@ impl Session<'_> {
 
     fn greet(&mut self) {
         let place = "the answer to `hello`";
-        self.child.send(encode(&Request::Hello { protocol: VERSION }));
+        send(&self.child, &Request::Hello { protocol: VERSION });
         let Some(line) = self.line(place, self.limits.hello) else { return };
         let Ok(json) = serde_json::from_slice::<Json>(&line) else {
             self.violation(place, format!("not JSON: {}", excerpt(&line)), STREAM);
@@ -147,14 +152,14 @@ impl Session<'_> {
             None => supported.collect(),
         };
         let mut valued: BTreeMap<Op, bool> = BTreeMap::new();
-        let send = |child: &Child, at: usize| {
+        let ask = |child: &Child, at: usize| {
             if let Some((_, program)) = runnable.get(at) {
-                child.send(encode(&Request::Run { seq: at as u64 + 1, program: (*program).clone() }));
+                send(child, &Request::Run { seq: at as u64 + 1, program: Cow::Borrowed(program) });
             }
         };
-        send(&self.child, 0);
+        ask(&self.child, 0);
         for (at, (name, program)) in runnable.iter().enumerate() {
-            send(&self.child, at + 1);
+            ask(&self.child, at + 1);
             let place = format!("the answer to program {} ({name})", at + 1);
             let Some(line) = self.line(&place, self.limits.program) else { return false };
             self.found.programs += 1;
@@ -269,6 +274,12 @@ fn of_hello(json: &Json) -> Vec<(String, &'static str)> {
         found.push(("without an operation and a dtype it can run nothing".to_owned(), NAMES));
     }
     found
+}
+
+fn send(child: &Child, request: &Request) {
+    let mut line = Vec::new();
+    encode(request, &mut line);
+    child.send(line);
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! A program in the making.
 
+use std::cell::LazyCell;
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -34,6 +35,8 @@ pub(super) struct Draft<'a> {
     outcomes: Vec<StepOutcome>,
     /// Every tensor that a step can use.
     pub known: Vec<Known>,
+    /// Which of them the step that is tried uses.
+    pub operands: Vec<usize>,
     /// The values of steps that were refused.
     pub missing: Vec<ValueRef>,
     /// Whether the last step that was tried left the tensor that it writes to with another shape, or may have.
@@ -105,6 +108,7 @@ impl<'a> Draft<'a> {
             tried: None,
             outcomes: Vec::new(),
             known: Vec::new(),
+            operands: Vec::new(),
             missing: Vec::new(),
             reshaped: false,
             halfway: false,
@@ -448,6 +452,8 @@ impl<'a> Draft<'a> {
         if bound > most && (sums(&step) || bound < BEYOND_MEMORY) {
             return Trial::Dropped;
         }
+        self.operands.clear();
+        self.operands.extend(step.uses().filter_map(|used| self.known.iter().position(|known| known.at == used)));
         self.program.steps.push(step);
         let avoided = |draft: &Draft, outcome| draft.options.avoid.iter().any(|it| it.applies(draft, outcome));
         if avoided(self, None) {
@@ -455,8 +461,10 @@ impl<'a> Draft<'a> {
             return Trial::Dropped;
         }
         let Some(step) = self.program.steps.last() else { return Trial::Broken };
-        let session = self.session.as_ref().map_or_else(|| Session::new(&self.program.inputs), |it| Ok(it.clone()));
-        let Ok(mut session) = session else { return Trial::Broken };
+        if self.session.is_none() {
+            self.session = Session::new(&self.program.inputs).ok();
+        }
+        let Some(mut session) = self.session.clone() else { return Trial::Broken };
         let Ok(outcome) = catch_unwind(AssertUnwindSafe(|| session.step(step))) else { return Trial::Broken };
         self.reshaped = step.target().is_some_and(|target| {
             let after = session.input_shape(target.value);
@@ -570,12 +578,17 @@ impl<'a> Draft<'a> {
             self.known.retain(|known| known.place().id != storage);
             return;
         }
-        let fresh: HashMap<usize, Scalar> = match made.tensor.shape.numel() {
-            0..=MAX_LARGE_ELEMENTS => made.layout().positions().zip(made.tensor.scalars()).collect(),
-            _ => HashMap::new(),
-        };
+        let small = made.tensor.shape.numel() <= MAX_LARGE_ELEMENTS;
+        let elements = || made.layout().positions().zip(made.tensor.scalars()).collect();
+        let fresh: LazyCell<HashMap<usize, Scalar>, _> =
+            LazyCell::new(|| if small { elements() } else { HashMap::new() });
         for known in self.known.iter_mut().filter(|known| known.place().id == storage) {
-            known.overwrite(&fresh);
+            if small && known.tensor.dtype == made.tensor.dtype && known.layout() == made.layout() {
+                known.tensor.data.clone_from(&made.tensor.data);
+                known.tameness = made.tameness;
+            } else {
+                known.overwrite(&fresh);
+            }
             known.tolerated |= made.tolerated;
             known.inexact |= made.inexact;
             known.grad |= made.grad;

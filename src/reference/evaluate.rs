@@ -1,7 +1,5 @@
 //! Runs a program step by step and tells what came of each.
 
-use std::collections::HashMap;
-
 use crate::for_each_op;
 use crate::ops::{Form, Op};
 use crate::program::{
@@ -38,8 +36,8 @@ pub struct Session {
     machine: Machine,
     /// One for each value of the program; `None` where a step has none.
     slots: Vec<Option<Slot>>,
-    /// The number under which a storage was first told.
-    storages: HashMap<StorageId, usize>,
+    /// The storages that were told of, by their numbers.
+    storages: Vec<StorageId>,
 }
 
 impl Session {
@@ -48,7 +46,7 @@ impl Session {
     /// # Errors
     /// When the data of an input does not fill its shape.
     pub fn new(inputs: &[Input]) -> std::result::Result<Session, String> {
-        let (mut machine, mut slots, mut storages) = (Machine::default(), Vec::new(), HashMap::new());
+        let (mut machine, mut slots, mut storages) = (Machine::default(), Vec::new(), Vec::new());
         for input in inputs {
             let buffer = Buffer::from_bytes(input.dtype, &input.data)
                 .filter(|_| input.data.len() == input.shape.numel() * input.dtype.size())
@@ -57,7 +55,7 @@ impl Session {
             if input.requires_grad {
                 tensor.node = Some(machine.graph.leaf(input.shape.clone(), input.dtype));
             }
-            storages.insert(tensor.storage, storages.len());
+            storages.push(tensor.storage);
             slots.push(Some(Slot::Tensor(machine.add(tensor))));
         }
         Ok(Session { inputs: inputs.len(), machine, slots, storages })
@@ -133,7 +131,10 @@ impl Session {
 
     fn snapshot(&mut self, id: TensorId) -> TensorValue {
         let tensor = self.machine.tensor(id);
-        let next = self.storages.len();
+        let id = self.storages.iter().position(|&storage| storage == tensor.storage).unwrap_or_else(|| {
+            self.storages.push(tensor.storage);
+            self.storages.len() - 1
+        });
         let data = match is_large(tensor.shape(), tensor.dtype) {
             true => Vec::new(),
             false => self.machine.buffer(tensor.storage).to_bytes(&tensor.layout),
@@ -143,10 +144,7 @@ impl Session {
             shape: tensor.shape().clone(),
             data,
             strides: Some(tensor.layout.strides.clone()),
-            storage: Some(StorageRef {
-                id: *self.storages.entry(tensor.storage).or_insert(next),
-                offset: tensor.layout.offset,
-            }),
+            storage: Some(StorageRef { id, offset: tensor.layout.offset }),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Where the elements of a tensor lie in its storage: sizes, strides, offset. All in elements, never in bytes.
 
+use std::ops::Range;
+
 use super::shape::Shape;
 
 /// A strided view of a storage.
@@ -163,6 +165,12 @@ impl Layout {
             at = 0;
         }
         (at == 0).then(|| Layout { shape: target.clone(), strides, offset: self.offset })
+    }
+
+    /// The stretch of the storage that the elements are, if they lie in row-major order without gaps.
+    pub fn stretch(&self) -> Option<Range<usize>> {
+        let start = self.offset as usize;
+        (self.shape.numel() > 0 && self.is_contiguous()).then(|| start..start + self.shape.numel())
     }
 
     /// The storage position of every element, in row-major order of the indices.

@@ -85,8 +85,9 @@ impl Buffer {
         crate::with_element_type!(self.dtype(), T => {
             let elements = T::slice(self).expect("the element type of the buffer's own dtype");
             let mut bytes = Vec::with_capacity(layout.shape.numel() * self.dtype().size());
-            for position in layout.positions() {
-                elements[position].write(&mut bytes);
+            match layout.stretch() {
+                Some(stretch) => elements[stretch].iter().for_each(|element| element.write(&mut bytes)),
+                None => layout.positions().for_each(|position| elements[position].write(&mut bytes)),
             }
             bytes
         })
@@ -95,7 +96,10 @@ impl Buffer {
     /// The elements that `layout` names, row-major, converted to `T`.
     pub fn gather<T: Stored>(&self, layout: &Layout) -> Vec<T> {
         if let Some(elements) = T::slice(self) {
-            return layout.positions().map(|position| elements[position]).collect();
+            return match layout.stretch() {
+                Some(stretch) => elements[stretch].to_vec(),
+                None => layout.positions().map(|position| elements[position]).collect(),
+            };
         }
         crate::with_element_type!(self.dtype(), S => {
             let elements = S::slice(self).expect("the element type of the buffer's own dtype");

@@ -2,6 +2,7 @@
 
 mod common;
 
+use std::borrow::Cow;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
@@ -17,7 +18,7 @@ fn requests_are_answered_in_order_one_line_each() {
     let mut input = String::new();
     for request in [
         Request::Hello { protocol: VERSION },
-        Request::Run { seq: 7, program: draft.0.clone() },
+        Request::Run { seq: 7, program: Cow::Borrowed(&draft.0) },
         Request::Run { seq: 8, program: Default::default() },
     ] {
         input += &serde_json::to_string(&request).unwrap();

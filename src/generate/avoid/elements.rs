@@ -2,7 +2,7 @@
 
 use super::*;
 
-pub(super) fn rounded_steps(draft: &Draft, _: Option<&Outcome>) -> bool {
+pub(super) fn rounded_steps(draft: &Draft) -> bool {
     let composed = |step: &&Step| matches!(step.op.info().kernel, "loss" | "distance");
     let Some(step) = draft.program.steps.last().filter(composed) else { return false };
     let first = operands(draft).next().map(|known| known.tensor.dtype);
@@ -14,11 +14,11 @@ pub(super) fn rounded_steps(draft: &Draft, _: Option<&Outcome>) -> bool {
     step.op.info().compare == Compare::Tolerance && (operands(draft).any(large) || operands(draft).any(other))
 }
 
-pub(super) fn complex_half(draft: &Draft, _: Option<&Outcome>) -> bool {
+pub(super) fn complex_half(draft: &Draft) -> bool {
     operands(draft).any(|known| known.tensor.dtype == DType::Float16) && has_complex(draft)
 }
 
-pub(super) fn division_traps(draft: &Draft, _: Option<&Outcome>) -> bool {
+pub(super) fn division_traps(draft: &Draft) -> bool {
     let Some(step) = draft.program.steps.last() else { return false };
     let divides = step.op == Op::Lcm || matches!(step.args.get(2), Some(Arg::Text(mode)) if mode == "trunc");
     // A number wraps around on its way into a narrower dtype, so any that ends in enough zeros may come to the least.
@@ -30,7 +30,7 @@ pub(super) fn division_traps(draft: &Draft, _: Option<&Outcome>) -> bool {
     divides && (operands(draft).flat_map(|known| known.tensor.scalars()).any(least) || numbers(step).any(least))
 }
 
-pub(super) fn zero_extrema(draft: &Draft, _: Option<&Outcome>) -> bool {
+pub(super) fn zero_extrema(draft: &Draft) -> bool {
     let extremum = draft.program.steps.last().filter(|step| step.op.info().has(Quirk::RefusesComplex));
     let negative = |number: Scalar| matches!(number, Scalar::Float(value) if value == 0.0 && value.is_sign_negative());
     extremum.is_some() && operands(draft).any(|known| known.tensor.scalars().into_iter().any(negative))
@@ -64,7 +64,7 @@ pub(super) fn cancelled_logarithms(draft: &Draft, outcome: Option<&Outcome>) -> 
     sum && tensors.iter().flat_map(TensorValue::scalars).any(cancelled)
 }
 
-pub(super) fn complex_gradients(draft: &Draft, _: Option<&Outcome>) -> bool {
+pub(super) fn complex_gradients(draft: &Draft) -> bool {
     let complex = |number| matches!(number, Scalar::Complex(_));
     signature(draft) == Some(Signature::Backward)
         && (has_complex(draft) || draft.program.steps.iter().any(|step| numbers(step).any(complex)))
@@ -83,7 +83,7 @@ pub(super) fn broadcast_bounds(draft: &Draft, outcome: Option<&Outcome>) -> bool
     of.grad && tensors.iter().any(|tensor| tensor.shape != of.tensor.shape)
 }
 
-pub(super) fn powers_of_truths(draft: &Draft, _: Option<&Outcome>) -> bool {
+pub(super) fn powers_of_truths(draft: &Draft) -> bool {
     let truth = |number| matches!(number, Scalar::Bool(_));
     signature(draft) == Some(Signature::Power)
         && draft.program.steps.last().is_some_and(|step| numbers(step).any(truth))
@@ -106,7 +106,7 @@ pub(super) fn uncountable_strides(draft: &Draft, outcome: Option<&Outcome>) -> b
     shapes.any(|shape| shape.numel() == 0 && !countable(shape))
 }
 
-pub(super) fn spare_storage(draft: &Draft, _: Option<&Outcome>) -> bool {
+pub(super) fn spare_storage(draft: &Draft) -> bool {
     let inputs = draft.program.inputs.len();
     let step = draft.program.steps.last().filter(|step| step.op == Op::AsStrided);
     let maker = step.and_then(|step| draft.program.steps.get(step.uses().next()?.value.checked_sub(inputs)?));
@@ -129,7 +129,7 @@ pub(super) fn repeated_factors(draft: &Draft, outcome: Option<&Outcome>) -> bool
     })
 }
 
-pub(super) fn complex_extremes(draft: &Draft, _: Option<&Outcome>) -> bool {
+pub(super) fn complex_extremes(draft: &Draft) -> bool {
     let product = |step: &&Step| match step.op.info().signature {
         Signature::Arithmetic => !is_unit(&step.args[2]),
         _ => is_arithmetic(step.op.info()),
@@ -144,7 +144,7 @@ pub(super) fn is_arithmetic(info: &OpInfo) -> bool {
     info.kernel == "number" || (info.kernel == "product" && info.compare == Compare::Bits)
 }
 
-pub(super) fn complex_division(draft: &Draft, _: Option<&Outcome>) -> bool {
+pub(super) fn complex_division(draft: &Draft) -> bool {
     let step = draft.program.steps.last();
     step.is_some_and(|step| step.op.info().result == ResultType::Float) && has_complex(draft)
 }
@@ -164,7 +164,7 @@ pub(super) fn complex_functions(draft: &Draft, outcome: Option<&Outcome>) -> boo
     computes && has_complex(draft) && !refused(outcome)
 }
 
-pub(super) fn bounds_of_zeros(draft: &Draft, _: Option<&Outcome>) -> bool {
+pub(super) fn bounds_of_zeros(draft: &Draft) -> bool {
     let bounds = [Some(Signature::Bounds), Some(Signature::Lowest), Some(Signature::Highest)];
     let negative_zero =
         |scalar: Scalar| matches!(scalar, Scalar::Float(value) if value == 0.0 && value.is_sign_negative());
@@ -174,21 +174,21 @@ pub(super) fn bounds_of_zeros(draft: &Draft, _: Option<&Outcome>) -> bool {
         && (number || operands(draft).any(|known| known.tensor.scalars().into_iter().any(negative_zero)))
 }
 
-pub(super) fn polynomials_of_nan(draft: &Draft, _: Option<&Outcome>) -> bool {
+pub(super) fn polynomials_of_nan(draft: &Draft) -> bool {
     let nan = |scalar: Scalar| matches!(scalar, Scalar::Float(value) if value.is_nan());
     let number = draft.program.steps.last().is_some_and(|step| numbers(step).any(nan));
     signature(draft) == Some(Signature::Polynomial)
         && (number || operands(draft).any(|known| known.tensor.scalars().into_iter().any(nan)))
 }
 
-pub(super) fn signs_of_nan(draft: &Draft, _: Option<&Outcome>) -> bool {
+pub(super) fn signs_of_nan(draft: &Draft) -> bool {
     let nan = |scalar: Scalar| matches!(scalar, Scalar::Float(value) if value.is_nan());
     let number = draft.program.steps.last().is_some_and(|step| numbers(step).any(nan));
     signature(draft) == Some(Signature::TensorOperand)
         && (number || operands(draft).any(|known| known.tensor.scalars().into_iter().any(nan)))
 }
 
-pub(super) fn widened_results(draft: &Draft, _: Option<&Outcome>) -> bool {
+pub(super) fn widened_results(draft: &Draft) -> bool {
     let Some(step) = draft.program.steps.last() else { return false };
     let Some(target) = step.target().and_then(|target| draft.find(target)) else { return false };
     let wide = |known: &Known| known.tensor.dtype == target.tensor.dtype;
@@ -199,7 +199,7 @@ pub(super) fn widened_results(draft: &Draft, _: Option<&Outcome>) -> bool {
     }
 }
 
-pub(super) fn saved_results(draft: &Draft, _: Option<&Outcome>) -> bool {
+pub(super) fn saved_results(draft: &Draft) -> bool {
     let Some(step) = draft.program.steps.last().filter(|step| step.form == Form::InPlace) else { return false };
     let plain = |op: Op| {
         matches!(op.info().kernel, "number" | "sum" | "real" | "divide" | "quotient" | "arithmetic" | "view" | "copy")
@@ -212,18 +212,18 @@ pub(super) fn saved_results(draft: &Draft, _: Option<&Outcome>) -> bool {
     operands(draft).any(|known| known.grad) && (!plain(step.op) || made)
 }
 
-pub(super) fn empty_ldexp(draft: &Draft, _: Option<&Outcome>) -> bool {
+pub(super) fn empty_ldexp(draft: &Draft) -> bool {
     let ldexp = draft.program.steps.last().is_some_and(|step| step.op == Op::Ldexp);
     ldexp && operands(draft).any(|known| known.tensor.shape.numel() == 0)
 }
 
-pub(super) fn written_variables(draft: &Draft, _: Option<&Outcome>) -> bool {
+pub(super) fn written_variables(draft: &Draft) -> bool {
     let step = draft.program.steps.last().filter(|step| step.form == Form::Out);
     let out = step.and_then(|step| draft.find(step.out?));
     out.is_some_and(|out| out.grad)
 }
 
-pub(super) fn long_recurrences(draft: &Draft, _: Option<&Outcome>) -> bool {
+pub(super) fn long_recurrences(draft: &Draft) -> bool {
     let step = draft.program.steps.last();
     let zeta = step.is_some_and(|step| step.op == Op::SpecialZeta);
     let long = |number: Scalar| f64::from_scalar(number).abs() > 300.0;
@@ -232,7 +232,7 @@ pub(super) fn long_recurrences(draft: &Draft, _: Option<&Outcome>) -> bool {
             || operands(draft).any(|known| known.tensor.scalars().into_iter().any(long)))
 }
 
-pub(super) fn rounded_exponents(draft: &Draft, _: Option<&Outcome>) -> bool {
+pub(super) fn rounded_exponents(draft: &Draft) -> bool {
     let rounded = |number: Scalar| match number {
         Scalar::Bool(_) => false,
         Scalar::Int(value) => f64::from(value as f32) != value as f64,
@@ -243,7 +243,7 @@ pub(super) fn rounded_exponents(draft: &Draft, _: Option<&Outcome>) -> bool {
     signature(draft) == Some(Signature::Power) && step.is_some_and(|step| numbers(step).any(rounded))
 }
 
-pub(super) fn mixed_gradients(draft: &Draft, _: Option<&Outcome>) -> bool {
+pub(super) fn mixed_gradients(draft: &Draft) -> bool {
     let function = draft.program.steps.last().is_some_and(|step| matches!(step.op.info().kernel, "function" | "float"));
     let grad = operands(draft).any(|known| known.grad);
     let dtype = |known: &Known| known.tensor.dtype;
@@ -252,28 +252,28 @@ pub(super) fn mixed_gradients(draft: &Draft, _: Option<&Outcome>) -> bool {
     function && grad && operands(draft).any(mixed)
 }
 
-pub(super) fn undefined_copies(draft: &Draft, _: Option<&Outcome>) -> bool {
+pub(super) fn undefined_copies(draft: &Draft) -> bool {
     let copies = [Some(Signature::Source), Some(Signature::Filled)].contains(&signature(draft));
     let to_integers = operands(draft).next().is_some_and(|known| known.tensor.dtype.category() <= Category::Integral);
     copies && to_integers && operands(draft).skip(1).any(|known| known.tameness == Tameness::Wild)
 }
 
-pub(super) fn ldexp_to_others(draft: &Draft, _: Option<&Outcome>) -> bool {
+pub(super) fn ldexp_to_others(draft: &Draft) -> bool {
     let step = draft.program.steps.last();
     step.is_some_and(|step| step.op.name() == "ldexp" && step.form == Form::Out)
         && operands(draft).any(|known| known.tensor.dtype.category() <= Category::Integral)
 }
 
-pub(super) fn complex_of_halves(draft: &Draft, _: Option<&Outcome>) -> bool {
+pub(super) fn complex_of_halves(draft: &Draft) -> bool {
     let parts = [Some(Signature::Parts), Some(Signature::PolarParts)].contains(&signature(draft));
     parts && operands(draft).any(|known| known.tensor.dtype == DType::Float16)
 }
 
-pub(super) fn given_gradients(draft: &Draft, _: Option<&Outcome>) -> bool {
+pub(super) fn given_gradients(draft: &Draft) -> bool {
     signature(draft) == Some(Signature::Backward) && operands(draft).count() > 1
 }
 
-pub(super) fn gradients_halfway(draft: &Draft, _: Option<&Outcome>) -> bool {
+pub(super) fn gradients_halfway(draft: &Draft) -> bool {
     draft.halfway && draft.program.steps.last().is_some_and(|step| step.op == Op::Grad)
 }
 
@@ -285,7 +285,7 @@ pub(super) fn impossible_expansions(draft: &Draft, outcome: Option<&Outcome>) ->
     impossible && args.iter().any(|arg| matches!(arg, Arg::Ints(sizes) if hidden(sizes)))
 }
 
-pub(super) fn indexed_scalars(draft: &Draft, _: Option<&Outcome>) -> bool {
+pub(super) fn indexed_scalars(draft: &Draft) -> bool {
     let args = draft.program.steps.last().map_or(&[][..], |step| &step.args);
     let alone = |items: &[IndexItem]| matches!(items, [IndexItem::At(index)] if *index != 0);
     let index = args.iter().any(|arg| matches!(arg, Arg::Index(items) if alone(items)));

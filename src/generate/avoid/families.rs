@@ -2,7 +2,7 @@
 
 use super::*;
 
-pub(super) fn signed_zeros(draft: &Draft, _: Option<&Outcome>) -> bool {
+pub(super) fn signed_zeros(draft: &Draft) -> bool {
     let extreme = draft.program.steps.last().is_some_and(|step| matches!(step.op, Op::Amax | Op::Amin));
     let has = |known: &Known, zero: f64| {
         known.tensor.scalars().iter().any(|number| matches!(number, Scalar::Float(x) if x.to_bits() == zero.to_bits()))
@@ -45,7 +45,7 @@ pub(super) fn lost_parts(draft: &Draft, outcome: Option<&Outcome>) -> bool {
     reduction && outcome.is_some_and(|outcome| outcome.tensors().iter().any(half)) && has_complex(draft)
 }
 
-pub(super) fn reduction_faults(draft: &Draft, _: Option<&Outcome>) -> bool {
+pub(super) fn reduction_faults(draft: &Draft) -> bool {
     let Some(step) = draft.program.steps.last() else { return false };
     let out = step.out.and_then(|out| draft.find(out));
     let Some(operand) = operands(draft).next() else { return false };
@@ -146,7 +146,7 @@ pub(super) fn several_bad_indices(draft: &Draft, outcome: Option<&Outcome>) -> b
     refused(outcome) && values.len() > 2
 }
 
-pub(super) fn written_factors(draft: &Draft, _: Option<&Outcome>) -> bool {
+pub(super) fn written_factors(draft: &Draft) -> bool {
     let Some(step) = draft.program.steps.last().filter(|step| step.op.info().kernel == "product") else { return false };
     let Some(written) = step.target().and_then(|target| draft.find(target)) else { return false };
     let read = step.args.iter().skip(usize::from(step.form == Form::InPlace));
