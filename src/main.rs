@@ -1,5 +1,9 @@
 //! The `broadcheck` program; see [`broadcheck::cli`].
 
+/// Programs and replies are many small allocations, which are a third of the time of a campaign with the allocator of glibc.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> std::process::ExitCode {
     broadcheck::cli::main()
 }

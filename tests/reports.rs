@@ -16,7 +16,8 @@ use broadcheck::harness::event::{Absent, Agreement, Came, Corpus, Event, Verdict
 use broadcheck::reference::Reference;
 use broadcheck::report::changes::{Kind, between};
 use broadcheck::report::history::History;
-use broadcheck::report::{self, diff};
+use broadcheck::harness::speed::{Measured, Soak};
+use broadcheck::report::{self, benchmarks, diff};
 use common::{SPECIFICATION, reference};
 
 fn reports() -> PathBuf {
@@ -233,4 +234,15 @@ fn what_does_not_belong_together_is_refused() {
     unfinished.1.events.pop();
     let told = refused(vec![unfinished]);
     assert!(told.contains("did not end"), "{told}");
+}
+
+#[test]
+fn the_checked_in_benchmarks_come_out_of_what_was_measured() {
+    let read = |name: &str| std::fs::read_to_string(reports().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let measured: Measured = serde_json::from_str(&read("benchmarks.json")).unwrap();
+    let soaked: Soak = serde_json::from_str(&read("soak.json")).unwrap();
+    assert!(measured.sets.len() > 4 && soaked.points.len() > 10);
+    for (name, text) in benchmarks::files(&measured, Some(&soaked)).unwrap() {
+        assert!(read(name) == text, "reports/{name} is not what `broadcheck bench --write reports` would write of its data");
+    }
 }

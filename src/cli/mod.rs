@@ -1,5 +1,6 @@
 //! The command line, one file a subcommand. It words what the library does, and decides exit codes.
 
+mod bench;
 mod bisect;
 mod campaign;
 mod check;
@@ -47,6 +48,7 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Bench(bench::Bench),
     Bisect(bisect::Bisect),
     Check(check::Check),
     Coverage(coverage::Coverage),
@@ -79,6 +81,7 @@ type Failure = Box<dyn std::error::Error>;
 /// Runs the program.
 pub fn main() -> ExitCode {
     let result = match Cli::parse().command {
+        Command::Bench(command) => command.run(),
         Command::Bisect(command) => command.run(),
         Command::Check(command) => command.run(),
         Command::Coverage(command) => command.run(),

@@ -19,6 +19,7 @@ pub mod mutants;
 pub mod replace;
 pub mod runner;
 pub mod show;
+pub mod speed;
 pub mod triage;
 
 use serde::{Deserialize, Serialize};

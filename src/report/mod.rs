@@ -1,6 +1,7 @@
 //! Reports, one file a format. They see events and nothing else.
 
 mod badge;
+pub mod benchmarks;
 pub mod changes;
 pub mod diff;
 mod documentation;

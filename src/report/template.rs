@@ -8,6 +8,7 @@ use serde::Serialize;
 /// The templates, by name.
 const TEMPLATES: &[(&str, &str)] = &[
     ("badge.svg", include_str!("templates/badge.svg")),
+    ("benchmarks.md", include_str!("templates/benchmarks.md")),
     ("changes.md", include_str!("templates/changes.md")),
     ("diff.md", include_str!("templates/diff.md")),
     ("documentation.md", include_str!("templates/documentation.md")),

@@ -6,6 +6,7 @@
 //! This crate knows nothing of what a result should be. It computes nothing itself: where Python's front end would do
 //! something before it calls libtorch, that is either done by libtorch's C++ counterpart or declared unsupported.
 
+mod bare;
 mod call;
 mod error;
 mod shim;
@@ -18,6 +19,9 @@ use broadcheck::ops::{Op, Signature};
 use broadcheck::program::{Arg, Outcome, Program, Reply, Step, StepOutcome, TensorValue, VALUE_LIMIT, Value, ValueRef};
 use broadcheck::tensor::{DType, Scalar};
 
+pub use bare::bare;
+#[cfg(feature = "tch")]
+pub use bare::tch;
 use call::Fault;
 pub use call::dispatch_all;
 pub use shim::set_threads;

@@ -1,23 +1,25 @@
 //! Serves the adapter protocol for libtorch: `adapters/README.md`.
 
 use std::fs::File;
-use std::io::{self, BufWriter};
+use std::io::{self, BufRead, Write};
 use std::num::NonZero;
 use std::os::fd::AsFd;
 use std::process::ExitCode;
 
 use broadcheck::adapter::{Implementation, serve};
-use broadcheck_libtorch::{Libtorch, dispatch_all, set_threads};
+use broadcheck_libtorch::{Libtorch, bare, dispatch_all, set_threads};
 
 const HELP: &str = "\
 broadcheck-libtorch: libtorch as an adapter of broadcheck
 
 Reads requests from stdin and answers on stdout, a JSON line each; adapters/README.md of broadcheck has the protocol.
 
-Usage: broadcheck-libtorch [--threads N] [--dispatcher]
+Usage: broadcheck-libtorch [--threads N] [--dispatcher] [--bare | --tch]
 
   --threads N   threads that libtorch may use; one, unless told otherwise, so that sums have one order
   --dispatcher  call libtorch's dispatcher where the methods of tch would be called
+  --bare        answer nothing, but print how many seconds the programs took; `broadcheck bench` asks so
+  --tch         the same without this adapter, by the methods of tch alone
   --version     print the versions of the adapter and of libtorch
   --help        print this
 ";
@@ -34,6 +36,7 @@ fn main() -> ExitCode {
 
 fn run(args: &[String]) -> Result<(), Box<dyn std::error::Error>> {
     let mut threads = 1;
+    let mut measure = None;
     let mut rest = args.iter().map(String::as_str);
     while let Some(argument) = rest.next() {
         match argument {
@@ -43,6 +46,7 @@ fn run(args: &[String]) -> Result<(), Box<dyn std::error::Error>> {
                 threads = number.get().into();
             }
             "--dispatcher" => dispatch_all(),
+            "--bare" | "--tch" => measure = Some(argument),
             "--version" | "-V" => {
                 let hello = Libtorch::new().hello();
                 println!("broadcheck-libtorch {} ({} {})", env!("CARGO_PKG_VERSION"), hello.name, hello.version);
@@ -55,10 +59,23 @@ fn run(args: &[String]) -> Result<(), Box<dyn std::error::Error>> {
             _ => return Err(format!("unexpected arguments: {}; see --help", args.join(" ")).into()),
         }
     }
-    let replies = private_stdout()?;
+    let mut replies = private_stdout()?;
     set_threads(threads);
-    serve(&mut Libtorch::new(), io::stdin().lock(), BufWriter::new(replies))?;
+    if let Some(how) = measure {
+        let input = io::stdin().lock();
+        writeln!(replies, "{}", if how == "--tch" { tch(input)? } else { bare(input)? })?;
+        return Ok(());
+    }
+    serve(&mut Libtorch::new(), io::stdin().lock(), replies)?;
     Ok(())
+}
+
+#[cfg(feature = "tch")]
+use broadcheck_libtorch::tch;
+
+#[cfg(not(feature = "tch"))]
+fn tch(_: impl BufRead) -> io::Result<f64> {
+    Err(io::Error::other("--tch: this adapter was built without tch"))
 }
 
 /// Moves the real stdout out of reach: what libtorch or a library below it prints then goes to stderr and cannot break

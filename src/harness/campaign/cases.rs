@@ -69,11 +69,20 @@ impl fmt::Display for Shard {
     }
 }
 
-/// Makes a case.
+impl Made {
+    /// The case with this program.
+    pub fn of(case: u64, program: Program) -> Made {
+        Made { case, expected: expected(&program), program }
+    }
+}
+
+/// Makes a case out of a seed.
 pub fn make(seed: u64, case: u64, options: &Options) -> Made {
     let (program, reply) = generate::program_with_reply(&bytes(seed, case), options);
-    let expected = reply.map_or_else(|| expected(&program), Ok);
-    Made { case, program, expected }
+    match reply {
+        Some(reply) => Made { case, program, expected: Ok(reply) },
+        None => Made::of(case, program),
+    }
 }
 
 /// What the reference makes of a program, or how it panicked.

@@ -27,13 +27,13 @@ use super::finding::{Finding, Oracle, Signature};
 use super::runner::Start;
 
 use bench::Bench;
-use cases::Shard;
+use cases::{Made, Shard};
 use journal::{Book, Plan};
 use tally::Positions;
 
 pub use pursue::FOLDER as FINDINGS;
 
-/// How many cases are made and run together.
+/// How many cases are made and run together, mostly.
 const BATCH: u64 = 64;
 
 /// How many batches a worker has in store, so that making and running cases overlap.
@@ -55,6 +55,10 @@ pub struct Setup {
     pub shard: Shard,
     /// What programs to make.
     pub options: Options,
+    /// The programs of the cases, where they are not made of the seed.
+    pub programs: Option<Arc<[Program]>>,
+    /// How many cases are made and run together.
+    pub batch: u64,
     /// Who judges.
     pub oracles: Vec<Oracle>,
     /// The implementation under test, and what it says of itself.
@@ -181,7 +185,7 @@ impl Shared<'_> {
         }
         let limit = setup.cases.map_or(u64::MAX / setup.shard.of, |cases| setup.shard.share(cases));
         let mut queue = lock(&self.queue);
-        let taken = queue.done.next_gap(queue.next, BATCH, limit)?;
+        let taken = queue.done.next_gap(queue.next, setup.batch, limit)?;
         queue.next = taken.1;
         Some(taken)
     }
@@ -198,7 +202,7 @@ impl Shared<'_> {
         // It ends when there is nothing more to take, or nobody who takes what it makes.
         scope.spawn(move || {
             while let Some((start, end)) = self.take() {
-                let make = |position| cases::make(setup.seed, setup.shard.case(position), &setup.options);
+                let make = |position| setup.make(setup.shard.case(position));
                 if store.send((start, end, (start..end).map(make).collect())).is_err() {
                     return;
                 }
@@ -241,6 +245,14 @@ fn unwritable(error: &std::io::Error) -> String {
 }
 
 impl Setup {
+    /// A case.
+    fn make(&self, case: u64) -> Made {
+        match &self.programs {
+            Some(programs) => Made::of(case, programs[case as usize].clone()),
+            None => cases::make(self.seed, case, &self.options),
+        }
+    }
+
     /// How a plan is run, with the rest as it is mostly.
     pub fn new(plan: &Plan, subject: (Start, Hello), against: Option<(Start, Hello)>) -> Setup {
         let mut options = options(&subject.1, against.as_ref().map(|(_, hello)| hello), plan.unrestricted);
@@ -257,6 +269,8 @@ impl Setup {
             cases: plan.cases,
             shard: plan.shard,
             options,
+            programs: None,
+            batch: BATCH,
             oracles: plan.oracles.clone(),
             subject,
             against,

@@ -1,0 +1,60 @@
+//! The parts of a campaign, one by one: `cargo bench`. What they come to beside libtorch says `broadcheck bench`.
+
+use std::borrow::Cow;
+use std::hint::black_box;
+
+use broadcheck::adapter::Implementation;
+use broadcheck::adapter::protocol::{Request, Response};
+use broadcheck::case;
+use broadcheck::harness::campaign::{cases, options};
+use broadcheck::harness::compare::{Side, compare};
+use broadcheck::harness::definition;
+use broadcheck::program::{Program, Reply};
+use broadcheck::reference::Reference;
+use criterion::{Criterion, criterion_group, criterion_main};
+
+/// How many programs each part is measured on, since one is not like another.
+const PROGRAMS: u64 = 500;
+
+fn parts(criterion: &mut Criterion) {
+    let hello = Reference.hello();
+    let options = options(&hello, None, false);
+    let programs: Vec<Program> = (0..PROGRAMS).map(|case| cases::make(1, case, &options).program).collect();
+    let replies: Vec<Reply> = programs.iter().map(|program| Reference.run(program)).collect();
+    let both = || programs.iter().zip(&replies);
+    let request = |program| serde_json::to_vec(&Request::Run { seq: 0, program: Cow::Borrowed(program) }).unwrap();
+    let requests: Vec<Vec<u8>> = programs.iter().map(request).collect();
+    let response = |reply: &Reply| serde_json::to_vec(&Response::Ran { seq: 0, reply: reply.clone() }).unwrap();
+    let responses: Vec<Vec<u8>> = replies.iter().map(response).collect();
+
+    let mut group = criterion.benchmark_group(format!("{PROGRAMS} programs of a campaign"));
+    let mut part = |name: &str, work: &dyn Fn()| {
+        group.bench_function(name, |bencher| bencher.iter(work));
+    };
+    part("generator", &|| (0..PROGRAMS).for_each(|case| drop(black_box(cases::make(1, case, &options)))));
+    part("reference", &|| programs.iter().for_each(|program| drop(black_box(Reference.run(program)))));
+    part("write a request", &|| programs.iter().for_each(|program| drop(black_box(request(program)))));
+    part("read a request", &|| {
+        requests.iter().for_each(|line| drop(black_box(serde_json::from_slice::<Request>(line).unwrap())));
+    });
+    part("write an answer", &|| replies.iter().for_each(|reply| drop(black_box(response(reply)))));
+    part("read an answer", &|| {
+        responses.iter().for_each(|line| drop(black_box(serde_json::from_slice::<Response>(line).unwrap())));
+    });
+    part("compare", &|| {
+        both().for_each(|(program, reply)| {
+            let side = || Side { hello: &hello, reply };
+            drop(black_box(compare(program, side(), side())));
+        });
+    });
+    part("programs that mean the same", &|| {
+        both().for_each(|(program, reply)| drop(black_box(definition::variants(program, reply))));
+    });
+    group.finish();
+
+    let folder = case::default_folder();
+    criterion.bench_function("load the specification", |bencher| bencher.iter(|| case::load(&folder).unwrap()));
+}
+
+criterion_group!(benches, parts);
+criterion_main!(benches);
