@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Class;
 use crate::ops::{Compare, Form, Op, Param, ParamDefault, ParamKind};
-use crate::tensor::{DType, IndexItem, Scalar, Shape, shape::bracketed};
+use crate::tensor::{DType, Element, IndexItem, Scalar, Shape, shape::bracketed};
 
 /// Tensors and steps. Values are numbered: first the inputs, then the steps.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -324,8 +324,9 @@ impl TensorValue {
     ///
     /// An adapter may send too few or too many bytes; whole elements are read, the harness compares the counts.
     pub fn scalars(&self) -> Vec<Scalar> {
-        let whole = self.data.len() - self.data.len() % self.dtype.size();
-        crate::tensor::Buffer::from_bytes(self.dtype, &self.data[..whole]).expect("whole elements").scalars()
+        crate::with_element_type!(self.dtype, T => {
+            self.data.chunks_exact(self.dtype.size()).map(|element| T::read(element).to_scalar()).collect()
+        })
     }
 }
 
@@ -342,14 +343,29 @@ impl std::fmt::Display for ShapeArg {
 /// Bytes as base64 text: NaN payloads, infinities and empty tensors survive JSON.
 mod base64_bytes {
     use base64::{Engine, engine::general_purpose::STANDARD};
-    use serde::{Deserialize, Deserializer, Serializer};
+    use serde::de::{Deserializer, Error, Visitor};
+    use serde::ser::Serializer;
 
     pub fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&STANDARD.encode(bytes))
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
-        let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
-        STANDARD.decode(text.as_bytes()).map_err(|error| serde::de::Error::custom(format!("base64 data: {error}")))
+        deserializer.deserialize_str(Text)
+    }
+
+    /// Reads the text where it stands, without a copy of it.
+    struct Text;
+
+    impl Visitor<'_> for Text {
+        type Value = Vec<u8>;
+
+        fn expecting(&self, formatter: &mut std::fmt::Formatter) -> std::fmt::Result {
+            formatter.write_str("base64 data")
+        }
+
+        fn visit_str<E: Error>(self, text: &str) -> Result<Vec<u8>, E> {
+            STANDARD.decode(text).map_err(|error| E::custom(format!("base64 data: {error}")))
+        }
     }
 }

@@ -136,7 +136,7 @@ fn thinned(points: &[Point]) -> Vec<serde_json::Value> {
     let row = |point: &Point| json!({"cases": point.cases, "seconds": format!("{:.0}", point.seconds), "cpu": format!("{:.0}", point.cpu), "harness": mib(point.harness), "adapters": mib(point.adapters), "journal": format!("{:.1}", point.journal as f64 / f64::from(1 << 20)), "signatures": point.signatures});
     let apart = points.len().div_ceil(12).max(1);
     let mut rows: Vec<_> = points.iter().step_by(apart).map(row).collect();
-    if let Some(last) = points.last().filter(|_| (points.len() - 1) % apart != 0) {
+    if let Some(last) = points.last().filter(|_| !(points.len() - 1).is_multiple_of(apart)) {
         rows.push(row(last));
     }
     rows
