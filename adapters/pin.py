@@ -5,7 +5,8 @@
 A cause has an id, a kind, a link, a reason, and `when`: regular expressions for the case's id, for the aspect, for what
 was expected and what was observed, of which those that are given must be found in a difference. Where no answer came,
 the aspect is `broken`, and observed is the fault. A case belongs to the first cause that explains every difference of
-it. What none explains is told on standard error and stays a failure.
+it. What none explains is told on standard error and stays a failure. With `unwritten = true` the elements are memory
+that nobody has written to, and are not pinned.
 """
 
 import json
@@ -18,7 +19,7 @@ KINDS = ("bug", "unsupported", "by-design", "documentation")
 
 
 def explains(cause, case, difference):
-    texts = {"case": case, "aspect": difference["aspect"], "expected": difference["expected"], "observed": difference["observed"]}
+    texts = {"case": case, **{part: difference[part] for part in ("aspect", "expected", "observed")}}
     return any(all(re.search(pattern, texts[part], re.S) for part, pattern in when.items()) for when in cause["when"])
 
 
@@ -35,8 +36,8 @@ def witness(case, ran):
 
 def without_elements(witness):
     """The same, with `*` for the elements of tensors, which hold memory that nobody has written to."""
-    cut = {name: re.sub(r"^(\w+ \[[\d, ]*\] ).*", r"\1*", seen, flags=re.S) for name, seen in witness["observed"].items()}
-    return {**witness, "observed": cut}
+    shape = re.compile(r"^(\w+ \[[\d, ]*\] ).*", re.S)
+    return {**witness, "observed": {name: shape.sub(r"\1*", seen) for name, seen in witness["observed"].items()}}
 
 
 def main(name, report):
@@ -62,11 +63,12 @@ def main(name, report):
         of = next((c for c in causes if all(explains(c, case["id"], each) for each in differences)), None)
         if of is None or pinned is None:
             unexplained += 1
-            first = differences[0]
-            print(f"{case['id']}: {first['aspect']}: expected {first['expected'][:80]}, observed {first['observed'][:120]}", file=sys.stderr)
+            aspect, expected, observed = (differences[0][part] for part in ("aspect", "expected", "observed"))
+            print(f"{case['id']}: {aspect}: expected {expected[:80]}, observed {observed[:120]}", file=sys.stderr)
         else:
             found[of["id"]].append(without_elements(pinned) if of.get("unwritten") else pinned)
-    lines = [f"# Written by `adapters/pin.py {name}` from `causes.toml` and a run on {name} {version}; see `../README.md`."]
+    made = f"Written by `adapters/pin.py {name}` from `causes.toml` and a run on {name} {version}; see `../README.md`."
+    lines = [f"# {made}"]
     for cause in causes:
         assert cause["kind"] in KINDS, cause
         if not found[cause["id"]]:
@@ -80,7 +82,8 @@ def main(name, report):
         lines.append("  witnesses:")
         lines += [f"    - {json.dumps(each, ensure_ascii=False)}" for each in found[cause["id"]]]
     (folder / "divergences.yaml").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    print(f"{sum(map(len, found.values()))} cases under {sum(map(bool, found.values()))} causes, {unexplained} unexplained", file=sys.stderr)
+    cases, kinds = sum(map(len, found.values())), sum(map(bool, found.values()))
+    print(f"{cases} cases under {kinds} causes, {unexplained} unexplained", file=sys.stderr)
 
 
 if __name__ == "__main__":

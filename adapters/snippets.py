@@ -1,10 +1,11 @@
-"""Runs the snippets of adapters, each in the environment of its library, and compares what they print with what they say.
+"""Runs the snippets of adapters, each in the environment of its library, and compares what they print and say.
 
     python3 adapters/snippets.py numpy tfjs
     python3 adapters/snippets.py --broadcheck target/release/broadcheck numpy
 
-A snippet shows one cause of `causes.toml`, in the library alone. A comment that begins with `prints:` is a line of what
-it prints; so is every line of comment right after that. Every cause has a snippet.
+A snippet shows one cause of an adapter's `causes.toml`, in the library alone: `reports/findings/numpy/CAUSE.py`. A
+comment that begins with `prints:` is a line of what it prints; so is every line of comment right after that. Every
+cause has one. Where two adapters share an environment, and a cause, the other one's is enough.
 """
 
 import argparse
@@ -14,7 +15,8 @@ import sys
 import tomllib
 from pathlib import Path
 
-HERE = Path(__file__).parent
+ADAPTERS = Path(__file__).parent
+FINDINGS = ADAPTERS.parent / "reports" / "findings"
 
 
 def environment(broadcheck, name):
@@ -44,12 +46,22 @@ def printed(snippet, home):
     return [line.strip() for line in done.stdout.strip().splitlines()], done.stderr
 
 
+def described(name, file):
+    return tomllib.loads((ADAPTERS / name / file).read_text(encoding="utf-8"))
+
+
+def snippets_of(name):
+    """The snippets of an adapter by the causes that they show."""
+    return {path.stem: path for path in sorted((FINDINGS / name).glob("*.*"))}
+
+
 def wrong(name, broadcheck):
-    """Everything that is wrong with the snippets of a library, and how many there are."""
-    folder = HERE / name
-    causes = {cause["id"] for cause in tomllib.loads((folder / "causes.toml").read_text(encoding="utf-8"))["cause"]}
-    snippets = {path.stem: path for path in sorted((folder / "snippets").glob("*.*"))}
-    faults = [f"{name}: no snippet shows {cause}" for cause in sorted(causes - snippets.keys())]
+    """Everything that is wrong with the snippets of an adapter; how many there are, and how many are another one's."""
+    causes = {cause["id"] for cause in described(name, "causes.toml")["cause"]}
+    snippets = snippets_of(name)
+    lacking = causes - snippets.keys()
+    shared = lacking & snippets_of(described(name, "adapter.toml").get("environment", name)).keys()
+    faults = [f"{name}: no snippet shows {cause}" for cause in sorted(lacking - shared)]
     faults += [f"{name}: {path.name} is of no cause" for stem, path in snippets.items() if stem not in causes]
     home = environment(broadcheck, name)
     for path in snippets.values():
@@ -57,7 +69,7 @@ def wrong(name, broadcheck):
         observed, stderr = printed(path, home)
         if expected != observed:
             faults.append(f"{name}: {path.name} says {expected} and prints {observed} {stderr.strip()[-300:]}")
-    return faults, len(snippets)
+    return faults, len(snippets), len(shared)
 
 
 def main():
@@ -67,10 +79,10 @@ def main():
     given = parser.parse_args()
     failed = False
     for name in given.names:
-        faults, count = wrong(name, given.broadcheck.split())
+        faults, count, shared = wrong(name, given.broadcheck.split())
         for fault in faults:
             print(fault, file=sys.stderr)
-        print(f"{name}: {count} snippets, {len(faults)} faults")
+        print(f"{name}: {count} snippets{f' and {shared} shared' if shared else ''}, {len(faults)} faults")
         failed |= bool(faults) or not count
     return int(failed)
 

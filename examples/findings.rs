@@ -22,7 +22,7 @@ use broadcheck::harness::campaign::journal::Plan;
 use broadcheck::harness::compare::Side;
 use broadcheck::harness::finding::{Finding, Oracle};
 use broadcheck::harness::runner::Start;
-use broadcheck::harness::triage::{Dossier, Expected, bisect, folder_name, write};
+use broadcheck::harness::triage::{Dossier, Expected, FINDING, bisect, folder_name, write};
 use broadcheck::program::Program;
 
 const ORACLES: [Oracle; 2] = [Oracle::Reference, Oracle::Definition];
@@ -106,7 +106,7 @@ fn again(setup: &Setup, bench: &mut Bench, folder: &Path) -> Result<bool, String
     let entries = std::fs::read_dir(folder).map_err(unreadable)?;
     let mut folders: Vec<PathBuf> =
         entries.map(|entry| Ok(entry?.path())).collect::<Result<_, _>>().map_err(unreadable)?;
-    folders.retain(|path| path.is_dir());
+    folders.retain(|path| path.join(FINDING).is_file());
     folders.sort();
     let mut all = true;
     for path in folders {

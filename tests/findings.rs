@@ -9,6 +9,7 @@ use std::process::Command;
 use broadcheck::adapter::{Hello, Implementation};
 use broadcheck::harness::divergence::{self, findings_folder};
 use broadcheck::harness::runner::Runner;
+use broadcheck::harness::triage::FINDING;
 use broadcheck::harness::triage::bisect::{self, Verdict};
 use broadcheck::reference::Reference;
 use common::SPECIFICATION;
@@ -28,7 +29,8 @@ fn changed(runner: &mut Runner, folders: &[PathBuf]) -> Vec<String> {
 
 fn folders() -> Vec<PathBuf> {
     let entries = std::fs::read_dir(findings_folder()).unwrap();
-    let mut folders: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()).collect();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    let mut folders: Vec<PathBuf> = paths.filter(|path| path.join(FINDING).is_file()).collect();
     folders.sort();
     folders
 }

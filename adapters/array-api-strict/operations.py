@@ -5,61 +5,20 @@ them be.
 """
 
 import operator
-import platform
-import re
-import sys
 import warnings
 
 import array_api_strict as xp
 import numpy as np
 
-from broadcheck_adapter import VALUE_LIMIT, Library, Reply, Sizes
+from broadcheck_adapter import Library, Sizes, arrays, classifier, interpreter
+from broadcheck_adapter.numpy_like import axes, reduction, spread
+from broadcheck_adapter.operation import IN_PLACE, binary, lacking_arguments, lacking_forms, table
 
 DTYPES = ["bool", "uint8", "int8", "int16", "int32", "int64", "float32", "float64", "complex64", "complex128"]
 
 
-def function(call):
-    """A function without `out=`."""
-    return lambda _form, _out, *arguments: call(*arguments), ("functional",)
-
-
-def binary(call, in_place=None):
-    """A function of two operands, with the operator in place, if there is one."""
-
-    def run(form, _out, left, right, *_defaults):
-        if form == "functional":
-            return call(left, right)
-        result = in_place(left, right)
-        assert result is left, "an operator in place gave another array"
-        return result
-
-    return run, ("functional",) if in_place is None else ("functional", "in_place")
-
-
-def axes(dim):
-    return tuple(dim) if isinstance(dim, list) else dim
-
-
-def reduction(call):
-    def run(array, dim, keepdim, dtype=None):
-        typed = {} if dtype is None else {"dtype": getattr(xp, dtype)}
-        return call(array, axis=axes(dim), keepdims=keepdim, **typed)
-
-    return function(run)
-
-
-def spread(call):
-    """A variance. Without a correction it is the standard's own default, which is another than PyTorch's."""
-
-    def run(array, dim, correction, keepdim, _unbiased):
-        given = {} if correction is None else {"correction": correction}
-        return call(array, axis=axes(dim), keepdims=keepdim, **given)
-
-    return function(run)
-
-
-def position(call):
-    return function(lambda array, dim, keepdim: call(array, axis=dim, keepdims=keepdim))
+def dtypes(name):
+    return getattr(xp, name)
 
 
 def item(array):
@@ -96,40 +55,40 @@ OPERATIONS = {
     "copysign": binary(xp.copysign),
     "nextafter": binary(xp.nextafter),
     "logaddexp": binary(xp.logaddexp),
-    "clamp": function(xp.clip),
-    "where": function(xp.where),
-    "expand": function(lambda array, size: xp.broadcast_to(array, tuple(size))),
-    "broadcast_to": function(lambda array, size: xp.broadcast_to(array, tuple(size))),
-    "broadcast_tensors": function(lambda arrays: list(xp.broadcast_arrays(*arrays))),
-    "broadcast_shapes": function(lambda shapes: Sizes(xp.broadcast_shapes(*map(axes, shapes)))),
-    "unsqueeze": function(lambda array, dim: xp.expand_dims(array, axis=dim)),
-    "permute": function(lambda array, dims: xp.permute_dims(array, tuple(dims))),
-    "movedim": function(xp.moveaxis),
-    "moveaxis": function(xp.moveaxis),
-    "squeeze": function(lambda array, dim: xp.squeeze(array, axis=axes(dim))),
-    "reshape": function(lambda array, size: xp.reshape(array, tuple(size))),
-    "view": function(lambda array, size: xp.reshape(array, tuple(size), copy=False)),
-    "index": function(operator.getitem),
-    "masked_select": function(operator.getitem),
-    "index_select": function(lambda array, dim, index: xp.take(array, index, axis=dim)),
-    "take_along_dim": function(lambda array, index, dim: xp.take_along_axis(array, index, axis=dim)),
-    "clone": function(lambda array: xp.asarray(array, copy=True)),
-    "item": function(item),
-    "matmul": function(xp.matmul),
-    "outer": function(xp.linalg.outer),
-    "tensordot": function(lambda left, right, *dims: xp.tensordot(left, right, axes=tuple(map(tuple, dims)))),
-    "linalg_vecdot": function(lambda left, right, dim: xp.vecdot(left, right, axis=dim)),
-    "linalg_cross": function(lambda left, right, dim: xp.linalg.cross(left, right, axis=dim)),
-    "linalg_solve": function(lambda left, right, _side: xp.linalg.solve(left, right)),
-    "sum": reduction(xp.sum),
-    "prod": reduction(xp.prod),
+    "clamp": xp.clip,
+    "where": xp.where,
+    "expand": lambda array, size: xp.broadcast_to(array, tuple(size)),
+    "broadcast_to": lambda array, size: xp.broadcast_to(array, tuple(size)),
+    "broadcast_tensors": lambda arrays: list(xp.broadcast_arrays(*arrays)),
+    "broadcast_shapes": lambda shapes: Sizes(xp.broadcast_shapes(*map(axes, shapes))),
+    "unsqueeze": lambda array, dim: xp.expand_dims(array, axis=dim),
+    "permute": lambda array, dims: xp.permute_dims(array, tuple(dims)),
+    "movedim": xp.moveaxis,
+    "moveaxis": xp.moveaxis,
+    "squeeze": lambda array, dim: xp.squeeze(array, axis=axes(dim)),
+    "reshape": lambda array, size: xp.reshape(array, tuple(size)),
+    "view": lambda array, size: xp.reshape(array, tuple(size), copy=False),
+    "index": operator.getitem,
+    "masked_select": operator.getitem,
+    "index_select": lambda array, dim, index: xp.take(array, index, axis=dim),
+    "take_along_dim": lambda array, index, dim: xp.take_along_axis(array, index, axis=dim),
+    "clone": lambda array: xp.asarray(array, copy=True),
+    "item": item,
+    "matmul": xp.matmul,
+    "outer": xp.linalg.outer,
+    "tensordot": lambda left, right, *dims: xp.tensordot(left, right, axes=tuple(map(tuple, dims))),
+    "linalg_vecdot": lambda left, right, dim: xp.vecdot(left, right, axis=dim),
+    "linalg_cross": lambda left, right, dim: xp.linalg.cross(left, right, axis=dim),
+    "linalg_solve": lambda left, right, _side: xp.linalg.solve(left, right),
+    "sum": reduction(xp.sum, dtypes=dtypes),
+    "prod": reduction(xp.prod, dtypes=dtypes),
     "mean": reduction(xp.mean),
     "amax": reduction(xp.max),
     "amin": reduction(xp.min),
     "all": reduction(xp.all),
     "any": reduction(xp.any),
-    "argmax": position(xp.argmax),
-    "argmin": position(xp.argmin),
+    "argmax": reduction(xp.argmax),
+    "argmin": reduction(xp.argmin),
     "var": spread(xp.var),
     "std": spread(xp.std),
 }
@@ -144,76 +103,60 @@ ARGUMENTS = {
     ("linalg_solve", "left"): "the standard's solve has no such switch",
 }
 
+REASONS = {IN_PLACE: "the standard has no such operator"}
+
 CLASSES = [
-    (re.compile(pattern), kind)
-    for pattern, kind in [
-        (r"non-broadcastable output|would be changed|shape of the left-hand", "output-shape"),
-        (r"^(broadcast_to|expand): .*(cannot broadcast|could not be broadcast|more dimensions)", "expand"),
-        (r"must be non-negative|negative dimensions", "impossible-size"),
-        (r"maximum (supported|allowed) (dimension|size)|too (big|large)|Unable to allocate", "impossible-size"),
-        (r"^(matmul|linalg_solve|linalg_vecdot|tensordot): .*(mismatch|not aligned|equal)", "product-shape"),
-        (r"^(matmul|outer|linalg_\w+): .*(not have enough dimensions|must be|must have|1-dim)", "product-shape"),
-        (r"Singular matrix", "singular"),
-        (r"broadcast|shape mismatch|boolean index did not match", "size-mismatch"),
-        (r"Python integer .* out of bounds|within the bounds of the dtype", "argument"),
-        (r"incompatible dimensions for cross", "product-shape"),
-        (r"[Dd]types? .*(allowed|promote|cannot)|cannot be type promoted|not supported|integer dtype|Cannot cast|Only .* dtypes", "dtype"),
-        (r"Python .* scalars can only be promoted|[Ee]xpected .* dtype|must be", "dtype"),
-        (r"cannot reshape|can only specify one unknown|Incompatible shape|Unable to avoid", "view"),
-        (r"read-only", "overlap"),
-        (r"is only allowed on arrays with 0", "item-count"),
-        (r"out of bounds|too many indices|duplicate|repeated axis|axes don't match|out of range", "dimension"),
-        (r"cannot select an axis to squeeze|[Aa]xis|number of dimensions", "dimension"),
-        (r"attempt to get arg|zero-size array to reduction|non-empty take", "dimension"),
-        (r"only 0-dim|only length-1|single-element", "item-count"),
-        (r"Integers to negative|slice step", "argument"),
-    ]
-]  # fmt: skip
-
-
-def classify(error, op):
-    """What kind of refusal an exception is."""
-    text = f"{op}: {error}"
-    return next((kind for pattern, kind in CLASSES if pattern.search(text)), None)
+    (r"non-broadcastable output|would be changed|shape of the left-hand", "output-shape"),
+    (r"^(broadcast_to|expand): .*(cannot broadcast|could not be broadcast|more dimensions)", "expand"),
+    (r"must be non-negative|negative dimensions", "impossible-size"),
+    (r"maximum (supported|allowed) (dimension|size)|too (big|large)|Unable to allocate", "impossible-size"),
+    (r"^(matmul|linalg_solve|linalg_vecdot|tensordot): .*(mismatch|not aligned|equal)", "product-shape"),
+    (r"^(matmul|outer|linalg_\w+): .*(not have enough dimensions|must be|must have|1-dim)", "product-shape"),
+    (r"Singular matrix", "singular"),
+    (r"broadcast|shape mismatch|boolean index did not match", "size-mismatch"),
+    (r"Python integer .* out of bounds|within the bounds of the dtype", "argument"),
+    (r"incompatible dimensions for cross", "product-shape"),
+    (r"[Dd]types? .*(allowed|promote|cannot)|cannot be type promoted|not supported", "dtype"),
+    (r"integer dtype|Cannot cast|Only .* dtypes", "dtype"),
+    (r"Python .* scalars can only be promoted|[Ee]xpected .* dtype|must be", "dtype"),
+    (r"cannot reshape|can only specify one unknown|Incompatible shape|Unable to avoid", "view"),
+    (r"read-only", "overlap"),
+    (r"is only allowed on arrays with 0", "item-count"),
+    (r"out of bounds|too many indices|duplicate|repeated axis|axes don't match|out of range", "dimension"),
+    (r"cannot select an axis to squeeze|[Aa]xis|number of dimensions", "dimension"),
+    (r"attempt to get arg|zero-size array to reduction|non-empty take", "dimension"),
+    (r"only 0-dim|only length-1|single-element", "item-count"),
+    (r"Integers to negative|slice step", "argument"),
+]
 
 
 def make(dtype, shape, data, _requires_grad):
-    array = np.frombuffer(data, dtype=np.dtype(dtype).newbyteorder("<")).astype(dtype).reshape(shape)
-    return xp.asarray(array, copy=True)
+    return xp.asarray(arrays.make(dtype, shape, data), copy=True)
 
 
 def read(array):
-    plain = np.asarray(array)
-    small = plain.size * plain.itemsize <= VALUE_LIMIT
-    data = plain.astype(plain.dtype.newbyteorder("<"), copy=False).tobytes() if small else b""
-    return Reply(plain.dtype.name, list(plain.shape), data)
+    return arrays.reply(np.asarray(array))
 
 
 def library():
     """array-api-strict, whichever this Python has."""
     np.seterr(all="ignore")
     warnings.simplefilter("ignore")
-    reasons = {"in_place": "the standard has no such operator", "out": "the standard has no out="}
-    lacks = [
-        {"op": name, "form": "in_place", "why": reasons["in_place"]}
-        for name, (_, forms) in OPERATIONS.items()
-        if "in_place" not in forms
-    ]
-    lacks += [{"op": op, "argument": argument, "why": why} for (op, argument), why in ARGUMENTS.items()]
-    lacks += [{"dtype": dtype, "why": "the standard has no such dtype"} for dtype in ("float16", "bfloat16")]
-    lacks.append({"form": "out", "why": reasons["out"]})
+    missing = [{"dtype": dtype, "why": "the standard has no such dtype"} for dtype in ("float16", "bfloat16")]
+    missing.append({"form": "out", "why": "the standard has no out="})
+    operations = table(OPERATIONS)
     return Library(
         name="array-api-strict",
         version=xp.__version__,
-        build=f"standard {xp.__array_api_version__}; NumPy {np.__version__}; Python {platform.python_version()} on {sys.platform}",
+        build=f"standard {xp.__array_api_version__}; NumPy {np.__version__}; {interpreter()}",
         dtypes=DTYPES,
-        ops={name: run for name, (run, _) in OPERATIONS.items()},
+        ops=operations,
         make=make,
         read=read,
         is_tensor=lambda value: isinstance(value, type(xp.asarray(0))),
-        classify=classify,
+        classify=classifier(CLASSES),
         capabilities=["in_place"],
-        lacks=lacks,
+        lacks=[*lacking_forms(operations, REASONS), *lacking_arguments(ARGUMENTS), *missing],
         # reshape without a copy raises an AttributeError where it cannot be had.
         mistakes=(NameError, KeyError, AssertionError, ImportError),
     )

@@ -6,7 +6,7 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-import { Sizes, Unsupported, load, place } from "../js/index.mjs";
+import { Sizes, Unsupported, binary, classifier, interpreter, lacks, load, operations, place } from "../js/index.mjs";
 
 const NAME = "@jax-js/jax";
 const { Array: Tensor, defaultDevice, init, nn, numpy: np } = load(NAME);
@@ -18,8 +18,6 @@ const ONE_AXIS = "jax-js's moveaxis moves one axis";
 const NO_AXIS = "jax-js's takeAlongAxis has an axis";
 
 const given = (dim) => dim ?? undefined;
-
-const binary = (call) => (left, right) => call(left, right);
 
 const reduction = (call) => (tensor, dim, keepdims) => call(tensor, dim, { keepdims });
 
@@ -181,10 +179,6 @@ const CLASSES = [
   [/item\(\) can only/, "item-count"],
 ];
 
-function classify(error, op) {
-  return CLASSES.find(([pattern]) => pattern.test(`${op}: ${error.message}`))?.[1];
-}
-
 function make(dtype, shape, elements) {
   if (elements.length === 0) return np.zeros(shape, { dtype });
   const plain = Array.from(elements, dtype === "bool" ? Boolean : Number);
@@ -207,26 +201,26 @@ function refer(argument) {
 export async function library() {
   await init("wasm");
   defaultDevice("wasm");
-  const lacks = Object.entries(ARGUMENTS).map(([key, why]) => {
-    const [op, argument] = key.split(" ");
-    return { op, argument, why };
-  });
-  lacks.push(...OTHERS.map((dtype) => ({ dtype, why: "jax-js has no such dtype" })));
-  lacks.push(...NEWER);
-  lacks.push(...["in_place", "out"].map((form) => ({ form, why: "arrays of jax-js are immutable" })));
-  const functional = (call) => (_form, _out, ...args) => call(...args.map(refer));
   const { version } = JSON.parse(readFileSync(join(dirname(place(NAME)), "..", "package.json"), "utf8"));
   return {
     name: "jax-js",
     version,
-    build: `${defaultDevice()} backend; Node.js ${process.version} on ${process.platform} ${process.arch}`,
-    ops: Object.fromEntries(Object.entries(OPERATIONS).map(([name, call]) => [name, functional(call)])),
+    build: `${defaultDevice()} backend; ${interpreter()}`,
+    ops: operations(OPERATIONS, refer),
     dtypes: DTYPES,
-    lacks,
+    lacks: [
+      ...lacks({
+        args: ARGUMENTS,
+        dtypes: OTHERS,
+        noDtype: "jax-js has no such dtype",
+        immutable: "arrays of jax-js are immutable",
+      }),
+      ...NEWER,
+    ],
     unsupported: [SLICES, ONE_AXIS, NO_AXIS],
     make,
     read,
     isTensor: (value) => value instanceof Tensor,
-    classify,
+    classify: classifier(CLASSES),
   };
 }

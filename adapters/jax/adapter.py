@@ -1,24 +1,23 @@
 """JAX as an implementation, as it comes or with `--x64`. `../README.md` is the protocol, `../python/` speaks it."""
 
 import os
-import resource
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "python"))
 
-from broadcheck_adapter import quiet, serve
+from broadcheck_adapter import limit_memory, quiet, serve
 
 # What is too large for memory has to be refused on every machine alike, and before it is filled.
 MEMORY = 8 << 30
 
 if __name__ == "__main__":
     private = quiet()
-    if sys.platform == "linux":
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    limit_memory(MEMORY)
     wide = "--x64" in sys.argv[1:]
     os.environ["JAX_PLATFORMS"] = "cpu"
     os.environ["JAX_ENABLE_X64"] = "1" if wide else "0"
-    os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+    # What the processor at hand has beyond the others is not used: products would be fused with sums.
+    os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false --xla_cpu_max_isa=SSE4_2"
     from operations import library
 
     serve(library(wide), private)

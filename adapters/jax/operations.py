@@ -5,9 +5,6 @@ that JAX promotes them weakly, as it does for its users.
 """
 
 import operator
-import platform
-import re
-import sys
 import warnings
 
 import jax
@@ -15,61 +12,17 @@ import jax.numpy as jnp
 import jax.scipy.special as special
 import numpy as np
 
-from broadcheck_adapter import VALUE_LIMIT, Library, Reply, Sizes
+from broadcheck_adapter import VALUE_LIMIT, Library, Reply, Sizes, classifier, interpreter
+from broadcheck_adapter.numpy_like import axes, by_tensors, closeness, norm, reduction, spread, truth
+from broadcheck_adapter.operation import lacking_arguments, of_two
 
 DTYPES = ["bool", "uint8", "int8", "int16", "int32", "float16", "bfloat16", "float32", "complex64"]
 WIDE = ["int64", "float64", "complex128"]
 
 
-def binary(function):
-    """A function of two operands, whose other parameters keep their defaults."""
-    return lambda left, right, *_defaults: function(left, right)
-
-
-def axes(dim):
-    return tuple(dim) if isinstance(dim, list) else dim
-
-
-def reduction(function):
-    """A reduction with axes, `keepdims` and perhaps a dtype."""
-
-    def call(array, dim, keepdim, dtype=None):
-        typed = {} if dtype is None else {"dtype": dtype}
-        return function(array, axis=axes(dim), keepdims=keepdim, **typed)
-
-    return call
-
-
-def spread(function):
-    """A variance. Without a correction it is JAX's own default, which is another than PyTorch's."""
-
-    def call(array, dim, correction, keepdim, _unbiased):
-        given = {} if correction is None else {"correction": correction}
-        return function(array, axis=axes(dim), keepdims=keepdim, **given)
-
-    return call
-
-
-def closeness(function):
-    return lambda a, b, rtol, atol, nan: function(a, b, rtol=rtol, atol=atol, equal_nan=nan)
-
-
-def truth(function):
-    """A function that answers with an array of no dimensions where PyTorch answers with a bool."""
-    return lambda *arguments: bool(function(*arguments))
-
-
-def by_tensors(indices):
-    return tuple(slice(None) if index is None else index for index in indices)
-
-
 def index_put(array, indices, values, accumulate):
     place = array.at[by_tensors(indices)]
     return place.add(values) if accumulate else place.set(values)
-
-
-def norm(array, order, dim, keepdim, _dtype):
-    return jnp.linalg.vector_norm(array, axis=axes(dim), keepdims=keepdim, ord=order)
 
 
 BINARY = {
@@ -117,7 +70,7 @@ BINARY = {
     "igammac": special.gammaincc,
 }
 
-OPERATIONS = {name: binary(function) for name, function in BINARY.items()} | {
+OPERATIONS = {name: of_two(function) for name, function in BINARY.items()} | {
     "clamp": jnp.clip,
     "clamp_min": lambda array, low: jnp.clip(array, min=low),
     "clamp_max": lambda array, high: jnp.clip(array, max=high),
@@ -161,7 +114,7 @@ OPERATIONS = {name: binary(function) for name, function in BINARY.items()} | {
     "linalg_vecdot": lambda left, right, dim: jnp.linalg.vecdot(left, right, axis=dim),
     "linalg_cross": lambda left, right, dim: jnp.linalg.cross(left, right, axis=dim),
     "linalg_solve": lambda left, right, _side: jnp.linalg.solve(left, right),
-    "linalg_vector_norm": norm,
+    "linalg_vector_norm": norm(jnp.linalg.vector_norm),
     "sum": reduction(jnp.sum),
     "nansum": reduction(jnp.nansum),
     "mean": reduction(jnp.mean),
@@ -192,34 +145,25 @@ ARGUMENTS = {
 # Texts of exceptions, with the classes of what they refuse. The first that fits counts; a name before the colon limits
 # it to an operation.
 CLASSES = [
-    (re.compile(pattern), kind)
-    for pattern, kind in [
-        (r"^(broadcast_to|expand|expand_as): (Incompatible types|Cannot broadcast to shape with fewer)", "expand"),
-        (r"every element be nonnegative|Only non-negative indices", "impossible-size"),
-        (r"RESOURCE_EXHAUSTED|array is too big|number of dimensions must be within", "impossible-size"),
-        (r"contracting dimensions to be distinct", "dimension"),
-        (r"contracting dimensions to have the same shape|inconsistent size for core dimension", "product-shape"),
-        (r"axes must match|Invalid shapes for solve|at least two dimensional|must have ndim at least", "product-shape"),
-        (r"Both input arrays must be", "product-shape"),
-        (r"Output character|Invalid Ellipses|^einsum: Character", "einsum-equation"),
-        (r"^einsum: ", "einsum-operand"),
-        (r"ncompatible (shapes|types)|boolean index did not match", "size-mismatch"),
-        (r"does not accept dtype|must be integers|complex[- ]value|not supported for input types", "dtype"),
-        (r"must have integer or boolean type|must be of integer type|Unsupported dtype", "dtype"),
-        (r"negative powers|axes lists to have equal length|slice step", "argument"),
-        (r"cannot reshape|one unknown axis size|new_sizes must all be positive|modulo by zero", "view"),
-        (r"out of bounds|out of range|[Tt]oo many indices|duplicate value|not unique|isn't a permutation", "dimension"),
-        (r"empty axis|empty sequence|zero-size array|same number of dimensions|if axis=None", "dimension"),
-        (r"select an axis to squeeze", "dimension"),
-        (r"convert an array of size 1", "item-count"),
-    ]
-]  # fmt: skip
-
-
-def classify(error, op):
-    """What kind of refusal an exception is."""
-    text = f"{op}: {error}"
-    return next((kind for pattern, kind in CLASSES if pattern.search(text)), None)
+    (r"^(broadcast_to|expand|expand_as): (Incompatible types|Cannot broadcast to shape with fewer)", "expand"),
+    (r"every element be nonnegative|Only non-negative indices", "impossible-size"),
+    (r"RESOURCE_EXHAUSTED|array is too big|number of dimensions must be within", "impossible-size"),
+    (r"contracting dimensions to be distinct", "dimension"),
+    (r"contracting dimensions to have the same shape|inconsistent size for core dimension", "product-shape"),
+    (r"axes must match|Invalid shapes for solve|at least two dimensional|must have ndim at least", "product-shape"),
+    (r"Both input arrays must be", "product-shape"),
+    (r"Output character|Invalid Ellipses|^einsum: Character", "einsum-equation"),
+    (r"^einsum: ", "einsum-operand"),
+    (r"ncompatible (shapes|types)|boolean index did not match", "size-mismatch"),
+    (r"does not accept dtype|must be integers|complex[- ]value|not supported for input types", "dtype"),
+    (r"must have integer or boolean type|must be of integer type|Unsupported dtype", "dtype"),
+    (r"negative powers|axes lists to have equal length|slice step", "argument"),
+    (r"cannot reshape|one unknown axis size|new_sizes must all be positive|modulo by zero", "view"),
+    (r"out of bounds|out of range|[Tt]oo many indices|duplicate value|not unique|isn't a permutation", "dimension"),
+    (r"empty axis|empty sequence|zero-size array|same number of dimensions|if axis=None", "dimension"),
+    (r"select an axis to squeeze", "dimension"),
+    (r"convert an array of size 1", "item-count"),
+]
 
 
 def make(dtype, shape, data, _requires_grad):
@@ -246,22 +190,20 @@ def library(wide):
     """JAX, whichever this Python has, with or without 64 bits."""
     warnings.simplefilter("ignore")
     immutable = "JAX's arrays do not change"
-    lacks = [{"op": op, "argument": argument, "why": why} for (op, argument), why in ARGUMENTS.items()]
-    lacks += [{"form": "in_place", "why": immutable}, {"form": "out", "why": immutable}]
+    missing = [{"form": "in_place", "why": immutable}, {"form": "out", "why": immutable}]
     if not wide:
-        lacks += [{"dtype": dtype, "why": "JAX has 64 bits only where jax_enable_x64 is set"} for dtype in WIDE]
-    python = f"Python {platform.python_version()} on {sys.platform} {platform.machine()}"
+        missing += [{"dtype": dtype, "why": "JAX has 64 bits only where jax_enable_x64 is set"} for dtype in WIDE]
     return Library(
         name="jax-x64" if wide else "jax",
         version=jax.__version__,
-        build=f"{jax.default_backend()}, jaxlib {jax.lib.__version__}; {python}",
+        build=f"{jax.default_backend()}, jaxlib {jax.lib.__version__}; {interpreter()}",
         dtypes=DTYPES + (WIDE if wide else []),
         ops={name: computed(function) for name, function in OPERATIONS.items()},
         make=make,
         read=read,
         is_tensor=lambda value: isinstance(value, jax.Array),
-        classify=classify,
-        lacks=lacks,
+        classify=classifier(CLASSES),
+        lacks=[*lacking_arguments(ARGUMENTS), *missing],
         # LAPACK's functions raise a NotImplementedError for the dtypes that they do not have.
         mistakes=(NameError, AttributeError, KeyError, AssertionError, ImportError),
     )

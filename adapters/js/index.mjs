@@ -4,4 +4,5 @@
 // belongs there), and hands it to `serve`.
 
 export { Refusal, Sizes, Unsupported } from "./library.mjs";
+export { binary, classifier, interpreter, lacks, operations } from "./operations.mjs";
 export { load, place, quiet, serve } from "./server.mjs";

@@ -1,20 +1,18 @@
 """MLX as an implementation. `../README.md` is the protocol, `../python/` speaks it."""
 
 import os
-import resource
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "python"))
 
-from broadcheck_adapter import quiet, serve
+from broadcheck_adapter import limit_memory, quiet, serve
 
 # What is too large for memory has to be refused on every machine alike, and before it is filled.
 MEMORY = 8 << 30
 
 if __name__ == "__main__":
     private = quiet()
-    if sys.platform == "linux":
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    limit_memory(MEMORY)
     from operations import library
 
     serve(library(), private)

@@ -5,93 +5,38 @@ Numbers stay Python's, so that NumPy promotes them as it does for its users.
 """
 
 import operator
-import platform
-import re
-import sys
 import warnings
+from dataclasses import replace
 
 import numpy as np
 
-from broadcheck_adapter import VALUE_LIMIT, Library, Reply, Sizes
-
-FUNCTIONAL, IN_PLACE, OUT = "functional", "in_place", "out"
+from broadcheck_adapter import Library, Sizes, classifier, interpreter
+from broadcheck_adapter.arrays import make, reply
+from broadcheck_adapter.numpy_like import axes, by_tensors, closeness, norm, reduction, spread
+from broadcheck_adapter.operation import (
+    FUNCTIONAL, IN_PLACE, OUT, Operation, assigning, in_place, lacking_arguments, lacking_forms, of_two, table,
+    with_out,
+)  # fmt: skip
 
 DTYPES = [
     "bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64", "complex64", "complex128",
 ]  # fmt: skip
 
 
-def ufunc(function, in_place=None):
+def ufunc(function, operator=None):
     """A universal function of two operands. With an operator such as `+=`, in place is that operator."""
-
-    def call(form, out, left, right, *_defaults):
-        if form == OUT:
-            return function(left, right, out=out)
-        if form == FUNCTIONAL:
-            return function(left, right)
-        if in_place is None:
-            return function(left, right, out=left)
-        result = in_place(left, right)
-        assert result is left, "an operator in place gave another array"
-        return result
-
-    return call, (FUNCTIONAL, IN_PLACE, OUT)
+    plain = of_two(function)
+    operated = of_two(assigning(operator)) if operator else lambda left, right, *given: plain(left, right, out=left)
+    return Operation(plain, operated, plain)
 
 
-def functional(function):
-    """A function without `out=`."""
-    return lambda _form, _out, *arguments: function(*arguments), (FUNCTIONAL,)
+def fold(function):
+    """A reduction with `out=`."""
+    return with_out(reduction(function))
 
 
-def with_out(function):
-    """A function with `out=`, which is None where the caller gives none."""
-    return lambda _form, out, *arguments: function(*arguments, out=out), (FUNCTIONAL, OUT)
-
-
-def in_place(function):
-    """A function that changes its first argument and returns nothing."""
-
-    def call(_form, _out, target, *arguments):
-        function(target, *arguments)
-        return target
-
-    return call, (IN_PLACE,)
-
-
-def clip(form, out, array, low, high=None):
-    return np.clip(array, low, high, out=array if form == IN_PLACE else out)
-
-
-def axes(dim):
-    return tuple(dim) if isinstance(dim, list) else dim
-
-
-def reduction(function):
-    """A reduction with axes, `keepdims` and perhaps a dtype."""
-
-    def call(array, dim, keepdim, dtype=None, out=None):
-        typed = {} if dtype is None else {"dtype": dtype}
-        return function(array, axis=axes(dim), keepdims=keepdim, out=out, **typed)
-
-    return with_out(call)
-
-
-def position(function):
-    return with_out(lambda array, dim, keepdim, out: function(array, axis=dim, keepdims=keepdim, out=out))
-
-
-def spread(function):
-    """A variance. Without a correction it is NumPy's own default, which is another than PyTorch's."""
-
-    def call(array, dim, correction, keepdim, _unbiased, out):
-        given = {} if correction is None else {"correction": correction}
-        return function(array, axis=axes(dim), keepdims=keepdim, out=out, **given)
-
-    return with_out(call)
-
-
-def by_tensors(indices):
-    return tuple(slice(None) if index is None else index for index in indices)
+def clip(array, low, high=None, out=None):
+    return np.clip(array, low, high, out=out)
 
 
 def index_put(array, indices, values, accumulate):
@@ -103,14 +48,6 @@ def index_put(array, indices, values, accumulate):
 
 def masked_fill(array, mask, value):
     np.copyto(array, value, where=mask)
-
-
-def norm(array, order, dim, keepdim, _dtype):
-    return np.linalg.vector_norm(array, axis=axes(dim), keepdims=keepdim, ord=order)
-
-
-def closeness(function):
-    return functional(lambda a, b, rtol, atol, nan: function(a, b, rtol=rtol, atol=atol, equal_nan=nan))
 
 
 OPERATIONS = {
@@ -151,63 +88,63 @@ OPERATIONS = {
     "ldexp": ufunc(np.ldexp),
     "logaddexp": ufunc(np.logaddexp),
     "logaddexp2": ufunc(np.logaddexp2),
-    "clamp": (clip, (FUNCTIONAL, IN_PLACE, OUT)),
-    "where": functional(np.where),
+    "clamp": Operation(clip, lambda array, *bounds: clip(array, *bounds, out=array), clip),
+    "where": np.where,
     "isclose": closeness(np.isclose),
     "allclose": closeness(np.allclose),
-    "equal": functional(np.array_equal),
+    "equal": np.array_equal,
     "copy": in_place(np.copyto),
     "fill": in_place(np.ndarray.fill),
     "masked_fill": in_place(masked_fill),
     "index_put": in_place(index_put),
-    "broadcast_to": functional(np.broadcast_to),
-    "expand": functional(np.broadcast_to),
-    "expand_as": functional(lambda array, other: np.broadcast_to(array, other.shape)),
-    "broadcast_tensors": functional(lambda arrays: list(np.broadcast_arrays(*arrays))),
-    "broadcast_shapes": functional(lambda shapes: Sizes(np.broadcast_shapes(*map(axes, shapes)))),
-    "unsqueeze": functional(np.expand_dims),
-    "transpose": functional(np.swapaxes),
-    "swapaxes": functional(np.swapaxes),
-    "swapdims": functional(np.swapaxes),
-    "permute": functional(np.transpose),
-    "movedim": functional(np.moveaxis),
-    "moveaxis": functional(np.moveaxis),
-    "squeeze": functional(lambda array, dim: np.squeeze(array, axis=axes(dim))),
-    "flatten": functional(lambda array, *_defaults: np.ravel(array)),
-    "view": functional(lambda array, size: np.reshape(array, size, copy=False)),
-    "reshape": functional(np.reshape),
-    "index": functional(operator.getitem),
-    "index.Tensor": functional(lambda array, indices: array[by_tensors(indices)]),
-    "masked_select": functional(operator.getitem),
-    "index_select": with_out(lambda array, dim, index, out: np.take(array, index, axis=dim, out=out)),
-    "take_along_dim": functional(lambda array, index, dim: np.take_along_axis(array, index, axis=dim)),
-    "clone": functional(np.copy),
-    "contiguous": functional(np.ascontiguousarray),
-    "item": functional(np.ndarray.item),
-    "einsum": functional(lambda equation, arrays: np.einsum(equation, *arrays)),
+    "broadcast_to": np.broadcast_to,
+    "expand": np.broadcast_to,
+    "expand_as": lambda array, other: np.broadcast_to(array, other.shape),
+    "broadcast_tensors": lambda arrays: list(np.broadcast_arrays(*arrays)),
+    "broadcast_shapes": lambda shapes: Sizes(np.broadcast_shapes(*map(axes, shapes))),
+    "unsqueeze": np.expand_dims,
+    "transpose": np.swapaxes,
+    "swapaxes": np.swapaxes,
+    "swapdims": np.swapaxes,
+    "permute": np.transpose,
+    "movedim": np.moveaxis,
+    "moveaxis": np.moveaxis,
+    "squeeze": lambda array, dim: np.squeeze(array, axis=axes(dim)),
+    "flatten": lambda array, *_defaults: np.ravel(array),
+    "view": lambda array, size: np.reshape(array, size, copy=False),
+    "reshape": np.reshape,
+    "index": operator.getitem,
+    "index.Tensor": lambda array, indices: array[by_tensors(indices)],
+    "masked_select": operator.getitem,
+    "index_select": with_out(lambda array, dim, index, out=None: np.take(array, index, axis=dim, out=out)),
+    "take_along_dim": lambda array, index, dim: np.take_along_axis(array, index, axis=dim),
+    "clone": np.copy,
+    "contiguous": np.ascontiguousarray,
+    "item": np.ndarray.item,
+    "einsum": lambda equation, arrays: np.einsum(equation, *arrays),
     "matmul": with_out(np.matmul),
     "dot": with_out(np.dot),
-    "vdot": functional(np.vdot),
+    "vdot": np.vdot,
     "outer": with_out(np.outer),
-    "inner": functional(np.inner),
-    "tensordot": functional(lambda left, right, *dims: np.tensordot(left, right, axes=dims)),
-    "kron": functional(np.kron),
-    "linalg_vecdot": functional(lambda left, right, dim: np.linalg.vecdot(left, right, axis=dim)),
-    "linalg_cross": functional(lambda left, right, dim: np.linalg.cross(left, right, axis=dim)),
-    "linalg_solve": functional(lambda left, right, _side: np.linalg.solve(left, right)),
-    "linalg_vector_norm": functional(norm),
-    "sum": reduction(np.sum),
-    "nansum": reduction(np.nansum),
-    "mean": reduction(np.mean),
-    "prod": reduction(np.prod),
-    "amax": reduction(np.max),
-    "amin": reduction(np.min),
-    "all": reduction(np.all),
-    "any": reduction(np.any),
-    "argmax": position(np.argmax),
-    "argmin": position(np.argmin),
-    "var": spread(np.var),
-    "std": spread(np.std),
+    "inner": np.inner,
+    "tensordot": lambda left, right, *dims: np.tensordot(left, right, axes=dims),
+    "kron": np.kron,
+    "linalg_vecdot": lambda left, right, dim: np.linalg.vecdot(left, right, axis=dim),
+    "linalg_cross": lambda left, right, dim: np.linalg.cross(left, right, axis=dim),
+    "linalg_solve": lambda left, right, _side: np.linalg.solve(left, right),
+    "linalg_vector_norm": norm(np.linalg.vector_norm),
+    "sum": fold(np.sum),
+    "nansum": fold(np.nansum),
+    "mean": fold(np.mean),
+    "prod": fold(np.prod),
+    "amax": fold(np.max),
+    "amin": fold(np.min),
+    "all": fold(np.all),
+    "any": fold(np.any),
+    "argmax": fold(np.argmax),
+    "argmin": fold(np.argmin),
+    "var": with_out(spread(np.var)),
+    "std": with_out(spread(np.std)),
 }
 
 ARGUMENTS = {
@@ -231,49 +168,39 @@ REASONS = {
 # Texts of exceptions, with the classes of what they refuse. The first that fits counts; a name before the colon limits
 # it to an operation.
 CLASSES = [
-    (re.compile(pattern), kind)
-    for pattern, kind in [
-        (r": non-broadcastable output", "output-shape"),
-        (r": (output parameter for reduction|output array does not match|Output array is the wrong shape)", "output-shape"),
-        (r"^(broadcast_to|expand|expand_as): .*(cannot broadcast|could not be broadcast|more dimensions)", "expand"),
-        (r"^(copy|fill): could not (be )?broadcast", "output-shape"),
-        (r"must be non-negative|negative dimensions", "impossible-size"),
-        (r"maximum (supported|allowed) (dimension|size)|too (big|large)|Unable to allocate", "impossible-size"),
-        (r"^(matmul|linalg_solve|linalg_vecdot|dot|inner|tensordot|vdot): .*(mismatch|not aligned)", "product-shape"),
-        (r"^(matmul|linalg_solve|linalg_vecdot|linalg_cross): .*(not have enough dimensions|must be)", "product-shape"),
-        (r"Singular matrix", "singular"),
-        (r"^einsum: (operand has|more operands|fewer operands|.* string contains too many)", "einsum-operand"),
-        (r"^einsum: .*(einstein sum subscripts|subscript|ellipsis)", "einsum-equation"),
-        (r"^einsum: ", "einsum-operand"),
-        (r"broadcast|shape mismatch|has a mismatch in its core|boolean index did not match", "size-mismatch"),
-        (r"Python integer .* out of bounds|too large to convert|cannot convert float|argument must be a", "argument"),
-        (r"Integers to negative integer powers", "argument"),
-        (r"out of bounds|too many indices|duplicate|repeated axis|axes don't match|index out of range", "dimension"),
-        (r"cannot select an axis to squeeze|only one ellipsis|an index can only|number of dimensions", "dimension"),
-        (r"attempt to get arg|zero-size array to reduction|non-empty take|with a sequence", "dimension"),
-        (r"cannot reshape|can only specify one unknown|Unable to avoid (creating a )?copy", "view"),
-        (r"Cannot cast|not supported for the input types|numpy boolean|unsupported|did not contain a loop", "dtype"),
-        (r"must be (an|of) integer|arrays used as indices|not understood", "dtype"),
-        (r"can only convert an array of size 1|only length-1|only 0-dimensional", "item-count"),
-        (r"slice step cannot be zero", "argument"),
-        (r"read-only", "overlap"),
-    ]
-]  # fmt: skip
+    (r": non-broadcastable output", "output-shape"),
+    (r": (output parameter for reduction|output array does not match|Output array is the wrong shape)", "output-shape"),
+    (r"^(broadcast_to|expand|expand_as): .*(cannot broadcast|could not be broadcast|more dimensions)", "expand"),
+    (r"^(copy|fill): could not (be )?broadcast", "output-shape"),
+    (r"must be non-negative|negative dimensions", "impossible-size"),
+    (r"maximum (supported|allowed) (dimension|size)|too (big|large)|Unable to allocate", "impossible-size"),
+    (r"^(matmul|linalg_solve|linalg_vecdot|dot|inner|tensordot|vdot): .*(mismatch|not aligned)", "product-shape"),
+    (r"^(matmul|linalg_solve|linalg_vecdot|linalg_cross): .*(not have enough dimensions|must be)", "product-shape"),
+    (r"Singular matrix", "singular"),
+    (r"^einsum: (operand has|more operands|fewer operands|.* string contains too many)", "einsum-operand"),
+    (r"^einsum: .*(einstein sum subscripts|subscript|ellipsis)", "einsum-equation"),
+    (r"^einsum: ", "einsum-operand"),
+    (r"broadcast|shape mismatch|has a mismatch in its core|boolean index did not match", "size-mismatch"),
+    (r"Python integer .* out of bounds|too large to convert|cannot convert float|argument must be a", "argument"),
+    (r"Integers to negative integer powers", "argument"),
+    (r"out of bounds|too many indices|duplicate|repeated axis|axes don't match|index out of range", "dimension"),
+    (r"cannot select an axis to squeeze|only one ellipsis|an index can only|number of dimensions", "dimension"),
+    (r"attempt to get arg|zero-size array to reduction|non-empty take|with a sequence", "dimension"),
+    (r"cannot reshape|can only specify one unknown|Unable to avoid (creating a )?copy", "view"),
+    (r"Cannot cast|not supported for the input types|numpy boolean|unsupported|did not contain a loop", "dtype"),
+    (r"must be (an|of) integer|arrays used as indices|not understood", "dtype"),
+    (r"can only convert an array of size 1|only length-1|only 0-dimensional", "item-count"),
+    (r"slice step cannot be zero", "argument"),
+    (r"read-only", "overlap"),
+]
+
+by_text = classifier(CLASSES)
 
 
 def classify(error, op):
     """What kind of refusal an exception is."""
-    text = f"{op}: {error}"
-    for pattern, kind in CLASSES:
-        if pattern.search(text):
-            return kind
-    if isinstance(error, MemoryError):
-        return "impossible-size"
-    return "argument" if isinstance(error, OverflowError) else None
-
-
-def make(dtype, shape, data, _requires_grad):
-    return np.frombuffer(data, dtype=np.dtype(dtype).newbyteorder("<")).astype(dtype).reshape(shape)
+    kinds = {MemoryError: "impossible-size", OverflowError: "argument"}
+    return by_text(error, op) or next((kind for of, kind in kinds.items() if isinstance(error, of)), None)
 
 
 def owner(array):
@@ -287,10 +214,8 @@ def read(array):
     array = np.asarray(array)
     root = owner(array)
     address = array.__array_interface__["data"][0] - root.__array_interface__["data"][0]
-    small = array.size * array.itemsize <= VALUE_LIMIT
-    data = array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes() if small else b""
     strides = [stride // array.itemsize for stride in array.strides]
-    return Reply(array.dtype.name, list(array.shape), data, strides, (id(root), address // array.itemsize))
+    return replace(reply(array), strides=strides, storage=(id(root), address // array.itemsize))
 
 
 def arrays(function):
@@ -307,25 +232,22 @@ def library():
     """NumPy, whichever this Python has."""
     np.seterr(all="ignore")
     warnings.simplefilter("ignore")
-    lacks = [
-        {"op": name, "form": form, "why": REASONS[form]}
-        for name, (_, forms) in OPERATIONS.items()
-        for form in (FUNCTIONAL, IN_PLACE, OUT)
-        if form not in forms
-    ]
-    lacks += [{"op": op, "argument": argument, "why": why} for (op, argument), why in ARGUMENTS.items()]
-    lacks.append({"dtype": "bfloat16", "why": "NumPy has no such dtype"})
+    operations = table(OPERATIONS)
     return Library(
         name="numpy",
         version=np.__version__,
-        build=f"Python {platform.python_version()} on {sys.platform} {platform.machine()}",
+        build=interpreter(),
         dtypes=DTYPES,
-        ops={name: arrays(function) for name, (function, _) in OPERATIONS.items()},
+        ops={name: arrays(operation) for name, operation in operations.items()},
         make=make,
         read=read,
         is_tensor=lambda value: isinstance(value, np.ndarray),
         classify=classify,
         # Strides and storages are told and not judged: which ones a result has is no portable matter.
         capabilities=["in_place", "out"],
-        lacks=lacks,
+        lacks=[
+            *lacking_forms(operations, REASONS),
+            *lacking_arguments(ARGUMENTS),
+            {"dtype": "bfloat16", "why": "NumPy has no such dtype"},
+        ],
     )

@@ -3,17 +3,16 @@
 An operation is a node type and nothing made of several. What a node takes as inputs are tensors, never numbers.
 """
 
-import platform
 import re
-import resource
-import sys
 from functools import cache
 
 import numpy as np
 import onnxruntime
 from onnx import TensorProto, helper
 
-from broadcheck_adapter import VALUE_LIMIT, Library, Reply, Unsupported
+from broadcheck_adapter import Library, Refusal, Unsupported, classifier, interpreter, limit_memory
+from broadcheck_adapter.arrays import make, reply
+from broadcheck_adapter.operation import lacking_arguments, table
 
 # The newest that this release of ONNX Runtime takes.
 OPSET, IR = 26, 13
@@ -37,10 +36,6 @@ NUMBERS = "an input of an ONNX node is a tensor, and no number"
 NORMS = "ONNX has norms of the orders 1 and 2"
 ONE_AXIS = "ArgMax and ArgMin have one axis, and none is the first"
 NORM_NODES = {1: "ReduceL1", 2: "ReduceL2"}
-
-
-class Refused(Exception):
-    """What ONNX Runtime says, without the place in its sources."""
 
 
 @cache
@@ -76,7 +71,7 @@ def run(node, *inputs, result=None, **attributes):
     except Exception as error:
         if not type(error).__module__.startswith("onnxruntime"):
             raise
-        raise Refused(message(str(error))) from None
+        raise Refusal(message(str(error))) from None
     return np.asarray(found)
 
 
@@ -216,66 +211,41 @@ DTYPES = {
 }
 
 CLASSES = [
-    (re.compile(pattern), kind)
-    for pattern, kind in [
-        (r"Type Error|Could not find an implementation|fmod was false", "dtype"),
-        (r"Failed to allocate|storage size|shape\.Size\(\)|Integer overflow", "impossible-size"),
-        (r"too many elements|too big|number of dimensions must be", "impossible-size"),
-        (r"Integer modulo by zero", "zero-division"),
-        (r"invalid expand shape", "expand"),
-        (r"^reshape: ", "view"),
-        (r"not in valid range|'axis' must be|Dimension of input", "dimension"),
-        (r"Invalid attribute perm|repeated value|perm size", "dimension"),
-        (r"element out of data bounds|Out of range value in index|must have rank >= |GatherElements op", "dimension"),
-        (r"Indices (and|vs) updates", "dimension"),
-        (r"^(matmul|addmm): .*([Dd]imension mismatch|wrong rank|expected to have rank)", "product-shape"),
-        (r"Invalid bias shape", "expand"),
-        (r"^einsum: .*(could not be broadcast|Rank of input|match the operands|too many subscript)", "einsum-operand"),
-        (r"^einsum: .*(incompatible|same)", "einsum-operand"),
-        (r"^einsum: ", "einsum-equation"),
-        (r"cannot broadcast|Attempting to broadcast|Can broadcast|broadcasted dimensions", "size-mismatch"),
-        (r"should be a scalar", "argument"),
-    ]
-]  # fmt: skip
-
-
-def classify(error, op):
-    """What kind of refusal an exception is."""
-    text = f"{op}: {error}"
-    return next((kind for pattern, kind in CLASSES if pattern.search(text)), None)
-
-
-def make(dtype, shape, data, _requires_grad):
-    return np.frombuffer(data, dtype=np.dtype(dtype).newbyteorder("<")).astype(dtype).reshape(shape)
-
-
-def read(array):
-    small = array.size * array.itemsize <= VALUE_LIMIT
-    data = array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes() if small else b""
-    return Reply(array.dtype.name, list(array.shape), data)
-
-
-def functional(call):
-    return lambda _form, _out, *arguments: call(*arguments)
+    (r"Type Error|Could not find an implementation|fmod was false", "dtype"),
+    (r"Failed to allocate|storage size|shape\.Size\(\)|Integer overflow", "impossible-size"),
+    (r"too many elements|too big|number of dimensions must be", "impossible-size"),
+    (r"Integer modulo by zero", "zero-division"),
+    (r"invalid expand shape", "expand"),
+    (r"^reshape: ", "view"),
+    (r"not in valid range|'axis' must be|Dimension of input", "dimension"),
+    (r"Invalid attribute perm|repeated value|perm size", "dimension"),
+    (r"element out of data bounds|Out of range value in index|must have rank >= |GatherElements op", "dimension"),
+    (r"Indices (and|vs) updates", "dimension"),
+    (r"^(matmul|addmm): .*([Dd]imension mismatch|wrong rank|expected to have rank)", "product-shape"),
+    (r"Invalid bias shape", "expand"),
+    (r"^einsum: .*(could not be broadcast|Rank of input|match the operands|too many subscript)", "einsum-operand"),
+    (r"^einsum: .*(incompatible|same)", "einsum-operand"),
+    (r"^einsum: ", "einsum-equation"),
+    (r"cannot broadcast|Attempting to broadcast|Can broadcast|broadcasted dimensions", "size-mismatch"),
+    (r"should be a scalar", "argument"),
+]
 
 
 def library():
     """ONNX Runtime, whichever this Python has."""
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    lacks = [{"op": op, "argument": argument, "why": why} for (op, argument), why in ARGUMENTS.items()]
-    lacks += [{"dtype": dtype, "why": why} for dtype, why in DTYPES.items()]
-    lacks += [{"form": form, "why": "a node makes a tensor, and changes none"} for form in ("in_place", "out")]
-    python = f"Python {platform.python_version()} on {sys.platform} {platform.machine()}"
+    limit_memory(MEMORY)
+    missing = [{"dtype": dtype, "why": why} for dtype, why in DTYPES.items()]
+    missing += [{"form": form, "why": "a node makes a tensor, and changes none"} for form in ("in_place", "out")]
     return Library(
         name="onnxruntime",
         version=onnxruntime.__version__,
-        build=f"opset {OPSET}; CPUExecutionProvider; {python}",
+        build=f"opset {OPSET}; CPUExecutionProvider; {interpreter()}",
         dtypes=list(TYPES),
-        ops={name: functional(call) for name, call in OPERATIONS.items()},
+        ops=table(OPERATIONS),
         make=make,
-        read=read,
+        read=reply,
         is_tensor=lambda value: isinstance(value, np.ndarray),
-        classify=classify,
-        lacks=lacks,
+        classify=classifier(CLASSES),
+        lacks=[*lacking_arguments(ARGUMENTS), *missing],
         unsupported=[NUMBERS, NORMS, ONE_AXIS],
     )

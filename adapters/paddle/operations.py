@@ -5,22 +5,23 @@ place is the method that ends in an underscore.
 """
 
 import operator
-import platform
 import re
-import resource
-import sys
 import warnings
 
 import numpy as np
 import paddle
 import paddle.nn.functional as F
 
-from broadcheck_adapter import VALUE_LIMIT, Library, Reply, Sizes, Unsupported
+from broadcheck_adapter import (
+    VALUE_LIMIT, Library, Refusal, Reply, Sizes, Unsupported, arrays, classifier, interpreter, limit_memory,
+)  # fmt: skip
+from broadcheck_adapter.numpy_like import reduction, spread, truth
+from broadcheck_adapter.operation import (
+    FUNCTIONAL, IN_PLACE, OUT, Operation, changing, lacking_arguments, lacking_forms, table, with_out,
+)  # fmt: skip
 
 # What a machine has of memory shall not decide what is refused.
 MEMORY = 16 << 30
-
-FUNCTIONAL, IN_PLACE, OUT = "functional", "in_place", "out"
 
 DTYPES = [
     "bool", "uint8", "int8", "int16", "int32", "int64",
@@ -31,22 +32,13 @@ NUMBERS = "PaddlePaddle's function takes two tensors, and only its operator a nu
 NO_AXIS = "PaddlePaddle's take_along_axis has an axis"
 
 
-class Refused(Exception):
-    """What PaddlePaddle says, without the place in its sources."""
-
-
 def is_tensor(value):
     return isinstance(value, paddle.Tensor)
 
 
 def method(name):
-    """A method that changes its tensor, which is looked at whatever the method returns."""
-
-    def call(target, *arguments, **named):
-        getattr(target, name)(*arguments, **named)
-        return target
-
-    return call
+    """A method that changes its tensor."""
+    return changing(lambda target, *arguments, **named: getattr(target, name)(*arguments, **named))
 
 
 def binary(function, symbol=None, in_place=None, out=True, named=()):
@@ -55,70 +47,41 @@ def binary(function, symbol=None, in_place=None, out=True, named=()):
     What else it is given has the names in `named`, and is left out where it is the default.
     """
 
-    def call(form, target, left, right, *given):
-        options = {name: value for name, value in zip(named, given) if value not in (None, 1)}
-        if not (is_tensor(left) and is_tensor(right)):
-            if symbol is None or form != FUNCTIONAL or options:
+    def options(given):
+        return {name: value for name, value in zip(named, given) if value not in (None, 1)}
+
+    def of_tensors(call):
+        def checked(left, right, *given, **target):
+            if not (is_tensor(left) and is_tensor(right)):
                 raise Unsupported(NUMBERS)
-            return symbol(left, right)
-        if form == IN_PLACE:
-            return method(in_place)(left, right, **options)
-        return function(left, right, **options, **({"out": target} if form == OUT else {}))
+            return call(left, right, **options(given), **target)
 
-    return call, (FUNCTIONAL, *([IN_PLACE] if in_place else []), *([OUT] if out else []))
+        return checked
+
+    plain = of_tensors(function)
+
+    def with_numbers(left, right, *given):
+        numbers = not (is_tensor(left) and is_tensor(right))
+        return symbol(left, right) if numbers and not options(given) else plain(left, right, *given)
+
+    writing = in_place and of_tensors(method(in_place))
+    return Operation(with_numbers if symbol else plain, writing, plain if out else None)
 
 
-def functional(function):
-    return lambda _form, _out, *arguments: function(*arguments), (FUNCTIONAL,)
-
-
-def with_in_place(function, in_place):
-    def call(form, _out, *arguments):
-        return method(in_place)(*arguments) if form == IN_PLACE else function(*arguments)
-
-    return call, (FUNCTIONAL, IN_PLACE)
+def with_in_place(function, name):
+    return Operation(function, method(name))
 
 
 def in_place(name):
-    return lambda _form, _out, *arguments: method(name)(*arguments), (IN_PLACE,)
+    return Operation(in_place=method(name))
 
 
-def with_out(function):
-    """A function with `out=`, which is None where the caller gives none."""
-    return lambda _form, out, *arguments: function(*arguments, out=out), (FUNCTIONAL, OUT)
+def fold(function):
+    """A reduction with `out=`."""
+    return with_out(reduction(function, "keepdim"))
 
 
-def clip(form, out, tensor, low, high):
-    if form == IN_PLACE:
-        return method("clip_")(tensor, low, high)
-    return paddle.clip(tensor, low, high, out=out)
-
-
-def where(form, out, condition, left, right):
-    return paddle.where(condition, left, right, out=out)
-
-
-def reduction(function):
-    return with_out(lambda tensor, dim, keepdim, out: function(tensor, axis=dim, keepdim=keepdim, out=out))
-
-
-def typed_reduction(function):
-    def call(tensor, dim, keepdim, dtype, out):
-        return function(tensor, axis=dim, keepdim=keepdim, dtype=dtype, out=out)
-
-    return with_out(call)
-
-
-def position(function):
-    return functional(lambda tensor, dim, keepdim: function(tensor, axis=dim, keepdim=keepdim))
-
-
-def variance(tensor, dim, correction, keepdim, _unbiased, out):
-    given = {} if correction is None else {"correction": correction}
-    return paddle.var(tensor, axis=dim, keepdim=keepdim, out=out, **given)
-
-
-def take_along(tensor, index, dim, out):
+def take_along(tensor, index, dim, out=None):
     if dim is None:
         raise Unsupported(NO_AXIS)
     return paddle.take_along_axis(tensor, index, dim, out=out)
@@ -126,7 +89,7 @@ def take_along(tensor, index, dim, out):
 
 def huber(is_huber):
     """`smooth_l1_loss` is one or the other loss, and calls the bound of both delta."""
-    return functional(lambda left, right, *given: F.smooth_l1_loss(left, right, *given, is_huber=is_huber))
+    return lambda left, right, *given: F.smooth_l1_loss(left, right, *given, is_huber=is_huber)
 
 
 def cross_entropy(logit, label, weight, pos_weight, reduction):
@@ -177,90 +140,90 @@ OPERATIONS = {
     "complex": binary(paddle.complex),
     "polar": binary(paddle.polar),
     "lerp": with_in_place(paddle.lerp, "lerp_"),
-    "clamp": (clip, (FUNCTIONAL, IN_PLACE, OUT)),
-    "where": (where, (FUNCTIONAL, OUT)),
-    "isclose": functional(paddle.isclose),
-    "allclose": functional(lambda *arguments: bool(paddle.allclose(*arguments))),
-    "equal": functional(lambda left, right: bool(paddle.equal_all(left, right))),
+    "clamp": Operation(paddle.clip, method("clip_"), paddle.clip),
+    "where": with_out(paddle.where),
+    "isclose": paddle.isclose,
+    "allclose": truth(paddle.allclose),
+    "equal": truth(paddle.equal_all),
     "copy": in_place("copy_"),
     "fill": in_place("fill_"),
     "masked_fill": with_in_place(paddle.masked_fill, "masked_fill_"),
-    "expand": functional(paddle.expand),
-    "expand_as": functional(paddle.expand_as),
-    "broadcast_to": functional(paddle.broadcast_to),
-    "broadcast_tensors": functional(paddle.broadcast_tensors),
-    "broadcast_shapes": functional(lambda shapes: Sizes(paddle.broadcast_shapes(*map(sizes, shapes)))),
+    "expand": paddle.expand,
+    "expand_as": paddle.expand_as,
+    "broadcast_to": paddle.broadcast_to,
+    "broadcast_tensors": paddle.broadcast_tensors,
+    "broadcast_shapes": lambda shapes: Sizes(paddle.broadcast_shapes(*map(sizes, shapes))),
     "unsqueeze": with_in_place(paddle.unsqueeze, "unsqueeze_"),
     "squeeze": with_in_place(paddle.squeeze, "squeeze_"),
     "t": with_in_place(paddle.t, "t_"),
-    "permute": functional(paddle.permute),
-    "movedim": functional(paddle.moveaxis),
-    "moveaxis": functional(paddle.moveaxis),
-    "reshape": functional(paddle.reshape),
-    "view": functional(paddle.view),
-    "view_as": functional(paddle.view_as),
-    "flatten": functional(paddle.flatten),
-    "unflatten": functional(paddle.unflatten),
-    "narrow": functional(paddle.narrow),
-    "index": functional(operator.getitem),
-    "masked_select": functional(paddle.masked_select),
-    "index_select": with_out(lambda tensor, dim, index, out: paddle.index_select(tensor, index, dim, out=out)),
+    "permute": paddle.permute,
+    "movedim": paddle.moveaxis,
+    "moveaxis": paddle.moveaxis,
+    "reshape": paddle.reshape,
+    "view": paddle.view,
+    "view_as": paddle.view_as,
+    "flatten": paddle.flatten,
+    "unflatten": paddle.unflatten,
+    "narrow": paddle.narrow,
+    "index": operator.getitem,
+    "masked_select": paddle.masked_select,
+    "index_select": with_out(lambda tensor, dim, index, out=None: paddle.index_select(tensor, index, dim, out=out)),
     "take_along_dim": with_out(take_along),
-    "prelu": functional(F.prelu),
-    "transpose": functional(paddle.transpose),
-    "clone": functional(paddle.clone),
-    "contiguous": functional(paddle.Tensor.contiguous),
-    "detach": functional(paddle.Tensor.detach),
-    "item": functional(paddle.Tensor.item),
-    "einsum": functional(lambda equation, operands: paddle.einsum(equation, *operands)),
+    "prelu": F.prelu,
+    "transpose": paddle.transpose,
+    "clone": paddle.clone,
+    "contiguous": paddle.Tensor.contiguous,
+    "detach": paddle.Tensor.detach,
+    "item": paddle.Tensor.item,
+    "einsum": lambda equation, operands: paddle.einsum(equation, *operands),
     "matmul": with_out(paddle.matmul),
     "dot": with_out(paddle.dot),
-    "mv": functional(paddle.mv),
-    "mm": functional(paddle.mm),
+    "mv": paddle.mv,
+    "mm": paddle.mm,
     "bmm": with_out(paddle.bmm),
     "addmm": with_in_place(paddle.addmm, "addmm_"),
     "baddbmm": with_in_place(paddle.baddbmm, "baddbmm_"),
     "outer": with_out(paddle.outer),
     "ger": with_out(paddle.ger),
-    "inner": functional(paddle.inner),
-    "tensordot": functional(lambda left, right, *dims: paddle.tensordot(left, right, list(dims))),
-    "kron": functional(paddle.kron),
-    "linalg_vecdot": functional(lambda left, right, dim: paddle.linalg.vecdot(left, right, dim)),
-    "linalg_cross": functional(lambda left, right, dim: paddle.cross(left, right, dim)),
-    "linalg_solve": with_out(lambda left, right, side, out: paddle.linalg.solve(left, right, side, out=out)),
+    "inner": paddle.inner,
+    "tensordot": lambda left, right, *dims: paddle.tensordot(left, right, list(dims)),
+    "kron": paddle.kron,
+    "linalg_vecdot": lambda left, right, dim: paddle.linalg.vecdot(left, right, dim),
+    "linalg_cross": lambda left, right, dim: paddle.cross(left, right, dim),
+    "linalg_solve": with_out(lambda left, right, side, out=None: paddle.linalg.solve(left, right, side, out=out)),
     "linalg_vector_norm": with_out(
-        lambda tensor, order, dim, keepdim, dtype, out: paddle.linalg.vector_norm(
+        lambda tensor, order, dim, keepdim, dtype, out=None: paddle.linalg.vector_norm(
             tensor, order, dim, keepdim, dtype=dtype, out=out
         )
     ),
-    "sum": typed_reduction(paddle.sum),
-    "mean": typed_reduction(paddle.mean),
-    "prod": typed_reduction(paddle.prod),
-    "nansum": functional(lambda tensor, dim, keepdim, dtype: paddle.nansum(tensor, dim, dtype, keepdim)),
-    "amax": reduction(paddle.amax),
-    "amin": reduction(paddle.amin),
-    "all": reduction(paddle.all),
-    "any": reduction(paddle.any),
-    "logsumexp": reduction(paddle.logsumexp),
-    "argmax": position(paddle.argmax),
-    "argmin": position(paddle.argmin),
-    "var": with_out(variance),
-    "std": functional(lambda tensor, dim, _correction, keepdim, _unbiased: paddle.std(tensor, dim, keepdim=keepdim)),
-    "dist": functional(paddle.dist),
-    "cdist": functional(lambda left, right, order, _mode: paddle.cdist(left, right, order)),
-    "mse_loss": functional(F.mse_loss),
-    "l1_loss": functional(F.l1_loss),
+    "sum": fold(paddle.sum),
+    "mean": fold(paddle.mean),
+    "prod": fold(paddle.prod),
+    "nansum": reduction(paddle.nansum, "keepdim"),
+    "amax": fold(paddle.amax),
+    "amin": fold(paddle.amin),
+    "all": fold(paddle.all),
+    "any": fold(paddle.any),
+    "logsumexp": fold(paddle.logsumexp),
+    "argmax": reduction(paddle.argmax, "keepdim"),
+    "argmin": reduction(paddle.argmin, "keepdim"),
+    "var": with_out(spread(paddle.var, "keepdim")),
+    "std": lambda tensor, dim, _correction, keepdim, _unbiased: paddle.std(tensor, dim, keepdim=keepdim),
+    "dist": paddle.dist,
+    "cdist": lambda left, right, order, _mode: paddle.cdist(left, right, order),
+    "mse_loss": F.mse_loss,
+    "l1_loss": F.l1_loss,
     "smooth_l1_loss": huber(False),
     "huber_loss": huber(True),
-    "soft_margin_loss": functional(F.soft_margin_loss),
-    "hinge_embedding_loss": functional(F.hinge_embedding_loss),
-    "margin_ranking_loss": functional(F.margin_ranking_loss),
-    "kl_div": functional(F.kl_div),
-    "poisson_nll_loss": functional(F.poisson_nll_loss),
-    "binary_cross_entropy_with_logits": functional(cross_entropy),
-    "cosine_embedding_loss": functional(F.cosine_embedding_loss),
-    "triplet_margin_loss": functional(F.triplet_margin_loss),
-    "cosine_similarity": functional(F.cosine_similarity),
+    "soft_margin_loss": F.soft_margin_loss,
+    "hinge_embedding_loss": F.hinge_embedding_loss,
+    "margin_ranking_loss": F.margin_ranking_loss,
+    "kl_div": F.kl_div,
+    "poisson_nll_loss": F.poisson_nll_loss,
+    "binary_cross_entropy_with_logits": cross_entropy,
+    "cosine_embedding_loss": F.cosine_embedding_loss,
+    "triplet_margin_loss": F.triplet_margin_loss,
+    "cosine_similarity": F.cosine_similarity,
 }
 
 ARGUMENTS = {
@@ -294,43 +257,34 @@ PRODUCTS = r"(matmul|dot|mv|mm|bmm|addmm|baddbmm|inner|outer|ger|tensordot|linal
 MISFITS = r"(in tensordot|must be equal|should be|rank|equal to|Incompat|square|shape)"
 
 CLASSES = [
-    (re.compile(pattern), kind)
-    for pattern, kind in [
-        (r"is different from that of inplace tensor", "output-shape"),
-        (r"has error dim|input channel", "size-mismatch"),
-        (r"dim count|non-negative", "dimension"),
-        (r"must not be greater than|access to dimension 0 to 9|meta data must be valid|too big", "impossible-size"),
-        (r"^(expand|expand_as|broadcast_to): ", "expand"),
-        (r"duplicate dimensions|'axis' +must be|start_axis|stop_axis|only support N-D|should be unique", "dimension"),
-        (r"Integer division by zero|Divide by zero|divide by zero", "zero-division"),
-        (r"not invertible|singular", "singular"),
-        (r"rounding_mode|max should be greater|stride index|fill value", "argument"),
-        (r"must be double|valid p type|not 'complex'", "argument"),
-        (r"Type promotion only|kernel `\w+` is not registered|[Dd]ata ?type|does not match the type of data", "dtype"),
-        (r"holds the wrong type|isn't consistent|must be scalar type|boolean Tensor|different data type", "dtype"),
-        (r"must be (bool|int|Tensor|complex)", "dtype"),
-        (rf"^{PRODUCTS}: .*{MISFITS}", "product-shape"),
-        (r"^einsum: .*(all_labels|missing ellipsis)", "einsum-equation"),
-        (r"^einsum: .*(Same label|number of operands|dimension|labels)", "einsum-operand"),
-        (r"^einsum: ", "einsum-equation"),
-        (r"^(view|reshape|unflatten|view_as): ", "view"),
-        (r"duplicate dimensions|should be in the range|in the range of|out of (range|bounds)", "dimension"),
-        (r"Too many indices|axis can only|less than Rank", "dimension"),
-        (r"insert dimension|input tensor's dimension|same number of dimensions", "dimension"),
-        (r"value should be in range|expected >= |list index out of range", "dimension"),
-        (r"[Bb]roadcast|bcast semantics|did not match indexed|not equal to", "size-mismatch"),
-        (r"same shape|must have the same|rank should be same", "size-mismatch"),
-        (r"does not match the corresponding value|must match (the size|shape) of tensor|same rank", "size-mismatch"),
-        (r"shape must equal|Size does not match|shapes? should be|can not be broadcasted", "size-mismatch"),
-        (r"only supports Tensor with 1 element|only one element", "item-count"),
-    ]
-]  # fmt: skip
-
-
-def classify(error, op):
-    """What kind of refusal an exception is."""
-    text = f"{op}: {error}"
-    return next((kind for pattern, kind in CLASSES if pattern.search(text)), None)
+    (r"is different from that of inplace tensor", "output-shape"),
+    (r"has error dim|input channel", "size-mismatch"),
+    (r"dim count|non-negative", "dimension"),
+    (r"must not be greater than|access to dimension 0 to 9|meta data must be valid|too big", "impossible-size"),
+    (r"^(expand|expand_as|broadcast_to): ", "expand"),
+    (r"duplicate dimensions|'axis' +must be|start_axis|stop_axis|only support N-D|should be unique", "dimension"),
+    (r"Integer division by zero|Divide by zero|divide by zero", "zero-division"),
+    (r"not invertible|singular", "singular"),
+    (r"rounding_mode|max should be greater|stride index|fill value", "argument"),
+    (r"must be double|valid p type|not 'complex'", "argument"),
+    (r"Type promotion only|kernel `\w+` is not registered|[Dd]ata ?type|does not match the type of data", "dtype"),
+    (r"holds the wrong type|isn't consistent|must be scalar type|boolean Tensor|different data type", "dtype"),
+    (r"must be (bool|int|Tensor|complex)", "dtype"),
+    (rf"^{PRODUCTS}: .*{MISFITS}", "product-shape"),
+    (r"^einsum: .*(all_labels|missing ellipsis)", "einsum-equation"),
+    (r"^einsum: .*(Same label|number of operands|dimension|labels)", "einsum-operand"),
+    (r"^einsum: ", "einsum-equation"),
+    (r"^(view|reshape|unflatten|view_as): ", "view"),
+    (r"duplicate dimensions|should be in the range|in the range of|out of (range|bounds)", "dimension"),
+    (r"Too many indices|axis can only|less than Rank", "dimension"),
+    (r"insert dimension|input tensor's dimension|same number of dimensions", "dimension"),
+    (r"value should be in range|expected >= |list index out of range", "dimension"),
+    (r"[Bb]roadcast|bcast semantics|did not match indexed|not equal to", "size-mismatch"),
+    (r"same shape|must have the same|rank should be same", "size-mismatch"),
+    (r"does not match the corresponding value|must match (the size|shape) of tensor|same rank", "size-mismatch"),
+    (r"shape must equal|Size does not match|shapes? should be|can not be broadcasted", "size-mismatch"),
+    (r"only supports Tensor with 1 element|only one element", "item-count"),
+]
 
 
 def message(text):
@@ -347,7 +301,7 @@ def refusing(function):
         except (NameError, ImportError, Unsupported):
             raise
         except Exception as error:
-            raise Refused(message(str(error)) or type(error).__name__) from error
+            raise Refusal(message(str(error)) or type(error).__name__) from error
 
     return call
 
@@ -355,44 +309,40 @@ def refusing(function):
 def make(dtype, shape, data, _requires_grad):
     # A bfloat16 is a uint16 in NumPy.
     kept = "uint16" if dtype == "bfloat16" else dtype
-    array = np.frombuffer(data, dtype=np.dtype(kept).newbyteorder("<")).astype(kept).reshape(shape)
-    return paddle.to_tensor(array)
+    return paddle.to_tensor(arrays.make(kept, shape, data))
 
 
 def read(tensor):
     dtype = str(tensor.dtype).rsplit(".")[-1]
-    small = tensor.size * tensor.element_size() <= VALUE_LIMIT
-    array = tensor.detach().numpy() if small else np.empty(0)
-    return Reply(dtype, list(tensor.shape), array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes())
+    # NumPy wants to count the bytes of what is empty, too.
+    told = 0 < tensor.size * tensor.element_size() <= VALUE_LIMIT
+    return Reply(dtype, list(tensor.shape), arrays.content(tensor.detach().numpy()) if told else b"")
 
 
 def library():
     """PaddlePaddle, whichever this Python has."""
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    limit_memory(MEMORY)
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
     paddle.set_device("cpu")
-    lacks = [
-        {"op": name, "form": form, "why": REASONS[form]}
-        for name, (_, forms) in OPERATIONS.items()
-        for form in (FUNCTIONAL, IN_PLACE, OUT)
-        if form not in forms
-    ]
-    lacks += [{"op": op, "why": why} for op, why in UNSAFE.items()]
-    lacks.append({"op": "masked_select", "form": OUT, "why": INVALID})
-    lacks += [{"op": op, "argument": argument, "why": why} for (op, argument), why in ARGUMENTS.items()]
+    operations = table(OPERATIONS)
     return Library(
         name="paddle",
         version=paddle.__version__,
-        build=f"Python {platform.python_version()} on {sys.platform} {platform.machine()}",
+        build=f"{interpreter()}",
         dtypes=DTYPES,
-        ops={name: refusing(function) for name, (function, _) in OPERATIONS.items()},
+        ops={name: refusing(operation) for name, operation in operations.items()},
         make=make,
         read=read,
         is_tensor=is_tensor,
-        classify=classify,
+        classify=classifier(CLASSES),
         capabilities=["in_place", "out"],
-        lacks=lacks,
+        lacks=[
+            *lacking_forms(operations, REASONS),
+            *({"op": op, "why": why} for op, why in UNSAFE.items()),
+            {"op": "masked_select", "form": OUT, "why": INVALID},
+            *lacking_arguments(ARGUMENTS),
+        ],
         unsupported=[NUMBERS, NO_AXIS],
         apart=APART,
     )

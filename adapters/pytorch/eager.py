@@ -8,10 +8,10 @@ import torch
 import torch.nn.functional
 
 from broadcheck_adapter import Sizes
+from broadcheck_adapter.numpy_like import by_tensors
+from broadcheck_adapter.operation import IN_PLACE, OUT
 from table import TABLE
 from tensors import dtypes
-
-FUNCTIONAL, IN_PLACE, OUT = "functional", "in_place", "out"
 
 # Losses are documented as functions of this module, whatever other names they have.
 LOSSES = [
@@ -68,11 +68,6 @@ def split(name, arguments, out=None):
     if name in ALL_DIMENSIONS and named:
         named.setdefault("dim", None)
     return given, named
-
-
-def by_tensors(indices):
-    """What stands between the brackets."""
-    return tuple(slice(None) if index is None else index for index in indices)
 
 
 def set_broadcast_warning(enabled):

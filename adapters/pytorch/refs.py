@@ -12,7 +12,7 @@ import torch._refs.special
 
 import eager
 from broadcheck_adapter import Sizes
-from eager import FUNCTIONAL, IN_PLACE, OUT
+from broadcheck_adapter.operation import FUNCTIONAL, IN_PLACE, OUT
 from table import TABLE
 
 GRADIENTS = ["backward", "grad"]

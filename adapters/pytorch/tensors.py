@@ -1,16 +1,13 @@
 """PyTorch's tensors, warnings and settings as the protocol sees them."""
 
 import ctypes
-import platform
 import re
-import sys
 import warnings
 from contextlib import contextmanager
 
 import torch
 
-from broadcheck_adapter import VALUE_LIMIT, Reply
-from broadcheck_adapter.library import Inexpressible
+from broadcheck_adapter import VALUE_LIMIT, Inexpressible, Reply, classifier, interpreter
 
 DTYPES = [
     "bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64", "complex64",
@@ -23,53 +20,50 @@ dtypes = {name: getattr(torch, name) for name in DTYPES}
 # Texts that are not libtorch's, with the classes of what they refuse: those of the front end, and those of the
 # references, which are meta kernels, too.
 CLASSES = [
-    (re.compile(pattern), kind)
-    for pattern, kind in [
-        (r"^expand\((torch\.|Meta)\w+\{", "expand"),
-        (r"^expand: (the requested shape|attempting to expand)", "expand"),
-        (r"has been modified by an inplace operation: \[", "autograd"),
-        (r"^Mismatch in shape: grad_output", "not-expandable"),
-        (r"^margin_ranking_loss : All input tensors should have same dimension", "size-mismatch"),
-        (r"^Target size .* must be the same as input size", "size-mismatch"),
-        (r"received an invalid combination of arguments|must be \w+, not |^expected Tensor as element", "argument"),
-        (r"is not a valid value for compute_mode$|^div expected rounding_mode", "argument"),
-        (r"only supports a 0-dimensional value tensor|^correction argument should be", "argument"),
-        (r"^'<' not supported between instances of 'complex'", "argument"),
-        (r"^torch\.(allclose|isclose): (rtol|atol) must be greater than or equal to zero", "argument"),
-        (r"^cannot convert float (NaN|infinity) to integer", "argument"),
-        (r"^more than one element of the written-to tensor refers to a single memory location$", "overlap"),
-        (r"^Attempting to broadcast a dimension of length|at non-jagged dimension", "size-mismatch"),
-        (r"^-?\d+ must be broadcastable to -?\d+$", "expand"),
-        (r"^sum_to_size: size .* is not expandable to size", "not-expandable"),
-        (r"^storage_offset must be|^Can't view a storage of size|^len\(size\)=|^stride must be non-negative", "view"),
-        (r"^Cannot view a tensor with shape|^invalid shape dimension .* If this was symbolic", "view"),
-        (r"^Received an invalid permutation|^Attempting to (permute a tensor of rank|collapse but end)", "dimension"),
-        (r"^Index should have dimension 1 or 0", "dimension"),
-        (r"^Can't convert a tensor with \d+ elements to a number", "item-count"),
-        (r"^(Size does not match at dimension|Expected index) .*torch\.Size", "size-mismatch"),
-        (r"^output with shape torch\.Size", "output-shape"),
-        (r"^duplicate value in the list of dims|^reducing over zero-size dimension", "dimension"),
-        (r"^arg(max|min): Expected reduction dim", "dimension"),
-        (r"only tensors with up to 64 dims|cannot compute the inf norm on the dimension|^t_ expects a", "dimension"),
-        (r"must have same reduction dim|^size mismatch, got input|^inconsistent tensor size", "product-shape"),
-        (r"^[ab] must be 2D$|^matrix @ vector expected|^matmul does not support 0-", "product-shape"),
-        (r"^linalg\.cross: inputs dim", "product-shape"),
-        (r"^Attempting to cast from|^Expected out tensor to have dtype torch", "dtype"),
-        (r"cast to the desired output type torch", "dtype"),
-        (r"^dtype argument and out dtype must match|could not infer output dtype|^Promotion of", "dtype"),
-        (r"cannot be safely cast to type|^cannot safely convert|not supported for floor_divide$", "dtype"),
-        (r"^linalg\.solve: The input tensor must have at least 2 dimensions", "product-shape"),
-        (r"^could not convert to type <class|^clamp called but both min and max are none!$", "argument"),
-        (r"^linalg\.\w+: .*\btorch\.|^expected dtype torch\.|Integer division with addcdiv is no longer", "dtype"),
-        (r"^addmv input tensors must have the same dtype|^Input dtypes must be the same", "dtype"),
-        (r"^cdist only supports .* torch\.|^expected scalar type torch\.", "dtype"),
-        (r"Attempting to compare tensors of different dtypes|dtype of indices should be int but got", "dtype"),
-        (r"^(trunc is not supported|signbit is not implemented) for complex", "dtype"),
-        (r"^Mask must be bool|^masked_scatter: .*torch\.|^dot : expected .*torch\.", "dtype"),
-        (r"^expected predicate to be bool", "dtype"),
-        (r"^(real|imag|abs|angle) must be floating point|doesn't support complex dtypes$", "dtype"),
-        (r"^Tensor with dtype torch\.\w+ is not the expected dtype|^gather\(\): Expected dtype .* got torch", "dtype"),
-    ]
+    (r"^expand\((torch\.|Meta)\w+\{", "expand"),
+    (r"^expand: (the requested shape|attempting to expand)", "expand"),
+    (r"has been modified by an inplace operation: \[", "autograd"),
+    (r"^Mismatch in shape: grad_output", "not-expandable"),
+    (r"^margin_ranking_loss : All input tensors should have same dimension", "size-mismatch"),
+    (r"^Target size .* must be the same as input size", "size-mismatch"),
+    (r"received an invalid combination of arguments|must be \w+, not |^expected Tensor as element", "argument"),
+    (r"is not a valid value for compute_mode$|^div expected rounding_mode", "argument"),
+    (r"only supports a 0-dimensional value tensor|^correction argument should be", "argument"),
+    (r"^'<' not supported between instances of 'complex'", "argument"),
+    (r"^torch\.(allclose|isclose): (rtol|atol) must be greater than or equal to zero", "argument"),
+    (r"^cannot convert float (NaN|infinity) to integer", "argument"),
+    (r"^more than one element of the written-to tensor refers to a single memory location$", "overlap"),
+    (r"^Attempting to broadcast a dimension of length|at non-jagged dimension", "size-mismatch"),
+    (r"^-?\d+ must be broadcastable to -?\d+$", "expand"),
+    (r"^sum_to_size: size .* is not expandable to size", "not-expandable"),
+    (r"^storage_offset must be|^Can't view a storage of size|^len\(size\)=|^stride must be non-negative", "view"),
+    (r"^Cannot view a tensor with shape|^invalid shape dimension .* If this was symbolic", "view"),
+    (r"^Received an invalid permutation|^Attempting to (permute a tensor of rank|collapse but end)", "dimension"),
+    (r"^Index should have dimension 1 or 0", "dimension"),
+    (r"^Can't convert a tensor with \d+ elements to a number", "item-count"),
+    (r"^(Size does not match at dimension|Expected index) .*torch\.Size", "size-mismatch"),
+    (r"^output with shape torch\.Size", "output-shape"),
+    (r"^duplicate value in the list of dims|^reducing over zero-size dimension", "dimension"),
+    (r"^arg(max|min): Expected reduction dim", "dimension"),
+    (r"only tensors with up to 64 dims|cannot compute the inf norm on the dimension|^t_ expects a", "dimension"),
+    (r"must have same reduction dim|^size mismatch, got input|^inconsistent tensor size", "product-shape"),
+    (r"^[ab] must be 2D$|^matrix @ vector expected|^matmul does not support 0-", "product-shape"),
+    (r"^linalg\.cross: inputs dim", "product-shape"),
+    (r"^Attempting to cast from|^Expected out tensor to have dtype torch", "dtype"),
+    (r"cast to the desired output type torch", "dtype"),
+    (r"^dtype argument and out dtype must match|could not infer output dtype|^Promotion of", "dtype"),
+    (r"cannot be safely cast to type|^cannot safely convert|not supported for floor_divide$", "dtype"),
+    (r"^linalg\.solve: The input tensor must have at least 2 dimensions", "product-shape"),
+    (r"^could not convert to type <class|^clamp called but both min and max are none!$", "argument"),
+    (r"^linalg\.\w+: .*\btorch\.|^expected dtype torch\.|Integer division with addcdiv is no longer", "dtype"),
+    (r"^addmv input tensors must have the same dtype|^Input dtypes must be the same", "dtype"),
+    (r"^cdist only supports .* torch\.|^expected scalar type torch\.", "dtype"),
+    (r"Attempting to compare tensors of different dtypes|dtype of indices should be int but got", "dtype"),
+    (r"^(trunc is not supported|signbit is not implemented) for complex", "dtype"),
+    (r"^Mask must be bool|^masked_scatter: .*torch\.|^dot : expected .*torch\.", "dtype"),
+    (r"^expected predicate to be bool", "dtype"),
+    (r"^(real|imag|abs|angle) must be floating point|doesn't support complex dtypes$", "dtype"),
+    (r"^Tensor with dtype torch\.\w+ is not the expected dtype|^gather\(\): Expected dtype .* got torch", "dtype"),
 ]
 
 # Where a warning comes from, which is no part of its text.
@@ -119,9 +113,8 @@ def warned():
             texts += [PLACE.sub("", str(each.message)) for each in caught]
 
 
-def classify(error, _op):
-    """What kind of refusal an exception of the front end is."""
-    return next((kind for pattern, kind in CLASSES if pattern.search(str(error))), None)
+# What kind of refusal an exception of the front end is.
+classify = classifier(CLASSES, lambda error, _op: str(error))
 
 
 def start():
@@ -141,7 +134,7 @@ def build():
     lines = [line.strip().removeprefix("- ") for line in torch.__config__.show().splitlines()[1:]]
     told = [line for line in lines if line and not line.startswith("Build settings")]
     told.append(f"torch {torch.__version__}, commit {torch.version.git_version}")
-    told.append(f"Python {platform.python_version()} on {sys.platform} {platform.machine()}")
+    told.append(interpreter())
     return "; ".join(told)
 
 

@@ -2,7 +2,7 @@
 //
 // An operation is a function of TensorFlow.js and nothing made of several. Numbers stay JavaScript's.
 
-import { Sizes, Unsupported, load } from "../js/index.mjs";
+import { Sizes, Unsupported, binary, classifier, interpreter, lacks, load, operations } from "../js/index.mjs";
 
 const tf = load("@tensorflow/tfjs");
 
@@ -21,7 +21,7 @@ function plain(call) {
   };
 }
 
-const binary = (call) => plain((left, right) => call(left, right));
+const both = (call) => plain(binary(call));
 
 const reduction = (call) => (tensor, dim, keepdim) => call(tensor, dim ?? undefined, keepdim);
 
@@ -52,28 +52,28 @@ const { Reduction } = tf;
 const REDUCTIONS = { none: Reduction.NONE, mean: Reduction.MEAN, sum: Reduction.SUM };
 
 const OPERATIONS = {
-  add: binary(tf.add),
-  sub: binary(tf.sub),
-  mul: binary(tf.mul),
-  div: binary(tf.div),
-  floor_divide: binary(tf.floorDiv),
-  remainder: binary(tf.mod),
-  pow: binary(tf.pow),
-  maximum: binary(tf.maximum),
-  minimum: binary(tf.minimum),
-  atan2: binary(tf.atan2),
-  eq: binary(tf.equal),
-  ne: binary(tf.notEqual),
-  lt: binary(tf.less),
-  le: binary(tf.lessEqual),
-  gt: binary(tf.greater),
-  ge: binary(tf.greaterEqual),
-  logical_and: binary(tf.logicalAnd),
-  logical_or: binary(tf.logicalOr),
-  logical_xor: binary(tf.logicalXor),
-  bitwise_and: binary(tf.bitwiseAnd),
-  prelu: binary(tf.prelu),
-  complex: binary(tf.complex),
+  add: both(tf.add),
+  sub: both(tf.sub),
+  mul: both(tf.mul),
+  div: both(tf.div),
+  floor_divide: both(tf.floorDiv),
+  remainder: both(tf.mod),
+  pow: both(tf.pow),
+  maximum: both(tf.maximum),
+  minimum: both(tf.minimum),
+  atan2: both(tf.atan2),
+  eq: both(tf.equal),
+  ne: both(tf.notEqual),
+  lt: both(tf.less),
+  le: both(tf.lessEqual),
+  gt: both(tf.greater),
+  ge: both(tf.greaterEqual),
+  logical_and: both(tf.logicalAnd),
+  logical_or: both(tf.logicalOr),
+  logical_xor: both(tf.logicalXor),
+  bitwise_and: both(tf.bitwiseAnd),
+  prelu: both(tf.prelu),
+  complex: both(tf.complex),
   where: plain(tf.where),
   clamp: clip,
   expand: (tensor, size) => tf.broadcastTo(tensor, size),
@@ -87,9 +87,9 @@ const OPERATIONS = {
   clone: (tensor) => tf.clone(tensor),
   index_select: (tensor, dim, index) => tf.gather(tensor, index, dim),
   masked_select: (tensor, mask) => tf.booleanMaskAsync(tensor, mask),
-  matmul: binary(tf.matMul),
-  dot: binary(tf.dot),
-  outer: binary(tf.outerProduct),
+  matmul: both(tf.matMul),
+  dot: both(tf.dot),
+  outer: both(tf.outerProduct),
   einsum: (equation, operands) => tf.einsum(equation, ...operands),
   sum: reduction(tf.sum),
   mean: reduction(tf.mean),
@@ -144,10 +144,6 @@ const CLASSES = [
   [/could not be broadcast|must match|must have the same shape|[Ss]hapes .* match/, "size-mismatch"],
 ];
 
-function classify(error, op) {
-  return CLASSES.find(([pattern]) => pattern.test(`${op}: ${error.message}`))?.[1];
-}
-
 function make(dtype, shape, elements) {
   if (dtype !== "complex64") return tf.tensor(elements, shape, dtype);
   const parts = [0, 1].map((part) => elements.filter((_, at) => at % 2 === part));
@@ -159,24 +155,22 @@ const read = async (tensor) => ({ dtype: tensor.dtype, shape: tensor.shape, elem
 /** TensorFlow.js, whichever the environment has. */
 export async function library() {
   await tf.setBackend("cpu");
-  const lacks = Object.entries(ARGUMENTS).map(([key, why]) => {
-    const [op, argument] = key.split(" ");
-    return { op, argument, why };
-  });
-  lacks.push(...OTHERS.map((dtype) => ({ dtype, why: "TensorFlow.js has no such dtype" })));
-  lacks.push(...["in_place", "out"].map((form) => ({ form, why: "tensors of TensorFlow.js are immutable" })));
-  const functional = (call) => (_form, _out, ...args) => call(...args);
   return {
     name: "tfjs",
     version: tf.version.tfjs,
-    build: `${tf.getBackend()} backend; Node.js ${process.version} on ${process.platform} ${process.arch}`,
-    ops: Object.fromEntries(Object.entries(OPERATIONS).map(([name, call]) => [name, functional(call)])),
+    build: `${tf.getBackend()} backend; ${interpreter()}`,
+    ops: operations(OPERATIONS),
     dtypes: DTYPES,
-    lacks,
+    lacks: lacks({
+      args: ARGUMENTS,
+      dtypes: OTHERS,
+      noDtype: "TensorFlow.js has no such dtype",
+      immutable: "tensors of TensorFlow.js are immutable",
+    }),
     unsupported: [COMPLEX, BOUNDS, ONE_AXIS, TWO_SHAPES],
     make,
     read,
     isTensor: (value) => value instanceof tf.Tensor,
-    classify,
+    classify: classifier(CLASSES),
   };
 }

@@ -1,12 +1,11 @@
 """tinygrad as an implementation. `../README.md` is the protocol, `../python/` speaks it."""
 
 import os
-import resource
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "python"))
 
-from broadcheck_adapter import quiet, serve
+from broadcheck_adapter import limit_memory, quiet, serve
 
 # What is too large for memory has to be refused on every machine alike, and before it is filled.
 MEMORY = 4 << 30
@@ -17,8 +16,7 @@ if __name__ == "__main__":
         os.environ["PYTHONHASHSEED"] = "0"
         os.execv(sys.executable, [sys.executable, *sys.argv])
     private = quiet()
-    if sys.platform == "linux":
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    limit_memory(MEMORY)
     # The other backends for a CPU need a compiler that is not among the pinned packages.
     os.environ["DEV"] = "PYTHON"
     # Nothing is kept from one run to the next.

@@ -7,71 +7,29 @@ are lazy: a step computes its result and its target.
 import importlib.metadata
 import itertools
 import operator
-import platform
-import re
-import sys
 
 from tinygrad import Device, Tensor, dtypes
 
-from broadcheck_adapter import VALUE_LIMIT, Library, Reply, Unsupported
-from broadcheck_adapter.library import Inexpressible
-
-FUNCTIONAL, IN_PLACE = "functional", "in_place"
+from broadcheck_adapter import VALUE_LIMIT, Inexpressible, Library, Reply, Unsupported, classifier, interpreter
+from broadcheck_adapter.numpy_like import by_tensors, reduction, spread
+from broadcheck_adapter.operation import (
+    FUNCTIONAL, IN_PLACE, Operation, changing, in_place, lacking_arguments, lacking_forms, of_two, table,
+)  # fmt: skip
 
 DTYPES = ["bool", "uint8", "int8", "int16", "int32", "int64", "bfloat16", "float32", "float64"]
 NAMES = {getattr(dtypes, name): name for name in [*DTYPES, "float16", "uint16", "uint32", "uint64"]}
 
-
-def functional(function):
-    return lambda _form, *arguments: function(*arguments), (FUNCTIONAL,)
-
-
-def both(function, in_place):
-    """A function, and the operator that assigns its result to the first operand."""
-
-    def call(form, left, right, *_defaults):
-        if form == FUNCTIONAL:
-            return function(left, right)
-        in_place(left, right)
-        return left
-
-    return call, (FUNCTIONAL, IN_PLACE)
-
-
-def in_place(function):
-    """A function that changes its first argument."""
-
-    def call(_form, target, *arguments):
-        function(target, *arguments)
-        return target
-
-    return call, (IN_PLACE,)
-
-
-def axes(dim):
-    return tuple(dim) if isinstance(dim, list) else dim
-
-
-def reduction(function):
-    """A reduction with an axis, `keepdim` and perhaps a dtype."""
-
-    def call(tensor, dim, keepdim, dtype=None):
-        typed = {} if dtype is None else {"dtype": dtype}
-        return function(tensor, axis=axes(dim), keepdim=keepdim, **typed)
-
-    return functional(call)
-
-
-def spread(function):
-    def call(tensor, dim, correction, keepdim, _unbiased):
-        given = {} if correction is None else {"correction": correction}
-        return function(tensor, axis=axes(dim), keepdim=keepdim, **given)
-
-    return functional(call)
-
-
 FMOD = "tinygrad's fmod takes no number on the left"
 ONE = {op: f"tinygrad's {op} takes one dimension, or none for all" for op in ("squeeze", "logsumexp")}
+
+
+def both(function, operator):
+    """A function of two operands, and the operator that assigns its result to the first one."""
+    return Operation(of_two(function), of_two(changing(operator)))
+
+
+def fold(function):
+    return reduction(function, "keepdim")
 
 
 def of_one(op, function):
@@ -84,7 +42,7 @@ def of_one(op, function):
             (dim,) = dim
         return function(tensor, dim, *arguments)
 
-    return functional(call)
+    return call
 
 
 def fmod(left, right):
@@ -93,8 +51,12 @@ def fmod(left, right):
     return left.fmod(right)
 
 
-def by_tensors(indices):
-    return tuple(slice(None) if index is None else index for index in indices)
+def divide(left, right, rounding):
+    return left / right if rounding is None else left.div(right, rounding_mode=rounding)
+
+
+def cross_entropy(tensor, target, _weight, pos_weight, kind):
+    return tensor.binary_crossentropy_logits(target, kind, pos_weight)
 
 
 def index_put(tensor, indices, values, _accumulate):
@@ -105,6 +67,7 @@ OPERATIONS = {
     "add": both(operator.add, operator.iadd),
     "sub": both(operator.sub, operator.isub),
     "mul": both(operator.mul, operator.imul),
+    "div": Operation(divide, of_two(changing(operator.itruediv))),
     "floor_divide": both(operator.floordiv, operator.ifloordiv),
     "pow": both(operator.pow, operator.ipow),
     "bitwise_and": both(operator.and_, operator.iand),
@@ -112,81 +75,68 @@ OPERATIONS = {
     "bitwise_xor": both(operator.xor, operator.ixor),
     "bitwise_left_shift": both(operator.lshift, operator.ilshift),
     "bitwise_right_shift": both(operator.rshift, operator.irshift),
-    "remainder": functional(operator.mod),
-    "eq": functional(operator.eq),
-    "ne": functional(operator.ne),
-    "lt": functional(operator.lt),
-    "le": functional(operator.le),
-    "gt": functional(operator.gt),
-    "ge": functional(operator.ge),
-    "maximum": functional(Tensor.maximum),
-    "minimum": functional(Tensor.minimum),
-    "fmod": functional(fmod),
-    "copysign": functional(Tensor.copysign),
-    "logaddexp": functional(Tensor.logaddexp),
-    "clamp": functional(Tensor.clamp),
-    "clamp_min": functional(lambda tensor, low: tensor.clamp(min_=low)),
-    "clamp_max": functional(lambda tensor, high: tensor.clamp(max_=high)),
-    "where": functional(Tensor.where),
-    "masked_fill": functional(Tensor.masked_fill),
-    "masked_select": functional(Tensor.masked_select),
-    "lerp": functional(Tensor.lerp),
-    "isclose": functional(Tensor.isclose),
-    "allclose": functional(lambda *arguments: Tensor.allclose(*arguments).item()),
+    "remainder": operator.mod,
+    "eq": operator.eq,
+    "ne": operator.ne,
+    "lt": operator.lt,
+    "le": operator.le,
+    "gt": operator.gt,
+    "ge": operator.ge,
+    "maximum": Tensor.maximum,
+    "minimum": Tensor.minimum,
+    "fmod": fmod,
+    "copysign": Tensor.copysign,
+    "logaddexp": Tensor.logaddexp,
+    "clamp": Tensor.clamp,
+    "clamp_min": lambda tensor, low: tensor.clamp(min_=low),
+    "clamp_max": lambda tensor, high: tensor.clamp(max_=high),
+    "where": Tensor.where,
+    "masked_fill": Tensor.masked_fill,
+    "masked_select": Tensor.masked_select,
+    "lerp": Tensor.lerp,
+    "isclose": Tensor.isclose,
+    "allclose": lambda *arguments: Tensor.allclose(*arguments).item(),
     "copy": in_place(Tensor.assign),
     "fill": in_place(Tensor.assign),
-    "expand": functional(Tensor.expand),
-    "expand_as": functional(lambda tensor, other: tensor.expand(other.shape)),
-    "broadcast_to": functional(Tensor.expand),
-    "unsqueeze": functional(Tensor.unsqueeze),
-    "transpose": functional(Tensor.transpose),
-    "permute": functional(Tensor.permute),
-    "view": functional(Tensor.view),
-    "reshape": functional(Tensor.reshape),
-    "flatten": functional(Tensor.flatten),
-    "unflatten": functional(lambda tensor, dim, sizes: tensor.unflatten(dim, tuple(sizes))),
+    "expand": Tensor.expand,
+    "expand_as": lambda tensor, other: tensor.expand(other.shape),
+    "broadcast_to": Tensor.expand,
+    "unsqueeze": Tensor.unsqueeze,
+    "transpose": Tensor.transpose,
+    "permute": Tensor.permute,
+    "view": Tensor.view,
+    "reshape": Tensor.reshape,
+    "flatten": Tensor.flatten,
+    "unflatten": lambda tensor, dim, sizes: tensor.unflatten(dim, tuple(sizes)),
     "squeeze": of_one("squeeze", Tensor.squeeze),
-    "detach": functional(Tensor.detach),
-    "clone": functional(Tensor.clone),
-    "contiguous": functional(Tensor.contiguous),
-    "index": functional(operator.getitem),
-    "index.Tensor": functional(lambda tensor, indices: tensor[by_tensors(indices)]),
+    "detach": Tensor.detach,
+    "clone": Tensor.clone,
+    "contiguous": Tensor.contiguous,
+    "index": operator.getitem,
+    "index.Tensor": lambda tensor, indices: tensor[by_tensors(indices)],
     "index_put": in_place(index_put),
-    "gather": functional(Tensor.gather),
-    "scatter": functional(Tensor.scatter),
-    "item": functional(Tensor.item),
-    "einsum": functional(Tensor.einsum),
-    "matmul": functional(Tensor.matmul),
-    "sum": reduction(Tensor.sum),
-    "prod": reduction(Tensor.prod),
-    "mean": reduction(Tensor.mean),
-    "amax": reduction(Tensor.max),
-    "amin": reduction(Tensor.min),
-    "all": reduction(Tensor.all),
-    "any": reduction(Tensor.any),
-    "argmax": reduction(Tensor.argmax),
-    "argmin": reduction(Tensor.argmin),
+    "gather": Tensor.gather,
+    "scatter": Tensor.scatter,
+    "item": Tensor.item,
+    "einsum": Tensor.einsum,
+    "matmul": Tensor.matmul,
+    "sum": fold(Tensor.sum),
+    "prod": fold(Tensor.prod),
+    "mean": fold(Tensor.mean),
+    "amax": fold(Tensor.max),
+    "amin": fold(Tensor.min),
+    "all": fold(Tensor.all),
+    "any": fold(Tensor.any),
+    "argmax": fold(Tensor.argmax),
+    "argmin": fold(Tensor.argmin),
     "logsumexp": of_one("logsumexp", Tensor.logsumexp),
-    "var": spread(Tensor.var),
-    "std": spread(Tensor.std),
-    "var_mean": spread(Tensor.var_mean),
-    "std_mean": spread(Tensor.std_mean),
-    "binary_cross_entropy_with_logits": functional(
-        lambda tensor, target, _weight, pos_weight, kind: tensor.binary_crossentropy_logits(target, kind, pos_weight)
-    ),
+    "var": spread(Tensor.var, "keepdim"),
+    "std": spread(Tensor.std, "keepdim"),
+    "var_mean": spread(Tensor.var_mean, "keepdim"),
+    "std_mean": spread(Tensor.std_mean, "keepdim"),
+    "binary_cross_entropy_with_logits": cross_entropy,
 }
 
-
-def divide(form, left, right, rounding):
-    if form == IN_PLACE:
-        left /= right
-        return left
-    if rounding is None:
-        return left / right
-    return left.div(right, rounding_mode=rounding)
-
-
-OPERATIONS["div"] = divide, (FUNCTIONAL, IN_PLACE)
 
 ARGUMENTS = {
     ("add", "alpha"): "tinygrad's add has no factor",
@@ -197,34 +147,27 @@ ARGUMENTS = {
     **{(op, "unbiased"): f"tinygrad's {op} has no such switch" for op in ("var", "std", "var_mean", "std_mean")},
 }
 
+REASONS = {FUNCTIONAL: "tinygrad only does it in place", IN_PLACE: "tinygrad has no such operator"}
+
 # Texts of exceptions, with the classes of what they refuse. The first that fits counts; a name before the colon limits
 # it to an operation, `in place` to what is assigned.
 CLASSES = [
-    (re.compile(pattern), kind)
-    for pattern, kind in [
-        (r"^(expand|expand_as|broadcast_to)( in place)?: cannot broadcast", "expand"),
-        (r"^masked_select: cannot broadcast", "size-mismatch"),
-        (r": cannot broadcast", "output-shape"),
-        (r"can't contain negative|^\w+: $|Ops.SPECIAL", "impossible-size"),
-        (r"attempting multiple stores", "overlap"),
-        (r"cannot dot|need to be at least 1D", "product-shape"),
-        (r"^einsum: .*(number of operands|different values for the same key)", "einsum-operand"),
-        (r"^einsum: .*(valid permutation)", "einsum-operand"),
-        (r"^einsum: ", "einsum-equation"),
-        (r"cannot be broadcast to a single shape|^gather: requires", "size-mismatch"),
-        (r"base needs to be float|rounding_mode=|cannot convert float|cannot have 0 as step", "argument"),
-        (r"reshape|one dimension can be inferred|division or modulo by zero", "view"),
-        (r"must have one element", "item-count"),
-        (r"out of range|out of bounds|too many indices|valid permutation|ndim must", "dimension"),
-        (r"verification failed|dtype|must be bool|must be int|unsupported operand|expects", "dtype"),
-    ]
-]  # fmt: skip
-
-
-def classify(error, op):
-    """What kind of refusal an exception is."""
-    text = f"{op}: {error}"
-    return next((kind for pattern, kind in CLASSES if pattern.search(text)), None)
+    (r"^(expand|expand_as|broadcast_to)( in place)?: cannot broadcast", "expand"),
+    (r"^masked_select: cannot broadcast", "size-mismatch"),
+    (r": cannot broadcast", "output-shape"),
+    (r"can't contain negative|^\w+: $|Ops.SPECIAL", "impossible-size"),
+    (r"attempting multiple stores", "overlap"),
+    (r"cannot dot|need to be at least 1D", "product-shape"),
+    (r"^einsum: .*(number of operands|different values for the same key)", "einsum-operand"),
+    (r"^einsum: .*(valid permutation)", "einsum-operand"),
+    (r"^einsum: ", "einsum-equation"),
+    (r"cannot be broadcast to a single shape|^gather: requires", "size-mismatch"),
+    (r"base needs to be float|rounding_mode=|cannot convert float|cannot have 0 as step", "argument"),
+    (r"reshape|one dimension can be inferred|division or modulo by zero", "view"),
+    (r"must have one element", "item-count"),
+    (r"out of range|out of bounds|too many indices|valid permutation|ndim must", "dimension"),
+    (r"verification failed|dtype|must be bool|must be int|unsupported operand|expects", "dtype"),
+]
 
 
 def make(dtype, shape, data, _requires_grad):
@@ -251,9 +194,9 @@ def read(tensor):
     return Reply(NAMES[strong.dtype], list(strong.shape), data)
 
 
-def computed(function):
-    def call(form, _out, *arguments):
-        result = function(form, *arguments)
+def computed(operation):
+    def call(*arguments):
+        result = operation(*arguments)
         for each in result if isinstance(result, tuple) else (result,):
             if isinstance(each, Tensor) and each.dtype not in dtypes.weaks:
                 each.realize()
@@ -264,33 +207,24 @@ def computed(function):
 
 def library():
     """tinygrad, whichever this Python has."""
-    lacks = [
-        {"op": name, "form": form, "why": why}
-        for name, (_, forms) in OPERATIONS.items()
-        for form, why in (
-            (FUNCTIONAL, "tinygrad only does it in place"),
-            (IN_PLACE, "tinygrad has no such operator"),
-        )
-        if form not in forms
-    ]
-    lacks.append({"form": "out", "why": "tinygrad's methods have no out="})
-    lacks += [{"op": op, "argument": argument, "why": why} for (op, argument), why in ARGUMENTS.items()]
-    lacks.append({"dtype": "float16", "why": "the Python backend has it from Python 3.12 on only"})
+    missing = [{"form": "out", "why": "tinygrad's methods have no out="}]
+    missing.append({"dtype": "float16", "why": "the Python backend has it from Python 3.12 on only"})
     for dtype in ("complex64", "complex128"):
         typed = [{"op": op, "argument": "dtype"} for op in ("sum", "prod")]
-        lacks += [{**each, "dtype": dtype, "why": "tinygrad has no such dtype"} for each in ({}, *typed)]
+        missing += [{**each, "dtype": dtype, "why": "tinygrad has no such dtype"} for each in ({}, *typed)]
+    operations = table(OPERATIONS)
     return Library(
         name="tinygrad",
         version=importlib.metadata.version("tinygrad"),
-        build=f"DEV={Device.DEFAULT}; Python {platform.python_version()} on {sys.platform} {platform.machine()}",
+        build=f"DEV={Device.DEFAULT}; {interpreter()}",
         dtypes=DTYPES,
-        ops={name: computed(function) for name, (function, _) in OPERATIONS.items()},
+        ops={name: computed(operation) for name, operation in operations.items()},
         make=make,
         read=read,
         is_tensor=lambda value: isinstance(value, Tensor),
-        classify=classify,
+        classify=classifier(CLASSES),
         capabilities=["in_place"],
-        lacks=lacks,
+        lacks=[*lacking_forms(operations, REASONS), *lacking_arguments(ARGUMENTS), *missing],
         unsupported=[FMOD, *ONE.values()],
         # tinygrad asserts what it expects of its arguments.
         mistakes=(NameError, AttributeError, KeyError, ImportError),

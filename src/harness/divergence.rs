@@ -141,7 +141,7 @@ pub fn load(hello: &Hello, specification: &Specification) -> Result<Vec<Divergen
     Ok(all)
 }
 
-/// The folders of findings in an implementation.
+/// The folders of findings in an implementation. The snippets of others are beside them, in folders without a finding.
 fn folders_of(implementation: &str, root: &Path) -> Result<BTreeSet<String>, String> {
     #[derive(Deserialize)]
     struct Found {
@@ -154,10 +154,10 @@ fn folders_of(implementation: &str, root: &Path) -> Result<BTreeSet<String>, Str
     let mut folders = BTreeSet::new();
     for entry in std::fs::read_dir(root).map_err(|error| format!("{}: {error}", root.display()))? {
         let entry = entry.map_err(|error| format!("{}: {error}", root.display()))?;
-        if !entry.path().is_dir() {
+        let path = entry.path().join(FINDING);
+        if !path.is_file() {
             continue;
         }
-        let path = entry.path().join(FINDING);
         let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
         let found: Found = serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;
         if found.implementation.name == implementation {

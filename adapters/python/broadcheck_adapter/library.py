@@ -1,7 +1,6 @@
 """A library under test, as its adapter describes it, and how a program runs on it."""
 
 import base64
-import math
 import traceback
 from dataclasses import dataclass, field
 
@@ -12,7 +11,8 @@ MISTAKES = (NameError, AttributeError, KeyError, AssertionError, ImportError, No
 
 
 class Refusal(Exception):
-    """A refusal that the adapter words itself, for a library that has no message of its own."""
+    """A refusal in the adapter's words, or in the library's without the place in its sources. Without a kind it has
+    that of its text."""
 
     def __init__(self, message, kind=None):
         super().__init__(message)
@@ -137,7 +137,7 @@ def run_step(library, step, values, storages, first):
 
 def rejected(library, error, op):
     message = (str(error).splitlines() or [type(error).__name__])[0]
-    kind = error.kind if isinstance(error, Refusal) else library.classify(error, op)
+    kind = isinstance(error, Refusal) and error.kind or library.classify(error, op)
     return {"message": message, **({"class": kind} if kind else {})}
 
 
@@ -210,14 +210,10 @@ def value(library, result, storages, first):
     if isinstance(result, int):
         return {"number": {"int": result}}
     if isinstance(result, float):
-        return {"number": {"float": float_text(result)}}
+        return {"number": {"float": repr(result)}}
     if isinstance(result, complex):
-        return {"number": {"complex": [float_text(result.real), float_text(result.imag)]}}
+        return {"number": {"complex": [repr(result.real), repr(result.imag)]}}
     raise AssertionError(f"a result of type {type(result).__name__} is no value of the protocol")
-
-
-def float_text(number):
-    return repr(number) if math.isfinite(number) else {True: "nan", False: "inf" if number > 0 else "-inf"}[number != number]
 
 
 def encode(library, tensor, storages, first):

@@ -1,7 +1,0 @@
-import jax
-import jax.numpy as jnp
-
-jax.config.update("jax_enable_x64", True)
-
-print((jnp.ones(2, jnp.float16) + jnp.array(1.0, jnp.float32)).dtype)
-# prints: float32

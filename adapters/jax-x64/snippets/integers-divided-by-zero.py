@@ -1,7 +1,0 @@
-import jax
-import jax.numpy as jnp
-
-jax.config.update("jax_enable_x64", True)
-
-print(jnp.array([7]) // jnp.array([0]), jnp.array([7], jnp.uint8) // jnp.array([0], jnp.uint8), jnp.array([7]) % jnp.array([0]))
-# prints: [-2] [255] [0]

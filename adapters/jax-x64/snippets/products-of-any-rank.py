@@ -1,7 +1,0 @@
-import jax
-import jax.numpy as jnp
-
-jax.config.update("jax_enable_x64", True)
-
-print(jnp.outer(jnp.ones((2, 2)), jnp.ones(3)).shape, jnp.vdot(jnp.ones((2, 2)), jnp.ones((2, 2))))
-# prints: (4, 3) 4.0
