@@ -9,7 +9,6 @@ pub mod adapter;
 pub mod error;
 pub mod ops;
 pub mod program;
-pub mod reference;
 pub mod tensor;
 pub mod wording;
 
@@ -25,5 +24,7 @@ pub mod harness;
 pub mod implementations;
 #[cfg(feature = "cli")]
 pub mod install;
+#[cfg(feature = "generate")]
+pub mod reference;
 #[cfg(feature = "cli")]
 pub mod report;

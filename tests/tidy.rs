@@ -30,7 +30,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("ops", &["tensor"]),
     ("wording", &["tensor", "error", "ops"]),
     ("program", &["tensor", "error", "ops"]),
-    ("adapter", &["tensor", "ops", "program"]),
+    ("adapter", &["tensor", "error", "ops", "program"]),
     ("reference", &["tensor", "error", "ops", "wording", "program", "adapter"]),
     ("case", &["tensor", "error", "ops", "program"]),
     ("generate", &["tensor", "error", "ops", "program", "adapter", "reference"]),
@@ -69,8 +69,13 @@ const ONLY: &[(&str, &str, &[&str])] = &[
 ];
 
 /// Macros that `src/` exports from the root of the crate, and the modules that they belong to.
-const MACROS: &[(&str, &str)] =
-    &[("for_each_op", "ops"), ("__join_rows", "ops"), ("__split_rows", "ops"), ("with_element_type", "tensor")];
+const MACROS: &[(&str, &str)] = &[
+    ("for_each_op", "ops"),
+    ("__join_rows", "ops"),
+    ("__split_rows", "ops"),
+    ("with_element_type", "tensor"),
+    ("operation", "adapter"),
+];
 
 /// Modules that compute and nothing else.
 const PURE: &[&str] = &["tensor", "error", "ops", "wording", "program", "reference"];

@@ -10,6 +10,7 @@ mod child;
 pub mod fault;
 #[cfg(feature = "cli")]
 pub mod launch;
+pub mod library;
 #[cfg(feature = "cli")]
 pub mod process;
 pub mod protocol;
@@ -29,9 +30,12 @@ use crate::tensor::DType;
 pub use fault::{Fault, FaultKind, StartError};
 #[cfg(feature = "cli")]
 pub use launch::CommandLine;
+pub use library::{Answer, Argument, Call, Library, Operation, Refusal, Returned};
 #[cfg(feature = "cli")]
 pub use process::{Limits, Process};
 pub use serve::serve;
+#[cfg(unix)]
+pub use serve::{private_stdout, serve_process};
 pub use support::unsupported_by;
 
 /// What an implementation says of itself.
@@ -89,6 +93,28 @@ pub struct Lack {
     pub dtype: Option<String>,
     /// Why.
     pub why: String,
+}
+
+impl Lack {
+    /// An operation in one form.
+    pub fn form(op: Op, form: Form, why: &str) -> Lack {
+        Lack { form: Some(form), ..Lack::operation(op, why) }
+    }
+
+    /// A parameter of an operation.
+    pub fn argument(op: Op, name: &str, why: &str) -> Lack {
+        Lack { argument: Some(name.to_owned()), ..Lack::operation(op, why) }
+    }
+
+    /// An operation.
+    pub fn operation(op: Op, why: &str) -> Lack {
+        Lack { op: Some(op.info().name.to_owned()), why: why.to_owned(), ..Lack::default() }
+    }
+
+    /// A dtype of inputs.
+    pub fn dtype(dtype: DType, why: &str) -> Lack {
+        Lack { dtype: Some(dtype.name().to_owned()), why: why.to_owned(), ..Lack::default() }
+    }
 }
 
 /// What an implementation may have, or not, beside operations and dtypes.

@@ -22,12 +22,13 @@ enum Command {
 
 /// Make the environment of an implementation: exactly the packages that its folder in `adapters/` pins by hash.
 ///
-/// `--impl NAME` of the other commands does this by itself where it is missing. The packages are fetched by pip, with
-/// the index and the proxies that pip is configured for.
+/// `--impl NAME` of the other commands does this by itself where it is missing. The packages are fetched by pip, npm or
+/// cargo, with the index and the proxies that these are configured for; an adapter in Rust is then built.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   broadcheck impl install numpy
+  broadcheck impl install candle ndarray
 
 Environment:
   BROADCHECK_CACHE   where it is installed (default: the platform's cache folder)

@@ -67,14 +67,17 @@ impl NewAdapter {
         }
         let command = match self.lang {
             Language::Python => format!("python3 {}", folder.join("adapter.py").display()),
-            Language::Rust => {
-                let manifest = folder.join("Cargo.toml");
-                format!("cargo run --quiet --release --manifest-path {}", manifest.display())
-            }
+            Language::Rust => folder.join(format!("target/release/broadcheck-{name}")).display().to_string(),
             Language::Js => format!("node {}", folder.join("adapter.mjs").display()),
         };
+        let build = match self.lang {
+            Language::Rust => {
+                format!("  cargo build --release --manifest-path {}\n", folder.join("Cargo.toml").display())
+            }
+            Language::Python | Language::Js => String::new(),
+        };
         anstream::println!(
-            "{} is there. It has one operation, `add`; fill in what TODO marks, then\n\n  \
+            "{} is there. It has one operation, `add`; fill in what TODO marks, then\n\n{build}  \
              broadcheck validate-adapter -- {command}\n  broadcheck check --impl '{command}'",
             folder.display()
         );

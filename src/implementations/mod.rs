@@ -1,23 +1,27 @@
 //! Adapters that come with broadcheck, other than libtorch's: what there is, and an environment for each in the cache.
 //!
-//! A folder of `adapters/` with an `adapter.toml` is one. With a `package.json` it is written for Node, else in Python:
-//! its environment has exactly the packages that `package-lock.json` or `requirements.txt` pins by hash, and the adapter
-//! itself runs from its folder. This module knows no case, no program and no protocol.
+//! A folder of `adapters/` with an `adapter.toml` is one. With a `Cargo.toml` it is written in Rust: its environment is
+//! the program that cargo builds. With a `package.json` it is written for Node, else in Python: its environment has
+//! exactly the packages that `package-lock.json` or `requirements.txt` pins by hash, and the adapter itself runs from its
+//! folder. This module knows no case, no program and no protocol.
 //!
 //! ```text
 //! CACHE/implementations/numpy/3f2a…/    the environment for these pins and this Python; installed.json is written last
+//! CACHE/build/                          cargo's folder, which all adapters in Rust share
 //! ```
 
+mod cargo;
 mod node;
 mod python;
 
+use std::cell::RefCell;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde::{Deserialize, Serialize};
 
-use crate::install::{self, InstallError, Lock, Progress, io_error, remove_folder, watch};
+use crate::install::{self, InstallError, Lock, Progress, compiling, io_error, remove_folder, watch};
 
 /// The file that makes a folder of `adapters/` one of these.
 const DESCRIPTION: &str = "adapter.toml";
@@ -26,7 +30,7 @@ const INSTALLED: &str = "installed.json";
 /// Where an adapter for Node finds its environment, which Node would not look into.
 const ENVIRONMENT: &str = "BROADCHECK_ENVIRONMENT";
 /// How much of a log an error shows.
-const TAIL: usize = 12;
+const GIST: usize = 12;
 
 /// An adapter that comes with broadcheck.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,7 +49,7 @@ pub struct Known {
 pub struct Description {
     /// What it is, in a line.
     pub summary: String,
-    /// The program in its folder that Python or Node runs.
+    /// The program in its folder that Python or Node runs; in Rust, the name of the binary.
     pub program: String,
     /// What the program is given.
     #[serde(default)]
@@ -81,11 +85,14 @@ pub enum ImplementationError {
     #[error("{}: {detail}", .path.display())]
     Description { path: PathBuf, detail: String },
     /// A step of the installation ended badly.
-    #[error("cannot install {name}: {step} failed; the whole log is in {}, and it ends:\n{tail}", .log.display())]
-    Step { name: String, step: &'static str, log: PathBuf, tail: String },
+    #[error("cannot install {name}: {step} failed; the whole log is in {}, and it says:\n{gist}", .log.display())]
+    Step { name: String, step: &'static str, log: PathBuf, gist: String },
     /// There is no Node.
     #[error("{name} runs on Node: install Node.js 20 or newer with npm, and put node on the PATH")]
     NoNode { name: String },
+    /// There is no cargo.
+    #[error("{name} is built from its sources: install Rust, and put cargo on the PATH")]
+    NoCargo { name: String },
     /// What installing libtorch can meet, too.
     #[error(transparent)]
     Install(#[from] InstallError),
@@ -140,61 +147,32 @@ fn in_folder(adapters: &Path) -> Result<Vec<Known>, ImplementationError> {
 }
 
 /// What an environment is made of.
-enum Plan {
-    Python(python::Plan),
-    Node(node::Plan),
-}
+trait Plan {
+    /// Names the folder of an environment that is made of this.
+    fn key(&self) -> String;
 
-impl Plan {
-    fn of(known: &Known) -> Result<Plan, ImplementationError> {
-        match node::Plan::of(known)? {
-            Some(plan) => Ok(Plan::Node(plan)),
-            None => Ok(Plan::Python(python::Plan::of(known)?)),
-        }
-    }
+    /// Names and versions of the packages that are asked for.
+    fn pins(&self) -> Vec<String>;
 
-    fn key(&self) -> String {
-        match self {
-            Plan::Python(plan) => plan.key(),
-            Plan::Node(plan) => plan.key(),
-        }
-    }
+    /// Makes the environment in an empty folder.
+    fn run(&self, name: &str, folder: &Path, progress: &Progress) -> Result<(), ImplementationError>;
 
-    fn pins(&self) -> Vec<String> {
-        match self {
-            Plan::Python(plan) => plan.pins(),
-            Plan::Node(plan) => plan.pins(),
-        }
-    }
-
-    /// Makes the environment. What an interrupted run left is thrown away.
-    fn run(&self, name: &str, folder: &Path, progress: &Progress) -> Result<(), ImplementationError> {
-        remove_folder(folder).map_err(io_error("empty", folder))?;
-        fs::create_dir_all(folder).map_err(io_error("create", folder))?;
-        match self {
-            Plan::Python(plan) => plan.run(name, folder, progress),
-            Plan::Node(plan) => plan.run(name, folder, progress),
-        }
-    }
-
-    /// What runs the adapter in this environment.
-    fn program(&self, folder: &Path) -> PathBuf {
-        match self {
-            Plan::Python(_) => python::interpreter(folder),
-            Plan::Node(_) => PathBuf::from(node::PROGRAM),
-        }
-    }
+    /// What runs a program in this environment: the program that is started, and the first of its arguments, if any.
+    fn start(&self, folder: &Path, program: PathBuf) -> (PathBuf, Vec<PathBuf>);
 }
 
 impl Known {
     /// Makes its environment, unless it is there.
     pub fn install(&self, progress: &Progress) -> Result<Ready, ImplementationError> {
-        let plan = Plan::of(self)?;
+        let plan = self.plan()?;
         let folder = self.place()?.join(plan.key());
         if !folder.join(INSTALLED).is_file() {
             fs::create_dir_all(&folder).map_err(io_error("create", &folder))?;
             let _lock = Lock::take(&folder.with_extension("lock"), &self.name, progress)?;
             if !folder.join(INSTALLED).is_file() {
+                // What an interrupted run left is thrown away.
+                remove_folder(&folder).map_err(io_error("empty", &folder))?;
+                fs::create_dir_all(&folder).map_err(io_error("create", &folder))?;
                 plan.run(&self.name, &folder, progress)?;
                 let record = serde_json::json!({"name": self.name, "pins": plan.pins()});
                 let path = folder.join(INSTALLED);
@@ -202,17 +180,27 @@ impl Known {
                 install::replace(&path, &text).map_err(io_error("write", &path))?;
             }
         }
-        let mut arguments = vec![self.folder.join(&self.description.program)];
+        let (program, mut arguments) = plan.start(&folder, self.folder.join(&self.description.program));
         arguments.extend(self.description.arguments.iter().map(PathBuf::from));
-        let program = plan.program(&folder);
         let variables = vec![(ENVIRONMENT, folder.clone())];
         Ok(Ready { name: self.name.clone(), program, environment: folder, arguments, variables })
     }
 
     /// Its environment, if it is there for the pins of today.
     pub fn installed(&self) -> Result<Option<PathBuf>, ImplementationError> {
-        let folder = self.place()?.join(Plan::of(self)?.key());
+        let folder = self.place()?.join(self.plan()?.key());
         Ok(folder.join(INSTALLED).is_file().then_some(folder))
+    }
+
+    fn plan(&self) -> Result<Box<dyn Plan>, ImplementationError> {
+        let has = |file: &str| self.owner().join(file).is_file();
+        Ok(if has(cargo::MANIFEST) {
+            Box::new(cargo::Plan::of(self)?)
+        } else if has(node::PACKAGE) {
+            Box::new(node::Plan::of(self)?)
+        } else {
+            Box::new(python::Plan::of(self)?)
+        })
     }
 
     /// The folder of `adapters/` that has its pins.
@@ -237,24 +225,31 @@ fn step(
     folder: &Path,
     progress: &Progress,
 ) -> Result<(), ImplementationError> {
-    let mut phase = progress.phase(format!("{name}: {what}"), None);
+    let phase = RefCell::new(progress.phase(format!("{name}: {what}"), None));
     let mut said = String::new();
     let heard = |line: &str| {
         said.push_str(line);
         said.push('\n');
+        if let Some(now) = compiling(line) {
+            phase.borrow_mut().detail(now);
+        }
     };
-    let status = watch(&mut command, heard, || phase.tick()).map_err(io_error("run a program in", folder))?;
+    let status =
+        watch(&mut command, heard, || phase.borrow_mut().tick()).map_err(io_error("run a program in", folder))?;
     let log = folder.with_extension("log");
     fs::write(&log, &said).map_err(io_error("write", &log))?;
     if status.success() {
         return Ok(());
     }
-    Err(ImplementationError::Step { name: name.to_owned(), step: what, log, tail: tail(&said) })
+    Err(ImplementationError::Step { name: name.to_owned(), step: what, log, gist: gist(&said) })
 }
 
-fn tail(said: &str) -> String {
+/// What matters of a log: its first error, where a compiler names it so, or else its end.
+fn gist(said: &str) -> String {
     let lines: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
-    lines[lines.len().saturating_sub(TAIL)..].join("\n")
+    let first = lines.iter().position(|line| line.starts_with("error"));
+    let start = first.unwrap_or(lines.len().saturating_sub(GIST));
+    lines[start..].iter().take(GIST).copied().collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
@@ -278,8 +273,10 @@ mod tests {
     }
 
     #[test]
-    fn an_error_shows_the_end_of_what_was_said() {
-        let said: String = (0..30).map(|n| format!("line {n}\n\n")).collect();
-        assert!(tail(&said).starts_with("line 18\n") && tail(&said).ends_with("line 29"));
+    fn an_error_shows_the_first_error_or_the_end_of_what_was_said() {
+        let mut said: String = (0..30).map(|n| format!("line {n}\n\n")).collect();
+        assert!(gist(&said).starts_with("line 18\n") && gist(&said).ends_with("line 29"));
+        said.insert_str(said.find("line 3").unwrap(), "error[E0308]: mismatched types\n");
+        assert!(gist(&said).starts_with("error[E0308]") && gist(&said).ends_with("line 13"));
     }
 }

@@ -10,11 +10,11 @@ use super::{ImplementationError, Known, step};
 use crate::install::{Progress, hexadecimal, io_error};
 
 /// What makes an adapter one for Node.
-const PACKAGE: &str = "package.json";
+pub(super) const PACKAGE: &str = "package.json";
 /// The packages, each with its version and its hash.
 const LOCK: &str = "package-lock.json";
 /// What runs the program.
-pub(super) const PROGRAM: &str = "node";
+const PROGRAM: &str = "node";
 
 /// What is to be installed, and for which Node.
 pub(super) struct Plan {
@@ -24,12 +24,8 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// The plan of an adapter, if it is one for Node.
-    pub(super) fn of(known: &Known) -> Result<Option<Plan>, ImplementationError> {
+    pub(super) fn of(known: &Known) -> Result<Plan, ImplementationError> {
         let owner = known.owner();
-        if !owner.join(PACKAGE).is_file() {
-            return Ok(None);
-        }
         let read = |name: &'static str| {
             let path = owner.join(name);
             fs::read_to_string(&path).map(|text| (name, text)).map_err(io_error("read", &path))
@@ -40,11 +36,12 @@ impl Plan {
             Ok(output) if output.status.success() => String::from_utf8_lossy(&output.stdout).trim().to_owned(),
             _ => return Err(ImplementationError::NoNode { name: known.name.clone() }),
         };
-        Ok(Some(Plan { files, version }))
+        Ok(Plan { files, version })
     }
+}
 
-    /// Names the folder of an environment that is made of this.
-    pub(super) fn key(&self) -> String {
+impl super::Plan for Plan {
+    fn key(&self) -> String {
         let mut hasher = Sha256::new();
         hasher.update(&self.version);
         for (name, text) in &self.files {
@@ -53,15 +50,13 @@ impl Plan {
         hexadecimal(&hasher.finalize())[..16].to_owned()
     }
 
-    /// Names and versions of the packages that are asked for.
-    pub(super) fn pins(&self) -> Vec<String> {
+    fn pins(&self) -> Vec<String> {
         let package: serde_json::Value = serde_json::from_str(&self.files[0].1).unwrap_or_default();
         let wanted = package["dependencies"].as_object().into_iter().flatten();
         wanted.map(|(name, version)| format!("{name}@{}", version.as_str().unwrap_or_default())).collect()
     }
 
-    /// Makes the environment in an empty folder.
-    pub(super) fn run(&self, name: &str, folder: &Path, progress: &Progress) -> Result<(), ImplementationError> {
+    fn run(&self, name: &str, folder: &Path, progress: &Progress) -> Result<(), ImplementationError> {
         for (file, text) in &self.files {
             let path: PathBuf = folder.join(file);
             fs::write(&path, text).map_err(io_error("write", &path))?;
@@ -70,10 +65,15 @@ impl Plan {
         npm.args(["ci", "--no-audit", "--no-fund", "--no-progress", "--ignore-scripts", "--prefix"]).arg(folder);
         step(name, "fetching and installing the pinned packages", npm, folder, progress)
     }
+
+    fn start(&self, _folder: &Path, program: PathBuf) -> (PathBuf, Vec<PathBuf>) {
+        (PathBuf::from(PROGRAM), vec![program])
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Plan as _;
     use super::*;
 
     #[test]

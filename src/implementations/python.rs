@@ -12,6 +12,7 @@ use crate::install::{InstallError, Progress, hexadecimal, io_error, python_from_
 
 /// The packages, each with its version and its hashes.
 const REQUIREMENTS: &str = "requirements.txt";
+
 /// What is to be installed, and with which Python.
 pub(super) struct Plan {
     requirements: PathBuf,
@@ -32,21 +33,20 @@ impl Plan {
         };
         Ok(Plan { requirements, text, python, version })
     }
+}
 
-    /// Names the folder of an environment that is made of this.
-    pub(super) fn key(&self) -> String {
+impl super::Plan for Plan {
+    fn key(&self) -> String {
         let mut hasher = Sha256::new();
         hasher.update(format!("{}\n{}", self.version, self.text));
         hexadecimal(&hasher.finalize())[..16].to_owned()
     }
 
-    /// Names and versions, without hashes and comments.
-    pub(super) fn pins(&self) -> Vec<String> {
+    fn pins(&self) -> Vec<String> {
         pins(&self.text)
     }
 
-    /// Makes the environment in an empty folder.
-    pub(super) fn run(&self, name: &str, folder: &Path, progress: &Progress) -> Result<(), ImplementationError> {
+    fn run(&self, name: &str, folder: &Path, progress: &Progress) -> Result<(), ImplementationError> {
         let mut venv = Command::new(&self.python);
         venv.args(["-m", "venv", "--clear"]).arg(folder);
         step(name, "making a virtual environment", venv, folder, progress)?;
@@ -56,13 +56,18 @@ impl Plan {
         pip.arg("--requirement").arg(&self.requirements).env("LC_ALL", "C.UTF-8");
         step(name, "fetching and installing the pinned packages", pip, folder, progress)
     }
+
+    fn start(&self, folder: &Path, program: PathBuf) -> (PathBuf, Vec<PathBuf>) {
+        (interpreter(folder), vec![program])
+    }
 }
 
 /// The Python of an environment.
-pub(super) fn interpreter(folder: &Path) -> PathBuf {
+fn interpreter(folder: &Path) -> PathBuf {
     if cfg!(windows) { folder.join("Scripts").join("python.exe") } else { folder.join("bin").join("python") }
 }
 
+/// Names and versions, without hashes and comments.
 fn pins(text: &str) -> Vec<String> {
     let lines = text.lines().filter_map(|line| line.split_whitespace().next());
     lines.filter(|word| word.contains("==")).map(str::to_owned).collect()

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
+use super::cargo;
 use super::child;
 use super::compat::Compat;
 use super::error::{InstallError, io_error};
@@ -96,7 +96,8 @@ impl Built {
 impl Build<'_> {
     /// Builds the adapter and puts it in its place, in one step for whoever looks on.
     pub(super) fn run(&self, tools: &Tools, source: &Path, progress: &Progress) -> Result<PathBuf, InstallError> {
-        let stamp = stamp(source, self.identity).map_err(io_error("read the sources in", source))?;
+        let stamp = cargo::stamp(source, &source.join(ADAPTER), self.identity)
+            .map_err(io_error("read the sources in", source))?;
         let build = self.build.to_path_buf();
         // Who builds for one libtorch keeps others from doing it for another, as cargo would.
         fs::create_dir_all(&build).map_err(io_error("create", &build))?;
@@ -144,7 +145,7 @@ impl Build<'_> {
         if fs::read_to_string(&note).is_ok_and(|identity| identity == self.identity) {
             return Ok(());
         }
-        let mut command = self.bare_cargo(tools, source);
+        let mut command = cargo::command(&tools.cargo, &source.join(ADAPTER));
         command.args(["clean", "--release", "--locked", "--package", "torch-sys", "--package", PACKAGE]);
         let status = command.arg("--target-dir").arg(build).output().map(|output| output.status);
         if !status.is_ok_and(|status| status.success()) {
@@ -173,9 +174,8 @@ impl Build<'_> {
             // The log is for people; a disk too full for it fails the build itself with a better message.
             let _ = writeln!(log, "{line}");
             said.push(line.to_string());
-            if let Some(now) = line.trim_start().strip_prefix("Compiling ") {
-                let name: Vec<&str> = now.split_whitespace().take(2).collect();
-                phase.borrow_mut().detail(format!("compiling {}", name.join(" ")));
+            if let Some(now) = cargo::compiling(line) {
+                phase.borrow_mut().detail(now);
             }
         };
         let mut command = self.cargo(tools, source, built, build).map_err(silent)?;
@@ -198,17 +198,8 @@ impl Build<'_> {
         self.version.split('+').next() == Some(DEFAULT_VERSION)
     }
 
-    fn bare_cargo(&self, tools: &Tools, source: &Path) -> Command {
-        let mut command = Command::new(&tools.cargo);
-        for (name, _) in std::env::vars_os().filter(|(name, _)| !passes(&name.to_string_lossy())) {
-            command.env_remove(name);
-        }
-        command.current_dir(source.join("adapters").join("libtorch"));
-        command
-    }
-
     fn cargo(&self, tools: &Tools, source: &Path, built: &Built, build: &Path) -> Result<Command, InstallError> {
-        let mut command = self.bare_cargo(tools, source);
+        let mut command = cargo::command(&tools.cargo, &source.join(ADAPTER));
         command.args(["rustc", "--release", "--locked", "--bin", BINARY, "--target-dir"]).arg(build);
         if !built.tch {
             command.arg("--no-default-features");
@@ -219,8 +210,6 @@ impl Build<'_> {
         let beside = lib.parent() == Some(self.folder);
         let search = if beside { "$ORIGIN/../lib".to_string() } else { lib.display().to_string() };
         command.args(["--", "-C"]).arg(format!("link-arg=-Wl,-rpath,{search}"));
-        // What the compiler says is read, so it has to say it in English.
-        command.env("CARGO_TERM_COLOR", "never").env("CARGO_TERM_PROGRESS_WHEN", "never").env("LC_ALL", "C");
         command.env("LIBTORCH", self.root).env("LIBTORCH_CXX11_ABI", if self.cxx11_abi { "1" } else { "0" });
         if !self.is_the_default() {
             command.env("LIBTORCH_BYPASS_VERSION_CHECK", "1");
@@ -248,7 +237,7 @@ pub(super) fn current(folder: &Path, identity: &str, source: Option<&Path>) -> O
     let binary = binary(folder);
     let built_from = fs::read_to_string(folder.join("adapter").join("stamp")).ok()?;
     let fresh = match source {
-        Some(source) => stamp(source, identity).ok()? == built_from,
+        Some(source) => cargo::stamp(source, &source.join(ADAPTER), identity).ok()? == built_from,
         None => true,
     };
     (fresh && binary.is_file()).then_some(binary)
@@ -271,84 +260,6 @@ pub(crate) fn source_from_env() -> Result<PathBuf, InstallError> {
 
 fn is_source(folder: &Path) -> bool {
     folder.join("adapters/libtorch/Cargo.toml").is_file() && folder.join("src/lib.rs").is_file()
-}
-
-/// A hash over everything that the adapter's binary depends on: its own sources, broadcheck's, and the libtorch.
-fn stamp(source: &Path, identity: &str) -> io::Result<String> {
-    let mut paths = vec![source.join("Cargo.toml"), source.join("Cargo.lock")];
-    collect(&source.join("src"), &mut paths)?;
-    let left_out: Vec<PathBuf> = LEFT_OUT.iter().map(|module| source.join("src").join(module)).collect();
-    paths.retain(|path| !left_out.iter().any(|module| path.with_extension("").starts_with(module)));
-    collect(&source.join("adapters").join("libtorch"), &mut paths)?;
-    paths.sort();
-    let mut hasher = Sha256::new();
-    hasher.update(identity);
-    for path in paths {
-        let contents = match fs::read(&path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            contents => contents?,
-        };
-        let name = path.strip_prefix(source).unwrap_or(&path).to_string_lossy().into_owned();
-        // With the lengths, no two different trees give the same bytes.
-        hasher.update(format!("{}:{name}:{}:", name.len(), contents.len()));
-        hasher.update(contents);
-    }
-    Ok(files::hexadecimal(&hasher.finalize()))
-}
-
-/// The modules of broadcheck that belong to features the adapter is built without: a change of a report is no reason to
-/// build sixteen adapters again.
-const LEFT_OUT: [&str; 7] = ["case", "cli", "generate", "harness", "implementations", "install", "report"];
-
-/// The files below a folder that a build may read. Data and prose beside the sources are not among them: the adapter
-/// must not see expectations, and a new release or divergence is no reason to rebuild.
-fn collect(folder: &Path, paths: &mut Vec<PathBuf>) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
-        let ignored = name.starts_with('.') || name == "target" || name == "releases.toml";
-        let data = [".md", ".yaml", ".yml"].iter().any(|ending| name.ends_with(ending));
-        if ignored || data {
-            continue;
-        }
-        if path.is_dir() {
-            collect(&path, paths)?;
-        } else {
-            paths.push(path);
-        }
-    }
-    Ok(())
-}
-
-/// Whether a variable of our own environment may reach the inner cargo. We may have been started by an outer one, for
-/// another package, with another compiler and flags (cargo-fuzz asks for a sanitizer), and none of that is meant for
-/// the adapter; nor is what names another libtorch. How the user reaches the network is.
-fn passes(name: &str) -> bool {
-    const KEPT: [&str; 8] = [
-        "CARGO_HOME",
-        "CARGO_NET_",
-        "CARGO_HTTP_",
-        "CARGO_REGISTR",
-        "CARGO_SOURCE_",
-        "CARGO_BUILD_JOBS",
-        "CARGO_TERM_",
-        "RUSTC_WRAPPER",
-    ];
-    const STOPPED: [&str; 11] = [
-        "CARGO",
-        "RUSTC",
-        "RUSTDOC",
-        "RUSTFLAGS",
-        "RUSTUP_TOOLCHAIN",
-        "OUT_DIR",
-        "DEP_",
-        "LIBTORCH",
-        "TARGET",
-        "PROFILE",
-        "OPT_LEVEL",
-    ];
-    let starts = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
-    starts(&KEPT) || !starts(&STOPPED)
 }
 
 /// What cargo's complaint means.
@@ -374,6 +285,9 @@ fn classify(said: &[String], build: &Path, log: PathBuf) -> InstallError {
 /// How many lines of a failed build are shown.
 const TAIL: usize = 20;
 
+/// The folder of the adapter, from the root of the sources.
+const ADAPTER: &str = "adapters/libtorch";
+
 /// The name of the adapter's program.
 const BINARY: &str = "broadcheck-libtorch";
 
@@ -383,68 +297,6 @@ const PACKAGE: &str = "broadcheck-libtorch";
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn an_outer_cargo_does_not_reach_the_inner_one() {
-        for name in [
-            "CARGO_TARGET_DIR",
-            "CARGO_ENCODED_RUSTFLAGS",
-            "CARGO",
-            "RUSTFLAGS",
-            "RUSTUP_TOOLCHAIN",
-            "CARGO_PKG_NAME",
-            "CARGO_BUILD_TARGET",
-            "LIBTORCH_USE_PYTORCH",
-            "LIBTORCH_LIB",
-        ] {
-            assert!(!passes(name), "{name}");
-        }
-        for name in ["PATH", "HOME", "CARGO_HOME", "CARGO_HTTP_PROXY", "RUSTC_WRAPPER", "CXX", "RUSTUP_HOME"] {
-            assert!(passes(name), "{name}");
-        }
-    }
-
-    #[test]
-    fn the_stamp_follows_the_sources_and_not_the_data() {
-        let folder = tempfile::tempdir().unwrap();
-        let write = |name: &str, text: &str| {
-            let path = folder.path().join(name);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        };
-        write("src/lib.rs", "a");
-        write("adapters/libtorch/src/main.rs", "b");
-        let before = stamp(folder.path(), "x").unwrap();
-        write("adapters/libtorch/divergences.yaml", "c");
-        write("adapters/libtorch/target/release/thing", "d");
-        assert_eq!(stamp(folder.path(), "x").unwrap(), before);
-        assert_ne!(stamp(folder.path(), "y").unwrap(), before);
-        write("src/lib.rs", "e");
-        assert_ne!(stamp(folder.path(), "x").unwrap(), before);
-    }
-
-    #[test]
-    fn what_the_adapter_is_built_without_does_not_count() {
-        let text = include_str!("../lib.rs");
-        let mut optional: Vec<&str> = Vec::new();
-        for pair in text.lines().collect::<Vec<_>>().windows(2) {
-            if let (true, Some(module)) = (pair[0].starts_with("#[cfg(feature"), pair[1].strip_prefix("pub mod ")) {
-                optional.push(module.trim_end_matches(';'));
-            }
-        }
-        optional.sort_unstable();
-        assert_eq!(optional, LEFT_OUT);
-
-        let folder = tempfile::tempdir().unwrap();
-        fs::create_dir_all(folder.path().join("src/report")).unwrap();
-        fs::create_dir_all(folder.path().join("adapters/libtorch")).unwrap();
-        let before = stamp(folder.path(), "x").unwrap();
-        fs::write(folder.path().join("src/report/text.rs"), "a").unwrap();
-        fs::write(folder.path().join("src/report.rs"), "b").unwrap();
-        assert_eq!(stamp(folder.path(), "x").unwrap(), before);
-        fs::write(folder.path().join("src/reports.rs"), "c").unwrap();
-        assert_ne!(stamp(folder.path(), "x").unwrap(), before);
-    }
 
     #[test]
     fn cargo_s_complaints_are_told_apart() {

@@ -24,6 +24,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 mod adapter;
+mod cargo;
 mod child;
 mod compat;
 mod downloads;
@@ -50,6 +51,7 @@ pub use releases::{Catalog, DEFAULT_VERSION, KnownFile, Release, this_target};
 
 // What installing anything else needs, too.
 pub(crate) use adapter::source_from_env;
+pub(crate) use cargo::{command as cargo_command, compiling, stamp};
 pub(crate) use child::watch;
 pub(crate) use error::io_error;
 pub(crate) use files::{Lock, hexadecimal, remove_folder, replace};

@@ -1,12 +1,10 @@
 //! Serves the adapter protocol for libtorch: `adapters/README.md`.
 
-use std::fs::File;
 use std::io::{self, BufRead, Write};
 use std::num::NonZero;
-use std::os::fd::AsFd;
 use std::process::ExitCode;
 
-use broadcheck::adapter::{Implementation, serve};
+use broadcheck::adapter::{Implementation, private_stdout, serve};
 use broadcheck_libtorch::{Libtorch, bare, dispatch_all, set_threads};
 
 const HELP: &str = "\
@@ -76,12 +74,4 @@ use broadcheck_libtorch::tch;
 #[cfg(not(feature = "tch"))]
 fn tch(_: impl BufRead) -> io::Result<f64> {
     Err(io::Error::other("--tch: this adapter was built without tch"))
-}
-
-/// Moves the real stdout out of reach: what libtorch or a library below it prints then goes to stderr and cannot break
-/// the stream of replies.
-fn private_stdout() -> io::Result<File> {
-    let real = io::stdout().as_fd().try_clone_to_owned()?;
-    rustix::stdio::dup2_stdout(io::stderr().as_fd())?;
-    Ok(File::from(real))
 }

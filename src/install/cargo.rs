@@ -1,0 +1,186 @@
+//! What builds of adapters share: cargo, shielded from whatever cargo runs outside; a hash over what a build reads; what
+//! is compiled right now. It must not know which adapters there are.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use sha2::{Digest, Sha256};
+
+use super::files;
+
+/// A program of Rust's in a folder, with nothing of an outer cargo in its environment.
+pub(crate) fn command(program: impl AsRef<OsStr>, folder: &Path) -> Command {
+    let mut command = Command::new(program);
+    for (name, _) in std::env::vars_os().filter(|(name, _)| !passes(&name.to_string_lossy())) {
+        command.env_remove(name);
+    }
+    // What the compiler says is read, so it has to say it in English.
+    command.env("CARGO_TERM_COLOR", "never").env("CARGO_TERM_PROGRESS_WHEN", "never").env("LC_ALL", "C");
+    command.current_dir(folder);
+    command
+}
+
+/// What cargo compiles, if this line tells.
+pub(crate) fn compiling(line: &str) -> Option<String> {
+    let now = line.trim_start().strip_prefix("Compiling ")?;
+    let name: Vec<&str> = now.split_whitespace().take(2).collect();
+    Some(format!("compiling {}", name.join(" ")))
+}
+
+/// A hash over everything that the binary of an adapter in this folder depends on: its own sources, broadcheck's, and
+/// what else `identity` names.
+pub(crate) fn stamp(source: &Path, adapter: &Path, identity: &str) -> io::Result<String> {
+    let mut paths = vec![source.join("Cargo.toml"), source.join("Cargo.lock")];
+    collect(&source.join("src"), &mut paths)?;
+    let left_out: Vec<PathBuf> = LEFT_OUT.iter().map(|module| source.join("src").join(module)).collect();
+    paths.retain(|path| !left_out.iter().any(|module| path.with_extension("").starts_with(module)));
+    collect(adapter, &mut paths)?;
+    paths.sort();
+    let mut hasher = Sha256::new();
+    hasher.update(identity);
+    for path in paths {
+        let contents = match fs::read(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            contents => contents?,
+        };
+        let name = path.strip_prefix(source).unwrap_or(&path).to_string_lossy().into_owned();
+        // With the lengths, no two different trees give the same bytes.
+        hasher.update(format!("{}:{name}:{}:", name.len(), contents.len()));
+        hasher.update(contents);
+    }
+    Ok(files::hexadecimal(&hasher.finalize()))
+}
+
+/// The modules of broadcheck that belong to features the adapter is built without: a change of a report is no reason to
+/// build sixteen adapters again.
+const LEFT_OUT: [&str; 8] = ["case", "cli", "generate", "harness", "implementations", "install", "reference", "report"];
+
+/// What lies beside the sources of an adapter and is no part of it.
+const NOT_BUILT: [&str; 5] = ["target", "releases.toml", "adapter.toml", "causes.toml", "snippets"];
+
+/// The files below a folder that a build may read. Data and prose beside the sources are not among them: the adapter
+/// must not see expectations, and a new release or divergence is no reason to rebuild.
+fn collect(folder: &Path, paths: &mut Vec<PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
+        let ignored = name.starts_with('.') || NOT_BUILT.contains(&name.as_str());
+        let data = [".md", ".yaml", ".yml"].iter().any(|ending| name.ends_with(ending));
+        if ignored || data {
+            continue;
+        }
+        if path.is_dir() {
+            collect(&path, paths)?;
+        } else {
+            paths.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// Whether a variable of our own environment may reach the inner cargo. We may have been started by an outer one, for
+/// another package, with another compiler and flags (cargo-fuzz asks for a sanitizer), and none of that is meant for
+/// the adapter; nor is what names another libtorch. How the user reaches the network is.
+fn passes(name: &str) -> bool {
+    const KEPT: [&str; 8] = [
+        "CARGO_HOME",
+        "CARGO_NET_",
+        "CARGO_HTTP_",
+        "CARGO_REGISTR",
+        "CARGO_SOURCE_",
+        "CARGO_BUILD_JOBS",
+        "CARGO_TERM_",
+        "RUSTC_WRAPPER",
+    ];
+    const STOPPED: [&str; 11] = [
+        "CARGO",
+        "RUSTC",
+        "RUSTDOC",
+        "RUSTFLAGS",
+        "RUSTUP_TOOLCHAIN",
+        "OUT_DIR",
+        "DEP_",
+        "LIBTORCH",
+        "TARGET",
+        "PROFILE",
+        "OPT_LEVEL",
+    ];
+    let starts = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
+    starts(&KEPT) || !starts(&STOPPED)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_outer_cargo_does_not_reach_the_inner_one() {
+        for name in [
+            "CARGO_TARGET_DIR",
+            "CARGO_ENCODED_RUSTFLAGS",
+            "CARGO",
+            "RUSTFLAGS",
+            "RUSTUP_TOOLCHAIN",
+            "CARGO_PKG_NAME",
+            "CARGO_BUILD_TARGET",
+            "LIBTORCH_USE_PYTORCH",
+            "LIBTORCH_LIB",
+        ] {
+            assert!(!passes(name), "{name}");
+        }
+        for name in ["PATH", "HOME", "CARGO_HOME", "CARGO_HTTP_PROXY", "RUSTC_WRAPPER", "CXX", "RUSTUP_HOME"] {
+            assert!(passes(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_stamp_follows_the_sources_and_not_the_data() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        write("src/lib.rs", "a");
+        write("adapters/one/src/main.rs", "b");
+        let before = stamp(folder.path(), &folder.path().join("adapters/one"), "x").unwrap();
+        write("adapters/one/divergences.yaml", "c");
+        write("adapters/one/target/release/thing", "d");
+        assert_eq!(stamp(folder.path(), &folder.path().join("adapters/one"), "x").unwrap(), before);
+        assert_ne!(stamp(folder.path(), &folder.path().join("adapters/one"), "y").unwrap(), before);
+        write("src/lib.rs", "e");
+        assert_ne!(stamp(folder.path(), &folder.path().join("adapters/one"), "x").unwrap(), before);
+    }
+
+    #[test]
+    fn what_the_adapter_is_built_without_does_not_count() {
+        let text = include_str!("../lib.rs");
+        let mut optional: Vec<&str> = Vec::new();
+        for pair in text.lines().collect::<Vec<_>>().windows(2) {
+            if let (true, Some(module)) = (pair[0].starts_with("#[cfg(feature"), pair[1].strip_prefix("pub mod ")) {
+                optional.push(module.trim_end_matches(';'));
+            }
+        }
+        optional.sort_unstable();
+        assert_eq!(optional, LEFT_OUT);
+
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join("src/report")).unwrap();
+        fs::create_dir_all(folder.path().join("adapters/one")).unwrap();
+        let before = stamp(folder.path(), &folder.path().join("adapters/one"), "x").unwrap();
+        fs::write(folder.path().join("src/report/text.rs"), "a").unwrap();
+        fs::write(folder.path().join("src/report.rs"), "b").unwrap();
+        assert_eq!(stamp(folder.path(), &folder.path().join("adapters/one"), "x").unwrap(), before);
+        fs::write(folder.path().join("src/reports.rs"), "c").unwrap();
+        assert_ne!(stamp(folder.path(), &folder.path().join("adapters/one"), "x").unwrap(), before);
+    }
+
+    #[test]
+    fn what_is_compiled_is_told() {
+        assert_eq!(compiling("   Compiling tch v0.26.0 (somewhere)").as_deref(), Some("compiling tch v0.26.0"));
+        assert_eq!(compiling("   Downloaded tch v0.26.0"), None);
+    }
+}
