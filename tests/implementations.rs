@@ -1,6 +1,6 @@
-//! Other libraries, one in Python and one for Node, as `--impl` has them: installed from their pins into the cache, then
-//! against the whole specification. What they do otherwise is in their `divergences.yaml`, exactly so, and snippets in
-//! their own language show it. And the skeletons that `new-adapter` writes.
+//! Other libraries, one in Python, one in Rust and one for Node, as `--impl` has them: installed from their pins into the
+//! cache, then against the whole specification. What they do otherwise is in their `divergences.yaml`, exactly so, and
+//! snippets in their own language show it. And the skeletons that `new-adapter` writes.
 #![cfg(feature = "cli")]
 
 use std::path::Path;
@@ -46,6 +46,11 @@ fn numpy_differs_only_where_it_is_known_to() {
 }
 
 #[test]
+fn ndarray_differs_only_where_it_is_known_to() {
+    differs_only_where_it_is_known_to("ndarray", 100);
+}
+
+#[test]
 fn tfjs_differs_only_where_it_is_known_to() {
     differs_only_where_it_is_known_to("tfjs", 400);
 }
@@ -54,7 +59,8 @@ fn tfjs_differs_only_where_it_is_known_to() {
 fn snippets_print_what_they_say() {
     let mut python = Command::new(std::env::var_os("BROADCHECK_PYTHON").unwrap_or_else(|| "python3".into()));
     python.arg(here().join("adapters").join("snippets.py"));
-    let output = python.args(["--broadcheck", env!("CARGO_BIN_EXE_broadcheck"), "numpy", "tfjs"]).output().unwrap();
+    let output =
+        python.args(["--broadcheck", env!("CARGO_BIN_EXE_broadcheck"), "numpy", "ndarray", "tfjs"]).output().unwrap();
     let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success() && said.contains("numpy: 41 snippets, 0 faults"), "{said}");
 }
@@ -73,10 +79,18 @@ fn numpy_keeps_the_rules_of_the_protocol() {
 #[test]
 fn skeletons_keep_the_rules_and_pass_something() {
     let root = tempfile::tempdir().unwrap();
-    for (name, lang, program) in
-        [("snake", "python", "python3 snake/adapter.py"), ("node", "js", "node node/adapter.mjs")]
-    {
+    for (name, lang, program) in [
+        ("snake", "python", "python3 snake/adapter.py"),
+        ("crab", "rust", "crab/target/release/broadcheck-crab"),
+        ("node", "js", "node node/adapter.mjs"),
+    ] {
         broadcheck(&["new-adapter", name, "--lang", lang], root.path());
+        if lang == "rust" {
+            let mut cargo = Command::new("cargo");
+            cargo.args(["build", "--quiet", "--release", "--target-dir", "crab/target"]);
+            cargo.args(["--manifest-path", "crab/Cargo.toml"]).current_dir(root.path());
+            assert!(cargo.status().unwrap().success());
+        }
         let words: Vec<&str> = program.split(' ').collect();
         let output = broadcheck(&[&["validate-adapter", "--"], words.as_slice()].concat(), root.path());
         let said = String::from_utf8_lossy(&output.stdout);
