@@ -13,10 +13,10 @@ use broadcheck::harness::check::{Selection, check};
 use broadcheck::harness::divergence::{self, Divergence};
 use broadcheck::harness::event::file::{self, EventFile, Header, SUITE_FILE};
 use broadcheck::harness::event::{Absent, Agreement, Came, Corpus, Event, Verdict};
+use broadcheck::harness::speed::{Measured, Soak};
 use broadcheck::reference::Reference;
 use broadcheck::report::changes::{Kind, between};
 use broadcheck::report::history::History;
-use broadcheck::harness::speed::{Measured, Soak};
 use broadcheck::report::{self, benchmarks, diff};
 use common::{SPECIFICATION, reference};
 
@@ -238,11 +238,15 @@ fn what_does_not_belong_together_is_refused() {
 
 #[test]
 fn the_checked_in_benchmarks_come_out_of_what_was_measured() {
-    let read = |name: &str| std::fs::read_to_string(reports().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let read =
+        |name: &str| std::fs::read_to_string(reports().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
     let measured: Measured = serde_json::from_str(&read("benchmarks.json")).unwrap();
     let soaked: Soak = serde_json::from_str(&read("soak.json")).unwrap();
     assert!(measured.sets.len() > 4 && soaked.points.len() > 10);
     for (name, text) in benchmarks::files(&measured, Some(&soaked)).unwrap() {
-        assert!(read(name) == text, "reports/{name} is not what `broadcheck bench --write reports` would write of its data");
+        assert!(
+            read(name) == text,
+            "reports/{name} is not what `broadcheck bench --write reports` would write of its data"
+        );
     }
 }
