@@ -68,6 +68,7 @@ fn setup(adapter: &str) -> Result<Setup, String> {
         shard: Shard::WHOLE,
         ops: Vec::new(),
         unrestricted: true,
+        world: None,
         oracles: ORACLES.to_vec(),
         implementation: adapter.to_owned(),
         against: None,

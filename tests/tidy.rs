@@ -63,8 +63,8 @@ const ONLY: &[(&str, &str, &[&str])] = &[
     // The reference is an implementation, and knows no other.
     ("reference", "adapter", &["Capability", "Hello", "Implementation"]),
     ("generate", "adapter", &["Capability", "Hello", "Implementation"]),
-    // Reports see events, what events carry, and what was measured.
-    ("report", "harness", &["event", "speed", "Aspect", "Difference"]),
+    // Reports see events, what events carry, what campaigns came to, and what was measured.
+    ("report", "harness", &["event", "campaign", "speed", "Aspect", "Difference"]),
     ("report", "case", &["Document", "Source"]),
 ];
 

@@ -1,4 +1,6 @@
-//! What `fuzz` and `merge` print of a campaign.
+//! What `fuzz`, `exhaust` and `merge` print of a campaign.
+
+pub mod run;
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -6,11 +8,16 @@ use std::path::Path;
 use clap::ValueEnum;
 use serde::Serialize;
 
+use super::runner::did_you_mean;
 use super::{Ending, Failure};
+use crate::adapter::Hello;
 use crate::harness::campaign::FINDINGS;
 use crate::harness::campaign::journal::Identity;
 use crate::harness::campaign::summary::{Line, Summary};
+use crate::harness::campaign::tally::{Checked, Judged};
 use crate::harness::finding::Oracle;
+use crate::ops::Op;
+use crate::report::thousands as number;
 
 /// What to print.
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -25,6 +32,26 @@ pub fn render(summary: &Summary, format: Format, folder: &Path) -> String {
         Format::Text => text(summary, folder),
         Format::Json => json(summary),
     }
+}
+
+/// The operations with these names, of those that are possible with an implementation.
+pub fn chosen(names: &[String], possible: &[Op], hello: &Hello) -> Result<Vec<Op>, Failure> {
+    let mut ops = Vec::new();
+    for name in names {
+        let Some((op, _)) = Op::parse(name) else {
+            let known = Op::ALL.iter().map(|op| op.name());
+            return Err(
+                format!("there is no operation `{name}`{}", did_you_mean(name, known, "see `broadcheck ops`")).into()
+            );
+        };
+        if !possible.contains(&op) {
+            return Err(format!("{} has no operation `{op}`", hello.name).into());
+        }
+        ops.push(op);
+    }
+    ops.sort_unstable();
+    ops.dedup();
+    Ok(ops)
 }
 
 /// As one JSON object.
@@ -56,7 +83,8 @@ fn text(summary: &Summary, folder: &Path) -> String {
         let _ = write!(text, " against {}", label(against));
     }
     let oracles: Vec<&str> = plan.oracles.iter().map(|oracle: &Oracle| oracle.name()).collect();
-    let _ = writeln!(text, ", seed {}, judged by {}", plan.seed, oracles.join(", "));
+    let cases = plan.world.as_ref().map_or_else(|| format!("seed {}", plan.seed), ToString::to_string);
+    let _ = writeln!(text, ", {cases}, judged by {}", oracles.join(", "));
     if plan.shard.of > 1 || summary.shards.len() > 1 {
         for part in &summary.shards {
             let ended = part.ended.as_deref().unwrap_or("killed, or still running");
@@ -66,20 +94,7 @@ fn text(summary: &Summary, folder: &Path) -> String {
     for missing in &summary.missing {
         let _ = writeln!(text, "shard {missing}: missing");
     }
-
-    let _ = writeln!(text, "\n{:<36} {:>10} {:>10} {:>13}", "steps", "accepted", "rejected", "not supported");
-    let mut row = |name: &str, [accepted, rejected, unsupported]: [u64; 3]| {
-        let (accepted, rejected, unsupported) = (number(accepted), number(rejected), number(unsupported));
-        let _ = writeln!(text, "{name:<36} {accepted:>10} {rejected:>10} {unsupported:>13}");
-    };
-    for (op, judged) in &summary.operations {
-        row(op.name(), [judged.accepted, judged.rejected, judged.unsupported]);
-    }
-    let steps = summary.steps;
-    row("all", [steps.accepted, steps.rejected, steps.unsupported]);
-    for op in &summary.never {
-        let _ = writeln!(text, "{:<36} {:>10}", op.name(), "never");
-    }
+    text.push_str(&if plan.world.is_some() { calls(summary) } else { steps(summary) });
 
     let (new, known): (Vec<&Line>, Vec<&Line>) = summary.findings.iter().partition(|line| line.known.is_none());
     for (title, lines) in [("known divergences", &known), ("findings", &new)] {
@@ -99,10 +114,13 @@ fn text(summary: &Summary, folder: &Path) -> String {
         }
     }
 
+    let steps = summary.steps;
     let judged = (steps.accepted + steps.rejected) as f64;
+    let of = plan.cases.filter(|_| plan.world.is_some()).map(|cases| plan.shard.share(cases));
+    let of = of.map_or(String::new(), |cases| format!(" of {}", number(cases)));
     let _ = writeln!(
         text,
-        "\n{} cases in {:.1} s, {:.0} a second; {} steps judged, {:.1} % of them rejected; {} restarts",
+        "\n{}{of} cases in {:.1} s, {:.0} a second; {} steps judged, {:.1} % of them rejected; {} restarts",
         number(summary.cases),
         summary.seconds,
         summary.cases as f64 / summary.seconds.max(0.001),
@@ -122,29 +140,47 @@ fn text(summary: &Summary, folder: &Path) -> String {
     text
 }
 
-fn label(identity: &Identity) -> String {
-    format!("{} {}", identity.name, identity.version)
-}
-
-/// A number with commas between thousands.
-pub fn number(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
+/// Operations, with how often they were steps.
+fn steps(summary: &Summary) -> String {
+    let mut text = format!("\n{:<36} {:>10} {:>10} {:>13}\n", "steps", "accepted", "rejected", "not supported");
+    let mut row = |name: &str, Judged { accepted, rejected, unsupported }: Judged| {
+        let (accepted, rejected, unsupported) = (number(accepted), number(rejected), number(unsupported));
+        let _ = writeln!(text, "{name:<36} {accepted:>10} {rejected:>10} {unsupported:>13}");
+    };
+    summary.operations.iter().for_each(|(op, judged)| row(op.name(), *judged));
+    row("all", summary.steps);
+    for op in &summary.never {
+        let _ = writeln!(text, "{:<36} {:>10}", op.name(), "never");
     }
     text
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn thousands_are_apart() {
-        assert_eq!([0, 999, 1000, 1_234_567].map(number), ["0", "999", "1,000", "1,234,567"]);
+/// The calls of a small world, with what came of each in all cases.
+fn calls(summary: &Summary) -> String {
+    let width = summary.calls.keys().map(|call| call.len()).max().unwrap_or(0);
+    let heads = ["cases", "accepted", "rejected", "not supported", "broken", "known", "differing"];
+    let mut text = String::new();
+    let mut line = |name: &str, cells: [String; 7]| {
+        let _ = write!(text, "\n{name:width$}");
+        for (cell, head) in cells.iter().zip(heads) {
+            let _ = write!(text, "  {cell:>width$}", width = head.len().max(10));
+        }
+    };
+    line("calls", heads.map(str::to_owned));
+    let mut row = |name: &str, checked: Checked| {
+        let Checked { accepted, rejected, unsupported, broken, known, differing } = checked;
+        line(name, [checked.cases(), accepted, rejected, unsupported, broken, known, differing].map(number));
+    };
+    let mut all = Checked::default();
+    for (call, checked) in &summary.calls {
+        row(call, *checked);
+        all += *checked;
     }
+    row("all", all);
+    text.push('\n');
+    text
+}
+
+fn label(identity: &Identity) -> String {
+    format!("{} {}", identity.name, identity.version)
 }

@@ -8,13 +8,14 @@ use clap::Args;
 use indicatif::ProgressBar;
 use serde::Serialize;
 
-use super::campaign::{Format, json, number};
+use super::campaign::{Format, json};
 use super::{Ending, Failure};
 use crate::adapter::Implementation;
 use crate::harness::campaign::options;
 use crate::harness::coverage::{self, Clause, Seen};
 use crate::ops::{Form, Op};
 use crate::reference::Reference;
+use crate::report::thousands as number;
 use crate::tensor::DType;
 
 /// Count what generated programs are made of, as the reference accepts and refuses them.

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::Failure;
+use crate::harness::campaign::summary::Summary;
 use crate::harness::event::file::{self, EventFile, SUITE_FILE};
 
 /// Where the event files are that come with these sources.
@@ -49,6 +50,19 @@ pub fn one(given: &str, folder: &Path) -> Result<(String, EventFile), Failure> {
             .into())
         }
     }
+}
+
+/// What small worlds came to, from the folder `exhaustive` beside that of the event files, in the order of their names.
+pub fn exhaustive(events: &Path) -> Result<Vec<Summary>, Failure> {
+    let folder = events.with_file_name("exhaustive");
+    if !events.is_dir() || !folder.is_dir() {
+        return Ok(Vec::new());
+    }
+    let entries = std::fs::read_dir(&folder)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>();
+    let mut paths = entries.map_err(|error| format!("{}: {error}", folder.display()))?;
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
+    paths.sort();
+    Ok(paths.iter().map(|path| Summary::read(path)).collect::<Result<_, _>>()?)
 }
 
 /// The names of the event files of a folder, in order.

@@ -1,26 +1,18 @@
 //! `broadcheck fuzz`: a campaign of generated programs.
 
-use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
-use indicatif::{ProgressBar, ProgressStyle};
 
-use super::runner::{Named, did_you_mean};
-use super::{Ending, Failure, campaign};
-use crate::adapter::{Hello, Limits};
-use crate::case;
+use super::campaign::run::{Campaign, greeted};
+use super::campaign::{self, chosen};
+use super::runner::Named;
+use super::{Ending, Failure};
 use crate::harness::campaign::cases::Shard;
-use crate::harness::campaign::journal::{self, Book, Header, Identity, Machine, Plan};
-use crate::harness::campaign::summary::Summary;
-use crate::harness::campaign::{Setup, options, run, sample};
-use crate::harness::divergence;
+use crate::harness::campaign::journal::{self, Plan};
+use crate::harness::campaign::options;
 use crate::harness::finding::Oracle;
 use crate::harness::runner::Start;
-use crate::ops::Op;
 
 /// Run generated programs on an implementation and write down every disagreement.
 ///
@@ -102,20 +94,17 @@ impl Fuzz {
     pub fn run(&self) -> Result<Ending, Failure> {
         let kept = if self.resume { Some(journal::read(&self.out)?.header.plan) } else { None };
         let begun = kept.as_ref();
+        if begun.is_some_and(|plan| plan.world.is_some()) {
+            return Err("this is a campaign of `broadcheck exhaust`, which goes on with it".into());
+        }
         let implementation = self.implementation.clone().or_else(|| begun.map(|plan| plan.implementation.clone()));
         let implementation = implementation.unwrap_or_else(|| "libtorch".to_owned());
         let against = self.against.clone().or_else(|| begun.and_then(|plan| plan.against.clone()));
         let memory = self.memory.or(begun.map(|plan| plan.memory)).unwrap_or(8);
-        let limits = Limits { memory: (memory > 0).then_some(memory << 30), ..Limits::default() };
         let named = Named::parse("--impl", &implementation)?;
         let oracles = self.oracles(begun, &named.start, against.is_some())?;
-        let subject = (named.start.clone(), named.hello(&limits)?);
-        let other = against.as_ref().map(|given| {
-            let named = Named::parse("--against", given)?;
-            let hello = named.hello(&limits)?;
-            Ok::<_, Failure>((named.start, hello))
-        });
-        let other = other.transpose()?;
+        let subject = greeted(named, memory)?;
+        let other = against.as_ref().map(|given| greeted(Named::parse("--against", given)?, memory)).transpose()?;
 
         let unrestricted = self.unrestricted || begun.is_some_and(|plan| plan.unrestricted);
         let possible = options(&subject.1, other.as_ref().map(|(_, hello)| hello), unrestricted);
@@ -129,57 +118,21 @@ impl Fuzz {
                 (None, None) => possible.ops,
             },
             unrestricted,
+            world: None,
             oracles,
             implementation,
             against,
             timeout: self.timeout.or(begun.map(|plan| plan.timeout)).unwrap_or(20),
             memory,
         };
-        if let Some(begun) = begun {
-            self.same(&plan.other_than(begun))?;
-        }
-        let mut setup = Setup::new(&plan, subject, other);
-        let specification = case::load(&case::default_folder())
-            .map_err(|error| format!("the specification cannot be read\n{error}"))?;
-        let header = Header {
-            broadcheck: env!("CARGO_PKG_VERSION").to_owned(),
-            suite: specification.digest.clone(),
-            programs: sample(plan.seed, &setup.options),
-            implementation: Identity::of(&setup.subject.1),
-            against: setup.against.as_ref().map(|(_, hello)| Identity::of(hello)),
-            machine: Machine::here(),
-            plan,
+        let campaign = Campaign {
+            out: &self.out,
+            resume: self.resume,
+            jobs: self.jobs,
+            seconds: self.seconds,
+            format: self.format,
         };
-        let divergences = divergence::load(&setup.subject.1, &specification)?;
-        let hello = setup.subject.1.clone();
-        setup.known = Box::new(move |finding| {
-            divergence::known(&divergences, finding, &hello).map(|divergence| divergence.id.clone())
-        });
-        setup.specification = specification;
-        let book = if self.resume {
-            let book = Book::resume(&self.out)?;
-            self.same(&header.other_than(&book.tally().header))?;
-            book
-        } else {
-            Book::create(&self.out, header)?
-        };
-        let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        setup.jobs = self.jobs.map_or((processors / 2).max(1), usize::from);
-        if setup.cases.is_none() {
-            let left = Duration::from_secs(self.seconds.unwrap_or(60)).saturating_sub(book.elapsed());
-            setup.deadline = Instant::now().checked_add(left);
-        }
-        stop_on_signals(&setup.stop)?;
-
-        let progress = Progress::new(&book);
-        let ran = run(&setup, book, |book| progress.show(book));
-        progress.clear();
-        let (book, why) = ran?;
-        let summary = Summary::of(book.tally());
-        let text = campaign::render(&summary, self.format, &self.out);
-        // A reader that has seen enough, such as `head`, is no failure.
-        let _ = anstream::stdout().write_all(text.as_bytes());
-        campaign::ending(&summary).map_err(|nothing| format!("{nothing} ({why})").into())
+        campaign.run(plan, begun, subject, other)
     }
 
     /// Who judges, if that makes sense.
@@ -208,15 +161,6 @@ impl Fuzz {
             _ => Ok(oracles),
         }
     }
-
-    fn same(&self, differing: &[String]) -> Result<(), Failure> {
-        if differing.is_empty() {
-            return Ok(());
-        }
-        let (folder, differing) = (self.out.display(), differing.join(", "));
-        Err(format!("--resume: the campaign in {folder} was begun otherwise: {differing}; begin another with --out")
-            .into())
-    }
 }
 
 impl Judge {
@@ -226,111 +170,5 @@ impl Judge {
             Judge::Definition => Oracle::Definition,
             Judge::Release => Oracle::Release,
         }
-    }
-}
-
-/// The operations with these names.
-fn chosen(names: &[String], possible: &[Op], hello: &Hello) -> Result<Vec<Op>, Failure> {
-    let mut ops = Vec::new();
-    for name in names {
-        let Some((op, _)) = Op::parse(name) else {
-            let known = Op::ALL.iter().map(|op| op.name());
-            return Err(
-                format!("there is no operation `{name}`{}", did_you_mean(name, known, "see `broadcheck ops`")).into()
-            );
-        };
-        if !possible.contains(&op) {
-            return Err(format!("{} has no operation `{op}`", hello.name).into());
-        }
-        ops.push(op);
-    }
-    ops.sort_unstable();
-    ops.dedup();
-    Ok(ops)
-}
-
-/// The first signal ends the campaign as soon as all is saved, the second at once.
-fn stop_on_signals(stop: &Arc<AtomicBool>) -> Result<(), Failure> {
-    let stop = Arc::clone(stop);
-    ctrlc::set_handler(move || {
-        if stop.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
-        }
-        anstream::eprintln!("stopping; what has been found is saved (once more: at once)");
-    })?;
-    Ok(())
-}
-
-/// Progress on standard error: a line that changes on a terminal, else a line now and then.
-struct Progress {
-    bar: ProgressBar,
-    begun: Instant,
-    /// Cases that earlier runs have done.
-    before: u64,
-    told: std::cell::RefCell<Told>,
-}
-
-/// What has been told already.
-struct Told {
-    groups: usize,
-    last: Instant,
-}
-
-/// How often there is a line without a terminal.
-const NOW_AND_THEN: Duration = Duration::from_secs(10);
-
-impl Progress {
-    fn new(book: &Book) -> Progress {
-        let tally = book.tally();
-        let plan = &tally.header.plan;
-        let bar = if !std::io::stderr().is_terminal() {
-            ProgressBar::hidden()
-        } else if let Some(cases) = plan.cases {
-            let style = ProgressStyle::with_template("{bar:20} {pos}/{len} {msg}").expect("a fixed template");
-            ProgressBar::new(plan.shard.share(cases)).with_style(style)
-        } else {
-            ProgressBar::new_spinner()
-        };
-        let told = Told { groups: tally.findings.len(), last: Instant::now() };
-        let before = tally.checkpoint.counts.cases;
-        Progress { bar, begun: Instant::now(), before, told: told.into() }
-    }
-
-    fn show(&self, book: &Book) {
-        let tally = book.tally();
-        let mut told = self.told.borrow_mut();
-        let counts = &tally.checkpoint.counts;
-        let steps = counts.steps();
-        let rate = (counts.cases - self.before) as f64 / self.begun.elapsed().as_secs_f64().max(0.001);
-        let share = 100.0 * steps.rejected as f64 / ((steps.accepted + steps.rejected) as f64).max(1.0);
-        let (new, all) = (tally.new_groups().count(), tally.findings.len());
-        let left = tally.new_groups().filter(|(_, found)| found.pursued.is_none()).count();
-        let text = format!(
-            "{} cases, {rate:.0}/s, {share:.0} % of steps rejected, {new} new signatures ({left} to be cut \
-             down), {} known, {} restarts",
-            counts.cases,
-            all - new,
-            counts.restarts
-        );
-        if self.bar.is_hidden() {
-            if told.last.elapsed() >= NOW_AND_THEN {
-                told.last = Instant::now();
-                anstream::eprintln!("{text}");
-            }
-            return;
-        }
-        if told.groups < all {
-            told.groups = all;
-            let newest = tally.findings.iter().filter_map(|(group, found)| Some((found.cases.last()?, group))).max();
-            if let Some((case, group)) = newest {
-                self.bar.println(format!("case {case}: {}", group.signature));
-            }
-        }
-        self.bar.set_position(counts.cases);
-        self.bar.set_message(text);
-    }
-
-    fn clear(&self) {
-        self.bar.finish_and_clear();
     }
 }

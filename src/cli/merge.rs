@@ -13,8 +13,8 @@ use crate::harness::campaign::summary::Summary;
 
 /// Put the shards of a campaign together and say what they found.
 ///
-/// Each folder is the --out of one `broadcheck fuzz --shard`. They have to be of one campaign: the same implementation,
-/// specification, generator, seed and options. Shards that are missing, and shards that were killed, are told.
+/// Each folder is the --out of one `broadcheck fuzz --shard` or `broadcheck exhaust --shard`. They have to be of one
+/// campaign: the same implementation, specification, generator, seed and options. Shards that are missing, and shards that were killed, are told.
 ///
 /// The new folder gets `summary.json`, which is what --format json prints, and the folder of each finding.
 #[derive(Debug, Args)]

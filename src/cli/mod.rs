@@ -7,6 +7,7 @@ mod check;
 mod coverage;
 mod diff;
 mod events;
+mod exhaust;
 mod explain;
 mod fuzz;
 mod impls;
@@ -34,6 +35,7 @@ use clap::{Parser, Subcommand};
 Examples:
   broadcheck check                     the whole specification on the reference and on libtorch
   broadcheck fuzz --seconds 600        generated programs on libtorch, judged by the reference
+  broadcheck exhaust                   every pair of small shapes through every operation
   broadcheck diff 2.12.1 2.13.0        what changed between two releases
   broadcheck explain 5,1,4,1 3,1,1     why two shapes broadcast, or do not
   broadcheck libtorch install          fetch libtorch and build its adapter
@@ -53,6 +55,7 @@ enum Command {
     Check(check::Check),
     Coverage(coverage::Coverage),
     Diff(diff::Diff),
+    Exhaust(exhaust::Exhaust),
     Explain(explain::Explain),
     Fuzz(fuzz::Fuzz),
     Impl(impls::Impl),
@@ -86,6 +89,7 @@ pub fn main() -> ExitCode {
         Command::Check(command) => command.run(),
         Command::Coverage(command) => command.run(),
         Command::Diff(command) => command.run(),
+        Command::Exhaust(command) => command.run(),
         Command::Explain(command) => command.run(),
         Command::Fuzz(command) => command.run(),
         Command::Impl(command) => command.run(),

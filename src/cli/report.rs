@@ -12,7 +12,8 @@ use crate::report::{self, Run, json, junit, markdown, text};
 /// Write the reports of all releases out of event files; nothing is run.
 ///
 /// In the folder of --out: documentation.md (each documented statement in each release), matrix.md (the releases beside each
-/// other, and what changed), index.html (the same with every case, to look around in), changes.svg and badge.svg. With
+/// other, and what changed), index.html (the same with every case, to look around in), changes.svg and badge.svg; and
+/// exhaustive.md, of what `broadcheck exhaust --format json` printed into the folder `exhaustive` beside the event files. With
 /// --format, one run is printed instead, as `broadcheck check` would have printed it.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -74,8 +75,13 @@ impl Report {
             Some(folder) => folder.clone(),
             None => from.parent().map(PathBuf::from).unwrap_or_default(),
         };
+        let mut files = report::files(&history)?;
+        let worlds = events::exhaustive(&from)?;
+        if !worlds.is_empty() {
+            files.push(("exhaustive.md", report::exhaustive::render(&worlds)));
+        }
         std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-        for (name, text) in report::files(&history)? {
+        for (name, text) in files {
             let path = folder.join(name);
             std::fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
             anstream::println!("{}", path.display());

@@ -18,6 +18,7 @@ mod shape;
 pub mod shrink;
 mod text;
 mod value;
+pub mod world;
 
 use arbitrary::Unstructured;
 

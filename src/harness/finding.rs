@@ -87,6 +87,11 @@ impl Finding {
         Some(Finding { signature, program: program.clone(), differences, fault: None })
     }
 
+    /// Whether it is certainly about the program: what breaks an implementation can come from outside.
+    pub fn is_confirmed(&self) -> bool {
+        self.fault.as_ref().is_none_or(|fault| fault.confirmed)
+    }
+
     /// The finding that a fault is.
     pub fn of_fault(oracle: Oracle, program: &Program, fault: Fault) -> Finding {
         let (kind, text) = match &fault.kind {

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 use crate::case::{Expectation, Expected};
 use crate::ops::Form;
-use crate::program::{Outcome, Program, Reply, Step, StorageRef, TensorValue, Value, ValueRef};
+use crate::program::{Arg, Outcome, Program, Reply, Step, StorageRef, TensorValue, Value, ValueRef};
 use crate::tensor::{Buffer, DType, Layout, Scalar, Shape, shape::bracketed};
 
 use super::event::{Came, Exact as Saw};
@@ -213,6 +213,14 @@ pub fn call(step: &Step) -> String {
         Form::InPlace => format!("{}_", step.op.name()),
         Form::Out => format!("{} out=", step.op.name()),
     }
+}
+
+/// What is called, and which parameters are given tensors or sizes, as in `clamp_(self, max)`.
+pub fn given(step: &Step) -> String {
+    let params = step.op.info().signature.params().iter().zip(&step.args);
+    let given = params.filter(|(_, arg)| matches!(arg, Arg::Tensor(_) | Arg::Tensors(_) | Arg::Ints(_)));
+    let names: Vec<&str> = given.map(|(param, _)| param.name).collect();
+    format!("{}({})", call(step), names.join(", "))
 }
 
 /// Everything that came of a program, as data; of the inputs, those that are not what they were.

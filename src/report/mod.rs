@@ -5,6 +5,7 @@ pub mod benchmarks;
 pub mod changes;
 pub mod diff;
 mod documentation;
+pub mod exhaustive;
 pub mod history;
 mod implementations;
 pub mod json;
@@ -177,7 +178,30 @@ pub fn repeat_command(judged: &Judged) -> String {
     format!("broadcheck check --impl {given} --case {}", judged.case)
 }
 
+/// A number with commas between thousands.
+pub fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 /// `1 case`, `2 cases`.
 fn count(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_are_apart() {
+        assert_eq!([0, 999, 1000, 1_234_567].map(thousands), ["0", "999", "1,000", "1,234,567"]);
+    }
 }

@@ -12,6 +12,7 @@ const TEMPLATES: &[(&str, &str)] = &[
     ("changes.md", include_str!("templates/changes.md")),
     ("diff.md", include_str!("templates/diff.md")),
     ("documentation.md", include_str!("templates/documentation.md")),
+    ("exhaustive.md", include_str!("templates/exhaustive.md")),
     ("implementations.md", include_str!("templates/implementations.md")),
     ("index.html", include_str!("templates/index.html")),
     ("matrix.md", include_str!("templates/matrix.md")),
@@ -37,6 +38,7 @@ pub fn fill(name: &str, context: impl Serialize) -> String {
     });
     environment.add_filter("cell", cell);
     environment.add_filter("code", code);
+    environment.add_filter("thousands", super::thousands);
     environment.add_filter("count", |number: usize, noun: String| super::count(number, &noun));
     for (name, text) in TEMPLATES {
         environment.add_template(name, text).unwrap_or_else(|error| panic!("{name}: {error:#}"));

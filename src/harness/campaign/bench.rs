@@ -5,14 +5,16 @@
 use std::slice;
 
 use super::Setup;
-use super::cases::{Made, expected};
-use super::tally::{Counts, Judged};
+use super::cases::Made;
+use super::tally::{Checked, Counts, Judged};
 use crate::adapter::{Fault, FaultKind, Hello, Implementation, unsupported_by};
+use crate::generate::world::World;
 use crate::harness::compare::{Side, between_releases, compare};
 use crate::harness::definition::{self, Variant};
 use crate::harness::finding::{Finding, Oracle, Signature};
 use crate::harness::runner::{Runner, Start};
-use crate::program::{Outcome, Program, Reply};
+use crate::harness::show;
+use crate::program::{Outcome, Program, Reply, Step};
 use crate::reference::Reference;
 use crate::wording::skeleton;
 
@@ -40,7 +42,8 @@ impl<'a> Bench<'a> {
         Ok(Bench { subject, against, reference: Reference.hello() })
     }
 
-    /// Runs cases, lets the oracles judge, hands over each finding as soon as it is made, and counts.
+    /// Runs cases, lets the oracles judge, hands over each finding as soon as it is made, and counts. `found` says whether
+    /// the finding is a new one.
     ///
     /// # Errors
     /// When an implementation cannot be started any more. The cases are not done then.
@@ -48,9 +51,77 @@ impl<'a> Bench<'a> {
         &mut self,
         cases: Vec<Made>,
         oracles: &[Oracle],
-        found: impl FnMut(u64, Finding),
+        mut found: impl FnMut(u64, Finding) -> bool,
     ) -> Result<Counts, String> {
-        self.judge_with(cases, oracles, definition::variants, found)
+        self.judge_with(cases, oracles, definition::variants, |case, finding| {
+            found(case, finding);
+        })
+    }
+
+    /// The same for cases of a small world, judged by the reference, call by call. A case in which anything is amiss is
+    /// run again, each call alone: what one of them does says nothing of the others then, and a finding is one call.
+    ///
+    /// # Errors
+    /// When the implementation cannot be started any more. The cases are not done then.
+    pub fn judge_calls(
+        &mut self,
+        cases: Vec<Made>,
+        world: &World,
+        mut found: impl FnMut(u64, Finding) -> bool,
+    ) -> Result<Counts, String> {
+        let restarts = self.restarts();
+        let mut counts = Counts { cases: cases.len() as u64, ..Counts::default() };
+        let mut amiss = Vec::new();
+        self.each(&cases, |made, reply, finding| match (reply, finding) {
+            // Something else broke the implementation while it was at it.
+            (None, Some(finding)) if !finding.is_confirmed() => drop(found(made.case, finding)),
+            (Some(reply), None) if is_answered(made, reply) => {
+                let steps = made.program.steps.iter().zip(&reply.steps).rev().take(world.calls(made.case));
+                steps.for_each(|(step, answer)| counts.add_call(step, Some(&answer.outcome), None));
+            }
+            (_, finding) => amiss.push((made.case, finding)),
+        })?;
+        for (case, whole) in amiss {
+            let alone: Vec<Made> = world.programs(case).into_iter().map(|program| Made::of(case, program)).collect();
+            let mut anything = false;
+            self.each(&alone, |made, reply, finding| {
+                let stray = finding.as_ref().is_some_and(|finding| !finding.is_confirmed());
+                anything |= finding.is_some() && !stray;
+                let new = finding.map(|finding| found(case, finding));
+                if let Some(call) = made.program.steps.last().filter(|_| !stray) {
+                    counts.add_call(call, last_answer(made, reply), new);
+                }
+            })?;
+            // It takes several of them.
+            if !anything && let Some(whole) = whole {
+                found(case, whole);
+            }
+        }
+        counts.restarts = self.restarts() - restarts;
+        Ok(counts)
+    }
+
+    /// Runs cases and hands over what came of each, and in what it is not as the reference says. Without a reply the
+    /// finding is a fault.
+    fn each(
+        &mut self,
+        cases: &[Made],
+        mut each: impl FnMut(&Made, Option<&Reply>, Option<Finding>),
+    ) -> Result<(), String> {
+        let programs: Vec<Program> = cases.iter().map(|made| made.program.clone()).collect();
+        let (reference, hello) = (&self.reference, self.subject.hello);
+        self.subject.run(&programs, |at, came| {
+            let made = &cases[at];
+            match came {
+                Came::Fault(fault) => {
+                    each(made, None, Some(Finding::of_fault(Oracle::Reference, &made.program, fault)));
+                }
+                Came::Reply(reply) => {
+                    let finding = disagreement(reference, hello, &made.program, &made.expected, &reply);
+                    each(made, Some(&reply), finding);
+                }
+            }
+        })
     }
 
     /// The same with a choice of the programs that mean the same.
@@ -89,17 +160,8 @@ impl<'a> Bench<'a> {
                 Came::Fault(fault) => return found(numbers[at], Finding::of_fault(first, program, fault)),
                 Came::Reply(reply) => reply,
             };
-            if with_reference {
-                match &wanted[at] {
-                    Ok(expected) => {
-                        let expected = Side { hello: reference, reply: expected };
-                        let differences = compare(program, expected, Side { hello, reply: &reply });
-                        if let Some(finding) = Finding::of_differences(Oracle::Reference, program, differences) {
-                            found(numbers[at], finding);
-                        }
-                    }
-                    Err(panic) => found(numbers[at], of_panic(program, panic)),
-                }
+            if with_reference && let Some(finding) = disagreement(reference, hello, program, &wanted[at], &reply) {
+                found(numbers[at], finding);
             }
             count(program, wanted[at].as_ref().ok().filter(|_| with_reference), &reply, &mut counts);
             if kept {
@@ -124,8 +186,9 @@ impl<'a> Bench<'a> {
     /// When an implementation cannot be started any more.
     pub fn findings(&mut self, program: &Program, oracles: &[Oracle]) -> Result<Vec<Finding>, String> {
         let mut findings = Vec::new();
-        let made = Made { case: 0, program: program.clone(), expected: expected(program) };
-        self.judge_with(vec![made], oracles, definition::all, |_, finding| findings.push(finding))?;
+        self.judge_with(vec![Made::of(0, program.clone())], oracles, definition::all, |_, finding| {
+            findings.push(finding)
+        })?;
         Ok(findings)
     }
 
@@ -240,12 +303,63 @@ pub enum Said {
     SameAs { rule: &'static str, program: Program, pairs: Vec<(String, String)> },
 }
 
+/// In what a reply is not as the reference says, if anything, or that the reference has nothing to say.
+fn disagreement(
+    reference: &Hello,
+    hello: &Hello,
+    program: &Program,
+    expected: &Result<Reply, String>,
+    reply: &Reply,
+) -> Option<Finding> {
+    match expected {
+        Ok(expected) => {
+            let expected = Side { hello: reference, reply: expected };
+            let differences = compare(program, expected, Side { hello, reply });
+            Finding::of_differences(Oracle::Reference, program, differences)
+        }
+        Err(panic) => Some(of_panic(program, panic)),
+    }
+}
+
+/// Whether both sides support every step, so that all of them were compared.
+fn is_answered(made: &Made, reply: &Reply) -> bool {
+    reply.unsupported().is_none() && made.expected.as_ref().is_ok_and(|expected| expected.unsupported().is_none())
+}
+
+/// What came of the last step; that it is not supported, if either side says so.
+fn last_answer<'a>(made: &'a Made, reply: Option<&'a Reply>) -> Option<&'a Outcome> {
+    let last = |reply: &'a Reply| reply.steps.last().map(|step| &step.outcome);
+    let expected = made.expected.as_ref().ok().and_then(last).filter(|outcome| outcome.unsupported().is_some());
+    expected.or_else(|| reply.and_then(last))
+}
+
 /// The finding that a panic of the reference is.
 fn of_panic(program: &Program, panic: &str) -> Finding {
     let call = program.steps.last().map_or("any", |step| step.op.name()).to_owned();
     let kind = "reference panic".to_owned();
     let signature = Signature { oracle: Oracle::Reference, call, kind, text: skeleton(panic) };
     Finding { signature, program: program.clone(), differences: Vec::new(), fault: None }
+}
+
+impl Counts {
+    /// Counts a call of a small world by what came of it, and whether something new or known is wrong with it.
+    fn add_call(&mut self, step: &Step, answer: Option<&Outcome>, new: Option<bool>) {
+        let mut judged = Judged::default();
+        let mut checked = Checked::default();
+        match answer {
+            Some(Outcome::Value(_)) => (judged.accepted, checked.accepted) = (1, 1),
+            Some(Outcome::Rejected(_)) => (judged.rejected, checked.rejected) = (1, 1),
+            Some(Outcome::Unsupported(_)) => (judged.unsupported, checked.unsupported) = (1, 1),
+            Some(Outcome::Blocked(_) | Outcome::Failed(_)) | None => checked.broken = 1,
+        }
+        match new {
+            Some(true) => checked.differing = 1,
+            Some(false) => checked.known = 1,
+            None => {}
+        }
+        *self.operations.entry(step.op).or_default() += judged;
+        *self.calls.entry(show::given(step)).or_default() += checked;
+    }
 }
 
 /// Counts the steps of a program by what came of them. A step after a refused one that it needs is not counted.

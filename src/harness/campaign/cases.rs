@@ -3,7 +3,6 @@
 //! So it makes no difference in which process, on which machine or in which order a case is made.
 
 use std::fmt;
-use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::str::FromStr;
 
@@ -86,7 +85,7 @@ pub fn make(seed: u64, case: u64, options: &Options) -> Made {
 }
 
 /// What the reference makes of a program, or how it panicked.
-pub fn expected(program: &Program) -> Result<Reply, String> {
+fn expected(program: &Program) -> Result<Reply, String> {
     catch_unwind(AssertUnwindSafe(|| Reference.run(program))).map_err(|panic| {
         let text = panic.downcast_ref::<String>().cloned();
         text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned())).unwrap_or_default()
@@ -95,11 +94,10 @@ pub fn expected(program: &Program) -> Result<Reply, String> {
 
 /// A digest of the programs of some cases. It changes with the generator, with the options, and with the reference as
 /// far as programs are made of what it answers.
-pub fn digest(seed: u64, cases: Range<u64>, options: &Options) -> String {
+pub fn digest(cases: impl Iterator<Item = Made>) -> String {
     let mut hash = Sha256::new();
-    for case in cases {
-        let program = make(seed, case, options).program;
-        hash.update(serde_json::to_vec(&program).expect("programs have only text for keys"));
+    for made in cases {
+        hash.update(serde_json::to_vec(&made.program).expect("programs have only text for keys"));
     }
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -16,6 +16,7 @@ use super::cases::Shard;
 use super::tally::{Counts, Group, Positions, Tally};
 use crate::adapter::Hello;
 use crate::case::render;
+use crate::generate::world::Bounds;
 use crate::harness::Difference;
 use crate::harness::finding::{Finding, Oracle, Signature};
 use crate::ops::Op;
@@ -83,6 +84,9 @@ pub struct Plan {
     pub ops: Vec<Op>,
     /// Whether programs are made that have no one right outcome.
     pub unrestricted: bool,
+    /// The small world whose cases are all of them, in place of a seed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub world: Option<Bounds>,
     /// Who judges.
     pub oracles: Vec<Oracle>,
     /// The implementation under test, as the command line calls it.
@@ -256,9 +260,14 @@ pub fn read(folder: &Path) -> Result<Tally, String> {
     parse(&bytes).map(|(tally, _)| tally).map_err(|error| format!("{}: {error}", path.display()))
 }
 
+/// The length of the lines that are whole.
+fn whole(bytes: &[u8]) -> usize {
+    bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1)
+}
+
 /// The state that a journal tells of, and the length of the lines that are whole.
 fn parse(bytes: &[u8]) -> Result<(Tally, u64), String> {
-    let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+    let whole = whole(bytes);
     let mut tally: Option<Tally> = None;
     for (at, line) in bytes[..whole].split_inclusive(|&byte| byte == b'\n').enumerate() {
         let record: Record = serde_json::from_slice(line).map_err(|error| format!("line {}: {error}", at + 1))?;

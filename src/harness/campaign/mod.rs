@@ -4,6 +4,8 @@
 //! All share a [`Book`], in which a finding stands before the next result is looked at. A kill at any moment loses
 //! nothing that was found; the same seed makes the same cases whatever the number of workers; and the shards of a
 //! campaign together are the whole.
+//!
+//! The cases can also be those of a small [world](crate::generate::world), all of them, and nothing else changes.
 
 pub mod bench;
 pub mod cases;
@@ -18,9 +20,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::adapter::{Hello, Limits};
+use crate::adapter::{Hello, Limits, unsupported_by};
 use crate::case::Specification;
+use crate::generate::world::{Bounds, World};
 use crate::generate::{Avoid, Options};
+use crate::ops::Op;
 use crate::program::Program;
 
 use super::finding::{Finding, Oracle, Signature};
@@ -55,7 +59,9 @@ pub struct Setup {
     pub shard: Shard,
     /// What programs to make.
     pub options: Options,
-    /// The programs of the cases, where they are not made of the seed.
+    /// Where the cases come from, if not from the seed: a small world.
+    pub world: Option<World>,
+    /// The programs of the cases, if they were written down.
     pub programs: Option<Arc<[Program]>>,
     /// How many cases are made and run together.
     pub batch: u64,
@@ -92,9 +98,11 @@ pub fn options(hello: &Hello, against: Option<&Hello>, unrestricted: bool) -> Op
     options
 }
 
-/// The digest by which a campaign is told from one with another generator.
-pub fn sample(seed: u64, options: &Options) -> String {
-    cases::digest(seed, 0..SAMPLE, options)
+/// The small world that a plan means for an implementation that says this of itself.
+pub fn world(bounds: &Bounds, ops: &[Op], hello: &Hello) -> World {
+    let mut world = World::new(bounds, ops);
+    world.retain(|program| unsupported_by(hello, program).is_none());
+    world
 }
 
 /// Runs a campaign, or goes on with it, and tells of its progress now and then. Says why it ended.
@@ -203,7 +211,7 @@ impl Shared<'_> {
         scope.spawn(move || {
             while let Some((start, end)) = self.take() {
                 let make = |position| setup.make(setup.shard.case(position));
-                if store.send((start, end, (start..end).map(make).collect())).is_err() {
+                if store.send((start, end, (start..end).map(make).collect::<Vec<_>>())).is_err() {
                     return;
                 }
             }
@@ -214,7 +222,7 @@ impl Shared<'_> {
                 return Ok(());
             }
             let mut unwritten = None;
-            let counts = bench.judge(batch, &setup.oracles, |case, finding| {
+            let found = |case, finding: Finding| {
                 let known = (setup.known)(&finding);
                 let new = known.is_none();
                 match self.book().found(case, &finding, known) {
@@ -222,7 +230,12 @@ impl Shared<'_> {
                     Ok(_) => {}
                     Err(error) => unwritten = Some(error),
                 }
-            })?;
+                new
+            };
+            let counts = match &setup.world {
+                Some(world) => bench.judge_calls(batch, world, found)?,
+                None => bench.judge(batch, &setup.oracles, found)?,
+            };
             let done = unwritten.map_or(Ok(()), Err).and_then(|()| self.book().done(start, end, &counts));
             done.map_err(|error| unwritable(&error))?;
             send(ticks, ());
@@ -245,14 +258,6 @@ fn unwritable(error: &std::io::Error) -> String {
 }
 
 impl Setup {
-    /// A case.
-    fn make(&self, case: u64) -> Made {
-        match &self.programs {
-            Some(programs) => Made::of(case, programs[case as usize].clone()),
-            None => cases::make(self.seed, case, &self.options),
-        }
-    }
-
     /// How a plan is run, with the rest as it is mostly.
     pub fn new(plan: &Plan, subject: (Start, Hello), against: Option<(Start, Hello)>) -> Setup {
         let mut options = options(&subject.1, against.as_ref().map(|(_, hello)| hello), plan.unrestricted);
@@ -268,6 +273,7 @@ impl Setup {
             seed: plan.seed,
             cases: plan.cases,
             shard: plan.shard,
+            world: plan.world.as_ref().map(|bounds| world(bounds, &plan.ops, &subject.1)),
             options,
             programs: None,
             batch: BATCH,
@@ -281,5 +287,21 @@ impl Setup {
             known: Box::new(|_| None),
             specification: Specification::default(),
         }
+    }
+
+    /// A case.
+    pub fn make(&self, case: u64) -> Made {
+        match (&self.world, &self.programs) {
+            (Some(world), _) => Made::of(case, world.program(case)),
+            (None, Some(programs)) => Made::of(case, programs[case as usize].clone()),
+            (None, None) => cases::make(self.seed, case, &self.options),
+        }
+    }
+
+    /// The digest by which a campaign is told from one with another generator: of programs from all over it.
+    pub fn sample(&self) -> String {
+        let apart = self.world.as_ref().map_or(1, |world| world.len().div_ceil(SAMPLE).max(1));
+        let all = self.world.as_ref().map_or(SAMPLE, World::len);
+        cases::digest((0..all).step_by(apart as usize).map(|case| self.make(case)))
     }
 }

@@ -1,16 +1,17 @@
 //! What a campaign came to, for people and programs: from the tallies of its parts.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::journal::{Example, Identity, Plan};
-use super::tally::{Counts, Found, Group, Judged, Tally};
+use super::tally::{Checked, Counts, Found, Group, Judged, Tally};
 use crate::harness::finding::Signature;
 use crate::ops::Op;
 
 /// What a campaign came to.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// The version of broadcheck.
     pub broadcheck: String,
@@ -36,6 +37,9 @@ pub struct Summary {
     pub seconds: f64,
     /// Steps by operation.
     pub operations: BTreeMap<Op, Judged>,
+    /// In a small world, its calls.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub calls: BTreeMap<String, Checked>,
     /// Operations that programs could have been made of, and that were in none.
     pub never: Vec<Op>,
     /// What was found, the most frequent first.
@@ -43,7 +47,7 @@ pub struct Summary {
 }
 
 /// A shard.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Part {
     /// Its number.
     pub shard: u64,
@@ -54,7 +58,7 @@ pub struct Part {
 }
 
 /// The findings of one group.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Line {
     /// What they have in common.
     pub signature: Signature,
@@ -71,6 +75,16 @@ pub struct Line {
 }
 
 impl Summary {
+    /// One that was printed as JSON.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or is none.
+    pub fn read(path: &Path) -> Result<Summary, String> {
+        let told = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+        let text = std::fs::read(path).map_err(|error| told(&error))?;
+        serde_json::from_slice(&text).map_err(|error| told(&error))
+    }
+
     /// Of one campaign, or one part of it.
     pub fn of(tally: &Tally) -> Summary {
         Summary::of_all(std::slice::from_ref(tally)).unwrap_or_else(|why| unreachable!("one part fits itself: {why}"))
@@ -129,6 +143,7 @@ impl Summary {
             never: plan.ops.iter().filter(|op| !counts.operations.contains_key(op)).copied().collect(),
             plan,
             operations: counts.operations,
+            calls: counts.calls,
             findings,
         })
     }

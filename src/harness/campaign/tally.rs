@@ -53,6 +53,9 @@ pub struct Counts {
     pub restarts: u64,
     /// Steps by operation.
     pub operations: BTreeMap<Op, Judged>,
+    /// In a small world, its calls by what is given to them, as in `clamp_(self, max)`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub calls: BTreeMap<String, Checked>,
 }
 
 /// How often an operation was a step that every side answered, by the answer of the implementation under test, and how
@@ -63,6 +66,21 @@ pub struct Judged {
     pub accepted: u64,
     pub rejected: u64,
     pub unsupported: u64,
+}
+
+/// What came of one call in the cases of a small world.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Checked {
+    pub accepted: u64,
+    pub rejected: u64,
+    pub unsupported: u64,
+    /// How often the implementation broke over it.
+    pub broken: u64,
+    /// How often it was not as it should be, in a way that is known.
+    pub known: u64,
+    /// How often it was not as it should be.
+    pub differing: u64,
 }
 
 impl Tally {
@@ -115,6 +133,13 @@ impl Counts {
     }
 }
 
+impl Checked {
+    /// In how many cases it was called.
+    pub fn cases(self) -> u64 {
+        self.accepted + self.rejected + self.unsupported + self.broken
+    }
+}
+
 impl AddAssign<&Counts> for Counts {
     fn add_assign(&mut self, other: &Counts) {
         self.cases += other.cases;
@@ -122,6 +147,24 @@ impl AddAssign<&Counts> for Counts {
         for (op, judged) in &other.operations {
             *self.operations.entry(*op).or_default() += *judged;
         }
+        for (call, checked) in &other.calls {
+            // Names are copied once.
+            match self.calls.get_mut(call) {
+                Some(sum) => *sum += *checked,
+                None => drop(self.calls.insert(call.clone(), *checked)),
+            }
+        }
+    }
+}
+
+impl AddAssign for Checked {
+    fn add_assign(&mut self, other: Checked) {
+        self.accepted += other.accepted;
+        self.rejected += other.rejected;
+        self.unsupported += other.unsupported;
+        self.broken += other.broken;
+        self.known += other.known;
+        self.differing += other.differing;
     }
 }
 

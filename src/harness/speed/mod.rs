@@ -240,6 +240,7 @@ impl Subject<'_> {
             shard: cases::Shard::WHOLE,
             ops: campaign::options(self.hello, None, false).ops,
             unrestricted: false,
+            world: None,
             oracles: vec![Oracle::Reference],
             implementation: "libtorch".to_owned(),
             against: None,
