@@ -9,11 +9,14 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use broadcheck::adapter::{Hello, Implementation};
+use broadcheck::generate::world::World;
+use broadcheck::harness::campaign::summary::Summary;
 use broadcheck::harness::check::{Selection, check};
 use broadcheck::harness::divergence::{self, Divergence};
 use broadcheck::harness::event::file::{self, EventFile, Header, SUITE_FILE};
 use broadcheck::harness::event::{Absent, Agreement, Came, Corpus, Event, Verdict};
 use broadcheck::harness::speed::{Measured, Soak};
+use broadcheck::ops::Op;
 use broadcheck::reference::Reference;
 use broadcheck::report::changes::{Kind, between};
 use broadcheck::report::history::History;
@@ -52,6 +55,49 @@ fn the_checked_in_reports_come_out_of_the_checked_in_events() {
             "{name} names a place of one machine"
         );
     }
+}
+
+/// What comes of small worlds is in the checked-in files, of which the report is written; and as many calls are accepted as
+/// the definition of broadcasting says, counted by a formula.
+#[test]
+fn the_report_of_small_worlds_is_complete() {
+    let folder = reports().join("exhaustive");
+    let worlds = ["layouts.json", "shapes.json"].map(|name| Summary::read(&folder.join(name)).unwrap());
+    let there = std::fs::read_to_string(reports().join("exhaustive.md")).unwrap();
+    assert!(there == report::exhaustive::render(&worlds), "`broadcheck report` writes reports/exhaustive.md anew");
+    for world in &worlds {
+        assert_eq!(Some(world.cases), world.plan.cases);
+        assert!(world.missing.is_empty() && world.new_findings().count() == 0);
+        let bounds = world.plan.world.as_ref().unwrap();
+        let all = World::new(bounds, &world.plan.ops);
+        let (pairs, triples) = (all.sizes()[0], all.sizes()[1]);
+        assert_eq!((world.cases, all.len()), (pairs + triples, world.cases));
+        for op in Op::ALL.iter().filter(|op| World::takes(**op)) {
+            assert!(world.plan.ops.contains(op), "{op} is not in it");
+        }
+        for (call, checked) in &world.calls {
+            assert_eq!((checked.broken, checked.differing, checked.unsupported), (0, 0, 0), "{call}");
+        }
+    }
+    let [_, shapes] = worlds;
+    let bounds = shapes.plan.world.as_ref().unwrap();
+    assert_eq!((bounds.rank, &bounds.sizes[..]), (4, &[0, 1, 2, 3][..]));
+    // Of shapes of ranks r and s, min(r, s) dimensions meet: 10 of the 16 pairs of sizes are equal or have a 1. In 7 the
+    // second gives way to the first. The other dimensions are free, 4 sizes each.
+    let count = |ways: u64, wanted: fn(u32, u32) -> bool| -> u64 {
+        let ranks = (0..=4u32).flat_map(|r| (0..=4u32).map(move |s| (r, s)));
+        let ranks = ranks.filter(|(r, s)| wanted(*r, *s));
+        ranks.map(|(r, s)| 4u64.pow(r.abs_diff(s)) * ways.pow(r.min(s))).sum()
+    };
+    let (both, one) = (count(10, |_, _| true), count(7, |r, s| r >= s));
+    for (call, accepted) in
+        [("add(self, other)", both), ("eq(self, other)", both), ("add_(self, other)", one), ("copy_(self, src)", one)]
+    {
+        let checked = shapes.calls[call];
+        assert_eq!((checked.accepted, checked.cases()), (accepted, 116_281), "{call}");
+    }
+    assert_eq!(shapes.calls["expand(self, size)"].accepted, one);
+    assert_eq!(shapes.calls["where(condition, self, other)"].cases(), 9_261);
 }
 
 /// Every difference of other releases that is explained is there, in the cases and, where a signature says so, in generated
