@@ -9,7 +9,6 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::campaign::number;
 use super::runner::Named;
 use super::{Ending, Failure};
 use crate::adapter::{CommandLine, Limits};
@@ -17,7 +16,7 @@ use crate::harness::campaign;
 use crate::harness::campaign::journal::{Identity, Machine};
 use crate::harness::runner::Start;
 use crate::harness::speed::{self, Hypothesis, Measured, Set, Soak, Speeds, Subject};
-use crate::report::benchmarks;
+use crate::report::{benchmarks, thousands};
 
 /// The files that `--write` keeps in its folder, beside what is made of them.
 const MEASURED: &str = "benchmarks.json";
@@ -143,7 +142,7 @@ impl Bench {
             let mib = |bytes: u64| bytes >> 20;
             anstream::println!(
                 "{} cases in {:.0} s; memory of the harness {} MiB at first, {} MiB at last, of the adapters {} and {} MiB",
-                number(last.cases),
+                thousands(last.cases),
                 last.seconds,
                 mib(first.harness),
                 mib(last.harness),

@@ -19,6 +19,7 @@ mod new_adapter;
 mod ops;
 mod report;
 mod runner;
+mod scale;
 mod validate_adapter;
 
 use std::process::ExitCode;
@@ -66,6 +67,7 @@ enum Command {
     NewAdapter(new_adapter::NewAdapter),
     Ops(ops::Ops),
     Report(report::Report),
+    Scale(scale::Scale),
     ValidateAdapter(validate_adapter::ValidateAdapter),
 }
 
@@ -100,6 +102,7 @@ pub fn main() -> ExitCode {
         Command::NewAdapter(command) => command.run(),
         Command::Ops(command) => command.run(),
         Command::Report(command) => command.run(),
+        Command::Scale(command) => command.run(),
         Command::ValidateAdapter(command) => command.run(),
     };
     match result {

@@ -4,7 +4,7 @@ use plotters::prelude::*;
 use serde::Serialize;
 use serde_json::json;
 
-use super::template;
+use super::{template, thousands};
 use crate::harness::speed::{Measured, Point, Soak, Speeds, Way, median};
 
 /// The ways, in the order of the table, with their names and their colours.
@@ -157,10 +157,7 @@ fn ratio(ratio: f64) -> String {
 
 /// Programs a second, with commas between thousands.
 fn rate(rate: f64) -> String {
-    let digits = format!("{rate:.0}");
-    let groups: Vec<&str> =
-        digits.as_bytes().rchunks(3).rev().map(|group| std::str::from_utf8(group).unwrap_or_default()).collect();
-    if rate < 100.0 { format!("{rate:.1}") } else { groups.join(",") }
+    if rate < 100.0 { format!("{rate:.1}") } else { thousands(rate.round() as u64) }
 }
 
 fn seconds_text(seconds: &[f64]) -> String {
@@ -226,7 +223,7 @@ mod tests {
     #[test]
     fn numbers_have_the_digits_that_they_deserve() {
         assert_eq!([0.8, 12.345, 1234.5].map(ratio), ["0.80", "12.3", "1234"]);
-        assert_eq!([12.3, 1234.5, 1_234_567.0].map(rate), ["12.3", "1,234", "1,234,567"]);
+        assert_eq!([12.3, 1234.5, 1_234_567.0].map(rate), ["12.3", "1,235", "1,234,567"]);
     }
 
     #[test]

@@ -14,6 +14,7 @@ pub mod markdown;
 mod matrix;
 mod page;
 mod plot;
+pub mod scale;
 mod template;
 pub mod text;
 

@@ -11,6 +11,7 @@ pub mod bench;
 pub mod cases;
 pub mod journal;
 mod pursue;
+pub mod scale;
 pub mod summary;
 pub mod tally;
 
