@@ -16,8 +16,7 @@ if __name__ == "__main__":
     wide = "--x64" in sys.argv[1:]
     os.environ["JAX_PLATFORMS"] = "cpu"
     os.environ["JAX_ENABLE_X64"] = "1" if wide else "0"
-    # What the processor at hand has beyond the others is not used: products would be fused with sums.
-    os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false --xla_cpu_max_isa=SSE4_2"
+    os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
     from operations import library
 
     serve(library(wide), private)
