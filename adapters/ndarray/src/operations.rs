@@ -401,7 +401,7 @@ fn naturals(numbers: &[i64]) -> Result<Vec<usize>, Refusal> {
 fn indices(tensor: &Tensor) -> Result<Vec<usize>, Refusal> {
     with_element!(integer tensor.dtype, A => {
         let indices = fixed::<A, Ix1>(tensor)?;
-        indices.iter().map(|&index| natural(i64::from(index))).collect()
+        indices.iter().map(|&index| natural(index as i64)).collect()
     })
 }
 

@@ -1,0 +1,68 @@
+//! Burn as an implementation, on its Flex backend; `burn::tensor` is the crate `burn-tensor`. `../README.md` is the
+//! protocol.
+
+mod operations;
+mod tensor;
+
+use broadcheck::adapter::library::{class, locked};
+use broadcheck::adapter::{Capability, Hello, Lack, Library, Operation, Refusal, serve_process};
+use broadcheck::error::Class;
+use broadcheck::ops::{Form, Op};
+use broadcheck::program::{Input, TensorValue};
+use broadcheck::tensor::DType;
+use burn_tensor::Gradients;
+
+use tensor::Tensor;
+
+/// Burn, whose tensors have rank and kind in their type.
+#[derive(Default)]
+pub struct Burn {
+    /// What the last `backward` of the program gave.
+    gradients: Option<Gradients>,
+}
+
+impl Library for Burn {
+    type Tensor = Tensor;
+
+    const OPERATIONS: &'static [Operation<Burn>] = operations::OPERATIONS;
+
+    fn describe(&self) -> Hello {
+        let complex = "Burn has no complex dtype";
+        let mut lacks = vec![Lack::dtype(DType::Complex64, complex), Lack::dtype(DType::Complex128, complex)];
+        lacks.extend(operations::ARGUMENTS.iter().map(|&(op, name, why)| Lack::argument(op, name, why)));
+        Hello {
+            name: "burn".to_owned(),
+            version: locked(include_str!("../Cargo.lock"), "burn-tensor"),
+            build: "Flex".to_owned(),
+            ops: Vec::new(),
+            dtypes: tensor::DTYPES.iter().map(|(dtype, _)| *dtype).collect(),
+            capabilities: vec![Capability::Autograd],
+            lacks,
+            unsupported: operations::UNSUPPORTED.iter().map(|&text| text.to_owned()).collect(),
+        }
+    }
+
+    fn lacks(&self, _form: Form) -> &'static str {
+        "Burn's tensors are immutable"
+    }
+
+    fn make(&mut self, input: &Input) -> Result<Tensor, Refusal> {
+        Tensor::make(input)
+    }
+
+    fn read(&mut self, tensor: &Tensor) -> Result<TensorValue, Refusal> {
+        tensor.read()
+    }
+
+    fn classify(&self, op: Op, message: &str) -> Option<Class> {
+        class(operations::CLASSES, op, message)
+    }
+
+    fn begin(&mut self) {
+        self.gradients = None;
+    }
+}
+
+fn main() -> std::io::Result<()> {
+    serve_process(&mut Burn::default())
+}
