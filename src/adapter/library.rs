@@ -50,12 +50,12 @@ pub struct Operation<L: Library> {
     pub forms: &'static [Form],
     /// Calls the function. A panic is the library's refusal, so that an adapter's own mistakes have to be
     /// [`Refusal::Failed`].
-    pub call: fn(&mut L, &Call<'_, L::Tensor>) -> Answer<L::Tensor>,
+    pub call: Function<L>,
 }
 
 impl<L: Library> Operation<L> {
     /// One that gives a new tensor.
-    pub const fn functional(op: Op, call: fn(&mut L, &Call<'_, L::Tensor>) -> Answer<L::Tensor>) -> Operation<L> {
+    pub const fn functional(op: Op, call: Function<L>) -> Operation<L> {
         Operation { op, forms: &[Form::Functional], call }
     }
 }
@@ -73,6 +73,9 @@ macro_rules! operation {
         })
     }};
 }
+
+/// How a function of a library is called.
+pub type Function<L> = fn(&mut L, &Call<'_, <L as Library>::Tensor>) -> Answer<<L as Library>::Tensor>;
 
 /// What comes of a call.
 pub type Answer<T> = Result<Returned<T>, Refusal>;

@@ -401,7 +401,11 @@ fn naturals(numbers: &[i64]) -> Result<Vec<usize>, Refusal> {
 fn indices(tensor: &Tensor) -> Result<Vec<usize>, Refusal> {
     with_element!(integer tensor.dtype, A => {
         let indices = fixed::<A, Ix1>(tensor)?;
-        indices.iter().map(|&index| natural(index as i64)).collect()
+        let position = |index: &A| match index.to_scalar() {
+            Scalar::Int(index) => natural(index),
+            _ => Err(unsupported(ELEMENT)),
+        };
+        indices.iter().map(position).collect()
     })
 }
 
