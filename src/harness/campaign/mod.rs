@@ -38,8 +38,8 @@ use tally::Positions;
 
 pub use pursue::FOLDER as FINDINGS;
 
-/// How many cases are made and run together, mostly.
-const BATCH: u64 = 64;
+/// How many cases are made and run together, mostly. Between two batches the adapter waits for a moment.
+const BATCH: u64 = 256;
 
 /// How many batches a worker has in store, so that making and running cases overlap.
 const STORED: usize = 2;
