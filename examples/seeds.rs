@@ -7,6 +7,7 @@
 //! Writes a folder for each target, and `TARGET.dict` where there is one, to FOLDER, which is `fuzz/corpus` unless it is
 //! named. A seed is named after its case, so that running it again changes nothing; what a fuzzer has found stays.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -123,7 +124,7 @@ fn messages(
         if seeds.contains_key(&name) {
             continue;
         }
-        let message = serde_json::to_value(Request::Run { seq: 1, program: case.program.clone() })?;
+        let message = serde_json::to_value(Request::Run { seq: 1, program: Cow::Borrowed(&case.program) })?;
         json_words(&message, words);
         json_words(&serde_json::to_value(Response::Ran { seq: 1, reply: Reference.run(&case.program) })?, words);
         seeds.insert(name.clone(), [&[LINES], message.to_string().as_bytes()].concat());

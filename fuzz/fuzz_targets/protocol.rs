@@ -2,6 +2,8 @@
 
 #![no_main]
 
+use std::borrow::Cow;
+
 use broadcheck::adapter::protocol::{Request, Response};
 use broadcheck::adapter::{Hello, Implementation, serve};
 use broadcheck::generate::{self, Options};

@@ -7,6 +7,7 @@ mod canned;
 mod sets;
 mod soak;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
@@ -288,7 +289,7 @@ impl Speeds {
 fn lines(programs: &[Program]) -> Vec<u8> {
     let mut lines = Vec::new();
     for (seq, program) in (0..).zip(programs) {
-        let request = Request::Run { seq, program: std::borrow::Cow::Borrowed(program) };
+        let request = Request::Run { seq, program: Cow::Borrowed(program) };
         serde_json::to_writer(&mut lines, &request).expect("requests have only text for keys");
         lines.push(b'\n');
     }

@@ -64,7 +64,6 @@ pub fn soak(setup: &Setup, book: Book, mut tell: impl FnMut(&Point)) -> Result<S
             points.push(point);
         }
     })?;
-    points.push(look(&book, begun.elapsed()));
     match book.tally().complete() {
         Some(true) => Ok(Soak { implementation, machine, jobs: setup.jobs, points }),
         _ => Err(format!("the campaign ended before it was complete: {why}")),
