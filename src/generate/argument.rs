@@ -9,7 +9,8 @@ use crate::ops::{Form, Op, Param, ParamKind, REDUCTIONS, Signature};
 use crate::program::{Arg, ShapeArg, ValueRef};
 use crate::tensor::{DType, Scalar, Shape};
 
-use super::draft::{Draft, Known};
+use super::draft::Draft;
+use super::known::Known;
 use super::shape::{Palette, drop_leading, make_ones};
 use super::{MAX_RANK, chance, text, value};
 

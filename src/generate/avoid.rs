@@ -8,7 +8,8 @@ use crate::program::{Arg, Outcome, Step, TensorValue, Value};
 use crate::tensor::element::Element;
 use crate::tensor::{Category, DType, IndexItem, Layout, Scalar, Shape};
 
-use super::draft::{Draft, Known};
+use super::draft::Draft;
+use super::known::Known;
 use super::value::Tameness;
 
 mod elements;

@@ -7,11 +7,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use arbitrary::{Result, Unstructured};
 
 use crate::ops::{Compare, Form, Op, Param, ParamKind, Signature};
-use crate::program::{Arg, Input, Outcome, Program, Reply, Step, StepOutcome, StorageRef, TensorValue, ValueRef};
+use crate::program::{Arg, Input, Outcome, Program, Reply, Step, StepOutcome, TensorValue, ValueRef};
 use crate::reference::Session;
-use crate::tensor::{Category, DType, Layout, Scalar, Shape};
+use crate::tensor::{Category, DType, Scalar, Shape};
 
 use super::avoid::sums;
+use super::known::Known;
 use super::shape::{self, Palette};
 use super::value::{self, Tameness};
 use super::{MAX_ELEMENTS, MAX_INPUTS, MAX_LARGE_ELEMENTS, MAX_LARGE_TERMS, MAX_STEPS, Options, avoid, chance, seed};
@@ -47,46 +48,6 @@ pub(super) struct Draft<'a> {
     pub elements: usize,
     /// The operation that the inputs are made for, if they are for one.
     pub theme: Option<Op>,
-}
-
-/// A tensor that a step can use, as it is after the last step.
-#[derive(Clone, Debug)]
-pub(super) struct Known {
-    pub at: ValueRef,
-    pub tensor: TensorValue,
-    pub tameness: Tameness,
-    /// Whether two right implementations may differ in it: in elements, or in how they lie in memory.
-    pub tolerated: bool,
-    /// Whether its elements are compared within units in the last place.
-    pub inexact: bool,
-    /// Whether gradients flow through it.
-    pub grad: bool,
-}
-
-impl Known {
-    /// Where it lies. An input lies at the start of a storage of its own.
-    pub fn place(&self) -> StorageRef {
-        self.tensor.storage.unwrap_or(StorageRef { id: self.at.value, offset: 0 })
-    }
-
-    /// How it lies. An input is contiguous.
-    pub fn layout(&self) -> Layout {
-        let row_major = Layout::contiguous(self.tensor.shape.clone());
-        let strides = self.tensor.strides.clone().unwrap_or(row_major.strides);
-        Layout { shape: row_major.shape, strides, offset: self.place().offset }
-    }
-
-    /// Replaces the elements at some places of its storage.
-    fn overwrite(&mut self, fresh: &HashMap<usize, Scalar>) {
-        if self.tensor.shape.numel() > MAX_LARGE_ELEMENTS {
-            return;
-        }
-        let places = self.layout();
-        let old = self.tensor.scalars().into_iter();
-        let new = places.positions().zip(old).map(|(place, old)| fresh.get(&place).copied().unwrap_or(old));
-        self.tensor.data = value::bytes(self.tensor.dtype, &self.tensor.shape, new);
-        self.tameness = Tameness::of(&self.tensor);
-    }
 }
 
 /// What came of a proposal.

@@ -13,6 +13,7 @@ mod argument;
 mod avoid;
 mod draft;
 mod focus;
+mod known;
 mod seed;
 mod shape;
 pub mod shrink;

@@ -307,7 +307,10 @@ mod tests {
             std::fs::write(root.path().join(folder).join(FINDING), text).unwrap();
         }
         assert_eq!(folders_of("libtorch", root.path()), Ok(["one".to_owned()].into()));
+        // Snippets of other libraries stand beside them.
         std::fs::create_dir(root.path().join("three")).unwrap();
+        assert_eq!(folders_of("libtorch", root.path()), Ok(["one".to_owned()].into()));
+        std::fs::write(root.path().join("three").join(FINDING), "{}").unwrap();
         assert!(folders_of("libtorch", root.path()).unwrap_err().contains("three"));
     }
 
