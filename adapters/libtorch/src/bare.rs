@@ -36,7 +36,7 @@ pub fn tch(input: impl BufRead) -> io::Result<f64> {
     Libtorch::new();
     let begun = Instant::now();
     for pair in &programs {
-        std::hint::black_box(pair.run().map_err(|error| io::Error::other(error.to_string()))?);
+        let _ = std::hint::black_box(pair.run().map_err(|error| io::Error::other(error.to_string()))?);
     }
     Ok(begun.elapsed().as_secs_f64())
 }
