@@ -1,6 +1,6 @@
 //! Serves the adapter protocol for libtorch: `adapters/README.md`.
 
-use std::io::{self, BufRead, Write};
+use std::io::{self, Write};
 use std::num::NonZero;
 use std::process::ExitCode;
 
@@ -72,6 +72,6 @@ fn run(args: &[String]) -> Result<(), Box<dyn std::error::Error>> {
 use broadcheck_libtorch::tch;
 
 #[cfg(not(feature = "tch"))]
-fn tch(_: impl BufRead) -> io::Result<f64> {
+fn tch(_: impl io::BufRead) -> io::Result<f64> {
     Err(io::Error::other("--tch: this adapter was built without tch"))
 }
