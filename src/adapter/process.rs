@@ -189,7 +189,9 @@ impl Process {
             encode(&Request::Run { seq, program: Cow::Borrowed(program) }, &mut lines);
             flight.push(lines.len() - before);
         }
-        self.running().send(lines);
+        if !lines.is_empty() {
+            self.running().send(lines);
+        }
     }
 
     fn receive(&mut self, seq: u64, program: &Program) -> Answer {

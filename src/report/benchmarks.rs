@@ -4,6 +4,7 @@ use plotters::prelude::*;
 use serde::Serialize;
 use serde_json::json;
 
+use super::plot::{self, INK};
 use super::{template, thousands};
 use crate::harness::speed::{Measured, Point, Soak, Speeds, Way, median};
 
@@ -17,9 +18,6 @@ const WAYS: [(Way, &str, RGBColor); 7] = [
     (Way::Campaign, "campaign", RGBColor(207, 72, 60)),
     (Way::CampaignOfTwo, "campaign, 2 workers", RGBColor(120, 40, 60)),
 ];
-
-/// For text and lines, on white and on black.
-const INK: RGBColor = RGBColor(125, 130, 138);
 
 /// What is to be reached.
 #[derive(Debug, Serialize)]
@@ -35,7 +33,7 @@ struct Target {
 /// # Errors
 /// When the picture cannot be drawn.
 pub fn files(measured: &Measured, soak: Option<&Soak>) -> Result<Vec<(&'static str, String)>, String> {
-    let plot = plot(measured).map_err(|error| format!("the plot of benchmarks: {error}"))?;
+    let plot = drawn(measured).map_err(|error| format!("the plot of benchmarks: {error}"))?;
     Ok(vec![("benchmarks.md", render(measured, soak)), ("benchmarks.svg", plot)])
 }
 
@@ -165,7 +163,7 @@ fn seconds_text(seconds: &[f64]) -> String {
 }
 
 /// Programs a second of every set in every way.
-fn plot(measured: &Measured) -> Result<String, Box<dyn std::error::Error>> {
+fn drawn(measured: &Measured) -> Result<String, Box<dyn std::error::Error>> {
     let rates = || measured.sets.iter().flat_map(|set| WAYS.iter().filter_map(|(way, ..)| set.rate(*way)));
     let most = rates().fold(10.0, f64::max) * 1.6;
     let least = rates().fold(most, f64::min) / 1.6;
@@ -210,10 +208,7 @@ fn plot(measured: &Measured) -> Result<String, Box<dyn std::error::Error>> {
     root.present()?;
     drop(chart);
     drop(root);
-    if !svg.ends_with('\n') {
-        svg.push('\n');
-    }
-    Ok(svg)
+    Ok(plot::ended(svg))
 }
 
 #[cfg(test)]

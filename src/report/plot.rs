@@ -24,7 +24,7 @@ const PARTS: &[(&str, RGBColor, &[Kind])] = &[
 ];
 
 /// For text and lines, on white and on black.
-const INK: RGBColor = RGBColor(125, 130, 138);
+pub(super) const INK: RGBColor = RGBColor(125, 130, 138);
 
 /// The picture.
 ///
@@ -33,10 +33,15 @@ const INK: RGBColor = RGBColor(125, 130, 138);
 pub fn render(history: &History) -> Result<String, String> {
     let mut svg = String::new();
     draw(history, &mut svg).map_err(|error| format!("the plot of changes: {error}"))?;
+    Ok(ended(svg))
+}
+
+/// The picture as a file of text ends.
+pub(super) fn ended(mut svg: String) -> String {
     if !svg.ends_with('\n') {
         svg.push('\n');
     }
-    Ok(svg)
+    svg
 }
 
 fn draw(history: &History, svg: &mut String) -> Result<(), Box<dyn std::error::Error>> {
