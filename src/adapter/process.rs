@@ -15,7 +15,7 @@ use crate::program::{Program, Reply};
 
 /// Programs that may be in flight: enough to hide the latency of the pipe, few enough to be run again one by one when
 /// the adapter breaks under them.
-const WINDOW: usize = 32;
+const WINDOW: usize = 64;
 
 /// Bytes of requests that may be in flight, so that large tensors don't pile up in memory. One program is always sent.
 const WINDOW_BYTES: usize = 16 << 20;
@@ -84,7 +84,18 @@ impl Process {
     /// program that is left gets a fault too: there are always as many results as programs.
     ///
     /// The programs must be such that [`unsupported_by`](super::unsupported_by) has nothing to say of them.
-    pub fn run_each(&mut self, programs: &[Program], mut each: impl FnMut(usize, Result<Reply, Fault>)) {
+    pub fn run_each(&mut self, programs: &[Program], each: impl FnMut(usize, Result<Reply, Fault>)) {
+        self.run_each_while(programs, &mut || false, each);
+    }
+
+    /// The same, with something else to do while the adapter is busy: `meanwhile` does a small piece of it, and says
+    /// whether it did.
+    pub fn run_each_while(
+        &mut self,
+        programs: &[Program],
+        meanwhile: &mut dyn FnMut() -> bool,
+        mut each: impl FnMut(usize, Result<Reply, Fault>),
+    ) {
         let base = self.seq;
         self.seq += programs.len() as u64;
         let mut flight = Flight::default();
@@ -114,7 +125,7 @@ impl Process {
             if unsent < programs.len() && flight.len() <= window / 2 {
                 self.send(base + unsent as u64, &programs[unsent..], &mut flight, window);
             }
-            match self.receive(base + next as u64, &programs[next]) {
+            match self.receive(base + next as u64, &programs[next], meanwhile) {
                 Answer::Settled(result) => {
                     flight.pop();
                     match &mut doubt {
@@ -194,8 +205,13 @@ impl Process {
         }
     }
 
-    fn receive(&mut self, seq: u64, program: &Program) -> Answer {
-        let Some(event) = self.running().receive(self.limits.program) else {
+    fn receive(&mut self, seq: u64, program: &Program, meanwhile: &mut dyn FnMut() -> bool) -> Answer {
+        let child = self.running();
+        let mut event = child.poll();
+        while event.is_none() && meanwhile() {
+            event = child.poll();
+        }
+        let Some(event) = event.or_else(|| child.receive(self.limits.program)) else {
             return Answer::Broken(self.give_up(None));
         };
         let Event::Line(line) = event else {

@@ -16,7 +16,7 @@ const BUFFER: usize = 64 * 1024;
 
 /// How long an answer may wait for others, so that they are written together. Programs that take longer are answered
 /// one by one.
-const PATIENCE: Duration = Duration::from_millis(1);
+const PATIENCE: Duration = Duration::from_millis(2);
 
 /// Answers requests until the input ends. A panic of the implementation becomes a failed step, not the end. Answers to
 /// requests that came together are written together.

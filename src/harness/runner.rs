@@ -55,14 +55,25 @@ impl Runner {
     }
 
     /// Runs programs one after the other; `each` is told of every result before the next is waited for.
-    pub fn run_each(&mut self, programs: &[Program], mut each: impl FnMut(usize, Result<Reply, Fault>)) {
+    pub fn run_each(&mut self, programs: &[Program], each: impl FnMut(usize, Result<Reply, Fault>)) {
+        self.run_each_while(programs, &mut || false, each);
+    }
+
+    /// The same, with something else to do while another process is busy: `meanwhile` does a small piece of it, and says
+    /// whether it did.
+    pub fn run_each_while(
+        &mut self,
+        programs: &[Program],
+        meanwhile: &mut dyn FnMut() -> bool,
+        mut each: impl FnMut(usize, Result<Reply, Fault>),
+    ) {
         match self {
             Runner::Reference => {
                 for (at, program) in programs.iter().enumerate() {
                     each(at, Ok(Reference.run(program)));
                 }
             }
-            Runner::Adapter(process) => process.run_each(programs, each),
+            Runner::Adapter(process) => process.run_each_while(programs, meanwhile, each),
         }
     }
 }

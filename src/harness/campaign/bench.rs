@@ -43,7 +43,7 @@ impl<'a> Bench<'a> {
     }
 
     /// Runs cases, lets the oracles judge, hands over each finding as soon as it is made, and counts. `found` says whether
-    /// the finding is a new one.
+    /// the finding is a new one; `meanwhile` does a piece of other work, if there is any.
     ///
     /// # Errors
     /// When an implementation cannot be started any more. The cases are not done then.
@@ -51,9 +51,10 @@ impl<'a> Bench<'a> {
         &mut self,
         cases: Vec<Made>,
         oracles: &[Oracle],
+        meanwhile: &mut dyn FnMut() -> bool,
         mut found: impl FnMut(u64, Finding) -> bool,
     ) -> Result<Counts, String> {
-        self.judge_with(cases, oracles, definition::variants, |case, finding| {
+        self.judge_with(cases, oracles, definition::variants, meanwhile, |case, finding| {
             found(case, finding);
         })
     }
@@ -67,12 +68,13 @@ impl<'a> Bench<'a> {
         &mut self,
         cases: Vec<Made>,
         world: &World,
+        meanwhile: &mut dyn FnMut() -> bool,
         mut found: impl FnMut(u64, Finding) -> bool,
     ) -> Result<Counts, String> {
         let restarts = self.restarts();
         let mut counts = Counts { cases: cases.len() as u64, ..Counts::default() };
         let mut amiss = Vec::new();
-        self.each(&cases, |made, reply, finding| match (reply, finding) {
+        self.each(&cases, meanwhile, |made, reply, finding| match (reply, finding) {
             // Something else broke the implementation while it was at it.
             (None, Some(finding)) if !finding.is_confirmed() => drop(found(made.case, finding)),
             (Some(reply), None) if is_answered(made, reply) => {
@@ -84,7 +86,7 @@ impl<'a> Bench<'a> {
         for (case, whole) in amiss {
             let alone: Vec<Made> = world.programs(case).into_iter().map(|program| Made::of(case, program)).collect();
             let mut anything = false;
-            self.each(&alone, |made, reply, finding| {
+            self.each(&alone, meanwhile, |made, reply, finding| {
                 let stray = finding.as_ref().is_some_and(|finding| !finding.is_confirmed());
                 anything |= finding.is_some() && !stray;
                 let new = finding.map(|finding| found(case, finding));
@@ -106,11 +108,12 @@ impl<'a> Bench<'a> {
     fn each(
         &mut self,
         cases: &[Made],
+        meanwhile: &mut dyn FnMut() -> bool,
         mut each: impl FnMut(&Made, Option<&Reply>, Option<Finding>),
     ) -> Result<(), String> {
         let programs: Vec<Program> = cases.iter().map(|made| made.program.clone()).collect();
         let (reference, hello) = (&self.reference, self.subject.hello);
-        self.subject.run(&programs, |at, came| {
+        self.subject.run(&programs, meanwhile, |at, came| {
             let made = &cases[at];
             match came {
                 Came::Fault(fault) => {
@@ -130,6 +133,7 @@ impl<'a> Bench<'a> {
         cases: Vec<Made>,
         oracles: &[Oracle],
         variants: fn(&Program, &Reply) -> Vec<Variant>,
+        meanwhile: &mut dyn FnMut() -> bool,
         mut found: impl FnMut(u64, Finding),
     ) -> Result<Counts, String> {
         let restarts = self.restarts();
@@ -154,7 +158,7 @@ impl<'a> Bench<'a> {
         let first = oracles.first().copied().unwrap_or(Oracle::Reference);
         let with_reference = oracles.contains(&Oracle::Reference);
         let (reference, hello) = (&self.reference, self.subject.hello);
-        self.subject.run(&programs, |at, came| {
+        self.subject.run(&programs, meanwhile, |at, came| {
             let program = &programs[at];
             let reply = match came {
                 Came::Fault(fault) => return found(numbers[at], Finding::of_fault(first, program, fault)),
@@ -171,10 +175,10 @@ impl<'a> Bench<'a> {
         let mut ran = |at: usize| replies[at].take().map(|reply| (numbers[at], &programs[at], reply));
         let ran: Vec<(u64, &Program, Reply)> = (0..programs.len()).filter_map(&mut ran).collect();
         if oracles.contains(&Oracle::Definition) {
-            self.definition(&ran, variants, &mut found)?;
+            self.definition(&ran, variants, meanwhile, &mut found)?;
         }
         if oracles.contains(&Oracle::Release) {
-            self.release(&ran, &mut found)?;
+            self.release(&ran, meanwhile, &mut found)?;
         }
         counts.restarts = self.restarts() - restarts;
         Ok(counts)
@@ -186,7 +190,7 @@ impl<'a> Bench<'a> {
     /// When an implementation cannot be started any more.
     pub fn findings(&mut self, program: &Program, oracles: &[Oracle]) -> Result<Vec<Finding>, String> {
         let mut findings = Vec::new();
-        self.judge_with(vec![Made::of(0, program.clone())], oracles, definition::all, |_, finding| {
+        self.judge_with(vec![Made::of(0, program.clone())], oracles, definition::all, &mut || false, |_, finding| {
             findings.push(finding)
         })?;
         Ok(findings)
@@ -240,6 +244,7 @@ impl<'a> Bench<'a> {
         &mut self,
         ran: &[(u64, &Program, Reply)],
         variants: fn(&Program, &Reply) -> Vec<Variant>,
+        meanwhile: &mut dyn FnMut() -> bool,
         found: &mut impl FnMut(u64, Finding),
     ) -> Result<(), String> {
         let of_one = |(at, (_, program, reply)): (usize, &(u64, &Program, Reply))| {
@@ -249,7 +254,7 @@ impl<'a> Bench<'a> {
         let asked = asked.filter(|(_, variant)| unsupported_by(self.subject.hello, &variant.program).is_none());
         let asked: Vec<(usize, Variant)> = asked.collect();
         let programs: Vec<Program> = asked.iter().map(|(_, variant)| variant.program.clone()).collect();
-        self.subject.run(&programs, |number, came| {
+        self.subject.run(&programs, meanwhile, |number, came| {
             let (at, variant) = &asked[number];
             let (case, program, reply) = &ran[*at];
             let finding = match came {
@@ -266,11 +271,16 @@ impl<'a> Bench<'a> {
     }
 
     /// Runs the same programs on what the implementation is compared with.
-    fn release(&mut self, ran: &[(u64, &Program, Reply)], found: &mut impl FnMut(u64, Finding)) -> Result<(), String> {
+    fn release(
+        &mut self,
+        ran: &[(u64, &Program, Reply)],
+        meanwhile: &mut dyn FnMut() -> bool,
+        found: &mut impl FnMut(u64, Finding),
+    ) -> Result<(), String> {
         let Some(against) = &mut self.against else { return Ok(()) };
         let programs: Vec<Program> = ran.iter().map(|(_, program, _)| (*program).clone()).collect();
         let (hello, other) = (self.subject.hello, against.hello);
-        against.run(&programs, |at, came| {
+        against.run(&programs, meanwhile, |at, came| {
             let (case, program, reply) = &ran[at];
             let finding = match came {
                 Came::Fault(fault) => Some(Finding::of_fault(Oracle::Release, program, fault)),
@@ -407,9 +417,14 @@ impl<'a> Tested<'a> {
     }
 
     /// Runs programs and tells of each what came of it, in no fixed order.
-    fn run(&mut self, programs: &[Program], mut each: impl FnMut(usize, Came)) -> Result<(), String> {
+    fn run(
+        &mut self,
+        programs: &[Program],
+        meanwhile: &mut dyn FnMut() -> bool,
+        mut each: impl FnMut(usize, Came),
+    ) -> Result<(), String> {
         let mut again = Vec::new();
-        self.runner.run_each(programs, |at, result| match result {
+        self.runner.run_each_while(programs, meanwhile, |at, result| match result {
             Ok(reply) => each(at, Came::Reply(reply)),
             Err(fault) if !fault.kind.was_run() => again.push((at, None)),
             Err(fault) if times_needed(&fault) == 1 => each(at, Came::Fault(fault)),
@@ -455,7 +470,7 @@ impl<'a> Tested<'a> {
     /// What came of a program, if anything.
     fn answer(&mut self, program: &Program) -> Result<Option<Reply>, String> {
         let mut answer = None;
-        self.run(std::slice::from_ref(program), |_, came| {
+        self.run(slice::from_ref(program), &mut || false, |_, came| {
             if let Came::Reply(reply) = came {
                 answer = Some(reply);
             }

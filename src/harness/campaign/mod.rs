@@ -1,9 +1,9 @@
 //! A campaign: generated programs on an implementation until time, cases or patience run out, judged by the oracles.
 //!
-//! A worker is an adapter process, a thread that makes cases and asks the reference, and one that runs and judges them.
-//! All share a [`Book`], in which a finding stands before the next result is looked at. A kill at any moment loses
-//! nothing that was found; the same seed makes the same cases whatever the number of workers; and the shards of a
-//! campaign together are the whole.
+//! A worker is an adapter process, and a thread that makes cases and asks the reference while the adapter is busy, and
+//! judges what it answers: no thread waits for another. All share a [`Book`], in which a finding stands before the next
+//! result is looked at. A kill at any moment loses nothing that was found; the same seed makes the same cases whatever
+//! the number of workers; and the shards of a campaign together are the whole.
 //!
 //! The cases can also be those of a small [world](crate::generate::world), all of them, and nothing else changes.
 
@@ -16,7 +16,7 @@ pub mod summary;
 pub mod tally;
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel, sync_channel};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -38,11 +38,14 @@ use tally::Positions;
 
 pub use pursue::FOLDER as FINDINGS;
 
-/// How many cases are made and run together, mostly. Between two batches the adapter waits for a moment.
-const BATCH: u64 = 256;
+/// How many cases are made and run together at most. Between two batches the adapter waits for a moment.
+const BATCH: u64 = 1024;
 
-/// How many batches a worker has in store, so that making and running cases overlap.
-const STORED: usize = 2;
+/// How many are at first.
+const FIRST_BATCH: u64 = 32;
+
+/// How long a batch should take: not so long that the end of a campaign waits for it.
+const MOMENT: Duration = Duration::from_millis(100);
 
 /// How many programs tell one generator from another.
 const SAMPLE: u64 = 64;
@@ -64,7 +67,7 @@ pub struct Setup {
     pub world: Option<World>,
     /// The programs of the cases, if they were written down.
     pub programs: Option<Arc<[Program]>>,
-    /// How many cases are made and run together.
+    /// How many cases are made and run together at most.
     pub batch: u64,
     /// Who judges.
     pub oracles: Vec<Oracle>,
@@ -123,7 +126,7 @@ pub fn run(setup: &Setup, book: Book, mut tell: impl FnMut(&Book)) -> Result<(Bo
         pursue::pending(shared.book().tally()).into_iter().for_each(|finding| send(&pursued, finding));
         for _ in 0..setup.jobs {
             let (shared, ticks, pursued) = (&shared, ticks.clone(), pursued.clone());
-            scope.spawn(move || shared.note(shared.work(scope, &ticks, &pursued)));
+            scope.spawn(move || shared.note(shared.work(&ticks, &pursued)));
         }
         drop(pursued);
         let shared = &shared;
@@ -186,42 +189,30 @@ impl Shared<'_> {
         self.setup.stop.load(Ordering::Relaxed) || lock(&self.failure).is_some()
     }
 
-    /// The next positions to be done.
-    fn take(&self) -> Option<(u64, u64)> {
+    /// The next positions to be done, so many at most.
+    fn take(&self, count: u64) -> Option<(u64, u64)> {
         let setup = self.setup;
         if self.is_over() || setup.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             return None;
         }
         let limit = setup.cases.map_or(u64::MAX / setup.shard.of, |cases| setup.shard.share(cases));
         let mut queue = lock(&self.queue);
-        let taken = queue.done.next_gap(queue.next, setup.batch, limit)?;
+        let taken = queue.done.next_gap(queue.next, count, limit)?;
         queue.next = taken.1;
         Some(taken)
     }
 
     /// The work of one worker.
-    fn work<'scope>(
-        &'scope self,
-        scope: &'scope thread::Scope<'scope, '_>,
-        ticks: &Sender<()>,
-        pursued: &Sender<(Signature, Program)>,
-    ) -> Result<(), String> {
+    fn work(&self, ticks: &Sender<()>, pursued: &Sender<(Signature, Program)>) -> Result<(), String> {
         let setup = self.setup;
-        let (store, batches) = sync_channel(STORED);
-        // It ends when there is nothing more to take, or nobody who takes what it makes.
-        scope.spawn(move || {
-            while let Some((start, end)) = self.take() {
-                let make = |position| setup.make(setup.shard.case(position));
-                if store.send((start, end, (start..end).map(make).collect::<Vec<_>>())).is_err() {
-                    return;
-                }
-            }
-        });
         let mut bench = Bench::new(setup)?;
-        for (start, end, batch) in batches {
+        let mut stock = Stock { shared: self, batch: setup.batch.min(FIRST_BATCH), taken: None, made: Vec::new() };
+        while let Some(((start, end), batch)) = stock.take() {
             if self.is_over() {
                 return Ok(());
             }
+            let begun = Instant::now();
+            let meanwhile = &mut || stock.make_one();
             let mut unwritten = None;
             let found = |case, finding: Finding| {
                 let known = (setup.known)(&finding);
@@ -234,14 +225,47 @@ impl Shared<'_> {
                 new
             };
             let counts = match &setup.world {
-                Some(world) => bench.judge_calls(batch, world, found)?,
-                None => bench.judge(batch, &setup.oracles, found)?,
+                Some(world) => bench.judge_calls(batch, world, meanwhile, found)?,
+                None => bench.judge(batch, &setup.oracles, meanwhile, found)?,
             };
             let done = unwritten.map_or(Ok(()), Err).and_then(|()| self.book().done(start, end, &counts));
             done.map_err(|error| unwritable(&error))?;
             send(ticks, ());
+            stock.batch = match begun.elapsed() {
+                long if long > 2 * MOMENT => (stock.batch / 2).max(1),
+                short if short < MOMENT / 2 => (stock.batch * 2).min(setup.batch),
+                _ => stock.batch,
+            };
         }
         Ok(())
+    }
+}
+
+/// What a worker makes while it waits for its adapter: the cases of the batch after the one that is run.
+struct Stock<'a> {
+    shared: &'a Shared<'a>,
+    /// How many cases the next batch has at most.
+    batch: u64,
+    /// Their positions.
+    taken: Option<(u64, u64)>,
+    made: Vec<Made>,
+}
+
+impl Stock<'_> {
+    /// Makes one more case, unless the batch is whole or nothing is left to be done.
+    fn make_one(&mut self) -> bool {
+        self.taken = self.taken.or_else(|| self.shared.take(self.batch));
+        let next = self.taken.map(|(start, end)| (start + self.made.len() as u64, end));
+        let Some((position, _)) = next.filter(|(position, end)| position < end) else { return false };
+        let setup = self.shared.setup;
+        self.made.push(setup.make(setup.shard.case(position)));
+        true
+    }
+
+    /// The next batch, whole.
+    fn take(&mut self) -> Option<((u64, u64), Vec<Made>)> {
+        while self.make_one() {}
+        Some((self.taken.take()?, std::mem::take(&mut self.made)))
     }
 }
 
