@@ -2,7 +2,7 @@
 //!
 //! It knows the protocol and nothing of expectations: whether a well-formed reply is right is for others to say.
 
-use std::borrow::Cow;
+use std::borrow::{Borrow, Cow};
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -84,7 +84,7 @@ impl Process {
     /// program that is left gets a fault too: there are always as many results as programs.
     ///
     /// The programs must be such that [`unsupported_by`](super::unsupported_by) has nothing to say of them.
-    pub fn run_each(&mut self, programs: &[Program], each: impl FnMut(usize, Result<Reply, Fault>)) {
+    pub fn run_each(&mut self, programs: &[impl Borrow<Program>], each: impl FnMut(usize, Result<Reply, Fault>)) {
         self.run_each_while(programs, &mut || false, each);
     }
 
@@ -92,7 +92,7 @@ impl Process {
     /// whether it did.
     pub fn run_each_while(
         &mut self,
-        programs: &[Program],
+        programs: &[impl Borrow<Program>],
         meanwhile: &mut dyn FnMut() -> bool,
         mut each: impl FnMut(usize, Result<Reply, Fault>),
     ) {
@@ -125,7 +125,7 @@ impl Process {
             if unsent < programs.len() && flight.len() <= window / 2 {
                 self.send(base + unsent as u64, &programs[unsent..], &mut flight, window);
             }
-            match self.receive(base + next as u64, &programs[next], meanwhile) {
+            match self.receive(base + next as u64, programs[next].borrow(), meanwhile) {
                 Answer::Settled(result) => {
                     flight.pop();
                     match &mut doubt {
@@ -190,14 +190,14 @@ enum Answer {
 
 impl Process {
     /// Sends programs, numbered from `seq` on, in one piece, as long as there is room for them in flight.
-    fn send(&self, seq: u64, programs: &[Program], flight: &mut Flight, window: usize) {
+    fn send(&self, seq: u64, programs: &[impl Borrow<Program>], flight: &mut Flight, window: usize) {
         let mut lines = Vec::new();
         for (seq, program) in (seq..).zip(programs) {
             if !flight.has_room(window) {
                 break;
             }
             let before = lines.len();
-            encode(&Request::Run { seq, program: Cow::Borrowed(program) }, &mut lines);
+            encode(&Request::Run { seq, program: Cow::Borrowed(program.borrow()) }, &mut lines);
             flight.push(lines.len() - before);
         }
         if !lines.is_empty() {

@@ -1,5 +1,7 @@
 //! An implementation to be checked: in this process, or an adapter behind a pipe.
 
+use std::borrow::Borrow;
+
 use crate::adapter::{CommandLine, Fault, Hello, Implementation, Limits, Process, StartError};
 use crate::program::{Program, Reply};
 use crate::reference::Reference;
@@ -55,7 +57,7 @@ impl Runner {
     }
 
     /// Runs programs one after the other; `each` is told of every result before the next is waited for.
-    pub fn run_each(&mut self, programs: &[Program], each: impl FnMut(usize, Result<Reply, Fault>)) {
+    pub fn run_each(&mut self, programs: &[impl Borrow<Program>], each: impl FnMut(usize, Result<Reply, Fault>)) {
         self.run_each_while(programs, &mut || false, each);
     }
 
@@ -63,14 +65,14 @@ impl Runner {
     /// whether it did.
     pub fn run_each_while(
         &mut self,
-        programs: &[Program],
+        programs: &[impl Borrow<Program>],
         meanwhile: &mut dyn FnMut() -> bool,
         mut each: impl FnMut(usize, Result<Reply, Fault>),
     ) {
         match self {
             Runner::Reference => {
                 for (at, program) in programs.iter().enumerate() {
-                    each(at, Ok(Reference.run(program)));
+                    each(at, Ok(Reference.run(program.borrow())));
                 }
             }
             Runner::Adapter(process) => process.run_each_while(programs, meanwhile, each),

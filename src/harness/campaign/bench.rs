@@ -2,6 +2,7 @@
 //!
 //! A program that breaks the implementation is a finding, and never the end of the bench.
 
+use std::borrow::Borrow;
 use std::slice;
 
 use super::Setup;
@@ -111,7 +112,7 @@ impl<'a> Bench<'a> {
         meanwhile: &mut dyn FnMut() -> bool,
         mut each: impl FnMut(&Made, Option<&Reply>, Option<Finding>),
     ) -> Result<(), String> {
-        let programs: Vec<Program> = cases.iter().map(|made| made.program.clone()).collect();
+        let programs: Vec<&Program> = cases.iter().map(|made| &made.program).collect();
         let (reference, hello) = (&self.reference, self.subject.hello);
         self.subject.run(&programs, meanwhile, |at, came| {
             let made = &cases[at];
@@ -143,8 +144,6 @@ impl<'a> Bench<'a> {
         for step in beyond.iter().flat_map(|made| &made.program.steps) {
             counts.operations.entry(step.op).or_default().unsupported += 1;
         }
-        // Replies that more than the reference asks for.
-        let kept = oracles.iter().any(|oracle| *oracle != Oracle::Reference);
         let mut numbers = Vec::with_capacity(cases.len());
         let mut programs = Vec::with_capacity(cases.len());
         let mut wanted = Vec::with_capacity(cases.len());
@@ -153,10 +152,14 @@ impl<'a> Bench<'a> {
             programs.push(program);
             wanted.push(expected);
         }
-        let mut replies: Vec<Option<Reply>> = vec![None; programs.len()];
+        // What other oracles than the reference go on with.
+        let mut ran = Vec::new();
+        let mut asked = Vec::new();
+        let kept = oracles.iter().any(|oracle| *oracle != Oracle::Reference);
         // A fault is told by the oracle that comes first.
         let first = oracles.first().copied().unwrap_or(Oracle::Reference);
-        let with_reference = oracles.contains(&Oracle::Reference);
+        let [with_reference, with_definition] =
+            [Oracle::Reference, Oracle::Definition].map(|oracle| oracles.contains(&oracle));
         let (reference, hello) = (&self.reference, self.subject.hello);
         self.subject.run(&programs, meanwhile, |at, came| {
             let program = &programs[at];
@@ -168,15 +171,16 @@ impl<'a> Bench<'a> {
                 found(numbers[at], finding);
             }
             count(program, wanted[at].as_ref().ok().filter(|_| with_reference), &reply, &mut counts);
+            if with_definition {
+                let mut variants = variants(program, &reply);
+                variants.retain(|variant| unsupported_by(hello, &variant.program).is_none());
+                asked.extend(variants.into_iter().map(|variant| (ran.len(), variant)));
+            }
             if kept {
-                replies[at] = Some(reply);
+                ran.push(Ran { case: numbers[at], program, reply });
             }
         })?;
-        let mut ran = |at: usize| replies[at].take().map(|reply| (numbers[at], &programs[at], reply));
-        let ran: Vec<(u64, &Program, Reply)> = (0..programs.len()).filter_map(&mut ran).collect();
-        if oracles.contains(&Oracle::Definition) {
-            self.definition(&ran, variants, meanwhile, &mut found)?;
-        }
+        self.definition(&ran, &asked, meanwhile, &mut found)?;
         if oracles.contains(&Oracle::Release) {
             self.release(&ran, meanwhile, &mut found)?;
         }
@@ -239,24 +243,18 @@ impl<'a> Bench<'a> {
         self.subject.restarts() + self.against.as_ref().map_or(0, Tested::restarts)
     }
 
-    /// Asks the implementation for programs that mean the same by the definition of broadcasting.
+    /// Asks the implementation for programs that mean the same by the definition of broadcasting, each of one that ran.
     fn definition(
         &mut self,
-        ran: &[(u64, &Program, Reply)],
-        variants: fn(&Program, &Reply) -> Vec<Variant>,
+        ran: &[Ran],
+        asked: &[(usize, Variant)],
         meanwhile: &mut dyn FnMut() -> bool,
         found: &mut impl FnMut(u64, Finding),
     ) -> Result<(), String> {
-        let of_one = |(at, (_, program, reply)): (usize, &(u64, &Program, Reply))| {
-            variants(program, reply).into_iter().map(move |variant| (at, variant)).collect::<Vec<_>>()
-        };
-        let asked = ran.iter().enumerate().flat_map(of_one);
-        let asked = asked.filter(|(_, variant)| unsupported_by(self.subject.hello, &variant.program).is_none());
-        let asked: Vec<(usize, Variant)> = asked.collect();
-        let programs: Vec<Program> = asked.iter().map(|(_, variant)| variant.program.clone()).collect();
+        let programs: Vec<&Program> = asked.iter().map(|(_, variant)| &variant.program).collect();
         self.subject.run(&programs, meanwhile, |number, came| {
             let (at, variant) = &asked[number];
-            let (case, program, reply) = &ran[*at];
+            let Ran { case, program, reply } = &ran[*at];
             let finding = match came {
                 Came::Fault(fault) => Some(Finding::of_fault(Oracle::Definition, &variant.program, fault)),
                 Came::Reply(answer) => {
@@ -273,15 +271,15 @@ impl<'a> Bench<'a> {
     /// Runs the same programs on what the implementation is compared with.
     fn release(
         &mut self,
-        ran: &[(u64, &Program, Reply)],
+        ran: &[Ran],
         meanwhile: &mut dyn FnMut() -> bool,
         found: &mut impl FnMut(u64, Finding),
     ) -> Result<(), String> {
         let Some(against) = &mut self.against else { return Ok(()) };
-        let programs: Vec<Program> = ran.iter().map(|(_, program, _)| (*program).clone()).collect();
+        let programs: Vec<&Program> = ran.iter().map(|ran| ran.program).collect();
         let (hello, other) = (self.subject.hello, against.hello);
         against.run(&programs, meanwhile, |at, came| {
-            let (case, program, reply) = &ran[at];
+            let Ran { case, program, reply } = &ran[at];
             let finding = match came {
                 Came::Fault(fault) => Some(Finding::of_fault(Oracle::Release, program, fault)),
                 Came::Reply(expected) => {
@@ -295,6 +293,13 @@ impl<'a> Bench<'a> {
             }
         })
     }
+}
+
+/// A program of a case, and what came of it.
+struct Ran<'a> {
+    case: u64,
+    program: &'a Program,
+    reply: Reply,
 }
 
 /// Both sides of a finding.
@@ -419,7 +424,7 @@ impl<'a> Tested<'a> {
     /// Runs programs and tells of each what came of it, in no fixed order.
     fn run(
         &mut self,
-        programs: &[Program],
+        programs: &[impl Borrow<Program>],
         meanwhile: &mut dyn FnMut() -> bool,
         mut each: impl FnMut(usize, Came),
     ) -> Result<(), String> {
@@ -431,7 +436,7 @@ impl<'a> Tested<'a> {
             Err(fault) => again.push((at, Some(fault))),
         });
         for (at, fault) in again {
-            self.run_alone(&programs[at], fault, |came| each(at, came))?;
+            self.run_alone(programs[at].borrow(), fault, |came| each(at, came))?;
         }
         Ok(())
     }
