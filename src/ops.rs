@@ -34,6 +34,9 @@ mod reductions;
 mod signature;
 mod views;
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use serde::{Deserialize, Serialize};
 
 use crate::tensor::{Category, DType};
@@ -475,12 +478,18 @@ impl Op {
 
     /// The operation and form that `name` means: `add`, `add_`; `out=` is an argument, not a name.
     pub fn parse(name: &str) -> Option<(Op, Form)> {
-        let find = |name: &str| Op::ALL.iter().copied().find(|op| op.name() == name);
-        if let Some(op) = find(name) {
+        if let Some(op) = Op::named(name) {
             return Some((op, Form::Functional));
         }
-        let op = find(name.strip_suffix('_')?)?;
+        let op = Op::named(name.strip_suffix('_')?)?;
         op.info().forms.contains(&Form::InPlace).then_some((op, Form::InPlace))
+    }
+
+    /// The operation with this documented name.
+    pub(crate) fn named(name: &str) -> Option<Op> {
+        static NAMED: LazyLock<HashMap<&str, Op>> =
+            LazyLock::new(|| Op::ALL.iter().map(|op| (op.name(), *op)).collect());
+        NAMED.get(name).copied()
     }
 
     /// Whether only PyTorch's Python front end has it.
@@ -504,8 +513,7 @@ impl Serialize for Op {
 impl<'de> Deserialize<'de> for Op {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Op, D::Error> {
         let name = std::borrow::Cow::<str>::deserialize(deserializer)?;
-        let known = Op::ALL.iter().copied().find(|op| op.name() == name);
-        known.ok_or_else(|| serde::de::Error::custom(format!("no operation is called {name:?}")))
+        Op::named(&name).ok_or_else(|| serde::de::Error::custom(format!("no operation is called {name:?}")))
     }
 }
 

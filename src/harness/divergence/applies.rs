@@ -38,8 +38,8 @@ impl TryFrom<String> for OpName {
     type Error = String;
 
     fn try_from(name: String) -> Result<OpName, String> {
-        let known = Op::ALL.iter().copied().find(|op| op.name() == name);
-        known.map(OpName).ok_or_else(|| format!("no operation is called {name:?}; `broadcheck ops` lists them"))
+        let known = Op::named(&name).map(OpName);
+        known.ok_or_else(|| format!("no operation is called {name:?}; `broadcheck ops` lists them"))
     }
 }
 
