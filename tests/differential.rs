@@ -175,6 +175,31 @@ fn every_rule_applies_and_can_fail() {
     panic!("these rules have seen nothing: {left:?}");
 }
 
+/// Autograd takes a view of what has become part of a graph for a leaf, and refuses to write to it, until something looks
+/// at the view. That the copies around a refused step are such looks breaks no rule.
+#[test]
+fn a_refusal_that_a_look_mends_is_none() {
+    let text = "\
+x: {values: 3.0, requires_grad: true}
+y: {values: [[1.0, 2.0], [3.0, 4.0]]}
+row: {index: [y, \"0\"]}
+column: {index: [y, \":, 1\"]}
+r0: {mul_: [row, x]}
+r1: {add: [y, 0]}
+r2: {mul_: [column, x]}
+";
+    let program = load_program(Path::new("stale.yaml"), text).expect("a program");
+    let reply = run(&program);
+    assert!(matches!(reply.steps[4].outcome, Outcome::Rejected(_)), "{:?}", reply.steps[4]);
+    let of_refused = |variant: &definition::Variant| variant.rule == Rule::Refused;
+    let variants: Vec<_> = definition::all(&program, &reply).into_iter().filter(of_refused).collect();
+    assert!(!variants.is_empty());
+    for variant in variants {
+        let differences = variant.judge(&program, &reply, &run(&variant.program));
+        assert!(differences.is_empty(), "{differences:?}");
+    }
+}
+
 /// The reference's reply. A panic names the program.
 fn run(program: &Program) -> Reply {
     let reply = std::panic::catch_unwind(|| Reference.run(program));
