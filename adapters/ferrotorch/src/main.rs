@@ -1,0 +1,72 @@
+//! ferrotorch as an implementation; it is the crate `ferrotorch-core`. `../README.md` is the protocol.
+
+mod operations;
+mod tensor;
+
+use broadcheck::adapter::library::{class, locked};
+use broadcheck::adapter::{Capability, Hello, Lack, Library, Operation, Refusal, serve_process};
+use broadcheck::error::Class;
+use broadcheck::ops::{Form, Op};
+use broadcheck::program::{Input, TensorValue};
+use broadcheck::tensor::DType;
+
+#[cfg(target_os = "linux")]
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use tensor::Tensor;
+
+/// ferrotorch, on the CPU, whose floats, integers, booleans and complex numbers have tensors of their own types.
+pub struct Ferrotorch;
+
+impl Library for Ferrotorch {
+    type Tensor = Tensor;
+
+    const OPERATIONS: &'static [Operation<Ferrotorch>] = operations::OPERATIONS;
+
+    fn describe(&self) -> Hello {
+        let integer = "ferrotorch has no such integers";
+        let mut lacks: Vec<Lack> =
+            [DType::Uint8, DType::Int8, DType::Int16].map(|dtype| Lack::dtype(dtype, integer)).into();
+        lacks.extend(operations::ARGUMENTS.iter().map(|&(op, name, why)| Lack::argument(op, name, why)));
+        Hello {
+            name: "ferrotorch".to_owned(),
+            version: locked(include_str!("../Cargo.lock"), "ferrotorch-core"),
+            build: String::new(),
+            ops: Vec::new(),
+            dtypes: tensor::DTYPES.to_vec(),
+            capabilities: vec![Capability::InPlace, Capability::Out, Capability::Autograd],
+            lacks,
+            unsupported: operations::UNSUPPORTED.iter().map(|&text| text.to_owned()).collect(),
+        }
+    }
+
+    fn lacks(&self, form: Form) -> &'static str {
+        match form {
+            Form::Functional => "ferrotorch only does it in place",
+            _ => "ferrotorch's function gives a new tensor",
+        }
+    }
+
+    fn make(&mut self, input: &Input) -> Result<Tensor, Refusal> {
+        Tensor::make(input)
+    }
+
+    fn read(&mut self, tensor: &Tensor) -> Result<TensorValue, Refusal> {
+        tensor.read()
+    }
+
+    fn classify(&self, op: Op, message: &str) -> Option<Class> {
+        let accident = operations::ACCIDENTS.iter().any(|text| message.contains(text));
+        if accident { None } else { class(operations::CLASSES, op, message) }
+    }
+}
+
+/// What a machine has of memory shall not decide what is refused.
+const MEMORY: u64 = 8 << 30;
+
+fn main() -> std::io::Result<()> {
+    #[cfg(target_os = "linux")]
+    if getrlimit(Resource::As).maximum.is_none_or(|most| most > MEMORY) {
+        setrlimit(Resource::As, Rlimit { current: Some(MEMORY), maximum: Some(MEMORY) })?;
+    }
+    serve_process(&mut Ferrotorch)
+}
