@@ -200,6 +200,23 @@ r2: {mul_: [column, x]}
     }
 }
 
+/// An expanded operand can ask for an `out=` tensor that no memory has room for: that is said, and not tried.
+#[test]
+fn no_output_is_larger_than_memory() {
+    let text = "\
+x: {values: [[1.0]]}
+z: {values: [0.0]}
+at: {values: [0], dtype: int64}
+wide: {expand: [x, [36028797018963968, 1]]}
+r0: {index_select: [wide, 1, at], out: z}
+r1: {neg: wide, out: z}
+";
+    let program = load_program(Path::new("wide.yaml"), text).expect("a program");
+    for step in &run(&program).steps[1..] {
+        assert!(matches!(step.outcome, Outcome::Unsupported(_)), "{:?}", step.outcome);
+    }
+}
+
 /// The reference's reply. A panic names the program.
 fn run(program: &Program) -> Reply {
     let reply = std::panic::catch_unwind(|| Reference.run(program));

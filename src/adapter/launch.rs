@@ -9,7 +9,7 @@ use super::Hello;
 use super::child::{Child, Ended, Event};
 use super::fault::{StartError, excerpt, status_text};
 use super::process::Limits;
-use super::protocol::{Request, Response, VERSION};
+use super::protocol::{Request, Response, VERSION, encode};
 
 /// How to start an adapter.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,12 +110,6 @@ fn version_of(line: &[u8]) -> Option<u64> {
         protocol: u64,
     }
     serde_json::from_slice(line).ok().map(|AnyResponse { hello }| hello.protocol)
-}
-
-/// Adds the line of a request.
-pub(super) fn encode(request: &Request, lines: &mut Vec<u8>) {
-    serde_json::to_writer(&mut *lines, request).expect("requests have only text for keys");
-    lines.push(b'\n');
 }
 
 /// The response that a line is, or why it is none.

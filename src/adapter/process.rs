@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use super::child::{Child, Ended, Event};
 use super::fault::{Fault, FaultKind, StartError, status_text};
-use super::launch::{CommandLine, decode, encode, launch};
-use super::protocol::{Request, Response};
+use super::launch::{CommandLine, decode, launch};
+use super::protocol::{Request, Response, encode};
 use super::{Hello, check};
 use crate::program::{Program, Reply};
 

@@ -33,3 +33,9 @@ pub enum Response {
     /// The request made no sense to the adapter.
     Error { message: String },
 }
+
+/// Adds the line of a message.
+pub(super) fn encode(message: &impl Serialize, lines: &mut Vec<u8>) {
+    serde_json::to_writer(&mut *lines, message).expect("messages have only text for keys");
+    lines.push(b'\n');
+}

@@ -1,14 +1,14 @@
 //! The server side of the protocol, for adapters in Rust: implement [`Implementation`], call [`serve`].
 
 use std::any::Any;
-use std::io::{BufRead, BufReader, BufWriter, Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 #[cfg(unix)]
 use std::{fs::File, os::fd::AsFd, os::unix::process::CommandExt, process::Command};
 
 use super::Implementation;
-use super::protocol::{Request, Response, VERSION};
+use super::protocol::{Request, Response, VERSION, encode};
 use crate::program::{Outcome, Program, Reply, StepOutcome};
 
 /// How much is read and written at a time.
@@ -23,14 +23,15 @@ const PATIENCE: Duration = Duration::from_millis(2);
 ///
 /// # Errors
 /// When the streams break.
-pub fn serve(implementation: &mut dyn Implementation, input: impl Read, output: impl Write) -> std::io::Result<()> {
+pub fn serve(implementation: &mut dyn Implementation, input: impl Read, mut output: impl Write) -> std::io::Result<()> {
     let mut input = BufReader::with_capacity(BUFFER, input);
-    let mut output = BufWriter::with_capacity(BUFFER, output);
-    let mut flushed = Instant::now();
+    let mut answers = Vec::with_capacity(BUFFER);
+    let mut written = Instant::now();
     let mut line = Vec::new();
     loop {
         line.clear();
         if input.read_until(b'\n', &mut line)? == 0 {
+            output.write_all(&answers)?;
             return output.flush();
         }
         if line.trim_ascii().is_empty() {
@@ -41,11 +42,13 @@ pub fn serve(implementation: &mut dyn Implementation, input: impl Read, output: 
             Ok(Request::Run { seq, program }) => Response::Ran { seq, reply: run_guarded(implementation, &program) },
             Err(error) => Response::Error { message: format!("not a request: {error}") },
         };
-        serde_json::to_writer(&mut output, &response)?;
-        output.write_all(b"\n")?;
-        if !input.buffer().contains(&b'\n') || flushed.elapsed() > PATIENCE {
+        encode(&response, &mut answers);
+        if answers.len() >= BUFFER || !input.buffer().contains(&b'\n') || written.elapsed() > PATIENCE {
+            output.write_all(&answers)?;
             output.flush()?;
-            flushed = Instant::now();
+            answers.clear();
+            answers.shrink_to(BUFFER);
+            written = Instant::now();
         }
     }
 }

@@ -61,7 +61,7 @@ pub(super) fn reversed_difference(machine: &mut Machine, call: &Call) -> Result<
     let (Some(out), Slot::Tensor(result)) = (call.out, &slot) else { return Ok(slot) };
     let result = machine.tensor(*result).clone();
     if machine.tensor(out).shape() != result.shape() {
-        elementwise::resize_output(machine, out, Layout::contiguous(result.shape().clone()), 1);
+        elementwise::resize_output(machine, out, Layout::contiguous(result.shape().clone()), 1)?;
     }
     let target = machine.tensor(out).clone();
     if target.dtype != result.dtype {

@@ -274,7 +274,7 @@ impl Plan {
             let direct = call.op.info().has(Quirk::Unstructured)
                 || [self.common, self.result].contains(&machine.tensor(target).dtype);
             let tellings = if direct { 1 } else { 2 };
-            resize_output(machine, target, self.layout.clone(), tellings);
+            resize_output(machine, target, self.layout.clone(), tellings)?;
         }
         Ok(())
     }
@@ -417,9 +417,13 @@ fn is_countable(shape: &Shape) -> bool {
     shape.sizes().iter().try_fold(1i64, |product, &size| product.checked_mul(size)).is_some()
 }
 
-/// Gives an `out=` tensor the shape that it should have had, with libtorch's warning (`resize_output`).
-pub(super) fn resize_output(machine: &mut Machine, target: TensorId, layout: Layout, tellings: usize) {
+/// Gives an `out=` tensor the shape that it should have had, with libtorch's warning (`resize_output`), unless it is more
+/// than a value can have.
+pub(super) fn resize_output(machine: &mut Machine, target: TensorId, layout: Layout, tellings: usize) -> Result<()> {
     let tensor = machine.tensor(target);
+    if is_large(&layout.shape, tensor.dtype) {
+        return Err(iterator::too_large(usize::MAX));
+    }
     if tensor.shape().numel() != 0 {
         let warning = format!(
             "An output with one or more elements was resized since it had shape {}, which does not match the required \
@@ -432,4 +436,5 @@ pub(super) fn resize_output(machine: &mut Machine, target: TensorId, layout: Lay
         machine.warnings.extend(std::iter::repeat_n(warning, tellings));
     }
     machine.replace(target, layout);
+    Ok(())
 }

@@ -125,7 +125,7 @@ fn gather_from(machine: &mut Machine, call: &Call, source: Source, dim: usize, i
         found = all;
     }
     let positions: Vec<usize> = found.iter().map(|place| place[0]).collect();
-    let result = mask::deliver(machine, call.out, &source.operand, index.shape().clone(), &positions);
+    let result = mask::deliver(machine, call.out, &source.operand, index.shape().clone(), &positions)?;
     mask::record_taken(machine, call, result, &source.operand, found.iter().map(|place| place[1]).collect());
     Ok(Slot::Tensor(result))
 }
@@ -293,7 +293,7 @@ pub(super) fn index_select(machine: &mut Machine, call: &Call) -> Result<Slot> {
         iterator::check_no_overlap(tensor, &operand, out == id)?;
         iterator::check_no_overlap(tensor, &index, out == index_id)?;
         if *tensor.shape() != shape {
-            elementwise::resize_output(machine, out, Layout::contiguous(shape.clone()), 1);
+            elementwise::resize_output(machine, out, Layout::contiguous(shape.clone()), 1)?;
         }
     }
     let along = size(operand.shape(), dim);
@@ -327,7 +327,7 @@ pub(super) fn index_select(machine: &mut Machine, call: &Call) -> Result<Slot> {
     };
     let positions = taken(&operand.layout);
     let own = taken(&Layout::contiguous(operand.shape().clone()));
-    let result = mask::deliver(machine, call.out, &operand, shape.clone(), &positions);
+    let result = mask::deliver(machine, call.out, &operand, shape.clone(), &positions)?;
     mask::record_taken(machine, call, result, &operand, own);
     Ok(Slot::Tensor(result))
 }
@@ -339,7 +339,7 @@ fn take_output(machine: &mut Machine, out: TensorId, dtype: DType, shape: &Shape
         return Err(IndexFault::OutDtype { pair: crate::error::DtypePair(dtype, tensor.dtype) }.into());
     }
     if tensor.shape() != shape {
-        elementwise::resize_output(machine, out, Layout::contiguous(shape.clone()), 1);
+        elementwise::resize_output(machine, out, Layout::contiguous(shape.clone()), 1)?;
     }
     Ok(())
 }

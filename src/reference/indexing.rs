@@ -34,7 +34,7 @@ pub(super) fn index(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let mut layouts: Vec<Layout> = layouts(&inputs);
     if let Some(out) = call.out {
         if *machine.tensor(out).shape() != shape {
-            elementwise::resize_output(machine, out, layout.clone(), 1);
+            elementwise::resize_output(machine, out, layout.clone(), 1)?;
         } else {
             layouts.insert(0, machine.tensor(out).layout.clone());
         }

@@ -192,7 +192,7 @@ pub(super) fn soft_margin_loss(machine: &mut Machine, call: &Call) -> Result<Slo
             if out != input {
                 let layout = iterator::result_layout(&inputs[..1], tensor.shape());
                 if machine.tensor(out).shape() != tensor.shape() {
-                    elementwise::resize_output(machine, out, layout, 1);
+                    elementwise::resize_output(machine, out, layout, 1)?;
                 }
             }
             let values = machine.tensor(negative).clone();
@@ -425,7 +425,7 @@ fn write_into(
     }
     if *output.shape() != shape {
         let layout = iterator::result_layout(inputs, &shape);
-        elementwise::resize_output(machine, target, layout, 1);
+        elementwise::resize_output(machine, target, layout, 1)?;
     }
     check_kernel(call.op, common)?;
     let values = function.compute(machine, inputs, parameters, &shape)?;

@@ -32,7 +32,7 @@ fn for_both(
             let target = machine
                 .allocate(Layout::contiguous(own.shape().clone()), Buffer::zeros(own.dtype, own.shape().numel()));
             let target = machine.add(target);
-            elementwise::resize_output(machine, target, Layout::contiguous(shape.clone()), 1);
+            elementwise::resize_output(machine, target, Layout::contiguous(shape.clone()), 1)?;
         }
         let share = if saved.numbers[0] == 1.0 { 1.0 / own.shape().numel() as f64 } else { 1.0 };
         let numbers: Vec<f64> = std::iter::once(share).chain(saved.numbers[1..].iter().copied()).collect();

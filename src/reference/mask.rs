@@ -150,7 +150,7 @@ pub(super) fn masked_select(machine: &mut Machine, call: &Call) -> Result<Slot> 
     };
     let positions = taken(&operand.layout);
     let result = Shape::new(vec![positions.len() as i64]).expect("so many elements are there");
-    let result = deliver(machine, call.out, &operand, result, &positions);
+    let result = deliver(machine, call.out, &operand, result, &positions)?;
     let own = taken(&Layout::contiguous(operand.shape().clone()));
     record_taken(machine, call, result, &operand, own);
     Ok(Slot::Tensor(result))
@@ -175,14 +175,14 @@ pub(super) fn deliver(
     operand: &Tensor,
     shape: Shape,
     positions: &[usize],
-) -> TensorId {
+) -> Result<TensorId> {
     let layout = Layout::contiguous(shape);
     if let Some(out) = out.filter(|out| *machine.tensor(*out).shape() != layout.shape) {
-        elementwise::resize_output(machine, out, layout.clone(), 1);
+        elementwise::resize_output(machine, out, layout.clone(), 1)?;
     }
     let values = positions.iter().map(|&position| machine.get(operand.storage, position)).collect::<Vec<_>>();
     let values = crate::tensor::Buffer::from_scalars(operand.dtype, values.into_iter());
-    match out {
+    Ok(match out {
         Some(out) => {
             let tensor = machine.tensor(out).clone();
             machine.write(&tensor, &values);
@@ -192,7 +192,7 @@ pub(super) fn deliver(
             let tensor = machine.allocate(layout, values);
             machine.add(tensor)
         }
-    }
+    })
 }
 
 /// Notes a result whose elements are those of `operand` with these row-major numbers.

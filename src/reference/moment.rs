@@ -85,7 +85,7 @@ fn variance(machine: &mut Machine, call: &Call, root: bool) -> Result<Slot> {
         }
         let tellings = if dtype.category() == Category::Complex { 2 } else { 1 };
         if let Some(out) = out.filter(|out| *machine.tensor(*out).shape() != plan.shape) {
-            resize_output(machine, out, Layout::contiguous(plan.shape.clone()), tellings);
+            resize_output(machine, out, Layout::contiguous(plan.shape.clone()), tellings)?;
         }
         let groups = plan.groups::<Complex64>(machine, &tensor)?;
         let rounded = if plan.shape.numel() == 1 { real_dtype(tensor.dtype) } else { DType::Float64 };
@@ -103,7 +103,7 @@ fn variance(machine: &mut Machine, call: &Call, root: bool) -> Result<Slot> {
         });
         values.collect::<Vec<_>>()
     } else {
-        resize(machine, out, &plan.shape);
+        resize(machine, out, &plan.shape)?;
         if !fits {
             return Err(refused.into());
         }
@@ -263,7 +263,7 @@ pub(super) fn logsumexp(machine: &mut Machine, call: &Call) -> Result<Slot> {
         return Err(ReductionFault::LogsumexpDtype { dtype }.into());
     }
     let plan = Plan::structured(&tensor, call.dims(1)?, call.flag(2)?)?;
-    resize(machine, out, &plan.shape);
+    resize(machine, out, &plan.shape)?;
     let complex = tensor.dtype.category() == Category::Complex;
     warn_of_lost_parts(machine, &tensor, dtype);
     let groups = plan.groups::<Complex64>(machine, &tensor)?;

@@ -61,7 +61,7 @@ pub(super) fn nansum(machine: &mut Machine, call: &Call) -> Result<Slot> {
         });
     }
     let plan = Plan::new(&tensor, call.dims(1)?, call.flag(2)?)?;
-    resize(machine, out, &plan.shape);
+    resize(machine, out, &plan.shape)?;
     if dtype.category() != Category::Floating && !summed && tensor.shape().numel() > 0 {
         return Err(PointwiseFault::NoKernel { kernel: "nansum_cpu", dtype }.into());
     }
@@ -334,15 +334,16 @@ pub(super) fn set_output(machine: &mut Machine, out: Option<TensorId>, shape: &S
     if let Some(got) = out.map(|out| machine.tensor(out).dtype).filter(|got| *got != dtype) {
         return Err(ReductionFault::OutDtype { wanted: dtype, got }.into());
     }
-    resize(machine, out, shape);
+    resize(machine, out, shape)?;
     Ok(())
 }
 
 /// Gives `out` the shape of the result (`resize_output`).
-pub(super) fn resize(machine: &mut Machine, out: Option<TensorId>, shape: &Shape) {
+pub(super) fn resize(machine: &mut Machine, out: Option<TensorId>, shape: &Shape) -> Result<()> {
     if let Some(out) = out.filter(|out| machine.tensor(*out).shape() != shape) {
-        resize_output(machine, out, Layout::contiguous(shape.clone()), 1);
+        resize_output(machine, out, Layout::contiguous(shape.clone()), 1)?;
     }
+    Ok(())
 }
 
 /// Puts the result, row-major, where it belongs.

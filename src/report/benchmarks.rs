@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::plot::{self, INK};
 use super::{template, thousands};
-use crate::harness::speed::{Measured, Point, Soak, Speeds, Way, median};
+use crate::harness::speed::{Measured, Point, Soak, Speeds, Spent, Way, median};
 
 /// The ways, in the order of the table, with their names and their colours.
 const WAYS: [(Way, &str, RGBColor); 7] = [
@@ -42,6 +42,7 @@ pub fn render(measured: &Measured, soak: Option<&Soak>) -> String {
     let names: Vec<&str> = WAYS.iter().map(|(_, name, _)| *name).collect();
     let rates: Vec<_> = measured.sets.iter().map(|set| json!({"set": set.set, "programs": set.programs, "accepted": set.accepted, "refused": set.refused, "cells": WAYS.map(|(way, ..)| set.rate(way).map_or_else(String::new, rate))})).collect();
     let ratios: Vec<_> = measured.sets.iter().map(|set| json!({"set": set.set, "cells": WAYS.map(|(way, ..)| set.ratio(way, Way::Bare).map_or_else(String::new, ratio))})).collect();
+    let spent: Vec<_> = measured.sets.iter().filter_map(spent).collect();
     let repeats = measured.sets.iter().flat_map(|set| set.seconds.values().map(Vec::len)).max().unwrap_or(0);
     let curve: Vec<_> = soak.map(|soak| thinned(&soak.points)).unwrap_or_default();
     let implementation = format!("{} {}", measured.implementation.name, measured.implementation.version);
@@ -49,7 +50,7 @@ pub fn render(measured: &Measured, soak: Option<&Soak>) -> String {
         "benchmarks.md",
         json!({
             "implementation": implementation, "machine": measured.machine, "repeats": repeats, "ways": names,
-            "rates": rates, "ratios": ratios, "targets": targets(measured, soak), "hypothesis": measured.hypothesis,
+            "rates": rates, "ratios": ratios, "spent": spent, "targets": targets(measured, soak), "hypothesis": measured.hypothesis,
             "checks": measured.checks.iter().map(|(name, seconds)| json!({"name": name, "seconds": seconds_text(seconds)})).collect::<Vec<_>>(),
             "curve": curve, "jobs": soak.map(|soak| soak.jobs),
         }),
@@ -138,6 +139,27 @@ fn thinned(points: &[Point]) -> Vec<serde_json::Value> {
         rows.push(row(last));
     }
     rows
+}
+
+/// Where the time of a campaign goes, for each program and each repeat, in microseconds and beside bare.
+fn spent(set: &Speeds) -> Option<serde_json::Value> {
+    let bare: Vec<f64> = set.seconds.get(&Way::Bare)?.iter().map(|seconds| seconds / set.programs as f64).collect();
+    let of = |part: fn(&Spent) -> f64| set.spent.iter().map(part).collect::<Vec<f64>>();
+    let micros = |seconds: &[f64]| median(seconds).map_or_else(unmeasured, |seconds| format!("{:.1}", seconds * 1e6));
+    let busy = |part: Vec<f64>| {
+        let shares: Vec<f64> = part.iter().zip(&set.spent).map(|(part, spent)| part / spent.clock * 100.0).collect();
+        median(&shares).map_or_else(unmeasured, |share| format!("{share:.0} %"))
+    };
+    let adapters = of(|spent| spent.adapters);
+    let beside: Vec<f64> = adapters.iter().zip(&bare).map(|(adapter, bare)| adapter / bare).collect();
+    (!set.spent.is_empty()).then(|| {
+        json!({
+            "set": set.set, "bare": micros(&bare), "clock": micros(&of(|spent| spent.clock)),
+            "adapter": micros(&adapters), "harness": micros(&of(|spent| spent.harness)),
+            "adapter_busy": busy(adapters), "harness_busy": busy(of(|spent| spent.harness)),
+            "beside": median(&beside).map_or_else(unmeasured, ratio),
+        })
+    })
 }
 
 fn unmeasured() -> String {

@@ -248,6 +248,7 @@ struct Stock<'a> {
     batch: u64,
     /// Their positions.
     taken: Option<(u64, u64)>,
+    /// Those of them that are made, from the first on.
     made: Vec<Made>,
 }
 
@@ -262,10 +263,14 @@ impl Stock<'_> {
         true
     }
 
-    /// The next batch, whole.
+    /// What is made of the next batch, at least half of it; the rest is another one, so that the adapter need not wait.
     fn take(&mut self) -> Option<((u64, u64), Vec<Made>)> {
-        while self.make_one() {}
-        Some((self.taken.take()?, std::mem::take(&mut self.made)))
+        while (self.made.len() as u64) <= self.batch / 2 && self.make_one() {}
+        let (start, end) = self.taken.take()?;
+        let made = std::mem::take(&mut self.made);
+        let middle = start + made.len() as u64;
+        self.taken = (middle < end).then_some((middle, end));
+        Some(((start, middle), made))
     }
 }
 

@@ -63,6 +63,21 @@ pub struct Speeds {
     pub refused: usize,
     /// Seconds by way, one for each repeat.
     pub seconds: BTreeMap<Way, Vec<f64>>,
+    /// Where the time of a campaign with one worker goes, one for each repeat.
+    #[serde(default)]
+    pub spent: Vec<Spent>,
+}
+
+/// What a campaign takes for a program, in seconds.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Spent {
+    /// Of the clock.
+    pub clock: f64,
+    /// Of a processor, by this process; 0 where the system does not tell.
+    pub harness: f64,
+    /// Of a processor, by the adapters.
+    pub adapters: f64,
 }
 
 /// How programs are run.
@@ -162,8 +177,10 @@ impl Subject<'_> {
             }
             took(Way::Generator, begun.elapsed().as_secs_f64());
         }
-        took(Way::Campaign, self.campaign(set, 1)?);
-        took(Way::CampaignOfTwo, self.campaign(set, 2)?);
+        let [one, two] = [self.campaign(set, 1)?, self.campaign(set, 2)?];
+        took(Way::Campaign, one.clock * programs.len() as f64);
+        took(Way::CampaignOfTwo, two.clock * programs.len() as f64);
+        speeds.spent.push(one);
         Ok(())
     }
 
@@ -194,9 +211,9 @@ impl Subject<'_> {
         if faults > 0 { Err(format!("{faults} canned answers did not arrive")) } else { Ok(seconds) }
     }
 
-    /// The seconds that a campaign takes for the programs, from the first that are done to the last: how long a library
-    /// takes to start is no matter of this.
-    fn campaign(&self, set: &Set, jobs: usize) -> Result<f64, String> {
+    /// What a campaign takes for the programs, from the first that are done to the last that are seen while its adapters
+    /// run: how long a library takes to start is no matter of this.
+    fn campaign(&self, set: &Set, jobs: usize) -> Result<Spent, String> {
         let (mut setup, book) = self.setup(set.programs.len() as u64)?;
         setup.jobs = jobs;
         // Of a few large programs several batches, too.
@@ -204,24 +221,26 @@ impl Subject<'_> {
         if !set.seeded {
             setup.programs = Some(Arc::from(set.programs.clone()));
         }
-        let mut first: Option<(Instant, u64)> = None;
-        let mut last = None;
+        let begun = Instant::now();
+        let mut seen: Vec<(u64, Spent)> = Vec::new();
         let (book, why) = campaign::run(&setup, book, |book| {
             let done = book.tally().checkpoint.counts.cases;
-            if done > 0 && last.is_none_or(|(_, before)| before < done) {
-                let now = (Instant::now(), done);
-                first.get_or_insert(now);
-                last = Some(now);
+            let adapters = soak::adapters();
+            if done > seen.last().map_or(0, |(done, _)| *done) && !adapters.is_empty() {
+                let clock = begun.elapsed().as_secs_f64();
+                let (harness, adapters) = soak::processors(&adapters);
+                seen.push((done, Spent { clock, harness, adapters }));
             }
         })?;
         if book.tally().complete() != Some(true) {
             return Err(format!("a campaign was to be measured, and it ended: {why}"));
         }
-        let (Some((begun, before)), Some((ended, after))) = (first, last) else {
-            return Err("nothing was seen of a campaign".to_owned());
+        let [(before, first), .., (after, last)] = seen[..] else {
+            return Err("too little was seen of a campaign".to_owned());
         };
-        let measured = (after - before).max(1) as f64;
-        Ok((ended - begun).as_secs_f64() / measured * set.programs.len() as f64)
+        let each = |first: f64, last: f64| (last - first) / (after - before) as f64;
+        let (harness, adapters) = (each(first.harness, last.harness), each(first.adapters, last.adapters));
+        Ok(Spent { clock: each(first.clock, last.clock), harness, adapters })
     }
 
     /// A long campaign, which is looked at now and then.
@@ -281,7 +300,7 @@ impl Speeds {
             }
         }
         let (set, programs) = (set.name.clone(), set.programs.len());
-        Speeds { set, programs, accepted, refused, seconds: BTreeMap::new() }
+        Speeds { set, programs, accepted, refused, seconds: BTreeMap::new(), spent: Vec::new() }
     }
 }
 
@@ -314,7 +333,7 @@ mod tests {
     #[test]
     fn a_ratio_is_the_median_of_those_of_each_repeat() {
         let seconds = BTreeMap::from([(Way::Bare, vec![1.0, 2.0, 4.0]), (Way::Campaign, vec![2.0, 2.0, 5.0])]);
-        let speeds = Speeds { set: "x".to_owned(), programs: 10, accepted: 10, refused: 0, seconds };
+        let speeds = Speeds { set: "x".to_owned(), programs: 10, accepted: 10, refused: 0, seconds, spent: Vec::new() };
         assert_eq!(speeds.ratio(Way::Campaign, Way::Bare), Some(0.8));
         assert_eq!((speeds.rate(Way::Bare), speeds.rate(Way::Tch)), (Some(5.0), None));
         assert_eq!(median(&[1.0, 3.0]), Some(2.0));

@@ -73,10 +73,11 @@ pub fn soak(setup: &Setup, book: Book, mut tell: impl FnMut(&Point)) -> Result<S
 fn look(book: &Book, elapsed: Duration) -> Point {
     let journal = fs::read_dir(book.folder()).into_iter().flatten().filter_map(|entry| entry.ok()?.metadata().ok());
     let adapters = adapters();
+    let (harness, adapting) = processors(&adapters);
     Point {
         cases: book.tally().checkpoint.counts.cases,
         seconds: elapsed.as_secs_f64(),
-        cpu: processor(Path::new("/proc/self")) + adapters.iter().map(|process| processor(process)).sum::<f64>(),
+        cpu: harness + adapting,
         harness: resident(Path::new("/proc/self")),
         adapters: adapters.iter().map(|process| resident(process)).sum(),
         journal: journal.filter(fs::Metadata::is_file).map(|file| file.len()).sum(),
@@ -85,10 +86,15 @@ fn look(book: &Book, elapsed: Duration) -> Point {
 }
 
 /// The processes that this one has started, in the file system of Linux.
-fn adapters() -> Vec<PathBuf> {
+pub fn adapters() -> Vec<PathBuf> {
     let tasks = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
     let children: String = tasks.filter_map(|task| fs::read_to_string(task.path().join("children")).ok()).collect();
     children.split_whitespace().map(|process| Path::new("/proc").join(process)).collect()
+}
+
+/// The processor time of this process and of these others, in seconds; 0 where the system does not tell.
+pub fn processors(others: &[PathBuf]) -> (f64, f64) {
+    (processor(Path::new("/proc/self")), others.iter().map(|process| processor(process)).sum())
 }
 
 /// The processor time of a process in seconds, with that of its children that have ended.

@@ -44,7 +44,7 @@ fn power_of_number(machine: &mut Machine, call: &Call, inputs: Vec<Input>, base:
     let shape = inputs[1].shape();
     let contiguous = Layout::contiguous(shape.clone());
     if let Some(out) = call.out.filter(|&out| *machine.tensor(out).shape() != shape) {
-        elementwise::resize_output(machine, out, contiguous.clone(), 1);
+        elementwise::resize_output(machine, out, contiguous.clone(), 1)?;
     }
     let one = is(base, 1.0, false);
     let common = iterator::result_type(&inputs);
@@ -201,7 +201,7 @@ pub(in crate::reference) fn ldexp(machine: &mut Machine, call: &Call) -> Result<
         } else {
             let empty = machine.allocate(like, Buffer::zeros(of, inputs[0].shape().numel()));
             let empty = machine.add(empty);
-            elementwise::resize_output(machine, empty, plan.layout.clone(), 1);
+            elementwise::resize_output(machine, empty, plan.layout.clone(), 1)?;
         }
     }
     check_dtype("ldexp_cpu_exp", exponent, |dtype| dtype != DType::Bool)?;

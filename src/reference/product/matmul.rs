@@ -161,7 +161,7 @@ fn into(
     multiply: impl FnOnce(&mut Machine, TensorId) -> Result<TensorId>,
 ) -> Result<TensorId> {
     let shape = shape_of(shape)?;
-    resize(machine, out, &shape);
+    resize(machine, out, &shape)?;
     let flat = parts::reshape(machine, out, flattened)?;
     multiply(machine, flat)?;
     if machine.tensor(flat).storage != machine.tensor(out).storage {

@@ -69,7 +69,7 @@ pub(in super::super) fn kron(machine: &mut Machine, call: &Call) -> Result<Slot>
             return parts::view(machine, product, sizes);
         };
         let shape = shape_of(sizes)?;
-        resize(machine, out, &shape);
+        resize(machine, out, &shape)?;
         let split = parts::view(machine, out, pairs)?;
         parts::binary_out(machine, Op::Mul, a, b, split)?;
         Ok(out)
@@ -111,7 +111,7 @@ pub(in super::super) fn addr(machine: &mut Machine, call: &Call) -> Result<Slot>
     let inputs = [summand, left, right].map(Input::Tensor);
     let plan = Plan::new(machine, call, &inputs)?;
     if let Some(target) = plan.target.filter(|target| *machine.tensor(*target).shape() != plan.shape) {
-        resize_output(machine, target, plan.layout.clone(), 1);
+        resize_output(machine, target, plan.layout.clone(), 1)?;
     }
     for (name, number) in [("beta", beta), ("alpha", alpha)] {
         check_factor(name, number, plan.common)?;

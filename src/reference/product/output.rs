@@ -26,7 +26,7 @@ pub(super) fn set_output(machine: &mut Machine, call: &Call, shape: &Shape, dtyp
         if tensor.dtype != dtype {
             return Err(ProductFault::OutDtype { expected: dtype, got: tensor.dtype }.into());
         }
-        resize(machine, target, shape);
+        resize(machine, target, shape)?;
     } else {
         if tensor.dtype != dtype {
             return Err(ProductFault::InPlaceDtype { input: tensor.dtype, output: dtype }.into());
@@ -40,10 +40,11 @@ pub(super) fn set_output(machine: &mut Machine, call: &Call, shape: &Shape, dtyp
 }
 
 /// Gives a tensor another shape, with libtorch's warning.
-pub(super) fn resize(machine: &mut Machine, target: TensorId, shape: &Shape) {
+pub(super) fn resize(machine: &mut Machine, target: TensorId, shape: &Shape) -> Result<()> {
     if machine.tensor(target).shape() != shape {
-        resize_output(machine, target, Layout::contiguous(shape.clone()), 1);
+        resize_output(machine, target, Layout::contiguous(shape.clone()), 1)?;
     }
+    Ok(())
 }
 
 /// Writes the values to the target, or to a new tensor.

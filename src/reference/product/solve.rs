@@ -31,7 +31,7 @@ pub(in super::super) fn linalg_solve(machine: &mut Machine, call: &Call) -> Resu
             return Err(ProductFault::OutDtype { expected: b.dtype, got }.into());
         }
         if *machine.tensor(target).shape() != equations.shape {
-            resize_output(machine, target, equations.layout(), 1);
+            resize_output(machine, target, equations.layout(), 1)?;
         }
     }
     let solution = equations.solve(machine, &a, &b)?;

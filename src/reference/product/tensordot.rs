@@ -126,7 +126,7 @@ fn copied(machine: &mut Machine, product: TensorId, out: TensorId) -> Result<Ten
         let copy = Call { op: Op::Add, form: Form::InPlace, args: &[Operand::Tensor(out)], out: None };
         backward::check_in_place(machine, &copy, out, &[])?;
     }
-    resize(machine, out, made.shape());
+    resize(machine, out, made.shape())?;
     let values = machine.buffer(made.storage).to_bytes(&made.layout);
     let values = Buffer::from_bytes(made.dtype, &values).expect("whole elements");
     let result = deliver(machine, Some(out), made.shape().clone(), values)?;

@@ -25,7 +25,7 @@ fn inner_product(machine: &mut Machine, call: &Call, conjugated: bool) -> Result
     check_autograd(machine, call, &[&a, &b])?;
     let target = call.target()?;
     if let Some(target) = target {
-        resize(machine, target, &Shape::scalar());
+        resize(machine, target, &Shape::scalar())?;
         let out = machine.tensor(target).dtype;
         if out != a.dtype {
             return Err(ProductFault::DotOut { out, input: a.dtype }.into());
