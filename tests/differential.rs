@@ -209,7 +209,7 @@ z: {values: [0.0]}
 at: {values: [0], dtype: int64}
 wide: {expand: [x, [36028797018963968, 1]]}
 r0: {index_select: [wide, 1, at], out: z}
-r1: {neg: wide, out: z}
+r1: {add: [wide, 1], out: z}
 ";
     let program = load_program(Path::new("wide.yaml"), text).expect("a program");
     for step in &run(&program).steps[1..] {
