@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
+use broadcheck::adapter::validate::{Trial, validate};
 use broadcheck::adapter::{CommandLine, Fault, FaultKind, Implementation, Limits, Process, StartError, unsupported_by};
 use broadcheck::ops::{Form, Op};
 use broadcheck::program::{Arg, Input, Program, Reply, Step, ValueRef};
@@ -85,6 +86,27 @@ fn an_adapter_that_does_not_start_is_told_from_one_that_is_not_there() {
     assert!(matches!(&rubbish, StartError::Rubbish { line, .. } if line == "Welcome to faulty!"), "{rubbish}");
     let old = text(faulty(&["old-protocol"]));
     assert!(matches!(old, StartError::WrongProtocol { theirs: 0, .. }), "{old}");
+}
+
+/// A library that ends its process is no fault of the adapter's, and not the end; an adapter that ends by itself is both.
+#[test]
+fn a_validation_goes_on_after_a_crash() {
+    let batch = batch_of(20);
+    let trials: Vec<Trial> = batch.iter().map(|program| ("one of a batch", program)).collect();
+    let validated = |fault| validate(&faulty(&[fault]), &limits(), &trials, None).unwrap();
+    let dies = validated("dies");
+    assert_eq!((dies.programs, &dies.violations), (20, &Vec::new()));
+    let place = |at: usize| format!("the answer to program {} (one of a batch)", at + 1);
+    let struck = |(at, (named, status)): (usize, &(String, String))| *named == place(at) && status.contains("SIGABRT");
+    assert_eq!(dies.ended.len(), STRUCK.len(), "{:?}", dies.ended);
+    assert!(STRUCK.into_iter().zip(&dies.ended).all(struck), "{:?}", dies.ended);
+    let quits = validated("quits");
+    assert_eq!(
+        (quits.programs, quits.ended.len(), quits.violations.len()),
+        (STRUCK[0], 0, 1),
+        "{:?}",
+        quits.violations
+    );
 }
 
 #[test]

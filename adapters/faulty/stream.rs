@@ -34,9 +34,10 @@ pub enum Strike {
 /// Answers requests until the input ends, honestly but for the programs that use `struck`.
 pub fn serve(strike: Strike, struck: Op, hello: Hello, input: impl BufRead, mut output: impl Write) -> io::Result<()> {
     for line in input.lines() {
-        let response = match serde_json::from_str(&line?)? {
-            Request::Hello { .. } => greet(strike, hello.clone(), &mut output)?,
-            Request::Run { seq, program } => {
+        let response = match serde_json::from_str(&line?) {
+            Err(error) => Response::Error { message: error.to_string() },
+            Ok(Request::Hello { .. }) => greet(strike, hello.clone(), &mut output)?,
+            Ok(Request::Run { seq, program }) => {
                 let reply = super::reference().run(&program);
                 match program.steps.iter().any(|step| step.op == struck) {
                     true => answer(strike, seq, &program, reply, &mut output)?,

@@ -48,16 +48,21 @@ impl CommandLine {
     }
 }
 
-/// Starts a process and waits for its hello.
-pub(super) fn launch(command: &CommandLine, limits: &Limits) -> Result<(Child, Hello), StartError> {
+/// Starts a process.
+pub(super) fn spawn(command: &CommandLine, limits: &Limits) -> Result<Child, StartError> {
     let program = command.name();
     let mut process = std::process::Command::new(&command.program);
     process.args(&command.args).envs(command.env.iter().map(|(name, value)| (name, value)));
-    let child = match Child::spawn(&mut process, limits.line, limits.memory) {
-        Ok(child) => child,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(StartError::NotFound { program }),
-        Err(source) => return Err(StartError::Spawn { program, source }),
-    };
+    Child::spawn(&mut process, limits.line, limits.memory).map_err(|source| match source.kind() {
+        io::ErrorKind::NotFound => StartError::NotFound { program },
+        _ => StartError::Spawn { program, source },
+    })
+}
+
+/// Starts a process and waits for its hello.
+pub(super) fn launch(command: &CommandLine, limits: &Limits) -> Result<(Child, Hello), StartError> {
+    let program = command.name();
+    let child = spawn(command, limits)?;
     let mut request = Vec::new();
     encode(&Request::Hello { protocol: VERSION }, &mut request);
     child.send(request);

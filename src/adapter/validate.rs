@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 use super::check::problem;
 use super::child::{Child, Event};
 use super::fault::{excerpt, status_text};
-use super::launch::{CommandLine, decode};
+use super::launch::{CommandLine, decode, spawn};
 use super::process::Limits;
 use super::protocol::{Request, Response, VERSION, encode};
 use super::{Capability, Hello, StartError, unsupported_by};
@@ -38,6 +38,8 @@ pub struct Validation {
     pub programs: usize,
     /// Everything that is wrong.
     pub violations: Vec<Violation>,
+    /// Programs over which the process ended, asked twice, and how: the library's doing, which `check` tells of.
+    pub ended: Vec<(String, String)>,
     /// Operations that `hello` lists and that gave no value in any program.
     pub never: Vec<Op>,
 }
@@ -50,6 +52,7 @@ const STREAM: &str = "duplicate standard output before the library is loaded, po
 const NAMES: &str = "use the names that `broadcheck ops --format json` prints; a misspelt one is never asked for";
 const MISTAKE: &str = "`failed` is for the adapter's own mistakes: read what it wrote to standard error, and answer \
                        `rejected` where the library refuses";
+const BY_HAND: &str = "run it by hand and read what it writes to standard error";
 const FORM: &str = "see `Run` and `All there is` in adapters/README.md, and adapters/protocol.schema.json";
 
 /// Starts the adapter, greets it, gives it nonsense and then programs of `trials` that it has declared to support: so many
@@ -63,14 +66,8 @@ pub fn validate(
     trials: &[Trial],
     each: Option<usize>,
 ) -> Result<Validation, StartError> {
-    let program = command.name();
-    let mut process = std::process::Command::new(&command.program);
-    process.args(&command.args).envs(command.env.iter().map(|(name, value)| (name, value)));
-    let child = Child::spawn(&mut process, limits.line, limits.memory).map_err(|source| match source.kind() {
-        std::io::ErrorKind::NotFound => StartError::NotFound { program },
-        _ => StartError::Spawn { program, source },
-    })?;
-    let mut session = Session { child, limits, found: Validation::default() };
+    let child = spawn(command, limits)?;
+    let mut session = Session { command, child, limits, found: Validation::default(), starts: 0, stray: None };
     session.greet();
     if session.found.hello.is_some() && session.nonsense() && session.programs(trials, each) {
         session.end();
@@ -79,9 +76,14 @@ pub fn validate(
 }
 
 struct Session<'a> {
+    command: &'a CommandLine,
     child: Child,
     limits: &'a Limits,
     found: Validation,
+    /// How often the process has been started again.
+    starts: usize,
+    /// Where the process broke, and did not when it was asked again, and how: it was over the next program, or by accident.
+    stray: Option<(String, String)>,
 }
 
 impl Session<'_> {
@@ -91,13 +93,18 @@ impl Session<'_> {
 
     /// The next line, or why there is none.
     fn line(&mut self, place: &str, limit: Duration) -> Option<Vec<u8>> {
-        match self.child.receive(limit) {
+        let event = self.child.receive(limit);
+        self.line_of(place, limit, event)
+    }
+
+    fn line_of(&mut self, place: &str, limit: Duration, event: Option<Event>) -> Option<Vec<u8>> {
+        match event {
             Some(Event::Line(line)) => return Some(line),
             Some(Event::TooLong(line)) => {
                 self.violation(place, format!("the line is too long: {}", excerpt(&line)), FORM);
             }
             Some(Event::End { unfinished }) if unfinished.is_empty() => {
-                self.violation(place, "the adapter ended", "run it by hand and read what it writes to standard error");
+                self.violation(place, "the adapter ended", BY_HAND)
             }
             Some(Event::End { unfinished }) => {
                 self.violation(place, format!("the line has no end: {}", excerpt(&unfinished)), STREAM);
@@ -143,6 +150,53 @@ impl Session<'_> {
         true
     }
 
+    /// The answer to a program that has been asked for. Where the process breaks over it, it is started and asked again;
+    /// where it breaks once more there is none, and it is started for the next program. `None` if nothing can follow.
+    fn answer(&mut self, place: &str, request: &Request) -> Option<Option<Vec<u8>>> {
+        let before = match self.heard(place)? {
+            Ok(line) => return Some(Some(line)),
+            Err(status) => status,
+        };
+        self.again(place)?;
+        send(&self.child, request);
+        match self.heard(place)? {
+            Ok(line) => {
+                self.stray = Some((place.to_owned(), before));
+                Some(Some(line))
+            }
+            Err(status) => {
+                self.found.ended.push((place.to_owned(), status));
+                self.again(place)?;
+                Some(None)
+            }
+        }
+    }
+
+    /// A line, or how the process broke. One that ends with status 0 was not broken by a library.
+    fn heard(&mut self, place: &str) -> Option<Result<Vec<u8>, String>> {
+        let limit = self.limits.program;
+        let event = self.child.receive(limit);
+        if matches!(&event, Some(Event::End { unfinished }) if unfinished.is_empty())
+            && let Some(status) = self.child.finish().filter(|status| !status.success())
+        {
+            return Some(Err(status_text(status)));
+        }
+        self.line_of(place, limit, event).map(Ok)
+    }
+
+    fn again(&mut self, place: &str) -> Option<()> {
+        match spawn(self.command, self.limits) {
+            Ok(child) => self.child = child,
+            Err(error) => {
+                self.violation(place, format!("it does not start again: {error}"), BY_HAND);
+                return None;
+            }
+        }
+        self.starts += 1;
+        send(&self.child, &Request::Hello { protocol: VERSION });
+        self.line(place, self.limits.hello).map(drop)
+    }
+
     /// Two requests are always there before the first is answered.
     fn programs(&mut self, trials: &[Trial], each: Option<usize>) -> bool {
         let hello = self.found.hello.clone().expect("the caller looked");
@@ -152,17 +206,24 @@ impl Session<'_> {
             None => supported.collect(),
         };
         let mut valued: BTreeMap<Op, bool> = BTreeMap::new();
-        let ask = |child: &Child, at: usize| {
-            if let Some((_, program)) = runnable.get(at) {
-                send(child, &Request::Run { seq: at as u64 + 1, program: Cow::Borrowed(program) });
-            }
+        let request = |at: usize| {
+            let (_, program) = runnable.get(at)?;
+            Some(Request::Run { seq: at as u64 + 1, program: Cow::Borrowed(*program) })
         };
+        let ask = |child: &Child, at: usize| request(at).iter().for_each(|request| send(child, request));
         ask(&self.child, 0);
         for (at, (name, program)) in runnable.iter().enumerate() {
             ask(&self.child, at + 1);
             let place = format!("the answer to program {} ({name})", at + 1);
-            let Some(line) = self.line(&place, self.limits.program) else { return false };
+            let (starts, stray) = (self.starts, self.stray.take());
+            let Some(answer) = request(at).and_then(|request| self.answer(&place, &request)) else { return false };
+            if self.starts > starts {
+                ask(&self.child, at + 1);
+            } else if let Some((place, status)) = stray {
+                self.violation(&place, format!("{status}, and an answer when it was asked again"), BY_HAND);
+            }
             self.found.programs += 1;
+            let Some(line) = answer else { continue };
             match decode(&line) {
                 Ok(Response::Ran { seq, reply }) => {
                     if seq != at as u64 + 1 {
@@ -193,6 +254,9 @@ impl Session<'_> {
                     self.violation(&place, format!("{why}: {}", excerpt(&line)), advice);
                 }
             }
+        }
+        if let Some((place, status)) = self.stray.take() {
+            self.violation(&place, format!("{status}, and an answer when it was asked again"), BY_HAND);
         }
         self.found.never = valued.into_iter().filter_map(|(op, valued)| (!valued).then_some(op)).collect();
         true

@@ -72,6 +72,14 @@ fn show(found: &Validation) {
         }
         anstream::println!("       {advice}");
     }
+    if !found.ended.is_empty() {
+        anstream::println!(
+            "\nnote   the process ended over these, and was started again; `check` takes it for a crash of the library"
+        );
+        for (place, status) in &found.ended {
+            anstream::println!("       {place}: {status}");
+        }
+    }
     if !found.never.is_empty() {
         let names: Vec<&str> = found.never.iter().map(|op| op.info().name).collect();
         anstream::println!("\nnote   no program got a value out of {}", names.join(", "));
