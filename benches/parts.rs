@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::hint::black_box;
 
 use broadcheck::adapter::Implementation;
-use broadcheck::adapter::protocol::{Request, Response};
+use broadcheck::adapter::protocol::{Encoding, Request, Response, parse};
 use broadcheck::case;
 use broadcheck::harness::campaign::{cases, options};
 use broadcheck::harness::compare::{Side, compare};
@@ -22,10 +22,7 @@ fn parts(criterion: &mut Criterion) {
     let programs: Vec<Program> = (0..PROGRAMS).map(|case| cases::make(1, case, &options).program).collect();
     let replies: Vec<Reply> = programs.iter().map(|program| Reference.run(program)).collect();
     let both = || programs.iter().zip(&replies);
-    let request = |program| serde_json::to_vec(&Request::Run { seq: 0, program: Cow::Borrowed(program) }).unwrap();
-    let requests: Vec<Vec<u8>> = programs.iter().map(request).collect();
-    let response = |reply: &Reply| serde_json::to_vec(&Response::Ran { seq: 0, reply: reply.clone() }).unwrap();
-    let responses: Vec<Vec<u8>> = replies.iter().map(response).collect();
+    let responses: Vec<Response> = replies.iter().map(|reply| Response::Ran { seq: 0, reply: reply.clone() }).collect();
 
     let mut group = criterion.benchmark_group(format!("{PROGRAMS} programs of a campaign"));
     let mut part = |name: &str, work: &dyn Fn()| {
@@ -33,14 +30,32 @@ fn parts(criterion: &mut Criterion) {
     };
     part("generator", &|| (0..PROGRAMS).for_each(|case| drop(black_box(cases::make(1, case, &options)))));
     part("reference", &|| programs.iter().for_each(|program| drop(black_box(Reference.run(program)))));
-    part("write a request", &|| programs.iter().for_each(|program| drop(black_box(request(program)))));
-    part("read a request", &|| {
-        requests.iter().for_each(|line| drop(black_box(serde_json::from_slice::<Request>(line).unwrap())));
-    });
-    part("write an answer", &|| replies.iter().for_each(|reply| drop(black_box(response(reply)))));
-    part("read an answer", &|| {
-        responses.iter().for_each(|line| drop(black_box(serde_json::from_slice::<Response>(line).unwrap())));
-    });
+    for (name, encoding) in [("line", Encoding::Json), ("frame", Encoding::MessagePack)] {
+        let request = |program| {
+            let mut message = Vec::new();
+            encoding.write(&Request::Run { seq: 0, program: Cow::Borrowed(program) }, &mut message);
+            message
+        };
+        let answer = |response: &Response| {
+            let mut message = Vec::new();
+            encoding.write(response, &mut message);
+            message
+        };
+        let requests: Vec<Vec<u8>> = programs.iter().map(request).collect();
+        let answers: Vec<Vec<u8>> = responses.iter().map(answer).collect();
+        part(&format!("write a request as a {name}"), &|| {
+            programs.iter().for_each(|program| drop(black_box(request(program))));
+        });
+        part(&format!("read a request from a {name}"), &|| {
+            requests.iter().for_each(|message| drop(black_box(parse::<Request>(message, "request").unwrap())));
+        });
+        part(&format!("write an answer as a {name}"), &|| {
+            responses.iter().for_each(|response| drop(black_box(answer(response))));
+        });
+        part(&format!("read an answer from a {name}"), &|| {
+            answers.iter().for_each(|message| drop(black_box(parse::<Response>(message, "response").unwrap())));
+        });
+    }
     part("compare", &|| {
         both().for_each(|(program, reply)| {
             let side = || Side { hello: &hello, reply };

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use broadcheck::adapter::protocol::{Request, Response, VERSION};
+use broadcheck::adapter::protocol::{Encoding, Request, Response, VERSION};
 use broadcheck::adapter::{Hello, Implementation};
 use broadcheck::case::{self, Case, Specification, default_folder};
 use broadcheck::generate::{self, Focus};
@@ -101,19 +101,19 @@ fn texts(
     Ok(())
 }
 
-/// The lines that an adapter is sent, and programs to make lines of.
+/// The lines and frames that an adapter is sent, and programs to make lines of.
 fn messages(
     specification: &Specification,
     seeds: &mut Seeds,
     words: &mut Words,
 ) -> Result<(), Box<dyn std::error::Error>> {
-    /// The first bytes of the target: lines follow, or a program.
+    /// The first bytes of the target: lines or frames follow, or a program.
     const LINES: u8 = 0;
     const PROGRAM: u8 = 1;
     let (seeds, words) = (seeds.entry("protocol").or_default(), words.entry("protocol").or_default());
     let hello = Request::Hello { protocol: VERSION };
     let few = Hello { ops: vec![Op::ALL[0]], ..Reference.hello() };
-    let answer = Response::Hello { protocol: VERSION, hello: few };
+    let answer = Response::Hello { protocol: VERSION, encodings: vec![Encoding::MessagePack], hello: few };
     for (name, message) in [("hello", serde_json::to_value(&hello)?), ("hello-answer", serde_json::to_value(&answer)?)]
     {
         json_words(&message, words);
@@ -124,7 +124,11 @@ fn messages(
         if seeds.contains_key(&name) {
             continue;
         }
-        let message = serde_json::to_value(Request::Run { seq: 1, program: Cow::Borrowed(&case.program) })?;
+        let request = Request::Run { seq: 1, program: Cow::Borrowed(&case.program) };
+        let mut frame = vec![LINES];
+        Encoding::MessagePack.write(&request, &mut frame);
+        seeds.insert(format!("{name}-frame"), frame);
+        let message = serde_json::to_value(request)?;
         json_words(&message, words);
         json_words(&serde_json::to_value(Response::Ran { seq: 1, reply: Reference.run(&case.program) })?, words);
         seeds.insert(name.clone(), [&[LINES], message.to_string().as_bytes()].concat());

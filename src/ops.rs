@@ -164,15 +164,13 @@ macro_rules! define {
             pub const ALL: &[Op] = &[$(Op::$variant),+];
 
             /// The row of the table.
+            #[inline]
             pub fn info(self) -> &'static OpInfo {
-                match self {
-                    $(Op::$variant => {
-                        const INFO: OpInfo = info! $facts;
-                        &INFO
-                    })+
-                }
+                &TABLE[self as usize]
             }
         }
+
+        static TABLE: [OpInfo; Op::ALL.len()] = [$(info! $facts),+];
     };
 }
 
@@ -512,8 +510,22 @@ impl Serialize for Op {
 
 impl<'de> Deserialize<'de> for Op {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Op, D::Error> {
-        let name = std::borrow::Cow::<str>::deserialize(deserializer)?;
-        Op::named(&name).ok_or_else(|| serde::de::Error::custom(format!("no operation is called {name:?}")))
+        deserializer.deserialize_str(Name)
+    }
+}
+
+/// Reads the name of an operation where it stands.
+struct Name;
+
+impl serde::de::Visitor<'_> for Name {
+    type Value = Op;
+
+    fn expecting(&self, formatter: &mut std::fmt::Formatter) -> std::fmt::Result {
+        formatter.write_str("the name of an operation")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<Op, E> {
+        Op::named(name).ok_or_else(|| E::custom(format!("no operation is called {name:?}")))
     }
 }
 

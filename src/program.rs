@@ -29,7 +29,7 @@ pub struct Input {
     /// The sizes.
     pub shape: Shape,
     /// The elements: little-endian, row-major.
-    #[serde(with = "base64_bytes")]
+    #[serde(with = "bytes")]
     pub data: Vec<u8>,
     /// Whether gradients are kept for it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -258,7 +258,7 @@ pub struct TensorValue {
     pub shape: Shape,
     /// The elements: little-endian, row-major, whatever the strides are; none where they would take more than
     /// [`VALUE_LIMIT`].
-    #[serde(with = "base64_bytes")]
+    #[serde(with = "bytes")]
     pub data: Vec<u8>,
     /// Elements from one index to the next; absent where the library has no strides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -324,9 +324,14 @@ impl TensorValue {
     ///
     /// An adapter may send too few or too many bytes; whole elements are read, the harness compares the counts.
     pub fn scalars(&self) -> Vec<Scalar> {
-        crate::with_element_type!(self.dtype, T => {
-            self.data.chunks_exact(self.dtype.size()).map(|element| T::read(element).to_scalar()).collect()
-        })
+        self.elements().collect()
+    }
+
+    /// The same, one by one.
+    pub fn elements(&self) -> impl Iterator<Item = Scalar> {
+        let dtype = self.dtype;
+        let elements = self.data.chunks_exact(dtype.size());
+        elements.map(move |element| crate::with_element_type!(dtype, T => T::read(element).to_scalar()))
     }
 }
 
@@ -340,32 +345,44 @@ impl std::fmt::Display for ShapeArg {
     }
 }
 
-/// Bytes as base64 text: NaN payloads, infinities and empty tensors survive JSON.
-mod base64_bytes {
+/// Bytes, which are base64 where only text can be: NaN payloads, infinities and empty tensors survive JSON.
+mod bytes {
     use base64::{Engine, engine::general_purpose::STANDARD};
     use serde::de::{Deserializer, Error, Visitor};
     use serde::ser::Serializer;
 
     pub fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&STANDARD.encode(bytes))
+        if serializer.is_human_readable() {
+            serializer.serialize_str(&STANDARD.encode(bytes))
+        } else {
+            serializer.serialize_bytes(bytes)
+        }
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
-        deserializer.deserialize_str(Text)
+        if deserializer.is_human_readable() {
+            deserializer.deserialize_str(Data)
+        } else {
+            deserializer.deserialize_bytes(Data)
+        }
     }
 
-    /// Reads the text where it stands, without a copy of it.
-    struct Text;
+    /// Reads text or bytes where they stand, without a copy of them in between.
+    struct Data;
 
-    impl Visitor<'_> for Text {
+    impl Visitor<'_> for Data {
         type Value = Vec<u8>;
 
         fn expecting(&self, formatter: &mut std::fmt::Formatter) -> std::fmt::Result {
-            formatter.write_str("base64 data")
+            formatter.write_str("data")
         }
 
         fn visit_str<E: Error>(self, text: &str) -> Result<Vec<u8>, E> {
             STANDARD.decode(text).map_err(|error| E::custom(format!("base64 data: {error}")))
+        }
+
+        fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Vec<u8>, E> {
+            Ok(bytes.to_vec())
         }
     }
 }

@@ -63,7 +63,7 @@ fn greet(strike: Strike, hello: Hello, output: &mut impl Write) -> io::Result<Re
         _ => {}
     }
     let protocol = if strike == Strike::OldProtocol { 0 } else { VERSION };
-    Ok(Response::Hello { protocol, hello })
+    Ok(Response::Hello { protocol, encodings: Vec::new(), hello })
 }
 
 fn answer(

@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use broadcheck::adapter::protocol::{Request, Response};
+use broadcheck::adapter::protocol::{Encoding, Request, Response, parse};
 use broadcheck::adapter::{Hello, Implementation, serve};
 use broadcheck::generate::{self, Options};
 use broadcheck::program::{Program, Reply};
@@ -19,9 +19,10 @@ fuzz_target!(|bytes: &[u8]| {
     if first % 2 == 0 { serve_lines(rest) } else { round_trip(rest) }
 });
 
-/// Any lines: as many answers as there are lines with something in them, each a response.
+/// Anything. To lines there are as many answers as there are lines with something in them, each a response.
 fn serve_lines(bytes: &[u8]) {
-    let Ok(text) = std::str::from_utf8(bytes) else {
+    // What begins with a zero is a frame.
+    let Some(text) = std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0')) else {
         let _ = serve(&mut Mute, bytes, std::io::sink());
         return;
     };
@@ -46,10 +47,18 @@ fn round_trip(bytes: &[u8]) {
 }
 
 fn survives<T: Serialize + DeserializeOwned>(message: &T) {
-    let line = serde_json::to_string(message).expect("messages have only text for keys");
-    let again: T = serde_json::from_str(&line).expect("its own writing");
-    // As text, because a NaN is not equal to itself.
-    assert_eq!(serde_json::to_string(&again).expect("what was read"), line);
+    for encoding in [Encoding::Json, Encoding::MessagePack] {
+        let write = |message: &T| {
+            let mut written = Vec::new();
+            encoding.write(message, &mut written);
+            written
+        };
+        let written = write(message);
+        let line = written.strip_suffix(b"\n").filter(|_| encoding == Encoding::Json);
+        let again: T = parse(line.unwrap_or(&written), "message").expect("its own writing");
+        // As bytes, because a NaN is not equal to itself.
+        assert_eq!(write(&again), written);
+    }
 }
 
 /// An implementation without opinions: programs off the wire may claim any size, and it is the server that is tested.

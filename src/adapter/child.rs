@@ -1,16 +1,20 @@
 //! One running adapter process and its three pipes.
 //!
-//! Each pipe has a thread, so that no side ever waits for the other on a full pipe. This module moves bytes and ends
-//! processes; it must not know what the bytes mean.
+//! Whoever listens also writes, as much as the pipe takes, so that no side ever waits for the other on a full one, and no
+//! thread has to be woken for a message. This module moves messages and ends processes; it must not know what messages
+//! say.
 
-use std::cell::RefCell;
-use std::collections::VecDeque;
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::process::{self, ChildStderr, ChildStdin, ChildStdout, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, TryRecvError, channel, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec};
+
+use super::wire::{Inbox, Piece};
 
 /// How much of standard error is kept.
 const STDERR_KEPT: usize = 64 * 1024;
@@ -22,55 +26,56 @@ const GRACE: Duration = Duration::from_secs(5);
 /// How long pipes may stay open after the end of the process. Only what it started can hold them open.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// How often it is read ahead. Rarely, because one line can be hundreds of megabytes.
-const READS_AHEAD: usize = 4;
-
-/// How much is read at a time.
-const READ: usize = 64 * 1024;
+/// How much room is kept for requests.
+const KEPT: usize = 1 << 20;
 
 /// What came out of standard output.
 #[derive(Debug)]
 pub(super) enum Event {
-    /// A line, without its end.
-    Line(Vec<u8>),
-    /// The start of a line that is longer than allowed.
+    /// A message: a line without its end, or a frame.
+    Message(Vec<u8>),
+    /// The start of a message that is longer than allowed.
     TooLong(Vec<u8>),
-    /// The stream ended; what is left is a line without an end.
+    /// The stream ended; what is left is a message without an end.
     End { unfinished: Vec<u8> },
 }
 
-/// A running adapter. Dropping it ends the process, reaps it and joins its threads.
+/// A running adapter. Dropping it ends the process, reaps it and joins its thread.
 #[derive(Debug)]
 pub(super) struct Child {
     process: process::Child,
     /// `None` once the input is closed.
-    requests: Option<Sender<Vec<u8>>>,
-    events: Receiver<Vec<Event>>,
-    /// Events that came together with others, and were not asked for yet.
-    ready: RefCell<VecDeque<Event>>,
+    stdin: Option<ChildStdin>,
+    /// What is to be written, of which so many bytes are.
+    requests: Vec<u8>,
+    written: usize,
+    stdout: ChildStdout,
+    inbox: Inbox,
+    /// Whether nothing more will be read.
+    ended: bool,
     stderr: Arc<Mutex<Vec<u8>>>,
-    /// Hears nothing; it is disconnected when the last thread ends.
-    threads_alive: Receiver<()>,
-    threads: Vec<JoinHandle<()>>,
+    /// Hears nothing; it is disconnected when the thread ends.
+    thread_alive: Receiver<()>,
+    /// What listens to standard error.
+    thread: Option<JoinHandle<()>>,
 }
 
 /// How a process ended.
 pub(super) struct Ended {
     /// Its status; `None` if it had to be killed.
     pub status: Option<ExitStatus>,
-    /// A line that it had begun.
+    /// A message that it had begun.
     pub unfinished: Vec<u8>,
     /// The last that it wrote to standard error.
     pub stderr: String,
 }
 
 impl Child {
-    /// Starts the process, with at most so many bytes of address space. Lines longer than `max_line` are not read to
+    /// Starts the process, with at most so many bytes of address space. Messages longer than `limit` are not read to
     /// their end.
-    pub(super) fn spawn(command: &mut process::Command, max_line: usize, memory: Option<u64>) -> io::Result<Child> {
+    pub(super) fn spawn(command: &mut process::Command, limit: usize, memory: Option<u64>) -> io::Result<Child> {
         // A group of its own, so that what a wrapper (a shell, `uv run`) started can be ended along with it. The price
         // is that Ctrl-C does not reach it: it sees the end of its input instead.
-        #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(command, 0);
         let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
         if let Some(bytes) = memory
@@ -83,56 +88,98 @@ impl Child {
         let stdin = process.stdin.take().expect("standard input was asked for");
         let stdout = process.stdout.take().expect("standard output was asked for");
         let stderr = process.stderr.take().expect("standard error was asked for");
-        let (requests, to_write) = channel();
-        let (to_read, events) = sync_channel(READS_AHEAD);
-        let (alive, threads_alive) = channel();
+        for pipe in [stdin.as_fd(), stdout.as_fd()] {
+            rustix::io::ioctl_fionbio(pipe, true)?;
+            widen(pipe);
+        }
+        let (alive, thread_alive) = channel::<()>();
         let kept = Arc::new(Mutex::new(Vec::new()));
         let keep = Arc::clone(&kept);
-        let start = |work: Box<dyn FnOnce() + Send>| {
-            let alive = alive.clone();
-            thread::spawn(move || {
-                work();
-                drop(alive);
-            })
-        };
-        let threads = vec![
-            start(Box::new(move || write_requests(stdin, &to_write))),
-            start(Box::new(move || read_lines(stdout, max_line, &to_read))),
-            start(Box::new(move || keep_tail(stderr, &keep))),
-        ];
-        let (requests, ready) = (Some(requests), RefCell::default());
-        Ok(Child { process, requests, events, ready, stderr: kept, threads_alive, threads })
+        let thread = thread::spawn(move || {
+            keep_tail(stderr, &keep);
+            drop(alive);
+        });
+        Ok(Child {
+            process,
+            stdin: Some(stdin),
+            requests: Vec::new(),
+            written: 0,
+            stdout,
+            inbox: Inbox::new(limit),
+            ended: false,
+            stderr: kept,
+            thread_alive,
+            thread: Some(thread),
+        })
     }
 
-    /// Queues a request; a thread writes it. If the process is gone, [`Child::receive`] tells.
-    pub(super) fn send(&self, request: Vec<u8>) {
-        if let Some(requests) = &self.requests {
-            // An error means that the writer met a closed pipe: the end of the output follows.
-            let _ = requests.send(request);
-        }
+    /// Sends requests, as far as the pipe takes them; [`Child::receive`] and [`Child::poll`] send the rest. If the process is
+    /// gone, they tell.
+    pub(super) fn send(&mut self, requests: &[u8]) {
+        self.requests.extend_from_slice(requests);
+        self.write();
     }
 
     /// The next event, or `None` when `limit` passes without one.
-    pub(super) fn receive(&self, limit: Duration) -> Option<Event> {
-        self.next(|events| events.recv_timeout(limit).map_err(|error| error == RecvTimeoutError::Disconnected))
+    pub(super) fn receive(&mut self, limit: Duration) -> Option<Event> {
+        let deadline = Instant::now() + limit;
+        loop {
+            if let Some(event) = self.poll() {
+                return Some(event);
+            }
+            let left = deadline.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())?;
+            self.wait_for_pipes(left);
+        }
     }
 
     /// An event that is there already.
-    pub(super) fn poll(&self) -> Option<Event> {
-        self.next(|events| events.try_recv().map_err(|error| error == TryRecvError::Disconnected))
-    }
-
-    /// The next event, of those that `more` gets if there is none left. It fails with whether there will never be more.
-    fn next(&self, more: impl Fn(&Receiver<Vec<Event>>) -> Result<Vec<Event>, bool>) -> Option<Event> {
-        let mut ready = self.ready.borrow_mut();
-        if ready.is_empty() {
-            match more(&self.events) {
-                Ok(events) => ready.extend(events),
-                Err(true) => ready.push_back(Event::End { unfinished: Vec::new() }),
-                Err(false) => {}
+    pub(super) fn poll(&mut self) -> Option<Event> {
+        loop {
+            match self.inbox.take() {
+                Piece::Message(message) => return Some(Event::Message(message.to_vec())),
+                Piece::TooLong(start) => {
+                    let start = start.to_vec();
+                    (self.ended, self.inbox) = (true, Inbox::new(0));
+                    return Some(Event::TooLong(start));
+                }
+                Piece::Rest(rest) if self.ended => return Some(Event::End { unfinished: rest.to_vec() }),
+                Piece::Rest(_) => {}
+            }
+            self.write();
+            match self.inbox.fill(&mut self.stdout) {
+                Ok(0) => self.ended = true,
+                Ok(_) => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return None,
+                // A read error is the end: what was read so far is an unfinished message.
+                Err(_) => self.ended = true,
             }
         }
-        ready.pop_front()
+    }
+
+    /// Writes what the pipe takes of the requests.
+    fn write(&mut self) {
+        while let Some(stdin) = self.stdin.as_mut().filter(|_| self.written < self.requests.len()) {
+            match stdin.write(&self.requests[self.written..]) {
+                Ok(count) => self.written += count,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return,
+                // Rust programs ignore SIGPIPE, so a process that is gone shows here, and as the end of its output.
+                Err(_) => self.stdin = None,
+            }
+        }
+        self.requests.clear();
+        self.requests.shrink_to(KEPT);
+        self.written = 0;
+    }
+
+    /// Waits until there is something to be read, or room for what is to be written.
+    fn wait_for_pipes(&self, limit: Duration) {
+        let mut pipes = vec![PollFd::new(&self.stdout, PollFlags::IN)];
+        if let Some(stdin) = self.stdin.as_ref().filter(|_| self.written < self.requests.len()) {
+            pipes.push(PollFd::new(stdin, PollFlags::OUT));
+        }
+        // A wait that fails, as a signal makes it, ends early. More seconds than can be told are as good as for ever.
+        let _ = rustix::event::poll(&mut pipes, Timespec::try_from(limit).ok().as_ref());
     }
 
     /// The process number.
@@ -162,8 +209,8 @@ impl Child {
     }
 
     fn close(&mut self, grace: Duration) -> Ended {
-        self.requests = None;
-        let status = wait(&mut self.process, grace);
+        self.stdin = None;
+        let status = self.wait(grace);
         if status.is_none() {
             // The group first: its number is certain to be this one's as long as the process has not been reaped. Both
             // can fail only because there is nothing left to kill.
@@ -172,24 +219,39 @@ impl Child {
             let _ = self.process.wait();
         }
         let mut unfinished = self.drain();
-        if unfinished.is_none() || !self.threads_ended() {
+        if unfinished.is_none() || !self.thread_ended() {
             // The process ended, but something that it started holds the pipes open.
             kill_group(self.process.id());
             unfinished = unfinished.or_else(|| self.drain());
         }
-        // Nothing holds the pipes any more, unless it has moved to another process group. Then the threads are left
-        // to it rather than waited for.
-        if self.threads_ended() {
-            for thread in self.threads.drain(..) {
-                let _ = thread.join();
-            }
+        // Nothing holds the pipes any more, unless it has moved to another process group. Then the thread is left to it
+        // rather than waited for.
+        if let Some(thread) = self.thread.take().filter(|_| self.thread_ended()) {
+            let _ = thread.join();
         }
         Ended { status, unfinished: unfinished.unwrap_or_default(), stderr: self.stderr() }
     }
 
-    /// Reads to the end of the output, so that its reader can end, and returns what was left without a line end.
-    /// `None` if the output does not end.
-    fn drain(&self) -> Option<Vec<u8>> {
+    /// Waits for the end of the process, but not for ever. The standard library cannot wait with a limit, hence the naps.
+    fn wait(&mut self, limit: Duration) -> Option<ExitStatus> {
+        let deadline = Instant::now() + limit;
+        let mut nap = Duration::from_millis(1);
+        loop {
+            if let Ok(Some(status)) = self.process.try_wait() {
+                return Some(status);
+            }
+            if Instant::now() >= deadline {
+                return None;
+            }
+            // It cannot end while nobody reads what it has to say.
+            while Instant::now() < deadline && matches!(self.poll(), Some(Event::Message(_))) {}
+            thread::sleep(nap);
+            nap = (nap * 2).min(Duration::from_millis(50));
+        }
+    }
+
+    /// Reads to the end of the output, and returns what was left without an end; `None` if the output does not end.
+    fn drain(&mut self) -> Option<Vec<u8>> {
         let deadline = Instant::now() + LINGER;
         loop {
             match self.receive(deadline.saturating_duration_since(Instant::now())) {
@@ -200,57 +262,17 @@ impl Child {
         }
     }
 
-    fn threads_ended(&self) -> bool {
-        self.threads_alive.recv_timeout(LINGER) == Err(RecvTimeoutError::Disconnected)
+    fn thread_ended(&self) -> bool {
+        self.thread_alive.recv_timeout(LINGER) == Err(RecvTimeoutError::Disconnected)
     }
 }
 
 impl Drop for Child {
     fn drop(&mut self) {
-        if !self.threads.is_empty() {
+        if self.thread.is_some() {
             // Its input is closed first: an adapter that ends by itself can still write what a profiler collects.
             self.close(GRACE);
         }
-    }
-}
-
-fn write_requests(mut stdin: ChildStdin, requests: &Receiver<Vec<u8>>) {
-    // Rust programs ignore SIGPIPE, so a process that is gone shows as an error here and as the end of its output.
-    while let Ok(request) = requests.recv() {
-        if stdin.write_all(&request).and_then(|()| stdin.flush()).is_err() {
-            return;
-        }
-    }
-}
-
-/// Lines that come together are handed over together, because handing over wakes a thread.
-fn read_lines(stdout: ChildStdout, max_line: usize, events: &SyncSender<Vec<Event>>) {
-    let mut reader = BufReader::with_capacity(READ, stdout);
-    let mut together = Vec::new();
-    loop {
-        let event = read_line(&mut reader, max_line);
-        let last = !matches!(event, Event::Line(_));
-        together.push(event);
-        if !last && reader.buffer().contains(&b'\n') {
-            continue;
-        }
-        if events.send(std::mem::take(&mut together)).is_err() || last {
-            return;
-        }
-    }
-}
-
-fn read_line(reader: &mut impl BufRead, max_line: usize) -> Event {
-    let mut line = Vec::new();
-    // A read error is the end: what was read so far is an unfinished line.
-    let _ = reader.take(max_line as u64 + 1).read_until(b'\n', &mut line);
-    if line.last() == Some(&b'\n') {
-        line.pop();
-        Event::Line(line)
-    } else if line.len() > max_line {
-        Event::TooLong(line)
-    } else {
-        Event::End { unfinished: line }
     }
 }
 
@@ -267,21 +289,17 @@ fn keep_tail(mut stderr: ChildStderr, kept: &Mutex<Vec<u8>>) {
     }
 }
 
-/// Waits for the end of a process, but not for ever. The standard library cannot wait with a limit, hence the naps.
-fn wait(process: &mut process::Child, limit: Duration) -> Option<ExitStatus> {
-    let deadline = Instant::now() + limit;
-    let mut nap = Duration::from_millis(1);
-    loop {
-        if let Ok(Some(status)) = process.try_wait() {
-            return Some(status);
-        }
-        if Instant::now() >= deadline {
-            return None;
-        }
-        thread::sleep(nap);
-        nap = (nap * 2).min(Duration::from_millis(50));
-    }
+/// Gives a pipe room for many messages, where the system lets it have that: a side that finds it full has to wait, and be
+/// woken.
+#[cfg(target_os = "linux")]
+fn widen(pipe: BorrowedFd) {
+    const ROOM: usize = 1 << 20;
+    // As large as it was is large enough.
+    let _ = rustix::pipe::fcntl_setpipe_size(pipe, ROOM);
 }
+
+#[cfg(not(target_os = "linux"))]
+fn widen(_pipe: BorrowedFd) {}
 
 /// Limits the address space of a process that has only just begun, and of what it will start.
 #[cfg(target_os = "linux")]
@@ -301,7 +319,6 @@ fn limit_memory(_process: u32, _bytes: u64) -> io::Result<()> {
 }
 
 /// Kills what is left of a process group. Its number cannot belong to anyone else while a member lives.
-#[cfg(unix)]
 fn kill_group(leader: u32) {
     // The standard library can signal only the process itself; every shell has `kill`.
     let _ = process::Command::new("sh")
@@ -311,6 +328,3 @@ fn kill_group(leader: u32) {
         .stderr(Stdio::null())
         .status();
 }
-
-#[cfg(not(unix))]
-fn kill_group(_leader: u32) {}

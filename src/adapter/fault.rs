@@ -3,6 +3,8 @@
 use std::process::ExitStatus;
 use std::time::Duration;
 
+use super::protocol::Encoding;
+
 /// Why a program has no reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
@@ -32,7 +34,7 @@ pub enum FaultKind {
     },
     /// The answer was none.
     Protocol {
-        /// The beginning of the line.
+        /// The beginning of the message.
         line: String,
         /// What is wrong about it, as a sentence without a full stop.
         why: String,
@@ -125,9 +127,12 @@ pub(super) fn status_text(status: ExitStatus) -> String {
     status.to_string().replace(" (core dumped)", "")
 }
 
-/// The beginning of a line, as text that a person may see.
+/// The beginning of a message, as text that a person may see.
 pub(super) fn excerpt(line: &[u8]) -> String {
     const SHOWN: usize = 160;
+    if Encoding::of(line) == Encoding::MessagePack {
+        return format!("a frame of {} bytes", line.len());
+    }
     let start = String::from_utf8_lossy(&line[..line.len().min(SHOWN)]);
     match line.len() {
         0..=SHOWN => start.into_owned(),

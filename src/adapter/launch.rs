@@ -1,4 +1,4 @@
-//! How an adapter is started and greeted, and how lines become messages.
+//! How an adapter is started and greeted, and how messages become responses.
 
 use std::ffi::OsString;
 use std::io;
@@ -9,7 +9,7 @@ use super::Hello;
 use super::child::{Child, Ended, Event};
 use super::fault::{StartError, excerpt, status_text};
 use super::process::Limits;
-use super::protocol::{Request, Response, VERSION, encode};
+use super::protocol::{Encoding, Request, Response, VERSION, parse};
 
 /// How to start an adapter.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,19 +59,19 @@ pub(super) fn spawn(command: &CommandLine, limits: &Limits) -> Result<Child, Sta
     })
 }
 
-/// Starts a process and waits for its hello.
-pub(super) fn launch(command: &CommandLine, limits: &Limits) -> Result<(Child, Hello), StartError> {
+/// Starts a process and waits for its hello. With it comes the best encoding that it understands.
+pub(super) fn launch(command: &CommandLine, limits: &Limits) -> Result<(Child, Hello, Encoding), StartError> {
     let program = command.name();
-    let child = spawn(command, limits)?;
+    let mut child = spawn(command, limits)?;
     let mut request = Vec::new();
-    encode(&Request::Hello { protocol: VERSION }, &mut request);
-    child.send(request);
+    Encoding::Json.write(&Request::Hello { protocol: VERSION }, &mut request);
+    child.send(&request);
     let rubbish = |child: Child, line: &[u8], why: String| {
         let line = excerpt(line);
         Err(StartError::Rubbish { program: command.name(), line, why, stderr: child.kill().stderr })
     };
     let line = match child.receive(limits.hello) {
-        Some(Event::Line(line)) => line,
+        Some(Event::Message(line)) => line,
         Some(Event::TooLong(line)) => return rubbish(child, &line, format!("longer than {} bytes", limits.line)),
         Some(Event::End { unfinished }) => {
             let Ended { status, stderr, .. } = child.ended();
@@ -98,7 +98,9 @@ pub(super) fn launch(command: &CommandLine, limits: &Limits) -> Result<(Child, H
         return Err(StartError::WrongProtocol { program, theirs, ours: VERSION });
     }
     match decode(&line) {
-        Ok(Response::Hello { hello, .. }) => Ok((child, hello)),
+        Ok(Response::Hello { encodings, hello, .. }) => {
+            Ok((child, hello, encodings.first().copied().unwrap_or_default()))
+        }
         Ok(_) => rubbish(child, &line, "the answer to something else".to_owned()),
         Err(why) => rubbish(child, &line, why),
     }
@@ -117,13 +119,10 @@ fn version_of(line: &[u8]) -> Option<u64> {
     serde_json::from_slice(line).ok().map(|AnyResponse { hello }| hello.protocol)
 }
 
-/// The response that a line is, or why it is none.
-pub(super) fn decode(line: &[u8]) -> Result<Response, String> {
-    if line.trim_ascii().is_empty() {
+/// The response that a message is, or why it is none.
+pub(super) fn decode(message: &[u8]) -> Result<Response, String> {
+    if message.trim_ascii().is_empty() {
         return Err("a blank line".to_owned());
     }
-    serde_json::from_slice(line).map_err(|error| match error.classify() {
-        serde_json::error::Category::Data => format!("JSON, but no response: {error}"),
-        _ => format!("not JSON: {error}"),
-    })
+    parse(message, "response")
 }

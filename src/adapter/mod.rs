@@ -18,6 +18,7 @@ pub mod serve;
 pub mod support;
 #[cfg(feature = "cli")]
 pub mod validate;
+mod wire;
 
 use serde::de::{Deserializer, IntoDeserializer};
 use serde::{Deserialize, Serialize};

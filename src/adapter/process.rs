@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::child::{Child, Ended, Event};
 use super::fault::{Fault, FaultKind, StartError, status_text};
 use super::launch::{CommandLine, decode, launch};
-use super::protocol::{Request, Response, encode};
+use super::protocol::{Encoding, Request, Response};
 use super::{Hello, check};
 use crate::program::{Program, Reply};
 
@@ -26,6 +26,8 @@ pub struct Process {
     command: CommandLine,
     limits: Limits,
     hello: Hello,
+    /// How requests are written.
+    encoding: Encoding,
     /// `None` after a fault, until the next program needs it.
     child: Option<Child>,
     restarts: usize,
@@ -45,7 +47,7 @@ pub struct Limits {
     /// How often it is started again in the life of a [`Process`]. To find a culprit among several programs in flight
     /// takes one restart, to go on after it another.
     pub restarts: usize,
-    /// The longest line in bytes.
+    /// The longest message in bytes.
     pub line: usize,
     /// The address space of its process in bytes, where the system can limit it (Linux). What asks for more is refused,
     /// by the library or by the end of the process, before the machine runs out of memory.
@@ -65,8 +67,8 @@ impl Process {
     /// # Errors
     /// When the program cannot be run, or does not answer as an adapter of this protocol version does.
     pub fn start(command: CommandLine, limits: Limits) -> Result<Process, StartError> {
-        let (child, hello) = launch(&command, &limits)?;
-        Ok(Process { command, limits, hello, child: Some(child), restarts: 0, seq: 0, gone: None })
+        let (child, hello, encoding) = launch(&command, &limits)?;
+        Ok(Process { command, limits, hello, encoding, child: Some(child), restarts: 0, seq: 0, gone: None })
     }
 
     /// Runs programs and returns what came of each, in order. See [`Process::run_each`].
@@ -182,7 +184,7 @@ struct Doubt {
 
 /// What came back for a program.
 enum Answer {
-    /// A line that is certainly about this program; the adapter can go on.
+    /// A message that is certainly about this program; the adapter can go on.
     Settled(Result<Reply, Fault>),
     /// The adapter is down, or its output can't be told apart any more and it has been ended.
     Broken(Fault),
@@ -190,31 +192,32 @@ enum Answer {
 
 impl Process {
     /// Sends programs, numbered from `seq` on, in one piece, as long as there is room for them in flight.
-    fn send(&self, seq: u64, programs: &[impl Borrow<Program>], flight: &mut Flight, window: usize) {
-        let mut lines = Vec::new();
+    fn send(&mut self, seq: u64, programs: &[impl Borrow<Program>], flight: &mut Flight, window: usize) {
+        let mut requests = Vec::new();
         for (seq, program) in (seq..).zip(programs) {
             if !flight.has_room(window) {
                 break;
             }
-            let before = lines.len();
-            encode(&Request::Run { seq, program: Cow::Borrowed(program.borrow()) }, &mut lines);
-            flight.push(lines.len() - before);
+            let before = requests.len();
+            self.encoding.write(&Request::Run { seq, program: Cow::Borrowed(program.borrow()) }, &mut requests);
+            flight.push(requests.len() - before);
         }
-        if !lines.is_empty() {
-            self.running().send(lines);
+        if !requests.is_empty() {
+            self.running().send(&requests);
         }
     }
 
     fn receive(&mut self, seq: u64, program: &Program, meanwhile: &mut dyn FnMut() -> bool) -> Answer {
+        let limit = self.limits.program;
         let child = self.running();
         let mut event = child.poll();
         while event.is_none() && meanwhile() {
             event = child.poll();
         }
-        let Some(event) = event.or_else(|| child.receive(self.limits.program)) else {
+        let Some(event) = event.or_else(|| child.receive(limit)) else {
             return Answer::Broken(self.give_up(None));
         };
-        let Event::Line(line) = event else {
+        let Event::Message(line) = event else {
             return Answer::Broken(self.give_up(Some(event)));
         };
         let why = match decode(&line) {
@@ -236,8 +239,8 @@ impl Process {
 
     /// The fault of an adapter that ended or spoke while it had nothing to do.
     fn fault_while_idle(&mut self) -> Option<Fault> {
-        match self.child.as_ref()?.poll()? {
-            Event::Line(line) => {
+        match self.child.as_mut()?.poll()? {
+            Event::Message(line) => {
                 let kind = FaultKind::protocol(&line, "a line that nothing was asked for");
                 Some(self.end_for(kind))
             }
@@ -261,7 +264,7 @@ impl Process {
                 };
                 (kind, stderr)
             }
-            Some(Event::Line(start) | Event::TooLong(start)) => {
+            Some(Event::Message(start) | Event::TooLong(start)) => {
                 let why = format!("a line is longer than {} bytes", self.limits.line);
                 (FaultKind::protocol(&start[..start.len().min(self.limits.line)], why), child.kill().stderr)
             }
@@ -282,7 +285,7 @@ impl Process {
         Fault { kind, confirmed: false, stderr }
     }
 
-    fn malformed(&self, line: &[u8], why: String) -> Fault {
+    fn malformed(&mut self, line: &[u8], why: String) -> Fault {
         Fault { kind: FaultKind::protocol(line, why), confirmed: true, stderr: self.running().stderr() }
     }
 
@@ -298,8 +301,8 @@ impl Process {
             return Err(FaultKind::BudgetSpent { restarts: self.restarts });
         }
         self.restarts += 1;
-        let started = launch(&self.command, &self.limits).and_then(|(child, hello)| {
-            let same = hello == self.hello;
+        let started = launch(&self.command, &self.limits).and_then(|(child, hello, encoding)| {
+            let same = hello == self.hello && encoding == self.encoding;
             same.then_some(child).ok_or_else(|| StartError::Changed { program: self.command.name() })
         });
         match started {
@@ -313,8 +316,8 @@ impl Process {
         Ok(())
     }
 
-    fn running(&self) -> &Child {
-        self.child.as_ref().expect("revived before it is used")
+    fn running(&mut self) -> &mut Child {
+        self.child.as_mut().expect("revived before it is used")
     }
 }
 

@@ -1,12 +1,13 @@
-//! The messages between the harness and an adapter: JSON lines, requests on stdin, replies on stdout.
+//! The messages between the harness and an adapter: requests on stdin, replies on stdout.
 //!
-//! `adapters/README.md` specifies them by example.
+//! `adapters/README.md` specifies them by example; [`Encoding`] is how they are written.
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
 use super::Hello;
+pub use super::wire::{Encoding, parse};
 use crate::program::{Program, Reply};
 
 /// The protocol version that this broadcheck speaks.
@@ -26,16 +27,15 @@ pub enum Request<'a> {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Response {
-    /// The answer to `hello`.
-    Hello { protocol: u32, hello: Hello },
+    /// The answer to `hello`. JSON is not among the encodings: everybody understands it.
+    Hello {
+        protocol: u32,
+        #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "super::known")]
+        encodings: Vec<Encoding>,
+        hello: Hello,
+    },
     /// The answer to `run`, in the order of the requests.
     Ran { seq: u64, reply: Reply },
     /// The request made no sense to the adapter.
     Error { message: String },
-}
-
-/// Adds the line of a message.
-pub(super) fn encode(message: &impl Serialize, lines: &mut Vec<u8>) {
-    serde_json::to_writer(&mut *lines, message).expect("messages have only text for keys");
-    lines.push(b'\n');
 }

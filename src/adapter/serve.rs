@@ -1,54 +1,67 @@
 //! The server side of the protocol, for adapters in Rust: implement [`Implementation`], call [`serve`].
 
 use std::any::Any;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 #[cfg(unix)]
 use std::{fs::File, os::fd::AsFd, os::unix::process::CommandExt, process::Command};
 
 use super::Implementation;
-use super::protocol::{Request, Response, VERSION, encode};
+use super::protocol::{Encoding, Request, Response, VERSION, parse};
+use super::wire::{Inbox, Piece};
 use crate::program::{Outcome, Program, Reply, StepOutcome};
 
-/// How much is read and written at a time.
+/// How much is written at a time.
 const BUFFER: usize = 64 * 1024;
 
 /// How long an answer may wait for others, so that they are written together. Programs that take longer are answered
 /// one by one.
 const PATIENCE: Duration = Duration::from_millis(2);
 
-/// Answers requests until the input ends. A panic of the implementation becomes a failed step, not the end. Answers to
-/// requests that came together are written together.
+/// Answers requests until the input ends, each as it is written: a frame by a frame. A panic of the implementation becomes
+/// a failed step, not the end. Answers to requests that came together are written together.
 ///
 /// # Errors
 /// When the streams break.
-pub fn serve(implementation: &mut dyn Implementation, input: impl Read, mut output: impl Write) -> std::io::Result<()> {
-    let mut input = BufReader::with_capacity(BUFFER, input);
+pub fn serve(
+    implementation: &mut dyn Implementation,
+    mut input: impl Read,
+    mut output: impl Write,
+) -> std::io::Result<()> {
+    let mut inbox = Inbox::new(usize::MAX);
     let mut answers = Vec::with_capacity(BUFFER);
     let mut written = Instant::now();
-    let mut line = Vec::new();
     loop {
-        line.clear();
-        if input.read_until(b'\n', &mut line)? == 0 {
-            output.write_all(&answers)?;
-            return output.flush();
-        }
-        if line.trim_ascii().is_empty() {
-            continue;
-        }
-        let response = match serde_json::from_slice::<Request>(&line) {
-            Ok(Request::Hello { .. }) => Response::Hello { protocol: VERSION, hello: implementation.hello() },
-            Ok(Request::Run { seq, program }) => Response::Ran { seq, reply: run_guarded(implementation, &program) },
-            Err(error) => Response::Error { message: format!("not a request: {error}") },
+        let ended = !inbox.has_message() && inbox.fill(&mut input)? == 0;
+        let message = match inbox.take() {
+            Piece::Message(message) => message,
+            // The last line need not have an end.
+            Piece::Rest(rest) if ended => rest,
+            Piece::Rest(_) | Piece::TooLong(_) => continue,
         };
-        encode(&response, &mut answers);
-        if answers.len() >= BUFFER || !input.buffer().contains(&b'\n') || written.elapsed() > PATIENCE {
+        if !message.trim_ascii().is_empty() {
+            let response = match parse::<Request>(message, "request") {
+                Ok(Request::Hello { .. }) => {
+                    let (encodings, hello) = (vec![Encoding::MessagePack], implementation.hello());
+                    Response::Hello { protocol: VERSION, encodings, hello }
+                }
+                Ok(Request::Run { seq, program }) => {
+                    Response::Ran { seq, reply: run_guarded(implementation, &program) }
+                }
+                Err(message) => Response::Error { message },
+            };
+            Encoding::of(message).write(&response, &mut answers);
+        }
+        if ended || answers.len() >= BUFFER || !inbox.has_message() || written.elapsed() > PATIENCE {
             output.write_all(&answers)?;
             output.flush()?;
             answers.clear();
             answers.shrink_to(BUFFER);
             written = Instant::now();
+        }
+        if ended {
+            return Ok(());
         }
     }
 }

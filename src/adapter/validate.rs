@@ -12,7 +12,7 @@ use super::child::{Child, Event};
 use super::fault::{excerpt, status_text};
 use super::launch::{CommandLine, decode, spawn};
 use super::process::Limits;
-use super::protocol::{Request, Response, VERSION, encode};
+use super::protocol::{Encoding, Request, Response, VERSION};
 use super::{Capability, Hello, StartError, unsupported_by};
 use crate::ops::{Form, Op};
 use crate::program::{Outcome, Program};
@@ -67,7 +67,15 @@ pub fn validate(
     each: Option<usize>,
 ) -> Result<Validation, StartError> {
     let child = spawn(command, limits)?;
-    let mut session = Session { command, child, limits, found: Validation::default(), starts: 0, stray: None };
+    let mut session = Session {
+        command,
+        child,
+        limits,
+        found: Validation::default(),
+        encoding: Encoding::Json,
+        starts: 0,
+        stray: None,
+    };
     session.greet();
     if session.found.hello.is_some() && session.nonsense() && session.programs(trials, each) {
         session.end();
@@ -80,6 +88,8 @@ struct Session<'a> {
     child: Child,
     limits: &'a Limits,
     found: Validation,
+    /// The encoding that it offers beside JSON, or JSON.
+    encoding: Encoding,
     /// How often the process has been started again.
     starts: usize,
     /// Where the process broke, and did not when it was asked again, and how: it was over the next program, or by accident.
@@ -99,7 +109,7 @@ impl Session<'_> {
 
     fn line_of(&mut self, place: &str, limit: Duration, event: Option<Event>) -> Option<Vec<u8>> {
         match event {
-            Some(Event::Line(line)) => return Some(line),
+            Some(Event::Message(line)) => return Some(line),
             Some(Event::TooLong(line)) => {
                 self.violation(place, format!("the line is too long: {}", excerpt(&line)), FORM);
             }
@@ -121,9 +131,15 @@ impl Session<'_> {
         None
     }
 
+    fn greeting(&mut self) {
+        let mut message = Vec::new();
+        Encoding::Json.write(&Request::Hello { protocol: VERSION }, &mut message);
+        self.child.send(&message);
+    }
+
     fn greet(&mut self) {
         let place = "the answer to `hello`";
-        send(&self.child, &Request::Hello { protocol: VERSION });
+        self.greeting();
         let Some(line) = self.line(place, self.limits.hello) else { return };
         let Ok(json) = serde_json::from_slice::<Json>(&line) else {
             self.violation(place, format!("not JSON: {}", excerpt(&line)), STREAM);
@@ -133,32 +149,40 @@ impl Session<'_> {
             self.violation(place, what, advice);
         }
         match decode(&line) {
-            Ok(Response::Hello { hello, .. }) => self.found.hello = Some(hello),
+            Ok(Response::Hello { encodings, hello, .. }) => {
+                self.found.hello = Some(hello);
+                self.encoding = encodings.first().copied().unwrap_or_default();
+            }
             Ok(_) => self.violation(place, "it answers something else", FORM),
             Err(why) => self.violation(place, why, FORM),
         }
     }
 
     fn nonsense(&mut self) -> bool {
-        let place = "the answer to a line that is no request";
-        self.child.send(b"{\"neither\": \"hello nor run\"}\n".to_vec());
-        let Some(line) = self.line(place, self.limits.program) else { return false };
-        if !matches!(decode(&line), Ok(Response::Error { .. })) {
-            let advice = "answer {\"error\":{\"message\":\"…\"}} and go on";
-            self.violation(place, format!("it is {}", excerpt(&line)), advice);
+        let mut tries = vec![("the answer to a line that is no request", &b"{\"neither\": \"hello nor run\"}\n"[..])];
+        if self.encoding == Encoding::MessagePack {
+            tries.push(("the answer to a frame that is no request", &[0, 1, 0, 0, 0, 7]));
+        }
+        for (place, nonsense) in tries {
+            self.child.send(nonsense);
+            let Some(message) = self.line(place, self.limits.program) else { return false };
+            if !matches!(decode(&message), Ok(Response::Error { .. })) {
+                let advice = "answer {\"error\":{\"message\":\"…\"}} and go on";
+                self.violation(place, format!("it is {}", excerpt(&message)), advice);
+            }
         }
         true
     }
 
     /// The answer to a program that has been asked for. Where the process breaks over it, it is started and asked again;
     /// where it breaks once more there is none, and it is started for the next program. `None` if nothing can follow.
-    fn answer(&mut self, place: &str, request: &Request) -> Option<Option<Vec<u8>>> {
+    fn answer(&mut self, place: &str, request: Vec<u8>) -> Option<Option<Vec<u8>>> {
         let before = match self.heard(place)? {
             Ok(line) => return Some(Some(line)),
             Err(status) => status,
         };
         self.again(place)?;
-        send(&self.child, request);
+        self.child.send(&request);
         match self.heard(place)? {
             Ok(line) => {
                 self.stray = Some((place.to_owned(), before));
@@ -193,11 +217,12 @@ impl Session<'_> {
             }
         }
         self.starts += 1;
-        send(&self.child, &Request::Hello { protocol: VERSION });
+        self.greeting();
         self.line(place, self.limits.hello).map(drop)
     }
 
-    /// Two requests are always there before the first is answered.
+    /// Two requests are always there before the first is answered. Where the adapter has an encoding beside JSON, every
+    /// other one is written so.
     fn programs(&mut self, trials: &[Trial], each: Option<usize>) -> bool {
         let hello = self.found.hello.clone().expect("the caller looked");
         let supported = trials.iter().filter(|(_, program)| unsupported_by(&hello, program).is_none());
@@ -206,24 +231,35 @@ impl Session<'_> {
             None => supported.collect(),
         };
         let mut valued: BTreeMap<Op, bool> = BTreeMap::new();
+        let encodings = [Encoding::Json, self.encoding];
         let request = |at: usize| {
             let (_, program) = runnable.get(at)?;
-            Some(Request::Run { seq: at as u64 + 1, program: Cow::Borrowed(*program) })
+            let mut message = Vec::new();
+            let request = Request::Run { seq: at as u64 + 1, program: Cow::Borrowed(*program) };
+            encodings[at % 2].write(&request, &mut message);
+            Some(message)
         };
-        let ask = |child: &Child, at: usize| request(at).iter().for_each(|request| send(child, request));
-        ask(&self.child, 0);
+        let ask = |child: &mut Child, at: usize| request(at).iter().for_each(|request| child.send(request));
+        ask(&mut self.child, 0);
         for (at, (name, program)) in runnable.iter().enumerate() {
-            ask(&self.child, at + 1);
+            ask(&mut self.child, at + 1);
             let place = format!("the answer to program {} ({name})", at + 1);
             let (starts, stray) = (self.starts, self.stray.take());
-            let Some(answer) = request(at).and_then(|request| self.answer(&place, &request)) else { return false };
+            let Some(answer) = request(at).and_then(|request| self.answer(&place, request)) else { return false };
             if self.starts > starts {
-                ask(&self.child, at + 1);
+                ask(&mut self.child, at + 1);
             } else if let Some((place, status)) = stray {
                 self.violation(&place, format!("{status}, and an answer when it was asked again"), BY_HAND);
             }
             self.found.programs += 1;
             let Some(line) = answer else { continue };
+            if Encoding::of(&line) != encodings[at % 2] {
+                self.violation(
+                    &place,
+                    format!("it is {}", excerpt(&line)),
+                    "answer a line by a line, a frame by a frame",
+                );
+            }
             match decode(&line) {
                 Ok(Response::Ran { seq, reply }) => {
                     if seq != at as u64 + 1 {
@@ -265,7 +301,7 @@ impl Session<'_> {
     fn end(&mut self) {
         let place = "the end of the input";
         let advice = "end, with status 0, when standard input ends";
-        if let Some(Event::Line(line)) = self.child.poll() {
+        if let Some(Event::Message(line)) = self.child.poll() {
             self.violation(place, format!("a line that answers nothing: {}", excerpt(&line)), STREAM);
         }
         match self.child.finish() {
@@ -338,12 +374,6 @@ fn of_hello(json: &Json) -> Vec<(String, &'static str)> {
         found.push(("without an operation and a dtype it can run nothing".to_owned(), NAMES));
     }
     found
-}
-
-fn send(child: &Child, request: &Request) {
-    let mut line = Vec::new();
-    encode(request, &mut line);
-    child.send(line);
 }
 
 #[cfg(test)]

@@ -99,6 +99,7 @@ macro_rules! signatures {
 
         impl Signature {
             /// The parameters, in order.
+            #[inline]
             pub fn params(self) -> &'static [Param] {
                 match self {
                     $(Signature::$variant => const { &[$(Param {

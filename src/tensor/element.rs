@@ -327,32 +327,48 @@ macro_rules! with_element_type {
 }
 
 /// JSON has no NaN and no infinity, so a float travels as text where it is not finite.
+/// A float, which is text where a number could not be NaN or infinite.
 mod float_text {
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
     pub fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
-        format!("{value:?}").serialize(serializer)
+        if serializer.is_human_readable() {
+            format!("{value:?}").serialize(serializer)
+        } else {
+            value.serialize(serializer)
+        }
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+        if !deserializer.is_human_readable() {
+            return f64::deserialize(deserializer);
+        }
         let text = String::deserialize(deserializer)?;
-        text.parse().map_err(|_| serde::de::Error::custom(format!("{text:?} is not a float written as text")))
+        text.parse().map_err(|_| D::Error::custom(format!("{text:?} is not a float written as text")))
     }
 }
 
+/// A complex number, as the pair of its parts.
 mod complex_text {
     use num_complex::Complex64;
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
     pub fn serialize<S: Serializer>(value: &Complex64, serializer: S) -> Result<S::Ok, S::Error> {
+        if !serializer.is_human_readable() {
+            return [value.re, value.im].serialize(serializer);
+        }
         [format!("{:?}", value.re), format!("{:?}", value.im)].serialize(serializer)
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Complex64, D::Error> {
+        if !deserializer.is_human_readable() {
+            let [re, im] = <[f64; 2]>::deserialize(deserializer)?;
+            return Ok(Complex64::new(re, im));
+        }
         let [re, im] = <[String; 2]>::deserialize(deserializer)?;
         match (re.parse(), im.parse()) {
             (Ok(re), Ok(im)) => Ok(Complex64::new(re, im)),
-            _ => Err(serde::de::Error::custom("a complex number is a pair of floats written as text")),
+            _ => Err(D::Error::custom("a complex number is a pair of floats written as text")),
         }
     }
 }

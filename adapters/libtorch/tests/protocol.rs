@@ -27,7 +27,7 @@ fn requests_are_answered_in_order_one_line_each() {
     input += "nonsense\n";
     let (stdout, _) = serve(&input);
     let answers: Vec<Response> = stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let [Response::Hello { protocol, hello }, Response::Ran { seq: 7, reply }, Response::Ran { seq: 8, .. }, last] =
+    let [Response::Hello { protocol, hello, .. }, Response::Ran { seq: 7, reply }, Response::Ran { seq: 8, .. }, last] =
         &answers[..]
     else {
         panic!("{stdout}")
