@@ -50,7 +50,7 @@ pub struct Exhaust {
     /// Only these operations [default: all that the implementation has].
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     ops: Option<Vec<String>>,
-    /// How many adapter processes to run, each with a thread that makes cases and one that judges
+    /// How many adapter processes to run, each with a thread that makes cases for it and judges
     /// [default: half of the processors].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,

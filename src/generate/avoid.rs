@@ -194,7 +194,7 @@ fn sums_of_extremes(draft: &Draft, outcome: Option<&Outcome>) -> bool {
     // What flows back is made of everything that gradients flow through.
     let gradients = signature(draft) == Some(Signature::Backward);
     // Integers have no order to care for, unless they are made floats first.
-    let large = |known: &Known| known.tensor.scalars().into_iter().any(|x| Tameness::of_number(x) == Tameness::Wild);
+    let large = |known: &Known| known.tensor.elements().any(|x| Tameness::of_number(x) == Tameness::Wild);
     let floats = |tensor: &TensorValue| tensor.dtype.category() >= Category::Floating;
     let converted = outcome.is_some_and(|outcome| outcome.tensors().iter().any(floats));
     // Of float16 what has fewer digits than others of its dtype is small enough to be lost.
@@ -202,9 +202,8 @@ fn sums_of_extremes(draft: &Draft, outcome: Option<&Outcome>) -> bool {
         let small = |value: f64| value != 0.0 && value.abs() < f64::from(half::f16::MIN_POSITIVE);
         known.tensor.dtype == DType::Float16 && matches!(number, Scalar::Float(value) if small(value))
     };
-    let lost = |known: &Known| {
-        wild(known) || known.tensor.scalars().into_iter().any(|number| tiny(number) || short(known, number))
-    };
+    let lost =
+        |known: &Known| wild(known) || known.tensor.elements().any(|number| tiny(number) || short(known, number));
     (sums && (operands(draft).any(|known| wild(known) || (converted && large(known))) || wild_factor(draft)))
         || (gradients && (draft.known.iter().any(|known| known.grad && lost(known)) || extremes(draft)))
 }

@@ -221,7 +221,7 @@ impl<'a> Draft<'a> {
             whole &= placed.as_ref().is_some_and(|placed| placed.uses().eq(step.uses()));
             moved.push(match placed.map(|placed| self.attempt(placed)) {
                 Some(Trial::Kept(outcome)) => {
-                    self.learn(&outcome);
+                    self.learn(outcome);
                     Some(next)
                 }
                 Some(Trial::Broken) => break,
@@ -290,17 +290,14 @@ impl<'a> Draft<'a> {
         let mut second_best = None;
         for _ in 0..TRIES {
             let step = self.propose(u, palette)?;
-            match self.attempt(step.clone()) {
+            match self.attempt(step) {
                 Trial::Broken => return Ok(false),
                 Trial::Dropped => {}
                 Trial::Kept(outcome) if matches!(outcome.outcome, Outcome::Value(_)) == accepted => {
-                    self.learn(&outcome);
+                    self.learn(outcome);
                     return Ok(true);
                 }
-                Trial::Kept(_) => {
-                    self.program.steps.pop();
-                    second_best = Some(step);
-                }
+                Trial::Kept(_) => second_best = self.program.steps.pop(),
             }
             if u.is_empty() {
                 break;
@@ -309,7 +306,7 @@ impl<'a> Draft<'a> {
         if let Some(step) = second_best
             && let Trial::Kept(outcome) = self.attempt(step)
         {
-            self.learn(&outcome);
+            self.learn(outcome);
         }
         Ok(true)
     }
@@ -345,7 +342,7 @@ impl<'a> Draft<'a> {
             args[0] = Arg::Tensor(*u.choose(&made)?);
             match self.attempt(self.named(op, Form::InPlace, args, None)) {
                 Trial::Kept(outcome) if matches!(outcome.outcome, Outcome::Value(_)) => {
-                    self.learn(&outcome);
+                    self.learn(outcome);
                     return Ok(());
                 }
                 Trial::Kept(_) => {
@@ -372,7 +369,7 @@ impl<'a> Draft<'a> {
             }
             match draft.attempt(draft.named(op, Form::Functional, args, None)) {
                 Trial::Kept(outcome) => {
-                    draft.learn(&outcome);
+                    draft.learn(outcome);
                     true
                 }
                 Trial::Dropped | Trial::Broken => false,
@@ -410,7 +407,7 @@ impl<'a> Draft<'a> {
         let bound = self.bound(&step);
         let many = self.elements > MAX_ELEMENTS && self.terms(&step).is_some();
         let most = if many { MAX_LARGE_TERMS } else { self.elements };
-        if bound > most && (sums(&step) || bound < BEYOND_MEMORY) {
+        if bound > most && (sums(&step) || bound < BEYOND_MEMORY) || self.pairs(&step) > MAX_LARGE_TERMS {
             return Trial::Dropped;
         }
         self.operands.clear();
@@ -466,6 +463,15 @@ impl<'a> Draft<'a> {
         sizes.fold(together, i64::max) as usize
     }
 
+    /// The pairs of elements, at most, of which `cdist` makes distances: rows do not broadcast, they meet all others.
+    fn pairs(&self, step: &Step) -> usize {
+        if step.op != Op::Cdist {
+            return 0;
+        }
+        let numels = step.uses().filter_map(|used| Some(numel(self.find(used)?.tensor.shape.sizes())));
+        numels.fold(1, i64::saturating_mul) as usize
+    }
+
     /// The terms that the elements of a product of matrices have together, or its summand's elements if they are more.
     fn terms(&self, step: &Step) -> Option<i64> {
         let info = step.op.info();
@@ -488,12 +494,17 @@ impl<'a> Draft<'a> {
     }
 
     /// Notes what came of the last step, which stays.
-    fn learn(&mut self, outcome: &StepOutcome) {
+    fn learn(&mut self, outcome: StepOutcome) {
         self.session = self.tried.take();
-        self.outcomes.push(outcome.clone());
+        self.note(&outcome.outcome);
+        self.outcomes.push(outcome);
+    }
+
+    /// Notes the tensors that it made, and what became of those that it wrote to.
+    fn note(&mut self, outcome: &Outcome) {
         let value = self.program.inputs.len() + self.program.steps.len() - 1;
         let Some(step) = self.program.steps.last() else { return };
-        if !matches!(outcome.outcome, Outcome::Value(_)) {
+        if !matches!(outcome, Outcome::Value(_)) {
             self.halfway |= step.op == Op::Backward;
             // Only where numbers stand for tensors is it certain that a tensor would have come of it.
             if step.op.info().signature.params().iter().any(|param| param.kind == ParamKind::Operand) {
@@ -511,8 +522,8 @@ impl<'a> Draft<'a> {
         let rounds = |known: &Known| known.tameness < Tameness::Whole || (info.kernel == "product" && narrow(known));
         let fractions = step.uses().filter_map(|used| self.find(used)).any(rounds);
         let grad = info.differentiable && step.uses().filter_map(|used| self.find(used)).any(|known| known.grad);
-        let several = !matches!(outcome.outcome, Outcome::Value(crate::program::Value::Tensor(_)));
-        for (part, tensor) in outcome.outcome.tensors().iter().enumerate() {
+        let several = !matches!(outcome, Outcome::Value(crate::program::Value::Tensor(_)));
+        for (part, tensor) in outcome.tensors().iter().enumerate() {
             let tameness = Tameness::of(tensor);
             let made = Known {
                 at: ValueRef { value, part: several.then_some(part) },
@@ -540,7 +551,7 @@ impl<'a> Draft<'a> {
             return;
         }
         let small = made.tensor.shape.numel() <= MAX_LARGE_ELEMENTS;
-        let elements = || made.layout().positions().zip(made.tensor.scalars()).collect();
+        let elements = || made.layout().positions().zip(made.tensor.elements()).collect();
         let fresh: LazyCell<HashMap<usize, Scalar>, _> =
             LazyCell::new(|| if small { elements() } else { HashMap::new() });
         for known in self.known.iter_mut().filter(|known| known.place().id == storage) {

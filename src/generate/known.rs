@@ -41,7 +41,7 @@ impl Known {
             return;
         }
         let places = self.layout();
-        let old = self.tensor.scalars().into_iter();
+        let old = self.tensor.elements();
         let new = places.positions().zip(old).map(|(place, old)| fresh.get(&place).copied().unwrap_or(old));
         self.tensor.data = value::bytes(self.tensor.dtype, &self.tensor.shape, new);
         self.tameness = Tameness::of(&self.tensor);

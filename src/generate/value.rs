@@ -136,7 +136,7 @@ impl Tameness {
             Scalar::Float(value) => of_float(value),
             Scalar::Complex(value) => of_float(value.re).min(of_float(value.im)),
         };
-        tensor.scalars().into_iter().map(of_scalar).min().unwrap_or(Tameness::Whole)
+        tensor.elements().map(of_scalar).min().unwrap_or(Tameness::Whole)
     }
 
     /// That of a number.
@@ -164,7 +164,7 @@ pub(super) fn is_exact(tensor: &TensorValue, tameness: Tameness) -> bool {
     let zero = |scalar: Scalar| scalar == Scalar::Float(0.0);
     match tensor.dtype.category() {
         Category::Bool | Category::Integral => true,
-        Category::Floating => tameness == Tameness::Whole && !tensor.scalars().into_iter().any(zero),
+        Category::Floating => tameness == Tameness::Whole && !tensor.elements().any(zero),
         Category::Complex => false,
     }
 }

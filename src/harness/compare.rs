@@ -1,5 +1,7 @@
 //! Two implementations on one program: the oracle that asks whether every outcome of one equals that of the other.
 
+use std::cell::LazyCell;
+
 use crate::adapter::{Capability, Hello};
 use crate::ops::{Compare, Op, OpInfo};
 use crate::program::{Outcome, Program, Reply, TensorValue, Value};
@@ -22,7 +24,7 @@ pub struct Side<'a> {
 /// from the first step on that either side does not support: what follows may be made of its result, may be written over
 /// by it, and counts its storages. Two failures are never agreement.
 pub fn compare(program: &Program, expected: Side, observed: Side) -> Vec<Difference> {
-    compared(program, expected, observed, modes(program, expected.reply), expected.hello.name.clone())
+    compared(program, expected, observed, false, &|| expected.hello.name.clone())
 }
 
 /// The release oracle: everything in which two releases of one library differ, or one release under two capability levels
@@ -30,16 +32,16 @@ pub fn compare(program: &Program, expected: Side, observed: Side) -> Vec<Differe
 /// order of sums and roundings of its own; one library has no second one to point to, so that what it leaves open shows
 /// here, too, and is for whoever reads the finding.
 pub fn between_releases(program: &Program, expected: Side, observed: Side) -> Vec<Difference> {
-    let modes = if expected.hello.name == observed.hello.name {
-        vec![Compare::Bits; program.inputs.len() + program.steps.len()]
-    } else {
-        modes(program, expected.reply)
-    };
-    compared(program, expected, observed, modes, label(expected.hello))
+    compared(program, expected, observed, expected.hello.name == observed.hello.name, &|| label(expected.hello))
 }
 
-fn compared(program: &Program, expected: Side, observed: Side, modes: Vec<Compare>, by: String) -> Vec<Difference> {
-    let mut compare = Comparison { program, expected, observed, by, step: None, differences: Vec::new() };
+fn compared(program: &Program, expected: Side, observed: Side, bits: bool, by: &dyn Fn() -> String) -> Vec<Difference> {
+    let modes = LazyCell::new(|| match bits {
+        true => vec![Compare::Bits; program.inputs.len() + program.steps.len()],
+        false => modes(program, expected.reply),
+    });
+    let mode = &|value: usize| modes[value];
+    let mut compare = Comparison { program, expected, observed, mode, by, step: None, differences: Vec::new() };
     for (at, step) in program.steps.iter().enumerate() {
         let (Some(wanted), Some(got)) = (expected.reply.steps.get(at), observed.reply.steps.get(at)) else {
             compare.differ(&step.name, Aspect::Outcome, "an outcome".to_owned(), "none".to_owned());
@@ -49,7 +51,7 @@ fn compared(program: &Program, expected: Side, observed: Side, modes: Vec<Compar
             return compare.differences;
         }
         compare.step = Some(at);
-        compare.outcome(&step.name, step.op, modes[program.inputs.len() + at], &wanted.outcome, &got.outcome);
+        compare.outcome(&step.name, step.op, program.inputs.len() + at, &wanted.outcome, &got.outcome);
         if compare.both(Capability::Warnings) && wanted.warnings != got.warnings {
             compare.differ(
                 &step.name,
@@ -62,7 +64,7 @@ fn compared(program: &Program, expected: Side, observed: Side, modes: Vec<Compar
     let inputs = program.inputs.iter().enumerate();
     compare.step = None;
     for (((at, input), wanted), got) in inputs.zip(&expected.reply.inputs).zip(&observed.reply.inputs) {
-        compare.tensor(&format!("{} after", input.name), modes[at], None, wanted, got);
+        compare.tensor(&format!("{} after", input.name), at, None, wanted, got);
     }
     if expected.reply.inputs.len() != observed.reply.inputs.len() {
         compare.differ("the inputs", Aspect::Outcome, "their state after the program".to_owned(), "none".to_owned());
@@ -203,17 +205,19 @@ struct Comparison<'a> {
     program: &'a Program,
     expected: Side<'a>,
     observed: Side<'a>,
+    /// How a value is compared. Most are equal, and nobody has to ask.
+    mode: &'a dyn Fn(usize) -> Compare,
     /// What differences call the side that is compared with.
-    by: String,
+    by: &'a dyn Fn() -> String,
     /// The step that is compared, before the inputs are.
     step: Option<usize>,
     differences: Vec<Difference>,
 }
 
 impl Comparison<'_> {
-    fn outcome(&mut self, name: &str, op: Op, mode: Compare, wanted: &Outcome, got: &Outcome) {
+    fn outcome(&mut self, name: &str, op: Op, at: usize, wanted: &Outcome, got: &Outcome) {
         match (wanted, got) {
-            (Outcome::Value(wanted), Outcome::Value(got)) => self.value(name, op, mode, wanted, got),
+            (Outcome::Value(wanted), Outcome::Value(got)) => self.value(name, op, at, wanted, got),
             (Outcome::Rejected(wanted), Outcome::Rejected(got)) => {
                 if self.both(Capability::Messages) {
                     if wanted.message != got.message {
@@ -233,15 +237,15 @@ impl Comparison<'_> {
         }
     }
 
-    fn value(&mut self, name: &str, op: Op, mode: Compare, wanted: &Value, got: &Value) {
+    fn value(&mut self, name: &str, op: Op, at: usize, wanted: &Value, got: &Value) {
         let info = op.info();
         match (wanted, got) {
             (Value::Tensor(wanted), Value::Tensor(got)) => {
-                self.tensor(name, mode, Some(info), wanted, got);
+                self.tensor(name, at, Some(info), wanted, got);
             }
             (Value::Tensors(wanted), Value::Tensors(got)) if wanted.len() == got.len() => {
                 for (part, (wanted, got)) in wanted.iter().zip(got).enumerate() {
-                    self.tensor(&format!("{name}.{part}"), mode, Some(info), wanted, got);
+                    self.tensor(&format!("{name}.{part}"), at, Some(info), wanted, got);
                 }
             }
             (Value::Number(a), Value::Number(b)) if same_bits(*a, *b) => {}
@@ -251,7 +255,7 @@ impl Comparison<'_> {
         }
     }
 
-    fn tensor(&mut self, name: &str, mode: Compare, made: Option<&OpInfo>, wanted: &TensorValue, got: &TensorValue) {
+    fn tensor(&mut self, name: &str, value: usize, made: Option<&OpInfo>, wanted: &TensorValue, got: &TensorValue) {
         if wanted.dtype != got.dtype {
             self.differ(name, Aspect::Dtype, wanted.dtype.to_string(), got.dtype.to_string());
         }
@@ -262,7 +266,7 @@ impl Comparison<'_> {
         if wanted.dtype == got.dtype
             && wanted.data != got.data
             && !self.either(Capability::NoValues)
-            && let Some(at) = first_other(mode, self.extent(), wanted, got)
+            && let Some(at) = first_other((self.mode)(value), self.extent(), wanted, got)
         {
             let [expected, observed] = [wanted, got].map(|tensor| show::tensor_at(tensor, at));
             self.differ(name, Aspect::Values, expected, observed);
@@ -308,7 +312,7 @@ impl Comparison<'_> {
     }
 
     fn differ(&mut self, name: &str, aspect: Aspect, expected: String, observed: String) {
-        let by = self.by.clone();
+        let by = (self.by)();
         self.differences.push(Difference { value: name.to_owned(), aspect, by, expected, observed });
     }
 }

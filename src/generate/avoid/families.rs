@@ -5,7 +5,7 @@ use super::*;
 pub(super) fn signed_zeros(draft: &Draft) -> bool {
     let extreme = draft.program.steps.last().is_some_and(|step| matches!(step.op, Op::Amax | Op::Amin));
     let has = |known: &Known, zero: f64| {
-        known.tensor.scalars().iter().any(|number| matches!(number, Scalar::Float(x) if x.to_bits() == zero.to_bits()))
+        known.tensor.elements().any(|number| matches!(number, Scalar::Float(x) if x.to_bits() == zero.to_bits()))
     };
     extreme && operands(draft).any(|known| has(known, 0.0) && has(known, -0.0))
 }
@@ -24,7 +24,7 @@ pub(super) fn large_products(draft: &Draft, outcome: Option<&Outcome>) -> bool {
         Scalar::Complex(value) => value.norm(),
         Scalar::Bool(_) => 1.0,
     };
-    operands(draft).any(|known| known.tensor.scalars().into_iter().map(|x| size(x).max(1.0)).product::<f64>() > most)
+    operands(draft).any(|known| known.tensor.elements().map(|x| size(x).max(1.0)).product::<f64>() > most)
 }
 
 pub(super) fn extreme_norms(draft: &Draft, outcome: Option<&Outcome>) -> bool {
@@ -64,7 +64,7 @@ pub(super) fn reduction_faults(draft: &Draft) -> bool {
 
 pub(super) fn no_freedom(draft: &Draft, outcome: Option<&Outcome>) -> bool {
     let moment = draft.program.steps.last().is_some_and(|step| step.op.info().kernel == "moment");
-    let infinite = |tensor: &TensorValue| tensor.scalars().into_iter().any(|number| !weight(number).is_finite());
+    let infinite = |tensor: &TensorValue| tensor.elements().any(|number| !weight(number).is_finite());
     moment
         && operands(draft).any(|known| known.tameness < Tameness::Whole)
         && outcome.is_some_and(|outcome| outcome.tensors().iter().any(infinite))
@@ -140,7 +140,7 @@ pub(super) fn several_bad_indices(draft: &Draft, outcome: Option<&Outcome>) -> b
     let index = step.args.iter().skip(1).find_map(|arg| if let Arg::Tensor(value) = arg { Some(*value) } else { None });
     let Some(index) = index.and_then(|index| draft.find(index)) else { return false };
     // Whether an index is in range is not known here, but the ends are out of range wherever anything is.
-    let mut values: Vec<f64> = index.tensor.scalars().into_iter().map(f64::from_scalar).collect();
+    let mut values: Vec<f64> = index.tensor.elements().map(f64::from_scalar).collect();
     values.sort_by(f64::total_cmp);
     values.dedup();
     refused(outcome) && values.len() > 2
@@ -173,7 +173,7 @@ pub(super) fn unstable_equations(draft: &Draft, outcome: Option<&Outcome>) -> bo
         return false;
     }
     let size = *columns as usize;
-    let weights: Vec<f64> = matrices.tensor.scalars().into_iter().map(weight).collect();
+    let weights: Vec<f64> = matrices.tensor.elements().map(weight).collect();
     let mut matrices = weights.chunks((size * size).max(1));
     let column = |matrix: &[f64], at: usize| -> f64 { (0..size).map(|row| matrix[row * size + at]).sum() };
     matrices.any(|matrix| {

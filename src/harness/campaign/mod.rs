@@ -15,6 +15,7 @@ pub mod scale;
 pub mod summary;
 pub mod tally;
 
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -186,13 +187,14 @@ impl Shared<'_> {
     }
 
     fn is_over(&self) -> bool {
-        self.setup.stop.load(Ordering::Relaxed) || lock(&self.failure).is_some()
+        let late = self.setup.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        late || self.setup.stop.load(Ordering::Relaxed) || lock(&self.failure).is_some()
     }
 
     /// The next positions to be done, so many at most.
     fn take(&self, count: u64) -> Option<(u64, u64)> {
         let setup = self.setup;
-        if self.is_over() || setup.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+        if self.is_over() {
             return None;
         }
         let limit = setup.cases.map_or(u64::MAX / setup.shard.of, |cases| setup.shard.share(cases));
@@ -206,8 +208,8 @@ impl Shared<'_> {
     fn work(&self, ticks: &Sender<()>, pursued: &Sender<(Signature, Program)>) -> Result<(), String> {
         let setup = self.setup;
         let mut bench = Bench::new(setup)?;
-        let mut stock = Stock { shared: self, batch: setup.batch.min(FIRST_BATCH), taken: None, made: Vec::new() };
-        while let Some(((start, end), batch)) = stock.take() {
+        let mut stock = Stock { shared: self, batch: setup.batch.min(FIRST_BATCH), batches: VecDeque::new() };
+        while let Some(Batch { start, end, made }) = stock.take() {
             if self.is_over() {
                 return Ok(());
             }
@@ -225,8 +227,8 @@ impl Shared<'_> {
                 new
             };
             let counts = match &setup.world {
-                Some(world) => bench.judge_calls(batch, world, meanwhile, found)?,
-                None => bench.judge(batch, &setup.oracles, meanwhile, found)?,
+                Some(world) => bench.judge_calls(made, world, meanwhile, found)?,
+                None => bench.judge(made, &setup.oracles, meanwhile, found)?,
             };
             let done = unwritten.map_or(Ok(()), Err).and_then(|()| self.book().done(start, end, &counts));
             done.map_err(|error| unwritable(&error))?;
@@ -241,36 +243,60 @@ impl Shared<'_> {
     }
 }
 
-/// What a worker makes while it waits for its adapter: the cases of the batch after the one that is run.
+/// What a worker makes while it waits for its adapter: the cases of the batches after the one that is run.
 struct Stock<'a> {
     shared: &'a Shared<'a>,
-    /// How many cases the next batch has at most.
+    /// How many cases a batch has at most.
     batch: u64,
-    /// Their positions.
-    taken: Option<(u64, u64)>,
-    /// Those of them that are made, from the first on.
+    /// Batches, of which all but the last are whole.
+    batches: VecDeque<Batch>,
+}
+
+/// Positions that a worker has taken, and the cases that are made of them, from the first on.
+struct Batch {
+    start: u64,
+    end: u64,
     made: Vec<Made>,
 }
 
+impl Batch {
+    /// The first position of which there is no case yet.
+    fn next(&self) -> u64 {
+        self.start + self.made.len() as u64
+    }
+
+    fn is_whole(&self) -> bool {
+        self.next() == self.end
+    }
+}
+
 impl Stock<'_> {
-    /// Makes one more case, unless the batch is whole or nothing is left to be done.
+    /// Makes one more case, unless two batches are there or nothing is left to be done.
     fn make_one(&mut self) -> bool {
-        self.taken = self.taken.or_else(|| self.shared.take(self.batch));
-        let next = self.taken.map(|(start, end)| (start + self.made.len() as u64, end));
-        let Some((position, _)) = next.filter(|(position, end)| position < end) else { return false };
         let setup = self.shared.setup;
-        self.made.push(setup.make(setup.shard.case(position)));
+        if self.batches.iter().map(|batch| batch.made.len() as u64).sum::<u64>() >= 2 * self.batch {
+            return false;
+        }
+        if self.batches.back().is_none_or(Batch::is_whole) {
+            let Some((start, end)) = self.shared.take(self.batch) else { return false };
+            self.batches.push_back(Batch { start, end, made: Vec::new() });
+        }
+        let Some(last) = self.batches.back_mut() else { return false };
+        last.made.push(setup.make(setup.shard.case(last.next())));
         true
     }
 
-    /// What is made of the next batch, at least half of it; the rest is another one, so that the adapter need not wait.
-    fn take(&mut self) -> Option<((u64, u64), Vec<Made>)> {
-        while (self.made.len() as u64) <= self.batch / 2 && self.make_one() {}
-        let (start, end) = self.taken.take()?;
-        let made = std::mem::take(&mut self.made);
+    /// The next batch, or what is made of it if that is half; the rest is another one, so that the adapter need not wait.
+    fn take(&mut self) -> Option<Batch> {
+        while self.batches.front().is_none_or(|first| !first.is_whole() && first.made.len() as u64 <= self.batch / 2)
+            && self.make_one()
+        {}
+        let Batch { start, end, made } = self.batches.pop_front()?;
         let middle = start + made.len() as u64;
-        self.taken = (middle < end).then_some((middle, end));
-        Some(((start, middle), made))
+        if middle < end {
+            self.batches.push_front(Batch { start: middle, end, made: Vec::new() });
+        }
+        Some(Batch { start, end: middle, made })
     }
 }
 
