@@ -19,7 +19,7 @@ pub struct Candle {
     gradients: Option<GradStore>,
 }
 
-/// Runs `$body` with the type `$T` bound to the element type of a dtype, and fails for a dtype that the protocol lacks.
+/// Runs `$body` with the type `$T` bound to the element type of a dtype; one that the protocol lacks is unsupported.
 #[macro_export]
 macro_rules! with_element {
     ($dtype:expr, $T:ident => $body:expr) => {
@@ -32,7 +32,7 @@ macro_rules! with_element {
                 type $T = $element;
                 $body
             })+
-            other => Err(Refusal::Failed(format!("the result is of dtype {other:?}, which broadcheck does not have"))),
+            _ => Err($crate::operations::unsupported($crate::operations::POSITIONS)),
         }
     };
 }

@@ -32,7 +32,9 @@ const STEP: &str = "candle's ranges have no steps";
 const ITEM: &str = "candle's i() has no None and no ellipsis";
 const ITEMS: &str = "candle's i() takes one to seven indices";
 
-pub const UNSUPPORTED: [&str; 14] = [
+pub const POSITIONS: &str = "candle's positions are of dtype u32, which broadcheck does not have";
+
+pub const UNSUPPORTED: [&str; 15] = [
     NUMBER_FIRST,
     TENSORS,
     NO_TENSOR,
@@ -47,6 +49,7 @@ pub const UNSUPPORTED: [&str; 14] = [
     ITEM,
     ITEMS,
     LITERAL,
+    POSITIONS,
 ];
 
 const FACTOR: &str = "candle's function has no factor";
@@ -333,7 +336,7 @@ impl Dim for Axis {
     }
 }
 
-fn unsupported(why: &str) -> Refusal {
+pub fn unsupported(why: &str) -> Refusal {
     Refusal::Unsupported(why.to_owned())
 }
 

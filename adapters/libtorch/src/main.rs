@@ -10,7 +10,7 @@ use broadcheck_libtorch::{Libtorch, bare, dispatch_all, set_threads};
 const HELP: &str = "\
 broadcheck-libtorch: libtorch as an adapter of broadcheck
 
-Reads requests from stdin and answers on stdout, a JSON line each; adapters/README.md of broadcheck has the protocol.
+Reads requests from stdin and answers on stdout, lines or frames; adapters/README.md of broadcheck has the protocol.
 
 Usage: broadcheck-libtorch [--threads N] [--dispatcher] [--bare | --tch]
 
