@@ -34,7 +34,7 @@ struct Seen {
 impl Seen {
     fn of(args: &str) -> Seen {
         // Those that never answer are waited for in vain; the others may be slow on a machine that has other work.
-        let silent = args.starts_with("hangs") || args.starts_with("half-line");
+        let silent = args.starts_with("hangs") || args.starts_with("half-");
         let limits =
             Limits { program: Duration::from_secs(if silent { 3 } else { 60 }), line: 16 << 20, ..Limits::default() };
         let mut candidate = common::faulty(args, limits).unwrap();
@@ -233,8 +233,10 @@ strikes! {
     rubbish "rubbish" => "protocol error: not JSON";
     banners "banner" => "protocol error: not JSON";
     blank_lines "blank-line" => "protocol error: a blank line";
-    half_lines "half-line" => "protocol error: a line was begun and not ended within 3s";
-    endless_lines "endless-line" => "protocol error: a line is longer than 16777216 bytes";
+    half_lines "half-line" => "protocol error: a message was begun and not ended within 3s";
+    half_frames "half-frame" => "protocol error: a message was begun and not ended within 3s";
+    lines_for_frames "line-for-frame" => "protocol error: a line where a frame was due";
+    endless_lines "endless-line" => "protocol error: a message is longer than 16777216 bytes";
     wrong_numbers "wrong-seq" => "protocol error: the answer has number";
     short_data "short-data" => "bytes of data";
     missing_steps "missing-step" => "step outcomes, the program has";

@@ -39,8 +39,10 @@ fn a_hang_is_put_down_to_the_program() {
 }
 
 #[test]
-fn a_half_line_is_a_protocol_fault_not_a_hang() {
-    strike("half-line", |kind| says(kind, "a line was begun and not ended"));
+fn half_a_message_is_a_protocol_fault_not_a_hang() {
+    for fault in ["half-line", "half-frame"] {
+        strike(fault, |kind| says(kind, "a message was begun and not ended"));
+    }
 }
 
 #[test]
@@ -49,8 +51,9 @@ fn lines_that_are_no_answers_are_put_down_to_the_program_and_quoted() {
         ("rubbish", "not JSON", "assertion failed: it was fine yesterday"),
         ("banner", "not JSON", "faulty 1.0 is using 2 threads"),
         ("blank-line", "a blank line", ""),
-        ("endless-line", "a line is longer than 1048576 bytes", "xxxxxxxx"),
+        ("endless-line", "a message is longer than 1048576 bytes", "xxxxxxxx"),
         ("wrong-seq", "the answer has number", "{\"ran\":"),
+        ("line-for-frame", "a line where a frame was due", "{\"ran\":"),
     ] {
         strike(fault, |kind| {
             says(kind, why) && matches!(kind, FaultKind::Protocol { line: quoted, .. } if quoted.starts_with(line))
@@ -107,6 +110,20 @@ fn a_validation_goes_on_after_a_crash() {
         "{:?}",
         quits.violations
     );
+}
+
+#[test]
+fn a_validation_asks_by_lines_and_by_frames() {
+    let batch = batch_of(20);
+    let trials: Vec<Trial> = batch.iter().map(|program| ("one of a batch", program)).collect();
+    let found = validate(&faulty(&["line-for-frame"]), &limits(), &trials, None).unwrap();
+    // Of those that are struck, every other one is asked by a frame.
+    let wanted = STRUCK.into_iter().filter(|at| at % 2 == 1).count();
+    assert!(wanted > 0);
+    let wrong = found.violations.iter().filter(|it| it.advice.contains("a frame by a frame")).count();
+    assert_eq!((found.violations.len(), wrong), (wanted, wanted), "{:?}", found.violations);
+    let honest = validate(&faulty(&["honest"]), &limits(), &trials, None).unwrap();
+    assert_eq!((honest.programs, honest.violations), (20, Vec::new()));
 }
 
 #[test]

@@ -81,6 +81,8 @@ const FAULTS: &[Fault] = faults! {
         => Strike::Banner;
     Strike "blank-line" "writes an empty line, then answers" in "programs with OPERATION" => Strike::BlankLine;
     Strike "half-line" "writes half of the answer, then hangs" in "programs with OPERATION" => Strike::HalfLine;
+    Strike "half-frame" "writes half of the answer as a frame, then hangs" in "programs with OPERATION" => Strike::HalfFrame;
+    Strike "line-for-frame" "answers a frame by a line" in "programs with OPERATION" => Strike::LineForFrame;
     Strike "endless-line" "writes a line that does not end" in "programs with OPERATION" => Strike::EndlessLine;
     Strike "wrong-seq" "answers with another number" in "programs with OPERATION" => Strike::WrongSeq;
     Strike "short-data" "leaves a byte out of the data" in "programs with OPERATION that have a tensor with elements as \

@@ -1,9 +1,9 @@
 //! Faults of the process and of the stream: what the harness alone may call a crash, a time-out or a protocol error.
 
-use std::io::{self, BufRead, Write};
+use std::io::{self, BufRead, Read, Write};
 use std::thread;
 
-use broadcheck::adapter::protocol::{Request, Response, VERSION};
+use broadcheck::adapter::protocol::{Encoding, Request, Response, VERSION, parse};
 use broadcheck::adapter::{Hello, Implementation};
 use broadcheck::ops::Op;
 use broadcheck::program::{Outcome, Program, Reply, Value};
@@ -19,6 +19,8 @@ pub enum Strike {
     Banner,
     BlankLine,
     HalfLine,
+    HalfFrame,
+    LineForFrame,
     EndlessLine,
     WrongSeq,
     ShortData,
@@ -32,24 +34,54 @@ pub enum Strike {
 }
 
 /// Answers requests until the input ends, honestly but for the programs that use `struck`.
-pub fn serve(strike: Strike, struck: Op, hello: Hello, input: impl BufRead, mut output: impl Write) -> io::Result<()> {
-    for line in input.lines() {
-        let response = match serde_json::from_str(&line?) {
-            Err(error) => Response::Error { message: error.to_string() },
+pub fn serve(
+    strike: Strike,
+    struck: Op,
+    hello: Hello,
+    mut input: impl BufRead,
+    mut output: impl Write,
+) -> io::Result<()> {
+    while let Some(message) = next(&mut input)? {
+        let mut encoding = Encoding::of(&message);
+        let response = match parse(&message, "request") {
+            Err(message) => Response::Error { message },
             Ok(Request::Hello { .. }) => greet(strike, hello.clone(), &mut output)?,
             Ok(Request::Run { seq, program }) => {
                 let reply = super::reference().run(&program);
                 match program.steps.iter().any(|step| step.op == struck) {
-                    true => answer(strike, seq, &program, reply, &mut output)?,
+                    true => {
+                        if strike == Strike::LineForFrame {
+                            encoding = Encoding::Json;
+                        }
+                        answer(strike, seq, &program, reply, &mut output)?
+                    }
                     false => Response::Ran { seq, reply },
                 }
             }
         };
-        serde_json::to_writer(&mut output, &response)?;
-        output.write_all(b"\n")?;
+        let mut answer = Vec::new();
+        encoding.write(&response, &mut answer);
+        output.write_all(&answer)?;
         output.flush()?;
     }
     Ok(())
+}
+
+/// The next message, a line without its end or a frame.
+fn next(input: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
+    let mut message = Vec::new();
+    if input.fill_buf()?.first() == Some(&0) {
+        let mut header = [0; 5];
+        input.read_exact(&mut header)?;
+        let [_, length @ ..] = header;
+        message.extend(header);
+        input.take(u32::from_le_bytes(length).into()).read_to_end(&mut message)?;
+    } else if input.read_until(b'\n', &mut message)? == 0 {
+        return Ok(None);
+    } else {
+        message.pop();
+    }
+    Ok(Some(message))
 }
 
 fn greet(strike: Strike, hello: Hello, output: &mut impl Write) -> io::Result<Response> {
@@ -63,7 +95,9 @@ fn greet(strike: Strike, hello: Hello, output: &mut impl Write) -> io::Result<Re
         _ => {}
     }
     let protocol = if strike == Strike::OldProtocol { 0 } else { VERSION };
-    Ok(Response::Hello { protocol, encodings: Vec::new(), hello })
+    let frames = matches!(strike, Strike::HalfFrame | Strike::LineForFrame);
+    let encodings = if frames { vec![Encoding::MessagePack] } else { Vec::new() };
+    Ok(Response::Hello { protocol, encodings, hello })
 }
 
 fn answer(
@@ -99,6 +133,13 @@ fn answer(
             output.flush()?;
             sleep_forever()
         }
+        Strike::HalfFrame => {
+            let mut frame = Vec::new();
+            Encoding::MessagePack.write(&Response::Ran { seq, reply }, &mut frame);
+            output.write_all(&frame[..frame.len() / 2])?;
+            output.flush()?;
+            sleep_forever()
+        }
         Strike::EndlessLine => loop {
             output.write_all(&[b'x'; 1024])?;
         },
@@ -111,6 +152,8 @@ fn answer(
         Strike::Misunderstands => {
             return Ok(Response::Error { message: format!("unknown operation {}", program.steps[0].op) });
         }
+        // Its answer is right; only that it is no frame is wrong.
+        Strike::LineForFrame => {}
         Strike::DiesAtStart | Strike::HangsAtStart | Strike::RubbishAtStart | Strike::OldProtocol => {}
     }
     Ok(Response::Ran { seq, reply })

@@ -221,6 +221,7 @@ impl Process {
             return Answer::Broken(self.give_up(Some(event)));
         };
         let why = match decode(&line) {
+            Ok(_) if Encoding::of(&line) != self.encoding => "a line where a frame was due".to_owned(),
             Ok(Response::Ran { seq: got, reply }) if got == seq => match check::problem(program, &reply, &self.hello) {
                 None => return Answer::Settled(Ok(reply)),
                 Some(why) => return Answer::Settled(Err(self.malformed(&line, why))),
@@ -258,21 +259,23 @@ impl Process {
                 let kind = match status {
                     None => FaultKind::protocol(&unfinished, "it closed its standard output without ending"),
                     Some(status) if status.success() && !unfinished.is_empty() => {
-                        FaultKind::protocol(&unfinished, "its output ends in the middle of a line")
+                        FaultKind::protocol(&unfinished, "its output ends in the middle of a message")
                     }
                     Some(status) => FaultKind::Crashed { status: status_text(status) },
                 };
                 (kind, stderr)
             }
             Some(Event::Message(start) | Event::TooLong(start)) => {
-                let why = format!("a line is longer than {} bytes", self.limits.line);
+                let why = format!("a message is longer than {} bytes", self.limits.line);
                 (FaultKind::protocol(&start[..start.len().min(self.limits.line)], why), child.kill().stderr)
             }
             None => {
                 let Ended { unfinished, stderr, .. } = child.kill();
                 let kind = match unfinished.len() {
                     0 => FaultKind::TimedOut { after: limit },
-                    _ => FaultKind::protocol(&unfinished, format!("a line was begun and not ended within {limit:?}")),
+                    _ => {
+                        FaultKind::protocol(&unfinished, format!("a message was begun and not ended within {limit:?}"))
+                    }
                 };
                 (kind, stderr)
             }
