@@ -115,8 +115,12 @@ impl Child {
 
     /// Sends requests, as far as the pipe takes them; [`Child::receive`] and [`Child::poll`] send the rest. If the process is
     /// gone, they tell.
-    pub(super) fn send(&mut self, requests: &[u8]) {
-        self.requests.extend_from_slice(requests);
+    pub(super) fn send(&mut self, requests: Vec<u8>) {
+        if self.requests.is_empty() {
+            self.requests = requests;
+        } else {
+            self.requests.extend(requests);
+        }
         self.write();
     }
 

@@ -65,7 +65,7 @@ pub(super) fn launch(command: &CommandLine, limits: &Limits) -> Result<(Child, H
     let mut child = spawn(command, limits)?;
     let mut request = Vec::new();
     Encoding::Json.write(&Request::Hello { protocol: VERSION }, &mut request);
-    child.send(&request);
+    child.send(request);
     let rubbish = |child: Child, line: &[u8], why: String| {
         let line = excerpt(line);
         Err(StartError::Rubbish { program: command.name(), line, why, stderr: child.kill().stderr })

@@ -203,7 +203,7 @@ impl Process {
             flight.push(requests.len() - before);
         }
         if !requests.is_empty() {
-            self.running().send(&requests);
+            self.running().send(requests);
         }
     }
 

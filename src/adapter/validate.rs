@@ -134,7 +134,7 @@ impl Session<'_> {
     fn greeting(&mut self) {
         let mut message = Vec::new();
         Encoding::Json.write(&Request::Hello { protocol: VERSION }, &mut message);
-        self.child.send(&message);
+        self.child.send(message);
     }
 
     fn greet(&mut self) {
@@ -164,7 +164,7 @@ impl Session<'_> {
             tries.push(("the answer to a frame that is no request", &[0, 1, 0, 0, 0, 7]));
         }
         for (place, nonsense) in tries {
-            self.child.send(nonsense);
+            self.child.send(nonsense.to_vec());
             let Some(message) = self.line(place, self.limits.program) else { return false };
             if !matches!(decode(&message), Ok(Response::Error { .. })) {
                 let advice = "answer {\"error\":{\"message\":\"…\"}} and go on";
@@ -182,7 +182,7 @@ impl Session<'_> {
             Err(status) => status,
         };
         self.again(place)?;
-        self.child.send(&request);
+        self.child.send(request);
         match self.heard(place)? {
             Ok(line) => {
                 self.stray = Some((place.to_owned(), before));
@@ -239,7 +239,7 @@ impl Session<'_> {
             encodings[at % 2].write(&request, &mut message);
             Some(message)
         };
-        let ask = |child: &mut Child, at: usize| request(at).iter().for_each(|request| child.send(request));
+        let ask = |child: &mut Child, at: usize| request(at).into_iter().for_each(|request| child.send(request));
         ask(&mut self.child, 0);
         for (at, (name, program)) in runnable.iter().enumerate() {
             ask(&mut self.child, at + 1);
