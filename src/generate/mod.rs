@@ -162,7 +162,9 @@ mod tests {
     use super::*;
     use crate::adapter::Implementation;
     use crate::ops::Form;
+    use crate::program::{Arg, Input, Step, ValueRef};
     use crate::reference::Reference;
+    use crate::tensor::{DType, Scalar, Shape};
 
     #[test]
     fn no_bytes_mean_a_simple_program() {
@@ -204,6 +206,27 @@ mod tests {
             let (program, reply) = program_with_reply(&bytes, &Options::default());
             assert_eq!(reply, Some(Reference.run(&program)), "{program:?}");
         }
+    }
+
+    /// The rows of one operand of `cdist` meet all of the other's, which broadcasting would not tell.
+    #[test]
+    fn no_more_distances_are_made_than_a_large_product_has_terms() {
+        let of = |rows: i64| {
+            let shape = Shape::new(vec![rows, 1]).unwrap();
+            let input = |name: &str| Input {
+                name: name.to_owned(),
+                dtype: DType::Float32,
+                shape: shape.clone(),
+                data: vec![0; 4 * rows as usize],
+                requires_grad: false,
+            };
+            let operand = |value| Arg::Tensor(ValueRef { value, part: None });
+            let args = vec![operand(0), operand(1), Arg::Number(Scalar::Float(1.0)), Arg::Nothing];
+            let step = Step { name: "r".to_owned(), op: Op::Cdist, form: Form::Functional, args, out: None };
+            allows(&Options::default(), &Program { inputs: vec![input("x"), input("y")], steps: vec![step] })
+        };
+        assert_eq!((of(8), of(700), of(800)), (true, true, false));
+        assert!(700 * 700 <= MAX_LARGE_TERMS && 800 * 800 > MAX_LARGE_TERMS);
     }
 
     #[test]
