@@ -154,7 +154,7 @@ impl Inbox {
         let there = &self.bytes[self.start..self.end];
         match there.first() {
             Some(&FRAME) => frame_length(there).is_some_and(|length| length <= there.len()),
-            _ => memchr::memchr(b'\n', there).is_some(),
+            _ => memchr::memchr(b'\n', &there[self.searched..]).is_some(),
         }
     }
 
