@@ -78,20 +78,19 @@ impl Child {
         // is that Ctrl-C does not reach it: it sees the end of its input instead.
         std::os::unix::process::CommandExt::process_group(command, 0);
         let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
-        if let Some(bytes) = memory
-            && let Err(error) = limit_memory(process.id(), bytes)
-        {
+        let stdin = process.stdin.take().expect("standard input was asked for");
+        let stdout = process.stdout.take().expect("standard output was asked for");
+        let stderr = process.stderr.take().expect("standard error was asked for");
+        let pipes = [stdin.as_fd(), stdout.as_fd()];
+        let limited = memory.map_or(Ok(()), |bytes| limit_memory(process.id(), bytes));
+        let ready =
+            limited.and_then(|()| Ok(pipes.iter().try_for_each(|pipe| rustix::io::ioctl_fionbio(pipe, true))?));
+        if let Err(error) = ready {
             let _ = process.kill();
             let _ = process.wait();
             return Err(error);
         }
-        let stdin = process.stdin.take().expect("standard input was asked for");
-        let stdout = process.stdout.take().expect("standard output was asked for");
-        let stderr = process.stderr.take().expect("standard error was asked for");
-        for pipe in [stdin.as_fd(), stdout.as_fd()] {
-            rustix::io::ioctl_fionbio(pipe, true)?;
-            widen(pipe);
-        }
+        pipes.into_iter().for_each(widen);
         let (alive, thread_alive) = channel::<()>();
         let kept = Arc::new(Mutex::new(Vec::new()));
         let keep = Arc::clone(&kept);

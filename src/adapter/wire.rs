@@ -1,8 +1,8 @@
 //! How a message stands on a pipe: as a line of JSON, or as a frame, which is MessagePack with the same names and values.
 //! This is where one message ends and the next begins.
 //!
-//! A frame has the elements of tensors as they are, and is read and written in half of the time. An adapter that can read
-//! frames says so in its hello; nobody else ever sees one.
+//! A frame has the elements of tensors as they are, and is quicker to read and to write. An adapter that can read frames
+//! says so in its hello; nobody else ever sees one.
 
 use std::io::{self, Read};
 
