@@ -124,7 +124,7 @@ impl From<ParamDefault> for Arg {
 
 impl Arg {
     /// The values that it names.
-    fn uses(&self) -> impl Iterator<Item = ValueRef> {
+    pub fn uses(&self) -> impl Iterator<Item = ValueRef> {
         let (there, maybe): (&[ValueRef], &[Option<ValueRef>]) = match self {
             Arg::Tensor(value) => (std::slice::from_ref(value), &[]),
             Arg::Tensors(values) => (values, &[]),

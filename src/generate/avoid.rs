@@ -250,8 +250,13 @@ fn overlapping_writes(draft: &Draft, outcome: Option<&Outcome>) -> bool {
             let (Some(strides), Some(storage)) = (result.strides.clone(), result.storage) else { return false };
             Layout { shape: result.shape.clone(), strides, offset: storage.offset }
         }
-        // What came before the zero has been written.
+        // What came before the zero, or the index that is out of range, has been written.
         Some(Outcome::Rejected(rejected)) if rejected.class == Some(Class::ZeroDivision) => written.layout(),
+        Some(Outcome::Rejected(rejected))
+            if rejected.class == Some(Class::Dimension) && signature(draft) == Some(Signature::IndexPut) =>
+        {
+            written.layout()
+        }
         _ => return false,
     };
     if target.shape.numel() > super::MAX_LARGE_ELEMENTS {
@@ -259,11 +264,15 @@ fn overlapping_writes(draft: &Draft, outcome: Option<&Outcome>) -> bool {
     }
     // The target of an in-place operation is its first operand too.
     let read = step.args.iter().skip(usize::from(step.form == Form::InPlace));
-    let read = read.filter_map(|arg| if let Arg::Tensor(value) = arg { draft.find(*value) } else { None });
+    let (indices, operands): (Vec<&Arg>, Vec<&Arg>) = read.partition(|arg| matches!(arg, Arg::Indices(_)));
+    let beside = |args: Vec<&Arg>| -> Vec<&Known> {
+        let known = args.into_iter().flat_map(Arg::uses).filter_map(|value| draft.find(value));
+        known.filter(|known| known.place().id == written.place().id).collect()
+    };
+    let (indices, mut operands) = (beside(indices), beside(operands));
     // What is read where it is written, element by element, is read in time.
-    let other = |known: &&Known| known.place().id == written.place().id && known.layout() != target;
-    let mut others = read.filter(other).peekable();
-    if others.peek().is_none() && target.is_dense() {
+    operands.retain(|known| known.layout() != target);
+    if indices.is_empty() && operands.is_empty() && target.is_dense() {
         return false;
     }
     let places: HashMap<usize, usize> = target.positions().enumerate().map(|(at, place)| (place, at)).collect();
@@ -271,16 +280,15 @@ fn overlapping_writes(draft: &Draft, outcome: Option<&Outcome>) -> bool {
     if places.len() < target.shape.numel() {
         return true;
     }
-    others.any(|known| {
-        let own = known.layout();
-        match own.expand(&target.shape) {
+    let touches = |own: Layout| {
+        own.shape.numel() <= super::MAX_LARGE_ELEMENTS && own.positions().any(|place| places.contains_key(&place))
+    };
+    // An index that is written to names another place from then on.
+    indices.iter().any(|known| touches(known.layout()))
+        || operands.iter().any(|known| match known.layout().expand(&target.shape) {
             Some(own) => own.positions().enumerate().any(|(at, place)| places.get(&place).is_some_and(|it| *it != at)),
-            None => {
-                own.shape.numel() <= super::MAX_LARGE_ELEMENTS
-                    && own.positions().any(|place| places.contains_key(&place))
-            }
-        }
-    })
+            None => touches(known.layout()),
+        })
 }
 
 /// The `out=` tensor of the last step if the result has another shape.

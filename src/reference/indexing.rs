@@ -443,7 +443,7 @@ fn layouts(inputs: &[Input]) -> Vec<Layout> {
 fn sum(dtype: DType, a: Scalar, b: Scalar) -> Scalar {
     use crate::tensor::element::Element;
     with_any_type!(dtype, T => {
-        T::narrow(T::from_scalar(a).widen().plus(T::from_scalar(b).widen())).to_scalar()
+        T::narrow(T::from_scalar(a).widened().plus(T::from_scalar(b).widened())).to_scalar()
     })
 }
 

@@ -12,7 +12,7 @@ pub(super) trait Computed: Stored {
     /// What it is computed in.
     type Wide: Number;
     /// The same number.
-    fn widen(self) -> Self::Wide;
+    fn widened(self) -> Self::Wide;
     /// The nearest number of this type.
     fn narrow(wide: Self::Wide) -> Self;
     /// `a + factor × b`, as the loop over single elements computes it: a product of floating-point numbers is not rounded
@@ -121,7 +121,7 @@ macro_rules! computed {
     ($($type:ident $how:ident),+) => {$(
         impl Computed for $type {
             type Wide = $type;
-            fn widen(self) -> $type { self }
+            fn widened(self) -> $type { self }
             fn narrow(wide: $type) -> $type { wide }
             fn plus_product(self, factor: Self, other: Self) -> Self { computed!(@ $how self factor other) }
         }
@@ -137,20 +137,20 @@ macro_rules! widened {
     ($($type:ty),+) => {$(
         impl Computed for $type {
             type Wide = f32;
-            fn widen(self) -> f32 { self.to_f32() }
+            fn widened(self) -> f32 { self.to_f32() }
             fn narrow(wide: f32) -> $type { <$type>::from_f32(wide) }
             fn plus_product(self, factor: Self, other: Self) -> Self {
-                let product = Self::narrow(factor.widen() * other.widen());
-                Self::narrow(self.widen() + product.widen())
+                let product = Self::narrow(factor.widened() * other.widened());
+                Self::narrow(self.widened() + product.widened())
             }
         }
         impl Quotient for $type {
             fn floor_over(self, other: Self) -> Option<Self> {
-                let step = |wide: f32| Self::narrow(wide).widen();
-                Some(Self::narrow(floor_division(self.widen(), other.widen(), step)))
+                let step = |wide: f32| Self::narrow(wide).widened();
+                Some(Self::narrow(floor_division(self.widened(), other.widened(), step)))
             }
             fn truncated_over(self, other: Self) -> Option<Self> {
-                Some(Self::narrow(Self::narrow(self.widen() / other.widen()).widen().trunc()))
+                Some(Self::narrow(Self::narrow(self.widened() / other.widened()).widened().trunc()))
             }
         }
     )+};

@@ -472,7 +472,7 @@ fn multiply(machine: &Machine, tensor: &Tensor, plan: &Plan, dtype: DType) -> Re
     with_element_type!(dtype, T => {
         let product = |group: Vec<T>| {
             group.into_iter().fold(T::from_scalar(Scalar::Int(1)), |product, factor| {
-                T::narrow(product.widen().times(factor.widen()))
+                T::narrow(product.widened().times(factor.widened()))
             })
         };
         Ok(T::wrap(plan.groups::<T>(machine, tensor)?.into_iter().map(product).collect()))

@@ -13,7 +13,7 @@ use crate::ops::{Form, Op, Param, ParamKind};
 use crate::program::{Arg, Program, Reply, Step, TensorValue, ValueRef};
 use crate::reference::Reference;
 use crate::tensor::element::Element;
-use crate::tensor::{DType, Layout, Scalar};
+use crate::tensor::{DType, IndexItem, Layout, Scalar};
 
 /// Where a divergence may be met again.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -90,6 +90,10 @@ pub struct Conditions {
     pub size_one: Option<bool>,
     /// An operand has exactly one dimension.
     pub vector: Option<bool>,
+    /// An operand but the first has exactly one element.
+    pub one_element: Option<bool>,
+    /// An index has a step that is beyond 64 bits once it is multiplied by a stride, or added to a size.
+    pub long_step: Option<bool>,
     /// Of what was expected and what was observed one has more NaN.
     pub nan_on_one_side: Option<bool>,
     /// A number among the arguments is one of these.
@@ -246,6 +250,11 @@ impl Conditions {
                 || beside().flat_map(|step| &step.args).any(|arg| text_of(arg, &self.beside_text)))
             && is(self.size_one, &|| tensors().any(|tensor| tensor.shape.sizes().contains(&1)))
             && is(self.vector, &|| tensors().any(|tensor| tensor.shape.rank() == 1))
+            && is(self.one_element, &|| tensors().skip(1).any(|tensor| tensor.shape.numel() == 1))
+            && is(self.long_step, &|| {
+                let items = step.args.iter().flat_map(|arg| if let Arg::Index(items) = arg { &items[..] } else { &[] });
+                items.into_iter().any(|item| tensors().any(|tensor| is_long(item, tensor)))
+            })
             && (self.number_is.is_empty()
                 || numbers.iter().any(|number| self.number_is.contains(&f64::from_scalar(*number))))
             && (self.text.is_empty() || step.args.iter().any(|arg| text_of(arg, &self.text)))
@@ -260,6 +269,14 @@ fn shares(used: &[(ValueRef, TensorValue)], step: &Step, target: Option<ValueRef
     id.is_some()
         && used.iter().filter(|(_, tensor)| tensor.storage.map(|storage| storage.id) == id).count() > 1
         && step.form != Form::Functional
+}
+
+/// Whether the step of a slice is beyond 64 bits with the greatest stride, or with the greatest size.
+fn is_long(item: &IndexItem, of: &TensorValue) -> bool {
+    let most = |values: &[i64]| values.iter().copied().max().unwrap_or(0);
+    let strides = most(of.strides.as_deref().unwrap_or_default());
+    matches!(item, IndexItem::Slice { step, .. }
+        if step.checked_mul(strides).is_none() || step.checked_add(most(of.shape.sizes())).is_none())
 }
 
 fn text_of(arg: &Arg, texts: &[String]) -> bool {
@@ -408,6 +425,11 @@ mod tests {
             ("expand", "negative_size: true", "{x: {shape: [1]}, r: {expand: [x, [-1]]}}"),
             ("add", "size_one: true", "{x: {shape: [1]}, r: {add: [x, x]}}"),
             ("add", "vector: true", "{x: {shape: [1]}, r: {add: [x, x]}}"),
+            ("div", "one_element: true", "{x: {shape: [2]}, y: {shape: [1]}, r: {div: [x, y]}}"),
+            ("div", "one_element: false", "{x: {shape: [1]}, y: {shape: [2]}, r: {div: [x, y]}}"),
+            ("index", "long_step: true", "{x: {shape: [1, 2]}, r: {index: [x, \"::6917529027641081856\"]}}"),
+            ("index", "long_step: true", "{x: {shape: [3]}, r: {index: [x, \"::9223372036854775805\"]}}"),
+            ("index", "long_step: false", "{x: {shape: [3]}, r: {index: [x, \"::9223372036854775804\"]}}"),
             (
                 "add",
                 "beside: [mul], beside_broadcasts: true",

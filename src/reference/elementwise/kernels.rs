@@ -33,7 +33,7 @@ impl Operands {
             if self.unrounded::<T>(at) {
                 return self.column::<T::Wide>(machine, at);
             }
-            self.column::<T>(machine, at).into_iter().map(T::widen).collect()
+            self.column::<T>(machine, at).into_iter().map(T::widened).collect()
         };
         ((0..self.inputs.len()).map(gather).collect(), T::Wide::from_scalar(self.factor))
     }

@@ -237,7 +237,7 @@ impl Tolerance {
         T::Wide: math::Real,
     {
         use num_traits::Float;
-        let step = |wide: T::Wide| T::narrow(wide).widen();
+        let step = |wide: T::Wide| T::narrow(wide).widened();
         let [relative, absolute] =
             [self.relative, self.absolute].map(|value| T::Wide::from_scalar(Scalar::Float(value)));
         operands.each::<T, _>(machine, |row, _| {

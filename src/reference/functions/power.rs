@@ -130,7 +130,7 @@ macro_rules! x_times_loop {
         fn $name(dtype: DType, machine: &Machine, operands: &Operands) -> std::result::Result<Buffer, Halt> {
             fn narrow<T: Computed<Wide = f32>>(machine: &Machine, operands: &Operands) -> Buffer {
                 T::wrap(operands.each::<T, _>(machine, |row, _| {
-                    let logarithm = T::narrow($logarithm(row[1])).widen();
+                    let logarithm = T::narrow($logarithm(row[1])).widened();
                     T::narrow(if row[0] == 0.0 || row[1].is_nan() { $wide(row[0], row[1]) } else { row[0] * logarithm })
                 }))
             }

@@ -94,8 +94,8 @@ fn cross(machine: &Machine, a: &Tensor, b: &Tensor, shape: &Shape, dim: usize) -
             let own = at / step % 3;
             let other = |by: usize| at - own * step + (own + by) % 3 * step;
             let (next, last) = (other(1), other(2));
-            let minus = right[next].widen().times(left[last].widen());
-            T::narrow(left[next].widen().times(right[last].widen()).minus(minus))
+            let minus = right[next].widened().times(left[last].widened());
+            T::narrow(left[next].widened().times(right[last].widened()).minus(minus))
         };
         T::wrap((0..shape.numel()).map(component).collect())
     })

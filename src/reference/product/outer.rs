@@ -174,9 +174,9 @@ fn outer_sum(
             layouts.iter().map(|(storage, layout)| machine.buffer(*storage).gather(layout)).collect();
         let (beta, alpha) = (<T as Computed>::Wide::from_scalar(beta), <T as Computed>::Wide::from_scalar(alpha));
         let element = |at: usize| {
-            let [c, a, b] = [0, 1, 2].map(|column: usize| columns[column][at].widen());
+            let [c, a, b] = [0, 1, 2].map(|column: usize| columns[column][at].widened());
             // Every step is rounded, those of float16 and bfloat16 too.
-            let rounded = |value| T::narrow(value).widen();
+            let rounded = |value| T::narrow(value).widened();
             let product = rounded(rounded(alpha.times(a)).times(b));
             T::narrow(if zero { product } else { rounded(beta.times(c)).plus(product) })
         };
