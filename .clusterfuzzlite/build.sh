@@ -26,7 +26,7 @@ else
     mkdir -p "$WORK/cargo/.cargo"
     fuzz/glue "$LIBTORCH" >"$WORK/cargo/.cargo/config.toml"
     (cd "$WORK/cargo" && cargo fuzz build --fuzz-dir "$SRC/broadcheck/fuzz" --target-dir "$TARGET_DIR" \
-        -O --debug-assertions --features libtorch)
+        -O --debug-assertions --no-trace-compares --features libtorch)
     BUILT=$TARGET_DIR/x86_64-unknown-linux-gnu/release
 fi
 

@@ -45,6 +45,18 @@ pub const FOLLOWED: &[Followed] = &[
               is the second, and is not",
     },
     Followed {
+        rule: Rule::Repeated,
+        ops: &[Op::Mul, Op::Div, Op::FloorDivide],
+        says: "float16",
+        why: "a second operand of one element is not rounded to 16 bits, nor are the steps of the quotient; of two it is",
+    },
+    Followed {
+        rule: Rule::Expanded,
+        ops: &[Op::Div, Op::FloorDivide],
+        says: "float16",
+        why: "a divisor of one element is not rounded to 16 bits, nor are the steps of the quotient; once expanded it is",
+    },
+    Followed {
         rule: Rule::Gradient,
         ops: &[Op::MseLoss, Op::SmoothL1Loss, Op::HuberLoss, Op::SoftMarginLoss, Op::BinaryCrossEntropyWithLogits],
         says: "",
@@ -79,4 +91,46 @@ pub fn followed(variant: &Variant, program: &Program, differences: &[Difference]
         };
         known.rule == variant.rule && (known.ops.contains(&op) || flows(known)) && differences.iter().all(says)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::adapter::Implementation;
+    use crate::case::load_program;
+    use crate::harness::definition::all;
+    use crate::reference::Reference;
+
+    /// What a campaign of a million programs met six times is not met by chance here.
+    #[test]
+    fn factors_of_one_element_are_followed() {
+        for (rule, program) in [
+            (Rule::Repeated, "{x: {values: [1.0e-4], dtype: float16}, y: {values: [16777217]}, r: {mul: [x, y]}}"),
+            (Rule::Repeated, "{x: {values: [17.0], dtype: float16}, y: {values: [16777217]}, r: {div: [x, y]}}"),
+            (Rule::Repeated, "{x: {values: [65504.0], dtype: float16}, y: {values: [17]}, r: {floor_divide: [x, y]}}"),
+            (
+                Rule::Expanded,
+                "{x: {values: [3074.0, 2.0], dtype: float16}, y: {values: [3.0], dtype: float16}, \
+                  r: {div: [x, y], rounding_mode: trunc}}",
+            ),
+            (
+                Rule::Expanded,
+                "{x: {values: [784.0, 2.0], dtype: bfloat16}, y: {values: [3.0], dtype: bfloat16}, r: {floor_divide: [x, y]}}",
+            ),
+        ] {
+            let program = load_program(Path::new("test.yaml"), program).unwrap_or_else(|error| panic!("{error}"));
+            let reply = Reference.run(&program);
+            let variants = all(&program, &reply).into_iter().filter(|variant| variant.rule == rule);
+            let judged: Vec<_> = variants
+                .map(|variant| (variant.judge(&program, &reply, &Reference.run(&variant.program)), variant))
+                .filter(|(differences, _)| !differences.is_empty())
+                .collect();
+            assert!(!judged.is_empty(), "{rule:?} holds: {program:?}");
+            for (differences, variant) in judged {
+                assert!(followed(&variant, &program, &differences).is_some(), "{differences:?}");
+            }
+        }
+    }
 }
