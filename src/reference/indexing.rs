@@ -136,6 +136,7 @@ pub(super) fn index_put(machine: &mut Machine, call: &Call) -> Result<Slot> {
         let taken = 1 + tensor.shape().rank().saturating_sub(named);
         let lost = named == 0 || value.shape().rank() > taken;
         if (value.node.is_some() && lost) || (bytes && differentiated) {
+            mask::check_history(machine, call, target, differentiated)?;
             backward::record_unknown(machine, call.op, target, &[id, value_id]);
             return Ok(Slot::Tensor(target));
         }

@@ -156,14 +156,20 @@ pub(super) fn masked_select(machine: &mut Machine, call: &Call) -> Result<Slot> 
     Ok(Slot::Tensor(result))
 }
 
-/// Notes the ways back. Where gradients would flow through a new tensor of integers libtorch refuses, once everything is
-/// done; in place it does not (`set_history`, `rebase_history`).
-pub(super) fn finish(machine: &mut Machine, call: &Call, target: TensorId, routes: Vec<Route>) -> Result<Slot> {
+/// Where gradients would flow through a new tensor of integers libtorch refuses, once everything is done; in place it does
+/// not (`set_history`, `rebase_history`).
+pub(super) fn check_history(machine: &Machine, call: &Call, target: TensorId, flows: bool) -> Result<()> {
     let dtype = machine.tensor(target).dtype;
     let new = call.form == Form::Functional;
-    if new && dtype.category() < Category::Floating && routes.iter().any(|route| route.node.is_some()) {
+    if flows && new && dtype.category() < Category::Floating {
         return Err(IndexFault::NotDifferentiable { dtype }.into());
     }
+    Ok(())
+}
+
+/// Notes the ways back.
+pub(super) fn finish(machine: &mut Machine, call: &Call, target: TensorId, routes: Vec<Route>) -> Result<Slot> {
+    check_history(machine, call, target, routes.iter().any(|route| route.node.is_some()))?;
     backward::record_routes(machine, call, target, routes);
     Ok(Slot::Tensor(target))
 }
@@ -296,6 +302,19 @@ const SCATTER_BYTES: &str = "masked_scatter_ received a mask with dtype torch.ui
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::adapter::Implementation;
+    use crate::program::Outcome;
+
+    /// What a fuzz target found: a mask without dimensions, whose way back is not known, refuses integers, too.
+    #[test]
+    fn gradients_flow_through_no_integers_whatever_the_mask() {
+        let program = "{x: {values: 5.0, requires_grad: true}, m: {shape: [], dtype: bool}, t: {shape: [1], dtype: int64}, \
+                       r: {index_put: [t, [m], x]}}";
+        let program = crate::case::load_program(std::path::Path::new("test.yaml"), program).expect("a program");
+        let reply = super::super::Reference.run(&program);
+        let Outcome::Rejected(rejected) = &reply.steps[0].outcome else { panic!("{reply:?}") };
+        assert_eq!(rejected.message, "Autograd not support dtype: Long");
+    }
 
     #[test]
     fn numbers_that_dtypes_hold() {
