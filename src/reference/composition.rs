@@ -11,6 +11,7 @@ use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 use super::backward;
 use super::elementwise::restride;
 use super::evaluate::{self, Kernel};
+use super::functions;
 use super::iterator::{self, Input};
 use super::machine::{Call, Machine, Operand, Result, Slot, Stop, Tensor, TensorId};
 
@@ -270,21 +271,11 @@ impl Composition<'_> {
         Ok(result)
     }
 
-    /// A number as a tensor without dimensions of the dtype of another, as `Scalar - Tensor` makes it.
+    /// A number as a tensor without dimensions of the dtype of another, as `Scalar - Tensor` makes it, if the dtype holds the number.
     fn number_like(&mut self, number: f64, like: TensorId) -> Result<TensorId> {
         let dtype = self.machine.tensor(like).dtype;
+        functions::check_held(Scalar::Float(number), dtype)?;
         let value = Buffer::from_scalars(dtype, std::iter::once(Scalar::Float(number)));
-        let back = match value.scalars()[0] {
-            Scalar::Bool(_) => number,
-            Scalar::Int(value) => value as f64,
-            Scalar::Float(value) => value,
-            Scalar::Complex(value) => value.re,
-        };
-        // libtorch refuses what is far beyond the dtype, in words of its own.
-        let whole = dtype.category() < Category::Floating;
-        if ((number - back).abs() >= 1.0 && back.abs() != number.abs()) || (number.is_nan() && whole) {
-            return Err(Stop::Unsupported(format!("{number} as {dtype}")));
-        }
         Ok(self.place(value, Layout::contiguous(Shape::scalar())))
     }
 

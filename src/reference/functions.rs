@@ -147,7 +147,7 @@ fn check_dtype(kernel: &'static str, dtype: DType, takes: impl Fn(DType) -> bool
 
 /// Refuses a number that a dtype cannot hold (`c10::overflows`). What it rounds to or loses behind the point does not
 /// matter; an unsigned integer takes a negative one that has its magnitude.
-fn check_held(number: Scalar, dtype: DType) -> Result<()> {
+pub(super) fn check_held(number: Scalar, dtype: DType) -> Result<()> {
     let real = |value: f64| match dtype.category() {
         Category::Bool => true,
         Category::Integral => {

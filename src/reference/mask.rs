@@ -302,19 +302,6 @@ const SCATTER_BYTES: &str = "masked_scatter_ received a mask with dtype torch.ui
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::adapter::Implementation;
-    use crate::program::Outcome;
-
-    /// What a fuzz target found: a mask without dimensions, whose way back is not known, refuses integers, too.
-    #[test]
-    fn gradients_flow_through_no_integers_whatever_the_mask() {
-        let program = "{x: {values: 5.0, requires_grad: true}, m: {shape: [], dtype: bool}, t: {shape: [1], dtype: int64}, \
-                       r: {index_put: [t, [m], x]}}";
-        let program = crate::case::load_program(std::path::Path::new("test.yaml"), program).expect("a program");
-        let reply = super::super::Reference.run(&program);
-        let Outcome::Rejected(rejected) = &reply.steps[0].outcome else { panic!("{reply:?}") };
-        assert_eq!(rejected.message, "Autograd not support dtype: Long");
-    }
 
     #[test]
     fn numbers_that_dtypes_hold() {

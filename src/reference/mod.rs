@@ -60,3 +60,40 @@ impl Implementation for Reference {
         evaluate::run(program)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::case::load_program;
+    use crate::program::Outcome;
+
+    /// What fuzz targets found libtorch to say, on programs that nobody would write into the specification.
+    #[test]
+    fn refusals_that_fuzz_targets_found() {
+        for (program, message) in [
+            (
+                // No strides are taken for strides that are not given (`checkInBoundsForStorage`).
+                "{x: {shape: [2]}, r: {as_strided: [x, [], []], storage_offset: 4611686018427387903}}",
+                "Storage size calculation overflowed with sizes=[]",
+            ),
+            (
+                // A mask without dimensions has a way back that is not known, and is refused as all others.
+                "{x: {values: 5.0, requires_grad: true}, m: {shape: [], dtype: bool}, t: {shape: [1], dtype: int64}, \
+                  r: {index_put: [t, [m], x]}}",
+                "Autograd not support dtype: Long",
+            ),
+            (
+                // The margin is a tensor of the input's dtype, which holds nothing below zero.
+                "{x: {shape: [1], dtype: uint8}, r: {hinge_embedding_loss: [x, x], margin: -2.0e-265}}",
+                "value cannot be converted to type uint8_t without overflow",
+            ),
+        ] {
+            let program = load_program(Path::new("test.yaml"), program).unwrap_or_else(|error| panic!("{error}"));
+            let reply = Reference.run(&program);
+            let Outcome::Rejected(rejected) = &reply.steps[0].outcome else { panic!("{message}: {reply:?}") };
+            assert_eq!(rejected.message, message);
+        }
+    }
+}
