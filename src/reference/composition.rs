@@ -271,10 +271,10 @@ impl Composition<'_> {
         Ok(result)
     }
 
-    /// A number as a tensor without dimensions of the dtype of another, as `Scalar - Tensor` makes it, if the dtype holds the number.
+    /// A number as a tensor without dimensions of the dtype of another, which `Scalar - Tensor` fills one like it with.
     fn number_like(&mut self, number: f64, like: TensorId) -> Result<TensorId> {
-        let dtype = self.machine.tensor(like).dtype;
-        functions::check_held(Scalar::Float(number), dtype)?;
+        let (dtype, filled) = (self.machine.tensor(like).dtype, self.machine.tensor(like).shape().numel());
+        functions::check_filled(Scalar::Float(number), dtype, filled)?;
         let value = Buffer::from_scalars(dtype, std::iter::once(Scalar::Float(number)));
         Ok(self.place(value, Layout::contiguous(Shape::scalar())))
     }

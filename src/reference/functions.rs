@@ -147,7 +147,7 @@ fn check_dtype(kernel: &'static str, dtype: DType, takes: impl Fn(DType) -> bool
 
 /// Refuses a number that a dtype cannot hold (`c10::overflows`). What it rounds to or loses behind the point does not
 /// matter; an unsigned integer takes a negative one that has its magnitude.
-pub(super) fn check_held(number: Scalar, dtype: DType) -> Result<()> {
+fn check_held(number: Scalar, dtype: DType) -> Result<()> {
     let real = |value: f64| match dtype.category() {
         Category::Bool => true,
         Category::Integral => {
@@ -170,6 +170,13 @@ pub(super) fn check_held(number: Scalar, dtype: DType) -> Result<()> {
         Scalar::Complex(value) => value.im == 0.0 && real(value.re),
     };
     if held { Ok(()) } else { Err(PointwiseFault::Overflow { dtype }.into()) }
+}
+
+/// Refuses a number that so many elements cannot be filled with. A single element of 16 bits is set without the check that
+/// they hold the number, which goes through a double.
+pub(super) fn check_filled(number: Scalar, dtype: DType, elements: usize) -> Result<()> {
+    let single = elements == 1 && computed_in(dtype) != dtype;
+    check_held(number, if single { DType::Float64 } else { dtype })
 }
 
 /// The least and the greatest number of a dtype.

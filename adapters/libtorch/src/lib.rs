@@ -217,12 +217,15 @@ fn within_limit(op: Op, args: &[Argument<'_>]) -> Result<(), Fault> {
         _ => Vec::new(),
     });
     let tensors: Vec<&Tensor> = tensors.collect();
+    let most = || tensors.iter().map(|tensor| tensor.numel()).max().unwrap_or(0);
     let elements = match op.info().kernel {
         "view" => 0,
-        "copy" | "autograd" => tensors.iter().map(|tensor| tensor.numel()).max().unwrap_or(0),
+        "copy" | "autograd" => most(),
+        // What is put somewhere, or taken for an index, is not copied.
+        _ if op == Op::IndexPut => most(),
         "product" => product(op, &tensors),
         "reduction" | "extreme" | "moment" | "norm" => {
-            let large = tensors.iter().map(|tensor| tensor.numel()).max().unwrap_or(0);
+            let large = most();
             if large > VALUE_LIMIT / DType::Complex128.size() {
                 return Err(value::too_large(large.saturating_mul(DType::Complex128.size())));
             }

@@ -99,9 +99,7 @@ pub(in crate::reference) fn fill(machine: &mut Machine, call: &Call) -> Result<S
     };
     let values = match &inputs[1] {
         Input::Number(number) => {
-            // A single element of 16 bits is set without the check that they hold the number, which goes through a double.
-            let single = of.shape().numel() == 1 && computed_in(of.dtype) != of.dtype;
-            check_held(*number, if single { DType::Float64 } else { of.dtype })?;
+            check_filled(*number, of.dtype, of.shape().numel())?;
             Buffer::from_scalars(of.dtype, std::iter::repeat_n(held_as(*number, of.dtype), of.shape().numel()))
         }
         Input::Tensor(value) => {
