@@ -12,7 +12,7 @@ use broadcheck::adapter::{CommandLine, Hello, Implementation, Limits, Process};
 use broadcheck::case::{self, load_program, render};
 use broadcheck::error::Class;
 use broadcheck::generate::shrink::shrink;
-use broadcheck::generate::{self, Options};
+use broadcheck::generate::{self, Options, allows};
 use broadcheck::harness::Aspect;
 use broadcheck::harness::compare::{Side, compare};
 use broadcheck::harness::coverage::Coverage;
@@ -387,4 +387,49 @@ fn simplest(program: &Program, libtorch: &mut Process, hello: &Hello, found: Dif
         }
     });
     format!("{:?}{text}", Generated(simplest))
+}
+
+fn loaded(program: &str) -> Program {
+    load_program(Path::new("found.yaml"), program).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// What fuzz targets found libtorch to say, on programs that nobody would write into the specification.
+#[test]
+fn refusals_that_fuzz_targets_found() {
+    for (program, message) in [
+        (
+            // No strides are taken for strides that are not given (`checkInBoundsForStorage`).
+            "{x: {shape: [2]}, r: {as_strided: [x, [], []], storage_offset: 4611686018427387903}}",
+            "Storage size calculation overflowed with sizes=[]",
+        ),
+        (
+            // A mask without dimensions has a way back that is not known, and is refused as all others.
+            "{x: {values: 5.0, requires_grad: true}, m: {shape: [], dtype: bool}, t: {shape: [1], dtype: int64}, \
+              r: {index_put: [t, [m], x]}}",
+            "Autograd not support dtype: Long",
+        ),
+        (
+            // The margin is a tensor of the input's dtype, which holds nothing below zero.
+            "{x: {shape: [1], dtype: uint8}, r: {hinge_embedding_loss: [x, x], margin: -2.0e-265}}",
+            "value cannot be converted to type uint8_t without overflow",
+        ),
+    ] {
+        let reply = run(&loaded(program));
+        let Outcome::Rejected(rejected) = &reply.steps[0].outcome else { panic!("{message}: {reply:?}") };
+        assert_eq!(rejected.message, message);
+    }
+}
+
+/// What a fuzz target found: which index is out of range depends on what the loop has written to the indices by then.
+#[test]
+fn indices_are_not_written_while_they_are_read() {
+    let options = Options::comparable(&Reference.hello());
+    let allowed = |program: &str| allows(&options, &loaded(program));
+    assert!(allowed("{x: {shape: [2]}, i: {values: [0, 5]}, y: {shape: [2]}, r: {index_put_: [x, [i], y]}}"));
+    let own =
+        "{x: {values: [1, 2]}, e: {expand: [x, [2, 2]]}, y: {values: [1, 1]}, r: {index_put_: [e, [null, x], y]}}";
+    assert!(!allowed(own), "the second index is out of range until the first is written");
+    let views = "{x: {values: [1, 0, 0, 1]}, a: {index: [x, '::2']}, b: {index: [x, '::2']}, y: {values: [0, 1]}, \
+                 r: {index_put_: [a, [b], y]}}";
+    assert!(!allowed(views), "the second index is 0 until the first is written");
 }
