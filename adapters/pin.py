@@ -1,12 +1,12 @@
-"""Writes `divergences.yaml` of an adapter out of its `causes.toml` and a report of `broadcheck check --format json`.
+"""Writes an adapter's `divergences.yaml` from its `causes.toml` and a JSON report without known differences.
 
-    broadcheck check --impl numpy --format json | python3 adapters/pin.py numpy
+    broadcheck check --impl numpy --no-divergences --format json | python3 adapters/pin.py numpy
 
-A cause has an id, a kind, a link, a reason, and `when`: regular expressions for the case's id, for the aspect, for what
-was expected and what was observed, of which those that are given must be found in a difference. Where no answer came,
-the aspect is `broken`, and observed is the fault. A case belongs to the first cause that explains every difference of
-it. What none explains is told on standard error and stays a failure. With `unwritten = true` the elements are memory
-that nobody has written to, and are not pinned.
+A cause has an id, a kind, a link, a reason, and `when`: regular expressions for the case's id, the aspect, the expected
+and the observed text. A difference matches if all that are given are found in it. If the adapter did not answer, the
+aspect is `broken`, and the observed text is the fault. A case belongs to the first cause that explains all its
+differences; each value that differs is pinned in each aspect that differs. A case that no cause explains is reported on
+standard error and stays a failure. With `unwritten = true` the elements are uninitialized memory and are not pinned.
 """
 
 import json
@@ -23,21 +23,67 @@ def explains(cause, case, difference):
     return any(all(re.search(pattern, texts[part], re.S) for part, pattern in when.items()) for when in cause["when"])
 
 
-def witness(case, ran):
-    """The outcome of each value that differs; None if the report does not have it."""
-    seen = {}
-    for each in ran["outcome"]:
-        seen.setdefault(each["value"], each["outcome"])
-    names = {re.split(r"[. ]", difference["value"])[0] for difference in ran["verdict"]["differences"]}
-    if not names <= seen.keys():
-        return None
-    return {"case": case, "observed": {name: seen[name] for name in sorted(names)}}
+def observed(exact, value, aspect):
+    """One aspect of a value, in the text that the harness compares with a pin (`observed` in
+    `src/harness/divergence.rs`)."""
+    found = next((each for each in exact if each["value"] in (value, f"{value} after")), None)
+    if found is None:
+        return "unchanged"
+    if aspect == "warnings":
+        texts = found.get("warnings", [])
+        categories = [f"{category}: " for category in found.get("categories", [])]
+        categories += [""] * (len(texts) - len(categories))
+        return " | ".join(category + text for category, text in zip(categories, texts))
+    ((kind, outcome),) = found["is"].items()
+    match kind, aspect:
+        case "tensor", "shape":
+            return str(outcome["shape"])
+        case "tensor", "dtype":
+            return outcome["dtype"]
+        case "tensor", "strides":
+            return str(outcome["strides"]) if "strides" in outcome else "not told"
+        case "tensor", "aliasing":
+            return outcome["storage"]
+        case "tensor", "values":
+            return outcome["elements"]
+        case "tensor", _:
+            return f"{outcome['dtype']} {outcome['shape']} {outcome['elements']}"
+        case "rejected", "class":
+            return outcome.get("class", "unknown")
+        case "rejected", "message":
+            return outcome["message"]
+        case "rejected", "raises":
+            return outcome.get("raises", "not told")
+        case "rejected", _:
+            return f"rejected: {outcome['message']}"
+        case "other", _:
+            return outcome
+        case "not_run", _:
+            return f"not run: {outcome['missing']} is missing"
+        case "unsupported", _:
+            return f"unsupported: {outcome}"
+        case "failed", _:
+            return f"the adapter failed: {outcome}"
+    sys.exit(f"the report has an outcome of the unknown kind {kind}")
 
 
-def without_elements(witness):
-    """The same, with `*` for the elements of tensors, which hold memory that nobody has written to."""
-    shape = re.compile(r"^(\w+ \[[\d, ]*\] ).*", re.S)
-    return {**witness, "observed": {name: shape.sub(r"\1*", seen) for name, seen in witness["observed"].items()}}
+def without_elements(exact):
+    """The same outcomes, with `*` for the elements of tensors, which are uninitialized memory."""
+
+    def blank(outcome):
+        return {"tensor": {**outcome["tensor"], "elements": "*"}} if "tensor" in outcome else outcome
+
+    return [{**each, "is": blank(each["is"])} for each in exact]
+
+
+def witness(case, ran, unwritten):
+    """The pin of a case: for each value, each aspect that differs."""
+    exact = without_elements(ran["exact"]) if unwritten else ran["exact"]
+    pinned = {}
+    for difference in ran["verdict"]["differences"]:
+        value, aspect = difference["value"].removesuffix(" after"), difference["aspect"]
+        pinned.setdefault(value, {})[aspect] = observed(exact, value, aspect)
+    return {"case": case, "observed": {value: pinned[value] for value in sorted(pinned)}}
 
 
 def main(name, report):
@@ -50,23 +96,23 @@ def main(name, report):
     for case in report["cases"]:
         (ran,) = case["implementations"].values()
         if ran["verdict"]["is"] == "diverges":
-            sys.exit("the report has pinned divergences: make it without divergences.yaml")
+            sys.exit("the report was made with known differences: make it with --no-divergences")
         if ran["verdict"]["is"] == "failed":
             differences = ran["verdict"]["differences"]
-            pinned = witness(case["id"], ran)
         elif ran["verdict"]["is"] == "broken":
             fault = ran["verdict"]["fault"]
             differences = [{"aspect": "broken", "expected": "an answer", "observed": fault}]
-            pinned = {"case": case["id"], "broken": fault}
         else:
             continue
         of = next((c for c in causes if all(explains(c, case["id"], each) for each in differences)), None)
-        if of is None or pinned is None:
+        if of is None:
             unexplained += 1
-            aspect, expected, observed = (differences[0][part] for part in ("aspect", "expected", "observed"))
-            print(f"{case['id']}: {aspect}: expected {expected[:80]}, observed {observed[:120]}", file=sys.stderr)
+            aspect, expected, seen = (differences[0][part] for part in ("aspect", "expected", "observed"))
+            print(f"{case['id']}: {aspect}: expected {expected[:80]}, observed {seen[:120]}", file=sys.stderr)
+        elif ran["verdict"]["is"] == "broken":
+            found[of["id"]].append({"case": case["id"], "broken": fault})
         else:
-            found[of["id"]].append(without_elements(pinned) if of.get("unwritten") else pinned)
+            found[of["id"]].append(witness(case["id"], ran, of.get("unwritten", False)))
     made = f"Written by `adapters/pin.py {name}` from `causes.toml` and a run on {name} {version}; see `../README.md`."
     lines = [f"# {made}"]
     for cause in causes:

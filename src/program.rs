@@ -210,6 +210,16 @@ pub struct StepOutcome {
     /// The warnings that the step gave, without their source positions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
+    /// The category of each warning, such as `UserWarning`, where the library has categories and tells them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub categories: Vec<String>,
+}
+
+impl StepOutcome {
+    /// An outcome without warnings.
+    pub fn of(outcome: Outcome) -> StepOutcome {
+        StepOutcome { outcome, warnings: Vec::new(), categories: Vec::new() }
+    }
 }
 
 /// A result, or why there is none.
@@ -291,6 +301,9 @@ pub struct Rejected {
     /// The function that raised it, where the library tells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
+    /// The type of the exception in the library's language, such as `RuntimeError`, where it tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raises: Option<String>,
 }
 
 impl Reply {

@@ -290,6 +290,20 @@ fn what_does_not_start_is_never_judged() {
     }
 }
 
+/// Those of `tests/evasion.rs`: they do not lie, they are not asked.
+const EVASIONS: &[&str] = &[
+    "zeros-as-no-values",
+    "no-values",
+    "named-reference",
+    "one-operation",
+    "lacks-its-mistakes",
+    "unbound-excuse",
+    "excuse-of-another",
+    "fails-at-the-end",
+    "crashes-at-the-end",
+    "speaks-at-the-end",
+];
+
 #[test]
 fn every_fault_of_the_adapter_is_tried() {
     let listed = Command::new(common::faulty_binary()).arg("--list").output().unwrap().stdout;
@@ -297,9 +311,13 @@ fn every_fault_of_the_adapter_is_tried() {
     let names: Vec<&str> =
         listed.lines().filter(|line| !line.starts_with(' ')).filter_map(|line| line.split(' ').next()).collect();
     let at_start = AT_START.iter().map(|(name, _)| *name);
+    for name in EVASIONS {
+        assert!(include_str!("evasion.rs").contains(name), "tests/evasion.rs does not try {name}");
+    }
     // Without the limit that `tests/campaign.rs` sets, it would take all memory.
     let elsewhere = ["honest", "greedy"];
-    let mut tried: Vec<&str> = elsewhere.iter().chain(LIES).chain(STRIKES).copied().chain(at_start).collect();
+    let mut tried: Vec<&str> =
+        elsewhere.iter().chain(LIES).chain(STRIKES).chain(EVASIONS).copied().chain(at_start).collect();
     tried.sort_unstable();
     let mut listed = names.clone();
     listed.sort_unstable();

@@ -1,6 +1,8 @@
 //! Reading the specification: every planted fault is found where it is, and what is rendered loads to the same thing.
 #![cfg(feature = "cli")]
 
+#[path = "load/about.rs"]
+mod about;
 #[path = "load/each.rs"]
 mod each;
 #[path = "load/otherwise.rs"]
@@ -14,7 +16,7 @@ use broadcheck::program::{Arg, Input, Program, ShapeArg, Step, ValueRef};
 use broadcheck::tensor::{Buffer, DType, IndexItem, Layout, Scalar, Shape};
 use proptest::prelude::*;
 
-const DOCUMENTS: &str = "- {id: notes, title: Notes}\n";
+const DOCUMENTS: &str = "- {id: notes, title: Notes, code: true}\n";
 
 const CLAUSES: &str = "\
 - id: equal-sizes
@@ -385,9 +387,21 @@ all: {all: [x]}
 /// Whether two cases say the same, NaN being equal to NaN.
 fn same(a: &Case, b: &Case) -> bool {
     let parts = |case: &Case| {
-        let Case { id, clauses, source, note, program, expect, otherwise, documented, why, control, location: _ } =
-            case.clone();
-        format!("{:?}", (id, clauses, source, note, program, expect, otherwise, documented, why, control))
+        let Case {
+            id,
+            clauses,
+            witnesses,
+            source,
+            note,
+            program,
+            expect,
+            otherwise,
+            documented,
+            why,
+            control,
+            location: _,
+        } = case.clone();
+        format!("{:?}", (id, clauses, witnesses, source, note, program, expect, otherwise, documented, why, control))
     };
     parts(a) == parts(b)
 }
@@ -472,8 +486,10 @@ fn every_kind_of_expectation_survives_rendering() {
 fn the_specification_loads_and_survives_rendering() {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("spec");
     let specification = load(&dir).unwrap_or_else(|error| panic!("{error}"));
-    let text = |name| std::fs::read_to_string(dir.join(name)).unwrap();
-    round_trip(&text("documents.yaml"), &text("clauses.yaml"), &specification);
+    let documents = std::fs::read_to_string(dir.join("documents.yaml")).unwrap();
+    let files = std::fs::read_dir(dir.join("clauses")).unwrap().map(|entry| entry.unwrap().path());
+    let clauses: String = files.map(|path| std::fs::read_to_string(path).unwrap()).collect();
+    round_trip(&documents, &clauses, &specification);
 }
 
 #[test]

@@ -4,13 +4,14 @@
 
 mod common;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use broadcheck::adapter::{CommandLine, Limits};
-use broadcheck::case::{Specification, load};
+use broadcheck::case::{Expectation, Specification, load};
 use broadcheck::harness::event::file;
-use broadcheck::harness::event::{Corpus, Event};
+use broadcheck::harness::event::{CaseDigest, Corpus, Event};
 use broadcheck::harness::matrix::{Plan, Row, Subject};
 use broadcheck::harness::runner::Start;
 use common::faulty_binary;
@@ -25,7 +26,8 @@ static SMALL: LazyLock<Specification> = LazyLock::new(|| {
 const HERE: &str = env!("CARGO_PKG_VERSION");
 
 fn plan(out: &Path) -> Plan<'_> {
-    Plan { specification: &SMALL, corpus: Some(Corpus { seed: 3, programs: 20 }), out, limits: Limits::default() }
+    let corpus = Some(Corpus { seed: 3, programs: 20 });
+    Plan { specification: &SMALL, corpus, out, limits: Limits::default(), corpus_digest: OnceLock::new() }
 }
 
 fn faulty(arg: &str) -> Start {
@@ -35,42 +37,113 @@ fn faulty(arg: &str) -> Start {
 fn reason(row: &Row) -> &str {
     match row {
         Row::NoData(reason) => reason,
-        Row::Ran(tally) => panic!("it ran: {tally:?}"),
+        Row::Ran(tally) | Row::Kept(tally, _) => panic!("it ran: {tally:?}"),
     }
+}
+
+/// Runs what is new or changed of the reference, which stands in for a release, and says which cases it was.
+fn run(plan: &Plan<'_>, subject: &Subject) -> (Row, BTreeSet<String>) {
+    let earlier = plan.earlier(subject);
+    if let Some(earlier) = &earlier
+        && let Some(row) = plan.settled(subject, earlier).unwrap()
+    {
+        return (row, BTreeSet::new());
+    }
+    let judged_before: BTreeMap<String, _> = earlier.iter().flat_map(|earlier| earlier.judged.clone()).collect();
+    let mut judged = BTreeMap::new();
+    let row = plan
+        .run(subject, Ok(Start::Reference), earlier.as_ref(), |event| {
+            if let Event::Judged(one) = event {
+                judged.insert(one.case.clone(), (**one).clone());
+            }
+        })
+        .unwrap();
+    let is_new = |case: &String, digest: &CaseDigest| judged_before.get(case).is_none_or(|one| one.digest != *digest);
+    let ran = judged.iter().filter(|(case, one)| is_new(case, &one.digest)).map(|(case, _)| case.clone()).collect();
+    (row, ran)
 }
 
 #[test]
 fn a_release_that_was_run_is_not_run_again_unless_the_plan_is_another() {
     let folder = tempfile::tempdir().unwrap();
-    let first = plan(folder.path());
-    assert_eq!(first.done(&Subject::release(HERE)), None);
-    let mut heard = 0;
-    let row = first.run(&Subject::release(HERE), Ok(Start::Reference), |_| heard += 1).unwrap();
+    let (first, subject) = (plan(folder.path()), Subject::release(HERE));
+    assert!(first.earlier(&subject).is_none());
+    let (row, ran) = run(&first, &subject);
     let Row::Ran(tally) = &row else { panic!("{row:?}") };
     let corpus = tally.corpus.clone().unwrap();
     assert_eq!((corpus.agree, corpus.differ), (20, 0));
-    assert!(heard > SMALL.cases.len() + 20);
-    assert_eq!(first.done(&Subject::release(HERE)), Some(row));
+    assert_eq!(ran.len(), SMALL.cases.len());
+    let written = std::fs::read(first.file(&subject)).unwrap();
+    assert_eq!(run(&first, &subject), (row, BTreeSet::new()));
+    assert_eq!(std::fs::read(first.file(&subject)).unwrap(), written, "the file is as it was");
 
     let more = Plan { corpus: Some(Corpus { seed: 3, programs: 21 }), ..plan(folder.path()) };
-    assert_eq!(more.done(&Subject::release(HERE)), None, "another corpus");
-    let changed = Specification { digest: "another".to_owned(), ..SMALL.clone() };
-    assert_eq!(
-        Plan { specification: &changed, ..plan(folder.path()) }.done(&Subject::release(HERE)),
-        None,
-        "another specification"
-    );
-    let path = first.file(&Subject::release(HERE));
-    let whole = std::fs::read(&path).unwrap();
-    std::fs::write(&path, &whole[..whole.len() / 2]).unwrap();
-    assert_eq!(first.done(&Subject::release(HERE)), None, "half a file");
+    let earlier = more.earlier(&subject).unwrap();
+    assert!(earlier.generated.is_none(), "another corpus");
+    assert!(more.settled(&subject, &earlier).unwrap().is_none());
+    let whole = std::fs::read(first.file(&subject)).unwrap();
+    std::fs::write(first.file(&subject), &whole[..whole.len() / 2]).unwrap();
+    assert!(first.earlier(&subject).is_none(), "half a file");
+}
+
+/// Adding a case costs one case, and changing what one expects costs that one; the files of others stay valid.
+#[test]
+fn a_new_case_and_a_changed_one_are_run_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let subject = Subject::release(HERE);
+    let without = |id: &str| {
+        let cases = SMALL.cases.iter().filter(|case| case.id != id).cloned().collect();
+        Specification { cases, digest: "without".to_owned(), ..SMALL.clone() }
+    };
+    let added = &SMALL.cases.iter().find(|case| case.control.is_none()).expect("an accepting case").id;
+    let is_control = SMALL.cases.iter().any(|case| case.control.as_ref() == Some(added));
+    assert!(!is_control, "the case stands alone");
+    let smaller = without(added);
+    let (row, ran) = run(&Plan { specification: &smaller, ..plan(folder.path()) }, &subject);
+    assert!(matches!(row, Row::Ran(_)));
+    assert_eq!(ran.len(), SMALL.cases.len() - 1);
+    let (row, ran) = run(&plan(folder.path()), &subject);
+    assert_eq!(ran, [added.clone()].into(), "the new case alone");
+    let Row::Ran(tally) = row else { panic!("{row:?}") };
+    assert_eq!(tally.executed() + tally.unsupported, SMALL.cases.len());
+    assert_eq!(tally.corpus.map(|corpus| corpus.agree), Some(20), "the generated programs are kept");
+
+    let mut changed = SMALL.clone();
+    let case = changed.cases.iter_mut().find(|case| case.id == *added).unwrap();
+    for (_, expectation) in &mut case.expect {
+        if let Expectation::Value(expected) = expectation {
+            expected.fresh = !expected.fresh;
+        }
+    }
+    let (_, ran) = run(&Plan { specification: &changed, ..plan(folder.path()) }, &subject);
+    assert_eq!(ran, [added.clone()].into(), "the changed case alone");
+}
+
+/// Without the release at hand, its row stays, and the new case is not run in it.
+#[test]
+fn a_release_that_is_no_longer_at_hand_keeps_its_row() {
+    let folder = tempfile::tempdir().unwrap();
+    let subject = Subject::release(HERE);
+    let added = SMALL.cases.iter().find(|case| case.control.is_none()).expect("an accepting case").id.clone();
+    let cases = SMALL.cases.iter().filter(|case| case.id != added).cloned().collect();
+    let smaller = Specification { cases, ..SMALL.clone() };
+    run(&Plan { specification: &smaller, ..plan(folder.path()) }, &subject);
+    let plan = plan(folder.path());
+    let earlier = plan.earlier(&subject);
+    let row = plan.run(&subject, Err("there is no such wheel".to_owned()), earlier.as_ref(), |_| {}).unwrap();
+    let Row::Kept(tally, reason) = &row else { panic!("{row:?}") };
+    assert_eq!((tally.not_run, reason.as_str()), (1, "there is no such wheel"));
+    assert!(!row.is_green());
+    let read = file::read(&plan.file(&subject)).unwrap();
+    assert!(!read.events.iter().any(|event| matches!(event, Event::Judged(judged) if judged.case == added)));
+    assert!(read.events.iter().any(|event| matches!(event, Event::Case(case) if case.id == added)));
 }
 
 #[test]
 fn a_release_that_cannot_be_had_is_a_row_with_the_reason() {
     let folder = tempfile::tempdir().unwrap();
     let plan = plan(folder.path());
-    let row = plan.run(&Subject::release("9.9.9"), Err("it does not build".to_owned()), |_| {}).unwrap();
+    let row = plan.run(&Subject::release("9.9.9"), Err("it does not build".to_owned()), None, |_| {}).unwrap();
     assert_eq!(reason(&row), "it does not build");
     assert!(!row.is_green());
     let read = file::read(&plan.file(&Subject::release("9.9.9"))).unwrap();
@@ -81,7 +154,7 @@ fn a_release_that_cannot_be_had_is_a_row_with_the_reason() {
     let absent = absent.expect("an event for it");
     assert_eq!((absent.label.as_str(), absent.reason.as_str()), ("libtorch 9.9.9", "it does not build"));
     assert!(!read.events.iter().any(|event| matches!(event, Event::Judged(_))));
-    assert_eq!(plan.done(&Subject::release("9.9.9")), None, "it is tried again");
+    assert!(plan.earlier(&Subject::release("9.9.9")).is_none(), "it is tried again");
 }
 
 #[test]
@@ -89,10 +162,10 @@ fn an_adapter_that_does_not_start_or_is_another_release_s_gives_no_data() {
     let folder = tempfile::tempdir().unwrap();
     let plan = plan(folder.path());
     let missing = Start::Adapter(CommandLine::new(folder.path().join("nothing")));
-    let row = plan.run(&Subject::release("9.9.9"), Ok(missing), |_| {}).unwrap();
+    let row = plan.run(&Subject::release("9.9.9"), Ok(missing), None, |_| {}).unwrap();
     assert!(reason(&row).contains("nothing"), "{row:?}");
-    let row = plan.run(&Subject::release("9.9.9"), Ok(Start::Reference), |_| {}).unwrap();
+    let row = plan.run(&Subject::release("9.9.9"), Ok(Start::Reference), None, |_| {}).unwrap();
     assert!(reason(&row).contains(&format!("says that it is reference {HERE}")), "{row:?}");
-    let row = plan.run(&Subject::release("9.9.9"), Ok(faulty("old-protocol")), |_| {}).unwrap();
+    let row = plan.run(&Subject::release("9.9.9"), Ok(faulty("old-protocol")), None, |_| {}).unwrap();
     assert!(reason(&row).contains("protocol"), "{row:?}");
 }

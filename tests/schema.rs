@@ -6,9 +6,10 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use broadcheck::adapter::protocol::{Encoding, Request, Response, VERSION};
-use broadcheck::adapter::{Hello, Implementation, Lack};
+use broadcheck::adapter::{Hello, Implementation, Lack, UnsupportedCall};
 use broadcheck::case;
 use broadcheck::error::Class;
+use broadcheck::ops::{Form, Op};
 use broadcheck::reference::Reference;
 use broadcheck::tensor::DType;
 use serde::Serialize;
@@ -36,7 +37,13 @@ fn everything_that_is_sent_fits() {
         }
     };
     let lack = Lack { op: Some("add".to_owned()), why: "none".to_owned(), ..Lack::default() };
-    let hello = Hello { lacks: vec![lack], unsupported: vec!["none".to_owned()], ..Reference.hello() };
+    let unsupported = UnsupportedCall {
+        forms: vec![Form::Out],
+        dtypes: vec!["bool".to_owned()],
+        ..UnsupportedCall::of("none", &[Op::Add])
+    };
+    let name = "all".to_owned();
+    let hello = Hello { name, lacks: vec![lack], unsupported: vec![unsupported], ..Reference.hello() };
     fits("hello", &Request::Hello { protocol: VERSION });
     fits("hello", &Response::Hello { protocol: VERSION, encodings: vec![Encoding::MessagePack], hello });
     let specification = case::load(&case::default_folder()).expect("the specification");
@@ -78,6 +85,13 @@ fn what_is_wrong_is_refused() {
         tensor[field] = value;
         ran(json!({"value": {"tensor": tensor}}))
     };
+    let hello = |fields: Value| {
+        let mut hello = json!({"name": "a", "version": "1", "ops": [], "dtypes": []});
+        hello.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        json!({"hello": {"protocol": 1, "hello": hello}})
+    };
+    assert!(validator.is_valid(&hello(json!({"unsupported": [{"what": "none", "dtypes": ["bool"]}]}))));
+    assert!(validator.is_valid(&ran(json!({"rejected": {"message": "no", "raises": "RuntimeError"}}))));
     for wrong in [
         with("dtype", json!("float99")),
         with("shape", json!([-1])),
@@ -86,6 +100,11 @@ fn what_is_wrong_is_refused() {
         ran(json!({"value": {"number": {"float": 0.5}}})),
         ran(json!({"rejected": "no"})),
         ran(json!({"rejected": {"message": "no", "class": "whim"}})),
+        hello(json!({"unsupported": ["none"]})),
+        hello(json!({"unsupported": [{"what": "none"}]})),
+        hello(json!({"unsupported": [{"what": "none", "forms": ["out"]}]})),
+        hello(json!({"unsupported": [{"what": "none", "ops": []}]})),
+        hello(json!({"name": "reference"})),
         json!({"ran": {"reply": {"steps": []}}}),
         json!({"hello": {"protocol": 2, "hello": {"name": "a", "version": "1", "ops": [], "dtypes": []}}}),
     ] {

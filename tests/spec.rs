@@ -117,11 +117,11 @@ fn judged(case: &Case, batch: &Batch, unsupported: bool) -> Result<Completion, F
     let judged = batch.judged.get(&case.id).ok_or("the case was not judged")?;
     match (&judged.verdict, unsupported) {
         (Verdict::Passed | Verdict::Diverges { .. }, false) => Ok(Completion::Completed),
-        (Verdict::Unsupported { what }, true) => Ok(Completion::ignored_with(format!("unsupported: {what}"))),
+        (Verdict::Unsupported { what, .. }, true) => Ok(Completion::ignored_with(format!("unsupported: {what}"))),
         (Verdict::Passed | Verdict::Diverges { .. }, true) => {
             Err("it passed, but nothing in it should be supported".into())
         }
-        (Verdict::Unsupported { what }, false) => {
+        (Verdict::Unsupported { what, .. }, false) => {
             Err(format!("unsupported: {what}; only functions of PyTorch's Python front end may be").into())
         }
         (Verdict::Failed { differences }, _) => {
@@ -134,6 +134,7 @@ fn judged(case: &Case, batch: &Batch, unsupported: bool) -> Result<Completion, F
             });
             Err(format!("{}{}", judged.location, lines.collect::<String>()).into())
         }
+        (Verdict::NotJudged { what }, _) => Err(format!("not judged: {what}").into()),
         (Verdict::Uncontrolled { control }, _) => {
             Err(format!("{}: the accepting case {control} does not pass", judged.location).into())
         }

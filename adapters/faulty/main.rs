@@ -5,6 +5,7 @@
 //! about results tells itself wherever there is something to lie about. `faulty --list` lists them; `faulty honest` has
 //! none.
 
+mod evasion;
 mod stream;
 
 use std::io::{self, BufWriter, Write};
@@ -16,6 +17,7 @@ use broadcheck::ops::Op;
 use broadcheck::program::{Program, Reply};
 use broadcheck::reference::Reference;
 
+use evasion::Evasion;
 use stream::Strike;
 
 /// One way to be wrong.
@@ -33,6 +35,8 @@ enum How {
     Lie(lies::Lie),
     /// The process or the stream.
     Strike(Strike),
+    /// What it says of itself, so that less is judged, or the end of its process.
+    Evade(Evasion),
 }
 
 macro_rules! faults {
@@ -98,6 +102,21 @@ const FAULTS: &[Fault] = faults! {
     Strike "rubbish-at-start" "writes a banner before its hello" in "no program: it does not start"
         => Strike::RubbishAtStart;
     Strike "old-protocol" "speaks protocol version 0" in "no program: it does not start" => Strike::OldProtocol;
+
+    Evade "zeros-as-no-values" "says that it tells no elements, and sends zeros" in "programs with elements as result"
+        => Evasion::ZerosAsNoValues;
+    Evade "no-values" "tells no elements" in "no program: what it gets wrong is not seen" => Evasion::NoValues;
+    Evade "named-reference" "calls itself `reference`" in "no program: it does not start" => Evasion::NamedReference;
+    Evade "one-operation" "declares one operation" in "no program: the others are not sent" => Evasion::OneOperation;
+    Evade "lacks-its-mistakes" "gets OPERATION wrong, and says that it lacks it" in "no program: it is not sent"
+        => Evasion::LacksItsMistakes;
+    Evade "unbound-excuse" "answers each step as unsupported, in a text of its hello that names no operation"
+        in "programs with a step" => Evasion::UnboundExcuse;
+    Evade "excuse-of-another" "answers each step as unsupported, in a text of its hello for OPERATION"
+        in "programs with another operation" => Evasion::ExcuseOfAnother;
+    Evade "fails-at-the-end" "exits with status 3 after its last answer" in "no program" => Evasion::FailsAtTheEnd;
+    Evade "crashes-at-the-end" "aborts after its last answer" in "no program" => Evasion::CrashesAtTheEnd;
+    Evade "speaks-at-the-end" "writes a line after its last answer" in "no program" => Evasion::SpeaksAtTheEnd;
 };
 
 fn main() -> ExitCode {
@@ -124,6 +143,7 @@ fn run() -> Result<(), String> {
     let served = match &fault.how {
         How::Lie(lie) => serve(&mut Liar { name: fault.name, lie: *lie }, input, output),
         How::Strike(strike) => stream::serve(*strike, struck, hello(fault.name), input, output),
+        How::Evade(evasion) => evasion::serve(*evasion, struck, hello(fault.name), input, output),
     };
     served.map_err(|error| error.to_string())
 }

@@ -217,7 +217,11 @@ export async function library() {
       }),
       ...NEWER,
     ],
-    unsupported: [SLICES, ONE_AXIS, NO_AXIS],
+    unsupported: [
+      { what: SLICES, ops: ["index"] },
+      { what: ONE_AXIS, ops: ["movedim", "moveaxis"] },
+      { what: NO_AXIS, ops: ["take_along_dim"] },
+    ],
     make,
     read,
     isTensor: (value) => value instanceof Tensor,

@@ -1,7 +1,8 @@
 // A library under test, as its adapter describes it, and how a program runs on it.
 //
 // The description has
-//   name, version, build, dtypes, capabilities, lacks, unsupported   what `hello` tells
+//   name, version, build, dtypes, capabilities, lacks   what `hello` tells
+//   unsupported   the texts of `Unsupported`, each with the operations that may be answered so: { what, ops }
 //   ops         operation to function, called as `(form, out, ...args)` with the arguments of the operation table in
 //               their order, tensors among them as the library's own. It returns the result of the step, or its promise
 //   make        (dtype, shape, elements) to a tensor; elements are a typed array, of a complex number both parts
@@ -35,7 +36,7 @@ export class Refusal extends Error {
   }
 }
 
-/** A call that the library has no form of, in one of the texts that its description lists as `unsupported`. */
+/** A call that the library has no form of, in a text that its description lists as `unsupported` for the operation. */
 export class Unsupported extends Error {}
 
 /** A shape as a result. */

@@ -253,5 +253,7 @@ def library():
             *lacking_arguments(ARGUMENTS),
             {"dtype": "complex128", "why": "MLX has no such dtype"},
         ],
-        unsupported=[UNCHECKED],
+        unsupported=[
+            {"what": UNCHECKED, "ops": ["index", "index.Tensor", "index_put", "index_select", "take_along_dim"]}
+        ],
     )

@@ -144,7 +144,8 @@ def norm(array, order, dim, keepdim, _dtype):
     return run(NORM_NODES[order], array, axes(dim), keepdims=int(keepdim))
 
 
-OPERATIONS = {
+# Functions of two operands.
+ELEMENTWISE = {
     "add": elementwise("Add"),
     "sub": elementwise("Sub"),
     "mul": elementwise("Mul"),
@@ -168,6 +169,10 @@ OPERATIONS = {
     "bitwise_left_shift": elementwise("BitShift", direction="LEFT"),
     "bitwise_right_shift": elementwise("BitShift", direction="RIGHT"),
     "prelu": elementwise("PRelu"),
+}
+
+OPERATIONS = {
+    **ELEMENTWISE,
     "where": where,
     "clamp": lambda array, low, high: run("Clip", array, low, high),
     "expand": lambda array, size: run("Expand", array, sizes(size)),
@@ -247,5 +252,9 @@ def library():
         is_tensor=lambda value: isinstance(value, np.ndarray),
         classify=classifier(CLASSES),
         lacks=[*lacking_arguments(ARGUMENTS), *missing],
-        unsupported=[NUMBERS, NORMS, ONE_AXIS],
+        unsupported=[
+            {"what": NUMBERS, "ops": [*ELEMENTWISE, "where", "clamp", "scatter"]},
+            {"what": NORMS, "ops": ["linalg_vector_norm"]},
+            {"what": ONE_AXIS, "ops": ["argmax", "argmin"]},
+        ],
     )

@@ -100,7 +100,7 @@ def sizes(shape):
     return shape if isinstance(shape, list) else [shape]
 
 
-OPERATIONS = {
+BINARY = {
     "add": binary(paddle.add, operator.add, "add_", named=["alpha"]),
     "sub": binary(paddle.subtract, operator.sub, "subtract_", named=["alpha"]),
     "mul": binary(paddle.multiply, operator.mul, "multiply_"),
@@ -139,6 +139,10 @@ OPERATIONS = {
     "igammac": binary(paddle.gammaincc, out=False),
     "complex": binary(paddle.complex),
     "polar": binary(paddle.polar),
+}
+
+OPERATIONS = {
+    **BINARY,
     "lerp": with_in_place(paddle.lerp, "lerp_"),
     "clamp": Operation(paddle.clip, method("clip_"), paddle.clip),
     "where": with_out(paddle.where),
@@ -343,6 +347,6 @@ def library():
             {"op": "masked_select", "form": OUT, "why": INVALID},
             *lacking_arguments(ARGUMENTS),
         ],
-        unsupported=[NUMBERS, NO_AXIS],
+        unsupported=[{"what": NUMBERS, "ops": list(BINARY)}, {"what": NO_AXIS, "ops": ["take_along_dim"]}],
         apart=APART,
     )

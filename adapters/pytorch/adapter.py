@@ -1,6 +1,6 @@
 """PyTorch's Python front end as an implementation. `../README.md` is the protocol, `../python/` speaks it.
 
-    adapter.py [--mode eager|meta|refs|compile]
+    adapter.py [--mode eager|operators|meta|refs|compile]
 
 `modes.py` says what the modes are.
 """
@@ -15,7 +15,7 @@ from broadcheck_adapter import quiet, serve
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
-    parser.add_argument("--mode", choices=["eager", "meta", "refs", "compile"], default="eager")
+    parser.add_argument("--mode", choices=["eager", "operators", "meta", "refs", "compile"], default="eager")
     mode = parser.parse_args().mode
     private = quiet()
     import modes

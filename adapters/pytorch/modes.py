@@ -10,6 +10,13 @@ def run_eagerly():
     return library("pytorch", eager.operations(), eager.LACKS, reset=eager.reset)
 
 
+def run_by_operators():
+    """The same calls by operators and by other names."""
+    import operators
+
+    return library("pytorch-operators", operators.operations(), eager.LACKS, reset=eager.reset)
+
+
 # What has to look at elements.
 VALUES = ["item", "masked_select", "equal", "allclose"]
 
@@ -73,4 +80,10 @@ def library(name, operations, lacks, *, make=tensors.make, reset=lambda: None, g
     )
 
 
-MODES = {"eager": run_eagerly, "meta": run_on_meta, "refs": run_references, "compile": run_compiled}
+MODES = {
+    "eager": run_eagerly,
+    "operators": run_by_operators,
+    "meta": run_on_meta,
+    "refs": run_references,
+    "compile": run_compiled,
+}

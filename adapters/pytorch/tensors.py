@@ -103,14 +103,14 @@ def read(tensor):
 
 @contextmanager
 def warned():
-    """A list that has the texts of the warnings when this ends."""
-    texts = []
+    """A list that has the text and the category of each warning when this ends."""
+    told = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            yield texts
+            yield told
         finally:
-            texts += [PLACE.sub("", str(each.message)) for each in caught]
+            told += [(PLACE.sub("", str(each.message)), each.category.__name__) for each in caught]
 
 
 # What kind of refusal an exception of the front end is.

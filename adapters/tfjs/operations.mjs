@@ -21,8 +21,6 @@ function plain(call) {
   };
 }
 
-const both = (call) => plain(binary(call));
-
 const reduction = (call) => (tensor, dim, keepdim) => call(tensor, dim ?? undefined, keepdim);
 
 function position(call) {
@@ -51,29 +49,34 @@ function moments(tensor, dim, _correction, keepdim) {
 const { Reduction } = tf;
 const REDUCTIONS = { none: Reduction.NONE, mean: Reduction.MEAN, sum: Reduction.SUM };
 
+/** Functions of two operands, either of which may be a number, or both of which are tensors. */
+const ELEMENTWISE = {
+  add: tf.add,
+  sub: tf.sub,
+  mul: tf.mul,
+  div: tf.div,
+  floor_divide: tf.floorDiv,
+  remainder: tf.mod,
+  pow: tf.pow,
+  maximum: tf.maximum,
+  minimum: tf.minimum,
+  atan2: tf.atan2,
+  eq: tf.equal,
+  ne: tf.notEqual,
+  lt: tf.less,
+  le: tf.lessEqual,
+  gt: tf.greater,
+  ge: tf.greaterEqual,
+  logical_and: tf.logicalAnd,
+  logical_or: tf.logicalOr,
+  logical_xor: tf.logicalXor,
+  bitwise_and: tf.bitwiseAnd,
+  prelu: tf.prelu,
+  complex: tf.complex,
+};
+
 const OPERATIONS = {
-  add: both(tf.add),
-  sub: both(tf.sub),
-  mul: both(tf.mul),
-  div: both(tf.div),
-  floor_divide: both(tf.floorDiv),
-  remainder: both(tf.mod),
-  pow: both(tf.pow),
-  maximum: both(tf.maximum),
-  minimum: both(tf.minimum),
-  atan2: both(tf.atan2),
-  eq: both(tf.equal),
-  ne: both(tf.notEqual),
-  lt: both(tf.less),
-  le: both(tf.lessEqual),
-  gt: both(tf.greater),
-  ge: both(tf.greaterEqual),
-  logical_and: both(tf.logicalAnd),
-  logical_or: both(tf.logicalOr),
-  logical_xor: both(tf.logicalXor),
-  bitwise_and: both(tf.bitwiseAnd),
-  prelu: both(tf.prelu),
-  complex: both(tf.complex),
+  ...Object.fromEntries(Object.entries(ELEMENTWISE).map(([name, call]) => [name, plain(binary(call))])),
   where: plain(tf.where),
   clamp: clip,
   expand: (tensor, size) => tf.broadcastTo(tensor, size),
@@ -87,9 +90,9 @@ const OPERATIONS = {
   clone: (tensor) => tf.clone(tensor),
   index_select: (tensor, dim, index) => tf.gather(tensor, index, dim),
   masked_select: (tensor, mask) => tf.booleanMaskAsync(tensor, mask),
-  matmul: both(tf.matMul),
-  dot: both(tf.dot),
-  outer: both(tf.outerProduct),
+  matmul: binary(tf.matMul),
+  dot: binary(tf.dot),
+  outer: binary(tf.outerProduct),
   einsum: (equation, operands) => tf.einsum(equation, ...operands),
   sum: reduction(tf.sum),
   mean: reduction(tf.mean),
@@ -167,7 +170,12 @@ export async function library() {
       noDtype: "TensorFlow.js has no such dtype",
       immutable: "tensors of TensorFlow.js are immutable",
     }),
-    unsupported: [COMPLEX, BOUNDS, ONE_AXIS, TWO_SHAPES],
+    unsupported: [
+      { what: COMPLEX, ops: [...Object.keys(ELEMENTWISE), "where", "linalg_vector_norm"] },
+      { what: BOUNDS, ops: ["clamp"] },
+      { what: ONE_AXIS, ops: ["argmax", "argmin"] },
+      { what: TWO_SHAPES, ops: ["broadcast_shapes"] },
+    ],
     make,
     read,
     isTensor: (value) => value instanceof tf.Tensor,

@@ -225,7 +225,7 @@ def library():
         classify=classifier(CLASSES),
         capabilities=["in_place"],
         lacks=[*lacking_forms(operations, REASONS), *lacking_arguments(ARGUMENTS), *missing],
-        unsupported=[FMOD, *ONE.values()],
+        unsupported=[{"what": FMOD, "ops": ["fmod"]}, *({"what": what, "ops": [op]} for op, what in ONE.items())],
         # tinygrad asserts what it expects of its arguments.
         mistakes=(NameError, AttributeError, KeyError, ImportError),
     )

@@ -18,10 +18,14 @@ pub(super) fn problem(program: &Program, reply: &Reply, hello: &Hello) -> Option
     for (at, (step, answer)) in steps {
         let (name, op) = (&step.name, step.op);
         match &answer.outcome {
-            Outcome::Unsupported(what) if !hello.unsupported.contains(what) => {
-                return Some(format!(
-                    "step `{name}` ({op}) is answered as unsupported ({what}), but hello declares all that it needs"
-                ));
+            Outcome::Unsupported(what) => {
+                let declared = hello.unsupported.iter().any(|one| one.what == *what && one.covers(program, step));
+                if !declared {
+                    return Some(format!(
+                        "step `{name}` ({op}) is answered as unsupported ({what}), but hello declares all that it needs: \
+                         `unsupported` of hello has no such text for this operation, form and dtype"
+                    ));
+                }
             }
             Outcome::Blocked(value) if *value >= program.inputs.len() + at => {
                 return Some(format!(
@@ -63,6 +67,11 @@ fn of_tensor(tensor: &TensorValue, no_values: bool) -> Option<String> {
     };
     let (dtype, given) = (tensor.dtype, tensor.data.len());
     let needed = shape.numel().checked_mul(dtype.size());
+    if no_values && given > 0 {
+        return Some(format!(
+            "has {given} bytes of data, and hello says `no_values`: leave out the data or the capability"
+        ));
+    }
     let left_out = given == 0 && (no_values || needed.is_none_or(|needed| needed > VALUE_LIMIT));
     if needed != Some(given) && !left_out {
         let needed = needed.map_or("more bytes than can be counted".to_owned(), |needed| format!("{needed} bytes"));
@@ -80,6 +89,7 @@ fn of_tensor(tensor: &TensorValue, no_values: bool) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::adapter::UnsupportedCall;
     use crate::ops::{Form, Op};
     use crate::program::{Arg, Input, Step, StepOutcome, Value, ValueRef};
 
@@ -101,7 +111,7 @@ mod tests {
     }
 
     fn reply(outcome: Outcome) -> Reply {
-        Reply { steps: vec![StepOutcome { outcome, warnings: Vec::new() }], inputs: Vec::new() }
+        Reply { steps: vec![StepOutcome::of(outcome)], inputs: Vec::new() }
     }
 
     fn value(sizes: &[i64], bytes: usize) -> Reply {
@@ -127,17 +137,29 @@ mod tests {
         says(&value(&[3], 11), "the result of step `r` (contiguous) has 11 bytes of data; float32 [3] takes 12 bytes");
         let shapes = Hello { capabilities: vec![Capability::NoValues], ..hello() };
         assert_eq!(problem(&program(Form::Functional), &value(&[3], 0), &shapes), None);
-        assert!(problem(&program(Form::Functional), &value(&[3], 11), &shapes).is_some());
+        for told in [11, 12] {
+            assert!(problem(&program(Form::Functional), &value(&[3], told), &shapes).is_some(), "it says `no_values`");
+        }
         says(&value(&[-3], 12), "an impossible shape: size -3");
         says(&value(&[i64::MAX], 12), "more bytes than can be counted");
         says(&reply(Outcome::Blocked(1)), "blocked by value 1");
         says(&reply(Outcome::Unsupported("mood".into())), "unsupported (mood), but hello declares");
         let moody = reply(Outcome::Unsupported("mood".into()));
         assert_eq!(
-            problem(&program(Form::Functional), &moody, &Hello { unsupported: vec!["mood".to_owned()], ..hello() }),
+            problem(
+                &program(Form::Functional),
+                &moody,
+                &Hello { unsupported: vec![UnsupportedCall::of("mood", &[Op::Contiguous])], ..hello() }
+            ),
             None,
             "it was declared"
         );
+        for other in
+            [UnsupportedCall::of("mood", &[Op::Add]), UnsupportedCall { what: "mood".to_owned(), ..Default::default() }]
+        {
+            let hello = Hello { unsupported: vec![other], ..hello() };
+            assert!(problem(&program(Form::Functional), &moody, &hello).is_some(), "of another operation, or of none");
+        }
         let truth = TensorValue { dtype: DType::Bool, data: vec![0, 1, 2], ..tensor(&[3], 0) };
         says(&reply(Outcome::Value(Value::Tensor(truth))), "a bool that is 2");
         let mut strided = tensor(&[3], 12);

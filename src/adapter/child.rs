@@ -201,6 +201,19 @@ impl Child {
         self.close(GRACE)
     }
 
+    /// Closes the input after the last answer. Returns the first message that nothing asked for, and how the process ended.
+    pub(super) fn end(mut self) -> (Option<Vec<u8>>, Ended) {
+        self.stdin = None;
+        let deadline = Instant::now() + GRACE;
+        let mut unasked = None;
+        while let Some(Event::Message(message) | Event::TooLong(message)) =
+            self.receive(deadline.saturating_duration_since(Instant::now()))
+        {
+            unasked.get_or_insert(message);
+        }
+        (unasked, self.close(GRACE))
+    }
+
     /// Closes the input, and tells how the process ended, if it did by itself.
     pub(super) fn finish(&mut self) -> Option<ExitStatus> {
         self.close(GRACE).status

@@ -72,6 +72,11 @@ pub enum StartError {
     /// It speaks another version of the protocol.
     #[error("adapter `{program}` speaks protocol version {theirs}; this broadcheck speaks {ours}")]
     WrongProtocol { program: String, theirs: u64, ours: u32 },
+    /// It calls itself what only our own implementation is called.
+    #[error(
+        "adapter `{program}` says that its name is {name:?}, which is reserved for broadcheck's own reference: rename it"
+    )]
+    Reserved { program: String, name: String },
     /// After a restart it introduced itself differently.
     #[error("adapter `{program}` said something else of itself after a restart")]
     Changed { program: String },

@@ -11,6 +11,10 @@ use super::fault::{StartError, excerpt, status_text};
 use super::process::Limits;
 use super::protocol::{Encoding, Request, Response, VERSION, parse};
 
+/// The name of broadcheck's own implementation. What is compared with it depends on how it was started, and an adapter of
+/// that name would only mislead.
+const RESERVED: &str = "reference";
+
 /// How to start an adapter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandLine {
@@ -98,6 +102,9 @@ pub(super) fn launch(command: &CommandLine, limits: &Limits) -> Result<(Child, H
         return Err(StartError::WrongProtocol { program, theirs, ours: VERSION });
     }
     match decode(&line) {
+        Ok(Response::Hello { hello, .. }) if hello.name == RESERVED => {
+            Err(StartError::Reserved { program, name: hello.name })
+        }
         Ok(Response::Hello { encodings, hello, .. }) => {
             Ok((child, hello, encodings.first().copied().unwrap_or_default()))
         }

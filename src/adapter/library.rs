@@ -216,12 +216,11 @@ impl<L: Library> Implementation for L {
                     Refusal::Unsupported(what) => Outcome::Unsupported(what),
                     other => Outcome::Failed(format!("an input cannot be made: {other:?}")),
                 };
-                let none = StepOutcome { outcome, warnings: Vec::new() };
+                let none = StepOutcome::of(outcome);
                 return Reply { steps: vec![none; program.steps.len()], inputs: Vec::new() };
             }
         };
-        let steps =
-            program.steps.iter().map(|step| StepOutcome { outcome: run.step(step), warnings: Vec::new() }).collect();
+        let steps = program.steps.iter().map(|step| StepOutcome::of(run.step(step))).collect();
         let inputs = if program.mutates() { run.inputs(program.inputs.len()) } else { Vec::new() };
         Reply { steps, inputs }
     }
@@ -257,7 +256,12 @@ impl<L: Library> Run<'_, L> {
             Refusal::Rejected(message) => {
                 let message =
                     message.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ");
-                Outcome::Rejected(Rejected { class: library.classify(step.op, &message), message, origin: None })
+                Outcome::Rejected(Rejected {
+                    class: library.classify(step.op, &message),
+                    message,
+                    origin: None,
+                    raises: None,
+                })
             }
             Refusal::Unsupported(what) => Outcome::Unsupported(what),
             Refusal::Failed(why) => Outcome::Failed(why),

@@ -24,7 +24,7 @@ use serde::de::{Deserializer, IntoDeserializer};
 use serde::{Deserialize, Serialize};
 
 use crate::ops::{Form, Op};
-use crate::program::{Program, Reply};
+use crate::program::{Arg, Program, Reply, Step};
 use crate::tensor::DType;
 
 #[cfg(feature = "cli")]
@@ -62,9 +62,57 @@ pub struct Hello {
     /// What it lacks of all that, each with the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lacks: Vec<Lack>,
-    /// The texts with which it answers `unsupported` where only the call shows what it lacks, as an overload.
+    /// Where only the call shows what it lacks, as an overload: the texts with which it answers `unsupported`, and of which
+    /// steps.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub unsupported: Vec<String>,
+    pub unsupported: Vec<UnsupportedCall>,
+}
+
+/// A text with which steps are answered as unsupported, and the steps that may be. A list that is left out says "any", but a
+/// text is bound to some operation or to some dtype: one that fits everything would excuse everything.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UnsupportedCall {
+    /// The text of the answer.
+    pub what: String,
+    /// The operations, by their names in the table.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ops: Vec<String>,
+    /// The forms.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub forms: Vec<Form>,
+    /// The dtypes of which an input or an argument is one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dtypes: Vec<String>,
+}
+
+impl UnsupportedCall {
+    /// A text for some operations.
+    pub fn of(what: &str, ops: &[Op]) -> UnsupportedCall {
+        let ops = ops.iter().map(|op| op.info().name.to_owned()).collect();
+        UnsupportedCall { what: what.to_owned(), ops, ..UnsupportedCall::default() }
+    }
+
+    /// Whether it is bound to something.
+    pub fn is_bound(&self) -> bool {
+        !self.ops.is_empty() || !self.dtypes.is_empty()
+    }
+
+    /// Whether a step of a program may be answered so.
+    pub fn covers(&self, program: &Program, step: &Step) -> bool {
+        let named = |dtype: DType| self.dtypes.iter().any(|name| name == dtype.name());
+        let dtypes = || {
+            let arguments = step.args.iter().filter_map(|arg| match arg {
+                Arg::Dtype(dtype) => Some(*dtype),
+                _ => None,
+            });
+            program.inputs.iter().map(|input| input.dtype).chain(arguments).any(named)
+        };
+        self.is_bound()
+            && (self.ops.is_empty() || self.ops.iter().any(|name| *name == step.op.info().name))
+            && (self.forms.is_empty() || self.forms.contains(&step.form))
+            && (self.dtypes.is_empty() || dtypes())
+    }
 }
 
 impl Hello {

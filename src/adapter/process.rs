@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use super::child::{Child, Ended, Event};
-use super::fault::{Fault, FaultKind, StartError, status_text};
+use super::fault::{Fault, FaultKind, StartError, excerpt, status_text};
 use super::launch::{CommandLine, decode, launch};
 use super::protocol::{Encoding, Request, Response};
 use super::{Hello, check};
@@ -156,6 +156,24 @@ impl Process {
                 each(first, Err(fault));
                 (first..).zip(results).skip(1).for_each(|(at, result)| each(at, result));
             }
+        }
+    }
+
+    /// Ends the adapter after its last answer, by the end of its input. `Some` says what was wrong with its end: a crash, an
+    /// exit code, or output that nothing asked for. One that does not end is killed.
+    pub fn finish(&mut self) -> Option<String> {
+        let (unasked, Ended { status, unfinished, .. }) = self.child.take()?.end();
+        match (unasked, status) {
+            (Some(line), _) => Some(format!("it wrote something after its last answer: {}", excerpt(&line))),
+            // A runtime that takes its time to end has answered everything.
+            (None, None) => None,
+            (None, Some(status)) if !status.success() => {
+                Some(format!("its process ended with {} after the last answer", status_text(status)))
+            }
+            (None, Some(_)) if !unfinished.is_empty() => {
+                Some(format!("it wrote something after its last answer: {}", excerpt(&unfinished)))
+            }
+            (None, Some(_)) => None,
         }
     }
 

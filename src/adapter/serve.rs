@@ -69,7 +69,7 @@ pub fn serve(
 fn run_guarded(implementation: &mut dyn Implementation, program: &Program) -> Reply {
     catch_unwind(AssertUnwindSafe(|| implementation.run(program))).unwrap_or_else(|panic| {
         let outcome = Outcome::Failed(format!("panic: {}", panic_text(&*panic)));
-        let failed = StepOutcome { outcome, warnings: Vec::new() };
+        let failed = StepOutcome::of(outcome);
         Reply { steps: vec![failed; program.steps.len()], inputs: Vec::new() }
     })
 }

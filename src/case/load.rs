@@ -33,12 +33,12 @@ use crate::program::Program;
 
 pub use self::program::{Fill, MAX_ELEMENTS};
 
-/// Reads the folder `spec/`: `documents.yaml`, `clauses.yaml`, and the cases in every other `*.yaml` there and in
-/// `regressions/`.
+/// Reads the folder `spec/`: `documents.yaml`, the clauses in `clauses.yaml` or in `clauses/*.yaml`, and the cases in every
+/// other `*.yaml` there and in `regressions/`.
 pub fn load(dir: &Path) -> Result<Specification, LoadError> {
     let mut faults = Vec::new();
     let mut files = Vec::new();
-    for folder in [dir.to_owned(), dir.join("regressions")] {
+    for folder in [dir.to_owned(), dir.join(CLAUSES), dir.join("regressions")] {
         // Only the specification itself must be there.
         if folder != dir && !folder.exists() {
             continue;
@@ -55,9 +55,8 @@ pub fn load(dir: &Path) -> Result<Specification, LoadError> {
             Err(error) => faults.push(Fault::of_file(&path, format!("cannot be read: {error}"))),
         }
     }
-    for name in [DOCUMENTS, CLAUSES] {
-        let path = dir.join(name);
-        if faults.is_empty() && !texts.iter().any(|(other, _)| *other == path) {
+    for (list, path) in [(List::Documents, dir.join(DOCUMENTS)), (List::Clauses, dir.join(CLAUSES_FILE))] {
+        if faults.is_empty() && !texts.iter().any(|(other, _)| list_of(other) == list) {
             faults.push(Fault::of_file(&path, "is missing".to_owned()));
         }
     }
@@ -192,7 +191,9 @@ impl fmt::Display for Fault {
 }
 
 const DOCUMENTS: &str = "documents.yaml";
-const CLAUSES: &str = "clauses.yaml";
+/// The file of all clauses, for a small specification, and the folder of several, for a large one.
+const CLAUSES_FILE: &str = "clauses.yaml";
+const CLAUSES: &str = "clauses";
 
 /// The files of a folder, by name.
 fn yaml_files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
@@ -210,7 +211,8 @@ fn yaml_files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
 fn list_of(path: &Path) -> List {
     match path.file_name().and_then(|name| name.to_str()) {
         Some(DOCUMENTS) => List::Documents,
-        Some(CLAUSES) => List::Clauses,
+        Some(CLAUSES_FILE) => List::Clauses,
+        _ if path.parent().is_some_and(|folder| folder.ends_with(CLAUSES)) => List::Clauses,
         _ => List::Cases,
     }
 }

@@ -9,6 +9,7 @@ pub mod render;
 
 pub use load::{Fault, LoadError, default_folder, load, load_files, load_program};
 pub use model::{
-    Case, Clause, Document, Expectation, Expected, ExpectedRejection, Location, Otherwise, Shows, Source, Specification,
+    Aspect, Case, Clause, Document, Expectation, Expected, ExpectedRejection, Location, Otherwise, Shows, Source,
+    Specification,
 };
 pub use releases::Releases;

@@ -1,5 +1,6 @@
 //! Documents, clauses and cases. `spec/README.md` explains the format; this is what is left of it after loading.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -30,6 +31,77 @@ pub struct Document {
     pub id: String,
     /// What it is.
     pub title: String,
+    /// Whether it is the library's source code and not a text for its users. What code does is reported apart from what
+    /// documents promise.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub code: bool,
+}
+
+/// One side of an outcome. Each is judged by itself, so that partial conformance shows and a statement can say what it is
+/// about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Aspect {
+    /// Accepted, rejected, or not run.
+    Outcome,
+    /// The sizes.
+    Shape,
+    /// The dtype.
+    Dtype,
+    /// The strides.
+    Strides,
+    /// Which storage is shared with which.
+    Aliasing,
+    /// The elements.
+    Values,
+    /// The portable class of a rejection.
+    Class,
+    /// The exact text of a rejection.
+    Message,
+    /// The type of the exception, in the library's language.
+    Raises,
+    /// The warnings.
+    Warnings,
+}
+
+impl Aspect {
+    /// All of them, in the order of reports.
+    pub const ALL: [Aspect; 10] = [
+        Aspect::Outcome,
+        Aspect::Shape,
+        Aspect::Dtype,
+        Aspect::Strides,
+        Aspect::Aliasing,
+        Aspect::Values,
+        Aspect::Class,
+        Aspect::Message,
+        Aspect::Raises,
+        Aspect::Warnings,
+    ];
+
+    /// What a statement is about that does not say so.
+    pub const OF_A_STATEMENT: [Aspect; 4] = [Aspect::Outcome, Aspect::Shape, Aspect::Dtype, Aspect::Values];
+
+    /// The name that reports and the specification use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Aspect::Outcome => "outcome",
+            Aspect::Shape => "shape",
+            Aspect::Dtype => "dtype",
+            Aspect::Strides => "strides",
+            Aspect::Aliasing => "aliasing",
+            Aspect::Values => "values",
+            Aspect::Class => "class",
+            Aspect::Message => "message",
+            Aspect::Raises => "raises",
+            Aspect::Warnings => "warnings",
+        }
+    }
+
+    /// The aspect of that name.
+    pub fn parse(name: &str) -> Option<Aspect> {
+        Aspect::ALL.into_iter().find(|aspect| aspect.name() == name)
+    }
 }
 
 /// One normative statement.
@@ -39,8 +111,16 @@ pub struct Clause {
     pub id: String,
     /// The statement, in our words.
     pub statement: String,
+    /// The aspects whose differences contradict it.
+    pub about: Vec<Aspect>,
+    /// Whether the clause lists them itself; [`Aspect::OF_A_STATEMENT`] otherwise.
+    pub about_is_explicit: bool,
     /// Which kinds of case it must have.
     pub shows: Vec<Shows>,
+    /// Why no case can show it; such a statement has none.
+    pub cannot_be_shown: Option<String>,
+    /// The corrected sentence, for a document whose own is false.
+    pub correction: Option<String>,
     /// Where it stands.
     pub sources: Vec<Source>,
     /// Where the clause itself stands in `spec/`.
@@ -69,6 +149,9 @@ pub struct Source {
     /// Which example of the section, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub example: Option<u32>,
+    /// The place of the sentence in the section, such as `paragraph 2, bullet 1`; for the sources of clauses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
 }
 
 /// A program and what must come of it.
@@ -78,6 +161,8 @@ pub struct Case {
     pub id: String,
     /// The clauses that it tests.
     pub clauses: Vec<String>,
+    /// The values that witness a clause, where not everything that the case expects does.
+    pub witnesses: BTreeMap<String, Vec<ValueRef>>,
     /// Where it comes from.
     pub source: Source,
     /// Why it is there.
@@ -152,21 +237,41 @@ pub struct Expected {
     pub number: Option<Scalar>,
     /// The warnings of the step.
     pub warnings: Option<Vec<String>>,
+    /// The categories of the warnings.
+    pub categories: Option<Vec<String>>,
 }
 
 /// A rejection that a case expects.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExpectedRejection {
     /// The portable class; `None` where the document gives no more than a text or the fact.
     pub class: Option<Class>,
     /// PyTorch's exact text.
     pub message: Option<String>,
+    /// The type of the exception in Python.
+    pub raises: Option<String>,
 }
 
 impl Case {
     /// Whether the case expects a rejection, and so needs a control.
     pub fn rejects(&self) -> bool {
         self.expect.iter().any(|(_, expectation)| matches!(expectation, Expectation::Rejected(_)))
+    }
+
+    /// Whether a value is among those that witness a clause of the case.
+    pub fn witnesses(&self, clause: &str, value: ValueRef) -> bool {
+        self.witnesses.get(clause).is_none_or(|values| values.contains(&value))
+    }
+
+    /// What the document says of a value: what the case expects, unless `documented` has something else.
+    pub fn document_says(&self) -> impl Iterator<Item = (ValueRef, &Expectation)> {
+        let of = |value: ValueRef| self.documented.iter().find(|(other, _)| *other == value);
+        let expected = self
+            .expect
+            .iter()
+            .map(move |(value, expectation)| (*value, of(*value).map_or(expectation, |(_, documented)| documented)));
+        let alone = self.documented.iter().filter(|(value, _)| !self.expect.iter().any(|(other, _)| other == value));
+        expected.chain(alone.map(|(value, documented)| (*value, documented)))
     }
 
     /// What is expected of a value in a release of PyTorch, where that is not what holds now.
@@ -188,6 +293,34 @@ impl Case {
     /// The theme: what stands before the `/` of the id.
     pub fn theme(&self) -> &str {
         self.id.split('/').next().unwrap_or_default()
+    }
+}
+
+impl Expectation {
+    /// The aspects of which it says something.
+    pub fn aspects(&self) -> Vec<Aspect> {
+        let stated = |aspects: &[(bool, Aspect)]| {
+            aspects.iter().filter(|(stated, _)| *stated).map(|(_, aspect)| *aspect).collect::<Vec<_>>()
+        };
+        match self {
+            Expectation::Value(expected) => stated(&[
+                (true, Aspect::Outcome),
+                (expected.shape.is_some(), Aspect::Shape),
+                (expected.dtype.is_some(), Aspect::Dtype),
+                (expected.strides.is_some(), Aspect::Strides),
+                (expected.view_of.is_some() || expected.fresh, Aspect::Aliasing),
+                (expected.values.is_some() || expected.number.is_some(), Aspect::Values),
+                (expected.warnings.is_some() || expected.categories.is_some(), Aspect::Warnings),
+            ]),
+            Expectation::Rejected(rejection) => stated(&[
+                (true, Aspect::Outcome),
+                (rejection.class.is_some(), Aspect::Class),
+                (rejection.message.is_some(), Aspect::Message),
+                (rejection.raises.is_some(), Aspect::Raises),
+            ]),
+            Expectation::Unchanged => vec![Aspect::Values],
+            Expectation::Nothing => vec![Aspect::Outcome],
+        }
     }
 }
 

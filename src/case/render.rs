@@ -15,7 +15,7 @@ use crate::tensor::{Buffer, DType, Scalar, Shape, index};
 pub fn case(case: &Case) -> String {
     let mut lines = vec![
         format!("id: {}", text(&case.id)),
-        format!("clause: {}", list(case.clauses.iter().map(|id| text(id)))),
+        format!("clause: {}", list(case.clauses.iter().map(|id| tested(case, id)))),
         format!("source: {}", source(&case.source)),
     ];
     let mut line = |key: &str, value: &Option<String>| {
@@ -53,6 +53,23 @@ pub fn case(case: &Case) -> String {
         let _ = writeln!(yaml, "{}{line}", if at == 0 { "- " } else { "  " });
     }
     yaml
+}
+
+/// All that a case expects, as text: which expectation it is.
+pub fn expectations(case: &Case) -> String {
+    let mut text = String::new();
+    let mut each = |key: &str, expectations: &[(ValueRef, Expectation)]| {
+        for (value, expectation) in expectations {
+            let expectation = self::expectation(&case.program, expectation);
+            let _ = writeln!(text, "{key} {}: {expectation}", reference(&case.program, *value));
+        }
+    };
+    each("expect", &case.expect);
+    for otherwise in &case.otherwise {
+        each(&otherwise.releases.to_string(), &otherwise.expect);
+    }
+    each("documented", &case.documented);
+    text
 }
 
 /// A program as the mapping under the key `program`, one line for each input and step.
@@ -168,7 +185,7 @@ pub fn reference(program: &Program, value: ValueRef) -> String {
 }
 
 fn expected(program: &Program, expected: &Expected) -> String {
-    let Expected { shape, dtype, strides, values, decimals, view_of, fresh, number, warnings } = expected;
+    let Expected { shape, dtype, strides, values, decimals, view_of, fresh, number, warnings, categories } = expected;
     let mut fields = Vec::new();
     let mut field = |key: &str, value: Option<String>| {
         fields.extend(value.map(|value| format!("{key}: {value}")));
@@ -186,22 +203,36 @@ fn expected(program: &Program, expected: &Expected) -> String {
     field("fresh", fresh.then(|| "true".to_owned()));
     field("number", number.map(self::number));
     field("warnings", warnings.as_ref().map(|texts| list(texts.iter().map(|text| quoted(text)))));
+    field("categories", categories.as_ref().map(|names| list(names.iter().map(|name| text(name)))));
     fields.join(", ")
 }
 
-fn rejected(ExpectedRejection { class, message }: &ExpectedRejection) -> String {
+fn rejected(ExpectedRejection { class, message, raises }: &ExpectedRejection) -> String {
     let class = match (class, message) {
         (Some(class), _) => Some(format!("rejected: {}", class.name())),
         (None, None) => Some("rejected: any".to_owned()),
         (None, Some(_)) => None,
     };
     let message = message.as_ref().map(|message| format!("message: {}", quoted(message)));
-    class.into_iter().chain(message).collect::<Vec<_>>().join(", ")
+    let raises = raises.as_ref().map(|raises| format!("raises: {}", text(raises)));
+    class.into_iter().chain(message).chain(raises).collect::<Vec<_>>().join(", ")
 }
 
-fn source(Source { doc, section, example }: &Source) -> String {
+/// A clause that the case tests: its id, with the values that witness it where they are named.
+fn tested(case: &Case, clause: &str) -> String {
+    match case.witnesses.get(clause) {
+        None => text(clause),
+        Some(values) => {
+            let values = values.iter().map(|value| reference(&case.program, *value));
+            format!("{{{}: {}}}", text(clause), list(values))
+        }
+    }
+}
+
+fn source(Source { doc, section, example, at }: &Source) -> String {
     let example = example.map(|example| format!(", example: {example}")).unwrap_or_default();
-    format!("{{doc: {}, section: {}{example}}}", text(doc), text(section))
+    let at = at.as_ref().map(|at| format!(", at: {}", quoted(at))).unwrap_or_default();
+    format!("{{doc: {}, section: {}{example}{at}}}", text(doc), text(section))
 }
 
 /// Nested lists of texts. Lists inside an empty one are not there to be written.

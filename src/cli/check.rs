@@ -1,5 +1,6 @@
 //! `broadcheck check`: the specification on implementations.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
@@ -11,7 +12,7 @@ use super::runner::{Named, did_you_mean};
 use super::{Ending, Failure};
 use crate::adapter::Limits;
 use crate::case;
-use crate::harness::check::{Candidate, Selection, check};
+use crate::harness::check::{Candidate, Required, Selection, check};
 use crate::harness::event::file::{self, Header};
 use crate::harness::event::{Corpus, Event};
 use crate::report::Run;
@@ -28,8 +29,9 @@ Examples:
   broadcheck check --impl reference --case einsum/
   broadcheck check --impl 'python3 my_adapter.py' --format json
   broadcheck check --impl libtorch --corpus 1000 --events libtorch.jsonl.gz
+  broadcheck check --impl 'python3 my_adapter.py' --require 145
 
-Exit codes: 0 conforms, 1 does not conform, 2 could not run.")]
+Exit codes: 0 conforms (in what it supports), 1 does not conform or less than required, 2 could not run.")]
 pub struct Check {
     /// reference, libtorch, libtorch@VERSION, a name that `broadcheck impl list` prints, or the command of an adapter; may
     /// be given more than once [default: reference and libtorch]. Variables may stand before it, as in a shell:
@@ -56,6 +58,16 @@ pub struct Check {
     /// The seed of the generated programs.
     #[arg(long, value_name = "SEED", default_value_t = 0, requires = "corpus")]
     corpus_seed: u64,
+    /// Judge without known differences: every one of them is a failure then. This is what `adapters/pin.py` reads.
+    #[arg(long)]
+    no_divergences: bool,
+    /// Require that each implementation but the reference is judged on at least so many cases. One that declares to lack
+    /// more does not conform.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    require: usize,
+    /// Require that each implementation but the reference is judged on every case that was judged in this event file.
+    #[arg(long, value_name = "EVENTS")]
+    require_like: Option<PathBuf>,
     /// The folder of the specification.
     #[arg(long, value_name = "DIR")]
     spec: Option<PathBuf>,
@@ -66,7 +78,8 @@ impl Check {
         let specification = case::load(&self.spec.clone().unwrap_or_else(case::default_folder))
             .map_err(|error| format!("the specification cannot be read\n{error}"))?;
         let corpus = self.corpus.map(|programs| Corpus { seed: self.corpus_seed, programs });
-        let selection = Selection { clauses: self.clause.clone(), cases: self.case.clone(), corpus };
+        let required = Required { cases: self.require, like: self.like()? };
+        let selection = Selection { clauses: self.clause.clone(), cases: self.case.clone(), corpus, required };
         self.check_selection(&specification, &selection)?;
         let given = match self.implementations.as_slice() {
             [] => vec!["reference".to_owned(), "libtorch".to_owned()],
@@ -79,6 +92,9 @@ impl Check {
             .into_iter()
             .map(|given| {
                 let runner = Named::parse("--impl", &given)?.runner(&Limits::default())?;
+                if self.no_divergences {
+                    return Ok(Candidate { given, runner, divergences: Vec::new(), earlier: BTreeMap::new() });
+                }
                 Ok(Candidate::new(given, runner, &specification)?)
             })
             .collect::<Result<Vec<_>, Failure>>()?;
@@ -101,6 +117,24 @@ impl Check {
         // A reader that has seen enough, such as `head`, is no failure.
         let _ = anstream::stdout().write_all(report.as_bytes());
         Ok(if totals.conforms { Ending::Conforms } else { Ending::Differs })
+    }
+
+    /// What `--require-like` has executed, and what it is called.
+    fn like(&self) -> Result<Option<(String, BTreeSet<String>)>, Failure> {
+        let Some(path) = &self.require_like else { return Ok(None) };
+        let mut executed = BTreeSet::new();
+        for event in file::read(path)?.events {
+            match event {
+                // The reference lacks nothing, so it is no measure.
+                Event::Implementation(ready) if ready.name != "reference" => executed.clear(),
+                Event::Judged(judged) if judged.verdict.executed() => drop(executed.insert(judged.case)),
+                _ => {}
+            }
+        }
+        if executed.is_empty() {
+            return Err(format!("--require-like {}: no case was judged there", path.display()).into());
+        }
+        Ok(Some((path.display().to_string(), executed)))
     }
 
     fn check_selection(&self, specification: &case::Specification, selection: &Selection) -> Result<(), Failure> {

@@ -153,7 +153,7 @@ fn by_the_rules(form: Form, target: &Shape, broadcast: Result<Shape, Rejection>)
         Err(rejection) => rejection,
     };
     let (message, class) = (wording::text(&rejection), Some(rejection.class()));
-    Outcome::Rejected(Rejected { message, class, origin: None })
+    Outcome::Rejected(Rejected { message, class, origin: None, raises: None })
 }
 
 /// A column for each dimension, a row for each shape, the result below, then the rule of each dimension in words.

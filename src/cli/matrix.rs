@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use clap::Args;
@@ -23,9 +23,10 @@ use crate::install::{Catalog, Installer, LATEST, Progress, this_target};
 /// Run the specification on releases of libtorch, or on other implementations, and keep an event file of each.
 ///
 /// After the cases come generated programs, which the reference judges. Each release is installed if it is missing, run,
-/// and taken out of the cache again if it was not there before. One that cannot be installed or run is a row without
-/// data, with the reason. Releases whose event file is there already, of the same specification and the same corpus, are
-/// not run again, so a matrix that was interrupted goes on where it was.
+/// and removed from the cache again if it was not there before. One that cannot be installed or run is a row without
+/// data, with the reason, or keeps the row of an earlier run. A case that an event file has judged already, with the same
+/// program and the same expectation, is not run again: a new case is one program for each release, and an interrupted
+/// matrix continues where it stopped. A change of divergences.yaml alone runs nothing.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -62,7 +63,7 @@ pub struct Matrix {
     /// Take every release out of the cache after its run, also those that were there before.
     #[arg(long)]
     prune: bool,
-    /// Run releases again whose event files are there.
+    /// Run every case again, whatever the event files have.
     #[arg(long)]
     again: bool,
     /// Show no progress.
@@ -82,7 +83,13 @@ impl Matrix {
         std::fs::create_dir_all(&self.out).map_err(|error| format!("--out {}: {error}", self.out.display()))?;
         let corpus = Corpus { seed: self.corpus_seed, programs: self.corpus };
         let corpus = self.implementations.is_empty().then_some(corpus);
-        let plan = Plan { specification: &specification, corpus, out: &self.out, limits: Limits::default() };
+        let plan = Plan {
+            specification: &specification,
+            corpus,
+            out: &self.out,
+            limits: Limits::default(),
+            corpus_digest: OnceLock::new(),
+        };
 
         let queue: Mutex<VecDeque<&Subject>> = Mutex::new(subjects.iter().collect());
         let rows: Mutex<Vec<Row>> = Mutex::default();
@@ -137,7 +144,10 @@ impl Matrix {
     /// One of them, from its installation to its row.
     fn one(&self, subject: &Subject, installer: &Installer, plan: &Plan<'_>) -> Result<Row, Failure> {
         let started = Instant::now();
-        if let Some(row) = (!self.again).then(|| plan.done(subject)).flatten() {
+        let earlier = if self.again { None } else { plan.earlier(subject) };
+        if let Some(earlier) = &earlier
+            && let Some(row) = plan.settled(subject, earlier)?
+        {
             print(&line(subject, &row, "done before"));
             return Ok(row);
         }
@@ -154,7 +164,7 @@ impl Matrix {
                 .map_err(|error| error.to_string()),
         };
         let mut counter = Counter::new(subject, self.quiet);
-        let row = plan.run(subject, start, |event| counter.hear(event))?;
+        let row = plan.run(subject, start, earlier.as_ref(), |event| counter.hear(event))?;
         counter.clear();
         if let Some(version) = release.filter(|_| self.prune || !(was_there || self.keep)) {
             installer.remove(version, &progress)?;
@@ -191,6 +201,10 @@ fn known(catalog: &Catalog) -> Vec<String> {
 fn line(subject: &Subject, row: &Row, note: &str) -> String {
     let told = match row {
         Row::NoData(reason) => format!("no data: {}", reason.lines().next().unwrap_or_default()),
+        Row::Kept(_, reason) => {
+            let reason = reason.lines().next().unwrap_or_default();
+            format!("kept as it was, with new and changed cases not run: {reason}")
+        }
         Row::Ran(tally) => {
             let corpus = tally.corpus.as_ref().map(|corpus| {
                 let (agree, known, differ, lacks) = (corpus.agree, corpus.known, corpus.differ, corpus.unsupported);

@@ -9,8 +9,8 @@ use crate::reference::Reference;
 
 use super::divergence::{self, Divergence};
 use super::event::{
-    Call, CaseStated, ClauseStated, Corpus, Event, ImplementationReady, Judged, Seen, Started, Stated, StatedOtherwise,
-    Tally, Totals, Verdict,
+    Call, CaseDigest, CaseStated, ClauseStated, Corpus, Event, ImplementationReady, Judged, Seen, Started, Stated,
+    StatedOtherwise, Tally, Totals, Verdict,
 };
 use super::replace::{self, Replaced};
 use super::runner::{Runner, label};
@@ -25,7 +25,37 @@ pub struct Selection {
     pub cases: Vec<String>,
     /// Generated programs to run after the cases; none unless they are asked for.
     pub corpus: Option<Corpus>,
+    /// How much has to be run.
+    pub required: Required,
 }
+
+/// How much every implementation but the reference has to run and be judged by. Less does not conform, however right it is.
+#[derive(Clone, Debug, Default)]
+pub struct Required {
+    /// So many cases.
+    pub cases: usize,
+    /// Each of these, as far as they are chosen, and whose they are: what an earlier run has executed.
+    pub like: Option<(String, BTreeSet<String>)>,
+}
+
+impl Required {
+    /// What an implementation lacks that has executed these of the chosen cases.
+    fn shortfall(&self, label: &str, executed: &BTreeSet<&str>, chosen: &[&Case]) -> Option<String> {
+        if executed.len() < self.cases {
+            return Some(format!("{label} was judged on {} cases, and {} are required", executed.len(), self.cases));
+        }
+        let (name, like) = self.like.as_ref()?;
+        let missing: Vec<&str> = chosen.iter().map(|case| case.id.as_str()).filter(|id| like.contains(*id)).collect();
+        let missing: Vec<&str> = missing.into_iter().filter(|id| !executed.contains(id)).collect();
+        let first = missing.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", ");
+        let more = if missing.len() > SHOWN { ", …" } else { "" };
+        let count = missing.len();
+        (count > 0).then(|| format!("{label} was not judged on {count} cases that {name} has: {first}{more}"))
+    }
+}
+
+/// How many cases a shortfall names.
+const SHOWN: usize = 5;
 
 impl Selection {
     /// Whether a case is chosen.
@@ -43,6 +73,8 @@ pub struct Candidate {
     pub runner: Runner,
     /// Where it is known to be wrong.
     pub divergences: Vec<Divergence>,
+    /// What an earlier run of the same implementation has judged. A case that is the same since then is not run again.
+    pub earlier: BTreeMap<String, Judged>,
 }
 
 impl Candidate {
@@ -51,8 +83,11 @@ impl Candidate {
     /// # Errors
     /// When the file of its divergences cannot be read.
     pub fn new(given: String, runner: Runner, specification: &Specification) -> Result<Candidate, String> {
-        let divergences = divergence::load(&runner.hello(), specification)?;
-        Ok(Candidate { given, runner, divergences })
+        let divergences = match &runner {
+            Runner::Reference => Vec::new(),
+            _ => divergence::load(&runner.hello(), specification)?,
+        };
+        Ok(Candidate { given, runner, divergences, earlier: BTreeMap::new() })
     }
 }
 
@@ -77,8 +112,9 @@ pub fn check(
     for clause in &clauses {
         sink(&Event::Clause(clause.clone()));
     }
-    for case in &chosen {
-        sink(&Event::Case(Box::new(case_stated(case))));
+    let plan = Plan::new(specification, &chosen);
+    for (case, one) in chosen.iter().zip(&plan.chosen) {
+        sink(&Event::Case(Box::new(case_stated(case, &plan.cases[*one]))));
     }
 
     let mut totals = Totals::default();
@@ -86,77 +122,88 @@ pub fn check(
     let mut has_reference = false;
     for candidate in candidates {
         let hello = candidate.runner.hello();
-        has_reference |= hello.name == "reference";
+        has_reference |= matches!(candidate.runner, Runner::Reference);
         sink(&Event::Implementation(ImplementationReady {
             label: label(&hello),
             given: candidate.given.clone(),
             name: hello.name.clone(),
             version: hello.version.clone(),
             build: hello.build.clone(),
+            declares: candidate.runner.declares(),
         }));
         let mut tally = Tally { implementation: label(&hello), ..Tally::default() };
-        judge_all(specification, &chosen, candidate, &hello, |judged| {
-            match judged.verdict {
-                Verdict::Passed => tally.passed += 1,
-                Verdict::Unsupported { .. } => tally.unsupported += 1,
-                Verdict::Diverges { .. } => tally.diverging += 1,
-                _ => tally.failed += 1,
-            }
+        let judgements = judge_all(&plan, candidate, &hello);
+        let ran: BTreeSet<&str> =
+            judgements.iter().filter(|judged| judged.verdict.executed()).map(|judged| judged.case.as_str()).collect();
+        if !matches!(candidate.runner, Runner::Reference) {
+            totals.shortfalls.extend(selection.required.shortfall(&label(&hello), &ran, &chosen));
+        }
+        for judged in judgements {
+            tally.add(&judged.verdict);
             if judged.verdict.executed() {
                 executed.extend(judged.clauses.iter().cloned());
             }
             sink(&Event::Judged(Box::new(judged)));
-        });
+        }
+        tally.not_run = chosen.len() - tally.executed() - tally.unsupported - tally.not_judged;
         if let Some(corpus) = selection.corpus {
             let told = corpus::run(corpus, candidate, |generated| sink(&Event::Generated(Box::new(generated))));
             tally.corpus = Some(told);
         }
+        tally.ended_badly = candidate.runner.finish();
         totals.implementations.push(tally);
     }
-    totals.unexecuted_clauses =
-        clauses.into_iter().map(|clause| clause.id).filter(|clause| !executed.contains(clause)).collect();
+    let shown = clauses.into_iter().filter(|clause| clause.cannot_be_shown.is_none());
+    totals.unexecuted_clauses = shown.map(|clause| clause.id).filter(|clause| !executed.contains(clause)).collect();
     totals.conforms = conforms(&totals, has_reference);
     sink(&Event::Finished(totals.clone()));
     totals
 }
 
 /// Nothing failed, every implementation did something, and every clause was executed somewhere. Where the reference is
-/// not asked, which lacks nothing, a clause of which the others declare that they lack all is told of, and no fault.
+/// not asked, which lacks nothing, a clause of which the others declare that they lack all is reported, and no failure.
 fn conforms(totals: &Totals, has_reference: bool) -> bool {
-    let green = |tally: &Tally| {
-        tally.failed == 0 && tally.passed > 0 && tally.corpus.as_ref().is_none_or(|corpus| corpus.differ == 0)
-    };
     !totals.implementations.is_empty()
-        && totals.implementations.iter().all(green)
+        && totals.implementations.iter().all(Tally::is_green)
+        && totals.shortfalls.is_empty()
         && (totals.unexecuted_clauses.is_empty() || !has_reference)
 }
 
+/// The chosen clauses. One that cannot be shown has no case, and belongs to the whole specification alone.
 fn stated(specification: &Specification, chosen: &[&Case]) -> Vec<ClauseStated> {
+    let whole = chosen.len() == specification.cases.len();
     specification
         .clauses
         .iter()
         .map(|clause| ClauseStated {
             id: clause.id.clone(),
             statement: clause.statement.clone(),
+            about: clause.about.clone(),
             sources: clause.sources.clone(),
             cases: chosen.iter().filter(|case| case.clauses.contains(&clause.id)).map(|case| case.id.clone()).collect(),
+            cannot_be_shown: clause.cannot_be_shown.clone(),
+            correction: clause.correction.clone(),
         })
-        .filter(|clause| !clause.cases.is_empty())
+        .filter(|clause| !clause.cases.is_empty() || whole && clause.cannot_be_shown.is_some())
         .collect()
 }
 
-fn case_stated(case: &Case) -> CaseStated {
+fn case_stated(case: &Case, planned: &Planned) -> CaseStated {
     let stated = |expectations: &[(ValueRef, Expectation)]| {
         let one = |(value, expectation): &(ValueRef, Expectation)| Stated {
             value: show::name(&case.program, *value),
             outcome: show::expectation(&case.program, expectation),
+            aspects: expectation.aspects(),
         };
         expectations.iter().map(one).collect()
     };
     let values: Vec<ValueRef> = case.expect.iter().map(|(value, _)| *value).collect();
+    let names = |values: &Vec<ValueRef>| values.iter().map(|value| show::name(&case.program, *value)).collect();
     CaseStated {
         id: case.id.clone(),
+        digest: planned.digest.clone(),
         clauses: case.clauses.clone(),
+        witnesses: case.witnesses.iter().map(|(clause, values)| (clause.clone(), names(values))).collect(),
         source: case.source.clone(),
         location: place(case),
         program: render::program(&case.program),
@@ -176,7 +223,7 @@ fn case_stated(case: &Case) -> CaseStated {
         why: case.why.clone(),
         note: case.note.clone(),
         control: case.control.clone(),
-        drawing: drawing::of_case(&case.program, &Reference.run(&case.program), &values),
+        drawing: drawing::of_case(&case.program, &planned.reference, &values),
     }
 }
 
@@ -185,51 +232,120 @@ fn place(case: &Case) -> String {
     format!("{}:{}", case.location.file.display(), case.location.line)
 }
 
-/// Runs the chosen cases, and the controls that they need, and judges them in the order of the specification.
-fn judge_all(
-    specification: &Specification,
-    chosen: &[&Case],
-    candidate: &mut Candidate,
-    hello: &Hello,
-    mut judged: impl FnMut(Judged),
-) {
-    let wanted: BTreeSet<&str> =
-        chosen.iter().flat_map(|case| [Some(case.id.as_str()), case.control.as_deref()]).flatten().collect();
-    let cases: Vec<&Case> = specification.cases.iter().filter(|case| wanted.contains(case.id.as_str())).collect();
-    let cases: Vec<AsRun> = cases.into_iter().map(|case| AsRun::of(case, hello)).collect();
+/// The chosen cases and the controls that they need.
+struct Plan<'a> {
+    /// In the order of the specification.
+    cases: Vec<Planned<'a>>,
+    /// Where the chosen ones are among them.
+    chosen: Vec<usize>,
+}
+
+struct Planned<'a> {
+    case: &'a Case,
+    digest: CaseDigest,
+    /// What the reference makes of it.
+    reference: Reply,
+}
+
+impl<'a> Plan<'a> {
+    fn new(specification: &'a Specification, chosen: &[&'a Case]) -> Plan<'a> {
+        let ids: BTreeSet<&str> = chosen.iter().map(|case| case.id.as_str()).collect();
+        let controls: BTreeSet<&str> = chosen.iter().filter_map(|case| case.control.as_deref()).collect();
+        let wanted = |case: &&Case| ids.contains(case.id.as_str()) || controls.contains(case.id.as_str());
+        let cases: Vec<&Case> = specification.cases.iter().filter(wanted).collect();
+        let replies: BTreeMap<&str, Reply> =
+            cases.iter().map(|case| (case.id.as_str(), Reference.run(&case.program))).collect();
+        let by_id: BTreeMap<&str, &Case> = cases.iter().map(|case| (case.id.as_str(), *case)).collect();
+        let planned = |case: &&'a Case| {
+            let control = case.control.as_deref().and_then(|control| by_id.get(control)).copied();
+            let parts = [Some(*case), control].into_iter().flatten();
+            let parts: Vec<(&Case, &Reply)> = parts.map(|case| (case, &replies[case.id.as_str()])).collect();
+            Planned { case, digest: digest(&parts), reference: replies[case.id.as_str()].clone() }
+        };
+        let cases: Vec<Planned> = cases.iter().map(planned).collect();
+        let chosen = (0..cases.len()).filter(|at| ids.contains(cases[*at].case.id.as_str())).collect();
+        Plan { cases, chosen }
+    }
+}
+
+/// The digest of every case.
+pub fn digests(specification: &Specification) -> BTreeMap<String, CaseDigest> {
+    let plan = Plan::new(specification, &specification.cases.iter().collect::<Vec<_>>());
+    plan.cases.into_iter().map(|one| (one.case.id.clone(), one.digest)).collect()
+}
+
+/// The digest of a case and its control: what is run, and what is expected of it.
+fn digest(parts: &[(&Case, &Reply)]) -> CaseDigest {
+    let short = |text: String| show::digest(text.as_bytes())[..8].to_owned();
+    let json = |value: &dyn Fn() -> serde_json::Result<String>| value().expect("only text for keys");
+    let program = |(case, _): &(&Case, &Reply)| json(&|| serde_json::to_string(&case.program));
+    let expected = |(case, reply): &(&Case, &Reply)| {
+        render::expectations(case) + &json(&|| serde_json::to_string(&show::exact(&case.program, reply)))
+    };
+    CaseDigest {
+        program: short(parts.iter().map(program).collect()),
+        expected: short(parts.iter().map(expected).collect()),
+    }
+}
+
+/// Judges the chosen cases in the order of the specification. Those that an earlier run has judged as they are now, and
+/// their controls, are not run again; what an implementation that is not at hand has never run is left out.
+fn judge_all(plan: &Plan, candidate: &mut Candidate, hello: &Hello) -> Vec<Judged> {
+    let mut raw: BTreeMap<&str, Judged> = BTreeMap::new();
+    let mut fresh = Vec::new();
+    for one in &plan.cases {
+        match candidate.earlier.get(&one.case.id).filter(|earlier| earlier.digest == one.digest) {
+            Some(earlier) => {
+                let verdict = earlier.verdict.clone().raw();
+                let (clauses, given) = (one.case.clauses.clone(), candidate.given.clone());
+                let judged = Judged { verdict, clauses, given, ..earlier.clone() };
+                raw.insert(&one.case.id, judged);
+            }
+            None if candidate.runner.is_at_hand() => fresh.push(one),
+            None => {}
+        }
+    }
+    let cases: Vec<AsRun> = fresh.into_iter().map(|one| AsRun::of(one, hello)).collect();
     let (runnable, unsupported): (Vec<&AsRun>, Vec<&AsRun>) = cases.iter().partition(|one| one.lacks.is_none());
     let programs: Vec<Program> = runnable.iter().map(|one| one.case().program.clone()).collect();
-
-    let mut results: BTreeMap<&str, CaseRun> = BTreeMap::new();
+    let is_reference = matches!(candidate.runner, Runner::Reference);
     for one in unsupported {
         let what = one.lacks.clone().unwrap_or_default();
-        results.insert(&one.original.id, CaseRun { reply: None, verdict: Verdict::Unsupported { what } });
+        let run = CaseRun { reply: None, verdict: Verdict::Unsupported { what, control: None } };
+        raw.insert(&one.planned.case.id, tell(one, hello, &candidate.given, run));
     }
     candidate.runner.run_each(&programs, |at, result| {
         let one = runnable[at];
-        let mut run = case_run(one, hello, result);
-        pin(&candidate.divergences, one.case(), hello, &mut run);
-        results.insert(&one.original.id, run);
+        let run = case_run(one, hello, is_reference, result);
+        raw.insert(&one.planned.case.id, tell(one, hello, &candidate.given, run));
     });
-    let by_id: BTreeMap<&str, &AsRun> = cases.iter().map(|one| (one.original.id.as_str(), one)).collect();
-    for case in chosen {
-        let one = by_id[case.id.as_str()];
-        let mut run = results.get(case.id.as_str()).cloned().unwrap_or_else(|| CaseRun {
-            reply: None,
-            verdict: Verdict::Broken { fault: "the run ended before the case".to_owned(), stderr: String::new() },
+    for one in &runnable {
+        raw.entry(&one.planned.case.id).or_insert_with(|| {
+            let fault = "the run ended before the case".to_owned();
+            let run = CaseRun { reply: None, verdict: Verdict::Broken { fault, stderr: String::new() } };
+            tell(one, hello, &candidate.given, run)
         });
-        if let Some(control) = &case.control
-            && run.verdict == Verdict::Passed
-        {
-            run.verdict = beside_control(control, results.get(control.as_str()).map(|control| &control.verdict));
-        }
-        judged(tell(one, hello, &candidate.given, run));
     }
+    for (case, judged) in &mut raw {
+        pin(&candidate.divergences, case, hello, judged);
+    }
+    let verdicts: BTreeMap<&str, Verdict> = raw.iter().map(|(case, one)| (*case, one.verdict.clone())).collect();
+    let chosen = plan.chosen.iter().filter_map(|at| {
+        let case = plan.cases[*at].case;
+        let mut judged = raw.remove(case.id.as_str())?;
+        if let Some(control) = &case.control
+            && judged.verdict == Verdict::Passed
+        {
+            judged.verdict = beside_control(control, verdicts.get(control.as_str()));
+        }
+        Some(judged)
+    });
+    chosen.collect()
 }
 
 /// A case as an implementation gets it.
 struct AsRun<'a> {
-    original: &'a Case,
+    planned: &'a Planned<'a>,
     /// In other dtypes, where it lacks those of the case.
     replaced: Option<Replaced>,
     /// What it lacks all the same.
@@ -237,97 +353,108 @@ struct AsRun<'a> {
 }
 
 impl AsRun<'_> {
-    fn of<'a>(original: &'a Case, hello: &Hello) -> AsRun<'a> {
+    fn of<'a>(planned: &'a Planned<'a>, hello: &Hello) -> AsRun<'a> {
         let replaced =
-            replace::replaced(original, hello).filter(|one| unsupported_by(hello, &one.case.program).is_none());
-        let lacks = if replaced.is_some() { None } else { unsupported_by(hello, &original.program) };
-        AsRun { original, replaced, lacks }
+            replace::replaced(planned.case, hello).filter(|one| unsupported_by(hello, &one.case.program).is_none());
+        let lacks = if replaced.is_some() { None } else { unsupported_by(hello, &planned.case.program) };
+        AsRun { planned, replaced, lacks }
     }
 
     fn case(&self) -> &Case {
-        self.replaced.as_ref().map_or(self.original, |replaced| &replaced.case)
+        self.replaced.as_ref().map_or(self.planned.case, |replaced| &replaced.case)
+    }
+
+    fn reference(&self) -> &Reply {
+        self.replaced.as_ref().map_or(&self.planned.reference, |replaced| &replaced.reference)
     }
 }
 
-/// What a rejection that is as expected counts for, by what became of its control.
+/// What a rejection that is as expected counts for, by the verdict on its control.
 fn beside_control(control: &str, verdict: Option<&Verdict>) -> Verdict {
+    let control = control.to_owned();
     match verdict {
-        Some(Verdict::Passed) => Verdict::Passed,
+        Some(Verdict::Passed | Verdict::NotJudged { .. }) => Verdict::Passed,
         // What is known to be refused wrongly takes the rejections with it that it would have stood up for.
-        Some(known @ Verdict::Diverges { .. }) => known.clone(),
+        Some(Verdict::Diverges { divergence, kind, why, .. }) => Verdict::Diverges {
+            divergence: divergence.clone(),
+            kind: *kind,
+            why: why.clone(),
+            differences: Vec::new(),
+            broken: None,
+            control: Some(control),
+        },
         // Nor does what cannot be run stand up for anything.
-        Some(Verdict::Unsupported { what }) => {
-            Verdict::Unsupported { what: format!("the accepting case {control}, {what}") }
+        Some(Verdict::Unsupported { what, .. }) => {
+            Verdict::Unsupported { what: format!("the accepting case {control}, {what}"), control: Some(control) }
         }
-        _ => Verdict::Uncontrolled { control: control.to_owned() },
+        _ => Verdict::Uncontrolled { control },
     }
 }
 
-#[derive(Clone)]
 struct CaseRun {
     reply: Option<Reply>,
     verdict: Verdict,
 }
 
-fn case_run(one: &AsRun, hello: &Hello, result: Result<Reply, Fault>) -> CaseRun {
+fn case_run(one: &AsRun, hello: &Hello, is_reference: bool, result: Result<Reply, Fault>) -> CaseRun {
     match result {
         Err(fault) => {
             let stderr = fault.stderr_lines(20).join("\n");
             CaseRun { reply: None, verdict: Verdict::Broken { fault: fault.to_string(), stderr } }
         }
         Ok(reply) => {
-            let verdict = match &one.replaced {
-                Some(replaced) => verdict_beside(&replaced.case, hello, &reply, Some(&replaced.reference)),
-                None => verdict(one.original, hello, &reply),
-            };
+            let reference = (!is_reference).then(|| one.reference());
+            let verdict = verdict_beside(one.case(), hello, &reply, reference);
             CaseRun { reply: Some(reply), verdict }
         }
     }
 }
 
 /// Compares a case with the divergence that it is the witness of, if it is one.
-fn pin(divergences: &[Divergence], case: &Case, hello: &Hello, run: &mut CaseRun) {
-    let Some((divergence, witness)) = divergence::of_case(divergences, &hello.version, &case.id) else { return };
-    let outcome = run.reply.as_ref().map(|reply| seen(&case.program, reply)).unwrap_or_default();
-    let as_pinned = match &run.verdict {
-        Verdict::Failed { differences } => divergence::matches(witness, differences, &outcome),
-        Verdict::Broken { fault, .. } => witness.broken.as_ref().is_some_and(|pinned| fault.contains(pinned)),
-        _ => false,
+fn pin(divergences: &[Divergence], case: &str, hello: &Hello, judged: &mut Judged) {
+    let Some((divergence, witness)) = divergence::of_case(divergences, hello, case) else { return };
+    let mismatch = match &judged.verdict {
+        Verdict::Failed { differences } => divergence::mismatch(witness, differences, &judged.exact),
+        Verdict::Broken { fault, .. } => match &witness.broken {
+            Some(pinned) if fault.contains(pinned) => None,
+            _ => return,
+        },
+        Verdict::Passed => Some("right: the divergence is gone, remove it".to_owned()),
+        _ => return,
     };
-    if as_pinned {
+    let Some(mismatch) = mismatch else {
+        let (differences, broken) = match std::mem::replace(&mut judged.verdict, Verdict::Passed) {
+            Verdict::Failed { differences } => (differences, None),
+            Verdict::Broken { fault, .. } => (Vec::new(), Some(fault)),
+            _ => unreachable!("only these two match a pin"),
+        };
         let (divergence, kind, why) = (divergence.id.clone(), divergence.kind, divergence.why.clone());
-        run.verdict = Verdict::Diverges { divergence, kind, why };
+        judged.verdict = Verdict::Diverges { divergence, kind, why, differences, broken, control: None };
         return;
-    }
-    match &mut run.verdict {
-        Verdict::Failed { differences } => {
-            differences.push(divergence::unmatched(divergence, "wrong in another way than the pinned one"));
-        }
-        verdict @ Verdict::Passed => {
-            let differences = vec![divergence::unmatched(divergence, "right: the divergence is gone, remove it")];
-            *verdict = Verdict::Failed { differences };
-        }
-        _ => {}
+    };
+    let unmatched = divergence::unmatched(divergence, &mismatch);
+    match &mut judged.verdict {
+        Verdict::Failed { differences } => differences.push(unmatched),
+        verdict => *verdict = Verdict::Failed { differences: vec![unmatched] },
     }
 }
 
-/// The specification first, then, for anything but the reference itself, the reference.
-pub fn verdict(case: &Case, hello: &Hello, reply: &Reply) -> Verdict {
-    let reference = (hello.name != "reference").then(|| Reference.run(&case.program));
-    verdict_beside(case, hello, reply, reference.as_ref())
-}
-
-/// The same with what the reference makes of the case, if it is to be compared with.
+/// The verdict of one case: by the specification first, then, for anything but the reference itself, by the reference.
 pub fn verdict_beside(case: &Case, hello: &Hello, reply: &Reply, reference: Option<&Reply>) -> Verdict {
     if let Some(what) = reply.unsupported() {
-        return Verdict::Unsupported { what: what.to_owned() };
+        return Verdict::Unsupported { what: what.to_owned(), control: None };
     }
     let mut differences = expect::judge(case, hello, reply);
     // The documents are those of implementations that mean to say PyTorch's words: most of what they are wrong about is a
     // text, of which nothing else can say that it is right after all.
     let of_this = hello.capabilities.contains(&Capability::Messages);
     let is_otherwise = |value| case.otherwise_of(value, hello.release()).is_some();
-    let contradicted = of_this && case.documented.iter().any(|(value, _)| !is_otherwise(*value));
+    // What is not told cannot show that the document is wrong.
+    let untold = expect::untold(case, hello, reply);
+    let is_told = |(_, expectation): &(_, Expectation)| !expectation.aspects().iter().any(|it| untold.contains(it));
+    let contradicted = of_this
+        && case.documented.iter().all(is_told)
+        && case.documented.iter().any(|(value, _)| !is_otherwise(*value));
     if contradicted && differences.is_empty() && expect::documented_holds(case, hello, reply) {
         differences.push(Difference {
             value: case
@@ -356,22 +483,30 @@ pub fn verdict_beside(case: &Case, hello: &Hello, reply: &Reply, reference: Opti
         differences
             .extend(compare::compare(&case.program, wanted, got).into_iter().filter(|difference| !told(difference)));
     }
-    if differences.is_empty() { Verdict::Passed } else { Verdict::Failed { differences } }
+    if !differences.is_empty() {
+        return Verdict::Failed { differences };
+    }
+    let is_of_elements = |(_, expectation): &(_, Expectation)| expectation.aspects().contains(&super::Aspect::Values);
+    if hello.capabilities.contains(&Capability::NoValues) && case.expect.iter().any(is_of_elements) {
+        return Verdict::NotJudged { what: "the elements, which it does not tell".to_owned() };
+    }
+    Verdict::Passed
 }
 
 fn tell(one: &AsRun, hello: &Hello, given: &str, run: CaseRun) -> Judged {
     let case = one.case();
     let documented = match (&run.reply, &run.verdict) {
         (None, _) | (_, Verdict::Unsupported { .. }) => None,
-        (Some(reply), _) if !case.documented.is_empty() => Some(expect::documented_holds(case, hello, reply)),
-        (Some(reply), _) => Some(expect::judge(case, hello, reply).is_empty()),
+        (Some(reply), _) => Some(expect::against_document(case, hello, reply)),
     };
     let says = |(value, expectation): &(_, _)| {
         format!("{} = {}", show::name(&case.program, *value), show::expectation(&case.program, expectation))
     };
+    let untold = run.reply.as_ref().map(|reply| expect::untold(case, hello, reply)).unwrap_or_default();
     let exact = run.reply.as_ref().map(|reply| show::exact(&case.program, reply)).unwrap_or_default();
     Judged {
         case: case.id.clone(),
+        digest: one.planned.digest.clone(),
         clauses: case.clauses.clone(),
         source: case.source.clone(),
         location: place(case),
@@ -380,6 +515,7 @@ fn tell(one: &AsRun, hello: &Hello, given: &str, run: CaseRun) -> Judged {
         replaced: one.replaced.as_ref().map(|replaced| replaced.dtypes.clone()).unwrap_or_default(),
         verdict: run.verdict,
         documented,
+        untold,
         document_says: (!case.documented.is_empty())
             .then(|| case.documented.iter().map(says).collect::<Vec<_>>().join("; ")),
         why: case.why.clone(),
@@ -413,13 +549,20 @@ mod tests {
 
     #[test]
     fn a_rejection_counts_for_what_its_control_does() {
-        let (divergence, why) = ("d".to_owned(), "w".to_owned());
-        let known = Verdict::Diverges { divergence, kind: Kind::Changed, why };
+        let diverges = |control: Option<&str>| Verdict::Diverges {
+            divergence: "d".to_owned(),
+            kind: Kind::Changed,
+            why: "w".to_owned(),
+            differences: Vec::new(),
+            broken: None,
+            control: control.map(str::to_owned),
+        };
         let uncontrolled = Verdict::Uncontrolled { control: "c".to_owned() };
         assert_eq!(beside_control("c", Some(&Verdict::Passed)), Verdict::Passed);
-        assert_eq!(beside_control("c", Some(&known)), known, "never as passed");
-        let unsupported = Verdict::Unsupported { what: "operation e".to_owned() };
-        let neither = Verdict::Unsupported { what: "the accepting case c, operation e".to_owned() };
+        assert_eq!(beside_control("c", Some(&diverges(None))), diverges(Some("c")), "never as passed");
+        let unsupported = Verdict::Unsupported { what: "operation e".to_owned(), control: None };
+        let what = "the accepting case c, operation e".to_owned();
+        let neither = Verdict::Unsupported { what, control: Some("c".to_owned()) };
         assert_eq!(beside_control("c", Some(&unsupported)), neither);
         for other in [None, Some(Verdict::Failed { differences: Vec::new() }), Some(uncontrolled.clone())] {
             assert_eq!(beside_control("c", other.as_ref()), uncontrolled);

@@ -412,7 +412,7 @@ mod tests {
             storage: None,
         };
         let reply = |value: f32| Reply {
-            steps: vec![StepOutcome { outcome: Outcome::Value(Value::Tensor(tensor(value))), warnings: Vec::new() }],
+            steps: vec![StepOutcome::of(Outcome::Value(Value::Tensor(tensor(value))))],
             inputs: Vec::new(),
         };
         let TensorValue { dtype, shape, data, .. } = tensor(1.0);

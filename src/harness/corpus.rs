@@ -51,6 +51,17 @@ pub fn run(corpus: Corpus, candidate: &mut Candidate, mut each: impl FnMut(Gener
     tally
 }
 
+/// The digest of a corpus: which programs are made of its seed.
+pub fn digest(corpus: Corpus) -> String {
+    let options = Options::comparable(&Reference.hello());
+    let mut hash = Sha256::new();
+    for case in 0..corpus.programs {
+        let made = make(corpus.seed, case, &options);
+        hash.update(serde_json::to_vec(&made.program).expect("programs have only text for keys"));
+    }
+    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 fn judge(
     made: &Made,
     result: Option<Result<Reply, Fault>>,

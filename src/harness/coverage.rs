@@ -99,7 +99,7 @@ macro_rules! clauses {
             /// Every one.
             pub const ALL: &[Clause] = &[$(Clause::$variant),+];
 
-            /// Its name in `spec/clauses.yaml`.
+            /// Its name in `spec/clauses/`.
             pub fn id(self) -> &'static str {
                 match self { $(Clause::$variant => $id),+ }
             }

@@ -19,12 +19,15 @@ use serde::{Deserialize, Serialize};
 use crate::adapter::Hello;
 use crate::case::{Releases, Specification};
 
-use super::event::Seen;
+use super::event::{Came, Exact};
 use super::finding::Finding;
 use super::triage::FINDING;
 use super::{Aspect, Difference};
 
 pub use applies::{Applies, Conditions, OpName, Pattern, Special};
+
+/// Who says that a pinned case is not as pinned: what differences have for `by`.
+pub const FILE: &str = "divergences.yaml";
 
 /// One way in which an implementation is known to be wrong.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -35,6 +38,10 @@ pub struct Divergence {
     /// The versions of the implementation in which it was observed, or ranges of them. In any other it is a failure like
     /// all others.
     pub releases: Vec<Releases>,
+    /// Parts of the build that the implementation reports, one of which it must have, such as `CPU capability usage: AVX2`;
+    /// any build, if there are none. Some kernels exist for some processors only.
+    #[serde(default)]
+    pub builds: Vec<String>,
     /// What it is.
     pub kind: Kind,
     /// The cases that show it.
@@ -80,19 +87,20 @@ pub struct Witness {
     /// Where it was observed, if not in all releases of the divergence.
     #[serde(default)]
     pub releases: Option<Releases>,
-    /// The outcome of each value that differs, as reports print it; `*` at its end stands for what is no one thing, as
-    /// memory that nobody has written to.
+    /// What each value that differs is in each aspect that differs, as events have it. `*` at the end of a text stands
+    /// for elements that are not determined, such as uninitialised memory.
     #[serde(default)]
-    pub observed: BTreeMap<String, String>,
+    pub observed: BTreeMap<String, BTreeMap<Aspect, String>>,
     /// How the implementation broke, for one that does not survive the case.
     #[serde(default)]
     pub broken: Option<String>,
 }
 
 impl Divergence {
-    /// Whether it was observed in this version.
-    pub fn is_in(&self, version: &str) -> bool {
-        self.releases.iter().any(|releases| releases.contain(version))
+    /// Whether it was observed in this version, as it is built here.
+    pub fn is_in(&self, hello: &Hello) -> bool {
+        self.releases.iter().any(|releases| releases.contain(&hello.version))
+            && (self.builds.is_empty() || self.builds.iter().any(|part| hello.build.contains(part)))
     }
 }
 
@@ -136,7 +144,7 @@ pub fn load(hello: &Hello, specification: &Specification) -> Result<Vec<Divergen
     if !all.is_empty() {
         let told = |error| format!("{}: {error}", file_of(&hello.name).display());
         name_each(&all, &folders_of(&hello.name, &findings_folder()).map_err(told)?).map_err(told)?;
-        once_each(&all, &hello.version).map_err(told)?;
+        once_each(&all, hello).map_err(told)?;
     }
     Ok(all)
 }
@@ -187,10 +195,10 @@ fn name_each(divergences: &[Divergence], folders: &BTreeSet<String>) -> Result<(
 }
 
 /// In one version, a case is the witness of one divergence.
-fn once_each(divergences: &[Divergence], version: &str) -> Result<(), String> {
+fn once_each(divergences: &[Divergence], hello: &Hello) -> Result<(), String> {
     let mut seen = BTreeMap::new();
-    for divergence in divergences.iter().filter(|divergence| divergence.is_in(version)) {
-        for witness in divergence.witnesses.iter().filter(|witness| witness.is_in(version)) {
+    for divergence in divergences.iter().filter(|divergence| divergence.is_in(hello)) {
+        for witness in divergence.witnesses.iter().filter(|witness| witness.is_in(&hello.version)) {
             if let Some(other) = seen.insert(&witness.case, &divergence.id) {
                 return Err(format!("{}: {} is a witness of {other} already", divergence.id, witness.case));
             }
@@ -214,6 +222,9 @@ fn parse(text: &str, specification: &Specification) -> Result<Vec<Divergence>, S
             if !specification.cases.iter().any(|known| known.id == *case) {
                 return Err(format!("{id}: there is no case `{case}`"));
             }
+            if witness.observed.values().any(BTreeMap::is_empty) {
+                return Err(format!("{id}: {case}: `observed` names a value and no aspect of it"));
+            }
             if witness.observed.is_empty() == witness.broken.is_none() {
                 return Err(format!("{id}: {case}: say either what was `observed` or how it was `broken`"));
             }
@@ -223,11 +234,11 @@ fn parse(text: &str, specification: &Specification) -> Result<Vec<Divergence>, S
 }
 
 /// The divergence that a case of this version is a witness of.
-pub fn of_case<'a>(divergences: &'a [Divergence], version: &str, case: &str) -> Option<(&'a Divergence, &'a Witness)> {
+pub fn of_case<'a>(divergences: &'a [Divergence], hello: &Hello, case: &str) -> Option<(&'a Divergence, &'a Witness)> {
     let witness = |divergence: &'a Divergence| {
-        divergence.witnesses.iter().find(|witness| witness.case == case && witness.is_in(version))
+        divergence.witnesses.iter().find(|witness| witness.case == case && witness.is_in(&hello.version))
     };
-    let mut there = divergences.iter().filter(|divergence| divergence.is_in(version));
+    let mut there = divergences.iter().filter(|divergence| divergence.is_in(hello));
     there.find_map(|divergence| Some((divergence, witness(divergence)?)))
 }
 
@@ -235,19 +246,76 @@ pub fn of_case<'a>(divergences: &'a [Divergence], version: &str, case: &str) -> 
 /// goes wrong in another way at the same place is not known.
 pub fn known<'a>(divergences: &'a [Divergence], finding: &Finding, hello: &Hello) -> Option<&'a Divergence> {
     divergences.iter().find(|divergence| {
-        divergence.is_in(&hello.version)
+        divergence.is_in(hello)
             && divergence.signature.iter().any(|pattern| pattern.matches(&finding.signature))
             && divergence.applies.iter().any(|applies| applies.matches(finding))
     })
 }
 
-/// Whether the differences of a case are the pinned ones, and nothing else.
-pub fn matches(witness: &Witness, differences: &[Difference], seen: &[Seen]) -> bool {
-    let outcome = |name: &str| seen.iter().find(|seen| seen.value == name).map(|seen| seen.outcome.as_str());
-    let of_value = |difference: &Difference| difference.value.split(['.', ' ']).next().unwrap_or_default().to_owned();
-    witness.broken.is_none()
-        && differences.iter().all(|difference| witness.observed.contains_key(&of_value(difference)))
-        && witness.observed.iter().all(|(name, pinned)| outcome(name).is_some_and(|seen| is_pinned(pinned, seen)))
+/// Why the differences of a case are not exactly the pinned ones; `None` if they are. Each aspect that differs has to be
+/// pinned, with what was observed, and each pinned aspect has to differ.
+pub fn mismatch(witness: &Witness, differences: &[Difference], exact: &[Exact]) -> Option<String> {
+    if let Some(broken) = &witness.broken {
+        return Some(format!("an answer, where it is pinned to break: {broken}"));
+    }
+    let mut seen: BTreeMap<(String, Aspect), String> = BTreeMap::new();
+    for one in differences {
+        let value = value_of(&one.value).to_owned();
+        let text = observed(exact, &value, one.aspect);
+        seen.insert((value, one.aspect), text);
+    }
+    for ((value, aspect), text) in &seen {
+        match witness.observed.get(value).and_then(|aspects| aspects.get(aspect)) {
+            None => return Some(format!("the {} of {value} differs, too, and is not pinned: {text}", aspect.name())),
+            Some(pinned) if !is_pinned(pinned, text) => {
+                return Some(format!("the {} of {value} is pinned as {pinned}, and is {text}", aspect.name()));
+            }
+            Some(_) => {}
+        }
+    }
+    let pinned = witness.observed.iter().flat_map(|(value, aspects)| aspects.keys().map(move |aspect| (value, aspect)));
+    for (value, aspect) in pinned {
+        if !seen.contains_key(&(value.clone(), *aspect)) {
+            return Some(format!("the {} of {value} is pinned, and is right: remove it", aspect.name()));
+        }
+    }
+    None
+}
+
+/// The name of the value that a difference is about. The reference's differences call an input `x after`.
+fn value_of(name: &str) -> &str {
+    name.strip_suffix(" after").unwrap_or(name)
+}
+
+/// What a value is in one aspect, as events have it.
+pub fn observed(exact: &[Exact], value: &str, aspect: Aspect) -> String {
+    let after = format!("{value} after");
+    let found = exact.iter().find(|one| one.value == *value || one.value == after);
+    let (Some(one), aspect) = (found, aspect) else { return "unchanged".to_owned() };
+    match (&one.is, aspect) {
+        (_, Aspect::Warnings) => {
+            let categories = one.categories.iter().map(|category| format!("{category}: "));
+            let categories = categories.chain(std::iter::repeat(String::new()));
+            let warnings = categories.zip(&one.warnings).map(|(category, text)| category + text);
+            warnings.collect::<Vec<_>>().join(" | ")
+        }
+        (Came::Tensor { shape, .. }, Aspect::Shape) => format!("{shape:?}"),
+        (Came::Tensor { dtype, .. }, Aspect::Dtype) => dtype.clone(),
+        (Came::Tensor { strides, .. }, Aspect::Strides) => {
+            strides.as_ref().map_or("not told".to_owned(), |strides| format!("{strides:?}"))
+        }
+        (Came::Tensor { storage, .. }, Aspect::Aliasing) => storage.clone(),
+        (Came::Tensor { elements, .. }, Aspect::Values) => elements.clone(),
+        (Came::Tensor { dtype, shape, elements, .. }, _) => format!("{dtype} {shape:?} {elements}"),
+        (Came::Rejected { class, .. }, Aspect::Class) => class.clone().unwrap_or("unknown".to_owned()),
+        (Came::Rejected { message, .. }, Aspect::Message) => message.clone(),
+        (Came::Rejected { raises, .. }, Aspect::Raises) => raises.clone().unwrap_or("not told".to_owned()),
+        (Came::Rejected { message, .. }, _) => format!("rejected: {message}"),
+        (Came::Other(text), _) => text.clone(),
+        (Came::NotRun { missing }, _) => format!("not run: {missing} is missing"),
+        (Came::Unsupported(what), _) => format!("unsupported: {what}"),
+        (Came::Failed(what), _) => format!("the adapter failed: {what}"),
+    }
 }
 
 fn is_pinned(pinned: &str, seen: &str) -> bool {
@@ -259,7 +327,7 @@ pub fn unmatched(divergence: &Divergence, observed: &str) -> Difference {
     Difference {
         value: format!("divergence {}", divergence.id),
         aspect: Aspect::Outcome,
-        by: "divergences.yaml".to_owned(),
+        by: FILE.to_owned(),
         expected: "the pinned outcome".to_owned(),
         observed: observed.to_owned(),
     }
@@ -268,6 +336,8 @@ pub fn unmatched(divergence: &Divergence, observed: &str) -> Difference {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::adapter::Implementation;
+    use crate::reference::Reference;
 
     const TEXT: &str = "- {id: a, releases: [1.0], kind: bug, link: unreported, why: w, witnesses: [{case: c, ";
 
@@ -279,7 +349,7 @@ mod tests {
     fn faults_of_the_file_are_told() {
         assert!(fault("- {id: a, kind: bog}").contains("unknown variant `bog`"));
         assert!(fault("- {id: a, more: 1}").contains("unknown field `more`"));
-        assert!(fault(&format!("{TEXT}observed: {{r: x}}}}]}}")).contains("no case `c`"));
+        assert!(fault(&format!("{TEXT}observed: {{r: {{values: x}}}}}}]}}")).contains("no case `c`"));
         assert!(fault("- {id: a, releases: [], kind: bug, link: l, why: w, witnesses: []}").contains("says nothing"));
     }
 
@@ -323,33 +393,63 @@ mod tests {
         {
             assert!(entry(wrong).contains("line 4"), "{}", entry(wrong));
         }
-        let lone = format!("{TEXT}observed: {{r: x}}}}], applies: [{{ops: [add]}}]}}");
+        let lone = format!("{TEXT}observed: {{r: {{values: x}}}}}}], applies: [{{ops: [add]}}]}}");
         assert!(fault(&lone).contains("say nothing without each other"), "{}", fault(&lone));
     }
 
     #[test]
-    fn only_the_pinned_outcome_is_known() {
-        let witness = Witness {
-            case: "c".to_owned(),
-            releases: None,
-            observed: [("r".to_owned(), "1".to_owned())].into(),
-            broken: None,
+    fn a_pin_is_exact_in_each_aspect_that_it_names_and_covers_no_other() {
+        let pinned = |aspects: &[(Aspect, &str)]| {
+            let aspects = aspects.iter().map(|(aspect, text)| (*aspect, (*text).to_owned())).collect();
+            let observed = [("r".to_owned(), aspects)].into();
+            Witness { case: "c".to_owned(), releases: None, observed, broken: None }
         };
-        let seen = |outcome: &str| vec![Seen { value: "r".to_owned(), outcome: outcome.to_owned(), origin: None }];
-        let difference = |value: &str| Difference {
+        let exact = |elements: &str, strides: &[i64], warnings: &[&str]| Exact {
+            value: "r".to_owned(),
+            is: Came::Tensor {
+                dtype: "float32".to_owned(),
+                shape: vec![2],
+                strides: Some(strides.to_vec()),
+                storage: "in a storage of its own".to_owned(),
+                elements: elements.to_owned(),
+            },
+            warnings: warnings.iter().map(|warning| (*warning).to_owned()).collect(),
+            categories: Vec::new(),
+        };
+        let differs = |value: &str, aspect: Aspect| Difference {
             value: value.to_owned(),
-            aspect: Aspect::Values,
+            aspect,
             by: String::new(),
             expected: String::new(),
             observed: String::new(),
         };
-        assert!(matches(&witness, &[difference("r")], &seen("1")));
-        assert!(!matches(&witness, &[difference("r")], &seen("2")), "another wrong outcome");
-        assert!(!matches(&witness, &[difference("r"), difference("q")], &seen("1")), "another value too");
-        let observed = [("r".to_owned(), "float32 [2] *".to_owned())].into();
-        let memory = Witness { observed, ..witness };
-        assert!(matches(&memory, &[difference("r")], &seen("float32 [2] [1.0, 2.0]")));
-        assert!(!matches(&memory, &[difference("r")], &seen("float64 [2] [1.0, 2.0]")));
+        let matches = |witness: &Witness, differences: &[Difference], exact: &Exact| {
+            mismatch(witness, differences, std::slice::from_ref(exact)).is_none()
+        };
+        let (strides, values) = (Aspect::Strides, Aspect::Values);
+        let layout = pinned(&[(strides, "[2]")]);
+        assert!(matches(&layout, &[differs("r", strides)], &exact("[1.0, 2.0]", &[2], &[])));
+        assert!(!matches(&layout, &[differs("r", strides)], &exact("[1.0, 2.0]", &[3], &[])), "other strides");
+        assert!(!matches(&layout, &[differs("r", strides), differs("r", values)], &exact("[1.0]", &[2], &[])));
+        assert!(!matches(&layout, &[differs("r", strides), differs("q", strides)], &exact("[1.0]", &[2], &[])));
+        assert!(!matches(&layout, &[], &exact("[1.0]", &[2], &[])), "it is gone");
+        let warned = pinned(&[(Aspect::Warnings, "a | b")]);
+        assert!(matches(&warned, &[differs("r", Aspect::Warnings)], &exact("[1.0]", &[1], &["a", "b"])));
+        assert!(!matches(&warned, &[differs("r", Aspect::Warnings)], &exact("[1.0]", &[1], &["a"])));
+        let memory = pinned(&[(Aspect::Outcome, "float32 [2] *")]);
+        assert!(matches(&memory, &[differs("r", Aspect::Outcome)], &exact("[3.0, 4.0]", &[1], &[])));
+        let after = Exact { value: "r after".to_owned(), ..exact("[3.0]", &[1], &[]) };
+        assert!(matches(&pinned(&[(values, "[3.0]")]), &[differs("r after", values)], &after), "an input");
+    }
+
+    #[test]
+    fn what_one_build_does_is_pinned_for_that_build() {
+        let text =
+            "- {id: a, releases: [\">=1.0\"], builds: [AVX2, AVX512], kind: bug, link: l, why: w, findings: [f]}";
+        let [divergence] = &parse(text, &Specification::default()).unwrap()[..] else { panic!("one entry") };
+        let built = |build: &str| Hello { version: "2.0".to_owned(), build: build.to_owned(), ..Reference.hello() };
+        assert!(divergence.is_in(&built("GCC; CPU capability usage: AVX512; MKL")));
+        assert!(!divergence.is_in(&built("GCC; CPU capability usage: DEFAULT; MKL")));
     }
 
     #[test]
@@ -357,6 +457,7 @@ mod tests {
         let entry = |id: &str, releases: &str, own: &str| Divergence {
             id: id.to_owned(),
             releases: vec![releases.parse().unwrap()],
+            builds: Vec::new(),
             kind: Kind::Changed,
             witnesses: vec![Witness {
                 case: "c".to_owned(),
@@ -371,11 +472,12 @@ mod tests {
             signature: Vec::new(),
         };
         let both = [entry("a", "<2.6", "<2.4"), entry("b", "<2.6", ">=2.4")];
-        let of = |version| of_case(&both, version, "c").map(|(divergence, _)| divergence.id.as_str());
-        assert_eq!((of("2.3.1"), of("2.5.1"), of("2.6.0")), (Some("a"), Some("b"), None));
-        assert_eq!(once_each(&both, "2.3.1"), Ok(()));
+        let hello = |version: &str| Hello { version: version.to_owned(), ..Reference.hello() };
+        let of = |version| of_case(&both, &hello(version), "c").map(|(divergence, _)| divergence.id.clone());
+        assert_eq!((of("2.3.1").as_deref(), of("2.5.1").as_deref(), of("2.6.0")), (Some("a"), Some("b"), None));
+        assert_eq!(once_each(&both, &hello("2.3.1")), Ok(()));
         let twice = [entry("a", "<2.6", "<2.4"), entry("b", "<2.6", "<2.6")];
-        assert!(once_each(&twice, "2.3.1").unwrap_err().contains("b: c is a witness of a already"));
-        assert_eq!(once_each(&twice, "2.5.1"), Ok(()));
+        assert!(once_each(&twice, &hello("2.3.1")).unwrap_err().contains("b: c is a witness of a already"));
+        assert_eq!(once_each(&twice, &hello("2.5.1")), Ok(()));
     }
 }

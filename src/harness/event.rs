@@ -3,9 +3,11 @@
 
 pub mod file;
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
-use crate::case::{Document, Source};
+use crate::case::{Aspect, Document, Source};
 
 use super::Difference;
 use super::replace::Replacement;
@@ -69,10 +71,28 @@ pub struct ClauseStated {
     pub id: String,
     /// Our wording.
     pub statement: String,
+    /// The aspects whose differences contradict it.
+    pub about: Vec<Aspect>,
     /// Where it stands.
     pub sources: Vec<Source>,
     /// The chosen cases that test it.
     pub cases: Vec<String>,
+    /// Why no case can show it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cannot_be_shown: Option<String>,
+    /// The corrected sentence, for a document whose own is false.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub correction: Option<String>,
+}
+
+/// Which case it was that was judged. Events of another digest are about another case.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CaseDigest {
+    /// The program, and that of the accepting case that it is judged with.
+    pub program: String,
+    /// What is expected of it: by the specification, and by the reference.
+    pub expected: String,
 }
 
 /// A case of the specification, for people: what stands in it, whoever runs it.
@@ -81,8 +101,13 @@ pub struct ClauseStated {
 pub struct CaseStated {
     /// Its id.
     pub id: String,
+    /// Which case it is.
+    pub digest: CaseDigest,
     /// The statements that it tests.
     pub clauses: Vec<String>,
+    /// The values that witness a statement, where not everything that the case expects does.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub witnesses: BTreeMap<String, Vec<String>>,
     /// Where it comes from.
     pub source: Source,
     /// Where it stands: file and line.
@@ -131,6 +156,8 @@ pub struct Stated {
     pub value: String,
     /// What should come of it, as text.
     pub outcome: String,
+    /// The aspects that this is about.
+    pub aspects: Vec<Aspect>,
 }
 
 /// What is expected of other releases.
@@ -193,6 +220,8 @@ pub struct ImplementationReady {
     pub version: String,
     /// How it was built.
     pub build: String,
+    /// A digest of what it declares: operations, dtypes, capabilities, and what it lacks of them.
+    pub declares: String,
 }
 
 /// An implementation should have been there, and could not be run: a row without data, not a missing row.
@@ -217,6 +246,8 @@ pub struct Absent {
 pub struct Judged {
     /// The case.
     pub case: String,
+    /// Which case it was.
+    pub digest: CaseDigest,
     /// The statements that it tests.
     pub clauses: Vec<String>,
     /// Where it comes from.
@@ -232,8 +263,10 @@ pub struct Judged {
     pub replaced: Vec<Replacement>,
     /// The verdict.
     pub verdict: Verdict,
-    /// Whether what the document says holds here; `None` where it was not seen.
-    pub documented: Option<bool>,
+    /// In what the outcome differs from what the document says; `None` where there was no outcome.
+    pub documented: Option<Vec<Difference>>,
+    /// Aspects that the case expects something of, and that the implementation does not tell.
+    pub untold: Vec<Aspect>,
     /// What the document says, where the case expects something else.
     pub document_says: Option<String>,
     /// What really happens, where the document says something else.
@@ -269,6 +302,9 @@ pub struct Exact {
     /// The warnings of the step; with its first result, where it has several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
+    /// Their categories, where they are told.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub categories: Vec<String>,
 }
 
 /// What came of a value.
@@ -298,6 +334,9 @@ pub enum Came {
         class: Option<String>,
         /// Its text.
         message: String,
+        /// The type of the exception, where it is told.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        raises: Option<String>,
     },
     /// The step needs a value that is missing.
     NotRun {
@@ -384,10 +423,27 @@ pub enum Verdict {
         kind: super::divergence::Kind,
         /// Which rule of its own the implementation breaks.
         why: String,
+        /// In what it differs.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        differences: Vec<Difference>,
+        /// How it broke, where it did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        broken: Option<String>,
+        /// The accepting case that diverges, where this one is rejected as expected and has nothing to stand on.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        control: Option<String>,
     },
     /// The implementation declares that it cannot do this.
     Unsupported {
         /// What it lacks.
+        what: String,
+        /// The accepting case that needs it, where this one does not.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        control: Option<String>,
+    },
+    /// The implementation tells no elements, and the case expects some. Everything else is as expected.
+    NotJudged {
+        /// What was not judged.
         what: String,
     },
     /// The implementation crashed, hung, or broke the protocol.
@@ -407,6 +463,9 @@ pub struct Totals {
     pub implementations: Vec<Tally>,
     /// Chosen clauses that no implementation executed.
     pub unexecuted_clauses: Vec<String>,
+    /// Where less was run than was required, and by whom.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shortfalls: Vec<String>,
     /// Whether everything conforms.
     pub conforms: bool,
 }
@@ -425,6 +484,15 @@ pub struct Tally {
     pub diverging: usize,
     /// Cases that it declares it cannot do.
     pub unsupported: usize,
+    /// Cases of elements that it does not tell.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub not_judged: usize,
+    /// Chosen cases of which there is no judgement.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub not_run: usize,
+    /// What was wrong with the end of its process, after the last answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_badly: Option<String>,
     /// The programs of the corpus, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub corpus: Option<CorpusTally>,
@@ -447,9 +515,26 @@ pub struct CorpusTally {
 }
 
 impl Verdict {
-    /// Whether the implementation really ran the case.
+    /// Whether the implementation ran the case and was judged by it.
     pub fn executed(&self) -> bool {
-        !matches!(self, Verdict::Unsupported { .. })
+        !matches!(self, Verdict::Unsupported { .. } | Verdict::NotJudged { .. })
+    }
+
+    /// The verdict before known differences and accepting cases were looked at: what the outcome alone says.
+    #[must_use]
+    pub fn raw(self) -> Verdict {
+        match self {
+            Verdict::Diverges { control: Some(_), .. }
+            | Verdict::Unsupported { control: Some(_), .. }
+            | Verdict::Uncontrolled { .. } => Verdict::Passed,
+            Verdict::Diverges { broken: Some(fault), .. } => Verdict::Broken { fault, stderr: String::new() },
+            Verdict::Diverges { differences, .. } => Verdict::Failed { differences },
+            Verdict::Failed { mut differences } => {
+                differences.retain(|one| one.by != super::divergence::FILE);
+                if differences.is_empty() { Verdict::Passed } else { Verdict::Failed { differences } }
+            }
+            other => other,
+        }
     }
 
     /// The name that reports use.
@@ -460,7 +545,51 @@ impl Verdict {
             Verdict::Uncontrolled { .. } => "uncontrolled",
             Verdict::Diverges { .. } => "diverges",
             Verdict::Unsupported { .. } => "unsupported",
+            Verdict::NotJudged { .. } => "not judged",
             Verdict::Broken { .. } => "broken",
         }
     }
+}
+
+impl Tally {
+    /// Cases that it ran and that were judged.
+    pub fn executed(&self) -> usize {
+        self.passed + self.failed + self.diverging
+    }
+
+    /// Whether nothing is wrong and something was done.
+    pub fn is_green(&self) -> bool {
+        self.failed == 0
+            && self.passed > 0
+            && self.ended_badly.is_none()
+            && self.corpus.as_ref().is_none_or(|corpus| corpus.differ == 0)
+    }
+
+    /// A tally that was counted again from the judgements, with what `told` has beside them; of so many cases.
+    #[must_use]
+    pub fn completed(self, told: &Tally, cases: usize) -> Tally {
+        Tally {
+            implementation: told.implementation.clone(),
+            not_run: cases.saturating_sub(self.executed() + self.unsupported + self.not_judged),
+            ended_badly: told.ended_badly.clone(),
+            corpus: told.corpus.clone(),
+            ..self
+        }
+    }
+
+    /// Counts a judgement.
+    pub fn add(&mut self, verdict: &Verdict) {
+        match verdict {
+            Verdict::Passed => self.passed += 1,
+            Verdict::Unsupported { .. } => self.unsupported += 1,
+            Verdict::NotJudged { .. } => self.not_judged += 1,
+            Verdict::Diverges { .. } => self.diverging += 1,
+            Verdict::Failed { .. } | Verdict::Uncontrolled { .. } | Verdict::Broken { .. } => self.failed += 1,
+        }
+    }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }

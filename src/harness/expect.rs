@@ -7,7 +7,7 @@ use crate::program::{Input, Outcome, Program, Rejected, Reply, StepOutcome, Stor
 use crate::tensor::{Layout, Scalar, Shape, shape::bracketed};
 use crate::wording;
 
-use super::{Aspect, Difference, show};
+use super::{Aspect, Difference, UNKNOWN, show};
 
 /// Who says so, in a difference from the specification.
 pub const SPECIFICATION: &str = "specification";
@@ -19,6 +19,33 @@ pub fn judge(case: &Case, hello: &Hello, reply: &Reply) -> Vec<Difference> {
         judge.value(value, expectation);
     }
     judge.differences
+}
+
+/// Everything in which a reply is not what the document says: what the case expects, unless `documented` has something
+/// else. What other releases do instead is no excuse here.
+pub fn against_document(case: &Case, hello: &Hello, reply: &Reply) -> Vec<Difference> {
+    let mut judge = Judge { program: &case.program, hello, reply, differences: Vec::new() };
+    for (value, expectation) in case.document_says() {
+        judge.value(value, expectation);
+    }
+    judge.differences
+}
+
+/// The aspects that a case expects something of, and that an implementation does not tell: whatever it did there, nothing
+/// was seen.
+pub fn untold(case: &Case, hello: &Hello, reply: &Reply) -> Vec<Aspect> {
+    let has = |capability| hello.capabilities.contains(&capability);
+    let raises = reply.steps.iter().any(|step| matches!(&step.outcome, Outcome::Rejected(it) if it.raises.is_some()));
+    let is_told = |aspect: Aspect| match aspect {
+        Aspect::Strides | Aspect::Aliasing => has(Capability::Strides),
+        Aspect::Warnings => has(Capability::Warnings),
+        Aspect::Message => has(Capability::Messages),
+        Aspect::Raises => has(Capability::Messages) && raises,
+        Aspect::Values => !has(Capability::NoValues),
+        Aspect::Outcome | Aspect::Shape | Aspect::Dtype | Aspect::Class => true,
+    };
+    let expected: Vec<Aspect> = case.document_says().flat_map(|(_, expectation)| expectation.aspects()).collect();
+    Aspect::ALL.into_iter().filter(|aspect| expected.contains(aspect) && !is_told(*aspect)).collect()
 }
 
 /// Whether what the document says holds of a reply, for a case whose document says something else than `expect`.
@@ -106,13 +133,13 @@ impl Judge<'_> {
                     (Value::Sizes(sizes), None) if expected.shape.is_some() => self.shape(name, sizes, expected),
                     (Value::Number(number), None) if expected.number.is_some() => self.number(name, *number, expected),
                     // A step that is expected to do no more than warn, or not to.
-                    (Value::Nothing, None) if *expected == only_warnings(expected) => {}
+                    (Value::Nothing | Value::Tensors(_), None) if *expected == only_warnings(expected) => {}
                     (value, _) => {
                         let wanted = show::expectation(self.program, expectation);
                         self.differ(name, Aspect::Outcome, wanted, show::value(value));
                     }
                 }
-                self.warnings(name, &outcome.warnings, expected);
+                self.warnings(name, outcome, expected);
             }
             (_, outcome) => {
                 let wanted = show::expectation(self.program, expectation);
@@ -122,9 +149,15 @@ impl Judge<'_> {
     }
 
     fn rejection(&mut self, name: &str, rejected: &Rejected, expected: &ExpectedRejection) {
+        if let (Some(wanted), Some(raised)) = (&expected.raises, &rejected.raises)
+            && self.has(Capability::Messages)
+            && wanted != raised
+        {
+            self.differ(name, Aspect::Raises, wanted.clone(), raised.clone());
+        }
         let class = class_of(rejected);
         if expected.class.is_some() && expected.class != class {
-            let text = |class: Option<Class>| class.map_or("unknown", Class::name).to_owned();
+            let text = |class: Option<Class>| class.map_or(UNKNOWN, Class::name).to_owned();
             self.differ(name, Aspect::Class, text(expected.class), format!("{}: {}", text(class), rejected.message));
         }
         let Some(message) = &expected.message else { return };
@@ -195,7 +228,14 @@ impl Judge<'_> {
         }
     }
 
-    fn warnings(&mut self, name: &str, warnings: &[String], expected: &Expected) {
+    fn warnings(&mut self, name: &str, outcome: &StepOutcome, expected: &Expected) {
+        let (warnings, categories) = (&outcome.warnings, &outcome.categories);
+        if let Some(wanted) =
+            expected.categories.as_ref().filter(|wanted| !categories.is_empty() && *wanted != categories)
+            && self.has(Capability::Warnings)
+        {
+            self.differ(name, Aspect::Warnings, wanted.join(", "), categories.join(", "));
+        }
         let Some(wanted) = &expected.warnings else { return };
         if self.has(Capability::Warnings) && wanted != warnings {
             self.differ(name, Aspect::Warnings, show::warnings(wanted), show::warnings(warnings));
@@ -229,7 +269,8 @@ impl Judge<'_> {
 }
 
 fn only_warnings(expected: &Expected) -> Expected {
-    Expected { warnings: expected.warnings.clone(), ..Expected::default() }
+    let (warnings, categories) = (expected.warnings.clone(), expected.categories.clone());
+    Expected { warnings, categories, ..Expected::default() }
 }
 
 /// Whether an element is the expected one: the same number in the element's dtype, or one that rounds to the printed

@@ -1,13 +1,18 @@
 //! The whole specification, and the seeded corpus, on one release or other implementation after the other, an event file
 //! for each. What cannot be run is a row without data. It must not know how an implementation is brought here.
 
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
-use super::check::{Candidate, Selection, check};
+use super::check::{Candidate, Selection, check, digests};
+use super::corpus;
 use super::event::file::{self, FileError, Header};
-use super::event::{Absent, Corpus, Event, Tally};
-use super::runner::Start;
+use super::event::{
+    Absent, CaseDigest, Corpus, CorpusTally, Event, Generated, ImplementationReady, Judged, Started, Tally,
+};
+use super::runner::{Runner, Start};
 use crate::adapter::Limits;
 use crate::case::Specification;
 
@@ -53,14 +58,29 @@ pub struct Plan<'a> {
     pub out: &'a Path,
     /// How long a program may take, and the like.
     pub limits: Limits,
+    /// The digest of the generated programs, once it was asked for.
+    pub corpus_digest: OnceLock<String>,
+}
+
+/// What an earlier run has left of a subject.
+#[derive(Clone, Debug)]
+pub struct Earlier {
+    /// The implementation that it was.
+    pub ready: ImplementationReady,
+    /// Its judgements, by case.
+    pub judged: BTreeMap<String, Judged>,
+    /// The generated programs and their numbers, if they are those of the plan.
+    pub generated: Option<(Vec<Generated>, Option<CorpusTally>)>,
 }
 
 /// What a release came to.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Row {
-    /// It was run.
+    /// It was run, or its earlier run was of the same cases.
     Ran(Tally),
-    /// It was not, for this reason.
+    /// It could not be run, for this reason, and what an earlier run has of the same cases was kept.
+    Kept(Tally, String),
+    /// It was not run, for this reason.
     NoData(String),
 }
 
@@ -68,10 +88,8 @@ impl Row {
     /// Whether it was run and nothing was red.
     pub fn is_green(&self) -> bool {
         match self {
-            Row::Ran(tally) => {
-                tally.failed == 0 && tally.passed > 0 && tally.corpus.as_ref().is_none_or(|corpus| corpus.differ == 0)
-            }
-            Row::NoData(_) => false,
+            Row::Ran(tally) => tally.is_green(),
+            Row::Kept(..) | Row::NoData(_) => false,
         }
     }
 }
@@ -82,21 +100,72 @@ impl Plan<'_> {
         self.out.join(format!("{}.jsonl.gz", subject.label().replace(' ', "-")))
     }
 
-    /// What an earlier run of the same plan has left of a subject. One that had no data then is worth another try.
-    pub fn done(&self, subject: &Subject) -> Option<Row> {
-        let read = file::read(&self.file(subject)).ok()?;
-        let same = |event: &Event| matches!(event, Event::Started(started) if started.corpus == self.corpus);
-        if read.header.suite != self.specification.digest || !read.events.iter().any(same) {
-            return None;
+    /// What an earlier run has left of a subject; nothing where it had no data then, which is worth another try.
+    pub fn earlier(&self, subject: &Subject) -> Option<Earlier> {
+        let file = file::read(&self.file(subject)).ok()?;
+        let mut ready = None;
+        let (mut judged, mut generated) = (BTreeMap::new(), Vec::new());
+        let mut tally = None;
+        let mut corpus = None;
+        for event in file.events {
+            match event {
+                Event::Implementation(told) => ready = Some(told),
+                Event::Judged(one) => drop(judged.insert(one.case.clone(), *one)),
+                Event::Generated(one) => generated.push(*one),
+                Event::Finished(totals) => tally = totals.implementations.into_iter().next(),
+                Event::Started(started) => corpus = started.corpus,
+                Event::Clause(_) | Event::Case(_) | Event::Absent(_) => {}
+            }
         }
-        match read.events.last()? {
-            Event::Finished(totals) => totals.implementations.first().cloned().map(Row::Ran),
-            _ => None,
-        }
+        let tally = tally?;
+        // The same programs, and not only as many.
+        let same = corpus == self.corpus
+            && corpus.is_none_or(|corpus| tally.corpus.as_ref().is_some_and(|told| told.digest == self.digest(corpus)));
+        let generated = same.then_some((generated, tally.corpus));
+        Some(Earlier { ready: ready?, judged, generated })
     }
 
-    /// Runs a subject that is started so, or could not be brought here for the reason given, and writes its event file.
-    /// `each` hears of every event.
+    /// A digest of the corpus, made once.
+    fn digest(&self, corpus: Corpus) -> String {
+        self.corpus_digest.get_or_init(|| corpus::digest(corpus)).clone()
+    }
+
+    /// The row of a subject of which an earlier run has everything that is in the plan: the same cases and the same generated
+    /// programs. Nothing is run. What is known of it by now may be more than it was, so its file is written anew where its
+    /// verdicts change by that.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn settled(&self, subject: &Subject, earlier: &Earlier) -> Result<Option<Row>, FileError> {
+        let digests = digests(self.specification);
+        let is_there = |(case, digest): (&String, &CaseDigest)| {
+            earlier.judged.get(case).is_some_and(|judged| judged.digest == *digest)
+        };
+        if earlier.generated.is_none() || !digests.iter().all(is_there) {
+            return Ok(None);
+        }
+        self.keep(subject, earlier).map(Some)
+    }
+
+    /// The row of a subject that is not at hand: what an earlier run has of the cases that are the same, and nothing of
+    /// the others.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn keep(&self, subject: &Subject, earlier: &Earlier) -> Result<Row, FileError> {
+        let runner = Runner::Earlier(Box::new(earlier.ready.clone()));
+        let mut events = Vec::new();
+        let row = self.check_on(subject, runner, Some(earlier), |event| events.push(event.clone()));
+        let row = match row {
+            Ok(tally) => Row::Ran(tally),
+            Err(reason) => return Ok(Row::NoData(reason)),
+        };
+        self.write(subject, &events)?;
+        Ok(row)
+    }
+
+    /// Runs what is new or changed of a subject that is started so, or could not be brought here for the reason given, and
+    /// writes its event file. `each` hears of every event.
     ///
     /// # Errors
     /// When the file cannot be written. Nothing that an implementation does is an error.
@@ -104,6 +173,7 @@ impl Plan<'_> {
         &self,
         subject: &Subject,
         start: Result<Start, String>,
+        earlier: Option<&Earlier>,
         mut each: impl FnMut(&Event),
     ) -> Result<Row, FileError> {
         let mut events = Vec::new();
@@ -114,23 +184,44 @@ impl Plan<'_> {
                 told.push(event.clone());
             };
             // A fault of ours with one of them must not cost the others.
-            let ran = catch_unwind(AssertUnwindSafe(|| self.check(subject, &start, tell)));
+            let ran = catch_unwind(AssertUnwindSafe(|| self.check(subject, &start, earlier, tell)));
             let tally = ran.unwrap_or_else(|panic| Err(format!("broadcheck panicked: {}", text(panic.as_ref()))))?;
             events = told;
             Ok(tally)
         });
-        let row = match result {
-            Ok(tally) => Row::Ran(tally),
-            Err(reason) => {
+        let row = match (result, earlier) {
+            (Ok(tally), _) => Row::Ran(tally),
+            (Err(reason), Some(earlier)) => {
+                return Ok(match self.keep(subject, earlier)? {
+                    Row::Ran(tally) | Row::Kept(tally, _) => Row::Kept(tally, reason),
+                    Row::NoData(reason) => Row::NoData(reason),
+                });
+            }
+            (Err(reason), None) => {
                 events = self.absent(subject, &reason);
                 Row::NoData(reason)
             }
         };
-        file::write_sharing(&self.file(subject), &Header::now(&self.specification.digest), &events)?;
+        self.write(subject, &events)?;
         Ok(row)
     }
 
-    fn check(&self, subject: &Subject, start: &Start, each: impl FnMut(&Event)) -> Result<Tally, String> {
+    /// Writes the event file of a subject, unless it has the same already, whenever it was written.
+    fn write(&self, subject: &Subject, events: &[Event]) -> Result<(), FileError> {
+        let path = self.file(subject);
+        if file::read(&path).is_ok_and(|there| there.stale == 0 && there.events == events) {
+            return Ok(());
+        }
+        file::write_sharing(&path, &Header::now(&self.specification.digest), events)
+    }
+
+    fn check(
+        &self,
+        subject: &Subject,
+        start: &Start,
+        earlier: Option<&Earlier>,
+        each: impl FnMut(&Event),
+    ) -> Result<Tally, String> {
         let runner = start.runner(&self.limits).map_err(|error| error.to_string())?;
         let hello = runner.hello();
         // A mistaken adapter would be a whole column of wrong results.
@@ -139,15 +230,58 @@ impl Plan<'_> {
             let (wanted, name, version) = (subject.label(), hello.name, hello.version);
             return Err(format!("the adapter for {wanted} says that it is {name} {version}"));
         }
-        let mut candidates = [Candidate::new(subject.given.clone(), runner, self.specification)?];
-        let totals = check(self.specification, &self.specification.digest, &self.selection(), &mut candidates, each);
-        totals.implementations.into_iter().next().ok_or_else(|| "nothing was run".to_owned())
+        // What another build has judged is no judgement of this one.
+        let same = |earlier: &&Earlier| {
+            let ready = &earlier.ready;
+            (&ready.name, &ready.version, &ready.build) == (&hello.name, &hello.version, &hello.build)
+                && ready.declares == runner.declares()
+        };
+        let earlier = earlier.filter(same);
+        self.check_on(subject, runner, earlier, each)
+    }
+
+    /// Judges a subject by what an earlier run has, and runs the rest.
+    fn check_on(
+        &self,
+        subject: &Subject,
+        runner: Runner,
+        earlier: Option<&Earlier>,
+        mut each: impl FnMut(&Event),
+    ) -> Result<Tally, String> {
+        let mut candidate = Candidate::new(subject.given.clone(), runner, self.specification)?;
+        let reused = earlier.and_then(|earlier| earlier.generated.clone());
+        let absent = !candidate.runner.is_at_hand();
+        if let Some(earlier) = earlier {
+            candidate.earlier.clone_from(&earlier.judged);
+        }
+        let corpus = if reused.is_some() || absent { None } else { self.corpus };
+        let selection = Selection { corpus, ..Selection::default() };
+        let digest = &self.specification.digest;
+        let mut tally = None;
+        check(self.specification, digest, &selection, std::slice::from_mut(&mut candidate), |event| match event {
+            Event::Started(started) if reused.is_some() => {
+                each(&Event::Started(Started { corpus: self.corpus, ..started.clone() }));
+            }
+            Event::Finished(totals) => {
+                let mut totals = totals.clone();
+                if let (Some((generated, corpus)), Some(tally)) = (&reused, totals.implementations.first_mut()) {
+                    generated.iter().for_each(|one| each(&Event::Generated(Box::new(one.clone()))));
+                    tally.corpus.clone_from(corpus);
+                    totals.conforms &= totals.implementations.iter().all(Tally::is_green);
+                }
+                tally = totals.implementations.first().cloned();
+                each(&Event::Finished(totals));
+            }
+            event => each(event),
+        });
+        tally.ok_or_else(|| "nothing was run".to_owned())
     }
 
     /// The events of a subject that was not run: the plan, and why nothing came of it.
     fn absent(&self, subject: &Subject, reason: &str) -> Vec<Event> {
         let mut events = Vec::new();
-        check(self.specification, &self.specification.digest, &self.selection(), &mut [], |event| {
+        let selection = Selection { corpus: self.corpus, ..Selection::default() };
+        check(self.specification, &self.specification.digest, &selection, &mut [], |event| {
             events.push(event.clone());
         });
         let absent = Event::Absent(Absent {
@@ -159,10 +293,6 @@ impl Plan<'_> {
         });
         events.insert(events.len().saturating_sub(1), absent);
         events
-    }
-
-    fn selection(&self) -> Selection {
-        Selection { corpus: self.corpus, ..Selection::default() }
     }
 }
 

@@ -24,29 +24,10 @@ pub mod triage;
 
 use serde::{Deserialize, Serialize};
 
-/// A side of an outcome that is judged on its own, so that partial conformance shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Aspect {
-    /// Accepted, rejected, or neither.
-    Outcome,
-    /// The sizes.
-    Shape,
-    /// The dtype.
-    Dtype,
-    /// The strides.
-    Strides,
-    /// Which storage is shared with which.
-    Aliasing,
-    /// The elements.
-    Values,
-    /// The portable class of a rejection.
-    Class,
-    /// The exact text of a rejection.
-    Message,
-    /// The warnings.
-    Warnings,
-}
+pub use crate::case::Aspect;
+
+/// What differences call the class of a rejection that neither the implementation nor its text tells.
+pub const UNKNOWN: &str = "unknown";
 
 /// One thing that is not as it should be.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,21 +43,4 @@ pub struct Difference {
     pub expected: String,
     /// What is.
     pub observed: String,
-}
-
-impl Aspect {
-    /// The name that reports use.
-    pub fn name(self) -> &'static str {
-        match self {
-            Aspect::Outcome => "outcome",
-            Aspect::Shape => "shape",
-            Aspect::Dtype => "dtype",
-            Aspect::Strides => "strides",
-            Aspect::Aliasing => "aliasing",
-            Aspect::Values => "values",
-            Aspect::Class => "class",
-            Aspect::Message => "message",
-            Aspect::Warnings => "warnings",
-        }
-    }
 }

@@ -2,6 +2,8 @@
 
 use std::borrow::Borrow;
 
+use super::event::ImplementationReady;
+use super::show;
 use crate::adapter::{CommandLine, Fault, Hello, Implementation, Limits, Process, StartError};
 use crate::program::{Program, Reply};
 use crate::reference::Reference;
@@ -12,6 +14,8 @@ pub enum Runner {
     Reference,
     /// An adapter in a process of its own.
     Adapter(Box<Process>),
+    /// One that is not at hand, of which an earlier run is known. It runs nothing.
+    Earlier(Box<ImplementationReady>),
 }
 
 /// How an implementation is started.
@@ -45,13 +49,48 @@ impl Runner {
         match self {
             Runner::Reference => Reference.hello(),
             Runner::Adapter(process) => process.hello().clone(),
+            Runner::Earlier(ready) => Hello {
+                name: ready.name.clone(),
+                version: ready.version.clone(),
+                build: ready.build.clone(),
+                ops: Vec::new(),
+                dtypes: Vec::new(),
+                capabilities: Vec::new(),
+                lacks: Vec::new(),
+                unsupported: Vec::new(),
+            },
+        }
+    }
+
+    /// Whether it can run programs.
+    pub fn is_at_hand(&self) -> bool {
+        !matches!(self, Runner::Earlier(_))
+    }
+
+    /// A digest of what it declares, by which a run of another adapter for the same library is told apart.
+    pub fn declares(&self) -> String {
+        match self {
+            Runner::Earlier(ready) => ready.declares.clone(),
+            _ => {
+                let hello = serde_json::to_vec(&self.hello()).expect("hello has only text for keys");
+                show::digest(&hello)[..16].to_owned()
+            }
+        }
+    }
+
+    /// Ends it after its last program. `Some` says what was wrong with its end: a crash, an exit code, output that nothing
+    /// asked for.
+    pub fn finish(&mut self) -> Option<String> {
+        match self {
+            Runner::Adapter(process) => process.finish(),
+            Runner::Reference | Runner::Earlier(_) => None,
         }
     }
 
     /// How often it has been started again.
     pub fn restarts(&self) -> u64 {
         match self {
-            Runner::Reference => 0,
+            Runner::Reference | Runner::Earlier(_) => 0,
             Runner::Adapter(process) => process.restarts() as u64,
         }
     }
@@ -76,6 +115,7 @@ impl Runner {
                 }
             }
             Runner::Adapter(process) => process.run_each_while(programs, meanwhile, each),
+            Runner::Earlier(_) => {}
         }
     }
 }

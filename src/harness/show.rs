@@ -148,12 +148,15 @@ fn nest(elements: &[String], sizes: &[i64], most: usize, at: &mut usize, text: &
 pub fn expectation(program: &Program, expectation: &Expectation) -> String {
     match expectation {
         Expectation::Value(expected) => properties(program, expected),
-        Expectation::Rejected(rejection) => match (&rejection.class, &rejection.message) {
-            (Some(class), Some(message)) => format!("rejected ({class}): {message}"),
-            (None, Some(message)) => format!("rejected: {message}"),
-            (Some(class), None) => format!("rejected ({class})"),
-            (None, None) => "rejected".to_owned(),
-        },
+        Expectation::Rejected(rejection) => {
+            let raises = rejection.raises.as_ref().map_or(String::new(), |raises| format!(" [{raises}]"));
+            match (&rejection.class, &rejection.message) {
+                (Some(class), Some(message)) => format!("rejected ({class}): {message}{raises}"),
+                (None, Some(message)) => format!("rejected: {message}{raises}"),
+                (Some(class), None) => format!("rejected ({class}){raises}"),
+                (None, None) => format!("rejected{raises}"),
+            }
+        }
         Expectation::Unchanged => "unchanged".to_owned(),
         Expectation::Nothing => "None".to_owned(),
     }
@@ -172,6 +175,7 @@ fn properties(program: &Program, expected: &Expected) -> String {
     parts.extend(expected.fresh.then(|| "in a storage of its own".to_owned()));
     parts.extend(expected.number.map(|number| number.to_string()));
     parts.extend(expected.warnings.as_ref().map(|warnings| self::warnings(warnings)));
+    parts.extend(expected.categories.as_ref().map(|categories| format!("of category {}", categories.join(", "))));
     parts.join(" ")
 }
 
@@ -237,7 +241,10 @@ pub fn exact(program: &Program, reply: &Reply) -> Vec<Saw> {
             Outcome::Value(other) => vec![(step.name.clone(), Came::Other(value(other)))],
             Outcome::Rejected(rejected) => {
                 let class = class_of(rejected).map(|class| class.name().to_owned());
-                vec![(step.name.clone(), Came::Rejected { class, message: rejected.message.clone() })]
+                vec![(
+                    step.name.clone(),
+                    Came::Rejected { class, message: rejected.message.clone(), raises: rejected.raises.clone() },
+                )]
             }
             Outcome::Unsupported(what) => vec![(step.name.clone(), Came::Unsupported(what.clone()))],
             Outcome::Blocked(value) => {
@@ -245,8 +252,11 @@ pub fn exact(program: &Program, reply: &Reply) -> Vec<Saw> {
             }
             Outcome::Failed(message) => vec![(step.name.clone(), Came::Failed(message.clone()))],
         };
-        let mut warnings = answer.warnings.clone();
-        saw.extend(came.into_iter().map(|(value, is)| Saw { value, is, warnings: std::mem::take(&mut warnings) }));
+        let (mut warnings, mut categories) = (answer.warnings.clone(), answer.categories.clone());
+        saw.extend(came.into_iter().map(|(value, is)| {
+            let (warnings, categories) = (std::mem::take(&mut warnings), std::mem::take(&mut categories));
+            Saw { value, is, warnings, categories }
+        }));
     }
     for (input, tensor) in program.inputs.iter().zip(&reply.inputs) {
         let strides = Layout::contiguous(input.shape.clone()).strides;
@@ -254,7 +264,7 @@ pub fn exact(program: &Program, reply: &Reply) -> Vec<Saw> {
             && tensor.strides.as_ref().is_none_or(|told| *told == strides);
         if !as_it_was {
             let is = storages.came(&input.name, tensor);
-            saw.push(Saw { value: format!("{} after", input.name), is, warnings: Vec::new() });
+            saw.push(Saw { value: format!("{} after", input.name), is, warnings: Vec::new(), categories: Vec::new() });
         }
     }
     saw

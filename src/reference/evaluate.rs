@@ -20,7 +20,7 @@ pub(super) fn run(program: &Program) -> Reply {
     let mut session = match Session::new(&program.inputs) {
         Ok(session) => session,
         Err(text) => {
-            let failed = StepOutcome { outcome: Outcome::Failed(text), warnings: Vec::new() };
+            let failed = StepOutcome::of(Outcome::Failed(text));
             return Reply { steps: vec![failed; program.steps.len()], inputs: Vec::new() };
         }
     };
@@ -74,7 +74,7 @@ impl Session {
             Err(outcome) => outcome.clone(),
         };
         self.slots.push(result.ok());
-        StepOutcome { outcome, warnings: std::mem::take(&mut self.machine.warnings) }
+        StepOutcome { outcome, warnings: std::mem::take(&mut self.machine.warnings), categories: Vec::new() }
     }
 
     /// The inputs as they are now.
@@ -247,6 +247,7 @@ fn outcome_of(stop: Stop) -> Outcome {
             message: wording::text(&rejection),
             class: Some(rejection.class()),
             origin: None,
+            raises: None,
         }),
         Stop::Unsupported(what) => Outcome::Unsupported(what),
         Stop::Malformed(what) => Outcome::Failed(what),

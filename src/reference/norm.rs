@@ -59,7 +59,8 @@ fn norm(sizes: &[f64], exponent: f64) -> f64 {
         0.0 => sizes.iter().filter(|size| **size != 0.0).count() as f64,
         f64::INFINITY => extreme(|a, b| a > b, 0.0),
         f64::NEG_INFINITY => extreme(|a, b| a < b, f64::INFINITY),
-        _ => sizes.iter().map(|size| size.powf(exponent)).sum::<f64>().powf(exponent.recip()),
+        // Not `sum`, which is -0 of nothing.
+        _ => sizes.iter().map(|size| size.powf(exponent)).fold(0.0, |sum, size| sum + size).powf(exponent.recip()),
     }
 }
 

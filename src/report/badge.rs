@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::history::History;
 use super::template;
+use crate::harness::event::Tally;
 
 /// How wide a character of 11 pixels is, about.
 const CHARACTER: usize = 7;
@@ -11,10 +12,12 @@ const CHARACTER: usize = 7;
 /// The picture.
 pub fn render(history: &History) -> String {
     let releases = history.releases();
-    let conforms =
-        |at: &usize| history.columns[*at].came.as_ref().is_ok_and(|tally| tally.failed == 0 && tally.passed > 0);
+    let conforms = |at: &usize| history.columns[*at].came.as_ref().is_ok_and(Tally::is_green);
     let good = releases.iter().filter(|at| conforms(at)).count();
-    let text = format!("{good}/{} libtorch releases conform", releases.len());
+    let whole =
+        |at: &usize| history.columns[*at].came.as_ref().is_ok_and(|tally| tally.executed() == history.cases().len());
+    let extent = if releases.iter().all(whole) { "" } else { " in what they support" };
+    let text = format!("{good}/{} libtorch releases conform{extent}", releases.len());
     let colour = match good {
         good if good == releases.len() && good > 0 => "#2e7d32",
         0 => "#b3261e",

@@ -5,9 +5,12 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::history::{History, Holds, ranges};
-use super::template;
-use crate::harness::Difference;
+use super::{Truth, template};
 use crate::harness::event::{Judged, Verdict};
+use crate::harness::{Aspect, Difference};
+
+/// The implementation that runs PyTorch's Python front end.
+pub const FRONT_END: &str = "pytorch";
 
 /// One statement, for the page and for this report.
 #[derive(Clone, Debug, Serialize)]
@@ -16,7 +19,9 @@ pub struct Statement {
     pub id: String,
     /// Our wording.
     pub statement: String,
-    /// `true`, `false`, `unseen`, or `changing`.
+    /// Whether a document makes it, and not the library's code alone.
+    pub documented: bool,
+    /// `true`, `false`, `changing`, `unseen`, or `unshowable`.
     pub word: &'static str,
     /// The same as a sign.
     pub mark: &'static str,
@@ -24,9 +29,13 @@ pub struct Statement {
     pub when: String,
     /// What really happens, where it is false: in which releases, in words, and the case that shows it.
     pub really: Vec<Really>,
-    /// What the reference makes of it, where no release shows it.
+    /// What differs in its cases that it is not about.
+    pub footnotes: Vec<Footnote>,
+    /// The corrected sentence, where a document's own is false.
+    pub correction: Option<String>,
+    /// What the reference makes of it, where nothing else shows it.
     pub modelled: Option<String>,
-    /// Where it stands: documents and sections.
+    /// Where it stands: documents, sections, sentences.
     pub sources: Vec<Place>,
     /// How many cases test it.
     pub cases: usize,
@@ -39,12 +48,25 @@ pub struct Really {
     pub releases: String,
     /// In words.
     pub why: String,
-    /// What the document says, if the case has it.
+    /// What the document says: the value, the aspect that differs, and what it should be.
     pub says: Option<String>,
-    /// What came of it.
+    /// What was observed in that aspect.
     pub came: String,
     /// The case that shows it.
     pub case: String,
+}
+
+/// A difference in an aspect that a statement is not about.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Footnote {
+    /// What differs, in words: the aspect, the releases, how many cases.
+    pub what: String,
+    /// A case that shows it, with what is expected and what was observed there.
+    pub case: String,
+    /// What is expected.
+    pub expected: String,
+    /// What was observed.
+    pub observed: String,
 }
 
 /// Where a statement stands.
@@ -56,12 +78,15 @@ pub struct Place {
     pub title: String,
     /// The section.
     pub section: String,
+    /// The sentence in the section.
+    pub at: Option<String>,
 }
 
 #[derive(Serialize)]
 struct Document<'a> {
     id: &'a str,
     title: &'a str,
+    code: bool,
     counts: Counts,
     sections: Vec<Section<'a>>,
 }
@@ -77,8 +102,21 @@ struct Counts {
     yes: usize,
     no: usize,
     unseen: usize,
+    unshowable: usize,
     changing: usize,
     all: usize,
+}
+
+/// The statements of the documents, or those of the code.
+#[derive(Serialize)]
+struct Part<'a> {
+    counts: Counts,
+    wrong: Vec<&'a Statement>,
+    changing: Vec<&'a Statement>,
+    unseen: Vec<&'a Statement>,
+    unshowable: Vec<&'a Statement>,
+    footnoted: Vec<&'a Statement>,
+    documents: Vec<Document<'a>>,
 }
 
 #[derive(Serialize)]
@@ -89,20 +127,29 @@ struct Context<'a> {
     suite: &'a str,
     broadcheck: &'a str,
     cases: usize,
-    counts: Counts,
-    wrong: Vec<&'a Statement>,
-    changing: Vec<&'a Statement>,
-    unseen: Vec<&'a Statement>,
-    documents: Vec<Document<'a>>,
+    front_end: Option<&'a str>,
+    documented: Part<'a>,
+    code: Part<'a>,
 }
 
-/// The report.
-pub fn render(history: &History) -> String {
-    let statements = statements(history);
+/// The report, of what [`statements`] made of the same history.
+pub fn render(history: &History, statements: &[Statement]) -> String {
     let releases = history.releases();
     let names: Vec<&str> = releases.iter().map(|at| history.columns[*at].version.as_str()).collect();
     let missing = releases.iter().filter(|at| history.columns[**at].came.is_err());
-    let of = |word: &str| statements.iter().filter(|statement| statement.word == word).collect::<Vec<_>>();
+    let part = |documented: bool| {
+        let own: Vec<&Statement> = statements.iter().filter(|one| one.documented == documented).collect();
+        let of = |word: &str| own.iter().copied().filter(|one| one.word == word).collect::<Vec<_>>();
+        Part {
+            counts: Counts::of(own.iter().copied()),
+            wrong: of("false"),
+            changing: of("changing"),
+            unseen: of("unseen"),
+            unshowable: of("unshowable"),
+            footnoted: own.iter().copied().filter(|one| one.word == "true" && !one.footnotes.is_empty()).collect(),
+            documents: documents(history, &own, !documented),
+        }
+    };
     template::fill(
         "documentation.md",
         Context {
@@ -112,11 +159,9 @@ pub fn render(history: &History) -> String {
             suite: &history.suite()[..history.suite().len().min(12)],
             broadcheck: history.columns.first().map_or("", |column| column.header.broadcheck.as_str()),
             cases: history.cases().len(),
-            counts: Counts::of(statements.iter()),
-            wrong: of("false"),
-            changing: of("changing"),
-            unseen: of("unseen"),
-            documents: documents(history, &statements),
+            front_end: front_end(history).map(|at| history.columns[at].version.as_str()),
+            documented: part(true),
+            code: part(false),
         },
     )
 }
@@ -130,68 +175,58 @@ pub fn span(names: &[&str]) -> String {
     }
 }
 
+/// The column of PyTorch with its Python front end, the witness of what only that has.
+fn front_end(history: &History) -> Option<usize> {
+    history.columns.iter().position(|column| column.name == FRONT_END && column.came.is_ok())
+}
+
 /// Every statement with what becomes of it in the releases.
 pub fn statements(history: &History) -> Vec<Statement> {
     let releases = history.releases();
     let names: Vec<&str> = releases.iter().map(|at| history.columns[*at].version.as_str()).collect();
     let holds: Vec<Vec<Holds>> = releases.iter().map(|at| history.holds(*at)).collect();
-    let truths: Vec<_> = releases.iter().map(|at| history.truth(*at)).collect();
-    let ran = (0..releases.len()).filter(|at| history.columns[releases[*at]].came.is_ok());
-    let (with_data, numbers): (Vec<&str>, Vec<usize>) = ran.map(|at| (names[at], at)).unzip();
+    let truths: Vec<Vec<Truth>> = releases.iter().map(|at| history.truth(*at)).collect();
+    let front_end = front_end(history).map(|at| (&history.columns[at], history.truth(at)));
     let reference = history.columns.iter().position(|column| column.name == "reference");
     let modelled = reference.map(|column| history.truth(column)).unwrap_or_default();
     let titles: BTreeMap<&str, &str> =
         history.documents().iter().map(|document| (document.id.as_str(), document.title.as_str())).collect();
     let each = history.clauses().iter().enumerate().map(|(at, clause)| {
         let row: Vec<Holds> = holds.iter().map(|column| column[at]).collect();
-        let (word, mark) = word(&row);
-        let mut really: Vec<(Really, Vec<usize>)> = Vec::new();
-        for (release, truth) in truths.iter().enumerate() {
-            // A release may contradict a statement in several ways; those with words of their own are told.
-            let against = truth[at].against.iter();
-            let told = against.filter_map(|judged| Some((*judged, super::why(judged)?)));
-            for (judged, why) in told {
-                let came = judged.outcome.iter().map(|seen| format!("{} = {}", seen.value, seen.outcome));
-                let one = Really {
-                    releases: String::new(),
-                    why: why.trim().to_owned(),
-                    says: judged.document_says.clone(),
-                    came: came.collect::<Vec<_>>().join("; "),
-                    case: judged.case.clone(),
-                };
-                match really.iter_mut().find(|(known, _)| known.why == one.why) {
-                    Some((_, releases)) => releases.push(release),
-                    None => really.push((one, vec![release])),
-                }
-            }
-            let explained = truth[at].against.iter().any(|judged| super::why(judged).is_some());
-            if let (false, Some(judged)) = (explained, truth[at].against.first()) {
-                let one = unexplained(judged);
-                match really.iter_mut().find(|(known, _)| *known == one) {
-                    Some((_, releases)) => releases.push(release),
-                    None => really.push((one, vec![release])),
-                }
-            }
+        let ran = (0..releases.len()).filter(|at| history.columns[releases[*at]].came.is_ok());
+        let mut witnesses: Vec<(&str, &Truth)> = ran.map(|release| (names[release], &truths[release][at])).collect();
+        let ((mut word, mut mark), mut when) = (word(&row), when(&names, &row));
+        // What no release shows, PyTorch's Python front end may.
+        if let (true, Some((column, truths))) = (word == "unseen", &front_end)
+            && let Some(holds) = truths[at].holds()
+        {
+            (word, mark) = if holds { ("true", "✓") } else { ("false", "✗") };
+            when = format!("{word} in the Python front end of PyTorch {}", column.version);
+            witnesses = vec![(column.label.as_str(), &truths[at])];
         }
-        let really = really.into_iter().map(|(one, seen)| {
-            let releases = ranges(&with_data, |at| seen.contains(&numbers[at]));
-            Really { releases, ..one }
-        });
-        let modelled = (word == "unseen").then(|| modelled.get(at).and_then(|truth| truth.holds())).flatten();
+        if let Some(reason) = &clause.cannot_be_shown {
+            (word, mark) = ("unshowable", "–");
+            when = format!("cannot be shown: {}", reason.trim());
+        }
+        let modelled = (word == "unseen").then(|| modelled.get(at).and_then(Truth::holds)).flatten();
         let place = |source: &crate::case::Source| Place {
             doc: source.doc.clone(),
             title: titles.get(source.doc.as_str()).copied().unwrap_or_default().to_owned(),
             section: source.section.clone(),
+            at: source.at.clone(),
         };
         let mut sources: Vec<Place> = clause.sources.iter().map(place).collect();
         sources.dedup();
         Statement {
             id: clause.id.clone(),
             statement: clause.statement.trim().to_owned(),
+            documented: history.is_documented(clause),
             word,
             mark,
-            when: when(&names, &row),
-            really: really.collect(),
+            when,
+            really: really(&witnesses),
+            footnotes: footnotes(&witnesses),
+            correction: clause.correction.clone().filter(|_| word == "false" || word == "changing"),
             modelled: modelled
                 .map(|holds| format!("{holds} in the reference, which models PyTorch's Python front end")),
             sources,
@@ -201,38 +236,93 @@ pub fn statements(history: &History) -> Vec<Statement> {
     each.collect()
 }
 
-/// What happens where a case fails of which nobody has said why.
-fn unexplained(judged: &Judged) -> Really {
-    let (expected, came) = match &judged.verdict {
-        Verdict::Failed { differences } => {
-            let first = differences.first();
-            let side = |text: fn(&Difference) -> &String| {
-                first.map(|one| format!("{} {} {}", one.value, one.aspect.name(), text(one)))
-            };
-            (side(|one| &one.expected), side(|one| &one.observed).unwrap_or_default())
+/// What really happens in the releases in which a statement is false. A release may contradict it in several ways; those
+/// with words of their own come first, and stand for those without.
+fn really(witnesses: &[(&str, &Truth)]) -> Vec<Really> {
+    let mut really: Vec<(Really, Vec<usize>)> = Vec::new();
+    for (release, (_, truth)) in witnesses.iter().enumerate() {
+        let explained = truth.against.iter().any(|(judged, _)| super::why(judged).is_some());
+        let told = truth.against.iter().filter(|(judged, _)| !explained || super::why(judged).is_some());
+        for (judged, differences) in told {
+            let one = contradiction(judged, differences);
+            match really.iter_mut().find(|(known, _)| known.why == one.why && (explained || *known == one)) {
+                Some((_, releases)) if releases.contains(&release) => {}
+                Some((_, releases)) => releases.push(release),
+                None => really.push((one, vec![release])),
+            }
         }
-        Verdict::Broken { fault, .. } => (None, fault.clone()),
-        _ => (None, judged.verdict.name().to_owned()),
-    };
-    Really {
-        releases: String::new(),
-        why: "A case of it fails, and nobody has explained it yet.".to_owned(),
-        says: judged.document_says.clone().or(expected),
-        came,
-        case: judged.case.clone(),
     }
+    let names: Vec<&str> = witnesses.iter().map(|(name, _)| *name).collect();
+    let ranged =
+        |(one, seen): (Really, Vec<usize>)| Really { releases: ranges(&names, |at| seen.contains(&at)), ..one };
+    really.into_iter().map(ranged).collect()
 }
 
-/// What a statement is in all releases together. Those without data say nothing.
+/// How a case contradicts a statement: by the aspect that differs, and nothing else.
+fn contradiction(judged: &Judged, differences: &[&Difference]) -> Really {
+    let (says, came) = match (differences.first(), &judged.verdict) {
+        (Some(first), _) => (Some(side(first, &first.expected)), side(first, &first.observed)),
+        (None, Verdict::Broken { fault, .. } | Verdict::Diverges { broken: Some(fault), .. }) => {
+            (Some("a result or a rejection".to_owned()), fault.clone())
+        }
+        (None, verdict) => (None, verdict.name().to_owned()),
+    };
+    let why = super::why(judged).unwrap_or("A case of it fails, and no known difference explains it.");
+    Really { releases: String::new(), why: why.trim().to_owned(), says, came, case: judged.case.clone() }
+}
+
+fn side(difference: &Difference, text: &str) -> String {
+    format!("{} of {}: {text}", difference.aspect.name(), difference.value)
+}
+
+/// What differs in the cases of a statement that it is not about, by aspect.
+fn footnotes(witnesses: &[(&str, &Truth)]) -> Vec<Footnote> {
+    type Seen<'a> = (&'a Judged, &'a Difference, Vec<usize>, Vec<&'a str>);
+    let mut seen: BTreeMap<Aspect, Seen> = BTreeMap::new();
+    for (release, (_, truth)) in witnesses.iter().enumerate() {
+        for (judged, differences) in &truth.besides {
+            for difference in differences {
+                let new = || (*judged, *difference, Vec::new(), Vec::new());
+                let (.., releases, cases) = seen.entry(difference.aspect).or_insert_with(new);
+                releases.push(release);
+                cases.push(judged.case.as_str());
+            }
+        }
+    }
+    let names: Vec<&str> = witnesses.iter().map(|(name, _)| *name).collect();
+    let told = seen.into_iter().map(|(aspect, (judged, difference, releases, mut cases))| {
+        cases.sort_unstable();
+        cases.dedup();
+        let verb = match aspect {
+            Aspect::Message => "message worded differently",
+            Aspect::Warnings => "other warnings",
+            Aspect::Strides => "other strides",
+            Aspect::Aliasing => "other aliasing",
+            Aspect::Class => "another class of rejection",
+            Aspect::Raises => "another type of exception",
+            Aspect::Shape => "another shape",
+            Aspect::Dtype => "another dtype",
+            Aspect::Values => "other values",
+            Aspect::Outcome => "another outcome",
+        };
+        let releases = ranges(&names, |at| releases.contains(&at));
+        Footnote {
+            what: format!("{verb} in {releases} ({})", super::count(cases.len(), "case")),
+            case: judged.case.clone(),
+            expected: side(difference, &difference.expected),
+            observed: side(difference, &difference.observed),
+        }
+    });
+    told.collect()
+}
+
+/// What a statement is in all releases together. Those that do not show it, or have no data, say nothing.
 fn word(row: &[Holds]) -> (&'static str, &'static str) {
-    let mut seen: Vec<Holds> = row.iter().copied().filter(|holds| *holds != Holds::Nothing).collect();
-    seen.sort();
-    seen.dedup();
-    match seen[..] {
-        [Holds::True] => ("true", "✓"),
-        [Holds::False] => ("false", "✗"),
-        [] | [Holds::Unseen] => ("unseen", "·"),
-        _ => ("changing", "◐"),
+    match (row.contains(&Holds::True), row.contains(&Holds::False)) {
+        (true, false) => ("true", "✓"),
+        (false, true) => ("false", "✗"),
+        (true, true) => ("changing", "◐"),
+        (false, false) => ("unseen", "·"),
     }
 }
 
@@ -274,10 +364,11 @@ fn among(names: &[&str], row: &[Holds]) -> String {
     each.collect::<Vec<_>>().join("; ")
 }
 
-fn documents<'a>(history: &'a History, statements: &'a [Statement]) -> Vec<Document<'a>> {
-    let each = history.documents().iter().map(|document| {
+/// The documents with their statements, or the code.
+fn documents<'a>(history: &'a History, statements: &[&'a Statement], code: bool) -> Vec<Document<'a>> {
+    let each = history.documents().iter().filter(|document| document.code == code).map(|document| {
         let mut sections: Vec<Section> = Vec::new();
-        for statement in statements {
+        for statement in statements.iter().copied() {
             for place in statement.sources.iter().filter(|place| place.doc == document.id) {
                 match sections.iter_mut().find(|section| section.name == place.section) {
                     Some(section) if section.statements.last().is_some_and(|last| last.id == statement.id) => {}
@@ -286,8 +377,9 @@ fn documents<'a>(history: &'a History, statements: &'a [Statement]) -> Vec<Docum
                 }
             }
         }
-        let own = statements.iter().filter(|statement| statement.sources.iter().any(|place| place.doc == document.id));
-        Document { id: &document.id, title: &document.title, counts: Counts::of(own), sections }
+        let own = statements.iter().copied();
+        let own = own.filter(|statement| statement.sources.iter().any(|place| place.doc == document.id));
+        Document { id: &document.id, title: &document.title, code, counts: Counts::of(own), sections }
     });
     each.filter(|document| !document.sections.is_empty()).collect()
 }
@@ -301,6 +393,7 @@ impl Counts {
                 "true" => counts.yes += 1,
                 "false" => counts.no += 1,
                 "unseen" => counts.unseen += 1,
+                "unshowable" => counts.unshowable += 1,
                 _ => counts.changing += 1,
             }
         }
@@ -325,6 +418,7 @@ mod tests {
         assert_eq!(of([Nothing, True, Unseen, False]), "true in 2.1; false in 2.3; unseen in 2.2; no data for 2.0");
         assert_eq!(word(&[Nothing, True]).0, "true");
         assert_eq!(word(&[Nothing]).0, "unseen");
+        assert_eq!(word(&[Unseen, True]).0, "true", "where it is seen it is true");
         assert_eq!(word(&[True, False]).0, "changing");
     }
 }

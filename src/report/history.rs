@@ -7,7 +7,9 @@ use serde::Serialize;
 use super::{Run, Truth, is_failure};
 use crate::case::Document;
 use crate::harness::event::file::{EventFile, Header};
-use crate::harness::event::{CaseStated, ClauseStated, CorpusTally, Event, Generated, Judged, Tally, Totals, Verdict};
+use crate::harness::event::{
+    CaseDigest, CaseStated, ClauseStated, CorpusTally, Event, Generated, Judged, Tally, Totals, Verdict,
+};
 
 /// The library whose releases a history is about.
 pub const LIBRARY: &str = "libtorch";
@@ -72,43 +74,55 @@ pub struct Cell {
 }
 
 impl History {
-    /// Puts files beside each other.
+    /// Puts files side by side. The newest of them says what the specification is: what the others have judged of cases
+    /// that are not the same is left out, and those cases count as not run there.
     ///
     /// # Errors
-    /// When there are none, or they are not of one specification, or two are of one implementation.
+    /// When there are none, or one has no case in common with the newest, or two are of one implementation.
     pub fn new(files: Vec<(String, EventFile)>) -> Result<History, String> {
-        let (first, suite) = match files.first() {
-            Some((name, file)) => (name.clone(), file.header.suite.clone()),
-            None => return Err("there are no event files; `broadcheck matrix` writes them".to_owned()),
-        };
         let mut files = files;
-        files.sort_by_key(|(_, file)| file.events.iter().find_map(rank).unwrap_or_default());
+        let Some((newest, base)) = files.iter().max_by_key(|(_, file)| file.header.date.clone()) else {
+            return Err("there are no event files; `broadcheck matrix` writes them".to_owned());
+        };
+        let newest = newest.clone();
         let mut history = History::default();
+        for event in &base.events {
+            if matches!(event, Event::Started(_) | Event::Clause(_) | Event::Case(_)) {
+                history.run.add(event);
+            }
+        }
+        let digests: HashMap<String, CaseDigest> =
+            history.run.cases.iter().map(|case| (case.id.clone(), case.digest.clone())).collect();
+        files.sort_by_key(|(_, file)| file.events.iter().find_map(rank).unwrap_or_default());
         let mut totals = Totals { conforms: true, ..Totals::default() };
         for (name, file) in &files {
-            if file.header.suite != suite {
-                let short = |digest: &str| digest[..digest.len().min(12)].to_owned();
-                return Err(format!(
-                    "{name} is of specification {}, and {first} of {}: run the older of them again",
-                    short(&file.header.suite),
-                    short(&suite)
-                ));
+            let had = file.events.iter().any(|event| matches!(event, Event::Judged(_)));
+            if history.take(name, file, &digests, &mut totals)? == 0 && had && !digests.is_empty() {
+                return Err(format!("{name} has judged no case as {newest} has it: run it again"));
             }
-            history.take(name, file, &mut totals)?;
         }
         history.run.totals = Some(totals);
         Ok(History::of(history.run, history.columns))
     }
 
-    fn take(&mut self, name: &str, file: &EventFile, totals: &mut Totals) -> Result<(), String> {
-        let is_first = self.run.clauses.is_empty();
+    /// Takes in the events of a file. Returns how many judgements of it count.
+    fn take(
+        &mut self,
+        name: &str,
+        file: &EventFile,
+        digests: &HashMap<String, CaseDigest>,
+        totals: &mut Totals,
+    ) -> Result<usize, String> {
         let before = self.run.implementations.len();
+        let mut counted: Vec<Tally> = Vec::new();
+        let mut judgements = 0;
         for event in &file.events {
             match event {
-                Event::Started(_) if self.run.started.is_some() => {}
-                Event::Clause(_) | Event::Case(_) if !is_first => {}
+                Event::Started(_) | Event::Clause(_) | Event::Case(_) => {}
                 Event::Finished(told) => {
-                    totals.implementations.extend(told.implementations.clone());
+                    let recounted = told.implementations.iter().zip(counted.drain(..));
+                    let recounted = recounted.map(|(told, counted)| counted.completed(told, digests.len()));
+                    totals.implementations.extend(recounted);
                     totals.conforms &= told.conforms;
                 }
                 Event::Absent(absent) => {
@@ -123,7 +137,18 @@ impl History {
                         came: Err(absent.reason.clone()),
                     });
                 }
-                event => self.run.add(event),
+                Event::Implementation(_) => {
+                    counted.push(Tally::default());
+                    self.run.add(event);
+                }
+                Event::Judged(judged) => {
+                    if digests.get(&judged.case) == Some(&judged.digest) {
+                        judgements += 1;
+                        counted.last_mut().expect("an implementation comes first").add(&judged.verdict);
+                        self.run.add(event);
+                    }
+                }
+                Event::Generated(_) => self.run.add(event),
             }
         }
         let ready = self.run.implementations[before..].iter();
@@ -148,7 +173,7 @@ impl History {
                 return Err(format!("{name} has {} once more: remove one of the files", column.label));
             }
         }
-        Ok(())
+        Ok(judgements)
     }
 
     /// Some of the columns alone.
@@ -243,6 +268,11 @@ impl History {
         self.columns[column].came.as_ref().ok()?.corpus.as_ref()
     }
 
+    /// Whether a document makes the statement, and not the library's code alone.
+    pub fn is_documented(&self, clause: &ClauseStated) -> bool {
+        self.run.is_documented(clause)
+    }
+
     /// What becomes of every statement in one column.
     pub fn truth(&self, column: usize) -> Vec<Truth<'_>> {
         self.run.truth(&self.columns[column].label)
@@ -259,6 +289,12 @@ impl History {
             None => Holds::Unseen,
         };
         self.truth(column).iter().map(word).collect()
+    }
+
+    /// The same of the statements that documents make.
+    pub fn holds_of_documents(&self, column: usize) -> Vec<Holds> {
+        let each = self.run.clauses.iter().zip(self.holds(column));
+        each.filter(|(clause, _)| self.run.is_documented(clause)).map(|(_, holds)| holds).collect()
     }
 
     /// What the cases of a statement came to.

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::history::{Cell, Column, History, LIBRARY};
 use super::matrix::{in_themes, percent};
-use super::template;
+use super::{left_out, template};
 use crate::harness::event::{CaseStated, Judged, Verdict};
 
 /// What the libraries come to.
@@ -29,7 +29,7 @@ struct Row {
     percent: String,
     diverging: usize,
     failed: usize,
-    unsupported: usize,
+    unsupported: String,
     /// Cases that ran in other dtypes than their own, and which.
     replaced: usize,
     dtypes: String,
@@ -105,7 +105,7 @@ pub fn render(others: &Others) -> String {
 fn row(history: &History, at: usize) -> Row {
     let column = &history.columns[at];
     let tally = column.came.clone().unwrap_or_default();
-    let executed = tally.passed + tally.failed + tally.diverging;
+    let executed = tally.executed();
     let judged = || history.cases().iter().filter_map(|case| history.judged(at, &case.id));
     let mut pairs: Vec<String> =
         judged().flat_map(|judged| &judged.replaced).map(|pair| format!("{} for {}", pair.to, pair.from)).collect();
@@ -120,7 +120,7 @@ fn row(history: &History, at: usize) -> Row {
         percent: percent(tally.passed, executed),
         diverging: tally.diverging,
         failed: tally.failed,
-        unsupported: tally.unsupported,
+        unsupported: left_out(&tally),
         replaced: judged().filter(|judged| !judged.replaced.is_empty()).count(),
         dtypes: pairs.join(", "),
         build: column.build.clone(),
@@ -140,7 +140,7 @@ fn list(history: &History, at: usize) -> List {
     let mut known: Vec<(Known, usize)> = Vec::new();
     for case in history.cases() {
         let Some(judged) = history.judged(at, &case.id) else { continue };
-        let Verdict::Diverges { divergence, kind, why } = &judged.verdict else { continue };
+        let Verdict::Diverges { divergence, kind, why, .. } = &judged.verdict else { continue };
         let size = case.program.len();
         let slot = match known.iter().position(|(one, _)| one.id == *divergence) {
             Some(place) => place,
@@ -183,13 +183,16 @@ impl Known {
     fn show(&mut self, case: &CaseStated, judged: &Judged) {
         self.case.clone_from(&case.id);
         self.program = case.program.lines().collect::<Vec<_>>().join("; ");
-        let first = case.expected.iter().find(|stated| {
-            let seen = judged.outcome.iter().find(|seen| seen.value == stated.value);
-            seen.is_none_or(|seen| seen.outcome != stated.outcome)
-        });
-        let Some(stated) = first.or(case.expected.first()) else { return };
-        let observed = judged.outcome.iter().find(|seen| seen.value == stated.value).map(|seen| seen.outcome.as_str());
-        self.expected = format!("{} = {}", stated.value, stated.outcome);
-        self.observed = observed.unwrap_or("no answer").to_owned();
+        let Verdict::Diverges { differences, broken, control, .. } = &judged.verdict else { return };
+        // The aspect that differs, and nothing else.
+        (self.expected, self.observed) = match (differences.first(), broken, control) {
+            (Some(one), ..) => {
+                let side = |text: &str| format!("{} of {}: {text}", one.aspect.name(), one.value);
+                (side(&one.expected), side(&one.observed))
+            }
+            (None, Some(fault), _) => ("an answer".to_owned(), fault.clone()),
+            (None, None, Some(control)) => (format!("{control} is accepted"), "it is not".to_owned()),
+            (None, None, None) => (String::new(), String::new()),
+        };
     }
 }

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::Run;
+use super::{Extent, Run};
 use crate::case::{Document, Source};
-use crate::harness::event::{ImplementationReady, Seen, Totals, Verdict};
+use crate::harness::Aspect;
+use crate::harness::event::{Exact, ImplementationReady, Seen, Totals, Verdict};
 
 /// The document, indented, with a newline at the end.
 pub fn render(run: &Run) -> String {
@@ -19,6 +20,13 @@ pub fn render(run: &Run) -> String {
         clauses: clauses(run),
         cases: cases(run),
         totals: run.totals.as_ref(),
+        verdict: run.verdict(),
+        extent: run
+            .totals
+            .iter()
+            .flat_map(|totals| &totals.implementations)
+            .map(|tally| (tally.implementation.as_str(), run.extent(tally)))
+            .collect(),
     };
     let mut text = serde_json::to_string_pretty(&report).expect("a report has no maps with other keys than text");
     text.push('\n');
@@ -34,6 +42,10 @@ struct Report<'a> {
     clauses: Vec<Clause<'a>>,
     cases: Vec<Case<'a>>,
     totals: Option<&'a Totals>,
+    /// The last line's verdict, in words.
+    verdict: String,
+    /// By implementation, how much of the specification was judged.
+    extent: BTreeMap<&'a str, Extent>,
 }
 
 #[derive(Serialize)]
@@ -41,6 +53,12 @@ struct Clause<'a> {
     id: &'a str,
     statement: &'a str,
     sources: &'a [Source],
+    /// Whether a document makes the statement, and not the library's code alone.
+    documented: bool,
+    /// The aspects whose differences contradict it.
+    about: &'a [Aspect],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cannot_be_shown: Option<&'a str>,
     /// For each implementation: true, false, or null where no case of it was executed.
     holds: BTreeMap<&'a str, Option<bool>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,8 +87,10 @@ enum Documented<'a> {
 #[derive(Serialize)]
 struct Ran<'a> {
     verdict: &'a Verdict,
+    /// Whether what the document says holds of every value; null where nothing came.
     documented_holds: Option<bool>,
     outcome: &'a [Seen],
+    exact: &'a [Exact],
 }
 
 fn clauses(run: &Run) -> Vec<Clause<'_>> {
@@ -83,9 +103,12 @@ fn clauses(run: &Run) -> Vec<Clause<'_>> {
             id: &clause.id,
             statement: &clause.statement,
             sources: &clause.sources,
+            documented: run.is_documented(clause),
+            about: &clause.about,
+            cannot_be_shown: clause.cannot_be_shown.as_deref(),
             holds: truths.iter().map(|(label, truths)| (*label, truths[at].holds())).collect(),
             really: truths.iter_mut().rev().find_map(|(_, truths)| {
-                let judged = truths[at].against.first()?;
+                let (judged, _) = truths[at].against.first()?;
                 judged.why.as_deref()
             }),
         })
@@ -110,7 +133,9 @@ fn cases(run: &Run) -> Vec<Case<'_>> {
             });
             cases.len() - 1
         });
-        let ran = Ran { verdict: &judged.verdict, documented_holds: judged.documented, outcome: &judged.outcome };
+        let documented_holds = judged.documented.as_ref().map(Vec::is_empty);
+        let exact = &judged.exact;
+        let ran = Ran { verdict: &judged.verdict, documented_holds, outcome: &judged.outcome, exact };
         cases[at].implementations.insert(&judged.implementation, ran);
     }
     cases

@@ -34,8 +34,10 @@ fn as_a_whole(run: &Run) -> Option<TestSuite> {
     let corpus = totals.implementations.iter().filter(differ);
     let corpus =
         corpus.map(|tally| (tally.implementation.as_str(), "it differs from the reference on generated programs"));
+    let ended = totals.implementations.iter();
+    let ended = ended.filter_map(|tally| Some((tally.implementation.as_str(), tally.ended_badly.as_deref()?)));
     let mut suite = TestSuite::new("the run as a whole");
-    for (name, message) in idle.chain(clauses).chain(corpus) {
+    for (name, message) in idle.chain(clauses).chain(corpus).chain(ended) {
         let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
         status.set_message(message);
         suite.add_test_case(TestCase::new(name, status));
@@ -51,9 +53,14 @@ fn status(judged: &Judged) -> TestCaseStatus {
     };
     match &judged.verdict {
         Verdict::Passed | Verdict::Diverges { .. } => TestCaseStatus::success(),
-        Verdict::Unsupported { what } => {
+        Verdict::Unsupported { what, .. } => {
             let mut status = TestCaseStatus::skipped();
             status.set_message(format!("unsupported: {what}"));
+            status
+        }
+        Verdict::NotJudged { what } => {
+            let mut status = TestCaseStatus::skipped();
+            status.set_message(format!("not judged: {what}"));
             status
         }
         Verdict::Failed { differences } => {

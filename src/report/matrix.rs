@@ -3,9 +3,11 @@
 use serde::Serialize;
 use serde_json::json;
 
+use crate::harness::event::Tally;
+
 use super::changes::between;
 use super::history::{Cell, History, Holds};
-use super::{diff, template};
+use super::{diff, left_out, template};
 
 #[derive(Serialize)]
 struct Row {
@@ -18,7 +20,7 @@ struct Row {
     percent: String,
     diverging: usize,
     failed: usize,
-    unsupported: usize,
+    unsupported: String,
     yes: usize,
     no: usize,
     unseen: usize,
@@ -72,11 +74,11 @@ pub fn short_labels(history: &History) -> Vec<String> {
 
 fn row(history: &History, at: usize, changed: String) -> Row {
     let column = &history.columns[at];
-    let holds = history.holds(at);
+    let holds = history.holds_of_documents(at);
     let of = |wanted: Holds| holds.iter().filter(|holds| **holds == wanted).count();
     let tally = column.came.as_ref().ok();
     let cases = history.cases().len();
-    let executed = tally.map_or(0, |tally| tally.passed + tally.failed + tally.diverging);
+    let executed = tally.map_or(0, Tally::executed);
     let passed = tally.map_or(0, |tally| tally.passed);
     Row {
         label: column.label.clone(),
@@ -88,7 +90,7 @@ fn row(history: &History, at: usize, changed: String) -> Row {
         percent: percent(passed, executed),
         diverging: tally.map_or(0, |tally| tally.diverging),
         failed: tally.map_or(0, |tally| tally.failed),
-        unsupported: tally.map_or(0, |tally| tally.unsupported),
+        unsupported: tally.map(left_out).unwrap_or_default(),
         yes: of(Holds::True),
         no: of(Holds::False),
         unseen: of(Holds::Unseen),

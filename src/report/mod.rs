@@ -25,10 +25,13 @@ pub mod text;
 pub fn files(history: &history::History) -> Result<Vec<(&'static str, String)>, String> {
     let others = implementations::others(history);
     let releases = history.part(|column| !implementations::is_other(column));
+    // PyTorch's Python front end is the witness of what only that can show.
+    let shown = history.part(|column| !implementations::is_other(column) || column.name == documentation::FRONT_END);
+    let statements = documentation::statements(&shown);
     let mut files = vec![
-        ("documentation.md", documentation::render(&releases)),
+        ("documentation.md", documentation::render(&shown, &statements)),
         ("matrix.md", matrix::render(&releases)),
-        ("index.html", page::render(&releases, others.as_ref())?),
+        ("index.html", page::render(&releases, statements, others.as_ref())?),
         ("changes.svg", plot::render(&releases)?),
         ("badge.svg", badge::render(&releases)),
     ];
@@ -38,9 +41,12 @@ pub fn files(history: &history::History) -> Result<Vec<(&'static str, String)>, 
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
+
 use crate::harness::event::{
-    Absent, CaseStated, ClauseStated, Event, Generated, ImplementationReady, Judged, Started, Totals, Verdict,
+    Absent, CaseStated, ClauseStated, Event, Generated, ImplementationReady, Judged, Started, Tally, Totals, Verdict,
 };
+use crate::harness::{Aspect, Difference, UNKNOWN};
 
 /// The events of one run, sorted by what they are about.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -117,15 +123,78 @@ impl Run {
             .filter(|judged| judged.implementation == implementation)
             .map(|judged| (judged.case.as_str(), judged))
             .collect();
-        self.clauses
-            .iter()
-            .map(|clause| {
-                let cases = clause.cases.iter().filter_map(|case| judged.get(case.as_str()).copied());
-                let seen: Vec<&Judged> = cases.filter(|judged| judged.documented.is_some()).collect();
-                let against = seen.iter().copied().filter(|judged| judged.documented == Some(false)).collect();
-                Truth { clause, seen: seen.len(), against }
-            })
-            .collect()
+        let cases: BTreeMap<&str, &CaseStated> = self.cases.iter().map(|case| (case.id.as_str(), case)).collect();
+        let of = |clause| {
+            let mut truth = Truth { clause, supporting: 0, against: Vec::new(), besides: Vec::new() };
+            for case in &clause.cases {
+                if let (Some(judged), Some(case)) = (judged.get(case.as_str()), cases.get(case.as_str())) {
+                    truth.hear(case, judged);
+                }
+            }
+            truth
+        };
+        self.clauses.iter().map(of).collect()
+    }
+
+    /// Whether a document makes the statement, and not the library's code alone.
+    pub fn is_documented(&self, clause: &ClauseStated) -> bool {
+        let documents = self.started.as_ref().map(|started| started.documents.as_slice()).unwrap_or_default();
+        let is_code = |id: &str| documents.iter().any(|document| document.id == id && document.code);
+        clause.sources.iter().any(|source| !is_code(&source.doc))
+    }
+
+    /// The verdict on the run, in words. What conforms in what it supports, and supports less than everything, is not a full
+    /// pass, and the words say so.
+    pub fn verdict(&self) -> String {
+        let Some(totals) = &self.totals else { return "the run did not end".to_owned() };
+        if !totals.conforms {
+            return "does not conform".to_owned();
+        }
+        // The one of which least was seen.
+        let extents = totals.implementations.iter().map(|tally| self.extent(tally));
+        match extents.filter(|extent| !extent.is_whole()).min_by_key(|extent| extent.executed) {
+            None => "conforms".to_owned(),
+            Some(extent) => format!("conforms in what it supports: {extent}"),
+        }
+    }
+
+    /// How much of the whole an implementation has shown: judged cases of the chosen ones, and seen statements of those
+    /// that documents make.
+    pub fn extent(&self, tally: &Tally) -> Extent {
+        let truths = self.truth(&tally.implementation);
+        let documented = truths.iter().filter(|truth| self.is_documented(truth.clause));
+        let (seen, all) =
+            documented.fold((0, 0), |(seen, all), truth| (seen + usize::from(truth.holds().is_some()), all + 1));
+        let cases = self.started.as_ref().map_or(0, |started| started.cases);
+        Extent { executed: tally.executed(), cases, seen, documented: all }
+    }
+}
+
+/// How much of the specification a run has judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Extent {
+    /// Cases that were run and judged.
+    pub executed: usize,
+    /// Cases that were chosen.
+    pub cases: usize,
+    /// Statements of documents of which a case was judged.
+    pub seen: usize,
+    /// Statements of documents.
+    pub documented: usize,
+}
+
+impl Extent {
+    /// Whether nothing was left out.
+    pub fn is_whole(self) -> bool {
+        self.executed == self.cases
+    }
+}
+
+impl std::fmt::Display for Extent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let [executed, cases, seen, documented] =
+            [self.executed, self.cases, self.seen, self.documented].map(|number| thousands(number as u64));
+        write!(f, "{executed} of {cases} cases, {seen} of {documented} documented statements")
     }
 }
 
@@ -134,16 +203,67 @@ impl Run {
 pub struct Truth<'a> {
     /// The statement.
     pub clause: &'a ClauseStated,
-    /// How many cases of it were executed.
-    pub seen: usize,
-    /// The cases that contradict it.
-    pub against: Vec<&'a Judged>,
+    /// How many cases support it.
+    pub supporting: usize,
+    /// The cases that contradict it, with the differences that do; none where the implementation broke.
+    pub against: Vec<(&'a Judged, Vec<&'a Difference>)>,
+    /// The cases that support it although something differs that it is not about.
+    pub besides: Vec<(&'a Judged, Vec<&'a Difference>)>,
 }
 
-impl Truth<'_> {
-    /// `None` if no case of it was executed.
+impl<'a> Truth<'a> {
+    /// Takes in the judgement on a case: it contradicts the statement, supports it, or is no witness.
+    fn hear(&mut self, case: &CaseStated, judged: &'a Judged) {
+        let clause = self.clause;
+        let broken = matches!(&judged.verdict, Verdict::Broken { .. } | Verdict::Diverges { broken: Some(_), .. });
+        // Whatever was promised, no crash was.
+        if broken {
+            return self.against.push((judged, Vec::new()));
+        }
+        let witnesses = case.witnesses.get(&clause.id);
+        // What an implementation does not tell is unseen. Elements are what most statements are about in the end, so that
+        // shapes alone are no witness of one that is about elements as well.
+        let named = |value: &str| witnesses.is_none_or(|names| names.iter().any(|name| name == value));
+        let says = case.expected.iter().filter(|one| !case.documented.iter().any(|other| other.value == one.value));
+        let says = says.chain(&case.documented).filter(|one| named(&one.value));
+        let expected: Vec<Aspect> = says.flat_map(|one| one.aspects.iter().copied()).collect();
+        // The class of a rejection whose text no rule knows is unknown, and not another one.
+        let unclassified = |one: &Difference| one.aspect == Aspect::Class && one.observed.starts_with(UNKNOWN);
+        let unknown = judged.documented.iter().flatten().any(|one| named(&one.value) && unclassified(one));
+        let is_told = |aspect: Aspect| !(judged.untold.contains(&aspect) || aspect == Aspect::Class && unknown);
+        let mut seen = clause.about.iter().filter(|aspect| expected.contains(aspect) && is_told(**aspect));
+        let shapes_alone = judged.untold.contains(&Aspect::Values) && clause.about.contains(&Aspect::Values);
+        if seen.next().is_none() || shapes_alone && expected.contains(&Aspect::Values) {
+            return;
+        }
+        // A rejection whose accepting case does not pass shows nothing.
+        let unproven =
+            matches!(&judged.verdict, Verdict::Uncontrolled { .. } | Verdict::Diverges { control: Some(_), .. });
+        let Some(documented) = judged.documented.as_ref().filter(|_| !unproven) else { return };
+        let of_witness = |difference: &&Difference| named(&difference.value) && !unclassified(difference);
+        let differences: Vec<&Difference> = documented.iter().filter(of_witness).collect();
+        let (about, beside): (Vec<&Difference>, Vec<&Difference>) =
+            differences.into_iter().partition(|difference| clause.about.contains(&difference.aspect));
+        if !about.is_empty() {
+            return self.against.push((judged, about));
+        }
+        // Where there is no outcome of the kind that was expected, nothing of it can be seen.
+        if beside.iter().any(|difference| difference.aspect == Aspect::Outcome) {
+            return;
+        }
+        self.supporting += 1;
+        if !beside.is_empty() {
+            self.besides.push((judged, beside));
+        }
+    }
+
+    /// `None` if no case was a witness of it.
     pub fn holds(&self) -> Option<bool> {
-        (self.seen > 0).then_some(self.against.is_empty())
+        match (self.against.is_empty(), self.supporting) {
+            (false, _) => Some(false),
+            (true, 0) => None,
+            (true, _) => Some(true),
+        }
     }
 
     /// The documents that make the statement, without repetition.
@@ -155,8 +275,8 @@ impl Truth<'_> {
 
     /// What really happens, where the statement is false, and the case that shows it.
     pub fn really(&self) -> Option<(&str, &str)> {
-        let told = self.against.iter().find_map(|judged| Some((why(judged)?, judged.case.as_str())));
-        told.or_else(|| self.against.first().map(|judged| ("see the failure below", judged.case.as_str())))
+        let told = self.against.iter().find_map(|(judged, _)| Some((why(judged)?, judged.case.as_str())));
+        told.or_else(|| self.against.first().map(|(judged, _)| ("see the failure below", judged.case.as_str())))
     }
 }
 
@@ -164,13 +284,15 @@ impl Truth<'_> {
 fn why(judged: &Judged) -> Option<&str> {
     match &judged.verdict {
         Verdict::Diverges { why, .. } => Some(why),
+        // A crash has nothing to do with what the case says of its document.
+        Verdict::Broken { .. } => None,
         _ => judged.why.as_deref(),
     }
 }
 
 /// Whether a judgement makes the gate red.
 pub fn is_failure(judged: &Judged) -> bool {
-    !matches!(judged.verdict, Verdict::Passed | Verdict::Diverges { .. } | Verdict::Unsupported { .. })
+    matches!(judged.verdict, Verdict::Failed { .. } | Verdict::Uncontrolled { .. } | Verdict::Broken { .. })
 }
 
 /// The command that repeats one case on one implementation.
@@ -188,6 +310,17 @@ pub fn thousands(number: u64) -> String {
             text.push(',');
         }
         text.push(digit);
+    }
+    text
+}
+
+/// The cases of an implementation that say nothing of it: `34`, or `34, 2 not run`.
+fn left_out(tally: &Tally) -> String {
+    let mut text = tally.unsupported.to_string();
+    for (count, word) in [(tally.not_judged, "not judged"), (tally.not_run, "not run")] {
+        if count > 0 {
+            text += &format!(", {count} {word}");
+        }
     }
     text
 }

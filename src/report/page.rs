@@ -11,7 +11,8 @@ use super::documentation::{self, Statement};
 use super::history::{Cell, History, Holds};
 use super::implementations::Others;
 use super::matrix::{percent, short_labels};
-use super::{is_failure, plot, template};
+use super::{is_failure, left_out, plot, template};
+use crate::harness::Difference;
 use crate::harness::event::{Agreement, CaseStated, Drawing, Judged, Stated, Verdict};
 
 #[derive(Serialize)]
@@ -19,7 +20,8 @@ struct Page<'a> {
     range: String,
     suite: String,
     cases: usize,
-    clauses: usize,
+    documented: usize,
+    code: usize,
     columns: Vec<Column>,
     themes: Vec<Theme>,
     statements: Vec<Section>,
@@ -42,7 +44,7 @@ struct Column {
     percent: String,
     diverging: usize,
     failed: usize,
-    unsupported: usize,
+    unsupported: String,
     executed: usize,
     yes: usize,
     no: usize,
@@ -126,11 +128,11 @@ struct Odd {
 ///
 /// # Errors
 /// When its plot cannot be drawn.
-pub fn render(history: &History, others: Option<&Others>) -> Result<String, String> {
-    let statements = documentation::statements(history);
+pub fn render(history: &History, statements: Vec<Statement>, others: Option<&Others>) -> Result<String, String> {
     let labels = short_labels(history);
-    let mut words = BTreeMap::from([("true", 0), ("false", 0), ("unseen", 0), ("changing", 0)]);
-    for statement in &statements {
+    let mut words = BTreeMap::from([("true", 0), ("false", 0), ("unseen", 0), ("changing", 0), ("unshowable", 0)]);
+    let documented = statements.iter().filter(|statement| statement.documented).count();
+    for statement in statements.iter().filter(|statement| statement.documented) {
         *words.entry(statement.word).or_default() += 1;
     }
     let releases = history.releases();
@@ -139,7 +141,8 @@ pub fn render(history: &History, others: Option<&Others>) -> Result<String, Stri
         range: documentation::span(&names),
         suite: history.suite()[..history.suite().len().min(12)].to_owned(),
         cases: history.cases().len(),
-        clauses: statements.len(),
+        documented,
+        code: statements.len() - documented,
         columns: (0..history.columns.len()).map(|at| column(history, at, &labels[at])).collect(),
         themes: themes(history, &statements),
         generated: generated(history, &labels),
@@ -157,8 +160,8 @@ pub fn render(history: &History, others: Option<&Others>) -> Result<String, Stri
 fn column(history: &History, at: usize, short: &str) -> Column {
     let column = &history.columns[at];
     let tally = column.came.clone().unwrap_or_default();
-    let executed = tally.passed + tally.diverging + tally.failed;
-    let holds = history.holds(at);
+    let executed = tally.executed();
+    let holds = history.holds_of_documents(at);
     let of = |wanted: Holds| holds.iter().filter(|holds| **holds == wanted).count();
     Column {
         label: column.label.clone(),
@@ -169,7 +172,7 @@ fn column(history: &History, at: usize, short: &str) -> Column {
         percent: percent(tally.passed, executed),
         diverging: tally.diverging,
         failed: tally.failed,
-        unsupported: tally.unsupported,
+        unsupported: left_out(&tally),
         executed,
         yes: of(Holds::True),
         no: of(Holds::False),
@@ -240,7 +243,10 @@ fn sections(history: &History, labels: &[String], statements: Vec<Statement>) ->
             }
         }
     }
-    let each = statements.into_iter().map(|statement| Section {
+    // What documents promise comes first; what the code does is a part of its own.
+    let (documented, code): (Vec<Statement>, Vec<Statement>) =
+        statements.into_iter().partition(|statement| statement.documented);
+    let each = documented.into_iter().chain(code).map(|statement| Section {
         cases: own
             .get(statement.id.as_str())
             .map(|cases| cases.iter().map(|case| self::case(history, labels, case)).collect())
@@ -273,6 +279,12 @@ fn case(history: &History, labels: &[String], case: &CaseStated) -> Case {
             }
             outcome.values = values.iter().filter(|value| differs(value)).cloned().collect();
         }
+    }
+    // Where it is known what differs, that is printed, and nothing else.
+    for (outcome, ..) in
+        groups.iter_mut().filter(|(outcome, ..)| outcome.class == "d" && !outcome.differences.is_empty())
+    {
+        outcome.values.clear();
     }
     // Values of which the same is said stand together.
     let stated = |list: &[Stated]| {
@@ -337,21 +349,23 @@ fn outcome(case: &CaseStated, judged: &Judged) -> Outcome {
     }
     let (class, why, differences) = match &judged.verdict {
         Verdict::Passed => ("p", None, Vec::new()),
-        Verdict::Diverges { divergence, why, .. } => ("d", Some(format!("{divergence}: {}", why.trim())), Vec::new()),
-        Verdict::Unsupported { what } => ("u", Some(what.clone()), Vec::new()),
+        Verdict::Diverges { divergence, why, differences, .. } => {
+            ("d", Some(format!("{divergence}: {}", why.trim())), differences.iter().map(shown).collect())
+        }
+        Verdict::Unsupported { what, .. } | Verdict::NotJudged { what } => ("u", Some(what.clone()), Vec::new()),
         Verdict::Uncontrolled { control } => {
             ("f", Some(format!("{control}, which accepts, does not pass")), Vec::new())
         }
         Verdict::Broken { fault, .. } => ("f", Some(fault.clone()), Vec::new()),
-        Verdict::Failed { differences } => {
-            let told = differences.iter().map(|one| {
-                (format!("{} {}", one.value, one.aspect.name()), one.expected.clone(), one.observed.clone())
-            });
-            ("f", None, told.collect())
-        }
+        Verdict::Failed { differences } => ("f", None, differences.iter().map(shown).collect()),
     };
     let word = if is_failure(judged) { judged.verdict.name() } else { word(&judged.verdict) };
     Outcome { columns: String::new(), class, word: word.to_owned(), values, why, differences }
+}
+
+/// A difference: value and aspect, what is expected, what is observed.
+fn shown(one: &Difference) -> (String, String, String) {
+    (format!("{} {}", one.value, one.aspect.name()), one.expected.clone(), one.observed.clone())
 }
 
 fn values(judged: &Judged) -> Vec<(String, String)> {
@@ -362,6 +376,7 @@ fn word(verdict: &Verdict) -> &'static str {
     match verdict {
         Verdict::Passed => "as expected",
         Verdict::Diverges { .. } => "known to be wrong",
+        Verdict::NotJudged { .. } => "not judged",
         _ => "not supported",
     }
 }

@@ -91,7 +91,7 @@ fn unsupported(run: &Run, text: &mut String) {
     for ready in &run.implementations {
         let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for judged in run.of(&ready.label) {
-            if let Verdict::Unsupported { what } = &judged.verdict {
+            if let Verdict::Unsupported { what, .. } = &judged.verdict {
                 reasons.entry(what).or_default().push(&judged.case);
             }
         }
@@ -142,10 +142,25 @@ fn diverging(run: &Run, text: &mut String) {
 
 fn truth_table(run: &Run, text: &mut String) {
     let Some(witness) = run.witness() else { return };
-    let _ = writeln!(text, "\n{HEAD}what the documents say, and what holds in {}{HEAD:#}", witness.label);
-    for truth in run.truth(&witness.label) {
+    let truths = run.truth(&witness.label);
+    let (documented, code): (Vec<Truth>, Vec<Truth>) =
+        truths.into_iter().partition(|truth| run.is_documented(truth.clause));
+    for (title, truths) in [
+        ("what the documents say, and what holds in", documented),
+        ("what libtorch's own code does, and what holds in", code),
+    ] {
+        if !truths.is_empty() {
+            let _ = writeln!(text, "\n{HEAD}{title} {}{HEAD:#}", witness.label);
+        }
+        statements(run, &truths, text);
+    }
+}
+
+fn statements(run: &Run, truths: &[Truth], text: &mut String) {
+    for truth in truths {
         let documents = truth.documents().join(", ");
         let (word, style) = match truth.holds() {
+            _ if truth.clause.cannot_be_shown.is_some() => ("–", FAINT),
             Some(true) => ("true", GOOD),
             Some(false) => ("false", BAD),
             None => ("unseen", FAINT),
@@ -158,8 +173,10 @@ fn truth_table(run: &Run, text: &mut String) {
         if let (Some(false), Some((why, case))) = (truth.holds(), truth.really()) {
             wrap(&format!("really: {why} [{case}]"), "       ", text);
         }
-        if truth.holds().is_none() {
-            reference_instead(run, &truth, text);
+        match &truth.clause.cannot_be_shown {
+            Some(reason) => wrap(&format!("cannot be shown: {}", reason.trim()), "       ", text),
+            None if truth.holds().is_none() => reference_instead(run, truth, text),
+            None => {}
         }
     }
 }
@@ -208,7 +225,7 @@ fn failures(run: &Run, text: &mut String) {
                     let _ = writeln!(text, "  | {line}");
                 }
             }
-            Verdict::Passed | Verdict::Diverges { .. } | Verdict::Unsupported { .. } => {}
+            Verdict::Passed | Verdict::Diverges { .. } | Verdict::Unsupported { .. } | Verdict::NotJudged { .. } => {}
         }
         for seen in judged.outcome.iter().filter(|seen| seen.origin.is_some()) {
             let _ = writeln!(
@@ -240,6 +257,14 @@ fn generated(run: &Run, text: &mut String) {
 fn totals(run: &Run, text: &mut String) {
     let Some(totals) = &run.totals else { return };
     text.push('\n');
+    for shortfall in &totals.shortfalls {
+        let _ = writeln!(text, "{BAD}{shortfall}{BAD:#}");
+    }
+    for tally in &totals.implementations {
+        if let Some(how) = &tally.ended_badly {
+            let _ = writeln!(text, "{BAD}{}: {how}{BAD:#}", tally.implementation);
+        }
+    }
     for clause in &totals.unexecuted_clauses {
         let style = if totals.conforms { FAINT } else { BAD };
         let _ = writeln!(text, "{style}no implementation executed a case of {clause}{style:#}");
@@ -255,8 +280,14 @@ fn totals(run: &Run, text: &mut String) {
             if tally.diverging > 0 {
                 let _ = write!(part, ", {} known to diverge", tally.diverging);
             }
-            if tally.unsupported > 0 {
-                let _ = write!(part, ", {} unsupported", tally.unsupported);
+            for (count, word) in [
+                (tally.unsupported, "unsupported"),
+                (tally.not_judged, "not judged (it tells no elements)"),
+                (tally.not_run, "not run"),
+            ] {
+                if count > 0 {
+                    let _ = write!(part, ", {count} {word}");
+                }
             }
             if let Some(corpus) = &tally.corpus {
                 let programs = corpus.agree + corpus.known + corpus.differ;
@@ -267,15 +298,17 @@ fn totals(run: &Run, text: &mut String) {
         .collect();
     if let Some(witness) = run.witness() {
         let truths = run.truth(&witness.label);
-        let with = |holds| truths.iter().filter(|truth| truth.holds() == holds).count();
-        let mut part = format!("documents: {} true, {} false", with(Some(true)), with(Some(false)));
+        let documented = truths.iter().filter(|truth| run.is_documented(truth.clause));
+        let documented: Vec<Option<bool>> = documented.map(Truth::holds).collect();
+        let with = |holds| documented.iter().filter(|other| **other == holds).count();
+        let mut part = format!("documented statements: {} true, {} false", with(Some(true)), with(Some(false)));
         if with(None) > 0 {
             let _ = write!(part, ", {} unseen", with(None));
         }
         parts.push(part);
     }
-    let verdict =
-        if totals.conforms { format!("{GOOD}conforms{GOOD:#}") } else { format!("{BAD}does not conform{BAD:#}") };
+    let style = if totals.conforms { GOOD } else { BAD };
+    let verdict = format!("{style}{}{style:#}", run.verdict());
     let _ = writeln!(text, "{} · {verdict}", parts.join(" · "));
 }
 

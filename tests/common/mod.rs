@@ -1,6 +1,7 @@
 //! What the tests of the specification have in common: the specification, libtorch, and the adapters that lie.
 #![allow(dead_code)] // Each test binary compiles this file and uses a part of it.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
@@ -16,7 +17,8 @@ pub static SPECIFICATION: LazyLock<Specification> =
 
 /// The reference, as `--impl reference` gives it.
 pub fn reference() -> Candidate {
-    Candidate { given: "reference".to_owned(), runner: Runner::Reference, divergences: Vec::new() }
+    let given = "reference".to_owned();
+    Candidate { given, runner: Runner::Reference, divergences: Vec::new(), earlier: BTreeMap::new() }
 }
 
 /// libtorch, as `--impl libtorch` gives it; the first time it is installed. Without it the installer's sentence comes

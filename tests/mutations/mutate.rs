@@ -62,9 +62,10 @@ fn right_after_all(case: &Case, reply: &Reply) -> Mutation {
     for (value, expectation) in &mut mutated.documented {
         let step = value.value.checked_sub(case.program.inputs.len());
         *expectation = match step.map(|step| &reply.steps[step].outcome) {
-            Some(Outcome::Rejected(rejected)) => {
-                Expectation::Rejected(ExpectedRejection { class: None, message: Some(rejected.message.clone()) })
-            }
+            Some(Outcome::Rejected(rejected)) => Expectation::Rejected(ExpectedRejection {
+                message: Some(rejected.message.clone()),
+                ..Default::default()
+            }),
             Some(Outcome::Value(Value::Nothing)) => Expectation::Nothing,
             Some(Outcome::Value(Value::Number(number))) => {
                 Expectation::Value(Expected { number: Some(*number), ..Expected::default() })
@@ -101,7 +102,7 @@ impl Changes<'_> {
             Expectation::Value(expected) => {
                 let class = Some(Class::SizeMismatch);
                 let message = Some("The size of tensor a (2) must match".to_owned());
-                self.add(Property::Outcome, Expectation::Rejected(ExpectedRejection { class, message }));
+                self.add(Property::Outcome, Expectation::Rejected(ExpectedRejection { class, message, raises: None }));
                 self.add(Property::Outcome, Expectation::Nothing);
                 self.of_value(expected);
             }

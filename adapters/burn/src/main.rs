@@ -5,7 +5,7 @@ mod operations;
 mod tensor;
 
 use broadcheck::adapter::library::{class, locked};
-use broadcheck::adapter::{Capability, Hello, Lack, Library, Operation, Refusal, serve_process};
+use broadcheck::adapter::{Capability, Hello, Lack, Library, Operation, Refusal, UnsupportedCall, serve_process};
 use broadcheck::error::Class;
 use broadcheck::ops::{Form, Op};
 use broadcheck::program::{Input, TensorValue};
@@ -30,6 +30,10 @@ impl Library for Burn {
         let complex = "Burn has no complex dtype";
         let mut lacks = vec![Lack::dtype(DType::Complex64, complex), Lack::dtype(DType::Complex128, complex)];
         lacks.extend(operations::ARGUMENTS.iter().map(|&(op, name, why)| Lack::argument(op, name, why)));
+        let mut unsupported: Vec<UnsupportedCall> =
+            operations::UNSUPPORTED.iter().map(|(what, ops)| UnsupportedCall::of(what, ops)).collect();
+        let every: Vec<Op> = operations::OPERATIONS.iter().map(|row| row.op).collect();
+        unsupported.push(UnsupportedCall::of(tensor::RANK, &every));
         Hello {
             name: "burn".to_owned(),
             version: locked(include_str!("../Cargo.lock"), "burn-tensor"),
@@ -38,7 +42,7 @@ impl Library for Burn {
             dtypes: tensor::DTYPES.iter().map(|(dtype, _)| *dtype).collect(),
             capabilities: vec![Capability::Autograd],
             lacks,
-            unsupported: operations::UNSUPPORTED.iter().map(|&text| text.to_owned()).collect(),
+            unsupported,
         }
     }
 

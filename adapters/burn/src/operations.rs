@@ -11,7 +11,7 @@ use broadcheck::ops::Op;
 use broadcheck::tensor::{IndexItem, Scalar};
 use burn_tensor::{Bool, Float, IndexingUpdateOp, Int as Integer, Slice};
 
-use crate::tensor::{KIND, Kind, OPERANDS, RANK, Tensor, one};
+use crate::tensor::{KIND, Kind, OPERANDS, Tensor, one};
 use crate::{Burn, with_rank, with_type};
 
 const NUMBER_FIRST: &str = "Burn has no such method of a number and a tensor";
@@ -26,22 +26,33 @@ const CORRECTION: &str = "Burn has variances with Bessel's correction and withou
 const ITEM: &str = "Burn's slices have no None, no ellipsis and keep every dimension";
 const EQUATION: &str = "the rank of an einsum is not known beforehand";
 
-pub const UNSUPPORTED: [&str; 14] = [
-    NUMBER_FIRST,
-    NUMBERS,
-    TENSORS,
-    BOUNDS,
-    NEGATIVE,
-    LIST,
-    KEPT,
-    ALL,
-    CORRECTION,
-    ITEM,
-    EQUATION,
-    OPERANDS,
-    RANK,
-    KIND,
-];
+/// Texts, each with its operations.
+macro_rules! answers {
+    ($($text:ident: $($op:ident)+;)+) => { &[$(($text, &[$(Op::$op),+])),+] };
+}
+
+/// The texts with which a step is answered as unsupported, each with the operations of which it may be the answer.
+/// Any operation may be answered with [`RANK`](crate::tensor::RANK), since the inputs of the program have ranks.
+pub const UNSUPPORTED: &[(&str, &[Op])] = answers! {
+    NUMBER_FIRST: Remainder Eq Ne Lt Le Gt Ge Pow BitwiseAnd BitwiseOr BitwiseXor;
+    NUMBERS: Clamp ClampMin ClampMax MaskedFill;
+    TENSORS: Fmod BitwiseAnd BitwiseOr BitwiseXor BitwiseLeftShift BitwiseRightShift Where Scatter;
+    BOUNDS: Clamp;
+    NEGATIVE: Narrow;
+    LIST: Any All Argmax Argmin Var;
+    KEPT: Mean Prod Amax Amin Any All Argmax Argmin Var;
+    ALL: Sum Mean Prod Amax Amin Any All;
+    CORRECTION: Var;
+    ITEM: Index;
+    EQUATION: Einsum;
+    OPERANDS: Add Sub Mul Div Remainder Fmod Eq Ne Lt Le Gt Ge Maximum Minimum Hypot Atan2 Pow BitwiseAnd BitwiseOr
+        BitwiseXor BitwiseLeftShift BitwiseRightShift LogicalAnd LogicalOr LogicalXor Where MaskedFill MaskedSelect
+        Isclose Allclose Permute IndexSelect Gather Scatter Matmul Mm Bmm Dot LinalgCross Einsum;
+    KIND: Add Sub Mul Div Remainder Fmod Eq Ne Lt Le Gt Ge Maximum Minimum Hypot Atan2 Pow BitwiseAnd BitwiseOr
+        BitwiseXor BitwiseLeftShift BitwiseRightShift LogicalAnd LogicalOr LogicalXor Clamp ClampMin ClampMax Where
+        MaskedFill Isclose Allclose Detach Matmul Mm Bmm LinalgCross Einsum Sum Mean Prod Amax Amin Argmax Argmin Var
+        Backward Grad;
+};
 
 const FACTOR: &str = "Burn's method has no factor";
 const NO_DTYPE: &str = "Burn's method has no dtype";

@@ -3,7 +3,7 @@
 mod operations;
 
 use broadcheck::adapter::library::{class, elements, locked, shown};
-use broadcheck::adapter::{Capability, Hello, Lack, Library, Operation, Refusal, serve_process};
+use broadcheck::adapter::{Capability, Hello, Lack, Library, Operation, Refusal, UnsupportedCall, serve_process};
 use broadcheck::error::Class;
 use broadcheck::ops::{Form, Op};
 use broadcheck::program::{Input, TensorValue};
@@ -58,7 +58,7 @@ impl Library for Candle {
             dtypes: DTYPES.iter().map(|(dtype, _)| *dtype).collect(),
             capabilities: vec![Capability::InPlace, Capability::Autograd],
             lacks,
-            unsupported: operations::UNSUPPORTED.iter().map(|&text| text.to_owned()).collect(),
+            unsupported: operations::UNSUPPORTED.iter().map(|(what, ops)| UnsupportedCall::of(what, ops)).collect(),
         }
     }
 

@@ -34,23 +34,29 @@ const ITEMS: &str = "candle's i() takes one to seven indices";
 
 pub const POSITIONS: &str = "candle's positions are of dtype u32, which broadcheck does not have";
 
-pub const UNSUPPORTED: [&str; 15] = [
-    NUMBER_FIRST,
-    TENSORS,
-    NO_TENSOR,
-    BOUNDS,
-    NEGATIVE,
-    ONE_DIMENSION,
-    ALL,
-    HOLE,
-    DIMENSIONS,
-    TWO_SHAPES,
-    STEP,
-    ITEM,
-    ITEMS,
-    LITERAL,
-    POSITIONS,
-];
+/// Texts, each with its operations.
+macro_rules! answers {
+    ($($text:ident: $($op:ident)+;)+) => { &[$(($text, &[$(Op::$op),+])),+] };
+}
+
+/// The texts with which a step is answered as unsupported, each with the operations of which it may be the answer.
+pub const UNSUPPORTED: &[(&str, &[Op])] = answers! {
+    NUMBER_FIRST: Eq Ne Lt Le Gt Ge Pow;
+    TENSORS: Where Scatter;
+    NO_TENSOR: Fill;
+    BOUNDS: Clamp;
+    NEGATIVE: Expand BroadcastTo BroadcastShapes Reshape Select Narrow Index;
+    ONE_DIMENSION: Squeeze Amax Amin Argmax Argmin Var;
+    ALL: Sum Mean;
+    HOLE: Reshape;
+    DIMENSIONS: Permute Sum Mean Logsumexp;
+    TWO_SHAPES: BroadcastShapes;
+    STEP: Index;
+    ITEM: Index;
+    ITEMS: Index IndexTensor;
+    LITERAL: Fill;
+    POSITIONS: Argmax Argmin;
+};
 
 const FACTOR: &str = "candle's function has no factor";
 const NO_DTYPE: &str = "candle's function has no dtype";

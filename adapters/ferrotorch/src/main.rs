@@ -4,7 +4,7 @@ mod operations;
 mod tensor;
 
 use broadcheck::adapter::library::{class, locked};
-use broadcheck::adapter::{Capability, Hello, Lack, Library, Operation, Refusal, serve_process};
+use broadcheck::adapter::{Capability, Hello, Lack, Library, Operation, Refusal, UnsupportedCall, serve_process};
 use broadcheck::error::Class;
 use broadcheck::ops::{Form, Op};
 use broadcheck::program::{Input, TensorValue};
@@ -27,6 +27,19 @@ impl Library for Ferrotorch {
         let mut lacks: Vec<Lack> =
             [DType::Uint8, DType::Int8, DType::Int16].map(|dtype| Lack::dtype(dtype, integer)).into();
         lacks.extend(operations::ARGUMENTS.iter().map(|&(op, name, why)| Lack::argument(op, name, why)));
+        let mut unsupported: Vec<UnsupportedCall> =
+            operations::UNSUPPORTED.iter().map(|(what, ops)| UnsupportedCall::of(what, ops)).collect();
+        let typed = operations::OPERATIONS.iter().map(|row| row.op);
+        let typed: Vec<Op> = typed.filter(|op| !operations::OF_EVERY_TYPE.contains(op)).collect();
+        unsupported.push(UnsupportedCall::of(tensor::KIND, &typed));
+        // Only floating-point and complex inputs can require gradients. If an input cannot be made, every step is
+        // answered so.
+        let complex = [DType::Complex64, DType::Complex128].map(|dtype| dtype.name().to_owned());
+        unsupported.push(UnsupportedCall {
+            what: tensor::LEAF.to_owned(),
+            dtypes: complex.into(),
+            ..UnsupportedCall::default()
+        });
         Hello {
             name: "ferrotorch".to_owned(),
             version: locked(include_str!("../Cargo.lock"), "ferrotorch-core"),
@@ -35,7 +48,7 @@ impl Library for Ferrotorch {
             dtypes: tensor::DTYPES.to_vec(),
             capabilities: vec![Capability::InPlace, Capability::Out, Capability::Autograd],
             lacks,
-            unsupported: operations::UNSUPPORTED.iter().map(|&text| text.to_owned()).collect(),
+            unsupported,
         }
     }
 

@@ -20,7 +20,7 @@ use ferrotorch_core::{
     scatter, select, special,
 };
 
-use crate::tensor::{KIND, LEAF, OPERANDS, Tensor, one};
+use crate::tensor::{OPERANDS, Tensor, one};
 use crate::{Ferrotorch, typed};
 
 const NUMBERS: &str = "ferrotorch's function takes tensors, and no number in the place of one";
@@ -39,26 +39,48 @@ const TWO_SHAPES: &str = "ferrotorch broadcasts two shapes";
 const NO_OPERANDS: &str = "no tensors have no type";
 const LEFT: &str = "ferrotorch's solve has the matrix on the left";
 
-pub const UNSUPPORTED: [&str; 18] = [
-    NUMBERS,
-    TENSORS,
-    REAL,
-    ELEMENT,
-    NEGATIVE,
-    FACTOR,
-    ROUNDING,
-    BOUNDS,
-    ONE_DIMENSION,
-    ALL,
-    KEPT,
-    FLAT,
-    TWO_SHAPES,
-    NO_OPERANDS,
-    LEFT,
-    OPERANDS,
-    KIND,
-    LEAF,
-];
+/// Texts, each with its operations.
+macro_rules! answers {
+    ($($text:ident: $($op:ident)+;)+) => { &[$(($text, &[$(Op::$op),+])),+] };
+}
+
+/// The texts with which a step is answered as unsupported, each with the operations of which it may be the answer.
+pub const UNSUPPORTED: &[(&str, &[Op])] = answers! {
+    NUMBERS: Add Sub Rsub Mul Div FloorDivide Remainder Fmod Eq Ne Lt Le Gt Ge BitwiseAnd BitwiseOr BitwiseXor
+        BitwiseLeftShift BitwiseRightShift Copysign Xlogy SpecialZeta Where;
+    TENSORS: Pow SpecialChebyshevPolynomialT SpecialChebyshevPolynomialU SpecialChebyshevPolynomialV
+        SpecialChebyshevPolynomialW SpecialShiftedChebyshevPolynomialT SpecialShiftedChebyshevPolynomialU
+        SpecialShiftedChebyshevPolynomialV SpecialShiftedChebyshevPolynomialW SpecialHermitePolynomialH
+        SpecialHermitePolynomialHe SpecialLaguerrePolynomialL SpecialLegendrePolynomialP Clamp ClampMin ClampMax Fill
+        MaskedFill;
+    REAL: Add Sub Rsub Mul Pow Addcmul Addcdiv Clamp ClampMin ClampMax Fill MaskedFill Scatter Addmm Addmv Addr Baddbmm
+        Addbmm Var Std VectorNorm Cdist;
+    ELEMENT: Add Mul Clamp ClampMin ClampMax Fill MaskedFill Scatter Addmm Addmv Addr Baddbmm Addbmm;
+    NEGATIVE: SpecialChebyshevPolynomialT SpecialChebyshevPolynomialU SpecialChebyshevPolynomialV
+        SpecialChebyshevPolynomialW SpecialShiftedChebyshevPolynomialT SpecialShiftedChebyshevPolynomialU
+        SpecialShiftedChebyshevPolynomialV SpecialShiftedChebyshevPolynomialW SpecialHermitePolynomialH
+        SpecialHermitePolynomialHe SpecialLaguerrePolynomialL SpecialLegendrePolynomialP Expand BroadcastTo
+        BroadcastShapes Transpose Swapaxes Swapdims Permute Reshape Select Narrow AsStrided Scatter;
+    FACTOR: Add Sub;
+    ROUNDING: Div;
+    BOUNDS: Clamp;
+    ONE_DIMENSION: Squeeze Sum Mean Amax Amin Any All Logsumexp Var Std VectorNorm;
+    ALL: Sum Mean Prod Amax Amin Any All Argmax Argmin Var Std VectorNorm;
+    KEPT: Argmax Argmin;
+    FLAT: Flatten;
+    TWO_SHAPES: BroadcastShapes;
+    NO_OPERANDS: BroadcastTensors Einsum;
+    LEFT: LinalgSolve;
+    OPERANDS: Add Sub Rsub Mul Div FloorDivide Remainder Fmod Eq Ne Lt Le Gt Ge BitwiseAnd BitwiseOr BitwiseXor
+        BitwiseLeftShift BitwiseRightShift LogicalAnd LogicalOr LogicalXor Hypot Atan2 Copysign Nextafter Xlogy
+        SpecialZeta Igamma Igammac Addcmul Addcdiv Where Prelu ExpandAs BroadcastTensors MaskedFill MaskedScatter
+        MaskedSelect Scatter Einsum Matmul Mm Bmm Mv Dot Addmm Addmv Addr Baddbmm Addbmm Outer Kron LinalgCross
+        LinalgSolve Cdist Backward;
+};
+
+/// The operations that take tensors of every type, or none. Any other may be answered with
+/// [`KIND`](crate::tensor::KIND).
+pub const OF_EVERY_TYPE: &[Op] = &[Op::BroadcastShapes, Op::Reshape];
 
 const NO_DTYPE: &str = "ferrotorch's function has no dtype";
 

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::shim::{self, Argument, Error, Operator, Raised, Returned, Tensor};
+use broadcheck::adapter::UnsupportedCall;
 use broadcheck::ops::{Form, Op, ParamKind, REDUCTIONS, Signature};
 use broadcheck::tensor::Scalar;
 
@@ -51,8 +52,8 @@ pub fn has(op: Op) -> bool {
     }
 }
 
-/// What libtorch lacks of an operation that it has, in the words of the answer to a program that asks for it.
-pub fn lacks(op: Op) -> Vec<String> {
+/// The overloads that libtorch lacks of an operation that it has, with the text of the answer to a step that asks for one.
+pub fn lacks(op: Op) -> Vec<UnsupportedCall> {
     let overloads: &[&'static str] = match method(op) {
         Method::Overloads(_) if op.info().signature == Signature::Truth => {
             &["", "all_out", "dim", "out", "dims", "dims_out"]
@@ -60,11 +61,50 @@ pub fn lacks(op: Op) -> Vec<String> {
         _ => &[],
     };
     let (name, _) = schema(op);
-    overloads.iter().filter(|overload| Operator::find(name, overload).is_none()).map(|it| no_overload(op, it)).collect()
+    let missing = overloads.iter().filter(|overload| Operator::find(name, overload).is_none());
+    missing.map(|overload| UnsupportedCall::of(&no_overload(op, overload), &[op])).collect()
 }
 
 fn no_overload(op: Op, overload: &str) -> String {
     format!("{op}: libtorch has no overload {overload:?}")
+}
+
+/// Finds the alias that libtorch registers for this form and that takes these arguments: its name and its schema. Where
+/// there are two, the last one of the row.
+pub fn alias(op: Op, form: Form, args: &[Argument<'_>]) -> Option<(&'static str, &'static str)> {
+    let mut aliases = op.info().aliases.iter().rev().copied();
+    aliases.find(|(_, schema)| takes(op, schema, args) && operator(schema, form, 0).is_some())
+}
+
+/// The aliases of the table that libtorch does not register.
+pub fn missing_aliases() -> Vec<&'static str> {
+    let aliases = Op::ALL.iter().flat_map(|op| op.info().aliases);
+    let missing = aliases.filter(|(_, schema)| {
+        let (name, overload) = parts(schema);
+        Operator::find(name, overload).is_none()
+    });
+    missing.map(|(alias, _)| *alias).collect()
+}
+
+/// Whether the schema of an alias takes the arguments of an operation. An overload of another name than the operation's
+/// has no options: `true_divide.Tensor` has no rounding mode.
+fn takes(op: Op, schema: &str, args: &[Argument<'_>]) -> bool {
+    let options = args.iter().zip(op.info().signature.params()).filter(|(_, param)| param.default.is_some());
+    parts(schema).1 == self::schema(op).1 || options.map(|(arg, _)| arg).all(is_default)
+}
+
+/// Runs an operation by the schema that [`alias`] has found.
+pub fn call_alias(
+    op: Op,
+    schema: &'static str,
+    form: Form,
+    args: &[Argument<'_>],
+    out: Option<&Tensor>,
+) -> Result<Returned, Fault> {
+    if form == Form::InPlace && !matches!(args.first(), Some(Argument::Tensor(_))) {
+        return Err(malformed(op, args));
+    }
+    dispatch_by(op, schema, form, args, out)
 }
 
 static DISPATCH_ALL: AtomicBool = AtomicBool::new(false);
@@ -420,16 +460,27 @@ fn kind(op: Op, at: usize) -> Option<ParamKind> {
 /// Runs an operation by its schema name: the overload for numbers where there are numbers in the place of operands and
 /// libtorch has one; else with the numbers wrapped.
 fn dispatch(op: Op, form: Form, args: &[Argument<'_>], out: Option<&Tensor>) -> Result<Returned, Fault> {
-    if let Some(operator) = numbers(op, args).and_then(|numbers| operator(op, form, numbers)) {
+    dispatch_by(op, op.info().schema, form, args, out)
+}
+
+/// The same by this schema name, which may be that of an alias.
+fn dispatch_by(
+    op: Op,
+    schema: &'static str,
+    form: Form,
+    args: &[Argument<'_>],
+    out: Option<&Tensor>,
+) -> Result<Returned, Fault> {
+    if let Some(operator) = numbers(op, args).and_then(|numbers| operator(schema, form, numbers)) {
         return Ok(operator.call(args, out)?);
     }
     let (operator, args) = match dims_overload(op, args) {
         Some((overload, args)) => {
-            let (name, _) = schema(op);
+            let (name, _) = parts(schema);
             let name = if form == Form::InPlace { format!("{name}_") } else { name.to_owned() };
             (Operator::find(&name, overload), args)
         }
-        None => (operator(op, form, 0), args),
+        None => (operator(schema, form, 0), args),
     };
     let Some(operator) = operator else {
         return Err(Fault::Unsupported(format!("{op} in the form {form:?}: libtorch has no such operator")));
@@ -517,27 +568,39 @@ fn numbers(op: Op, args: &[Argument<'_>]) -> Option<u64> {
 }
 
 /// libtorch's operator for a form, with numbers as the arguments whose bits are set. Looking for others than the one that
-/// the row names goes through all of libtorch's names, so the answers are kept.
-fn operator(op: Op, form: Form, numbers: u64) -> Option<Operator> {
+/// the schema names goes through all of libtorch's names, so the answers are kept.
+fn operator(schema: &'static str, form: Form, numbers: u64) -> Option<Operator> {
+    /// By schema, form and numbers.
+    type Found = HashMap<(&'static str, Form, u64), Option<Operator>>;
     thread_local! {
-        static FOUND: RefCell<HashMap<(Op, Form, u64), Option<Operator>>> = RefCell::default();
+        static FOUND: RefCell<Found> = RefCell::default();
     }
     let find = || {
-        let (name, overload) = schema(op);
-        let functional = Operator::find(name, overload)?;
-        match form {
-            Form::Functional if numbers == 0 => Some(functional),
-            Form::InPlace => functional.overload(&format!("{name}_"), false, numbers),
-            Form::Functional => functional.overload(name, false, numbers),
-            Form::Out => functional.overload(name, true, numbers),
+        let (name, overload) = parts(schema);
+        let own = Operator::find(name, overload)?;
+        match (form, augmented(name)) {
+            (Form::Functional, false) | (Form::InPlace, true) if numbers == 0 => Some(own),
+            (Form::Functional, false) | (Form::InPlace, true) => own.overload(name, false, numbers),
+            (Form::InPlace, false) => own.overload(&format!("{name}_"), false, numbers),
+            // Python's operators have no `out`; `__lshift__.Tensor_out` is generated for compilers.
+            (Form::Out, false) if !name.starts_with("__") => own.overload(name, true, numbers),
+            _ => None,
         }
     };
-    FOUND.with_borrow_mut(|found| found.entry((op, form, numbers)).or_insert_with(find).clone())
+    FOUND.with_borrow_mut(|found| found.entry((schema, form, numbers)).or_insert_with(find).clone())
+}
+
+/// Whether this is the method of an augmented assignment, such as `__iand__`, which is always in place.
+fn augmented(name: &str) -> bool {
+    name.starts_with("__i")
 }
 
 /// The schema name and the overload.
 fn schema(op: Op) -> (&'static str, &'static str) {
-    let schema = op.info().schema;
+    parts(op.info().schema)
+}
+
+fn parts(schema: &str) -> (&str, &str) {
     schema.split_once('.').unwrap_or((schema, ""))
 }
 

@@ -13,7 +13,7 @@ pub fn rejected(what: &str) -> Rejected {
     };
     // Neither a file name nor a line number has spaces; a function's signature may have "at" in it.
     let origin = place.and_then(|place| Some(place.strip_suffix(" (most recent call first):")?.rsplit_once(" at ")?.0));
-    Rejected { message: message.trim_end().to_owned(), class: None, origin: origin.map(str::to_owned) }
+    Rejected { message: message.trim_end().to_owned(), class: None, origin: origin.map(str::to_owned), raises: None }
 }
 
 const MARK: &str = "\nException raised from ";

@@ -12,10 +12,11 @@ mod error;
 mod shim;
 mod value;
 
+use std::collections::BTreeMap;
 use std::sync::Once;
 
 use broadcheck::adapter::{Capability, Hello, Implementation};
-use broadcheck::ops::{Op, Signature};
+use broadcheck::ops::{Form, Op, Signature};
 use broadcheck::program::{Arg, Outcome, Program, Reply, Step, StepOutcome, TensorValue, VALUE_LIMIT, Value, ValueRef};
 use broadcheck::tensor::{DType, Scalar};
 
@@ -23,22 +24,42 @@ pub use bare::bare;
 #[cfg(feature = "tch")]
 pub use bare::tch;
 use call::Fault;
-pub use call::dispatch_all;
+pub use call::{dispatch_all, missing_aliases};
 pub use shim::set_threads;
 use shim::{Argument, Returned, Tensor};
 use value::Storages;
 
 /// libtorch, in this process.
 #[derive(Debug)]
-pub struct Libtorch(());
+pub struct Libtorch {
+    /// `None` if operations are called by their own names.
+    aliases: Option<AliasCalls>,
+}
+
+/// How many calls went to each alias in each form.
+pub type AliasCalls = BTreeMap<(&'static str, Form), u64>;
 
 impl Libtorch {
     /// Prepares libtorch, once a process: no backtraces for errors, which cost milliseconds each, and every warning
     /// repeats.
     pub fn new() -> Libtorch {
+        Libtorch::prepared(None)
+    }
+
+    /// The same, but each operation is called by its alias where libtorch registers one for the form and the arguments.
+    pub fn by_aliases() -> Libtorch {
+        Libtorch::prepared(Some(AliasCalls::new()))
+    }
+
+    fn prepared(aliases: Option<AliasCalls>) -> Libtorch {
         static START: Once = Once::new();
         START.call_once(shim::start);
-        Libtorch(())
+        Libtorch { aliases }
+    }
+
+    /// How many calls went to each alias so far.
+    pub fn alias_calls(&self) -> AliasCalls {
+        self.aliases.clone().unwrap_or_default()
     }
 }
 
@@ -73,10 +94,10 @@ impl Implementation for Libtorch {
     fn run(&mut self, program: &Program) -> Reply {
         shim::collect_warnings();
         let inputs = program.inputs.iter().map(value::input).collect::<Result<Vec<_>, _>>();
-        let mut run = match inputs.and_then(Run::new) {
+        let mut run = match inputs.and_then(|inputs| Run::new(inputs, self.aliases.as_mut())) {
             Ok(run) => run,
             Err(fault) => {
-                let failed = StepOutcome { outcome: Outcome::Failed(fault.text()), warnings: Vec::new() };
+                let failed = StepOutcome::of(Outcome::Failed(fault.text()));
                 return Reply { steps: vec![failed; program.steps.len()], inputs: Vec::new() };
             }
         };
@@ -85,7 +106,7 @@ impl Implementation for Libtorch {
             .iter()
             .map(|step| {
                 let outcome = run.step(step);
-                StepOutcome { outcome, warnings: shim::take_warnings() }
+                StepOutcome { outcome, warnings: shim::take_warnings(), categories: Vec::new() }
             })
             .collect();
         let inputs = if program.mutates() { run.inputs(program.inputs.len()) } else { Vec::new() };
@@ -116,18 +137,20 @@ fn describe(config: &str, header_version: &str) -> (String, String) {
 }
 
 /// The values of one program. All of them live until its end, so that storages keep their identity.
-struct Run {
+struct Run<'c> {
     values: Vec<Option<Returned>>,
     storages: Storages,
+    aliases: Option<&'c mut AliasCalls>,
 }
 
-impl Run {
-    fn new(inputs: Vec<Tensor>) -> Result<Run, Fault> {
+impl<'c> Run<'c> {
+    fn new(inputs: Vec<Tensor>, aliases: Option<&'c mut AliasCalls>) -> Result<Run<'c>, Fault> {
         let mut storages = Storages::default();
         for input in &inputs {
             storages.number(shim::storage(input)?.0);
         }
-        Ok(Run { values: inputs.into_iter().map(|input| Some(Returned::Tensor(input))).collect(), storages })
+        let values = inputs.into_iter().map(|input| Some(Returned::Tensor(input))).collect();
+        Ok(Run { values, storages, aliases })
     }
 
     fn step(&mut self, step: &Step) -> Outcome {
@@ -142,9 +165,16 @@ impl Run {
     fn attempt(&mut self, step: &Step) -> Result<(Value, Returned), Outcome> {
         let args = step.args.iter().map(|arg| self.argument(arg)).collect::<Result<Vec<_>, _>>()?;
         let out = step.out.map(|out| self.tensor(out)).transpose()?;
-        let returned = within_limit(step.op, &args)
-            .and_then(|()| call::call(step.op, step.form, &args, out))
-            .map_err(Fault::outcome)?;
+        within_limit(step.op, &args).map_err(Fault::outcome)?;
+        let alias = self.aliases.as_ref().and_then(|_| call::alias(step.op, step.form, &args));
+        let returned = match alias {
+            Some((_, schema)) => call::call_alias(step.op, schema, step.form, &args, out),
+            None => call::call(step.op, step.form, &args, out),
+        };
+        if let (Some((alias, _)), Some(calls)) = (alias, &mut self.aliases) {
+            *calls.entry((alias, step.form)).or_default() += 1;
+        }
+        let returned = returned.map_err(Fault::outcome)?;
         let value = self.value(&returned).map_err(Fault::outcome)?;
         Ok((value, returned))
     }
@@ -193,7 +223,7 @@ impl Run {
     }
 
     fn inputs(&mut self, count: usize) -> Vec<TensorValue> {
-        let Run { values, storages } = self;
+        let Run { values, storages, .. } = self;
         values[..count]
             .iter()
             .filter_map(|value| match value {

@@ -12,10 +12,11 @@ broadcheck-libtorch: libtorch as an adapter of broadcheck
 
 Reads requests from stdin and answers on stdout, lines or frames; adapters/README.md of broadcheck has the protocol.
 
-Usage: broadcheck-libtorch [--threads N] [--dispatcher] [--bare | --tch]
+Usage: broadcheck-libtorch [--threads N] [--dispatcher | --aliases] [--bare | --tch]
 
   --threads N   threads that libtorch may use; one, unless told otherwise, so that sums have one order
   --dispatcher  call libtorch's dispatcher where the methods of tch would be called
+  --aliases     call each operation by an alias that libtorch registers, such as aten::multiply for aten::mul
   --bare        answer nothing, but print how many seconds the programs took; `broadcheck bench` asks so
   --tch         the same without this adapter, by the methods of tch alone
   --version     print the versions of the adapter and of libtorch
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
 
 fn run(args: &[String]) -> Result<(), Box<dyn std::error::Error>> {
     let mut threads = 1;
+    let mut aliases = false;
     let mut measure = None;
     let mut rest = args.iter().map(String::as_str);
     while let Some(argument) = rest.next() {
@@ -44,6 +46,7 @@ fn run(args: &[String]) -> Result<(), Box<dyn std::error::Error>> {
                 threads = number.get().into();
             }
             "--dispatcher" => dispatch_all(),
+            "--aliases" => aliases = true,
             "--bare" | "--tch" => measure = Some(argument),
             "--version" | "-V" => {
                 let hello = Libtorch::new().hello();
@@ -64,7 +67,8 @@ fn run(args: &[String]) -> Result<(), Box<dyn std::error::Error>> {
         writeln!(replies, "{}", if how == "--tch" { tch(input)? } else { bare(input)? })?;
         return Ok(());
     }
-    serve(&mut Libtorch::new(), io::stdin().lock(), replies)?;
+    let mut libtorch = if aliases { Libtorch::by_aliases() } else { Libtorch::new() };
+    serve(&mut libtorch, io::stdin().lock(), replies)?;
     Ok(())
 }
 

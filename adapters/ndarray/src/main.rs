@@ -4,7 +4,7 @@ mod array;
 mod operations;
 
 use broadcheck::adapter::library::{class, elements, locked};
-use broadcheck::adapter::{Capability, Hello, Lack, Library, Operation, Refusal, serve_process};
+use broadcheck::adapter::{Capability, Hello, Lack, Library, Operation, Refusal, UnsupportedCall, serve_process};
 use broadcheck::error::Class;
 use broadcheck::ops::{Form, Op};
 use broadcheck::program::{Input, TensorValue};
@@ -33,7 +33,7 @@ impl Library for Ndarray {
             dtypes: array::DTYPES.to_vec(),
             capabilities: vec![Capability::InPlace],
             lacks,
-            unsupported: operations::UNSUPPORTED.iter().map(|&text| text.to_owned()).collect(),
+            unsupported: operations::UNSUPPORTED.iter().map(|(what, ops)| UnsupportedCall::of(what, ops)).collect(),
         }
     }
 

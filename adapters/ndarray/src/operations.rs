@@ -29,10 +29,36 @@ const ITEM: &str = "ndarray's slices have no ellipsis";
 const SQUEEZE: &str = "ndarray's squeeze removes all axes of length one";
 const RANK: &str = "ndarray has this function for arrays of another rank";
 
-pub const UNSUPPORTED: [&str; 16] = [
-    ELEMENT, LITERAL, NEGATIVE, FACTOR, ONE_AXIS, DEGREES, NUMBERS, ARRAYS, BOUNDS, ITEM, SQUEEZE, RANK, TYPES, ALIAS,
-    VIEW, LAYOUT,
-];
+/// Texts, each with its operations.
+macro_rules! answers {
+    ($($text:ident: $($op:ident)+;)+) => { &[$(($text, &[$(Op::$op),+])),+] };
+}
+
+/// The texts with which a step is answered as unsupported, each with the operations of which it may be the answer.
+pub const UNSUPPORTED: &[(&str, &[Op])] = answers! {
+    ELEMENT: Add Sub Mul Div Fmod BitwiseAnd BitwiseOr BitwiseXor BitwiseLeftShift BitwiseRightShift Lt Le Gt Ge Pow
+        Hypot Clamp IndexSelect Matmul Mm Mv Dot Kron Addmm Addmv Sum Prod Mean Var Std;
+    LITERAL: Add Sub Mul Div Fmod BitwiseAnd BitwiseOr BitwiseXor BitwiseLeftShift BitwiseRightShift Pow Hypot Clamp
+        Fill Addmm Addmv Var Std;
+    NEGATIVE: Expand BroadcastTo Unsqueeze Transpose Swapaxes Swapdims Permute View Reshape Select IndexSelect Sum Prod
+        Mean Var Std;
+    FACTOR: Add;
+    ONE_AXIS: Sum Mean Var Std;
+    DEGREES: Var Std;
+    NUMBERS: Pow Hypot Clamp Fill;
+    ARRAYS: Eq Ne Lt Le Gt Ge Where;
+    BOUNDS: Clamp;
+    ITEM: Index;
+    SQUEEZE: Squeeze;
+    RANK: IndexSelect Kron Addmm Addmv;
+    TYPES: Add Sub Mul Div Fmod BitwiseAnd BitwiseOr BitwiseXor BitwiseLeftShift BitwiseRightShift Eq Ne Lt Le Gt Ge
+        Where Equal Copy Matmul Mm Mv Dot Kron Addmm Addmv;
+    ALIAS: Add Sub Mul Div Fmod BitwiseAnd BitwiseOr BitwiseXor BitwiseLeftShift BitwiseRightShift Copy Fill Transpose
+        Swapaxes Swapdims Addmm Addmv;
+    VIEW: Expand BroadcastTo ExpandAs Unsqueeze Squeeze Transpose Swapaxes Swapdims T Permute View Reshape Flatten
+        Select Index Contiguous;
+    LAYOUT: View;
+};
 
 const KEEPDIM: &str = "ndarray's reductions keep no axis";
 const NO_DTYPE: &str = "ndarray's reductions have no dtype";

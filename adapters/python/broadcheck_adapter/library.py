@@ -20,7 +20,7 @@ class Refusal(Exception):
 
 
 class Unsupported(Exception):
-    """A call that the library has no form of, in one of the texts that its `Library` lists as `unsupported`."""
+    """A call that the library has no form of, in a text that its `Library` lists as `unsupported` for the operation."""
 
 
 class Inexpressible(Exception):
@@ -67,9 +67,10 @@ class Library:
     build: str = ""
     capabilities: list = field(default_factory=list)
     lacks: list = field(default_factory=list)
-    # The texts of what only the call shows to be lacking.
+    # What only the call shows to be lacking: each text, with the operations that may be answered so, as
+    # {"what": text, "ops": [names]}. It may be limited to some "forms" and "dtypes", too.
     unsupported: list = field(default_factory=list)
-    # Collects the warnings of a step: a context manager that results in a list of texts.
+    # Collects the warnings of a step: a context manager that results in a list of pairs, text and category.
     warnings: callable = None
     mistakes: tuple = MISTAKES
     # The operations of which the library may end or destroy its process. A program with one runs in a copy of it.
@@ -132,13 +133,19 @@ def run_step(library, step, values, storages, first):
     except Exception as error:
         result, outcome = None, {"rejected": rejected(library, error, step["op"])}
     values.append(result if "value" in outcome else Missing)
-    return {"outcome": outcome, **({"warnings": list(warned)} if warned else {})}
+    told = {"warnings": [text for text, _ in warned]} if warned else {}
+    if warned and "warnings" in library.capabilities:
+        told["categories"] = [category for _, category in warned]
+    return {"outcome": outcome, **told}
 
 
 def rejected(library, error, op):
     message = (str(error).splitlines() or [type(error).__name__])[0]
     kind = isinstance(error, Refusal) and error.kind or library.classify(error, op)
-    return {"message": message, **({"class": kind} if kind else {})}
+    # A `Refusal` is the adapter's own exception, and not the library's.
+    raises = "messages" in library.capabilities and not isinstance(error, Refusal)
+    told = {"class": kind} if kind else {}
+    return {"message": message, **told, **({"raises": type(error).__name__} if raises else {})}
 
 
 def lookup(values, reference):

@@ -11,11 +11,23 @@ use crate::program::ValueRef;
 
 /// The keys of an expectation, in the order in which they are listed and rendered.
 const KEYS: &[&str] = &[
-    "shape", "dtype", "strides", "values", "decimals", "view_of", "fresh", "number", "warnings", "rejected", "message",
+    "shape",
+    "dtype",
+    "strides",
+    "values",
+    "decimals",
+    "view_of",
+    "fresh",
+    "number",
+    "warnings",
+    "categories",
+    "rejected",
+    "message",
+    "raises",
 ];
 
 /// The keys that a rejection may have.
-const REJECTION_KEYS: &[&str] = &["rejected", "message"];
+const REJECTION_KEYS: &[&str] = &["rejected", "message", "raises"];
 
 /// Whose word an expectation is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,8 +137,12 @@ impl Reader<'_> {
                 None
             }
         };
+        let raises = match record.get("raises") {
+            Some(node) => Some(node.text("the type of the exception in Python, as RuntimeError")?.to_owned()),
+            None => None,
+        };
         let (class, message) = (class?, message?);
-        sound.then_some(ExpectedRejection { class, message })
+        sound.then_some(ExpectedRejection { class, message, raises })
     }
 
     fn expected(&self, record: &Record<'_>) -> Option<Expected> {
@@ -177,6 +193,15 @@ impl Reader<'_> {
             expected.warnings = warnings(node);
             note(expected.warnings.is_some());
         }
+        if let Some(node) = record.get("categories") {
+            expected.categories = warnings(node);
+            note(expected.categories.is_some());
+            let count = |texts: &Option<Vec<String>>| texts.as_ref().map(Vec::len);
+            if expected.categories.is_some() && count(&expected.categories) != count(&expected.warnings) {
+                node.key_fault("`categories` has one for each of the `warnings`");
+                note(false);
+            }
+        }
         sound.then_some(expected)
     }
 
@@ -191,11 +216,14 @@ impl Reader<'_> {
         let name = self.target.name;
         for &(key, node) in &present {
             let problem = match (key, self.target.kind) {
-                ("warnings", Kind::Input) => format!("`{name}` is an input: only steps give warnings"),
-                ("warnings", _) if self.value.part.is_some() => {
+                ("warnings" | "categories", Kind::Input) => format!("`{name}` is an input: only steps give warnings"),
+                ("warnings" | "categories", _) if self.value.part.is_some() => {
                     format!("a step gives its warnings as a whole: expect them of `{name}`")
                 }
-                ("warnings", _) | (_, Kind::Unknown) | ("shape", Kind::Sizes) | ("number", Kind::Number) => continue,
+                ("warnings" | "categories", _)
+                | (_, Kind::Unknown)
+                | ("shape", Kind::Sizes)
+                | ("number", Kind::Number) => continue,
                 (_, Kind::Several(count)) if self.value.part.is_none() => {
                     format!("`{name}` has {count} results: expect `{key}` of one of them, as in `{name}.0`")
                 }

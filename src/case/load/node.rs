@@ -54,6 +54,11 @@ impl<'a> Node<'a> {
         self.file.at(self.places.value)
     }
 
+    /// Where its key stands; the value itself, if it has none.
+    pub fn key_location(self) -> Location {
+        self.file.at(self.places.key.unwrap_or(self.places.value))
+    }
+
     /// Notes that something is wrong with the value.
     pub fn fault(self, message: impl Into<String>) {
         self.file.fault(self.places.value, message);

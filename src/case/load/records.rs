@@ -2,13 +2,15 @@
 //!
 //! What a record says of records elsewhere is only collected here; [`super::check`] looks whether it is true.
 
-use std::collections::HashSet;
+use std::collections::BTreeMap;
+
+use serde_yaml::Value;
 
 use super::expect::{self, Side};
 use super::names::Names;
 use super::node::{Node, Record};
 use super::program;
-use crate::case::model::{Case, Clause, Document, Expectation, Location, Otherwise, Shows, Source};
+use crate::case::model::{Aspect, Case, Clause, Document, Expectation, Location, Otherwise, Shows, Source};
 use crate::case::releases::Releases;
 use crate::program::{Program, ValueRef};
 
@@ -17,7 +19,7 @@ use crate::program::{Program, ValueRef};
 pub enum List {
     /// `documents.yaml`.
     Documents,
-    /// `clauses.yaml`.
+    /// `clauses.yaml`, or a file in the folder `clauses/`.
     Clauses,
     /// Every other file.
     Cases,
@@ -55,15 +57,22 @@ const SHOWS: [(&str, Shows); 3] = [("accept", Shows::Accept), ("reject", Shows::
 
 /// Reads one record of `documents.yaml`.
 pub fn document(node: Node<'_>) -> Option<Document> {
-    let record = node.record("a document", &["id", "title"])?;
+    let record = node.record("a document", &["id", "title", "code"])?;
     let id = record.require("id").and_then(id);
     let title = record.require("title").and_then(|node| node.text("the title"));
-    Some(Document { id: id?, title: title?.to_owned() })
+    let code = match record.get("code") {
+        Some(node) => node.flag("`code`: true for the library's own source code"),
+        None => Some(false),
+    };
+    Some(Document { id: id?, title: title?.to_owned(), code: code? })
 }
 
-/// Reads one record of `clauses.yaml`.
+/// The keys of a clause.
+const CLAUSE_KEYS: &[&str] = &["id", "statement", "about", "shows", "cannot_be_shown", "correction", "sources"];
+
+/// Reads one record of a file of clauses.
 pub fn clause(node: Node<'_>, references: &mut References) -> Option<Clause> {
-    let record = node.record("a clause", &["id", "statement", "shows", "sources"])?;
+    let record = node.record("a clause", CLAUSE_KEYS)?;
     let id = record.require("id").and_then(id);
     let statement = record.require("statement").and_then(|node| node.text("the statement"));
     let shows = record.require("shows").and_then(|node| {
@@ -78,13 +87,41 @@ pub fn clause(node: Node<'_>, references: &mut References) -> Option<Clause> {
         let sources: Vec<_> = nodes.into_iter().map(|node| source(node, references)).collect();
         sources.into_iter().collect::<Option<Vec<_>>>()
     });
+    let about = match record.get("about") {
+        Some(node) => aspects(node),
+        None => Some(Aspect::OF_A_STATEMENT.to_vec()),
+    };
+    let cannot_be_shown = text(&record, "cannot_be_shown", "why no case can show the statement");
+    let correction = text(&record, "correction", "the corrected sentence");
+    if let (Some(_), Some(node)) = (cannot_be_shown, record.get("about")) {
+        node.key_fault("a statement that cannot be shown is not judged, so it has no `about`");
+    }
     Some(Clause {
         id: id?,
         statement: statement?.to_owned(),
+        about: about?,
+        about_is_explicit: record.get("about").is_some(),
         shows: shows?,
+        cannot_be_shown: cannot_be_shown.map(str::to_owned),
+        correction: correction.map(|text| text.trim().to_owned()),
         sources: sources?,
         location: node.location(),
     })
+}
+
+/// Reads what a statement is about.
+fn aspects(node: Node<'_>) -> Option<Vec<Aspect>> {
+    let words = Aspect::ALL.iter().map(|aspect| aspect.name());
+    let nodes = list_of(node, "the aspects that the statement is about: a list")?;
+    let mut aspects: Vec<Aspect> = Vec::new();
+    for node in nodes {
+        let aspect = node.word("aspect", words.clone(), Aspect::parse)?;
+        if aspects.contains(&aspect) {
+            node.fault(format!("the aspect `{}` is named twice", aspect.name()));
+        }
+        aspects.push(aspect);
+    }
+    Some(aspects)
 }
 
 /// The keys of a case.
@@ -95,13 +132,13 @@ const CASE_KEYS: &[&str] =
 pub fn case(node: Node<'_>, theme: &str, references: &mut References) -> Option<Case> {
     let record = node.record("a case", CASE_KEYS)?;
     let id = record.require("id").and_then(|node| case_id(node, theme));
-    let clauses = record.require("clause").and_then(|node| clause_ids(node, references));
     let source = record.require("source").and_then(|node| source(node, references));
     let note = text(&record, "note", "why the case is there");
     let why = text(&record, "why", "what really happens");
 
     let program = record.require("program").and_then(program::read);
     let names = program.as_ref().map(|(_, names)| names);
+    let clauses = record.require("clause").and_then(|node| clause_ids(node, names, references));
     let expect = record.require("expect").zip(names).and_then(|(node, names)| expect::read(node, names, Side::Expect));
     let documented = match record.get("documented").zip(names) {
         Some((node, names)) => expect::read(node, names, Side::Documented),
@@ -120,9 +157,11 @@ pub fn case(node: Node<'_>, theme: &str, references: &mut References) -> Option<
 
     let control = record.get("control").and_then(|node| reference(node, List::Cases, true, references));
     let program: Option<Program> = program.map(|(program, _)| program);
+    let (clauses, witnesses) = clauses?;
     let case = Case {
         id: id?,
-        clauses: clauses?,
+        clauses,
+        witnesses,
         source: source?,
         note: note.map(str::to_owned),
         program: program?,
@@ -197,21 +236,59 @@ fn case_id(node: Node<'_>, theme: &str) -> Option<String> {
     }
 }
 
-fn clause_ids(node: Node<'_>, references: &mut References) -> Option<Vec<String>> {
-    let mut seen = HashSet::new();
-    let mut ids = Vec::new();
-    for node in list_of(node, "the clauses that it tests: a list")? {
-        let id = reference(node, List::Clauses, false, references)?;
-        if !seen.insert(id.clone()) {
-            node.fault(format!("the clause `{id}` is named twice"));
+/// The clauses that a case tests, and the values that witness one, where they are named.
+type Tested = (Vec<String>, BTreeMap<String, Vec<ValueRef>>);
+
+/// Reads `[a, {b: [r]}]` or `{b: [r]}`: clauses, those in mappings with the values that witness them.
+fn clause_ids(node: Node<'_>, names: Option<&Names<'_>>, references: &mut References) -> Option<Tested> {
+    const EXPECTED: &str =
+        "the clauses that it tests: a list, or a mapping from clauses to the values that witness them";
+    let nodes = match node.value {
+        Value::Mapping(_) => vec![node],
+        _ => list_of(node, EXPECTED)?,
+    };
+    let (mut ids, mut witnesses) = (Vec::new(), BTreeMap::new());
+    let mut note = |id: String, place: Node<'_>| {
+        if ids.contains(&id) {
+            place.fault(format!("the clause `{id}` is named twice"));
         }
         ids.push(id);
+    };
+    for node in nodes {
+        if !matches!(node.value, Value::Mapping(_)) {
+            note(reference(node, List::Clauses, false, references)?, node);
+            continue;
+        }
+        let entries = node.entries(EXPECTED)?;
+        if entries.is_empty() {
+            node.fault(format!("expected {EXPECTED}; this one is empty"));
+            return None;
+        }
+        for (id, values) in entries {
+            references.push(Reference {
+                list: List::Clauses,
+                id: id.to_owned(),
+                control: false,
+                location: values.key_location(),
+            });
+            note(id.to_owned(), values);
+            // Without a program its own faults are reported, and no name can be looked up.
+            let Some(names) = names else { continue };
+            let values = list_of(values, "the values that witness the clause: a list of names")?.into_iter();
+            let values: Option<Vec<ValueRef>> = values
+                .map(|value| {
+                    let text = value.text("the name of a step or of an input")?;
+                    names.resolve(text, None).map(|(value, _)| value).map_err(|message| value.fault(message)).ok()
+                })
+                .collect();
+            witnesses.insert(id.to_owned(), values?);
+        }
     }
-    Some(ids)
+    Some((ids, witnesses))
 }
 
 fn source(node: Node<'_>, references: &mut References) -> Option<Source> {
-    let record = node.record("a source", &["doc", "section", "example"])?;
+    let record = node.record("a source", &["doc", "section", "example", "at"])?;
     let doc = record.require("doc").and_then(|node| reference(node, List::Documents, false, references));
     let section = record.require("section").and_then(|node| node.text("the heading of a section"));
     let example = record.get("example").map(|node| match u32::try_from(node.integer("the number of an example")?) {
@@ -222,7 +299,11 @@ fn source(node: Node<'_>, references: &mut References) -> Option<Source> {
         Some(example) => Some(example?),
         None => None,
     };
-    Some(Source { doc: doc?, section: section?.to_owned(), example })
+    let at = match record.get("at") {
+        Some(node) => Some(node.text("the place of the sentence in the section")?.to_owned()),
+        None => None,
+    };
+    Some(Source { doc: doc?, section: section?.to_owned(), example, at })
 }
 
 fn reference(node: Node<'_>, list: List, control: bool, references: &mut References) -> Option<String> {

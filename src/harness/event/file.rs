@@ -16,11 +16,12 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
-use super::{CaseStated, Event, Exact, ImplementationReady, Judged, Seen, Stated, Verdict};
+use super::{CaseDigest, CaseStated, Event, Exact, ImplementationReady, Judged, Seen, Stated, Tally, Verdict};
 use crate::harness::replace::Replacement;
+use crate::harness::{Aspect, Difference};
 
 /// The version of the format. A file of another one is refused.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// The name of the file that runs of one specification share, beside theirs.
 pub const SUITE_FILE: &str = "suite.jsonl.gz";
@@ -61,8 +62,11 @@ pub struct Machine {
 pub struct EventFile {
     /// What it says of itself.
     pub header: Header,
-    /// Everything that the run told, in order.
+    /// Everything that the run told, in order. A judgement on a case that is not what it was is left out: the case counts as
+    /// not run.
     pub events: Vec<Event>,
+    /// The judgements that were left out so, or are of cases that are gone.
+    pub stale: usize,
 }
 
 /// Why a file cannot be read or written.
@@ -104,10 +108,13 @@ enum Line {
 #[serde(deny_unknown_fields)]
 struct JudgedLine {
     case: String,
+    digest: CaseDigest,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     replaced: Vec<Replacement>,
     verdict: Verdict,
-    documented: Option<bool>,
+    documented: Option<Vec<Difference>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    untold: Vec<Aspect>,
     outcome: Vec<Seen>,
     exact: Vec<Exact>,
 }
@@ -179,44 +186,30 @@ pub fn write_sharing(path: &Path, header: &Header, events: &[Event]) -> Result<(
     write(path, &Header { suite_file: Some(SUITE_FILE.to_owned()), ..header.clone() }, &own)
 }
 
-/// Reads a file, and what it shares with others.
+/// Reads a file, and what it shares with others. What it shares may have been written later, for another state of the
+/// specification: each judgement says which case it is of, and those of other cases are left out.
 ///
 /// # Errors
-/// When it cannot be read, was cut off or changed, or is of another format or specification than it says.
+/// When it cannot be read, was cut off or changed, or is of another format.
 pub fn read(path: &Path) -> Result<EventFile, FileError> {
     let (header, lines) = load(path)?;
     let shared = match &header.suite_file {
         None => Vec::new(),
-        Some(name) => {
-            let beside = path.with_file_name(name);
-            let (suite, lines) = load(&beside)?;
-            if suite.suite != header.suite {
-                let what = format!(
-                    "is of specification {}, and {} of {}: run the check again",
-                    short(&suite.suite),
-                    path.display(),
-                    short(&header.suite)
-                );
-                return Err(FileError::Content { path: beside, line: None, what });
-            }
-            lines
-        }
+        Some(name) => load(&path.with_file_name(name))?.1,
     };
-    let events = assemble(path, shared, lines)?;
-    Ok(EventFile { header, events })
-}
-
-fn short(digest: &str) -> &str {
-    digest.get(..12).unwrap_or(digest)
+    let (events, stale) = assemble(path, shared, lines)?;
+    Ok(EventFile { header, events, stale })
 }
 
 fn line_of(event: &Event) -> Line {
     match event {
         Event::Judged(judged) => Line::Judged(Box::new(JudgedLine {
             case: judged.case.clone(),
+            digest: judged.digest.clone(),
             replaced: judged.replaced.clone(),
             verdict: judged.verdict.clone(),
-            documented: judged.documented,
+            documented: judged.documented.clone(),
+            untold: judged.untold.clone(),
             outcome: judged.outcome.clone(),
             exact: judged.exact.clone(),
         })),
@@ -339,20 +332,39 @@ fn text_of(path: &Path) -> Result<String, FileError> {
 }
 
 /// The events as they were told: what files share goes where it was told, and judgements get back what they were
-/// written without.
-fn assemble(path: &Path, shared: Vec<Line>, own: Vec<Line>) -> Result<Vec<Event>, FileError> {
+/// written without. What is counted is counted again, without the judgements that are left out.
+fn assemble(path: &Path, shared: Vec<Line>, own: Vec<Line>) -> Result<(Vec<Event>, usize), FileError> {
     let wrong = |line: usize, what: String| FileError::Content { path: path.to_owned(), line: Some(line), what };
+    let shares = !shared.is_empty();
     let mut cases: HashMap<String, CaseStated> = HashMap::new();
     let mut events = Vec::with_capacity(shared.len() + own.len());
     let mut ready: Option<(String, String)> = None;
     let mut shared = Some(shared);
+    let (mut stale, mut tallies) = (0, Vec::<Tally>::new());
     // The header is the first line.
     for (line, number) in own.into_iter().zip(2..) {
         match line {
-            Line::Event(event) => {
+            Line::Event(mut event) => {
                 let begins = matches!(*event, Event::Started(_));
-                if let Event::Case(case) = &*event {
-                    cases.insert(case.id.clone(), (**case).clone());
+                match &mut *event {
+                    Event::Case(case) => {
+                        cases.insert(case.id.clone(), (**case).clone());
+                    }
+                    Event::Started(started) if shares => {
+                        let own = shared.iter().flatten();
+                        let is_case =
+                            |line: &&Line| matches!(line, Line::Event(event) if matches!(**event, Event::Case(_)));
+                        let whole = started.cases == started.of;
+                        started.cases = own.filter(is_case).count();
+                        started.of = if whole { started.cases } else { started.of };
+                    }
+                    Event::Finished(totals) => {
+                        for (told, counted) in totals.implementations.iter_mut().zip(&tallies) {
+                            *told = counted.clone().completed(told, cases.len());
+                        }
+                        totals.conforms = totals.implementations.iter().all(Tally::is_green) && totals.conforms;
+                    }
+                    _ => {}
                 }
                 events.push(*event);
                 if begins {
@@ -367,16 +379,21 @@ fn assemble(path: &Path, shared: Vec<Line>, own: Vec<Line>) -> Result<Vec<Event>
             }
             Line::Ready(implementation) => {
                 ready = Some((implementation.label.clone(), implementation.given.clone()));
+                tallies.push(Tally::default());
                 events.push(Event::Implementation(implementation));
             }
             Line::Judged(judged) => {
-                let Some((implementation, given)) = &ready else {
+                let (Some((implementation, given)), Some(tally)) = (&ready, tallies.last_mut()) else {
                     return Err(wrong(number, "a judgement of no implementation".to_owned()));
                 };
-                let Some(case) = cases.get(&judged.case) else {
-                    return Err(wrong(number, format!("there is no case `{}`", judged.case)));
-                };
-                events.push(Event::Judged(Box::new(whole(*judged, case, implementation, given))));
+                match cases.get(&judged.case) {
+                    Some(case) if case.digest == judged.digest => {
+                        tally.add(&judged.verdict);
+                        events.push(Event::Judged(Box::new(whole(*judged, case, implementation, given))));
+                    }
+                    None if !shares => return Err(wrong(number, format!("there is no case `{}`", judged.case))),
+                    _ => stale += 1,
+                }
             }
             Line::Header(_) | Line::Footer(_) => {
                 return Err(wrong(number, "a header or a footer in the middle".to_owned()));
@@ -388,13 +405,14 @@ fn assemble(path: &Path, shared: Vec<Line>, own: Vec<Line>) -> Result<Vec<Event>
         Line::Event(event) => Some(*event),
         _ => None,
     }));
-    Ok(events)
+    Ok((events, stale))
 }
 
 fn whole(line: JudgedLine, case: &CaseStated, implementation: &str, given: &str) -> Judged {
     let says = |stated: &Stated| format!("{} = {}", stated.value, stated.outcome);
     Judged {
         case: line.case,
+        digest: line.digest,
         clauses: case.clauses.clone(),
         source: case.source.clone(),
         location: case.location.clone(),
@@ -403,6 +421,7 @@ fn whole(line: JudgedLine, case: &CaseStated, implementation: &str, given: &str)
         replaced: line.replaced,
         verdict: line.verdict,
         documented: line.documented,
+        untold: line.untold,
         document_says: (!case.documented.is_empty())
             .then(|| case.documented.iter().map(says).collect::<Vec<_>>().join("; ")),
         why: case.why.clone(),

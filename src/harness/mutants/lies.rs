@@ -174,6 +174,7 @@ pub fn refuses_everything(program: &Program) -> Reply {
                     .to_owned(),
                 class: None,
                 origin: None,
+                raises: None,
             }),
         };
     }

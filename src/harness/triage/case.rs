@@ -39,10 +39,14 @@ pub(super) fn render(dossier: &Dossier, specification: &Specification, name: &st
     );
     let expect = reply.map(|reply| expectations(&finding.program, &finding.differences, &reply)).unwrap_or_default();
     let rejects = expect.iter().any(|(_, expectation)| matches!(expectation, Expectation::Rejected(_)));
-    let (clauses, source) = clause(&finding.program, rejects, specification);
+    let control = rejects.then(|| control(&finding.program)).flatten();
+    let accepted = control.as_ref().map(|(program, reply)| expectations(program, &[], reply));
+    let expected = [Some(&expect), accepted.as_ref()].into_iter().flatten().map(|expect| aspects(expect)).collect();
+    let (clauses, source) = clause(&finding.program, rejects, expected, specification);
     let case = |id: &str, note: &str, program: Program, expect, control| Case {
         id: format!("{name}/{id}"),
         clauses: clauses.clone(),
+        witnesses: BTreeMap::new(),
         source: source.clone(),
         note: Some(note.to_owned()),
         program,
@@ -53,9 +57,7 @@ pub(super) fn render(dossier: &Dossier, specification: &Specification, name: &st
         control,
         location: Location::default(),
     };
-    let control = rejects.then(|| control(&finding.program)).flatten();
-    if let Some((program, reply)) = &control {
-        let expect = expectations(program, &[], reply);
+    if let Some(((program, _), expect)) = control.as_ref().zip(accepted) {
         text.push_str(&yaml::case(&case("control", "The accepting twin.", program.clone(), expect, None)));
         text.push('\n');
     }
@@ -66,8 +68,17 @@ pub(super) fn render(dossier: &Dossier, specification: &Specification, name: &st
 }
 
 /// The clauses of the case that is most like the program, and their source: one of the same operation in the same form,
-/// which is accepted or rejected as this one is.
-fn clause(program: &Program, rejects: bool, specification: &Specification) -> (Vec<String>, Source) {
+/// which is accepted or rejected as this one is. The clause is about something that each of the new cases expects.
+fn clause(
+    program: &Program,
+    rejects: bool,
+    expected: Vec<Vec<Aspect>>,
+    specification: &Specification,
+) -> (Vec<String>, Source) {
+    let can_be_contradicted = |id: &str| {
+        let clause = specification.clauses.iter().find(|clause| clause.id == id);
+        clause.is_some_and(|clause| expected.iter().all(|told| told.iter().any(|one| clause.about.contains(one))))
+    };
     let last = program.steps.last();
     let mut votes: BTreeMap<&String, (usize, usize)> = BTreeMap::new();
     for (at, case) in specification.cases.iter().enumerate() {
@@ -83,12 +94,18 @@ fn clause(program: &Program, rejects: bool, specification: &Specification) -> (V
             vote.0 += weight;
         }
     }
-    let best = votes.into_iter().max_by_key(|(_, (weight, first))| (*weight, usize::MAX - first));
+    let able = votes.into_iter().filter(|(id, _)| can_be_contradicted(id));
+    let best = able.max_by_key(|(_, (weight, first))| (*weight, usize::MAX - first));
     let clause = best.and_then(|(id, _)| specification.clauses.iter().find(|clause| clause.id == *id));
     match clause {
-        Some(clause) => (vec![clause.id.clone()], clause.sources[0].clone()),
-        None => (Vec::new(), Source { doc: String::new(), section: String::new(), example: None }),
+        Some(clause) => (vec![clause.id.clone()], Source { at: None, ..clause.sources[0].clone() }),
+        None => (Vec::new(), Source { doc: String::new(), section: String::new(), example: None, at: None }),
     }
+}
+
+/// What a case expects of its values.
+fn aspects(expect: &[(ValueRef, Expectation)]) -> Vec<Aspect> {
+    expect.iter().flat_map(|(_, expectation)| expectation.aspects()).collect()
 }
 
 /// What is expected of each value: layouts and warnings only where they differ, since most cases say nothing of them.
@@ -122,6 +139,7 @@ fn expectations(program: &Program, differences: &[Difference], reply: &Reply) ->
                 Some(class) => Expectation::Rejected(ExpectedRejection {
                     class: Some(class),
                     message: Some(rejected.message.clone()),
+                    raises: None,
                 }),
                 None => continue,
             },

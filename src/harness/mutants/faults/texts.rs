@@ -14,7 +14,7 @@ use crate::wording;
 use super::mutants;
 
 pub(super) fn refusal(message: String) -> Outcome {
-    Outcome::Rejected(Rejected { message, class: None, origin: None })
+    Outcome::Rejected(Rejected { message, class: None, origin: None, raises: None })
 }
 
 fn class(seen: &Seen) -> Option<Class> {
