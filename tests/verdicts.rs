@@ -1,0 +1,76 @@
+//! What a statement is about changes no verdict: each case has on each release the verdict that it had before statements
+//! said what they are about (commit 7f48aeb), or a stricter one, with its reason here.
+#![cfg(feature = "cli")]
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::Path;
+
+use broadcheck::harness::event::file;
+use broadcheck::harness::event::{Event, Verdict};
+use flate2::read::GzDecoder;
+
+/// Cases whose verdict on some releases is another one now: the case, the releases, the verdict, why.
+const CHANGED: &[(&str, &[&str], &str, &str)] = &[];
+
+/// By case, by release, the verdict if it was not `passed`. A line is `CASE = VERDICT RELEASES; VERDICT RELEASES`.
+fn before(releases: &[String]) -> BTreeMap<String, BTreeMap<String, String>> {
+    let packed = include_bytes!("fixtures/verdicts-7f48aeb.txt.gz");
+    let mut text = String::new();
+    GzDecoder::new(&packed[..]).read_to_string(&mut text).expect("the fixture is text");
+    let of = |line: &str| {
+        let (case, rest) = line.split_once(" = ").unwrap_or((line, ""));
+        let mut verdicts = BTreeMap::new();
+        for part in rest.split("; ").filter(|part| !part.is_empty()) {
+            let (verdict, named) = part.rsplit_once(' ').expect("a verdict and releases");
+            let named: Vec<&str> = match named {
+                "all" => releases.iter().map(String::as_str).collect(),
+                some => some.split(',').collect(),
+            };
+            verdicts.extend(named.into_iter().map(|release| (release.to_owned(), verdict.to_owned())));
+        }
+        (case.to_owned(), verdicts)
+    };
+    text.lines().map(of).collect()
+}
+
+fn name(verdict: &Verdict) -> String {
+    match verdict {
+        Verdict::Diverges { divergence, .. } => format!("diverges:{divergence}"),
+        other => other.name().to_owned(),
+    }
+}
+
+#[test]
+fn verdicts_are_what_they_were() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("reports/events");
+    let mut now: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
+    for entry in std::fs::read_dir(&folder).unwrap() {
+        let path = entry.unwrap().path();
+        let file = path.file_name().unwrap().to_string_lossy().into_owned();
+        let Some(release) = file.strip_prefix("libtorch-").and_then(|rest| rest.strip_suffix(".jsonl.gz")) else {
+            continue;
+        };
+        let verdicts = now.entry(release.to_owned()).or_default();
+        for event in file::read(&path).unwrap_or_else(|error| panic!("{error}")).events {
+            if let Event::Judged(judged) = event {
+                verdicts.insert(judged.case.clone(), name(&judged.verdict));
+            }
+        }
+    }
+    let releases: Vec<String> = now.keys().cloned().collect();
+    let before = before(&releases);
+    assert_eq!(before.len(), 3198);
+    let mut compared = 0;
+    for (case, verdicts) in &before {
+        for (release, judged) in &now {
+            let was = verdicts.get(release).map_or("passed", String::as_str);
+            let is = judged.get(case).map_or("not run", String::as_str);
+            let changed = CHANGED.iter().find(|(id, of, ..)| id == case && of.contains(&release.as_str()));
+            let expected = changed.map_or(was, |(.., verdict, _)| verdict);
+            assert_eq!(is, expected, "{case} on libtorch {release}, which was {was}");
+            compared += 1;
+        }
+    }
+    assert!(compared >= 16 * 3198, "{compared}");
+}
