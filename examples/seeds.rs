@@ -79,7 +79,9 @@ fn texts(
     words: &mut Words,
 ) -> Result<(), Box<dyn std::error::Error>> {
     let read = |name: &str| std::fs::read_to_string(spec.join(name)).map_err(|error| format!("{name}: {error}"));
-    let (documents, clauses) = (read("documents.yaml")?, read("clauses.yaml")?);
+    let documents = read("documents.yaml")?;
+    let files: BTreeSet<&PathBuf> = specification.clauses.iter().map(|clause| &clause.location.file).collect();
+    let clauses: String = files.into_iter().map(std::fs::read_to_string).collect::<Result<_, _>>()?;
     let clauses: BTreeMap<&str, &str> = entries(&clauses).collect();
     let themes: BTreeSet<&PathBuf> = specification.cases.iter().map(|case| &case.location.file).collect();
     let (seeds, words) = (seeds.entry("spec_yaml").or_default(), words.entry("spec_yaml").or_default());
