@@ -334,7 +334,7 @@ pub enum Came {
         class: Option<String>,
         /// Its text.
         message: String,
-        /// The type of the exception, where it is told.
+        /// The type of the exception, if the implementation reports it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         raises: Option<String>,
     },

@@ -67,7 +67,7 @@ impl Runner {
         !matches!(self, Runner::Earlier(_))
     }
 
-    /// A digest of what it declares, by which a run of another adapter for the same library is told apart.
+    /// A digest of what it declares. It distinguishes two adapters for the same library.
     pub fn declares(&self) -> String {
         match self {
             Runner::Earlier(ready) => ready.declares.clone(),

@@ -4,6 +4,8 @@
 //! Where `tch` has no method for a form or an argument, the call goes to libtorch's dispatcher under the row's schema
 //! name. Everything goes there in an adapter that is built without `tch`, and after [`dispatch_all`].
 
+pub mod aliases;
+
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -67,44 +69,6 @@ pub fn lacks(op: Op) -> Vec<UnsupportedCall> {
 
 fn no_overload(op: Op, overload: &str) -> String {
     format!("{op}: libtorch has no overload {overload:?}")
-}
-
-/// Finds the alias that libtorch registers for this form and that takes these arguments: its name and its schema. Where
-/// there are two, the last one of the row.
-pub fn alias(op: Op, form: Form, args: &[Argument<'_>]) -> Option<(&'static str, &'static str)> {
-    let mut aliases = op.info().aliases.iter().rev().copied();
-    aliases.find(|(_, schema)| takes(op, schema, args) && operator(schema, form, 0).is_some())
-}
-
-/// The aliases of the table that libtorch does not register.
-pub fn missing_aliases() -> Vec<&'static str> {
-    let aliases = Op::ALL.iter().flat_map(|op| op.info().aliases);
-    let missing = aliases.filter(|(_, schema)| {
-        let (name, overload) = parts(schema);
-        Operator::find(name, overload).is_none()
-    });
-    missing.map(|(alias, _)| *alias).collect()
-}
-
-/// Whether the schema of an alias takes the arguments of an operation. An overload of another name than the operation's
-/// has no options: `true_divide.Tensor` has no rounding mode.
-fn takes(op: Op, schema: &str, args: &[Argument<'_>]) -> bool {
-    let options = args.iter().zip(op.info().signature.params()).filter(|(_, param)| param.default.is_some());
-    parts(schema).1 == self::schema(op).1 || options.map(|(arg, _)| arg).all(is_default)
-}
-
-/// Runs an operation by the schema that [`alias`] has found.
-pub fn call_alias(
-    op: Op,
-    schema: &'static str,
-    form: Form,
-    args: &[Argument<'_>],
-    out: Option<&Tensor>,
-) -> Result<Returned, Fault> {
-    if form == Form::InPlace && !matches!(args.first(), Some(Argument::Tensor(_))) {
-        return Err(malformed(op, args));
-    }
-    dispatch_by(op, schema, form, args, out)
 }
 
 static DISPATCH_ALL: AtomicBool = AtomicBool::new(false);

@@ -24,7 +24,8 @@ pub use bare::bare;
 #[cfg(feature = "tch")]
 pub use bare::tch;
 use call::Fault;
-pub use call::{dispatch_all, missing_aliases};
+pub use call::aliases::missing as missing_aliases;
+pub use call::dispatch_all;
 pub use shim::set_threads;
 use shim::{Argument, Returned, Tensor};
 use value::Storages;
@@ -166,9 +167,9 @@ impl<'c> Run<'c> {
         let args = step.args.iter().map(|arg| self.argument(arg)).collect::<Result<Vec<_>, _>>()?;
         let out = step.out.map(|out| self.tensor(out)).transpose()?;
         within_limit(step.op, &args).map_err(Fault::outcome)?;
-        let alias = self.aliases.as_ref().and_then(|_| call::alias(step.op, step.form, &args));
+        let alias = self.aliases.as_ref().and_then(|_| call::aliases::find(step.op, step.form, &args));
         let returned = match alias {
-            Some((_, schema)) => call::call_alias(step.op, schema, step.form, &args, out),
+            Some((_, schema)) => call::aliases::call(step.op, schema, step.form, &args, out),
             None => call::call(step.op, step.form, &args, out),
         };
         if let (Some((alias, _)), Some(calls)) = (alias, &mut self.aliases) {
