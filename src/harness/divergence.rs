@@ -291,7 +291,7 @@ fn value_of(name: &str) -> &str {
 pub fn observed(exact: &[Exact], value: &str, aspect: Aspect) -> String {
     let after = format!("{value} after");
     let found = exact.iter().find(|one| one.value == *value || one.value == after);
-    let (Some(one), aspect) = (found, aspect) else { return "unchanged".to_owned() };
+    let Some(one) = found else { return "unchanged".to_owned() };
     match (&one.is, aspect) {
         (_, Aspect::Warnings) => {
             let categories = one.categories.iter().map(|category| format!("{category}: "));

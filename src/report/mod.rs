@@ -221,8 +221,6 @@ impl<'a> Truth<'a> {
             return self.against.push((judged, Vec::new()));
         }
         let witnesses = case.witnesses.get(&clause.id);
-        // What an implementation does not tell is unseen. Elements are what most statements are about in the end, so that
-        // shapes alone are no witness of one that is about elements as well.
         let named = |value: &str| witnesses.is_none_or(|names| names.iter().any(|name| name == value));
         let says = case.expected.iter().filter(|one| !case.documented.iter().any(|other| other.value == one.value));
         let says = says.chain(&case.documented).filter(|one| named(&one.value));
@@ -230,6 +228,8 @@ impl<'a> Truth<'a> {
         // The class of a rejection whose text no rule knows is unknown, and not another one.
         let unclassified = |one: &Difference| one.aspect == Aspect::Class && one.observed.starts_with(UNKNOWN);
         let unknown = judged.documented.iter().flatten().any(|one| named(&one.value) && unclassified(one));
+        // What an implementation does not report is unseen. Shapes alone are no witness of a statement that is about
+        // elements as well.
         let is_told = |aspect: Aspect| !(judged.untold.contains(&aspect) || aspect == Aspect::Class && unknown);
         let mut seen = clause.about.iter().filter(|aspect| expected.contains(aspect) && is_told(**aspect));
         let shapes_alone = judged.untold.contains(&Aspect::Values) && clause.about.contains(&Aspect::Values);
