@@ -38,7 +38,11 @@ pub enum Rejection {
     /// `sum_to_size` to a shape that the tensor is no expansion of.
     NotExpandable { from: Vec<i64>, to: Vec<i64> },
     /// `torch.broadcast_shapes` (Python): two sizes differ and neither is 1; `dim` counts from the end, from -1.
-    ShapesMismatch { size: i64, dim: i64, argument: usize, shape: String, expected: Vec<i64> },
+    ShapesMismatch { size: String, dim: i64, argument: usize, shape: String, expected: Vec<i64> },
+    /// `torch.broadcast_shapes` (Python): a number that is not an integer.
+    ShapesFloat { value: String },
+    /// `torch.broadcast_shapes` (Python): a character of a text, where a size is compared with 0.
+    ShapesText,
     /// `torch.broadcast_shapes` (Python): a negative size.
     ShapesNegative,
     /// A dimension number outside of `low..=high`.
@@ -244,6 +248,7 @@ impl Rejection {
                 Class::Expand
             }
             Rejection::NotExpandable { .. } | Rejection::InvalidGradient { .. } => Class::NotExpandable,
+            Rejection::ShapesFloat { .. } | Rejection::ShapesText => Class::Argument,
             Rejection::ShapesNegative | Rejection::Numel => Class::ImpossibleSize,
             Rejection::DimensionRange { .. }
             | Rejection::DimensionRepeated { .. }

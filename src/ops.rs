@@ -323,7 +323,7 @@ impl Family {
                 "dtype",
             ],
             Family::Autograd => &["not-expandable", "autograd", "dtype", "output-shape"],
-            Family::FrontEnd => &["impossible-size", "size-mismatch"],
+            Family::FrontEnd => &["argument", "impossible-size", "size-mismatch"],
         }
     }
 }

@@ -84,13 +84,28 @@ pub enum Arg {
 }
 
 /// A shape as an argument, which may be impossible.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ShapeArg {
     /// A single integer: one dimension.
     Size(i64),
     /// A list of sizes.
     Sizes(Vec<i64>),
+    /// A number that is not an integer, which Python can pass but which is not a shape.
+    Float(f64),
+    /// Text, likewise.
+    Text(String),
+}
+
+impl ShapeArg {
+    /// The sizes; `None` for an argument that is not a shape.
+    pub fn sizes(&self) -> Option<&[i64]> {
+        match self {
+            ShapeArg::Size(size) => Some(std::slice::from_ref(size)),
+            ShapeArg::Sizes(sizes) => Some(sizes),
+            ShapeArg::Float(_) | ShapeArg::Text(_) => None,
+        }
+    }
 }
 
 /// A value of the program: `value` counts the inputs, then the steps; `part` picks one of several results.
@@ -354,6 +369,8 @@ impl std::fmt::Display for ShapeArg {
         match self {
             ShapeArg::Size(size) => write!(f, "({size},)"),
             ShapeArg::Sizes(sizes) => f.write_str(&bracketed(sizes)),
+            ShapeArg::Float(value) => write!(f, "{value:?}"),
+            ShapeArg::Text(text) => f.write_str(text),
         }
     }
 }

@@ -50,6 +50,10 @@ pub fn text(rejection: &Rejection) -> String {
              had {shape}; but expected shape should be broadcastable to {}",
             bracketed(expected)
         ),
+        Rejection::ShapesFloat { value } => {
+            format!("Input shapes should be of type ints, a tuple of ints, or a list of ints, got {value}")
+        }
+        Rejection::ShapesText => "'<' not supported between instances of 'str' and 'int'".to_owned(),
         Rejection::ShapesNegative => "Attempting to broadcast a dimension with negative length!".to_owned(),
         Rejection::DimensionRange { low, high, got } => {
             format!("Dimension out of range (expected to be in range of [{low}, {high}], but got {got})")
@@ -221,7 +225,9 @@ pub fn skeleton(message: &str) -> String {
     let mut word = String::new();
     let flush = |word: &mut String, skeleton: &mut String| {
         let number = word.strip_suffix('D').unwrap_or(word);
-        let dtype = word.strip_prefix("CPU").and_then(|word| word.strip_suffix("Type")).unwrap_or(word);
+        let tensor_type = word.strip_prefix("CPU").and_then(|word| word.strip_suffix("Type"));
+        // `linalg_vecdot` prints a dtype without the space before it.
+        let dtype = tensor_type.or_else(|| word.strip_prefix("dtype")).unwrap_or(word);
         // Numbers, `2x3`, `3D`, and the single letters by which einsum names dimensions.
         let variable = number.chars().all(|c| c.is_ascii_digit() || c == '-' || c == 'x') || word.chars().count() == 1;
         if !word.is_empty()
@@ -273,8 +279,10 @@ fn samples() -> Vec<Rejection> {
         R::ExpandSize { wanted: 2, existing: 3, dim: 0, target: list(), tensor: list() },
         R::ExpandLeading { size: -1, dim: 0 },
         R::NotExpandable { from: list(), to: list() },
-        R::ShapesMismatch { size: 2, dim: -1, argument: 1, shape: "[2]".to_owned(), expected: list() },
-        R::ShapesMismatch { size: 2, dim: -1, argument: 1, shape: "(2,)".to_owned(), expected: list() },
+        R::ShapesMismatch { size: "2".into(), dim: -1, argument: 1, shape: "[2]".into(), expected: list() },
+        R::ShapesMismatch { size: "2".into(), dim: -1, argument: 1, shape: "(2,)".into(), expected: list() },
+        R::ShapesFloat { value: "1.5".into() },
+        R::ShapesText,
         R::ShapesNegative,
         R::DimensionRange { low: -1, high: 0, got: 1 },
         R::DimensionRepeated { dim: 0 },

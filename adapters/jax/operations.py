@@ -145,6 +145,7 @@ ARGUMENTS = {
 # Texts of exceptions, with the classes of what they refuse. The first that fits counts; a name before the colon limits
 # it to an operation.
 CLASSES = [
+    (r"^broadcast_shapes: .*concrete values of integer type", "argument"),
     (r"^(broadcast_to|expand|expand_as): (Incompatible types|Cannot broadcast to shape with fewer)", "expand"),
     (r"every element be nonnegative|Only non-negative indices", "impossible-size"),
     (r"RESOURCE_EXHAUSTED|array is too big|number of dimensions must be within", "impossible-size"),

@@ -39,6 +39,9 @@ export class Refusal extends Error {
 /** A call that the library has no form of, in a text that its description lists as `unsupported` for the operation. */
 export class Unsupported extends Error {}
 
+/** The answer to an argument that is no shape: types forbid it, and JavaScript itself does not look. */
+const NO_SHAPE = "a shape is an array of integers, by its type";
+
 /** A shape as a result. */
 export class Sizes {
   constructor(sizes) {
@@ -59,7 +62,9 @@ class Missing extends Error {
 
 /** What the harness is told. */
 export function hello({ name, version, build = "", ops, dtypes, capabilities = [], lacks = [], unsupported = [] }) {
-  return { name, version, build, ops: Object.keys(ops), dtypes, capabilities, lacks, unsupported };
+  const shapes = "broadcast_shapes" in ops ? [{ what: NO_SHAPE, ops: ["broadcast_shapes"] }] : [];
+  const answers = [...unsupported, ...shapes];
+  return { name, version, build, ops: Object.keys(ops), dtypes, capabilities, lacks, unsupported: answers };
 }
 
 /** The reply to one program. */
@@ -129,10 +134,17 @@ function resolve(values, argument) {
     case "number":
       return number(given);
     case "shapes":
-      return given.map((each) => each.sizes ?? [each.size]);
+      return given.map(sizes);
     default:
       return given;
   }
+}
+
+/** The sizes of a shape. */
+function sizes(shape) {
+  if (shape.size !== undefined) return [shape.size];
+  if (shape.sizes === undefined) throw new Unsupported(NO_SHAPE);
+  return shape.sizes;
 }
 
 function number(given) {

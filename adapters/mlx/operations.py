@@ -189,6 +189,7 @@ REASONS = {FUNCTIONAL: "MLX only does it in place", IN_PLACE: "MLX's function do
 # Texts of exceptions, with the classes of what they refuse. The first that fits counts; a name before the colon limits
 # it to an operation.
 CLASSES = [
+    (r"^broadcast_shapes: std::bad_cast", "argument"),
     (r"^(expand|expand_as|broadcast_to): .*(Cannot broadcast|cannot be broadcast)", "expand"),
     (r"^addmm: .*(must broadcast|cannot be broadcast)", "expand"),
     (r"^(copy|fill|\w+ in place): .*Cannot broadcast", "output-shape"),

@@ -168,6 +168,7 @@ REASONS = {
 # Texts of exceptions, with the classes of what they refuse. The first that fits counts; a name before the colon limits
 # it to an operation.
 CLASSES = [
+    (r"^broadcast_shapes: .*(sequence of integers|cannot be interpreted as an integer)", "argument"),
     (r": non-broadcastable output", "output-shape"),
     (r": (output parameter for reduction|output array does not match|Output array is the wrong shape)", "output-shape"),
     (r"^(broadcast_to|expand|expand_as): .*(cannot broadcast|could not be broadcast|more dimensions)", "expand"),

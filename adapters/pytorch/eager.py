@@ -70,8 +70,16 @@ def split(name, arguments, out=None):
     return given, named
 
 
-def set_broadcast_warning(enabled):
-    torch.utils.backcompat.broadcast_warning.enabled = enabled
+SWITCH = torch.utils.backcompat.broadcast_warning
+SWITCH_AT_FIRST = SWITCH.enabled
+
+
+def broadcast_warning(enabled=None):
+    """Assigns to the switch, or reads it if there is nothing to assign."""
+    if enabled is None:
+        return SWITCH.enabled
+    SWITCH.enabled = enabled
+    return None
 
 
 def cdist(x1, x2, compute_mode=None, **named):
@@ -90,7 +98,7 @@ SPECIAL = {
     "index.Tensor": lambda tensor, indices: tensor[by_tensors(indices)],
     "grad": lambda tensor: tensor.grad,
     "cdist": cdist,
-    "backcompat.broadcast_warning": set_broadcast_warning,
+    "backcompat.broadcast_warning": broadcast_warning,
 }
 
 
@@ -113,4 +121,4 @@ def operations(around=lambda function: function):
 
 def reset():
     """Nothing is left of the last program."""
-    set_broadcast_warning(False)
+    SWITCH.enabled = SWITCH_AT_FIRST

@@ -3,7 +3,7 @@ that operations have. An operation with neither operator nor other name is calle
 
 An operator calls the method of its left operand: `x + 1` is `Tensor.__add__`. If a scalar stands on the left, Python
 calls the reflected method of the tensor: `1 - x` is `Tensor.__rsub__`, and `3 < x` is `Tensor.__gt__` with the operands
-swapped.
+swapped. A shape is a torch.Size, as a tensor's `shape` is.
 """
 
 import operator
@@ -128,6 +128,9 @@ def call(name, otherwise):
     """The operation as the protocol calls it."""
 
     def run(form, out, *arguments):
+        if name == "broadcast_shapes":
+            (shapes,) = arguments
+            arguments = ([torch.Size(shape) if isinstance(shape, list) else shape for shape in shapes],)
         if name in eager.SPECIAL:
             return otherwise(form, out, *arguments)
         given, named = eager.split(name, arguments, out)

@@ -80,7 +80,7 @@ ROWS = [
     ("equal", 2, {}),
     ("backward", 1, {"gradient": None}),
     ("grad", 1, {}),
-    ("backcompat.broadcast_warning", 1, {}),
+    ("backcompat.broadcast_warning", 0, {"enabled": None}),
 ]  # fmt: skip
 
 TABLE = {name: Parameters(required, options) for names, required, options in ROWS for name in names.split()}

@@ -30,6 +30,7 @@ CLASSES = [
     (r"is not a valid value for compute_mode$|^div expected rounding_mode", "argument"),
     (r"only supports a 0-dimensional value tensor|^correction argument should be", "argument"),
     (r"^'<' not supported between instances of 'complex'", "argument"),
+    (r"^Input shapes should be of type ints|^'<' not supported between instances of 'str'", "argument"),
     (r"^torch\.(allclose|isclose): (rtol|atol) must be greater than or equal to zero", "argument"),
     (r"^cannot convert float (NaN|infinity) to integer", "argument"),
     (r"^more than one element of the written-to tensor refers to a single memory location$", "overlap"),
@@ -66,8 +67,8 @@ CLASSES = [
     (r"^Tensor with dtype torch\.\w+ is not the expected dtype|^gather\(\): Expected dtype .* got torch", "dtype"),
 ]
 
-# Where a warning comes from, which is no part of its text.
-PLACE = re.compile(r" \(Triggered internally at .*?\)$", re.S)
+# Where a warning comes from, which is no part of its text: a line of libtorch, or the calls in Python on the way to it.
+PLACE = re.compile(r" \(Triggered internally at .*?\)$| Traceback of forward call that caused the error:.*", re.S)
 
 
 def make(dtype, shape, data, requires_grad):

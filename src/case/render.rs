@@ -172,6 +172,8 @@ fn shape_arg(shape: &ShapeArg) -> String {
     match shape {
         ShapeArg::Size(size) => size.to_string(),
         ShapeArg::Sizes(sizes) => bracketed(sizes),
+        ShapeArg::Float(value) => number(Scalar::Float(*value)),
+        ShapeArg::Text(text) => quoted(text),
     }
 }
 

@@ -130,6 +130,9 @@ faults! {
     VecdotDtypes { a: DType, b: DType } => Dtype,
         "linalg.vecdot: Expected x and y to have the same dtype, but found x of type {} and y of type {} instead",
         a.libtorch_name(), b.libtorch_name();
+    /// `linalg_vecdot` into another dtype. The text lacks a space.
+    VecdotOut { input: DType, out: DType } => Dtype, "linalg.vecdot: Expected out of dtype{} but found {}",
+        input.libtorch_name(), out.libtorch_name();
     /// `linalg_cross` of two ranks.
     CrossRanks {} => ProductShape, "linalg.cross: inputs must have the same number of dimensions.";
     /// `linalg_cross` along a dimension that is not of length 3.

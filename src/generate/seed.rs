@@ -195,14 +195,12 @@ impl Tape<'_, '_> {
     }
 
     fn shape(&mut self, shape: Option<&ShapeArg>) -> ShapeArg {
-        let (single, sizes) = match shape {
-            Some(ShapeArg::Size(size)) => (true, vec![*size]),
-            Some(ShapeArg::Sizes(sizes)) => (false, sizes.clone()),
-            None => (false, Vec::new()),
-        };
+        // The generator makes shapes alone.
+        let single = matches!(shape, Some(ShapeArg::Size(_)));
+        let sizes = shape.and_then(ShapeArg::sizes).unwrap_or_default();
         match self.flag(single) {
             true => ShapeArg::Size(self.size(sizes.first().copied().unwrap_or(0))),
-            false => ShapeArg::Sizes(self.ints(&sizes)),
+            false => ShapeArg::Sizes(self.ints(sizes)),
         }
     }
 

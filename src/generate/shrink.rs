@@ -121,10 +121,7 @@ fn entries(arg: &Arg) -> usize {
 }
 
 fn sizes_of(shape: &ShapeArg) -> &[i64] {
-    match shape {
-        ShapeArg::Size(size) => std::slice::from_ref(size),
-        ShapeArg::Sizes(sizes) => sizes,
-    }
+    shape.sizes().unwrap_or_default()
 }
 
 /// One element is the simplest; none at all is a case of its own.

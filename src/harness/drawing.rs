@@ -35,11 +35,7 @@ fn of_step(program: &Program, reply: &Reply, at: usize) -> Option<Drawing> {
 
 /// A shape that is an argument itself.
 fn of_argument(shape: &ShapeArg) -> Option<(String, Shape)> {
-    let sizes = match shape {
-        ShapeArg::Size(size) => vec![*size],
-        ShapeArg::Sizes(sizes) => sizes.clone(),
-    };
-    let shape = Shape::new(sizes).ok()?;
+    let shape = Shape::new(shape.sizes()?.to_vec()).ok()?;
     Some((shape.to_string(), shape))
 }
 

@@ -122,7 +122,7 @@ macro_rules! products_rows {
                 tch: [],
             }
             LinalgVecdot "linalg_vecdot" "linalg_vecdot" {
-                signature: Vecdot, forms: [Functional], dtypes: Fractions, result: Same, compare: Tolerance,
+                signature: Vecdot, forms: [Functional, Out], dtypes: Fractions, result: Same, compare: Tolerance,
                 kernel: product(linalg_vecdot),
                 gradient: kernel,
                 tch: [],

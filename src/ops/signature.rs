@@ -258,8 +258,8 @@ signatures! {
     Solve("A" Tensor, "B" Tensor, "left" Flag = True)
     /// A tensor to differentiate and, unless it has one element, the gradient to begin with.
     Backward("self" Tensor, "gradient" Tensor = Nothing)
-    /// A switch of the front end.
-    Setting("enabled" Flag)
+    /// A switch of the front end, read without an argument.
+    Setting("enabled" Flag = Nothing)
     /// A loss of two tensors.
     Loss("self" Tensor, "target" Tensor, "reduction" Reduction = Mean)
     /// A loss that is quadratic up to `beta`.

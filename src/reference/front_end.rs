@@ -2,6 +2,7 @@
 
 use crate::error::Rejection;
 use crate::program::ShapeArg;
+use crate::tensor::Scalar;
 
 use super::machine::{Call, Machine, Result, Slot};
 
@@ -9,39 +10,54 @@ use super::machine::{Call, Machine, Result, Slot};
 /// from its last dimension to its first.
 pub(super) fn broadcast_shapes(_: &mut Machine, call: &Call) -> Result<Slot> {
     let shapes = call.shapes(0)?;
-    let sizes_of = |shape: &ShapeArg| match shape {
-        ShapeArg::Size(size) => vec![*size],
-        ShapeArg::Sizes(sizes) => sizes.clone(),
-    };
-    let rank = shapes.iter().map(|shape| sizes_of(shape).len()).max().unwrap_or(0);
+    let float = shapes.iter().find_map(|shape| match shape {
+        ShapeArg::Float(value) => Some(format!("{value:?}")),
+        _ => None,
+    });
+    if let Some(value) = float {
+        return Err(Rejection::ShapesFloat { value }.into());
+    }
+    let rank = shapes.iter().map(|shape| dimensions(shape).len()).max().unwrap_or(0);
     let mut common = vec![1; rank];
     for (argument, shape) in shapes.iter().enumerate() {
-        let sizes = sizes_of(shape);
-        for (back, &size) in sizes.iter().rev().enumerate() {
+        for (back, size) in dimensions(shape).iter().rev().enumerate() {
             let seen = &mut common[rank - 1 - back];
-            if *seen == 1 && size < 0 {
-                return Err(Rejection::ShapesNegative.into());
-            }
-            if *seen == 1 {
-                *seen = size;
-            } else if size != 1 && size != *seen {
-                return Err(Rejection::ShapesMismatch {
-                    size,
-                    dim: -1 - back as i64,
-                    argument,
-                    shape: shape.to_string(),
-                    expected: common,
+            match size {
+                Err(_) if *seen == 1 => return Err(Rejection::ShapesText.into()),
+                Ok(size) if *seen == 1 && *size < 0 => return Err(Rejection::ShapesNegative.into()),
+                Ok(size) if *seen == 1 => *seen = *size,
+                Ok(size) if *size == 1 || size == seen => {}
+                Ok(_) | Err(_) => {
+                    return Err(Rejection::ShapesMismatch {
+                        size: size.map_or_else(String::from, |size| size.to_string()),
+                        dim: -1 - back as i64,
+                        argument,
+                        shape: shape.to_string(),
+                        expected: common,
+                    }
+                    .into());
                 }
-                .into());
             }
         }
     }
     Ok(Slot::Sizes(common))
 }
 
-/// `torch.utils.backcompat.broadcast_warning.enabled = …`. The switch is still there, but nothing in libtorch 2.x reads
-/// it, so it changes no outcome.
-pub(super) fn broadcast_warning(_: &mut Machine, call: &Call) -> Result<Slot> {
-    call.flag(0)?;
+/// What Python finds in a sequence of sizes: a text is a sequence of characters.
+fn dimensions(shape: &ShapeArg) -> Vec<std::result::Result<i64, char>> {
+    match shape {
+        ShapeArg::Text(text) => text.chars().map(Err).collect(),
+        _ => shape.sizes().unwrap_or_default().iter().copied().map(Ok).collect(),
+    }
+}
+
+/// `torch.utils.backcompat.broadcast_warning.enabled`, which is assigned to if there is an argument, and read if there
+/// is none. It is false at first. The switch is still there, but nothing in libtorch 2.x reads it, so it changes no
+/// other outcome.
+pub(super) fn broadcast_warning(machine: &mut Machine, call: &Call) -> Result<Slot> {
+    match call.optional_flag(0)? {
+        None => return Ok(Slot::Number(Scalar::Bool(machine.broadcast_warning))),
+        Some(enabled) => machine.broadcast_warning = enabled,
+    }
     Ok(Slot::Nothing)
 }

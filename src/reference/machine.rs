@@ -74,6 +74,8 @@ pub(super) struct Machine {
     pub graph: Graph,
     /// The warnings of the current step.
     pub warnings: Vec<String>,
+    /// The switch `torch.utils.backcompat.broadcast_warning.enabled`, which nothing reads but the program.
+    pub broadcast_warning: bool,
     /// How many tensor objects were there before the operation that makes others on its way, if one does.
     lasting: Option<usize>,
 }

@@ -299,11 +299,16 @@ fn totals(run: &Run, text: &mut String) {
     if let Some(witness) = run.witness() {
         let truths = run.truth(&witness.label);
         let documented = truths.iter().filter(|truth| run.is_documented(truth.clause));
-        let documented: Vec<Option<bool>> = documented.map(Truth::holds).collect();
-        let with = |holds| documented.iter().filter(|other| **other == holds).count();
-        let mut part = format!("documented statements: {} true, {} false", with(Some(true)), with(Some(false)));
-        if with(None) > 0 {
-            let _ = write!(part, ", {} unseen", with(None));
+        let (shown, not_shown): (Vec<_>, Vec<_>) =
+            documented.partition(|truth| truth.holds().is_some() || truth.clause.cannot_be_shown.is_none());
+        let with = |holds| shown.iter().filter(|truth| truth.holds() == holds).count();
+        let several = if totals.implementations.len() > 1 { format!(" in {}", witness.label) } else { String::new() };
+        let mut part =
+            format!("documented statements{several}: {} true, {} false", with(Some(true)), with(Some(false)));
+        for (count, word) in [(with(None), "unseen"), (not_shown.len(), "that cannot be shown")] {
+            if count > 0 {
+                let _ = write!(part, ", {count} {word}");
+            }
         }
         parts.push(part);
     }

@@ -27,6 +27,7 @@ const ALL: &str = "candle's function of all elements keeps no dimension";
 const HOLE: &str = "candle's reshape takes a hole at a place that is known when the program is compiled";
 const DIMENSIONS: &str = "candle takes dimensions that count from the end in tuples of up to six";
 const TWO_SHAPES: &str = "candle broadcasts two shapes";
+const NO_SHAPE: &str = "candle's shapes are lists of usize, and nothing else";
 const LITERAL: &str = "candle's const_set takes a number of the tensor's own type, and there is none such";
 const STEP: &str = "candle's ranges have no steps";
 const ITEM: &str = "candle's i() has no None and no ellipsis";
@@ -51,6 +52,7 @@ pub const UNSUPPORTED: &[(&str, &[Op])] = answers! {
     HOLE: Reshape;
     DIMENSIONS: Permute Sum Mean Logsumexp;
     TWO_SHAPES: BroadcastShapes;
+    NO_SHAPE: BroadcastShapes;
     STEP: Index;
     ITEM: Index;
     ITEMS: Index IndexTensor;
@@ -382,6 +384,7 @@ fn shape(given: &ShapeArg) -> std::result::Result<Shape, Refusal> {
     Ok(match given {
         ShapeArg::Size(size) => Shape::from(natural(*size)?),
         ShapeArg::Sizes(sizes) => Shape::from(naturals(sizes)?),
+        ShapeArg::Float(_) | ShapeArg::Text(_) => return Err(unsupported(NO_SHAPE)),
     })
 }
 

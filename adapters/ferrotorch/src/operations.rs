@@ -36,6 +36,7 @@ const ALL: &str = "ferrotorch's function of all elements keeps no dimension";
 const KEPT: &str = "ferrotorch's function of integers keeps no dimension";
 const FLAT: &str = "ferrotorch's flatten is of all dimensions";
 const TWO_SHAPES: &str = "ferrotorch broadcasts two shapes";
+const NO_SHAPE: &str = "ferrotorch's shapes are lists of usize, and nothing else";
 const NO_OPERANDS: &str = "no tensors have no type";
 const LEFT: &str = "ferrotorch's solve has the matrix on the left";
 
@@ -69,6 +70,7 @@ pub const UNSUPPORTED: &[(&str, &[Op])] = answers! {
     KEPT: Argmax Argmin;
     FLAT: Flatten;
     TWO_SHAPES: BroadcastShapes;
+    NO_SHAPE: BroadcastShapes;
     NO_OPERANDS: BroadcastTensors Einsum;
     LEFT: LinalgSolve;
     OPERANDS: Add Sub Rsub Mul Div FloorDivide Remainder Fmod Eq Ne Lt Le Gt Ge BitwiseAnd BitwiseOr BitwiseXor
@@ -599,6 +601,7 @@ fn shape(given: &ShapeArg) -> Result<Vec<usize>, Refusal> {
     match given {
         ShapeArg::Size(size) => Ok(vec![natural(*size)?]),
         ShapeArg::Sizes(sizes) => naturals(sizes),
+        ShapeArg::Float(_) | ShapeArg::Text(_) => Err(unsupported(NO_SHAPE)),
     }
 }
 

@@ -172,7 +172,7 @@ def resolve(values, argument):
         case "int" | "ints" | "flag" | "dtype" | "text":
             return given
         case "shapes":
-            return [each["sizes"] if "sizes" in each else each["size"] for each in given]
+            return [content for each in given for content in each.values()]
         case "index":
             return tuple(index_item(each) for each in given)
     raise AssertionError(f"no argument is called {kind!r}")

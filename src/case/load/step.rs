@@ -45,7 +45,10 @@ pub fn read(
     let (out, args) = (out?, args?);
     let form = if out.is_some() { Form::Out } else { form };
     let variadic = args.iter().find_map(|arg| if let Arg::Tensors(values) = arg { Some(values.len()) } else { None });
-    let kind = Kind::of(op, variadic.unwrap_or(args.len()));
+    let kind = match (op, args.as_slice()) {
+        (Op::BroadcastWarning, [Arg::Nothing]) => Kind::Number,
+        _ => Kind::of(op, variadic.unwrap_or(args.len())),
+    };
     Some((Step { name: name.to_owned(), op, form, args, out }, kind))
 }
 
@@ -160,10 +163,13 @@ impl Call<'_> {
             return values.into_iter().collect::<Option<_>>().map(Arg::Tensors);
         }
         let expected = format!("each of `{}` of `{}`: a list of sizes or a single size", param.name, self.key);
+        // Python passes on what is not a shape, and the function rejects it. What looks like a name is a mistake.
         let shapes: Vec<_> = nodes
             .iter()
             .map(|&node| match node.value {
                 Value::Sequence(_) => value::integers(node, &expected).map(ShapeArg::Sizes),
+                Value::String(text) if !text.starts_with(char::is_alphabetic) => Some(ShapeArg::Text(text.clone())),
+                Value::Number(number) if number.is_f64() => number.as_f64().map(ShapeArg::Float),
                 _ => node.integer(&expected).map(ShapeArg::Size),
             })
             .collect();

@@ -400,6 +400,7 @@ fn arguments(program: &Program) -> Vec<Program> {
                     let sizes = one_each(sizes, |size| integers(*size).collect());
                     sizes.into_iter().map(ShapeArg::Sizes).collect()
                 }
+                ShapeArg::Float(_) | ShapeArg::Text(_) => Vec::new(),
             };
             one_each(shapes, smaller).into_iter().map(Arg::Shapes).collect()
         }

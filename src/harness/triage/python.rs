@@ -292,6 +292,7 @@ fn call(program: &Program, step: &Step) -> String {
         (Op::BroadcastWarning, [Arg::Flag(flag)]) => {
             format!("setattr(torch.utils.backcompat.broadcast_warning, \"enabled\", {})", truth(*flag))
         }
+        (Op::BroadcastWarning, _) => "torch.utils.backcompat.broadcast_warning.enabled".to_owned(),
         _ => plain_call(program, step),
     }
 }
@@ -379,6 +380,8 @@ fn shape(shape: &ShapeArg) -> String {
     match shape {
         ShapeArg::Size(size) => size.to_string(),
         ShapeArg::Sizes(sizes) => bracketed(sizes),
+        ShapeArg::Float(value) => format!("{value:?}"),
+        ShapeArg::Text(text) => string(text),
     }
 }
 

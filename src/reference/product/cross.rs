@@ -10,7 +10,7 @@ use super::super::backward;
 use super::super::machine::{Call, Machine, Result, Slot, Tensor, TensorId, wrap_dim};
 use super::super::number::{Computed, Number};
 use super::multiply::needed;
-use super::output::{check_autograd, deliver, set_output};
+use super::output::{check_autograd, deliver, resize, set_output};
 use super::{matrix, parts};
 
 /// `linalg_vecdot`: the first vector conjugated, times the second, summed.
@@ -22,13 +22,22 @@ pub(in super::super) fn linalg_vecdot(machine: &mut Machine, call: &Call) -> Res
     if left.dtype != right.dtype {
         return Err(ProductFault::VecdotDtypes { a: left.dtype, b: right.dtype }.into());
     }
+    let target = call.target()?;
+    if let Some(out) = target.map(|out| machine.tensor(out).dtype).filter(|out| *out != left.dtype) {
+        return Err(ProductFault::VecdotOut { input: left.dtype, out }.into());
+    }
     let made = machine.compose(|machine| {
         if left.shape().rank() == 1 && right.shape().rank() == 1 {
-            return parts::binary(machine, Op::Vdot, a, b);
+            let Some(out) = target else { return parts::binary(machine, Op::Vdot, a, b) };
+            resize(machine, out, &Shape::scalar())?;
+            return parts::binary_out(machine, Op::Vdot, a, b, out);
         }
         let a = conjugated(machine, call.op, a);
         let products = parts::binary(machine, Op::Mul, a, b)?;
-        parts::sum(machine, products, vec![dim], false)
+        match target {
+            Some(out) => parts::sum_out(machine, products, vec![dim], out),
+            None => parts::sum(machine, products, vec![dim], false),
+        }
     })?;
     Ok(Slot::Tensor(made))
 }

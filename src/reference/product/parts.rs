@@ -70,13 +70,29 @@ pub(crate) fn squeeze_all(machine: &mut Machine, a: TensorId) -> Result<TensorId
 }
 
 pub(crate) fn sum(machine: &mut Machine, a: TensorId, dims: Vec<i64>, keepdim: bool) -> Result<TensorId> {
+    summed(machine, a, dims, keepdim, None)
+}
+
+/// A sum that is written to another tensor.
+pub(crate) fn sum_out(machine: &mut Machine, a: TensorId, dims: Vec<i64>, out: TensorId) -> Result<TensorId> {
+    summed(machine, a, dims, false, Some(out))
+}
+
+fn summed(
+    machine: &mut Machine,
+    a: TensorId,
+    dims: Vec<i64>,
+    keepdim: bool,
+    out: Option<TensorId>,
+) -> Result<TensorId> {
     let args = [
         Operand::Tensor(a),
         Operand::Other(&Arg::Ints(dims)),
         Operand::Other(&Arg::Flag(keepdim)),
         Operand::Other(&Arg::Nothing),
     ];
-    apply(machine, Op::Sum, &args)
+    let form = if out.is_some() { Form::Out } else { Form::Functional };
+    apply_form(machine, &Call { op: Op::Sum, form, args: &args, out })
 }
 
 /// The size of a dimension (`Tensor::size`).
