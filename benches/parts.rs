@@ -67,7 +67,7 @@ fn parts(criterion: &mut Criterion) {
     });
     group.finish();
 
-    let folder = case::default_folder();
+    let folder = broadcheck::assets::specification().expect("the specification");
     criterion.bench_function("load the specification", |bencher| bencher.iter(|| case::load(&folder).unwrap()));
 }
 

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use broadcheck::adapter::{CommandLine, Hello, Limits};
-use broadcheck::case::{default_folder, load, load_program};
+use broadcheck::case::{load, load_program};
 use broadcheck::harness::campaign::Setup;
 use broadcheck::harness::campaign::bench::{Bench, Said};
 use broadcheck::harness::campaign::cases::Shard;
@@ -75,7 +75,8 @@ fn setup(adapter: &str) -> Result<Setup, String> {
         timeout: 20,
         memory: 8,
     };
-    let specification = load(&default_folder()).map_err(|error| error.to_string())?;
+    let specification =
+        load(&broadcheck::assets::specification().expect("the specification")).map_err(|error| error.to_string())?;
     Ok(Setup { specification, ..Setup::new(&plan, (start, hello), None) })
 }
 

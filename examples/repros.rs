@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 
 use broadcheck::adapter::{CommandLine, Limits, Process};
-use broadcheck::case::{Specification, default_folder, load};
+use broadcheck::case::{Specification, load};
 use broadcheck::generate::{self, Options};
 use broadcheck::harness::compare::Side;
 use broadcheck::harness::finding::{Finding, Oracle};
@@ -55,7 +55,8 @@ fn main() -> ExitCode {
     let mut seed: u64 = rest.first().map_or(1, |seed| seed.parse().expect("a seed"));
     let limits = Limits { restarts: 1000, ..Limits::default() };
     let mut adapter = Process::start(CommandLine::new(adapter), limits).expect("the adapter starts");
-    let specification = load(&default_folder()).expect("the specification");
+    let specification =
+        load(&broadcheck::assets::specification().expect("the specification")).expect("the specification");
     let mut options = Options::comparable(adapter.hello());
     if let Some(names) = rest.get(1) {
         options.ops = names.split(',').map(|name| Op::parse(name).expect("an operation").0).collect();

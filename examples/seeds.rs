@@ -14,7 +14,7 @@ use std::process::ExitCode;
 
 use broadcheck::adapter::protocol::{Encoding, Request, Response, VERSION};
 use broadcheck::adapter::{Hello, Implementation};
-use broadcheck::case::{self, Case, Specification, default_folder};
+use broadcheck::case::{self, Case, Specification};
 use broadcheck::generate::{self, Focus};
 use broadcheck::ops::Op;
 use broadcheck::reference::Reference;
@@ -28,7 +28,7 @@ type Words = BTreeMap<&'static str, BTreeSet<String>>;
 
 fn main() -> ExitCode {
     let folder = std::env::args_os().nth(1).map_or(PathBuf::from("fuzz/corpus"), PathBuf::from);
-    match run(&default_folder(), &folder) {
+    match run(&broadcheck::assets::specification().expect("the specification"), &folder) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("seeds: {error}");

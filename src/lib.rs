@@ -13,6 +13,8 @@ pub mod tensor;
 pub mod wording;
 
 #[cfg(feature = "cli")]
+pub mod assets;
+#[cfg(feature = "cli")]
 pub mod case;
 #[cfg(feature = "cli")]
 pub mod cli;

@@ -80,6 +80,66 @@ fn implementations_of_one_name_are_told_apart() {
     assert_eq!(junit.tests, 3 * report["cases"].as_array().unwrap().len());
 }
 
+/// The totals come first and last, and however much is wrong, it fits between them.
+#[test]
+fn what_is_printed_is_for_a_person() {
+    let faulty = common::faulty_binary();
+    let run = |behaviour: &str| {
+        let given = format!("'{}' {behaviour}", faulty.display());
+        let output = Command::new(env!("CARGO_BIN_EXE_broadcheck")).args(["check", "--impl", &given]).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    let (code, green) = run("honest");
+    assert_eq!(code, Some(0), "{green}");
+    let (code, red) = run("wrong-value");
+    assert_eq!(code, Some(1), "{red}");
+    for (text, most) in [(&green, 60), (&red, 200)] {
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines.len() < most, "{} lines: {text}", lines.len());
+        assert_eq!(lines[1], lines[lines.len() - 1], "{text}");
+    }
+    let failed: usize =
+        red.lines().last().unwrap().split(" passed, ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
+    assert!(failed > 300, "{red}");
+    let largest = red.lines().nth(3).unwrap();
+    assert!(
+        largest.contains(" cases faulty") && red.contains("  | r: {") && red.contains("  repeat: broadcheck check"),
+        "{red}"
+    );
+}
+
+/// What is no regular file is written into, links are followed, and what cannot be written is an error.
+#[cfg(target_os = "linux")]
+#[test]
+fn writing_does_no_harm() {
+    use std::fs;
+    use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
+    let folder = tempfile::tempdir().unwrap();
+    let run = |events: &str, out: &str| {
+        let script = format!("umask 027; exec \"$0\" check --impl reference --case einsum/ --events {events} > {out}");
+        let mut shell = Command::new("sh");
+        let output = shell.args(["-c", &script, env!("CARGO_BIN_EXE_broadcheck")]).current_dir(folder.path());
+        let output = output.env("BROADCHECK_SOURCE", env!("CARGO_MANIFEST_DIR")).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    assert_eq!(run("/dev/null", "/dev/null"), (Some(0), String::new()));
+    assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+
+    let real = folder.path().join("real.jsonl");
+    symlink("real.jsonl", folder.path().join("link.jsonl")).unwrap();
+    assert_eq!(run("link.jsonl", "/dev/null"), (Some(0), String::new()));
+    assert!(fs::symlink_metadata(folder.path().join("link.jsonl")).unwrap().is_symlink());
+    assert_eq!(fs::metadata(&real).unwrap().permissions().mode() & 0o777, 0o640, "the umask decides");
+    fs::set_permissions(&real, fs::Permissions::from_mode(0o604)).unwrap();
+    assert_eq!(run("real.jsonl", "/dev/null"), (Some(0), String::new()));
+    assert_eq!(fs::metadata(&real).unwrap().permissions().mode() & 0o777, 0o604, "and later nothing changes it");
+
+    let (code, said) = run("/dev/null", "/dev/full");
+    assert_eq!(code, Some(2));
+    assert!(said.contains("cannot write to standard output"), "{said}");
+    assert_eq!(run("/dev/null", "/dev/null | true").0, Some(0), "a reader that has seen enough is none");
+}
+
 /// What `broadcheck check` prints about the reference and whatever else the arguments name.
 fn check(args: &[&str]) -> String {
     let broadcheck = Command::new(env!("CARGO_BIN_EXE_broadcheck"))

@@ -283,7 +283,8 @@ fn the_distribution_leaves_nothing_out() {
 /// Fuzzers start from the specification: its cases can be written as bytes, and come out of them as they were.
 #[test]
 fn cases_are_seeds() {
-    let specification = case::load(&case::default_folder()).unwrap_or_else(|error| panic!("{error}"));
+    let specification = case::load(&broadcheck::assets::specification().expect("the specification"))
+        .unwrap_or_else(|error| panic!("{error}"));
     let options = Options { avoid: Vec::new(), ..Options::default() };
     let (mut written, mut whole) = (0, 0);
     for case in &specification.cases {

@@ -28,7 +28,7 @@ fn changed(runner: &mut Runner, folders: &[PathBuf]) -> Vec<String> {
 }
 
 fn folders() -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(findings_folder()).unwrap();
+    let entries = std::fs::read_dir(findings_folder().unwrap()).unwrap();
     let paths = entries.map(|entry| entry.unwrap().path());
     let mut folders: Vec<PathBuf> = paths.filter(|path| path.join(FINDING).is_file()).collect();
     folders.sort();
@@ -44,7 +44,7 @@ fn libtorch_shows_every_finding_that_is_explained() {
     let hello = libtorch.runner.hello();
     let mut named = Vec::new();
     for divergence in libtorch.divergences.iter().filter(|divergence| divergence.is_in(&hello)) {
-        named.extend(divergence.findings.iter().map(|folder| findings_folder().join(folder)));
+        named.extend(divergence.findings.iter().map(|folder| findings_folder().unwrap().join(folder)));
     }
     assert!(!named.is_empty(), "no finding is of libtorch {}", hello.version);
     let changed = changed(&mut libtorch.runner, &named);
@@ -96,7 +96,7 @@ fn findings_are_known_by_their_own_divergence() {
     let divergences = divergence::load(&hello, &SPECIFICATION).unwrap();
     for divergence in &divergences {
         for name in &divergence.findings {
-            let recorded = bisect::read(&findings_folder().join(name)).unwrap();
+            let recorded = bisect::read(&findings_folder().unwrap().join(name)).unwrap();
             let finding = recorded.finding();
             let known = divergence::known(&divergences, &finding, &hello).map(|known| &known.id);
             assert_eq!(known, Some(&divergence.id), "{name}: {}", finding.signature);

@@ -179,7 +179,7 @@ fn refusals_and_bounds_are_explained() {
 /// case, and of no other.
 #[test]
 fn refusals_are_those_of_the_cases() {
-    let specification = case::load(&case::default_folder()).expect("it loads");
+    let specification = case::load(&broadcheck::assets::specification().expect("the specification")).expect("it loads");
     let mut seen: BTreeMap<Family, BTreeSet<&str>> = BTreeMap::new();
     for case in &specification.cases {
         let inputs = case.program.inputs.len();
@@ -243,7 +243,7 @@ fn one_row_in_one_file_adds_an_operation() {
         String::from_utf8(output.stdout).expect("text")
     };
     assert!(run(&["ops"]).lines().any(|line| line.starts_with(&format!("{name}("))), "`ops` does not list it");
-    let specification = case::load(&case::default_folder()).expect("it loads");
+    let specification = case::load(&broadcheck::assets::specification().expect("the specification")).expect("it loads");
     let uses = |case: &&case::Case| case.program.steps.iter().any(|step| step.op.name() == name);
     let cases: Vec<&str> = specification.cases.iter().filter(uses).map(|case| case.id.as_str()).collect();
     assert!(cases.len() > 4, "{cases:?}");

@@ -46,7 +46,8 @@ fn everything_that_is_sent_fits() {
     let hello = Hello { name, lacks: vec![lack], unsupported: vec![unsupported], ..Reference.hello() };
     fits("hello", &Request::Hello { protocol: VERSION });
     fits("hello", &Response::Hello { protocol: VERSION, encodings: vec![Encoding::MessagePack], hello });
-    let specification = case::load(&case::default_folder()).expect("the specification");
+    let specification =
+        case::load(&broadcheck::assets::specification().expect("the specification")).expect("the specification");
     assert!(specification.cases.len() > 1000);
     for case in &specification.cases {
         fits(&case.id, &Request::Run { seq: 1, program: Cow::Borrowed(&case.program) });

@@ -98,7 +98,8 @@ fn written(options: &Options, finding: &Finding, root: &Path) -> PathBuf {
         implementation: &LIBTORCH,
         observed: Some(&got),
     };
-    let specification = case::load(&case::default_folder()).unwrap_or_else(|error| panic!("{error}"));
+    let specification = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../spec"));
+    let specification = case::load(specification).unwrap_or_else(|error| panic!("{error}"));
     let folder = triage::write(&dossier, &specification, root);
     folder.unwrap_or_else(|error| panic!("{}: {error}", root.display()))
 }

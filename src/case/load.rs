@@ -66,16 +66,6 @@ pub fn load(dir: &Path) -> Result<Specification, LoadError> {
     load_files(&texts)
 }
 
-/// The specification that comes with these sources.
-pub fn default_folder() -> PathBuf {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("spec");
-    // The shorter name, where it means the same.
-    match std::env::current_dir() {
-        Ok(here) => folder.strip_prefix(here).map(Path::to_owned).unwrap_or(folder),
-        Err(_) => folder,
-    }
-}
-
 /// Which specification it is, whatever folder it lies in.
 fn digest(files: &[(PathBuf, String)]) -> String {
     let mut hash = Sha256::new();

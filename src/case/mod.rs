@@ -7,7 +7,7 @@ pub mod model;
 pub mod releases;
 pub mod render;
 
-pub use load::{Fault, LoadError, default_folder, load, load_files, load_program};
+pub use load::{Fault, LoadError, load, load_files, load_program};
 pub use model::{
     Aspect, Case, Clause, Document, Expectation, Expected, ExpectedRejection, Location, Otherwise, Shows, Source,
     Specification,

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::runner::Named;
 use super::{Ending, Failure};
 use crate::adapter::{CommandLine, Limits};
+use crate::assets;
 use crate::harness::campaign;
 use crate::harness::campaign::journal::{Identity, Machine};
 use crate::harness::runner::Start;
@@ -198,7 +199,7 @@ fn kept<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, Failure> {
 
 /// Runs the loop with Hypothesis for some seconds.
 fn looped(python: &Path) -> Result<Looped, Failure> {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches").join("hypothesis_loop.py");
+    let script = assets::path("benches/hypothesis_loop.py")?;
     let output = Command::new(python).arg(&script).arg("10").output();
     let output = output.map_err(|error| format!("--python {}: {error}", python.display()))?;
     serde_json::from_slice(&output.stdout).map_err(|error| {

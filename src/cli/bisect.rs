@@ -1,12 +1,11 @@
 //! `broadcheck bisect`: since which release a finding is there.
 
-use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
 
 use super::runner::Named;
-use super::{Ending, Failure};
+use super::{Ending, Failure, print};
 use crate::adapter::Limits;
 use crate::harness::runner::label;
 use crate::harness::triage::{self, README, bisect};
@@ -68,7 +67,7 @@ impl Bisect {
         write(readme, triage::with_table(&text, &table))?;
         write(self.finding.join("bisect.json"), serde_json::to_string_pretty(&json)? + "\n")?;
         // A reader that has seen enough, such as `head`, is no failure.
-        let _ = anstream::stdout().write_all(table.as_bytes());
+        print(&table)?;
         if rows.iter().all(|row| matches!(row.verdict, bisect::Verdict::CannotRun { .. })) {
             return Err("none of them could run the program".into());
         }

@@ -1,7 +1,7 @@
 //! `broadcheck check`: the specification on implementations.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::report::Format;
 use super::runner::{Named, did_you_mean};
-use super::{Ending, Failure};
+use super::{Ending, Failure, print};
 use crate::adapter::Limits;
 use crate::case;
 use crate::harness::check::{Candidate, Required, Selection, check};
@@ -19,8 +19,8 @@ use crate::report::Run;
 
 /// Run the specification and say who conforms.
 ///
-/// Prints which cases of which clause each implementation executed, which statements of the documents are true in it,
-/// every failure with the command that repeats it, and the totals.
+/// Prints the totals, the failures by what differs with an example each and the command that repeats it, which
+/// statements of the documents are false, and the totals again.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -47,6 +47,10 @@ pub struct Check {
     /// What to print.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
+    /// List everything: each clause with its cases, each statement, each case that is unsupported or known to differ, and
+    /// every failure.
+    #[arg(long)]
+    verbose: bool,
     /// Also write everything that was seen to this file, for `broadcheck diff` and `broadcheck report`. One that ends in
     /// .gz is compressed. In a folder, the file is named after the implementation, and shares with the others what is the
     /// same for all.
@@ -75,7 +79,7 @@ pub struct Check {
 
 impl Check {
     pub fn run(&self) -> Result<Ending, Failure> {
-        let specification = case::load(&self.spec.clone().unwrap_or_else(case::default_folder))
+        let specification = case::load(&super::runner::specification(self.spec.as_deref())?)
             .map_err(|error| format!("the specification cannot be read\n{error}"))?;
         let corpus = self.corpus.map(|programs| Corpus { seed: self.corpus_seed, programs });
         let required = Required { cases: self.require, like: self.like()? };
@@ -113,9 +117,8 @@ impl Check {
         if let Some(path) = &self.events {
             keep(path, &Header::now(&specification.digest), &events, &run)?;
         }
-        let report = self.format.render(&run);
-        // A reader that has seen enough, such as `head`, is no failure.
-        let _ = anstream::stdout().write_all(report.as_bytes());
+        let report = self.format.render(&run, self.verbose);
+        print(&report)?;
         Ok(if totals.conforms { Ending::Conforms } else { Ending::Differs })
     }
 

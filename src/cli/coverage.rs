@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io::Write as _;
 
 use clap::Args;
 use indicatif::ProgressBar;
 use serde::Serialize;
 
 use super::campaign::{Format, json};
-use super::{Ending, Failure};
+use super::{Ending, Failure, print};
 use crate::adapter::Implementation;
 use crate::harness::campaign::options;
 use crate::harness::coverage::{self, Clause, Seen};
@@ -67,7 +66,7 @@ impl Coverage {
             Format::Json => json(&Report { seed: self.seed, coverage: &coverage, gaps }),
         };
         // A reader that has seen enough, such as `head`, is no failure.
-        let _ = anstream::stdout().write_all(text.as_bytes());
+        print(&text)?;
         Ok(ending)
     }
 

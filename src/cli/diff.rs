@@ -1,11 +1,10 @@
 //! `broadcheck diff`: what differs between two releases.
 
-use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{Ending, Failure, events};
+use super::{Ending, Failure, events, print};
 use crate::report::changes::between;
 use crate::report::diff;
 use crate::report::history::History;
@@ -47,7 +46,10 @@ enum Format {
 
 impl Diff {
     pub fn run(&self) -> Result<Ending, Failure> {
-        let folder = self.events.clone().unwrap_or_else(events::default_folder);
+        let folder = match &self.events {
+            Some(given) => given.clone(),
+            None => events::default_folder()?,
+        };
         let (before, after) = (events::one(&self.before, &folder)?, events::one(&self.after, &folder)?);
         let (before_name, after_name) = (before.0.clone(), after.0.clone());
         let first = History::new(vec![before])?;
@@ -63,7 +65,7 @@ impl Diff {
             Format::Json => diff::json(&changes),
             Format::Markdown => diff::markdown(&changes),
         };
-        let _ = anstream::stdout().write_all(report.as_bytes());
+        print(&report)?;
         let same = changes.differing == 0 && changes.generated_differing == 0;
         Ok(if same { Ending::Conforms } else { Ending::Differs })
     }

@@ -3,16 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use super::Failure;
+use crate::assets::{self, Origin};
 use crate::harness::campaign::summary::Summary;
 use crate::harness::event::file::{self, EventFile, SUITE_FILE};
 
-/// Where the event files are that come with these sources.
-pub fn default_folder() -> PathBuf {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("reports").join("events");
-    match std::env::current_dir() {
-        Ok(here) => folder.strip_prefix(here).map(Path::to_owned).unwrap_or(folder),
-        Err(_) => folder,
-    }
+/// Where the event files are if no other folder is named: in a checkout, else below the working folder.
+pub fn default_folder() -> Result<PathBuf, Failure> {
+    let below = Path::new("reports/events");
+    Ok(match assets::found()? {
+        (_, Origin::Program) => below.to_owned(),
+        _ => assets::path("reports/events")?,
+    })
 }
 
 /// Every event file of a folder, or the one file that is named instead, with how to call it.

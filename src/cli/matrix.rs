@@ -2,7 +2,7 @@
 //! implementations.
 
 use std::collections::VecDeque;
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use clap::Args;
 use indicatif::HumanDuration;
 
 use super::runner::Named;
-use super::{Ending, Failure};
+use super::{Ending, Failure, print};
 use crate::adapter::{CommandLine, Limits};
 use crate::case;
 use crate::harness::event::{Corpus, Event};
@@ -76,7 +76,7 @@ pub struct Matrix {
 
 impl Matrix {
     pub fn run(&self) -> Result<Ending, Failure> {
-        let specification = case::load(&self.spec.clone().unwrap_or_else(case::default_folder))
+        let specification = case::load(&super::runner::specification(self.spec.as_deref())?)
             .map_err(|error| format!("the specification cannot be read\n{error}"))?;
         let installer = Installer::from_env()?;
         let subjects = self.subjects(&installer)?;
@@ -119,7 +119,7 @@ impl Matrix {
         let rows = rows.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
         let green = rows.iter().filter(|row| row.is_green()).count();
         let what = if self.implementations.is_empty() { "releases" } else { "implementations" };
-        print(&format!("{green} of {} {what} conform; event files are in {}\n", rows.len(), self.out.display()));
+        print(&format!("{green} of {} {what} conform; event files are in {}\n", rows.len(), self.out.display()))?;
         Ok(if green == rows.len() { Ending::Conforms } else { Ending::Differs })
     }
 
@@ -148,7 +148,7 @@ impl Matrix {
         if let Some(earlier) = &earlier
             && let Some(row) = plan.settled(subject, earlier)?
         {
-            print(&line(subject, &row, "done before"));
+            print(&line(subject, &row, "done before"))?;
             return Ok(row);
         }
         let progress = if self.quiet { Progress::silent() } else { Progress::auto() };
@@ -169,7 +169,7 @@ impl Matrix {
         if let Some(version) = release.filter(|_| self.prune || !(was_there || self.keep)) {
             installer.remove(version, &progress)?;
         }
-        print(&line(subject, &row, &HumanDuration(started.elapsed()).to_string()));
+        print(&line(subject, &row, &HumanDuration(started.elapsed()).to_string()))?;
         Ok(row)
     }
 }
@@ -258,12 +258,6 @@ impl Counter {
             eprint!("\r{:60}\r", "");
         }
     }
-}
-
-/// A reader that has gone away (`| head`) is no fault of ours.
-fn print(text: &str) {
-    let mut out = anstream::stdout();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
 #[cfg(test)]

@@ -1,12 +1,11 @@
 //! `broadcheck merge`: the shards of a campaign put together.
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::{Ending, Failure, campaign};
+use super::{Ending, Failure, campaign, print};
 use crate::harness::campaign::FINDINGS;
 use crate::harness::campaign::journal;
 use crate::harness::campaign::summary::Summary;
@@ -60,7 +59,7 @@ impl Merge {
         }
         let text = campaign::render(&summary, self.format, &self.out);
         // A reader that has seen enough, such as `head`, is no failure.
-        let _ = anstream::stdout().write_all(text.as_bytes());
+        print(&text)?;
         let ending = campaign::ending(&summary)?;
         let unfinished = tallies.iter().any(|tally| tally.complete() == Some(false) || tally.ended.is_none());
         if ending == Ending::Conforms && (unfinished || !summary.missing.is_empty()) {

@@ -20,11 +20,18 @@ mod ops;
 mod report;
 mod runner;
 mod scale;
+mod show;
 mod validate_adapter;
 
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+
+use crate::assets;
+use crate::case;
 
 /// Conformance tests and a differential fuzzer for PyTorch's broadcasting semantics, against the real libtorch.
 #[derive(Debug, Parser)]
@@ -42,9 +49,16 @@ Examples:
   broadcheck libtorch install          fetch libtorch and build its adapter
   broadcheck check --impl numpy        the same on another library, which is installed first
 
-Exit codes: 0 conforms, 1 does not conform, 2 could not run."
+Exit codes: 0 conforms, 1 does not conform, 2 could not run.
+
+The specification, the adapters and what is known of them come with the program. `broadcheck --version --verbose` says
+which ones are used: those after --source, in BROADCHECK_SOURCE, in a checkout around the working folder, or the
+program's own."
 )]
 struct Cli {
+    /// A checkout of broadcheck, whose specification and adapters are used instead of those in the program.
+    #[arg(long, value_name = "DIR")]
+    source: Option<PathBuf>,
     #[command(subcommand)]
     command: Command,
 }
@@ -68,6 +82,7 @@ enum Command {
     Ops(ops::Ops),
     Report(report::Report),
     Scale(scale::Scale),
+    Show(show::Show),
     ValidateAdapter(validate_adapter::ValidateAdapter),
 }
 
@@ -85,7 +100,14 @@ type Failure = Box<dyn std::error::Error>;
 
 /// Runs the program.
 pub fn main() -> ExitCode {
-    let result = match Cli::parse().command {
+    if let Some(ending) = verbose_version(std::env::args_os().skip(1)) {
+        return ended(ending);
+    }
+    let cli = Cli::parse();
+    if let Some(folder) = cli.source {
+        assets::prefer(folder);
+    }
+    ended(match cli.command {
         Command::Bench(command) => command.run(),
         Command::Bisect(command) => command.run(),
         Command::Check(command) => command.run(),
@@ -103,8 +125,24 @@ pub fn main() -> ExitCode {
         Command::Ops(command) => command.run(),
         Command::Report(command) => command.run(),
         Command::Scale(command) => command.run(),
+        Command::Show(command) => command.run(),
         Command::ValidateAdapter(command) => command.run(),
-    };
+    })
+}
+
+/// Prints a report. A reader that has seen enough, such as `head`, is no failure; anything else that keeps the text from
+/// arriving is.
+fn print(text: &str) -> Result<(), Failure> {
+    let mut out = anstream::stdout();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(format!("cannot write to standard output: {error}").into())
+        }
+        _ => Ok(()),
+    }
+}
+
+fn ended(result: Result<Ending, Failure>) -> ExitCode {
     match result {
         Ok(Ending::Conforms) => ExitCode::SUCCESS,
         Ok(Ending::Differs) => ExitCode::from(1),
@@ -114,4 +152,24 @@ pub fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// `--version --verbose`: which program this is, and where what comes with it is taken from. `None` for other arguments.
+fn verbose_version(arguments: impl Iterator<Item = OsString>) -> Option<Result<Ending, Failure>> {
+    let mut arguments: Vec<OsString> = arguments.collect();
+    arguments.sort();
+    let asked = [["--verbose", "--version"], ["--version", "-v"], ["--verbose", "-V"], ["-V", "-v"]];
+    asked.iter().any(|asked| arguments == asked).then(|| {
+        let (root, origin) = assets::found()?;
+        let specification = case::load(&root.join("spec"))?;
+        anstream::println!(
+            "broadcheck {}\nspecification {}: {} cases\nfrom {origin}: {}\ncache: {}",
+            env!("CARGO_PKG_VERSION"),
+            &specification.digest[..12],
+            crate::report::thousands(specification.cases.len() as u64),
+            root.display(),
+            assets::cache_dir()?.display()
+        );
+        Ok(Ending::Conforms)
+    })
 }

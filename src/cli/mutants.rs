@@ -1,13 +1,13 @@
 //! `broadcheck mutants`: whether the oracles find faults that are planted.
 
 use std::fmt::Write as _;
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::num::NonZeroUsize;
 
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::{Ending, Failure};
+use super::{Ending, Failure, print};
 use crate::harness::finding::Oracle;
 use crate::harness::mutants::{self, Mutant, NONE, Outcome, Report, Search};
 
@@ -66,7 +66,7 @@ impl Mutants {
             Format::Markdown => markdown(&report),
         };
         // A reader that has seen enough, such as `head`, is no failure.
-        let _ = anstream::stdout().write_all(text.as_bytes());
+        print(&text)?;
         Ok(if report.has_teeth() { Ending::Conforms } else { Ending::Differs })
     }
 

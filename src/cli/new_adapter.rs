@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 
 use super::{Ending, Failure};
+use crate::assets;
 
 /// Write the skeleton of an adapter. It runs as it is, and has two places to fill in.
 #[derive(Debug, Args)]
@@ -31,7 +32,8 @@ enum Language {
     Js,
 }
 
-/// A file of a skeleton. `NAME` in it is the library's name, and `SOURCE` where broadcheck's sources are.
+/// A file of a skeleton. `NAME` in it is the library's name, `SOURCE` where broadcheck's sources are, and `VERSION` which
+/// they are.
 type File = (&'static str, &'static str);
 
 const PYTHON: &[File] = &[("adapter.py", include_str!("new_adapter/adapter.py.txt"))];
@@ -62,8 +64,10 @@ impl NewAdapter {
             Language::Rust => RUST,
             Language::Js => JS,
         };
+        let source = assets::root()?.display().to_string();
         for (path, text) in files {
-            write(&folder.join(path), &text.replace("SOURCE", env!("CARGO_MANIFEST_DIR")).replace("NAME", name))?;
+            let text = text.replace("SOURCE", &source).replace("VERSION", env!("CARGO_PKG_VERSION"));
+            write(&folder.join(path), &text.replace("NAME", name))?;
         }
         let command = match self.lang {
             Language::Python => format!("python3 {}", folder.join("adapter.py").display()),

@@ -1,13 +1,12 @@
 //! `broadcheck report`: reports out of event files.
 
-use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{Ending, Failure, events};
+use super::{Ending, Failure, events, print};
 use crate::report::history::History;
-use crate::report::{self, Run, json, junit, markdown, text};
+use crate::report::{self, Run, brief, json, junit, markdown, text};
 
 /// Write the reports of all releases out of event files; nothing is run.
 ///
@@ -34,6 +33,9 @@ pub struct Report {
     /// Print one run instead; --events names its file.
     #[arg(long, value_enum, requires = "events")]
     format: Option<Format>,
+    /// List everything, as after `broadcheck check --verbose`.
+    #[arg(long, requires = "format")]
+    verbose: bool,
 }
 
 /// What one run can be printed as.
@@ -47,9 +49,10 @@ pub enum Format {
 
 impl Format {
     /// The run in this format.
-    pub fn render(self, run: &Run) -> String {
+    pub fn render(self, run: &Run, verbose: bool) -> String {
         match self {
-            Format::Text => text::render(run),
+            Format::Text if verbose => text::render(run),
+            Format::Text => brief::render(run),
             Format::Json => json::render(run),
             Format::Junit => junit::render(run),
             Format::Markdown => markdown::render(run),
@@ -59,7 +62,10 @@ impl Format {
 
 impl Report {
     pub fn run(&self) -> Result<Ending, Failure> {
-        let from = self.events.clone().unwrap_or_else(events::default_folder);
+        let from = match &self.events {
+            Some(given) => given.clone(),
+            None => events::default_folder()?,
+        };
         if let Some(format) = self.format {
             if from.is_dir() {
                 return Err(format!("--format prints one run: name its file in {}", from.display()).into());
@@ -67,7 +73,7 @@ impl Report {
             let (_, file) = events::one(&from.display().to_string(), &from)?;
             let mut run = Run::default();
             file.events.iter().for_each(|event| run.add(event));
-            let _ = anstream::stdout().write_all(format.render(&run).as_bytes());
+            print(&format.render(&run, self.verbose))?;
             return Ok(Ending::Conforms);
         }
         let history = History::new(events::all(&from)?)?;

@@ -1,7 +1,10 @@
 //! The implementations that command lines name.
 
+use std::path::{Path, PathBuf};
+
 use super::Failure;
 use crate::adapter::{CommandLine, Hello, Limits, StartError};
+use crate::assets;
 use crate::harness::runner::{Runner, Start};
 use crate::implementations;
 use crate::install::{self, Progress};
@@ -13,6 +16,14 @@ pub struct Named {
     given: String,
     /// How it is started.
     pub start: Start,
+}
+
+/// The folder of the specification: what was given after `--spec`, or the one that comes with broadcheck.
+pub fn specification(given: Option<&Path>) -> Result<PathBuf, Failure> {
+    Ok(match given {
+        Some(given) => given.to_owned(),
+        None => assets::specification()?,
+    })
 }
 
 impl Named {

@@ -1,12 +1,11 @@
 //! `broadcheck scale`: a campaign on many machines, out of one journal.
 
-use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
 use super::campaign::json;
-use super::{Ending, Failure};
+use super::{Ending, Failure, print};
 use crate::harness::campaign::scale::Scale as Scaled;
 use crate::report;
 
@@ -49,7 +48,7 @@ impl Scale {
             Format::Json => json(&scale),
         };
         // A reader that has seen enough, such as `head`, is no failure.
-        let _ = anstream::stdout().write_all(text.as_bytes());
+        print(&text)?;
         Ok(Ending::Conforms)
     }
 }

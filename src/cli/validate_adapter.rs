@@ -7,6 +7,7 @@ use clap::Args;
 use super::{Ending, Failure};
 use crate::adapter::validate::{Trial, Validation, validate};
 use crate::adapter::{CommandLine, Limits};
+use crate::assets;
 use crate::case;
 
 /// Check that a program keeps the rules of the adapter protocol, and explain every rule that it breaks.
@@ -36,7 +37,7 @@ const SHOWN: usize = 5;
 
 impl ValidateAdapter {
     pub fn run(&self) -> Result<Ending, Failure> {
-        let specification = case::load(&case::default_folder())
+        let specification = case::load(&assets::specification()?)
             .map_err(|error| format!("the specification cannot be read\n{error}"))?;
         let (program, args) = self.command.split_first().expect("clap asks for one");
         let command = args.iter().fold(CommandLine::new(program), |command, word| command.arg(word));

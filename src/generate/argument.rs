@@ -321,6 +321,12 @@ fn shape_argument(u: &mut Unstructured, palette: &Palette) -> Result<ShapeArg> {
         let dim = u.choose_index(sizes.len())?;
         sizes[dim] = u.int_in_range(-2..=-1)?;
     }
+    // What is no shape, now and then.
+    if chance(u, 1, 32)? {
+        let number = u.int_in_range(0..=4)?;
+        let float = u.arbitrary()?;
+        return Ok(if float { ShapeArg::Float(f64::from(number) + 0.5) } else { ShapeArg::Text(number.to_string()) });
+    }
     Ok(match sizes[..] {
         [size] if chance(u, 1, 2)? => ShapeArg::Size(size),
         _ => ShapeArg::Sizes(sizes),

@@ -195,12 +195,24 @@ impl Tape<'_, '_> {
     }
 
     fn shape(&mut self, shape: Option<&ShapeArg>) -> ShapeArg {
-        // The generator makes shapes alone.
-        let single = matches!(shape, Some(ShapeArg::Size(_)));
+        let kind = match shape {
+            Some(ShapeArg::Size(_)) => 0,
+            Some(ShapeArg::Float(_)) => 2,
+            Some(ShapeArg::Text(_)) => 3,
+            Some(ShapeArg::Sizes(_)) | None => 1,
+        };
         let sizes = shape.and_then(ShapeArg::sizes).unwrap_or_default();
-        match self.flag(single) {
-            true => ShapeArg::Size(self.size(sizes.first().copied().unwrap_or(0))),
-            false => ShapeArg::Sizes(self.ints(sizes)),
+        match self.number(Some(kind), 4) {
+            0 => ShapeArg::Size(self.size(sizes.first().copied().unwrap_or(0))),
+            2 => {
+                let whole = if let Some(ShapeArg::Float(value)) = shape { value.floor() as i64 } else { 0 };
+                ShapeArg::Float(self.size(whole) as f64 + 0.5)
+            }
+            3 => {
+                let digit = if let Some(ShapeArg::Text(text)) = shape { text.parse().unwrap_or(0) } else { 0 };
+                ShapeArg::Text(self.number(Some(digit), 10).to_string())
+            }
+            _ => ShapeArg::Sizes(self.ints(sizes)),
         }
     }
 

@@ -348,7 +348,8 @@ mod tests {
 
     #[test]
     fn every_clause_is_one_of_the_specification() {
-        let specification = case::load(&case::default_folder()).unwrap_or_else(|error| panic!("{error}"));
+        let specification =
+            case::load(&crate::assets::specification().unwrap()).unwrap_or_else(|error| panic!("{error}"));
         for clause in Clause::ALL {
             assert!(specification.clauses.iter().any(|of| of.id == clause.id()), "{}", clause.id());
         }

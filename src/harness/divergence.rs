@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::adapter::Hello;
+use crate::assets::{self, AssetsError};
 use crate::case::{Releases, Specification};
 
 use super::event::{Came, Exact};
@@ -112,18 +113,19 @@ impl Witness {
 }
 
 /// Where the divergences of an implementation of this name stand.
-pub fn file_of(implementation: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("adapters").join(implementation).join("divergences.yaml")
+///
+/// # Errors
+/// Where nothing comes with broadcheck.
+pub fn file_of(implementation: &str) -> Result<PathBuf, AssetsError> {
+    Ok(assets::root()?.join("adapters").join(implementation).join("divergences.yaml"))
 }
 
-/// Where it stands what its other releases do otherwise.
-pub fn changes_of(implementation: &str) -> PathBuf {
-    file_of(implementation).with_file_name("changes.yaml")
-}
-
-/// Where the findings stand that divergences name.
-pub fn findings_folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("reports").join("findings")
+/// Where the findings stand that divergences name. Only a checkout has them.
+///
+/// # Errors
+/// Where nothing comes with broadcheck.
+pub fn findings_folder() -> Result<PathBuf, AssetsError> {
+    Ok(assets::root()?.join("reports").join("findings"))
 }
 
 /// The divergences of an implementation; none if it has no file of them.
@@ -135,15 +137,29 @@ pub fn load(hello: &Hello, specification: &Specification) -> Result<Vec<Divergen
     if hello.name.contains(['/', '\\', '.']) {
         return Ok(Vec::new());
     }
+    let file = file_of(&hello.name).map_err(|error| error.to_string())?;
+    let folder = file.parent().expect("it is in the folder of the adapter");
+    // Each implementation that comes with broadcheck has such a file. Without it, what is known would be called new.
+    let is_ours = ["adapter.toml", "releases.toml"].iter().any(|name| folder.join(name).is_file());
+    if is_ours && !file.is_file() {
+        return Err(format!(
+            "{} is missing, so nothing can be told to be known: put it back, leave BROADCHECK_SOURCE and --source out to \
+             use the copy in the program, or give --no-divergences to count every difference",
+            file.display()
+        ));
+    }
     let mut all = Vec::new();
-    for path in [file_of(&hello.name), changes_of(&hello.name)].into_iter().filter(|path| path.is_file()) {
+    for path in [file.clone(), file.with_file_name("changes.yaml")].into_iter().filter(|path| path.is_file()) {
         let told = |error: String| format!("{}: {error}", path.display());
         let text = std::fs::read_to_string(&path).map_err(|error| told(error.to_string()))?;
         all.extend(parse(&text, specification).map_err(told)?);
     }
     if !all.is_empty() {
-        let told = |error| format!("{}: {error}", file_of(&hello.name).display());
-        name_each(&all, &folders_of(&hello.name, &findings_folder()).map_err(told)?).map_err(told)?;
+        let told = |error| format!("{}: {error}", file.display());
+        let findings = findings_folder().map_err(|error| error.to_string())?;
+        if findings.is_dir() {
+            name_each(&all, &folders_of(&hello.name, &findings).map_err(told)?).map_err(told)?;
+        }
         once_each(&all, hello).map_err(told)?;
     }
     Ok(all)

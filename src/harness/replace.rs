@@ -163,7 +163,7 @@ mod tests {
     }
 
     fn case(id: &str) -> Case {
-        let specification = crate::case::load(&crate::case::default_folder()).unwrap();
+        let specification = crate::case::load(&crate::assets::specification().unwrap()).unwrap();
         specification.cases.into_iter().find(|case| case.id == id).unwrap()
     }
 

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use toml::Table;
 
 use super::{ImplementationError, Known, step};
-use crate::install::{Progress, cache_dir, cargo_command, io_error, source_from_env, stamp};
+use crate::assets;
+use crate::install::{Progress, cargo_command, io_error, stamp};
 
 /// What makes an adapter one in Rust.
 pub(super) const MANIFEST: &str = "Cargo.toml";
@@ -38,7 +39,7 @@ impl Plan {
             Ok(output) if output.status.success() => String::from_utf8_lossy(&output.stdout).into_owned(),
             _ => return Err(ImplementationError::NoCargo { name: known.name.clone() }),
         };
-        let source = source_from_env()?;
+        let source = assets::root()?;
         let stamp = stamp(&source, &folder, &version).map_err(io_error("read the sources in", &folder))?;
         Ok(Plan { folder, binary: known.description.program.clone(), manifest, lock, stamp })
     }
@@ -54,7 +55,7 @@ impl super::Plan for Plan {
     }
 
     fn run(&self, name: &str, folder: &Path, progress: &Progress) -> Result<(), ImplementationError> {
-        let build = cache_dir()?.join("build");
+        let build = assets::cache_dir()?.join("build");
         let mut cargo = cargo_command("cargo", &self.folder);
         cargo.args(["build", "--release", "--locked", "--bin", &self.binary, "--target-dir"]).arg(&build);
         step(name, "building the adapter (some minutes the first time)", cargo, folder, progress)?;

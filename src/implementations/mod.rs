@@ -21,6 +21,7 @@ use std::process::Command;
 
 use serde::{Deserialize, Serialize};
 
+use crate::assets::{self, AssetsError};
 use crate::install::{self, InstallError, Lock, Progress, compiling, io_error, remove_folder, watch};
 
 /// The file that makes a folder of `adapters/` one of these.
@@ -93,6 +94,9 @@ pub enum ImplementationError {
     /// There is no cargo.
     #[error("{name} is built from its sources: install Rust, and put cargo on the PATH")]
     NoCargo { name: String },
+    /// There are no adapters.
+    #[error(transparent)]
+    Assets(#[from] AssetsError),
     /// What installing libtorch can meet, too.
     #[error(transparent)]
     Install(#[from] InstallError),
@@ -100,14 +104,14 @@ pub enum ImplementationError {
 
 /// The adapters of the sources that this program belongs to, by name.
 pub fn known() -> Result<Vec<Known>, ImplementationError> {
-    in_folder(&install::source_from_env()?.join("adapters"))
+    in_folder(&assets::root()?.join("adapters"))
 }
 
 /// The adapter of that name, if there is one. Where there are no sources there is none.
 pub fn find(name: &str) -> Result<Option<Known>, ImplementationError> {
     match known() {
         Ok(known) => Ok(known.into_iter().find(|known| known.name == name)),
-        Err(ImplementationError::Install(InstallError::NoSourceTree { tried: None })) => Ok(None),
+        Err(ImplementationError::Assets(AssetsError::Nowhere)) => Ok(None),
         Err(error) => Err(error),
     }
 }
@@ -213,7 +217,7 @@ impl Known {
 
     fn place(&self) -> Result<PathBuf, ImplementationError> {
         let owner = self.description.environment.as_deref().unwrap_or(&self.name);
-        Ok(install::cache_dir()?.join("implementations").join(owner))
+        Ok(assets::cache_dir()?.join("implementations").join(owner))
     }
 }
 

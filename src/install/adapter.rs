@@ -243,25 +243,6 @@ pub(super) fn current(folder: &Path, identity: &str, source: Option<&Path>) -> O
     (fresh && binary.is_file()).then_some(binary)
 }
 
-/// The folder that holds broadcheck's sources: BROADCHECK_SOURCE, else a clone around the working folder or around
-/// this program, else the one that this program was built from.
-pub(crate) fn source_from_env() -> Result<PathBuf, InstallError> {
-    if let Some(named) = std::env::var_os("BROADCHECK_SOURCE").filter(|value| !value.is_empty()) {
-        let named = PathBuf::from(named);
-        let found = is_source(&named).then(|| std::path::absolute(&named).ok()).flatten();
-        return found.ok_or(InstallError::NoSourceTree { tried: Some(named) });
-    }
-    let places = [std::env::current_dir().ok(), std::env::current_exe().ok()];
-    let around = places.iter().flatten().flat_map(|place| place.ancestors()).find(|folder| is_source(folder));
-    let origin = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let found = around.or_else(|| is_source(origin).then_some(origin));
-    found.map(Path::to_path_buf).ok_or(InstallError::NoSourceTree { tried: None })
-}
-
-fn is_source(folder: &Path) -> bool {
-    folder.join("adapters/libtorch/Cargo.toml").is_file() && folder.join("src/lib.rs").is_file()
-}
-
 /// What cargo's complaint means.
 fn classify(said: &[String], build: &Path, log: PathBuf) -> InstallError {
     let has = |text: &str| said.iter().any(|line| line.contains(text));

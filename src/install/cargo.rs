@@ -10,6 +10,7 @@ use std::process::Command;
 use sha2::{Digest, Sha256};
 
 use super::files;
+use crate::assets::library_manifest;
 
 /// A program of Rust's in a folder, with nothing of an outer cargo in its environment.
 pub(crate) fn command(program: impl AsRef<OsStr>, folder: &Path) -> Command {
@@ -33,14 +34,21 @@ pub(crate) fn compiling(line: &str) -> Option<String> {
 /// A hash over everything that the binary of an adapter in this folder depends on: its own sources, broadcheck's, and
 /// what else `identity` names.
 pub(crate) fn stamp(source: &Path, adapter: &Path, identity: &str) -> io::Result<String> {
-    let mut paths = vec![source.join("Cargo.toml"), source.join("Cargo.lock")];
+    let manifest = match fs::read_to_string(source.join("Cargo.toml")) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+        manifest => manifest?,
+    };
+    let mut paths = Vec::new();
     collect(&source.join("src"), &mut paths)?;
-    let left_out: Vec<PathBuf> = LEFT_OUT.iter().map(|module| source.join("src").join(module)).collect();
+    let left_out = LEFT_OUT.iter().chain(&PROGRAM).map(|module| source.join("src").join(module));
+    let left_out: Vec<PathBuf> = left_out.collect();
     paths.retain(|path| !left_out.iter().any(|module| path.with_extension("").starts_with(module)));
     collect(adapter, &mut paths)?;
     paths.sort();
     let mut hasher = Sha256::new();
     hasher.update(identity);
+    // The same in a checkout and in what a program has unpacked.
+    hasher.update(library_manifest(&manifest));
     for path in paths {
         let contents = match fs::read(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
@@ -56,10 +64,14 @@ pub(crate) fn stamp(source: &Path, adapter: &Path, identity: &str) -> io::Result
 
 /// The modules of broadcheck that belong to features the adapter is built without: a change of a report is no reason to
 /// build sixteen adapters again.
-const LEFT_OUT: [&str; 8] = ["case", "cli", "generate", "harness", "implementations", "install", "reference", "report"];
+const LEFT_OUT: [&str; 9] =
+    ["assets", "case", "cli", "generate", "harness", "implementations", "install", "reference", "report"];
+
+/// The files of the program.
+const PROGRAM: [&str; 2] = ["embedded", "main"];
 
 /// What lies beside the sources of an adapter and is no part of it.
-const NOT_BUILT: [&str; 5] = ["target", "releases.toml", "adapter.toml", "causes.toml", "snippets"];
+const NOT_BUILT: [&str; 6] = ["target", "tests", "releases.toml", "adapter.toml", "causes.toml", "snippets"];
 
 /// The files below a folder that a build may read. Data and prose beside the sources are not among them: the adapter
 /// must not see expectations, and a new release or divergence is no reason to rebuild.

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use indicatif::HumanBytes;
 
+use crate::assets::AssetsError;
+
 /// Why libtorch or its adapter could not be installed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -76,11 +78,9 @@ pub enum InstallError {
     )]
     Killed { log: PathBuf },
 
-    #[error(
-        "the adapter's sources (adapters/libtorch) were not found{}: run from a clone of broadcheck, or set \
-         BROADCHECK_SOURCE to one", tried_note(.tried)
-    )]
-    NoSourceTree { tried: Option<PathBuf> },
+    /// What the adapter is built from is not there.
+    #[error(transparent)]
+    Assets(#[from] AssetsError),
 
     #[error(
         "broadcheck cannot fetch libtorch for {target} yet: set LIBTORCH to an unpacked libtorch, or \
@@ -102,9 +102,6 @@ pub enum InstallError {
 
     #[error("{} is not a list of releases ({detail}): mend it, or remove it and trust what pip brings anew", .path.display())]
     BadCatalog { path: PathBuf, detail: String },
-
-    #[error("no cache folder can be found for this user: set BROADCHECK_CACHE to a folder that may be written")]
-    NoCacheFolder,
 
     #[error("cannot {action} {}: {source}; check that folder, or set BROADCHECK_CACHE to another", .path.display())]
     Io { action: &'static str, path: PathBuf, source: io::Error },
@@ -130,10 +127,6 @@ fn space_note(needed: &Option<u64>, free: &Option<u64>) -> String {
         (Some(needed), Some(free)) => format!(" ({} needed, {} free)", HumanBytes(*needed), HumanBytes(*free)),
         _ => String::new(),
     }
-}
-
-fn tried_note(tried: &Option<PathBuf>) -> String {
-    tried.as_ref().map(|path| format!(" in {}", path.display())).unwrap_or_default()
 }
 
 #[cfg(test)]

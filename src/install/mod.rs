@@ -23,6 +23,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::assets::{self, AssetsError};
+
 mod adapter;
 mod cargo;
 mod child;
@@ -50,7 +52,6 @@ pub use progress::Progress;
 pub use releases::{Catalog, DEFAULT_VERSION, KnownFile, Release, this_target};
 
 // What installing anything else needs, too.
-pub(crate) use adapter::source_from_env;
 pub(crate) use cargo::{command as cargo_command, compiling, stamp};
 pub(crate) use child::watch;
 pub(crate) use error::io_error;
@@ -69,17 +70,6 @@ pub fn libtorch(version: Option<&str>, progress: &Progress) -> Result<Installed,
 /// What the cache holds, and the libtorch that the environment points to.
 pub fn list() -> Result<Vec<Entry>, InstallError> {
     Installer::from_env()?.list()
-}
-
-/// The folder for everything that can be fetched or built again: BROADCHECK_CACHE, else `broadcheck` in the
-/// platform's cache folder.
-pub fn cache_dir() -> Result<PathBuf, InstallError> {
-    use etcetera::BaseStrategy;
-    if let Some(folder) = std::env::var_os("BROADCHECK_CACHE").filter(|value| !value.is_empty()) {
-        return std::path::absolute(&folder).map_err(io_error("use", Path::new(&folder)));
-    }
-    let platform = etcetera::base_strategy::choose_native_strategy().map_err(|_| InstallError::NoCacheFolder)?;
-    Ok(platform.cache_dir().join("broadcheck"))
 }
 
 /// What stands for the newest release that the package index has.
@@ -132,7 +122,7 @@ impl fmt::Display for Origin {
 /// Everything that an installation depends on. [`Installer::from_env`] is the usual one; tests make their own.
 #[derive(Debug, Clone)]
 pub struct Installer {
-    /// See [`cache_dir`].
+    /// See [`assets::cache_dir`].
     pub cache: PathBuf,
     /// The Python program whose pip fetches wheels.
     pub python: OsString,
@@ -184,7 +174,7 @@ impl Installer {
     /// The installer that the environment describes.
     pub fn from_env() -> Result<Installer, InstallError> {
         Ok(Installer {
-            cache: cache_dir()?,
+            cache: assets::cache_dir()?,
             python: pip::program_from_env(),
             tools: Tools::from_env(),
             source: source_or_none()?,
@@ -204,7 +194,7 @@ impl Installer {
         if let Some(ready) = self.ready(&place) {
             return Ok(ready);
         }
-        let source = self.source.as_deref().ok_or(InstallError::NoSourceTree { tried: None })?;
+        let source = self.source.as_deref().ok_or(AssetsError::Nowhere)?;
         self.tools.check()?;
         let record = self.complete(&place, adapter::BUILD_SPACE, progress)?;
         let root = record.root(&place.folder);
@@ -512,11 +502,11 @@ fn not_installed(what: &str, version: &str, origin: Origin) -> InstallError {
     InstallError::NotInstalled { what: format!("{what} {version}"), command }
 }
 
-/// A folder that BROADCHECK_SOURCE names wrongly is a fault at once; that there is none is one only when it is wanted.
+/// A folder that is named wrongly is a fault at once; that there is none is one only when it is wanted.
 fn source_or_none() -> Result<Option<PathBuf>, InstallError> {
-    match adapter::source_from_env() {
+    match assets::root() {
         Ok(source) => Ok(Some(source)),
-        Err(InstallError::NoSourceTree { tried: None }) => Ok(None),
-        Err(error) => Err(error),
+        Err(AssetsError::Nowhere) => Ok(None),
+        Err(error) => Err(error.into()),
     }
 }

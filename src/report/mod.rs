@@ -2,6 +2,7 @@
 
 mod badge;
 pub mod benchmarks;
+pub mod brief;
 pub mod changes;
 pub mod diff;
 mod documentation;
@@ -276,7 +277,7 @@ impl<'a> Truth<'a> {
     /// What really happens, where the statement is false, and the case that shows it.
     pub fn really(&self) -> Option<(&str, &str)> {
         let told = self.against.iter().find_map(|(judged, _)| Some((why(judged)?, judged.case.as_str())));
-        told.or_else(|| self.against.first().map(|(judged, _)| ("see the failure below", judged.case.as_str())))
+        told.or_else(|| self.against.first().map(|(judged, _)| ("see the failure", judged.case.as_str())))
     }
 }
 

@@ -1,4 +1,5 @@
-//! The run as text for people: a table of clauses, the truth table of the documents, every failure, the totals.
+//! The whole run as text for people: a table of clauses, the truth table of the documents, every failure, the totals. The
+//! same in brief is `brief`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -8,16 +9,16 @@ use anstyle::{AnsiColor, Style};
 use super::{Run, Truth, count, is_failure, repeat_command};
 use crate::harness::event::{Agreement, Judged, Verdict};
 
-const GOOD: Style = AnsiColor::Green.on_default();
-const BAD: Style = AnsiColor::Red.on_default().bold();
-const FAINT: Style = Style::new().dimmed();
-const HEAD: Style = Style::new().bold();
+pub(super) const GOOD: Style = AnsiColor::Green.on_default();
+pub(super) const BAD: Style = AnsiColor::Red.on_default().bold();
+pub(super) const FAINT: Style = Style::new().dimmed();
+pub(super) const HEAD: Style = Style::new().bold();
 
 /// How wide a column of the table of clauses is at least.
 const CELL: usize = 15;
 
 /// How wide prose may be.
-const WIDTH: usize = 110;
+pub(super) const WIDTH: usize = 110;
 
 /// The whole report, with colours; print it through something that strips them where they do not belong.
 pub fn render(run: &Run) -> String {
@@ -34,7 +35,7 @@ pub fn render(run: &Run) -> String {
     text
 }
 
-fn heading(run: &Run, text: &mut String) {
+pub(super) fn heading(run: &Run, text: &mut String) {
     let Some(started) = &run.started else { return };
     let cases = if started.cases == started.of {
         count(started.cases, "case")
@@ -140,7 +141,7 @@ fn diverging(run: &Run, text: &mut String) {
     }
 }
 
-fn truth_table(run: &Run, text: &mut String) {
+pub(super) fn truth_table(run: &Run, text: &mut String) {
     let Some(witness) = run.witness() else { return };
     let truths = run.truth(&witness.label);
     let (documented, code): (Vec<Truth>, Vec<Truth>) =
@@ -201,32 +202,7 @@ fn failures(run: &Run, text: &mut String) {
     for judged in run.judged.iter().filter(|judged| is_failure(judged)) {
         let _ = writeln!(text, "\n{BAD}{}{BAD:#} {} on {}", judged.verdict.name(), judged.case, judged.implementation);
         let _ = writeln!(text, "  {FAINT}{}{FAINT:#}", judged.location);
-        match &judged.verdict {
-            Verdict::Failed { differences } => {
-                for difference in differences {
-                    let _ = writeln!(text, "  {}: {}", difference.value, difference.aspect.name());
-                    let _ = writeln!(
-                        text,
-                        "    expected {GOOD}{}{GOOD:#} {FAINT}({}){FAINT:#}",
-                        difference.expected, difference.by
-                    );
-                    let _ = writeln!(text, "    observed {BAD}{}{BAD:#}", difference.observed);
-                }
-            }
-            Verdict::Uncontrolled { control } => {
-                let _ = writeln!(
-                    text,
-                    "  rejected as expected, but the accepting case {control} does not pass: it counts for nothing"
-                );
-            }
-            Verdict::Broken { fault, stderr } => {
-                let _ = writeln!(text, "  {fault}");
-                for line in stderr.lines() {
-                    let _ = writeln!(text, "  | {line}");
-                }
-            }
-            Verdict::Passed | Verdict::Diverges { .. } | Verdict::Unsupported { .. } | Verdict::NotJudged { .. } => {}
-        }
+        verdict_of(judged, text);
         for seen in judged.outcome.iter().filter(|seen| seen.origin.is_some()) {
             let _ = writeln!(
                 text,
@@ -236,6 +212,33 @@ fn failures(run: &Run, text: &mut String) {
             );
         }
         let _ = writeln!(text, "  repeat: {}", repeat_command(judged));
+    }
+}
+
+/// What differs in one case, or how the implementation broke.
+pub(super) fn verdict_of(judged: &Judged, text: &mut String) {
+    match &judged.verdict {
+        Verdict::Failed { differences } => {
+            for difference in differences {
+                let _ = writeln!(text, "  {}: {}", difference.value, difference.aspect.name());
+                let by = &difference.by;
+                let _ = writeln!(text, "    expected {GOOD}{}{GOOD:#} {FAINT}({by}){FAINT:#}", difference.expected);
+                let _ = writeln!(text, "    observed {BAD}{}{BAD:#}", difference.observed);
+            }
+        }
+        Verdict::Uncontrolled { control } => {
+            let _ = writeln!(
+                text,
+                "  rejected as expected, but the accepting case {control} does not pass: it counts for nothing"
+            );
+        }
+        Verdict::Broken { fault, stderr } => {
+            let _ = writeln!(text, "  {fault}");
+            for line in stderr.lines() {
+                let _ = writeln!(text, "  | {line}");
+            }
+        }
+        Verdict::Passed | Verdict::Diverges { .. } | Verdict::Unsupported { .. } | Verdict::NotJudged { .. } => {}
     }
 }
 
@@ -254,9 +257,19 @@ fn generated(run: &Run, text: &mut String) {
     }
 }
 
-fn totals(run: &Run, text: &mut String) {
+pub(super) fn totals(run: &Run, text: &mut String) {
     let Some(totals) = &run.totals else { return };
     text.push('\n');
+    for clause in &totals.unexecuted_clauses {
+        let style = if totals.conforms { FAINT } else { BAD };
+        let _ = writeln!(text, "{style}no implementation executed a case of {clause}{style:#}");
+    }
+    verdict(run, text);
+}
+
+/// What fell short, and the line with the totals and the verdict.
+pub(super) fn verdict(run: &Run, text: &mut String) {
+    let Some(totals) = &run.totals else { return };
     for shortfall in &totals.shortfalls {
         let _ = writeln!(text, "{BAD}{shortfall}{BAD:#}");
     }
@@ -264,10 +277,6 @@ fn totals(run: &Run, text: &mut String) {
         if let Some(how) = &tally.ended_badly {
             let _ = writeln!(text, "{BAD}{}: {how}{BAD:#}", tally.implementation);
         }
-    }
-    for clause in &totals.unexecuted_clauses {
-        let style = if totals.conforms { FAINT } else { BAD };
-        let _ = writeln!(text, "{style}no implementation executed a case of {clause}{style:#}");
     }
     let mut parts: Vec<String> = totals
         .implementations
@@ -318,7 +327,7 @@ fn totals(run: &Run, text: &mut String) {
 }
 
 /// Prose broken into lines.
-fn wrap(prose: &str, indent: &str, text: &mut String) {
+pub(super) fn wrap(prose: &str, indent: &str, text: &mut String) {
     let mut line = String::from(indent);
     for word in prose.split_whitespace() {
         if line.chars().count() + 1 + word.chars().count() > WIDTH && line.len() > indent.len() {

@@ -6,14 +6,15 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use broadcheck::adapter::{CommandLine, Limits, Process};
-use broadcheck::case::{Case, Specification, default_folder, load};
+use broadcheck::case::{Case, Specification, load};
 use broadcheck::harness::check::Candidate;
 use broadcheck::harness::runner::Runner;
 use broadcheck::install::{self, Progress};
 
 /// The specification of these sources.
-pub static SPECIFICATION: LazyLock<Specification> =
-    LazyLock::new(|| load(&default_folder()).unwrap_or_else(|error| panic!("{error}")));
+pub static SPECIFICATION: LazyLock<Specification> = LazyLock::new(|| {
+    load(&broadcheck::assets::specification().expect("the specification")).unwrap_or_else(|error| panic!("{error}"))
+});
 
 /// The reference, as `--impl reference` gives it.
 pub fn reference() -> Candidate {

@@ -1,6 +1,6 @@
 //! How `fuzz` and `exhaust` run a campaign: begun or gone on with, with progress, until it ends or is stopped.
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,9 +10,10 @@ use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 
 use super::Format;
 use crate::adapter::{Hello, Limits};
+use crate::assets;
 use crate::case;
 use crate::cli::runner::Named;
-use crate::cli::{Ending, Failure};
+use crate::cli::{Ending, Failure, print};
 use crate::harness::campaign::journal::{Book, Header, Identity, Machine, Plan};
 use crate::harness::campaign::summary::Summary;
 use crate::harness::campaign::{Setup, run};
@@ -53,7 +54,7 @@ impl Campaign<'_> {
             self.same(&plan.other_than(begun))?;
         }
         let mut setup = Setup::new(&plan, subject, against);
-        let specification = case::load(&case::default_folder())
+        let specification = case::load(&assets::specification()?)
             .map_err(|error| format!("the specification cannot be read\n{error}"))?;
         let header = Header {
             broadcheck: env!("CARGO_PKG_VERSION").to_owned(),
@@ -92,7 +93,7 @@ impl Campaign<'_> {
         let summary = Summary::of(book.tally());
         let text = super::render(&summary, self.format, self.out);
         // A reader that has seen enough, such as `head`, is no failure.
-        let _ = anstream::stdout().write_all(text.as_bytes());
+        print(&text)?;
         super::ending(&summary).map_err(|nothing| format!("{nothing} ({why})").into())
     }
 

@@ -237,17 +237,35 @@ fn save(path: &Path, lines: &[Line]) -> Result<(), FileError> {
     } else {
         bytes = text.into_bytes();
     }
+    put(path, &bytes).map_err(system)
+}
+
+/// Writes a file whole or not at all. A link is followed, and what is no regular file, such as a device or a pipe, is
+/// written into.
+fn put(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let mut path = path.to_owned();
+    while let Ok(target) = std::fs::read_link(&path) {
+        path = path.with_file_name("").join(target);
+    }
+    let there = std::fs::metadata(&path).ok();
+    if there.as_ref().is_some_and(|there| !there.is_file()) {
+        return std::fs::OpenOptions::new().write(true).open(&path)?.write_all(bytes);
+    }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder).map_err(system)?;
-    let mut temporary = tempfile::NamedTempFile::new_in(folder).map_err(system)?;
-    temporary.write_all(&bytes).map_err(system)?;
+    std::fs::create_dir_all(folder)?;
+    let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        let readable = std::fs::Permissions::from_mode(0o644);
-        temporary.as_file().set_permissions(readable).map_err(system)?;
+        // Of a new file the umask decides.
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
-    temporary.persist(path).map_err(|error| system(error.error))?;
+    let mut temporary = builder.tempfile_in(folder)?;
+    temporary.write_all(bytes)?;
+    if let Some(there) = there {
+        temporary.as_file().set_permissions(there.permissions())?;
+    }
+    temporary.persist(&path).map_err(|error| error.error)?;
     Ok(())
 }
 
