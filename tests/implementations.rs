@@ -3,7 +3,7 @@
 //! snippets in their own language show it. And the skeletons that `new-adapter` writes.
 #![cfg(feature = "cli")]
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use serde_json::Value;
@@ -65,11 +65,56 @@ fn snippets_print_what_they_say() {
     assert!(output.status.success() && said.contains("numpy: 41 snippets, 0 faults"), "{said}");
 }
 
-#[test]
-fn numpy_keeps_the_rules_of_the_protocol() {
+/// The Python of the environment that the pins of NumPy make.
+fn python_with_numpy() -> PathBuf {
     let listed = String::from_utf8(broadcheck(&["impl", "install", "--quiet", "numpy"], here()).stdout).unwrap();
     let environment = listed.trim().strip_prefix("numpy is ready in ").expect("a folder");
-    let python = Path::new(environment).join("bin").join("python");
+    Path::new(environment).join("bin").join("python")
+}
+
+/// A Python of the user's, after `--python` or around the program, is used as it is: the cache stays empty but for the copy
+/// of the adapters, and no other Python is asked.
+#[cfg(unix)]
+#[test]
+fn a_python_of_the_users_is_used_as_it_is() {
+    use std::os::unix::fs::PermissionsExt;
+    let python = python_with_numpy();
+    let folder = tempfile::tempdir().unwrap();
+    let environment = folder.path().join("environment");
+    std::fs::create_dir_all(environment.join("bin")).unwrap();
+    std::fs::write(environment.join("pyvenv.cfg"), "").unwrap();
+    std::fs::write(environment.join("bin/python"), format!("#!/bin/sh\nexec '{}' \"$@\"\n", python.display())).unwrap();
+    std::fs::set_permissions(environment.join("bin/python"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    // A link to the program would be taken for the program itself.
+    std::fs::hard_link(env!("CARGO_BIN_EXE_broadcheck"), environment.join("bin/broadcheck"))
+        .or_else(|_| std::fs::copy(env!("CARGO_BIN_EXE_broadcheck"), environment.join("bin/broadcheck")).map(drop))
+        .unwrap();
+    let run = |program: &Path, args: &[&str]| {
+        let mut command = Command::new(program);
+        command.args(["check", "--case", "broadcastable/", "--impl"]).args(args).current_dir(folder.path());
+        command.env("BROADCHECK_CACHE", folder.path().join("cache")).env("BROADCHECK_PYTHON", "no-such-python");
+        let output = command.env_remove("BROADCHECK_SOURCE").output().unwrap();
+        let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        (output.status.code(), said)
+    };
+    let outside = Path::new(env!("CARGO_BIN_EXE_broadcheck"));
+    for (program, args) in [
+        (outside, &["numpy", "--python", python.to_str().unwrap()][..]),
+        (&environment.join("bin/broadcheck"), &["numpy"][..]),
+    ] {
+        let (code, said) = run(program, args);
+        assert!(code == Some(0) && said.contains("· conforms"), "{said}");
+    }
+    assert!(!folder.path().join("cache/implementations").exists());
+    let (code, said) = run(outside, &["numpy"]);
+    assert!(code == Some(2) && said.contains("no-such-python"), "{said}");
+    let (code, said) = run(outside, &["candle", "--python", python.to_str().unwrap()]);
+    assert!(code == Some(2) && said.contains("candle is not written in Python"), "{said}");
+}
+
+#[test]
+fn numpy_keeps_the_rules_of_the_protocol() {
+    let python = python_with_numpy();
     let command = ["validate-adapter", "--", python.to_str().unwrap(), "adapters/numpy/adapter.py"];
     let output = broadcheck(&command, here());
     let said = String::from_utf8_lossy(&output.stdout);

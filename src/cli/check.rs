@@ -30,6 +30,7 @@ Examples:
   broadcheck check --impl 'python3 my_adapter.py' --format json
   broadcheck check --impl libtorch --corpus 1000 --events libtorch.jsonl.gz
   broadcheck check --impl 'python3 my_adapter.py' --require 145
+  broadcheck check --impl pytorch --python venv/bin/python
 
 Exit codes: 0 conforms (in what it supports), 1 does not conform or less than required, 2 could not run.")]
 pub struct Check {
@@ -38,6 +39,10 @@ pub struct Check {
     /// 'ATEN_CPU_CAPABILITY=default libtorch'.
     #[arg(long = "impl", value_name = "NAME|CMD")]
     implementations: Vec<String>,
+    /// Run an implementation in Python, such as numpy or pytorch, on this interpreter, with the library that is installed
+    /// there, instead of the pinned one.
+    #[arg(long, value_name = "PATH")]
+    python: Option<PathBuf>,
     /// Only the cases of this clause; may be given more than once.
     #[arg(long, value_name = "ID")]
     clause: Vec<String>,
@@ -95,7 +100,7 @@ impl Check {
         let mut candidates = given
             .into_iter()
             .map(|given| {
-                let runner = Named::parse("--impl", &given)?.runner(&Limits::default())?;
+                let runner = Named::parse_on("--impl", &given, self.python.as_deref())?.runner(&Limits::default())?;
                 if self.no_divergences {
                     return Ok(Candidate { given, runner, divergences: Vec::new(), earlier: BTreeMap::new() });
                 }

@@ -63,7 +63,7 @@ impl Install {
     fn run(&self) -> Result<Ending, Failure> {
         let progress = if self.quiet { Progress::silent() } else { Progress::auto() };
         for name in &self.names {
-            let ready = implementations::ready(name, &progress)?;
+            let ready = implementations::ready(name, None, &progress)?;
             anstream::println!("{name} is ready in {}", ready.environment.display());
         }
         Ok(Ending::Conforms)

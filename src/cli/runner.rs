@@ -29,7 +29,12 @@ pub fn specification(given: Option<&Path>) -> Result<PathBuf, Failure> {
 impl Named {
     /// What the words mean. libtorch is installed first if it is missing.
     pub fn parse(option: &'static str, given: &str) -> Result<Named, Failure> {
-        Ok(Named { option, given: given.to_owned(), start: start(option, given)? })
+        Named::parse_on(option, given, None)
+    }
+
+    /// The same, where what is written in Python runs on the Python of `--python`.
+    pub fn parse_on(option: &'static str, given: &str, python: Option<&Path>) -> Result<Named, Failure> {
+        Ok(Named { option, given: given.to_owned(), start: start(option, given, python)? })
     }
 
     /// Starts it.
@@ -51,7 +56,7 @@ impl Named {
     }
 }
 
-fn start(option: &str, given: &str) -> Result<Start, Failure> {
+fn start(option: &str, given: &str, python: Option<&Path>) -> Result<Start, Failure> {
     let words =
         shlex::split(given).ok_or_else(|| format!("{option} {given:?} is no command: a quote is not closed"))?;
     // As in a shell: variables for the environment of what comes after them.
@@ -65,7 +70,7 @@ fn start(option: &str, given: &str) -> Result<Start, Failure> {
             CommandLine::new(install::libtorch(version, &Progress::auto())?.adapter)
         }
         ((name, ""), []) if implementations::find(name)?.is_some() => {
-            let ready = implementations::ready(name, &Progress::auto())?;
+            let ready = implementations::ready(name, python, &Progress::auto())?;
             let command = ready
                 .variables
                 .into_iter()
@@ -99,10 +104,12 @@ mod tests {
 
     #[test]
     fn variables_come_before_the_command() {
-        let Ok(Start::Adapter(command)) = start("--impl", "A_1=x B='y z' prog --c=d e") else { panic!("no command") };
+        let Ok(Start::Adapter(command)) = start("--impl", "A_1=x B='y z' prog --c=d e", None) else {
+            panic!("no command")
+        };
         assert_eq!(command, CommandLine::new("prog").env("A_1", "x").env("B", "y z").arg("--c=d").arg("e"));
-        assert_eq!(start("--impl", "reference").unwrap(), Start::Reference);
-        assert!(start("--impl", "A=x").unwrap_err().to_string().contains("is no command"));
-        assert!(start("--impl", "").is_err());
+        assert_eq!(start("--impl", "reference", None).unwrap(), Start::Reference);
+        assert!(start("--impl", "A=x", None).unwrap_err().to_string().contains("is no command"));
+        assert!(start("--impl", "", None).is_err());
     }
 }

@@ -30,6 +30,10 @@ pub struct Show {
     /// Also run it on this implementation; may be given more than once.
     #[arg(long = "impl", value_name = "NAME|CMD")]
     implementations: Vec<String>,
+    /// Run an implementation in Python, such as numpy or pytorch, on this interpreter, with the library that is installed
+    /// there, instead of the pinned one.
+    #[arg(long, value_name = "PATH")]
+    python: Option<PathBuf>,
     /// A folder of event files, or one of them [default: reports/events, if it is there].
     #[arg(long, value_name = "DIR|FILE")]
     events: Option<PathBuf>,
@@ -53,7 +57,7 @@ impl Show {
         let given = ["reference".to_owned()].into_iter().chain(self.implementations.iter().cloned());
         let mut candidates = given
             .map(|given| {
-                let runner = Named::parse("--impl", &given)?.runner(&Limits::default())?;
+                let runner = Named::parse_on("--impl", &given, self.python.as_deref())?.runner(&Limits::default())?;
                 Ok(Candidate::new(given, runner, &specification)?)
             })
             .collect::<Result<Vec<_>, Failure>>()?;

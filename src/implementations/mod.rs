@@ -58,6 +58,10 @@ pub struct Description {
     /// The folder of `adapters/` that has its pins, if it is another one's.
     #[serde(default)]
     pub environment: Option<String>,
+    /// The module of Python that it is about. Where the program is installed in a Python environment that has it, that
+    /// environment is used.
+    #[serde(default)]
+    pub module: Option<String>,
 }
 
 /// An adapter whose environment is there.
@@ -88,6 +92,9 @@ pub enum ImplementationError {
     /// A step of the installation ended badly.
     #[error("cannot install {name}: {step} failed; the whole log is in {}, and it says:\n{gist}", .log.display())]
     Step { name: String, step: &'static str, log: PathBuf, gist: String },
+    /// A Python was given for what does not run on one.
+    #[error("{name} is not written in Python: leave --python out")]
+    NotPython { name: String },
     /// There is no Node.
     #[error("{name} runs on Node: install Node.js 20 or newer with npm, and put node on the PATH")]
     NoNode { name: String },
@@ -116,8 +123,9 @@ pub fn find(name: &str) -> Result<Option<Known>, ImplementationError> {
     }
 }
 
-/// Makes an adapter ready, and returns at once where it is.
-pub fn ready(name: &str, progress: &Progress) -> Result<Ready, ImplementationError> {
+/// Makes an adapter ready, and returns at once where it is. One in Python runs on `python` if that is given, with the
+/// library that is installed there.
+pub fn ready(name: &str, python: Option<&Path>, progress: &Progress) -> Result<Ready, ImplementationError> {
     let all = known()?;
     let Some(found) = all.iter().find(|known| known.name == name) else {
         let names = all.iter().map(|known| known.name.as_str());
@@ -128,7 +136,13 @@ pub fn ready(name: &str, progress: &Progress) -> Result<Ready, ImplementationErr
             hint: close.map(|close| format!(" (did you mean `{close}`?)")).unwrap_or_default(),
         });
     };
-    found.install(progress)
+    if let Some(python) = python {
+        return found.on(python).ok_or_else(|| ImplementationError::NotPython { name: name.to_owned() });
+    }
+    match found.description.module.as_deref().and_then(python::around) {
+        Some(python) => Ok(found.on(&python).expect("what is about a module is in Python")),
+        None => found.install(progress),
+    }
 }
 
 fn in_folder(adapters: &Path) -> Result<Vec<Known>, ImplementationError> {
@@ -188,6 +202,20 @@ impl Known {
         arguments.extend(self.description.arguments.iter().map(PathBuf::from));
         let variables = vec![(ENVIRONMENT, folder.clone())];
         Ok(Ready { name: self.name.clone(), program, environment: folder, arguments, variables })
+    }
+
+    /// Itself on a Python of the user's, where nothing is installed; `None` if it is not written in Python.
+    fn on(&self, python: &Path) -> Option<Ready> {
+        let in_another_language = [cargo::MANIFEST, node::PACKAGE].iter().any(|file| self.owner().join(file).is_file());
+        let mut arguments = vec![self.folder.join(&self.description.program)];
+        arguments.extend(self.description.arguments.iter().map(PathBuf::from));
+        (!in_another_language).then(|| Ready {
+            name: self.name.clone(),
+            environment: python.to_owned(),
+            program: python.to_owned(),
+            arguments,
+            variables: Vec::new(),
+        })
     }
 
     /// Its environment, if it is there for the pins of today.

@@ -67,6 +67,17 @@ fn interpreter(folder: &Path) -> PathBuf {
     if cfg!(windows) { folder.join("Scripts").join("python.exe") } else { folder.join("bin").join("python") }
 }
 
+/// The Python of the environment that this program is installed in, if it is installed in one that has the module.
+pub(super) fn around(module: &str) -> Option<PathBuf> {
+    let program = std::env::current_exe().ok()?;
+    let folder = program.parent()?;
+    let python = interpreter(folder.parent()?);
+    let is_environment = folder.parent()?.join("pyvenv.cfg").is_file() && python.parent() == Some(folder);
+    let script = "import importlib.util, sys; sys.exit(importlib.util.find_spec(sys.argv[1]) is None)";
+    let has = || Command::new(&python).args(["-c", script, module]).status().is_ok_and(|status| status.success());
+    (is_environment && python.is_file() && has()).then_some(python)
+}
+
 /// Names and versions, without hashes and comments.
 fn pins(text: &str) -> Vec<String> {
     let lines = text.lines().filter_map(|line| line.split_whitespace().next());
