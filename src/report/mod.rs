@@ -327,7 +327,7 @@ fn left_out(tally: &Tally) -> String {
 }
 
 /// `1 case`, `2 cases`.
-fn count(number: usize, noun: &str) -> String {
+pub fn count(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 

@@ -242,7 +242,10 @@ fn save(path: &Path, lines: &[Line]) -> Result<(), FileError> {
 
 /// Writes a file whole or not at all. A link is followed, and what is no regular file, such as a device or a pipe, is
 /// written into.
-fn put(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+///
+/// # Errors
+/// When the system does not let it.
+pub fn put(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let mut path = path.to_owned();
     while let Ok(target) = std::fs::read_link(&path) {
         path = path.with_file_name("").join(target);
