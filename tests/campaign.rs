@@ -12,6 +12,8 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::Duration;
 
+#[cfg(target_os = "linux")]
+use broadcheck::adapter::watch;
 use broadcheck::adapter::{CommandLine, Limits};
 use broadcheck::harness::campaign::cases::{self, Shard};
 use broadcheck::harness::campaign::journal::{self, Book, Header, Identity, Machine, Plan};
@@ -458,7 +460,11 @@ fn children_of(parent: u32) -> Vec<u32> {
         let after = stat.rsplit(')').next().unwrap_or_default();
         after.split_whitespace().nth(1) == Some(&parent.to_string())
     };
-    numbers.filter(is_child).collect()
+    // What watches over the adapters is no adapter.
+    let watches = |process: &u32| {
+        fs::read_to_string(format!("/proc/{process}/cmdline")).is_ok_and(|words| words.contains(watch::NAME))
+    };
+    numbers.filter(is_child).filter(|process| !watches(process)).collect()
 }
 
 #[cfg(target_os = "linux")]

@@ -8,13 +8,13 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::report::Format;
-use super::runner::{Named, did_you_mean};
+use super::runner::{GIVE_UP, Named, TIMEOUT, did_you_mean, limits};
 use super::{Ending, Failure, print};
-use crate::adapter::Limits;
 use crate::case;
 use crate::harness::check::{Candidate, Required, Selection, check};
 use crate::harness::event::file::{self, Header};
-use crate::harness::event::{Corpus, Event};
+use crate::harness::event::{Corpus, Event, Tally, Totals};
+use crate::harness::give_up;
 use crate::report::Run;
 
 /// Run the specification and say who conforms.
@@ -31,8 +31,10 @@ Examples:
   broadcheck check --impl libtorch --corpus 1000 --events libtorch.jsonl.gz
   broadcheck check --impl 'python3 my_adapter.py' --require 145
   broadcheck check --impl pytorch --python venv/bin/python
+  broadcheck check --impl 'python3 my_adapter.py' --timeout 5 --give-up 0
 
-Exit codes: 0 conforms (in what it supports), 1 does not conform or less than required, 2 could not run.")]
+Exit codes: 0 conforms (in what it supports), 1 does not conform or less than required, 2 could not run, or was
+given up.")]
 pub struct Check {
     /// reference, libtorch, libtorch@VERSION, a name that `broadcheck impl list` prints, or the command of an adapter; may
     /// be given more than once [default: reference and libtorch]. Variables may stand before it, as in a shell:
@@ -77,6 +79,12 @@ pub struct Check {
     /// Require that each implementation but the reference is judged on every case that was judged in this event file.
     #[arg(long, value_name = "EVENTS")]
     require_like: Option<PathBuf>,
+    /// Seconds that a program may take before it is a hang.
+    #[arg(long, value_name = "SECONDS", default_value_t = TIMEOUT, value_parser = clap::value_parser!(u64).range(1..))]
+    timeout: u64,
+    /// Give an implementation up, with exit code 2, after so many crashes and hangs that are not pinned; 0 for never.
+    #[arg(long, value_name = "N", default_value_t = GIVE_UP)]
+    give_up: u64,
     /// The folder of the specification.
     #[arg(long, value_name = "DIR")]
     spec: Option<PathBuf>,
@@ -88,7 +96,8 @@ impl Check {
             .map_err(|error| format!("the specification cannot be read\n{error}"))?;
         let corpus = self.corpus.map(|programs| Corpus { seed: self.corpus_seed, programs });
         let required = Required { cases: self.require, like: self.like()? };
-        let selection = Selection { clauses: self.clause.clone(), cases: self.case.clone(), corpus, required };
+        let (clauses, cases) = (self.clause.clone(), self.case.clone());
+        let selection = Selection { clauses, cases, corpus, required, give_up: self.give_up };
         self.check_selection(&specification, &selection)?;
         let given = match self.implementations.as_slice() {
             [] => vec!["reference".to_owned(), "libtorch".to_owned()],
@@ -100,7 +109,8 @@ impl Check {
         let mut candidates = given
             .into_iter()
             .map(|given| {
-                let runner = Named::parse_on("--impl", &given, self.python.as_deref())?.runner(&Limits::default())?;
+                let runner = Named::parse_on("--impl", &given, self.python.as_deref())?
+                    .runner(&limits(self.timeout, self.give_up))?;
                 if self.no_divergences {
                     return Ok(Candidate { given, runner, divergences: Vec::new(), earlier: BTreeMap::new() });
                 }
@@ -124,6 +134,7 @@ impl Check {
         }
         let report = self.format.render(&run, self.verbose);
         print(&report)?;
+        given_up(&totals)?;
         Ok(if totals.conforms { Ending::Conforms } else { Ending::Differs })
     }
 
@@ -164,6 +175,19 @@ impl Check {
         }
         Ok(())
     }
+}
+
+/// The error that an implementation was given up, after all that was judged has been told.
+fn given_up(totals: &Totals) -> Result<(), Failure> {
+    let given_up = |tally: &&Tally| tally.ended_badly.as_ref().is_some_and(|how| how.starts_with(give_up::GIVEN_UP));
+    let Some(tally) = totals.implementations.iter().find(given_up) else { return Ok(()) };
+    let (name, how) = (&tally.implementation, tally.ended_badly.as_deref().unwrap_or_default());
+    Err(format!(
+        "{name} was {how}. {} of the cases were not run. Repair the adapter, leave the operation out of its hello, or \
+         change the number with --give-up",
+        tally.not_run
+    )
+    .into())
 }
 
 /// Writes the events to a file, or to one of their own in a folder.

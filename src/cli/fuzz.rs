@@ -32,9 +32,11 @@ Examples:
   broadcheck fuzz --impl 'ATEN_CPU_CAPABILITY=default libtorch' --against libtorch
   broadcheck fuzz --resume --out part0
 
-Exit codes: 0 nothing was found that is not known, 1 something was, 2 could not run, or nothing was judged.")]
+Exit codes: 0 nothing was found that is not known, 1 something was, 2 could not run, nothing was judged,
+or the implementation was given up.")]
 pub struct Fuzz {
-    /// End after so many seconds, earlier runs of a resumed campaign included [default: 60, unless --cases is given].
+    /// End after so many seconds, earlier runs of a resumed campaign included [default: 60, unless --cases is given]. What
+    /// is found too late to be cut down is kept as it was found; --resume goes on with it.
     #[arg(long, value_name = "N")]
     seconds: Option<u64>,
     /// End after so many cases; a shard does its share of them.
@@ -75,6 +77,9 @@ pub struct Fuzz {
     /// Seconds that a program may take before it is a hang [default: 20].
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     timeout: Option<u64>,
+    /// Give the implementation up, with exit code 2, after so many crashes and hangs that are not known; 0 for never.
+    #[arg(long, value_name = "N", default_value_t = campaign::GIVE_UP)]
+    give_up: u64,
     /// GiB of address space that an adapter process may take; 0 for no limit [default: 8].
     #[arg(long, value_name = "GIB")]
     memory: Option<u64>,
@@ -130,6 +135,7 @@ impl Fuzz {
             resume: self.resume,
             jobs: self.jobs,
             seconds: self.seconds,
+            give_up: self.give_up,
             format: self.format,
         };
         campaign.run(plan, begun, subject, other)

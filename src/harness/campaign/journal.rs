@@ -159,6 +159,9 @@ pub struct Pursued {
     pub folder: String,
     /// Whether it was seen again when the program was run once more. Only then can it be shrunk.
     pub reproduced: bool,
+    /// Whether the campaign ended before it was shrunk to the end. One that is resumed goes on with it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub not_reduced: bool,
     /// The simplest program, and what is wrong there.
     pub simplest: Example,
 }
