@@ -235,7 +235,8 @@ fn a_signal_ends_it_with_everything_saved() {
     let dir = TempDir::new().unwrap();
     let mut campaign = fuzz_command("swapped-operands", dir.path(), OPS, &["--cases", "1000000"]).spawn().unwrap();
     // Once it has begun to count it listens to signals.
-    while !journal::read(dir.path()).is_ok_and(|tally| tally.checkpoint.counts.cases > 0) {
+    let is_at_work = |tally: Tally| tally.checkpoint.counts.cases > 0 && !tally.findings.is_empty();
+    while !journal::read(dir.path()).is_ok_and(is_at_work) {
         thread::sleep(Duration::from_millis(20));
     }
     let signal = Command::new("kill").args(["-s", "INT", &campaign.id().to_string()]).status().unwrap();

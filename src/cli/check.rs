@@ -33,8 +33,8 @@ Examples:
   broadcheck check --impl pytorch --python venv/bin/python
   broadcheck check --impl 'python3 my_adapter.py' --timeout 5 --give-up 0
 
-Exit codes: 0 conforms (in what it supports), 1 does not conform or less than required, 2 could not run, or was
-given up.")]
+Exit codes: 0 conforms (in what it supports), 1 does not conform or less than required, 2 could not run, \
+or was given up.")]
 pub struct Check {
     /// reference, libtorch, libtorch@VERSION, a name that `broadcheck impl list` prints, or the command of an adapter; may
     /// be given more than once [default: reference and libtorch]. Variables may stand before it, as in a shell:

@@ -33,7 +33,7 @@ Examples:
   broadcheck exhaust --shard 0/3 --out part0
   broadcheck exhaust --resume --out part0
 
-Exit codes: 0 nothing was found that is not known, 1 something was, 2 could not run, nothing was judged,
+Exit codes: 0 nothing was found that is not known, 1 something was, 2 could not run, nothing was judged, \
 or the implementation was given up.")]
 pub struct Exhaust {
     /// The most dimensions of the shapes in pairs [default: 4; with --layouts 2].

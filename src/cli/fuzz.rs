@@ -20,8 +20,9 @@ use crate::harness::runner::Start;
 /// shards. The oracles judge each; disagreements are grouped by signature, the first of each is cut down to its simplest
 /// program, and all is kept in a folder from which --resume goes on, even after kill -9.
 ///
-/// Crashes and hangs are findings too: the adapter is started again and the campaign goes on. Each adapter process may
-/// take 8 GiB of address space (Linux; --memory) and 20 seconds for a program (--timeout). Inputs have at most 256
+/// Crashes and hangs are findings too, put down to the step that causes them: the adapter is started again and the campaign
+/// goes on, up to a number of them (--give-up). Each adapter process may take 8 GiB of address space (Linux; --memory) and
+/// 20 seconds for a program (--timeout). Inputs have at most 256
 /// elements, results at most 4,096; in one program of 256 both have up to 34,000.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -32,7 +33,7 @@ Examples:
   broadcheck fuzz --impl 'ATEN_CPU_CAPABILITY=default libtorch' --against libtorch
   broadcheck fuzz --resume --out part0
 
-Exit codes: 0 nothing was found that is not known, 1 something was, 2 could not run, nothing was judged,
+Exit codes: 0 nothing was found that is not known, 1 something was, 2 could not run, nothing was judged, \
 or the implementation was given up.")]
 pub struct Fuzz {
     /// End after so many seconds, earlier runs of a resumed campaign included [default: 60, unless --cases is given]. What

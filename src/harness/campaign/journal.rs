@@ -137,7 +137,7 @@ pub struct FindingRecord {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Example {
-    /// The program as YAML.
+    /// The program as YAML; up to the step that breaks the implementation, if it does.
     pub program: String,
     /// What differs.
     pub differences: Vec<Difference>,
