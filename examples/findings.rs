@@ -13,7 +13,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use broadcheck::adapter::{CommandLine, Hello, Limits};
+use broadcheck::adapter::{CommandLine, Halt, Hello, Limits};
 use broadcheck::case::{load, load_program};
 use broadcheck::harness::campaign::Setup;
 use broadcheck::harness::campaign::bench::{Bench, Said};
@@ -44,7 +44,7 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    let written = Bench::new(&setup).and_then(|mut bench| match programs {
+    let written = Bench::new(&setup, Halt::default()).map_err(String::from).and_then(|mut bench| match programs {
         Some(file) => from_programs(&setup, &mut bench, file, folder),
         None => again(&setup, &mut bench, folder),
     });

@@ -12,6 +12,8 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::Duration;
 
+#[cfg(target_os = "linux")]
+use broadcheck::adapter::watch;
 use broadcheck::adapter::{CommandLine, Limits};
 use broadcheck::harness::campaign::cases::{self, Shard};
 use broadcheck::harness::campaign::journal::{self, Book, Header, Identity, Machine, Plan};
@@ -233,7 +235,8 @@ fn a_signal_ends_it_with_everything_saved() {
     let dir = TempDir::new().unwrap();
     let mut campaign = fuzz_command("swapped-operands", dir.path(), OPS, &["--cases", "1000000"]).spawn().unwrap();
     // Once it has begun to count it listens to signals.
-    while !journal::read(dir.path()).is_ok_and(|tally| tally.checkpoint.counts.cases > 0) {
+    let is_at_work = |tally: Tally| tally.checkpoint.counts.cases > 0 && !tally.findings.is_empty();
+    while !journal::read(dir.path()).is_ok_and(is_at_work) {
         thread::sleep(Duration::from_millis(20));
     }
     let signal = Command::new("kill").args(["-s", "INT", &campaign.id().to_string()]).status().unwrap();
@@ -459,7 +462,11 @@ fn children_of(parent: u32) -> Vec<u32> {
         let after = stat.rsplit(')').next().unwrap_or_default();
         after.split_whitespace().nth(1) == Some(&parent.to_string())
     };
-    numbers.filter(is_child).collect()
+    // What watches over the adapters is no adapter.
+    let watches = |process: &u32| {
+        fs::read_to_string(format!("/proc/{process}/cmdline")).is_ok_and(|words| words.contains(watch::NAME))
+    };
+    numbers.filter(is_child).filter(|process| !watches(process)).collect()
 }
 
 #[cfg(target_os = "linux")]

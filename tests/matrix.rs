@@ -27,7 +27,8 @@ const HERE: &str = env!("CARGO_PKG_VERSION");
 
 fn plan(out: &Path) -> Plan<'_> {
     let corpus = Some(Corpus { seed: 3, programs: 20 });
-    Plan { specification: &SMALL, corpus, out, limits: Limits::default(), corpus_digest: OnceLock::new() }
+    let limits = Limits::default();
+    Plan { specification: &SMALL, corpus, out, limits, give_up: 0, corpus_digest: OnceLock::new() }
 }
 
 fn faulty(arg: &str) -> Start {

@@ -3,10 +3,13 @@
 
 use std::path::PathBuf;
 use std::process::Command;
-use std::time::Duration;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 use broadcheck::adapter::validate::{Trial, validate};
-use broadcheck::adapter::{CommandLine, Fault, FaultKind, Implementation, Limits, Process, StartError, unsupported_by};
+use broadcheck::adapter::{
+    CommandLine, Fault, FaultKind, Halt, Implementation, Limits, Process, StartError, unsupported_by,
+};
 use broadcheck::ops::{Form, Op};
 use broadcheck::program::{Arg, Input, Program, Reply, Step, ValueRef};
 use broadcheck::reference::Reference;
@@ -137,6 +140,32 @@ fn restarts_have_a_budget() {
     assert!(faults[3..].iter().all(|kind| **kind == FaultKind::BudgetSpent { restarts: 3 }), "{faults:?}");
     assert_eq!(process.restarts(), 3);
     assert!(process.id().is_none());
+}
+
+/// A hang would take ten minutes; the time to halt comes before that.
+#[test]
+fn a_busy_adapter_is_left_when_it_is_time_to_halt() {
+    let limits = Limits { program: Duration::from_secs(600), ..limits() };
+    let begun = Instant::now();
+    let halt = Halt { deadline: begun.checked_add(Duration::from_secs(5)), ..Halt::default() };
+    let mut process = Process::start_until(faulty(&["hangs"]), limits.clone(), halt).unwrap();
+    let results = process.run_all(&batch_of(20));
+    assert!(begun.elapsed() < Duration::from_secs(120), "{:?}", begun.elapsed());
+    let is_halted =
+        |result: &Result<Reply, Fault>| matches!(result, Err(fault) if matches!(fault.kind, FaultKind::Halted { .. }));
+    let answered = results.iter().position(is_halted).expect("it was time to halt");
+    assert!(answered <= STRUCK[0] && results[answered..].iter().all(is_halted), "{results:?}");
+    assert_right(&results, &(answered..20).collect::<Vec<_>>());
+    assert!(process.id().is_none(), "it was killed");
+
+    // Told to by whoever hears of a reply.
+    let mut process = start(faulty(&["hangs"]), limits).unwrap();
+    let (leave, mut heard) = (process.leave(), 0);
+    process.run_each(&batch_of(20), |_, result| {
+        heard += usize::from(result.is_ok());
+        leave.store(true, Ordering::Relaxed);
+    });
+    assert_eq!(heard, 1, "what comes after it is not run");
 }
 
 #[test]

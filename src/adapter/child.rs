@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 
+use super::watch;
 use super::wire::{Inbox, Piece};
 
 /// How much of standard error is kept.
@@ -75,7 +76,7 @@ impl Child {
     /// their end.
     pub(super) fn spawn(command: &mut process::Command, limit: usize, memory: Option<u64>) -> io::Result<Child> {
         // A group of its own, so that what a wrapper (a shell, `uv run`) started can be ended along with it. The price
-        // is that Ctrl-C does not reach it: it sees the end of its input instead.
+        // is that Ctrl-C does not reach it: it sees the end of its input instead, or is killed by `watch`.
         std::os::unix::process::CommandExt::process_group(command, 0);
         let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
         let stdin = process.stdin.take().expect("standard input was asked for");
@@ -90,6 +91,7 @@ impl Child {
             let _ = process.wait();
             return Err(error);
         }
+        watch::add(process.id());
         pipes.into_iter().for_each(widen);
         let (alive, thread_alive) = channel::<()>();
         let kept = Arc::new(Mutex::new(Vec::new()));
@@ -245,6 +247,7 @@ impl Child {
         if let Some(thread) = self.thread.take().filter(|_| self.thread_ended()) {
             let _ = thread.join();
         }
+        watch::remove(self.process.id());
         Ended { status, unfinished: unfinished.unwrap_or_default(), stderr: self.stderr() }
     }
 
@@ -336,11 +339,9 @@ fn limit_memory(_process: u32, _bytes: u64) -> io::Result<()> {
 
 /// Kills what is left of a process group. Its number cannot belong to anyone else while a member lives.
 fn kill_group(leader: u32) {
-    // The standard library can signal only the process itself; every shell has `kill`.
-    let _ = process::Command::new("sh")
-        .args(["-c", "kill -s KILL -- \"-$1\"", "sh", &leader.to_string()])
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status();
+    use rustix::process::{Pid, Signal, kill_process_group};
+    if let Some(group) = i32::try_from(leader).ok().and_then(Pid::from_raw) {
+        // It fails only if nothing is left to be killed.
+        let _ = kill_process_group(group, Signal::KILL);
+    }
 }

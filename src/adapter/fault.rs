@@ -5,6 +5,9 @@ use std::time::Duration;
 
 use super::protocol::Encoding;
 
+/// How the text of a program without an answer in time begins.
+pub const NO_ANSWER: &str = "no answer within";
+
 /// Why a program has no reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
@@ -43,6 +46,11 @@ pub enum FaultKind {
     BudgetSpent {
         /// How often that is.
         restarts: usize,
+    },
+    /// The program was not run, or not to its end: it was time to [halt](super::Halt).
+    Halted {
+        /// For how long the adapter had been busy with it.
+        waited: Option<Duration>,
     },
     /// The program was not run: the adapter did not start again.
     NotRestarted {
@@ -102,9 +110,23 @@ impl std::fmt::Display for Fault {
 impl std::error::Error for Fault {}
 
 impl FaultKind {
+    /// Whether the process ended, or had to be ended.
+    pub fn is_break(&self) -> bool {
+        matches!(self, FaultKind::Crashed { .. } | FaultKind::TimedOut { .. })
+    }
+
+    /// Whether it broke in the same way, whatever the limits were.
+    pub fn is_as(&self, other: &FaultKind) -> bool {
+        match (self, other) {
+            (FaultKind::TimedOut { .. }, FaultKind::TimedOut { .. }) => true,
+            (FaultKind::Crashed { status }, FaultKind::Crashed { status: other }) => status == other,
+            _ => false,
+        }
+    }
+
     /// Whether the program was given to the adapter at all.
     pub fn was_run(&self) -> bool {
-        !matches!(self, FaultKind::BudgetSpent { .. } | FaultKind::NotRestarted { .. })
+        !matches!(self, FaultKind::BudgetSpent { .. } | FaultKind::Halted { .. } | FaultKind::NotRestarted { .. })
     }
 
     pub(super) fn protocol(line: &[u8], why: impl Into<String>) -> FaultKind {
@@ -116,11 +138,15 @@ impl std::fmt::Display for FaultKind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             FaultKind::Crashed { status } => write!(f, "the adapter ended ({status})"),
-            FaultKind::TimedOut { after } => write!(f, "no answer within {after:?}"),
+            FaultKind::TimedOut { after } => write!(f, "{NO_ANSWER} {after:?}"),
             FaultKind::Protocol { line, why } if line.is_empty() => write!(f, "protocol error: {why}"),
             FaultKind::Protocol { line, why } => write!(f, "protocol error: {why}: {line:?}"),
             FaultKind::BudgetSpent { restarts } => {
                 write!(f, "not run: the adapter has used up its {restarts} restarts")
+            }
+            FaultKind::Halted { waited: None } => f.write_str("not run: the run ended before it"),
+            FaultKind::Halted { waited: Some(waited) } => {
+                write!(f, "not run to its end: the run ended when it had taken {:.1} s", waited.as_secs_f64())
             }
             FaultKind::NotRestarted { why } => write!(f, "not run: {why}"),
         }

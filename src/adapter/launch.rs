@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::Hello;
 use super::child::{Child, Ended, Event};
 use super::fault::{StartError, excerpt, status_text};
-use super::process::Limits;
+use super::process::{Halt, Limits};
 use super::protocol::{Encoding, Request, Response, VERSION, parse};
 
 /// The name of broadcheck's own implementation. What is compared with it depends on how it was started, and an adapter of
@@ -63,8 +63,13 @@ pub(super) fn spawn(command: &CommandLine, limits: &Limits) -> Result<Child, Sta
     })
 }
 
-/// Starts a process and waits for its hello. With it comes the best encoding that it understands.
-pub(super) fn launch(command: &CommandLine, limits: &Limits) -> Result<(Child, Hello, Encoding), StartError> {
+/// Starts a process and waits for its hello, unless it is time to halt. With it comes the best encoding that it
+/// understands.
+pub(super) fn launch(
+    command: &CommandLine,
+    limits: &Limits,
+    halt: &Halt,
+) -> Result<(Child, Hello, Encoding), StartError> {
     let program = command.name();
     let mut child = spawn(command, limits)?;
     let mut request = Vec::new();
@@ -74,7 +79,7 @@ pub(super) fn launch(command: &CommandLine, limits: &Limits) -> Result<(Child, H
         let line = excerpt(line);
         Err(StartError::Rubbish { program: command.name(), line, why, stderr: child.kill().stderr })
     };
-    let line = match child.receive(limits.hello) {
+    let line = match halt.receive(&mut child, limits.hello) {
         Some(Event::Message(line)) => line,
         Some(Event::TooLong(line)) => return rubbish(child, &line, format!("longer than {} bytes", limits.line)),
         Some(Event::End { unfinished }) => {

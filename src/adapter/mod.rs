@@ -18,6 +18,8 @@ pub mod serve;
 pub mod support;
 #[cfg(feature = "cli")]
 pub mod validate;
+#[cfg(feature = "cli")]
+pub mod watch;
 mod wire;
 
 use serde::de::{Deserializer, IntoDeserializer};
@@ -33,7 +35,7 @@ pub use fault::{Fault, FaultKind, StartError};
 pub use launch::CommandLine;
 pub use library::{Answer, Argument, Call, Library, Operation, Refusal, Returned};
 #[cfg(feature = "cli")]
-pub use process::{Limits, Process};
+pub use process::{Halt, Limits, Process};
 pub use serve::serve;
 #[cfg(unix)]
 pub use serve::{private_stdout, serve_process};

@@ -4,7 +4,9 @@
 
 use std::borrow::{Borrow, Cow};
 use std::collections::VecDeque;
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use super::child::{Child, Ended, Event};
 use super::fault::{Fault, FaultKind, StartError, excerpt, status_text};
@@ -35,7 +37,11 @@ pub struct Process {
     seq: u64,
     /// Why the adapter will not be started again.
     gone: Option<FaultKind>,
+    halt: Halt,
 }
+
+/// How often it is looked whether it is time to halt.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// What an adapter is allowed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,14 +67,62 @@ impl Default for Limits {
     }
 }
 
+/// When to leave programs unanswered: an adapter that is busy then is killed. It can be set from elsewhere.
+#[derive(Clone, Debug, Default)]
+pub struct Halt {
+    /// At this time.
+    pub deadline: Option<Instant>,
+    /// As soon as one of these is set.
+    pub flags: Vec<Arc<AtomicBool>>,
+}
+
+impl Halt {
+    /// Whether it has come.
+    pub fn is_now(&self) -> bool {
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+            || self.flags.iter().any(|flag| flag.load(Ordering::Relaxed))
+    }
+
+    /// The next event of a child; nothing when the limit has passed, or when it is time to halt.
+    pub(super) fn receive(&self, child: &mut Child, limit: Duration) -> Option<Event> {
+        let end = Instant::now() + limit;
+        loop {
+            let mut left = end.saturating_duration_since(Instant::now());
+            if !self.flags.is_empty() {
+                left = left.min(LOOK);
+            }
+            if let Some(deadline) = self.deadline {
+                left = left.min(deadline.saturating_duration_since(Instant::now()));
+            }
+            let event = child.receive(left);
+            if event.is_some() || Instant::now() >= end || self.is_now() {
+                return event;
+            }
+        }
+    }
+}
+
 impl Process {
     /// Starts an adapter and asks who it is.
     ///
     /// # Errors
     /// When the program cannot be run, or does not answer as an adapter of this protocol version does.
     pub fn start(command: CommandLine, limits: Limits) -> Result<Process, StartError> {
-        let (child, hello, encoding) = launch(&command, &limits)?;
-        Ok(Process { command, limits, hello, encoding, child: Some(child), restarts: 0, seq: 0, gone: None })
+        Process::start_until(command, limits, Halt::default())
+    }
+
+    /// The same, with a time to halt. What is not answered by then has the fault [`FaultKind::Halted`].
+    ///
+    /// # Errors
+    /// When the program cannot be run, or does not answer as an adapter of this protocol version does.
+    pub fn start_until(command: CommandLine, limits: Limits, halt: Halt) -> Result<Process, StartError> {
+        let (child, hello, encoding) = launch(&command, &limits, &halt)?;
+        Ok(Process { command, limits, hello, encoding, child: Some(child), restarts: 0, seq: 0, gone: None, halt })
+    }
+
+    /// Allows each program so much time from now on.
+    pub fn allow(&mut self, program: Duration) {
+        self.limits.program = program;
     }
 
     /// Runs programs and returns what came of each, in order. See [`Process::run_each`].
@@ -113,9 +167,21 @@ impl Process {
         }
         while next < programs.len() {
             if let Err(kind) = self.revive() {
-                if let Some(doubt) = doubt.take() {
-                    each(next, Err(doubt.fault));
-                    next += 1;
+                let halted = matches!(kind, FaultKind::Halted { .. });
+                if halted && flight.len() > 0 {
+                    // Its answers would be taken for those to other programs.
+                    self.child.take().map(Child::kill);
+                }
+                match doubt.take() {
+                    // Which program it was is not known by now.
+                    Some(doubt) if halted => {
+                        (doubt.first..).zip(doubt.results).for_each(|(at, result)| each(at, result));
+                    }
+                    Some(doubt) => {
+                        each(next, Err(doubt.fault));
+                        next += 1;
+                    }
+                    None => {}
                 }
                 let fault = Fault { kind, confirmed: true, stderr: String::new() };
                 (next..programs.len()).for_each(|at| each(at, Err(fault.clone())));
@@ -150,6 +216,18 @@ impl Process {
                     flight = Flight::default();
                     next += 1;
                 }
+                Answer::Halted(waited) => {
+                    if let Some(doubt) = doubt.take() {
+                        (doubt.first..).zip(doubt.results).for_each(|(at, result)| each(at, result));
+                    }
+                    let halted = |waited| {
+                        let kind = FaultKind::Halted { waited };
+                        Err(Fault { kind, confirmed: true, stderr: String::new() })
+                    };
+                    each(next, halted(Some(waited)));
+                    (next + 1..programs.len()).for_each(|at| each(at, halted(None)));
+                    return;
+                }
             }
             if let Some(Doubt { fault, first, results }) = doubt.take_if(|_| next >= alone_until) {
                 // All of them passed alone: the first answers for it.
@@ -182,6 +260,13 @@ impl Process {
         &self.hello
     }
 
+    /// A flag that makes it halt, for good, once it is set.
+    pub fn leave(&mut self) -> Arc<AtomicBool> {
+        let flag = Arc::default();
+        self.halt.flags.push(Arc::clone(&flag));
+        flag
+    }
+
     /// How often it has been started again.
     pub fn restarts(&self) -> usize {
         self.restarts
@@ -206,6 +291,8 @@ enum Answer {
     Settled(Result<Reply, Fault>),
     /// The adapter is down, or its output can't be told apart any more and it has been ended.
     Broken(Fault),
+    /// It was time to halt, and the adapter, which has been busy for so long, has been killed.
+    Halted(Duration),
 }
 
 impl Process {
@@ -227,12 +314,19 @@ impl Process {
 
     fn receive(&mut self, seq: u64, program: &Program, meanwhile: &mut dyn FnMut() -> bool) -> Answer {
         let limit = self.limits.program;
-        let child = self.running();
+        let Process { child, halt, .. } = self;
+        let child = child.as_mut().expect("revived before it is used");
         let mut event = child.poll();
         while event.is_none() && meanwhile() {
             event = child.poll();
         }
-        let Some(event) = event.or_else(|| child.receive(limit)) else {
+        let begun = Instant::now();
+        let Some(event) = event.or_else(|| halt.receive(child, limit)) else {
+            let waited = begun.elapsed();
+            if waited < limit {
+                self.child.take().map(Child::kill);
+                return Answer::Halted(waited);
+            }
             return Answer::Broken(self.give_up(None));
         };
         let Event::Message(line) = event else {
@@ -312,6 +406,9 @@ impl Process {
 
     /// Makes sure that the adapter is up.
     fn revive(&mut self) -> Result<(), FaultKind> {
+        if self.halt.is_now() {
+            return Err(FaultKind::Halted { waited: None });
+        }
         if let Some(kind) = &self.gone {
             return Err(kind.clone());
         }
@@ -322,12 +419,13 @@ impl Process {
             return Err(FaultKind::BudgetSpent { restarts: self.restarts });
         }
         self.restarts += 1;
-        let started = launch(&self.command, &self.limits).and_then(|(child, hello, encoding)| {
+        let started = launch(&self.command, &self.limits, &self.halt).and_then(|(child, hello, encoding)| {
             let same = hello == self.hello && encoding == self.encoding;
             same.then_some(child).ok_or_else(|| StartError::Changed { program: self.command.name() })
         });
         match started {
             Ok(child) => self.child = Some(child),
+            Err(_) if self.halt.is_now() => return Err(FaultKind::Halted { waited: None }),
             // Not tried again: an adapter that hangs at its start would take the long limit each time.
             Err(error) => {
                 let why = error.to_string().lines().next().unwrap_or_default().to_owned();

@@ -19,6 +19,9 @@ use crate::harness::finding::Oracle;
 use crate::ops::Op;
 use crate::report::thousands as number;
 
+/// After how many crashes and hangs an implementation is given up, unless something else is asked for.
+pub const GIVE_UP: u64 = 100;
+
 /// What to print.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum Format {
@@ -106,7 +109,8 @@ fn text(summary: &Summary, folder: &Path) -> String {
             if let Some(known) = &line.known {
                 let _ = writeln!(text, "           {known}");
             }
-            let _ = write!(text, "           first in case {}", line.first);
+            let reduced = if line.not_reduced { ", not reduced" } else { "" };
+            let _ = write!(text, "           first in case {}{reduced}", line.first);
             let _ = match &line.folder {
                 Some(name) => writeln!(text, ", see {}", folder.join(FINDINGS).join(name).display()),
                 None => writeln!(text),
@@ -137,6 +141,14 @@ fn text(summary: &Summary, folder: &Path) -> String {
         known.len(),
         cases(&known)
     );
+    let left = new.iter().filter(|line| line.not_reduced).count();
+    if left > 0 {
+        let _ = writeln!(
+            text,
+            "{left} of the signatures are not reduced to the simplest program: the campaign ended before; --resume, with \
+             more --seconds if they ended it, goes on with them"
+        );
+    }
     text
 }
 

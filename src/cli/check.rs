@@ -1,6 +1,8 @@
 //! `broadcheck check`: the specification on implementations.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod pin;
+
+use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
@@ -8,17 +10,15 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::report::Format;
-use super::runner::{Named, did_you_mean};
+use super::runner::{GIVE_UP, Named, TIMEOUT, did_you_mean, limits};
 use super::{Ending, Failure, print};
-use crate::adapter::Limits;
 use crate::case;
-use crate::harness::check::{Candidate, Required, Selection, check, operations};
-use crate::harness::divergence::{self, Source};
+use crate::harness::check::{Candidate, Required, Selection, check};
+use crate::harness::divergence::Source;
 use crate::harness::event::file::{self, Header};
-use crate::harness::event::{Corpus, Event, Judged};
-use crate::harness::pin;
-use crate::harness::runner::Runner;
-use crate::report::{Run, count};
+use crate::harness::event::{Corpus, Event, Tally, Totals};
+use crate::harness::give_up;
+use crate::report::Run;
 
 /// Run the specification and say who conforms.
 ///
@@ -36,8 +36,10 @@ Examples:
   broadcheck check --impl pytorch --python venv/bin/python
   broadcheck check --impl 'python3 my_adapter.py' --pin known-differences.yaml
   broadcheck check --impl 'python3 my_adapter.py' --divergences known-differences.yaml
+  broadcheck check --impl 'python3 my_adapter.py' --timeout 5 --give-up 0
 
-Exit codes: 0 conforms (in what it supports), 1 does not conform or less than required, 2 could not run.")]
+Exit codes: 0 conforms (in what it supports), 1 does not conform or less than required, 2 could not run, \
+or was given up.")]
 pub struct Check {
     /// reference, libtorch, libtorch@VERSION, a name that `broadcheck impl list` prints, or the command of an adapter; may
     /// be given more than once [default: reference and libtorch]. Variables may stand before it, as in a shell:
@@ -91,6 +93,12 @@ pub struct Check {
     /// Require that each implementation but the reference is judged on every case that was judged in this event file.
     #[arg(long, value_name = "EVENTS")]
     require_like: Option<PathBuf>,
+    /// Seconds that a program may take before it is a hang.
+    #[arg(long, value_name = "SECONDS", default_value_t = TIMEOUT, value_parser = clap::value_parser!(u64).range(1..))]
+    timeout: u64,
+    /// Give an implementation up, with exit code 2, after so many crashes and hangs that are not pinned; 0 for never.
+    #[arg(long, value_name = "N", default_value_t = GIVE_UP)]
+    give_up: u64,
     /// The folder of the specification.
     #[arg(long, value_name = "DIR")]
     spec: Option<PathBuf>,
@@ -102,7 +110,8 @@ impl Check {
             .map_err(|error| format!("the specification cannot be read\n{error}"))?;
         let corpus = self.corpus.map(|programs| Corpus { seed: self.corpus_seed, programs });
         let required = Required { cases: self.require, like: self.like()?, operations: None };
-        let mut selection = Selection { clauses: self.clause.clone(), cases: self.case.clone(), corpus, required };
+        let (clauses, cases) = (self.clause.clone(), self.case.clone());
+        let mut selection = Selection { clauses, cases, corpus, required, give_up: self.give_up };
         self.check_selection(&specification, &selection)?;
         let given = match self.implementations.as_slice() {
             [] => vec!["reference".to_owned(), "libtorch".to_owned()],
@@ -126,17 +135,18 @@ impl Check {
         let mut candidates = given
             .into_iter()
             .map(|given| {
-                let runner = Named::parse_on("--impl", &given, self.python.as_deref())?.runner(&Limits::default())?;
+                let runner = Named::parse_on("--impl", &given, self.python.as_deref())?
+                    .runner(&limits(self.timeout, self.give_up))?;
                 Ok(Candidate::new(given, runner, &source, &specification)?)
             })
             .collect::<Result<Vec<_>, Failure>>()?;
 
         let progress = Bar::new();
         if let Some(path) = &self.pin {
-            pin(path, &specification, &selection, &mut candidates, |event| progress.show(event))?;
+            pin::write(path, &specification, &selection, &mut candidates, |event| progress.show(event))?;
         }
         if let Some(path) = self.pin.as_ref().or(self.divergences.as_ref()) {
-            selection.required.operations = wanted(path, &specification, &selection)?;
+            selection.required.operations = pin::wanted(path, &specification, &selection)?;
         }
         let mut run = Run::default();
         let mut events = Vec::new();
@@ -153,6 +163,7 @@ impl Check {
         }
         let report = self.format.render(&run, self.verbose);
         print(&report)?;
+        given_up(&totals)?;
         Ok(if totals.conforms { Ending::Conforms } else { Ending::Differs })
     }
 
@@ -195,69 +206,17 @@ impl Check {
     }
 }
 
-/// How many causes are named that are new or gone.
-const SHOWN: usize = 10;
-
-/// Pins what differs now, and has the candidates judged by that. What they have done is not done again.
-fn pin(
-    path: &Path,
-    specification: &case::Specification,
-    selection: &Selection,
-    candidates: &mut [Candidate],
-    mut each: impl FnMut(&Event),
-) -> Result<(), Failure> {
-    let earlier = match std::fs::read_to_string(path) {
-        Ok(_) => {
-            divergence::read(path, specification)?;
-            Some(std::fs::read_to_string(path)?)
-        }
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
-        Err(error) => return Err(format!("--pin {}: {error}", path.display()).into()),
-    };
-    let mut run = Run::default();
-    check(specification, &specification.digest, selection, candidates, |event| {
-        each(event);
-        run.add(event);
-    });
-    let ready = run.implementations.iter().find(|ready| ready.name != "reference");
-    let Some(label) = ready.map(|ready| ready.label.clone()) else {
-        return Err("--pin: the reference does not differ from itself".into());
-    };
-    let judged: Vec<Judged> = run.of(&label).cloned().collect();
-    let ran = judged.iter().filter(|judged| judged.verdict.executed());
-    let ran: BTreeSet<&str> = ran.map(|judged| judged.case.as_str()).collect();
-    let counts = operations(specification.cases.iter().filter(|case| ran.contains(case.id.as_str())));
-    let whole = selection.is_whole(specification).then_some(&counts);
-    let pinned = pin::pin(earlier.as_deref(), &label, &judged, &run.cases, whole)
-        .map_err(|error| format!("--pin {}: {error}", path.display()))?;
-    file::put(path, pinned.text.as_bytes()).map_err(|error| format!("--pin {}: {error}", path.display()))?;
-    let mut told =
-        format!("{}: {} of {}\n", path.display(), count(pinned.cases, "case"), count(pinned.causes, "cause"));
-    for (word, ids) in [("new, without a reason yet", &pinned.new), ("gone", &pinned.gone)] {
-        if !ids.is_empty() {
-            let first = ids.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
-            let more = ids.len().saturating_sub(SHOWN);
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            told += &format!("  {word}: {first}{more}\n");
-        }
-    }
-    anstream::eprint!("{told}");
-    for candidate in candidates.iter_mut().filter(|one| !matches!(one.runner, Runner::Reference)) {
-        candidate.divergences =
-            divergence::load(&Source::File(path.to_owned()), &candidate.runner.hello(), specification)?;
-        candidate.earlier = judged.iter().map(|judged| (judged.case.clone(), judged.clone())).collect();
-    }
-    Ok(())
-}
-
-/// How many cases of each operation a file of known differences requires; none in a part of the specification.
-fn wanted(
-    path: &Path,
-    specification: &case::Specification,
-    selection: &Selection,
-) -> Result<Option<(String, BTreeMap<String, usize>)>, Failure> {
-    let judged = divergence::read(path, specification)?.judged;
-    Ok(selection.is_whole(specification).then(|| (path.display().to_string(), judged)))
+/// The error that an implementation was given up, after all that was judged has been told.
+fn given_up(totals: &Totals) -> Result<(), Failure> {
+    let given_up = |tally: &&Tally| tally.ended_badly.as_ref().is_some_and(|how| how.starts_with(give_up::GIVEN_UP));
+    let Some(tally) = totals.implementations.iter().find(given_up) else { return Ok(()) };
+    let (name, how) = (&tally.implementation, tally.ended_badly.as_deref().unwrap_or_default());
+    Err(format!(
+        "{name} was {how}. {} of the cases were not run. Repair the adapter, leave the operation out of its hello, or \
+         change the number with --give-up",
+        tally.not_run
+    )
+    .into())
 }
 
 /// Writes the events to a file, or to one of their own in a folder.

@@ -33,7 +33,8 @@ Examples:
   broadcheck exhaust --shard 0/3 --out part0
   broadcheck exhaust --resume --out part0
 
-Exit codes: 0 nothing was found that is not known, 1 something was, 2 could not run, or nothing was judged.")]
+Exit codes: 0 nothing was found that is not known, 1 something was, 2 could not run, nothing was judged, \
+or the implementation was given up.")]
 pub struct Exhaust {
     /// The most dimensions of the shapes in pairs [default: 4; with --layouts 2].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(..=6))]
@@ -70,6 +71,9 @@ pub struct Exhaust {
     /// Seconds that a program may take before it is a hang [default: 20].
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     timeout: Option<u64>,
+    /// Give the implementation up, with exit code 2, after so many crashes and hangs that are not known; 0 for never.
+    #[arg(long, value_name = "N", default_value_t = campaign::GIVE_UP)]
+    give_up: u64,
     /// GiB of address space that an adapter process may take; 0 for no limit [default: 8].
     #[arg(long, value_name = "GIB")]
     memory: Option<u64>,
@@ -115,8 +119,14 @@ impl Exhaust {
             timeout: self.timeout.or(begun.map(|plan| plan.timeout)).unwrap_or(20),
             memory,
         };
-        let campaign =
-            Campaign { out: &self.out, resume: self.resume, jobs: self.jobs, seconds: None, format: self.format };
+        let campaign = Campaign {
+            out: &self.out,
+            resume: self.resume,
+            jobs: self.jobs,
+            seconds: None,
+            give_up: self.give_up,
+            format: self.format,
+        };
         campaign.run(plan, begun, subject, None)
     }
 

@@ -20,8 +20,9 @@ use crate::harness::runner::Start;
 /// shards. The oracles judge each; disagreements are grouped by signature, the first of each is cut down to its simplest
 /// program, and all is kept in a folder from which --resume goes on, even after kill -9.
 ///
-/// Crashes and hangs are findings too: the adapter is started again and the campaign goes on. Each adapter process may
-/// take 8 GiB of address space (Linux; --memory) and 20 seconds for a program (--timeout). Inputs have at most 256
+/// Crashes and hangs are findings too, put down to the step that causes them: the adapter is started again and the campaign
+/// goes on, up to a number of them (--give-up). Each adapter process may take 8 GiB of address space (Linux; --memory) and
+/// 20 seconds for a program (--timeout). Inputs have at most 256
 /// elements, results at most 4,096; in one program of 256 both have up to 34,000.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -33,9 +34,11 @@ Examples:
   broadcheck fuzz --impl 'python3 my_adapter.py' --divergences known-differences.yaml
   broadcheck fuzz --resume --out part0
 
-Exit codes: 0 nothing was found that is not known, 1 something was, 2 could not run, or nothing was judged.")]
+Exit codes: 0 nothing was found that is not known, 1 something was, 2 could not run, nothing was judged, \
+or the implementation was given up.")]
 pub struct Fuzz {
-    /// End after so many seconds, earlier runs of a resumed campaign included [default: 60, unless --cases is given].
+    /// End after so many seconds, earlier runs of a resumed campaign included [default: 60, unless --cases is given]. What
+    /// is found too late to be cut down is kept as it was found; --resume goes on with it.
     #[arg(long, value_name = "N")]
     seconds: Option<u64>,
     /// End after so many cases; a shard does its share of them.
@@ -80,6 +83,9 @@ pub struct Fuzz {
     /// Seconds that a program may take before it is a hang [default: 20].
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     timeout: Option<u64>,
+    /// Give the implementation up, with exit code 2, after so many crashes and hangs that are not known; 0 for never.
+    #[arg(long, value_name = "N", default_value_t = campaign::GIVE_UP)]
+    give_up: u64,
     /// GiB of address space that an adapter process may take; 0 for no limit [default: 8].
     #[arg(long, value_name = "GIB")]
     memory: Option<u64>,
@@ -140,6 +146,7 @@ impl Fuzz {
             resume: self.resume,
             jobs: self.jobs,
             seconds: self.seconds,
+            give_up: self.give_up,
             format: self.format,
         };
         campaign.run(plan, begun, subject, other)

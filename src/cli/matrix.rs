@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use indicatif::HumanDuration;
 
-use super::runner::Named;
+use super::runner::{GIVE_UP, Named, TIMEOUT, limits};
 use super::{Ending, Failure, print};
-use crate::adapter::{CommandLine, Limits};
+use crate::adapter::CommandLine;
 use crate::case;
 use crate::harness::divergence::Source;
 use crate::harness::event::{Corpus, Event};
@@ -73,6 +73,13 @@ pub struct Matrix {
     /// Show no progress.
     #[arg(long, short)]
     quiet: bool,
+    /// Seconds that a program may take before it is a hang.
+    #[arg(long, value_name = "SECONDS", default_value_t = TIMEOUT, value_parser = clap::value_parser!(u64).range(1..))]
+    timeout: u64,
+    /// Give one up after so many crashes and hangs that are not pinned; 0 for never. Its row has what was judged by then,
+    /// and does not conform; another run goes on with the rest.
+    #[arg(long, value_name = "N", default_value_t = GIVE_UP)]
+    give_up: u64,
     /// The folder of the specification.
     #[arg(long, value_name = "DIR")]
     spec: Option<PathBuf>,
@@ -95,7 +102,8 @@ impl Matrix {
             divergences: self.divergences.clone().map_or(Source::Own, Source::File),
             corpus,
             out: &self.out,
-            limits: Limits::default(),
+            limits: limits(self.timeout, self.give_up),
+            give_up: self.give_up,
             corpus_digest: OnceLock::new(),
         };
 
@@ -221,9 +229,13 @@ fn line(subject: &Subject, row: &Row, note: &str) -> String {
             let (passed, failed) = (tally.passed, tally.failed);
             let (diverging, unsupported) = (tally.diverging, tally.unsupported);
             let specific = tally.release_specific;
+            let not_run = if tally.not_run > 0 { format!(", {} not run", tally.not_run) } else { String::new() };
+            let ended = tally.ended_badly.as_ref().map(|how| format!("; {how}"));
             format!(
-                "cases: {passed} passed, {failed} failed, {diverging} as known, {specific} release-specific, {unsupported} unsupported{}",
-                corpus.unwrap_or_default()
+                "cases: {passed} passed, {failed} failed, {diverging} as known, {specific} release-specific, \
+                 {unsupported} unsupported{not_run}{}{}",
+                corpus.unwrap_or_default(),
+                ended.unwrap_or_default()
             )
         }
     };

@@ -1,6 +1,7 @@
 //! The implementations that command lines name.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::Failure;
 use crate::adapter::{CommandLine, Hello, Limits, StartError};
@@ -16,6 +17,21 @@ pub struct Named {
     given: String,
     /// How it is started.
     pub start: Start,
+}
+
+/// Seconds that a program may take before it is a hang, unless something else is asked for.
+pub const TIMEOUT: u64 = 20;
+
+/// After how many crashes and hangs that are not pinned an implementation is given up, unless something else is asked for:
+/// more than any implementation that comes with broadcheck has in the specification.
+pub const GIVE_UP: u64 = 30;
+
+/// What an adapter is allowed that has so many seconds for a program, and is given up after so many crashes and hangs. Each
+/// takes two restarts, and those that are pinned are not counted.
+pub fn limits(timeout: u64, give_up: u64) -> Limits {
+    const PINNED: u64 = 64;
+    let restarts = if give_up == 0 { usize::MAX } else { 2 * (give_up + PINNED) as usize };
+    Limits { program: Duration::from_secs(timeout), restarts, ..Limits::default() }
 }
 
 /// The folder of the specification: what was given after `--spec`, or the one that comes with broadcheck.

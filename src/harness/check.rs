@@ -12,6 +12,7 @@ use super::event::{
     Call, CaseDigest, CaseStated, ClauseStated, Corpus, Event, ImplementationReady, Judged, Seen, Started, Stated,
     StatedOtherwise, Tally, Totals, Verdict,
 };
+use super::give_up::{Breaks, is_as_pinned, is_pinned};
 use super::replace::{self, Replaced};
 use super::runner::{Runner, label};
 use super::{Difference, compare, corpus, drawing, expect, show};
@@ -27,6 +28,8 @@ pub struct Selection {
     pub corpus: Option<Corpus>,
     /// How much has to be run.
     pub required: Required,
+    /// After how many crashes and hangs that are not pinned an implementation is given up; 0 for never.
+    pub give_up: u64,
 }
 
 /// How much every implementation but the reference has to run and be judged by. Less does not conform, however right it is.
@@ -172,7 +175,8 @@ pub fn check(
             declares: candidate.runner.declares(),
         }));
         let mut tally = Tally { implementation: label(&hello), ..Tally::default() };
-        let judgements = judge_all(&plan, candidate, &hello);
+        let mut breaks = Breaks::new(selection.give_up);
+        let judgements = judge_all(&plan, candidate, &hello, &mut breaks);
         let ran: BTreeSet<&str> =
             judgements.iter().filter(|judged| judged.verdict.executed()).map(|judged| judged.case.as_str()).collect();
         if !matches!(candidate.runner, Runner::Reference) {
@@ -186,11 +190,12 @@ pub fn check(
             sink(&Event::Judged(Box::new(judged)));
         }
         tally.not_run = chosen.len() - tally.executed() - tally.unsupported - tally.not_judged;
-        if let Some(corpus) = selection.corpus {
-            let told = corpus::run(corpus, candidate, |generated| sink(&Event::Generated(Box::new(generated))));
+        if let Some(corpus) = selection.corpus.filter(|_| !breaks.are_too_many()) {
+            let told =
+                corpus::run(corpus, candidate, &mut breaks, |generated| sink(&Event::Generated(Box::new(generated))));
             tally.corpus = Some(told);
         }
-        tally.ended_badly = candidate.runner.finish();
+        tally.ended_badly = breaks.given_up().or_else(|| candidate.runner.finish());
         totals.implementations.push(tally);
     }
     let shown = clauses.into_iter().filter(|clause| clause.cannot_be_shown.is_none());
@@ -329,8 +334,9 @@ fn digest(parts: &[(&Case, &Reply)]) -> CaseDigest {
 }
 
 /// Judges the chosen cases in the order of the specification. Those that an earlier run has judged as they are now, and
-/// their controls, are not run again; what an implementation that is not at hand has never run is left out.
-fn judge_all(plan: &Plan, candidate: &mut Candidate, hello: &Hello) -> Vec<Judged> {
+/// their controls, are not run again; what an implementation that is not at hand has never run is left out, and so is what
+/// comes after one is given up.
+fn judge_all(plan: &Plan, candidate: &mut Candidate, hello: &Hello, breaks: &mut Breaks) -> Vec<Judged> {
     let mut raw: BTreeMap<&str, Judged> = BTreeMap::new();
     let mut fresh = Vec::new();
     for one in &plan.cases {
@@ -354,12 +360,24 @@ fn judge_all(plan: &Plan, candidate: &mut Candidate, hello: &Hello) -> Vec<Judge
         let run = CaseRun { reply: None, verdict: Verdict::Unsupported { what, control: None } };
         raw.insert(&one.planned.case.id, tell(one, hello, &candidate.given, run));
     }
+    let leave = candidate.runner.leave();
+    let divergences = &candidate.divergences;
     candidate.runner.run_each(&programs, |at, result| {
         let one = runnable[at];
+        if let Err(fault) = &result {
+            let pinned = is_pinned(divergences, &one.planned.case.id, hello, &fault.to_string());
+            if !breaks.are_too_many() && !pinned && breaks.is_one_too_many(fault) {
+                leave.now();
+            }
+            if !fault.kind.was_run() {
+                return;
+            }
+        }
         let run = case_run(one, hello, is_reference, result);
         raw.insert(&one.planned.case.id, tell(one, hello, &candidate.given, run));
     });
-    for one in &runnable {
+    let given_up = breaks.are_too_many();
+    for one in runnable.iter().filter(|_| !given_up) {
         raw.entry(&one.planned.case.id).or_insert_with(|| {
             let fault = "the run ended before the case".to_owned();
             let run = CaseRun { reply: None, verdict: Verdict::Broken { fault, stderr: String::new() } };
@@ -376,6 +394,9 @@ fn judge_all(plan: &Plan, candidate: &mut Candidate, hello: &Hello) -> Vec<Judge
         if let Some(control) = &case.control
             && judged.verdict == Verdict::Passed
         {
+            if given_up && !verdicts.contains_key(control.as_str()) {
+                return None;
+            }
             judged.verdict = beside_control(control, verdicts.get(control.as_str()));
         }
         Some(judged)
@@ -456,7 +477,7 @@ fn pin(divergences: &[Divergence], case: &str, hello: &Hello, judged: &mut Judge
     let mismatch = match &judged.verdict {
         Verdict::Failed { differences } => divergence::mismatch(witness, differences, &judged.exact),
         Verdict::Broken { fault, .. } => match &witness.broken {
-            Some(pinned) if fault.contains(pinned) => None,
+            Some(pinned) if is_as_pinned(pinned, fault) => None,
             _ => return,
         },
         Verdict::Passed => Some("right: the divergence is gone, remove it".to_owned()),

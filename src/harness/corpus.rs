@@ -9,6 +9,7 @@ use super::compare::{Side, compare};
 use super::divergence;
 use super::event::{Agreement, Corpus, CorpusTally, Generated};
 use super::finding::{Finding, Oracle};
+use super::give_up::Breaks;
 use super::show;
 use crate::adapter::{Fault, Hello, Implementation, unsupported_by};
 use crate::case::render;
@@ -19,8 +20,14 @@ use crate::reference::Reference;
 /// How many programs are made before they are run.
 const BATCH: u64 = 256;
 
-/// Runs the corpus on an implementation and tells of every program, in order.
-pub fn run(corpus: Corpus, candidate: &mut Candidate, mut each: impl FnMut(Generated)) -> CorpusTally {
+/// Runs the corpus on an implementation and tells of every program, in order, up to where it is given up. A corpus that is
+/// not whole has no digest.
+pub fn run(
+    corpus: Corpus,
+    candidate: &mut Candidate,
+    breaks: &mut Breaks,
+    mut each: impl FnMut(Generated),
+) -> CorpusTally {
     let hello = candidate.runner.hello();
     // Those that are comparable with anything like libtorch, whoever runs them: the same for all.
     let options = Options::comparable(&Reference.hello());
@@ -35,8 +42,17 @@ pub fn run(corpus: Corpus, candidate: &mut Candidate, mut each: impl FnMut(Gener
         let runnable: Vec<usize> = (0..batch.len()).filter(|at| lacks(&batch[*at]).is_none()).collect();
         let programs: Vec<Program> = runnable.iter().map(|at| batch[*at].program.clone()).collect();
         let mut results: Vec<Option<Result<Reply, Fault>>> = vec![None; batch.len()];
-        candidate.runner.run_each(&programs, |at, result| results[runnable[at]] = Some(result));
+        let leave = candidate.runner.leave();
+        candidate.runner.run_each(&programs, |at, result| {
+            if !breaks.are_too_many() && result.as_ref().is_err_and(|fault| breaks.is_one_too_many(fault)) {
+                leave.now();
+            }
+            results[runnable[at]] = Some(result);
+        });
         for (made, result) in batch.iter().zip(results) {
+            if breaks.are_too_many() && matches!(&result, Some(Err(fault)) if !fault.kind.was_run()) {
+                return tally;
+            }
             let generated = judge(made, result, lacks(made), candidate, &hello);
             match &generated.verdict {
                 Agreement::Agrees => tally.agree += 1,

@@ -10,6 +10,9 @@ use crate::wording::skeleton;
 
 use super::{Aspect, Difference, show};
 
+/// The kind of findings that have no answer in time.
+pub const HANG: &str = "hang";
+
 /// Who says what an outcome should have been.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -96,11 +99,13 @@ impl Finding {
     pub fn of_fault(oracle: Oracle, program: &Program, fault: Fault) -> Finding {
         let (kind, text) = match &fault.kind {
             FaultKind::Crashed { status } => ("crash", status.clone()),
-            FaultKind::TimedOut { .. } => ("hang", String::new()),
+            FaultKind::TimedOut { .. } => (HANG, String::new()),
             FaultKind::Protocol { why, .. } => ("protocol", skeleton(why)),
-            FaultKind::BudgetSpent { .. } | FaultKind::NotRestarted { .. } => ("not run", String::new()),
+            FaultKind::BudgetSpent { .. } | FaultKind::Halted { .. } | FaultKind::NotRestarted { .. } => {
+                ("not run", String::new())
+            }
         };
-        // The last step is the one that most likely did it; a shrunk program has no other.
+        // The program ends with the step that did it, if that was asked.
         let last = program.steps.last().filter(|_| fault.confirmed);
         let call = last.map_or("any".to_owned(), |step| step.op.name().to_owned());
         let signature = Signature { oracle, call, kind: kind.to_owned(), text };

@@ -61,6 +61,9 @@ pub struct Plan<'a> {
     pub divergences: divergence::Source,
     /// How long a program may take, and the like.
     pub limits: Limits,
+    /// After how many crashes and hangs that are not pinned an implementation is given up; 0 for never. Its row has what was
+    /// judged by then; another run goes on with the rest.
+    pub give_up: u64,
     /// The digest of the generated programs, once it was asked for.
     pub corpus_digest: OnceLock<String>,
 }
@@ -258,7 +261,7 @@ impl Plan<'_> {
             candidate.earlier.clone_from(&earlier.judged);
         }
         let corpus = if reused.is_some() || absent { None } else { self.corpus };
-        let selection = Selection { corpus, ..Selection::default() };
+        let selection = Selection { corpus, give_up: self.give_up, ..Selection::default() };
         let digest = &self.specification.digest;
         let mut tally = None;
         check(self.specification, digest, &selection, std::slice::from_mut(&mut candidate), |event| match event {

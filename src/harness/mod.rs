@@ -14,6 +14,7 @@ pub mod drawing;
 pub mod event;
 pub mod expect;
 pub mod finding;
+pub mod give_up;
 pub mod matrix;
 pub mod mutants;
 pub mod pin;

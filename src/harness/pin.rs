@@ -58,7 +58,14 @@ pub fn cause(judged: &Judged, case: Option<&CaseStated>) -> String {
                 [] => "no difference".to_owned(),
             },
         },
-        Verdict::Broken { fault, .. } => fault.lines().next().unwrap_or_default().to_owned(),
+        Verdict::Broken { fault, .. } => {
+            let fault = fault.lines().next().unwrap_or_default();
+            // Of several steps it is not known which one it was.
+            match case.map(|case| case.calls.as_slice()) {
+                Some([call]) => format!("{fault} in {}", call.call.split('(').next().unwrap_or(&call.call)),
+                _ => fault.to_owned(),
+            }
+        }
         _ => "rejections whose accepting case does not pass".to_owned(),
     }
 }

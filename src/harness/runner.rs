@@ -1,10 +1,13 @@
 //! An implementation to be checked: in this process, or an adapter behind a pipe.
 
 use std::borrow::Borrow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use super::event::ImplementationReady;
 use super::show;
-use crate::adapter::{CommandLine, Fault, Hello, Implementation, Limits, Process, StartError};
+use crate::adapter::{CommandLine, Fault, Halt, Hello, Implementation, Limits, Process, StartError};
 use crate::program::{Program, Reply};
 use crate::reference::Reference;
 
@@ -33,13 +36,31 @@ impl Start {
     /// # Errors
     /// When the adapter cannot be run, or does not answer as one.
     pub fn runner(&self, limits: &Limits) -> Result<Runner, StartError> {
+        self.runner_until(limits, Halt::default())
+    }
+
+    /// The same, with a time to halt.
+    ///
+    /// # Errors
+    /// When the adapter cannot be run, or does not answer as one.
+    pub fn runner_until(&self, limits: &Limits, halt: Halt) -> Result<Runner, StartError> {
         match self {
             Start::Reference => Ok(Runner::Reference),
             Start::Adapter(command) => {
-                let process = Process::start(command.clone(), limits.clone())?;
+                let process = Process::start_until(command.clone(), limits.clone(), halt)?;
                 Ok(Runner::Adapter(Box::new(process)))
             }
         }
+    }
+}
+
+/// Leaves an implementation to itself.
+pub struct Leave(Arc<AtomicBool>);
+
+impl Leave {
+    /// From the next program on.
+    pub fn now(&self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 
@@ -84,6 +105,21 @@ impl Runner {
         match self {
             Runner::Adapter(process) => process.finish(),
             Runner::Reference | Runner::Earlier(_) => None,
+        }
+    }
+
+    /// Allows each program so much time from now on.
+    pub fn allow(&mut self, program: Duration) {
+        if let Runner::Adapter(process) = self {
+            process.allow(program);
+        }
+    }
+
+    /// By what it is left while it runs programs; those that are left then are not run.
+    pub fn leave(&mut self) -> Leave {
+        match self {
+            Runner::Adapter(process) => Leave(process.leave()),
+            Runner::Reference | Runner::Earlier(_) => Leave(Arc::default()),
         }
     }
 

@@ -16,7 +16,7 @@ use crate::cli::runner::Named;
 use crate::cli::{Ending, Failure, print};
 use crate::harness::campaign::journal::{Book, Header, Identity, Machine, Plan};
 use crate::harness::campaign::summary::Summary;
-use crate::harness::campaign::{Setup, run};
+use crate::harness::campaign::{GIVEN_UP, Setup, run};
 use crate::harness::divergence::{self, Source};
 use crate::harness::runner::Start;
 
@@ -30,6 +30,8 @@ pub struct Campaign<'a> {
     pub jobs: Option<u16>,
     /// The seconds that it may take, if its cases do not end it.
     pub seconds: Option<u64>,
+    /// After how many crashes and hangs the implementation is given up; 0 for never.
+    pub give_up: u64,
     /// What to print at its end.
     pub format: Format,
 }
@@ -85,6 +87,7 @@ impl Campaign<'_> {
             let left = Duration::from_secs(self.seconds.unwrap_or(60)).saturating_sub(book.elapsed());
             setup.deadline = Instant::now().checked_add(left);
         }
+        setup.give_up = self.give_up;
         stop_on_signals(&setup.stop)?;
 
         let progress = Progress::new(&book);
@@ -95,7 +98,17 @@ impl Campaign<'_> {
         let text = super::render(&summary, self.format, self.out);
         // A reader that has seen enough, such as `head`, is no failure.
         print(&text)?;
-        super::ending(&summary).map_err(|nothing| format!("{nothing} ({why})").into())
+        let ended = book.tally().ended.clone().unwrap_or_default();
+        if why == GIVEN_UP {
+            return Err(format!(
+                "{} was {ended}. What was found is in {}. Repair the adapter, leave operations out with --ops, or change \
+                 the number with --give-up, and go on with --resume",
+                super::label(&summary.implementation),
+                self.out.display()
+            )
+            .into());
+        }
+        super::ending(&summary).map_err(|nothing| format!("{nothing} ({ended})").into())
     }
 
     fn same(&self, differing: &[String]) -> Result<(), Failure> {
@@ -163,7 +176,7 @@ impl Progress {
         let rate = (counts.cases - self.before) as f64 / self.begun.elapsed().as_secs_f64().max(0.001);
         let share = 100.0 * steps.rejected as f64 / ((steps.accepted + steps.rejected) as f64).max(1.0);
         let (new, all) = (tally.new_groups().count(), tally.findings.len());
-        let left = tally.new_groups().filter(|(_, found)| found.pursued.is_none()).count();
+        let left = tally.not_reduced();
         let end = tally.header.plan.cases.map(|cases| tally.header.plan.shard.share(cases));
         let time = end.map_or(String::new(), |end| match (end.saturating_sub(counts.cases) as f64 / rate).round() {
             seconds if rate > 0.0 => format!(" of {end}, {} left", HumanDuration(Duration::from_secs(seconds as u64))),

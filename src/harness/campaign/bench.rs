@@ -2,28 +2,23 @@
 //!
 //! A program that breaks the implementation is a finding, and never the end of the bench.
 
-use std::borrow::Borrow;
-use std::slice;
+use std::time::Duration;
 
 use super::Setup;
 use super::cases::Made;
 use super::tally::{Checked, Counts, Judged};
-use crate::adapter::{Fault, FaultKind, Hello, Implementation, unsupported_by};
+use super::tested::{Came, Tested, Told};
+use crate::adapter::{Halt, Hello, Implementation, unsupported_by};
 use crate::generate::world::World;
 use crate::harness::compare::{Side, between_releases, compare};
 use crate::harness::definition::{self, Variant};
 use crate::harness::finding::{Finding, Oracle, Signature};
-use crate::harness::runner::{Runner, Start};
 use crate::harness::show;
 use crate::program::{Outcome, Program, Reply, Step};
 use crate::reference::Reference;
 use crate::wording::skeleton;
 
-/// How often an adapter is started until it counts as one that does not start: something else can kill it meanwhile.
-const TRIES: usize = 3;
-
-/// How often a program is run alone before the last of several faults is taken for its own.
-const TRIES_ALONE: usize = 8;
+pub use super::tested::Unfinished;
 
 /// What judges programs. Each worker of a campaign has one.
 pub struct Bench<'a> {
@@ -33,14 +28,20 @@ pub struct Bench<'a> {
 }
 
 impl<'a> Bench<'a> {
-    /// Starts the implementation, and what it is compared with.
+    /// Starts the implementation, and what it is compared with. Both are left when it is time to halt.
     ///
     /// # Errors
     /// When one of them does not start, or is not what it was before.
-    pub fn new(setup: &'a Setup) -> Result<Bench<'a>, String> {
-        let subject = Tested::start(setup, &setup.subject.0, &setup.subject.1)?;
-        let against = setup.against.as_ref().map(|(start, hello)| Tested::start(setup, start, hello)).transpose()?;
+    pub fn new(setup: &'a Setup, halt: Halt) -> Result<Bench<'a>, Unfinished> {
+        let subject = Tested::start(setup, &setup.subject.0, &setup.subject.1, halt.clone())?;
+        let against = setup.against.as_ref();
+        let against = against.map(|(start, hello)| Tested::start(setup, start, hello, halt)).transpose()?;
         Ok(Bench { subject, against, reference: Reference.hello() })
+    }
+
+    /// Allows each program so much time from now on.
+    pub fn allow(&mut self, program: Duration) {
+        [Some(&mut self.subject), self.against.as_mut()].into_iter().flatten().for_each(|tested| tested.allow(program));
     }
 
     /// Runs cases, lets the oracles judge, hands over each finding as soon as it is made, and counts. `found` says whether
@@ -54,7 +55,7 @@ impl<'a> Bench<'a> {
         oracles: &[Oracle],
         meanwhile: &mut dyn FnMut() -> bool,
         mut found: impl FnMut(u64, Finding) -> bool,
-    ) -> Result<Counts, String> {
+    ) -> Result<Counts, Unfinished> {
         self.judge_with(cases, oracles, definition::variants, meanwhile, |case, finding| {
             found(case, finding);
         })
@@ -71,11 +72,11 @@ impl<'a> Bench<'a> {
         world: &World,
         meanwhile: &mut dyn FnMut() -> bool,
         mut found: impl FnMut(u64, Finding) -> bool,
-    ) -> Result<Counts, String> {
+    ) -> Result<Counts, Unfinished> {
         let restarts = self.restarts();
         let mut counts = Counts { cases: cases.len() as u64, ..Counts::default() };
         let mut amiss = Vec::new();
-        self.each(&cases, meanwhile, |made, reply, finding| match (reply, finding) {
+        self.each(&cases, Told::Whole, meanwhile, |made, reply, finding| match (reply, finding) {
             // Something else broke the implementation while it was at it.
             (None, Some(finding)) if !finding.is_confirmed() => drop(found(made.case, finding)),
             (Some(reply), None) if is_answered(made, reply) => {
@@ -87,7 +88,7 @@ impl<'a> Bench<'a> {
         for (case, whole) in amiss {
             let alone: Vec<Made> = world.programs(case).into_iter().map(|program| Made::of(case, program)).collect();
             let mut anything = false;
-            self.each(&alone, meanwhile, |made, reply, finding| {
+            self.each(&alone, Told::ToTheStep, meanwhile, |made, reply, finding| {
                 let stray = finding.as_ref().is_some_and(|finding| !finding.is_confirmed());
                 anything |= finding.is_some() && !stray;
                 let new = finding.map(|finding| found(case, finding));
@@ -109,23 +110,25 @@ impl<'a> Bench<'a> {
     fn each(
         &mut self,
         cases: &[Made],
+        told: Told,
         meanwhile: &mut dyn FnMut() -> bool,
         mut each: impl FnMut(&Made, Option<&Reply>, Option<Finding>),
-    ) -> Result<(), String> {
+    ) -> Result<(), Unfinished> {
         let programs: Vec<&Program> = cases.iter().map(|made| &made.program).collect();
         let (reference, hello) = (&self.reference, self.subject.hello);
-        self.subject.run(&programs, meanwhile, |at, came| {
+        let answered = self.subject.run(&programs, told, meanwhile, |at, came| {
             let made = &cases[at];
             match came {
-                Came::Fault(fault) => {
-                    each(made, None, Some(Finding::of_fault(Oracle::Reference, &made.program, fault)));
+                Came::Fault(fault, program) => {
+                    each(made, None, Some(Finding::of_fault(Oracle::Reference, &program, fault)));
                 }
                 Came::Reply(reply) => {
                     let finding = disagreement(reference, hello, &made.program, &made.expected, &reply);
                     each(made, Some(&reply), finding);
                 }
             }
-        })
+        });
+        answered.map_err(|unfinished| unfinished.of_cases(|at| cases[at].case))
     }
 
     /// The same with a choice of the programs that mean the same.
@@ -136,7 +139,7 @@ impl<'a> Bench<'a> {
         variants: fn(&Program, &Reply) -> Vec<Variant>,
         meanwhile: &mut dyn FnMut() -> bool,
         mut found: impl FnMut(u64, Finding),
-    ) -> Result<Counts, String> {
+    ) -> Result<Counts, Unfinished> {
         let restarts = self.restarts();
         let mut counts = Counts { cases: cases.len() as u64, ..Counts::default() };
         let (cases, beyond): (Vec<Made>, Vec<Made>) =
@@ -161,10 +164,10 @@ impl<'a> Bench<'a> {
         let [with_reference, with_definition] =
             [Oracle::Reference, Oracle::Definition].map(|oracle| oracles.contains(&oracle));
         let (reference, hello) = (&self.reference, self.subject.hello);
-        self.subject.run(&programs, meanwhile, |at, came| {
+        let answered = self.subject.run(&programs, Told::ToTheStep, meanwhile, |at, came| {
             let program = &programs[at];
             let reply = match came {
-                Came::Fault(fault) => return found(numbers[at], Finding::of_fault(first, program, fault)),
+                Came::Fault(fault, to) => return found(numbers[at], Finding::of_fault(first, &to, fault)),
                 Came::Reply(reply) => reply,
             };
             if with_reference && let Some(finding) = disagreement(reference, hello, program, &wanted[at], &reply) {
@@ -179,7 +182,8 @@ impl<'a> Bench<'a> {
             if kept {
                 ran.push(Ran { case: numbers[at], program, reply });
             }
-        })?;
+        });
+        answered.map_err(|unfinished| unfinished.of_cases(|at| numbers[at]))?;
         self.definition(&ran, &asked, meanwhile, &mut found)?;
         if oracles.contains(&Oracle::Release) {
             self.release(&ran, meanwhile, &mut found)?;
@@ -192,7 +196,7 @@ impl<'a> Bench<'a> {
     ///
     /// # Errors
     /// When an implementation cannot be started any more.
-    pub fn findings(&mut self, program: &Program, oracles: &[Oracle]) -> Result<Vec<Finding>, String> {
+    pub fn findings(&mut self, program: &Program, oracles: &[Oracle]) -> Result<Vec<Finding>, Unfinished> {
         let mut findings = Vec::new();
         self.judge_with(vec![Made::of(0, program.clone())], oracles, definition::all, &mut || false, |_, finding| {
             findings.push(finding)
@@ -204,7 +208,7 @@ impl<'a> Bench<'a> {
     ///
     /// # Errors
     /// When an implementation cannot be started any more.
-    pub fn account(&mut self, finding: &Finding) -> Result<Account, String> {
+    pub fn account(&mut self, finding: &Finding) -> Result<Account, Unfinished> {
         let program = &finding.program;
         let observed = self.subject.answer(program)?;
         let expected = match (finding.signature.oracle, &mut self.against, &observed) {
@@ -219,7 +223,7 @@ impl<'a> Bench<'a> {
     }
 
     /// The first variant that comes to something else, and has what can be compared side by side.
-    fn other(&mut self, program: &Program, reply: &Reply) -> Result<Option<Said>, String> {
+    fn other(&mut self, program: &Program, reply: &Reply) -> Result<Option<Said>, Unfinished> {
         for variant in definition::all(program, reply) {
             if unsupported_by(self.subject.hello, &variant.program).is_some() {
                 continue;
@@ -250,13 +254,13 @@ impl<'a> Bench<'a> {
         asked: &[(usize, Variant)],
         meanwhile: &mut dyn FnMut() -> bool,
         found: &mut impl FnMut(u64, Finding),
-    ) -> Result<(), String> {
+    ) -> Result<(), Unfinished> {
         let programs: Vec<&Program> = asked.iter().map(|(_, variant)| &variant.program).collect();
-        self.subject.run(&programs, meanwhile, |number, came| {
+        let answered = self.subject.run(&programs, Told::ToTheStep, meanwhile, |number, came| {
             let (at, variant) = &asked[number];
             let Ran { case, program, reply } = &ran[*at];
             let finding = match came {
-                Came::Fault(fault) => Some(Finding::of_fault(Oracle::Definition, &variant.program, fault)),
+                Came::Fault(fault, to) => Some(Finding::of_fault(Oracle::Definition, &to, fault)),
                 Came::Reply(answer) => {
                     let differences = variant.judge(program, reply, &answer);
                     Finding::of_differences(Oracle::Definition, program, differences)
@@ -265,7 +269,8 @@ impl<'a> Bench<'a> {
             if let Some(finding) = finding {
                 found(*case, finding);
             }
-        })
+        });
+        answered.map_err(|unfinished| unfinished.of_cases(|at| ran[asked[at].0].case))
     }
 
     /// Runs the same programs on what the implementation is compared with.
@@ -274,14 +279,14 @@ impl<'a> Bench<'a> {
         ran: &[Ran],
         meanwhile: &mut dyn FnMut() -> bool,
         found: &mut impl FnMut(u64, Finding),
-    ) -> Result<(), String> {
+    ) -> Result<(), Unfinished> {
         let Some(against) = &mut self.against else { return Ok(()) };
         let programs: Vec<&Program> = ran.iter().map(|ran| ran.program).collect();
         let (hello, other) = (self.subject.hello, against.hello);
-        against.run(&programs, meanwhile, |at, came| {
+        let answered = against.run(&programs, Told::ToTheStep, meanwhile, |at, came| {
             let Ran { case, program, reply } = &ran[at];
             let finding = match came {
-                Came::Fault(fault) => Some(Finding::of_fault(Oracle::Release, program, fault)),
+                Came::Fault(fault, to) => Some(Finding::of_fault(Oracle::Release, &to, fault)),
                 Came::Reply(expected) => {
                     let expected = Side { hello: other, reply: &expected };
                     let differences = between_releases(program, expected, Side { hello, reply });
@@ -291,7 +296,8 @@ impl<'a> Bench<'a> {
             if let Some(finding) = finding {
                 found(*case, finding);
             }
-        })
+        });
+        answered.map_err(|unfinished| unfinished.of_cases(|at| ran[at].case))
     }
 }
 
@@ -391,131 +397,4 @@ fn count(program: &Program, expected: Option<&Reply>, reply: &Reply, counts: &mu
         };
         *counts.operations.entry(step.op).or_default() += judged;
     }
-}
-
-/// What came of a program.
-enum Came {
-    /// A reply.
-    Reply(Reply),
-    /// The implementation broke. If the fault is not confirmed, a reply to the same program follows: something else broke
-    /// the implementation while it was at it.
-    Fault(Fault),
-}
-
-/// An implementation that is started again as often as it takes.
-struct Tested<'a> {
-    setup: &'a Setup,
-    start: &'a Start,
-    hello: &'a Hello,
-    runner: Runner,
-    /// Restarts of runners that are gone.
-    restarts: u64,
-}
-
-impl<'a> Tested<'a> {
-    fn start(setup: &'a Setup, start: &'a Start, hello: &'a Hello) -> Result<Tested<'a>, String> {
-        Ok(Tested { setup, start, hello, runner: started(setup, start, hello)?, restarts: 0 })
-    }
-
-    fn restarts(&self) -> u64 {
-        self.restarts + self.runner.restarts()
-    }
-
-    /// Runs programs and tells of each what came of it, in no fixed order.
-    fn run(
-        &mut self,
-        programs: &[impl Borrow<Program>],
-        meanwhile: &mut dyn FnMut() -> bool,
-        mut each: impl FnMut(usize, Came),
-    ) -> Result<(), String> {
-        let mut again = Vec::new();
-        self.runner.run_each_while(programs, meanwhile, |at, result| match result {
-            Ok(reply) => each(at, Came::Reply(reply)),
-            Err(fault) if !fault.kind.was_run() => again.push((at, None)),
-            Err(fault) if times_needed(&fault) == 1 => each(at, Came::Fault(fault)),
-            Err(fault) => again.push((at, Some(fault))),
-        });
-        for (at, fault) in again {
-            self.run_alone(programs[at].borrow(), fault, |came| each(at, came))?;
-        }
-        Ok(())
-    }
-
-    /// Runs a program until what comes of it is certain: a reply, or the same fault as often as it takes.
-    fn run_alone(
-        &mut self,
-        program: &Program,
-        before: Option<Fault>,
-        mut each: impl FnMut(Came),
-    ) -> Result<(), String> {
-        let stray = |fault: Fault| Came::Fault(Fault { confirmed: false, ..fault });
-        let (mut times, mut last) = (1, before);
-        for _ in 0..TRIES_ALONE {
-            match (self.run_one(program)?, last.take()) {
-                (Ok(reply), before) => {
-                    before.into_iter().for_each(|fault| each(stray(fault)));
-                    each(Came::Reply(reply));
-                    return Ok(());
-                }
-                (Err(fault), before) => {
-                    let is_same = before.as_ref().is_some_and(|before| before.kind == fault.kind);
-                    times = if is_same { times + 1 } else { 1 };
-                    before.into_iter().filter(|_| !is_same).for_each(|before| each(stray(before)));
-                    last = Some(fault);
-                }
-            }
-            if last.as_ref().is_some_and(|fault| times >= times_needed(fault)) {
-                break;
-            }
-        }
-        last.into_iter().for_each(|fault| each(Came::Fault(Fault { confirmed: true, ..fault })));
-        Ok(())
-    }
-
-    /// What came of a program, if anything.
-    fn answer(&mut self, program: &Program) -> Result<Option<Reply>, String> {
-        let mut answer = None;
-        self.run(slice::from_ref(program), &mut || false, |_, came| {
-            if let Came::Reply(reply) = came {
-                answer = Some(reply);
-            }
-        })?;
-        Ok(answer)
-    }
-
-    fn run_one(&mut self, program: &Program) -> Result<Result<Reply, Fault>, String> {
-        for _ in 0..TRIES {
-            let mut came = None;
-            self.runner.run_each(slice::from_ref(program), |_, result| came = Some(result));
-            match came {
-                Some(Err(fault)) if !fault.kind.was_run() => {
-                    self.restarts += self.runner.restarts() + 1;
-                    self.runner = started(self.setup, self.start, self.hello)?;
-                }
-                Some(result) => return Ok(result),
-                None => {}
-            }
-        }
-        Err(format!("{} starts, and then does not start again", self.hello.name))
-    }
-}
-
-/// How often a fault has to come before it is certainly that of the program. A process can also be ended by others, and
-/// with SIGKILL it rarely ends itself.
-fn times_needed(fault: &Fault) -> usize {
-    match &fault.kind {
-        FaultKind::Crashed { status } if status.contains("SIGKILL") => 4,
-        FaultKind::Crashed { .. } => 2,
-        _ if fault.confirmed => 1,
-        _ => 2,
-    }
-}
-
-fn started(setup: &Setup, start: &Start, hello: &Hello) -> Result<Runner, String> {
-    let mut tries = (1..TRIES).filter_map(|_| start.runner(&setup.limits).ok());
-    let runner = tries.next().map_or_else(|| start.runner(&setup.limits), Ok).map_err(|error| error.to_string())?;
-    if runner.hello() != *hello {
-        return Err(format!("{} says something else of itself than at the beginning", hello.name));
-    }
-    Ok(runner)
 }

@@ -140,7 +140,7 @@ pub struct FindingRecord {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Example {
-    /// The program as YAML.
+    /// The program as YAML; up to the step that breaks the implementation, if it does.
     pub program: String,
     /// What differs.
     pub differences: Vec<Difference>,
@@ -162,6 +162,9 @@ pub struct Pursued {
     pub folder: String,
     /// Whether it was seen again when the program was run once more. Only then can it be shrunk.
     pub reproduced: bool,
+    /// Whether the campaign ended before it was shrunk to the end. One that is resumed goes on with it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub not_reduced: bool,
     /// The simplest program, and what is wrong there.
     pub simplest: Example,
 }

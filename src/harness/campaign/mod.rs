@@ -14,6 +14,7 @@ mod pursue;
 pub mod scale;
 pub mod summary;
 pub mod tally;
+mod tested;
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,7 +23,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::adapter::{Hello, Limits, unsupported_by};
+use crate::adapter::{Halt, Hello, Limits, unsupported_by};
 use crate::case::Specification;
 use crate::generate::world::{Bounds, World};
 use crate::generate::{Avoid, Options};
@@ -30,20 +31,23 @@ use crate::ops::Op;
 use crate::program::Program;
 
 use super::finding::{Finding, Oracle, Signature};
+use super::give_up::Breaks;
 use super::runner::Start;
 
 use bench::Bench;
 use cases::{Made, Shard};
 use journal::{Book, Plan};
 use tally::Positions;
+use tested::Unfinished;
 
+pub use super::give_up::GIVEN_UP;
 pub use pursue::FOLDER as FINDINGS;
 
 /// How many cases are made and run together at most. Between two batches the adapter waits for a moment.
 const BATCH: u64 = 1024;
 
-/// How many are at first.
-const FIRST_BATCH: u64 = 32;
+/// How many are at first. What the end of the campaign interrupts is a whole batch, so a slow adapter gets small ones.
+const FIRST_BATCH: u64 = 4;
 
 /// How long a batch should take: not so long that the end of a campaign waits for it.
 const MOMENT: Duration = Duration::from_millis(100);
@@ -84,6 +88,8 @@ pub struct Setup {
     pub deadline: Option<Instant>,
     /// Set from outside to end as soon as all is saved.
     pub stop: Arc<AtomicBool>,
+    /// After how many crashes and hangs that are not known the implementation is given up; 0 for never.
+    pub give_up: u64,
     /// The known divergence that a finding is.
     pub known: Known,
     /// What a finding's case refers to.
@@ -110,7 +116,9 @@ pub fn world(bounds: &Bounds, ops: &[Op], hello: &Hello) -> World {
     world
 }
 
-/// Runs a campaign, or goes on with it, and tells of its progress now and then. Says why it ended.
+/// Runs a campaign, or goes on with it, and tells of its progress now and then. Says why it ended. What is in work when it
+/// ends is left: cases that were not judged to the end are not done, findings that were not shrunk to the end are kept as
+/// they are, and a campaign that is resumed goes on with both.
 ///
 /// # Errors
 /// When the implementation cannot be started, or the journal cannot be written. All that was found is saved.
@@ -119,6 +127,9 @@ pub fn run(setup: &Setup, book: Book, mut tell: impl FnMut(&Book)) -> Result<(Bo
         setup,
         queue: Mutex::new(Queue { next: 0, done: book.tally().checkpoint.done.clone() }),
         failure: Mutex::new(None),
+        breaks: Mutex::new(Breaks::new(setup.give_up)),
+        given_up: Arc::default(),
+        busy: Mutex::new(None),
         book: Mutex::new(book),
     };
     thread::scope(|scope| {
@@ -144,14 +155,23 @@ pub fn run(setup: &Setup, book: Book, mut tell: impl FnMut(&Book)) -> Result<(Bo
     });
     let failure = lock(&shared.failure).take();
     let stopped = setup.stop.load(Ordering::Relaxed);
+    let (busy, given_up) = (lock(&shared.busy).take(), lock(&shared.breaks).given_up());
+    let kept = pursue::keep_the_rest(&shared.book);
     let mut book = shared.book.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let why = match (&failure, book.tally().complete()) {
-        (Some(_), _) => "failed",
-        (None, Some(true)) => "complete",
-        _ if stopped => "interrupted",
-        _ => "time is up",
+    let (why, more) = match (&failure, book.tally().complete()) {
+        (Some(_), _) => ("failed", String::new()),
+        _ if given_up.is_some() => (GIVEN_UP, String::new()),
+        (None, Some(true)) => ("complete", String::new()),
+        _ if stopped => ("interrupted", String::new()),
+        _ => {
+            let busy = busy.map(|(case, waited)| {
+                format!("; case {case} had no answer for {:.1} s by then and is not judged", waited.as_secs_f64())
+            });
+            ("time is up", busy.unwrap_or_default())
+        }
     };
-    let ended = book.end(why).map_err(|error| unwritable(&error));
+    let sentence = given_up.unwrap_or_else(|| format!("{why}{more}"));
+    let ended = kept.and_then(|()| book.end(&sentence).map_err(|error| unwritable(&error)));
     match failure {
         Some(failure) => Err(failure),
         None => ended.map(|()| (book, why)),
@@ -165,6 +185,12 @@ struct Shared<'a> {
     book: Mutex<Book>,
     /// Why the campaign cannot go on.
     failure: Mutex<Option<String>>,
+    /// The crashes and hangs that are not known.
+    breaks: Mutex<Breaks>,
+    /// Whether there were too many of them.
+    given_up: Arc<AtomicBool>,
+    /// The case that was in work longest when the campaign ended, and for how long.
+    busy: Mutex<Option<(u64, Duration)>>,
 }
 
 /// The positions that nobody has taken yet.
@@ -188,7 +214,23 @@ impl Shared<'_> {
 
     fn is_over(&self) -> bool {
         let late = self.setup.deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        late || self.setup.stop.load(Ordering::Relaxed) || lock(&self.failure).is_some()
+        let told = [&self.setup.stop, &self.given_up].into_iter().any(|flag| flag.load(Ordering::Relaxed));
+        late || told || lock(&self.failure).is_some()
+    }
+
+    /// Takes note of an end before the last case.
+    fn ended(&self, unfinished: Unfinished) -> Result<(), String> {
+        match unfinished {
+            Unfinished::Failed(why) => return Err(why),
+            Unfinished::Halted(Some((case, waited))) => {
+                let mut busy = lock(&self.busy);
+                if busy.is_none_or(|(_, longest)| waited > longest) {
+                    *busy = Some((case, waited));
+                }
+            }
+            Unfinished::Halted(None) => {}
+        }
+        Ok(())
     }
 
     /// The next positions to be done, so many at most.
@@ -207,7 +249,12 @@ impl Shared<'_> {
     /// The work of one worker.
     fn work(&self, ticks: &Sender<()>, pursued: &Sender<(Signature, Program)>) -> Result<(), String> {
         let setup = self.setup;
-        let mut bench = Bench::new(setup)?;
+        let mut halt = setup.halt();
+        halt.flags.push(Arc::clone(&self.given_up));
+        let mut bench = match Bench::new(setup, halt) {
+            Ok(bench) => bench,
+            Err(unfinished) => return self.ended(unfinished),
+        };
         let mut stock = Stock { shared: self, batch: setup.batch.min(FIRST_BATCH), batches: VecDeque::new() };
         while let Some(Batch { start, end, made }) = stock.take() {
             if self.is_over() {
@@ -219,6 +266,9 @@ impl Shared<'_> {
             let found = |case, finding: Finding| {
                 let known = (setup.known)(&finding);
                 let new = known.is_none();
+                if new && lock(&self.breaks).is_too_many(&finding) {
+                    self.given_up.store(true, Ordering::Relaxed);
+                }
                 match self.book().found(case, &finding, known) {
                     Ok(true) if new => send(pursued, (finding.signature, finding.program)),
                     Ok(_) => {}
@@ -227,10 +277,18 @@ impl Shared<'_> {
                 new
             };
             let counts = match &setup.world {
-                Some(world) => bench.judge_calls(made, world, meanwhile, found)?,
-                None => bench.judge(made, &setup.oracles, meanwhile, found)?,
+                Some(world) => bench.judge_calls(made, world, meanwhile, found),
+                None => bench.judge(made, &setup.oracles, meanwhile, found),
             };
-            let done = unwritten.map_or(Ok(()), Err).and_then(|()| self.book().done(start, end, &counts));
+            let written = unwritten.map_or(Ok(()), Err);
+            let counts = match counts {
+                Ok(counts) => counts,
+                Err(unfinished) => {
+                    written.map_err(|error| unwritable(&error))?;
+                    return self.ended(unfinished);
+                }
+            };
+            let done = written.and_then(|()| self.book().done(start, end, &counts));
             done.map_err(|error| unwritable(&error))?;
             send(ticks, ());
             stock.batch = match begun.elapsed() {
@@ -340,9 +398,15 @@ impl Setup {
             jobs: 1,
             deadline: None,
             stop: Arc::default(),
+            give_up: 0,
             known: Box::new(|_| None),
             specification: Specification::default(),
         }
+    }
+
+    /// When adapters are left.
+    fn halt(&self) -> Halt {
+        Halt { deadline: self.deadline, flags: vec![Arc::clone(&self.stop)] }
     }
 
     /// A case.

@@ -70,6 +70,9 @@ pub struct Line {
     pub first: u64,
     /// Its folder among the findings.
     pub folder: Option<String>,
+    /// Whether the campaign ended before it was shrunk.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub not_reduced: bool,
     /// The simplest program, if it was shrunk, else the first one.
     pub example: Option<Example>,
 }
@@ -116,7 +119,9 @@ impl Summary {
                 let all = findings.entry(group).or_default();
                 all.cases.extend(&found.cases);
                 all.examples.extend(found.examples.iter().cloned());
-                all.pursued = all.pursued.take().or_else(|| found.pursued.clone());
+                if !all.is_reduced() && (all.pursued.is_none() || found.is_reduced()) {
+                    all.pursued.clone_from(&found.pursued);
+                }
             }
         }
         let mut plan = first.header.plan.clone();
@@ -171,6 +176,7 @@ fn line(group: &Group, found: &Found) -> Option<Line> {
         count: found.cases.len(),
         first: *found.cases.first()?,
         folder: found.pursued.as_ref().map(|pursued| pursued.folder.clone()),
+        not_reduced: group.known.is_none() && !found.is_reduced(),
         example: simplest.or_else(|| found.examples.first().map(|(_, example)| example.clone())),
     })
 }

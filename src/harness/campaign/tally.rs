@@ -118,9 +118,21 @@ impl Tally {
         plan.cases.map(|cases| self.checkpoint.done.len() == plan.shard.share(cases))
     }
 
+    /// How many of them are still to be shrunk.
+    pub fn not_reduced(&self) -> usize {
+        self.new_groups().filter(|(_, found)| !found.is_reduced()).count()
+    }
+
     /// The groups of findings that are not known divergences.
     pub fn new_groups(&self) -> impl Iterator<Item = (&Group, &Found)> {
         self.findings.iter().filter(|(group, _)| group.known.is_none())
+    }
+}
+
+impl Found {
+    /// Whether nothing more is to be done about the first one.
+    pub fn is_reduced(&self) -> bool {
+        self.pursued.as_ref().is_some_and(|pursued| !pursued.not_reduced)
     }
 }
 

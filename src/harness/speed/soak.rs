@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+use crate::adapter::watch;
 use crate::harness::campaign::journal::{Book, Identity, Machine};
 use crate::harness::campaign::{self, Setup};
 
@@ -89,7 +90,10 @@ fn look(book: &Book, elapsed: Duration) -> Point {
 pub fn adapters() -> Vec<PathBuf> {
     let tasks = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
     let children: String = tasks.filter_map(|task| fs::read_to_string(task.path().join("children")).ok()).collect();
-    children.split_whitespace().map(|process| Path::new("/proc").join(process)).collect()
+    let children = children.split_whitespace().map(|process| Path::new("/proc").join(process));
+    let watches =
+        |process: &PathBuf| fs::read_to_string(process.join("cmdline")).is_ok_and(|words| words.contains(watch::NAME));
+    children.filter(|process| !watches(process)).collect()
 }
 
 /// The processor time of this process and of these others, in seconds; 0 where the system does not tell.

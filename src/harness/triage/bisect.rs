@@ -9,7 +9,7 @@ use super::super::finding::{Finding, Oracle, Signature};
 use super::super::runner::Runner;
 use super::super::{Aspect, Difference, show};
 use super::{CASE, FINDING};
-use crate::adapter::{Fault, FaultKind, Hello, Implementation, unsupported_by};
+use crate::adapter::{Fault, Hello, Implementation, unsupported_by};
 use crate::case::load_program;
 use crate::program::{Outcome, Program, Reply, TensorValue};
 use crate::reference::Reference;
@@ -124,7 +124,7 @@ impl Recorded {
         let mut replies: Vec<Result<Reply, Fault>> = Vec::new();
         runner.run_each(&programs, |_, reply| replies.push(reply));
         let finding = match replies.remove(0) {
-            Err(Fault { kind: FaultKind::BudgetSpent { .. } | FaultKind::NotRestarted { .. }, .. }) => {
+            Err(fault) if !fault.kind.was_run() => {
                 return Verdict::CannotRun { why: "the adapter did not start again".to_owned() };
             }
             Err(fault) => Some(Finding::of_fault(self.signature.oracle, &self.program, fault)),
