@@ -12,6 +12,7 @@ use super::runner::{Named, did_you_mean};
 use super::{Ending, Failure, print};
 use crate::adapter::Limits;
 use crate::case;
+use crate::escape::{is_hidden, visible};
 use crate::harness::check::{Candidate, Required, Selection, check};
 use crate::harness::event::file::{self, Header};
 use crate::harness::event::{Corpus, Event};
@@ -182,7 +183,8 @@ fn keep(path: &Path, header: &Header, events: &[Event], run: &Run) -> Result<(),
         let folder = path.display();
         return Err(format!("--events {folder} is a folder, for whole runs: leave out --case and --clause").into());
     }
-    let name = format!("{}.jsonl.gz", ready.label.replace([' ', '/'], "-"));
+    let label = ready.label.replace(|c| c == ' ' || c == '/' || is_hidden(c), "-");
+    let name = format!("{label}.jsonl.gz");
     Ok(file::write_sharing(&path.join(name), header, events)?)
 }
 
@@ -208,7 +210,7 @@ impl Bar {
                 self.0.set_length(started.cases as u64 + corpus);
             }
             Event::Implementation(ready) => {
-                self.0.set_prefix(ready.label.clone());
+                self.0.set_prefix(visible(&ready.label).into_owned());
                 self.0.set_position(0);
             }
             Event::Judged(_) | Event::Generated(_) => self.0.inc(1),

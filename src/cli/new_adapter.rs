@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use super::{Ending, Failure};
+use super::{Ending, Failure, print};
 use crate::assets;
 
 /// Write the skeleton of an adapter. It runs as it is, and has two places to fill in.
@@ -80,11 +80,11 @@ impl NewAdapter {
             }
             Language::Python | Language::Js => String::new(),
         };
-        anstream::println!(
+        print(&format!(
             "{} is there. It has one operation, `add`; fill in what TODO marks, then\n\n{build}  \
-             broadcheck validate-adapter -- {command}\n  broadcheck check --impl '{command}'",
+             broadcheck validate-adapter -- {command}\n  broadcheck check --impl '{command}'\n",
             folder.display()
-        );
+        ))?;
         Ok(Ending::Conforms)
     }
 }

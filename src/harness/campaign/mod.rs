@@ -10,6 +10,7 @@
 pub mod bench;
 pub mod cases;
 pub mod journal;
+pub mod plausible;
 mod pursue;
 pub mod scale;
 pub mod summary;
@@ -148,7 +149,7 @@ pub fn run(setup: &Setup, book: Book, mut tell: impl FnMut(&Book)) -> Result<(Bo
     let why = match (&failure, book.tally().complete()) {
         (Some(_), _) => "failed",
         (None, Some(true)) => "complete",
-        _ if stopped => "interrupted",
+        _ if stopped => journal::INTERRUPTED,
         _ => "time is up",
     };
     let ended = book.end(why).map_err(|error| unwritable(&error));
