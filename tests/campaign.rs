@@ -421,6 +421,7 @@ fn plan(cases: u64) -> Plan {
         oracles: vec![Oracle::Reference],
         implementation: String::new(),
         against: None,
+        divergences: None,
         timeout: 20,
         memory: 8,
     }

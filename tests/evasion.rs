@@ -69,12 +69,16 @@ fn what_is_lacking_is_counted_however_it_came_to_be_lacking() {
 #[test]
 fn less_than_required_does_not_conform() {
     let require = |required: Required| run_of("one-operation add", &Selection { required, ..Selection::default() });
-    let enough = require(Required { cases: 1, like: None });
+    let enough = require(Required { cases: 1, ..Required::default() });
     assert!(conforms(&enough));
-    let more = require(Required { cases: SPECIFICATION.cases.len(), like: None });
+    let more = require(Required { cases: SPECIFICATION.cases.len(), ..Required::default() });
     assert!(!conforms(&more));
     assert!(text::render(&more).contains("are required"), "{}", last_line(&more));
-    let like = |id: &str| Required { cases: 0, like: Some(("earlier.jsonl".to_owned(), [id.to_owned()].into())) };
+    let like = |id: &str| Required {
+        cases: 0,
+        like: Some(("earlier.jsonl".to_owned(), [id.to_owned()].into())),
+        ..Required::default()
+    };
     let passed = enough.judged.iter().find(|judged| judged.verdict == Verdict::Passed).unwrap();
     assert!(conforms(&require(like(&passed.case))));
     let lacking = enough.judged.iter().find(|judged| matches!(judged.verdict, Verdict::Unsupported { .. })).unwrap();
@@ -83,7 +87,7 @@ fn less_than_required_does_not_conform() {
     assert!(text::render(&fewer).contains(&format!("earlier.jsonl has: {}", lacking.case)), "{}", last_line(&fewer));
     // The reference lacks nothing, and is no subject.
     let mut run = Run::default();
-    let required = Required { cases: usize::MAX, like: None };
+    let required = Required { cases: usize::MAX, ..Required::default() };
     let cases = vec!["in-place/".to_owned()];
     let selection = Selection { cases, required, ..Selection::default() };
     assert!(check(&SPECIFICATION, "", &selection, &mut [reference()], |event| run.add(event)).conforms);

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use broadcheck::adapter::{Hello, Implementation};
-use broadcheck::harness::divergence::{self, findings_folder};
+use broadcheck::harness::divergence::{self, Source, findings_folder};
 use broadcheck::harness::runner::Runner;
 use broadcheck::harness::triage::FINDING;
 use broadcheck::harness::triage::bisect::{self, Verdict};
@@ -93,7 +93,7 @@ fn a_finding_that_is_gone_is_seen() {
 #[test]
 fn findings_are_known_by_their_own_divergence() {
     let hello = Hello { name: "libtorch".to_owned(), version: "2.13.0".to_owned(), ..Reference.hello() };
-    let divergences = divergence::load(&hello, &SPECIFICATION).unwrap();
+    let divergences = divergence::load(&Source::Own, &hello, &SPECIFICATION).unwrap();
     for divergence in &divergences {
         for name in &divergence.findings {
             let recorded = bisect::read(&findings_folder().unwrap().join(name)).unwrap();

@@ -12,7 +12,7 @@ use broadcheck::adapter::{Hello, Implementation};
 use broadcheck::generate::world::World;
 use broadcheck::harness::campaign::summary::Summary;
 use broadcheck::harness::check::{Selection, check};
-use broadcheck::harness::divergence::{self, Divergence};
+use broadcheck::harness::divergence::{self, Divergence, Source};
 use broadcheck::harness::event::file::{self, EventFile, Header, SUITE_FILE};
 use broadcheck::harness::event::{Absent, Agreement, Came, Corpus, Event, Verdict};
 use broadcheck::harness::speed::{Measured, Soak};
@@ -105,7 +105,7 @@ fn the_report_of_small_worlds_is_complete() {
 #[test]
 fn what_other_releases_do_otherwise_is_seen_in_their_events() {
     let hello = Hello { name: "libtorch".to_owned(), ..Reference.hello() };
-    let changes = divergence::load(&hello, &SPECIFICATION).unwrap();
+    let changes = divergence::load(&Source::Own, &hello, &SPECIFICATION).unwrap();
     let (mut in_cases, mut in_programs) = (BTreeSet::new(), BTreeSet::new());
     for (_, file) in kept(&reports().join("events")) {
         for event in file.events {
@@ -259,7 +259,7 @@ fn releases_are_in_order_and_changes_are_dated() {
 #[test]
 fn a_change_is_found_and_the_same_is_the_same() {
     let history = History::new(vec![release("2.9.1", older), release("2.10.0", |_| {})]).unwrap();
-    let changes = between((&history, 0), (&history, 1));
+    let changes = between((&history, 0), (&history, 1), &[]);
     assert_eq!((changes.differing, changes.generated, changes.generated_differing), (1, 20, 0));
     assert_eq!(changes.kinds, [(Kind::Message, 1)].into());
     let [group] = &changes.groups[..] else { panic!("{:?}", changes.groups) };
@@ -267,7 +267,13 @@ fn a_change_is_found_and_the_same_is_the_same() {
     assert!(diff::markdown(&changes).contains("`rejected: The expanded size \\| of the tensor <b>`"));
     assert!(diff::summary(&changes).starts_with("1 of "), "{}", diff::summary(&changes));
 
-    let same = between((&history, 1), (&history, 1));
+    // Each group has the program of its first case.
+    assert!(diff::text(&changes).contains("| r: {add_: [x, y]}") || diff::text(&changes).contains("add_"));
+    let ignored = between((&history, 0), (&history, 1), &[Kind::Message]);
+    assert_eq!((ignored.differing, ignored.cases), (0, changes.cases));
+    assert!(diff::text(&ignored).contains("ignored: message"), "what was ignored is said");
+
+    let same = between((&history, 1), (&history, 1), &[]);
     assert_eq!((same.differing, same.groups.len()), (0, 0));
     assert!(same.cases > 20);
     assert!(diff::summary(&same).starts_with("no difference in "));
@@ -284,11 +290,11 @@ fn a_crash_and_an_acceptance_are_changes() {
         _ => {}
     };
     let history = History::new(vec![release("2.0.0", |_| {}), release("2.1.0", broken)]).unwrap();
-    let changes = between((&history, 0), (&history, 1));
+    let changes = between((&history, 0), (&history, 1), &[]);
     assert_eq!(changes.kinds, [(Kind::Breaks, 1)].into());
     assert_eq!(changes.generated_differing, 1);
     assert_eq!(changes.programs[0].programs, [3]);
-    let back = between((&history, 1), (&history, 0));
+    let back = between((&history, 1), (&history, 0), &[]);
     assert_eq!(back.kinds, [(Kind::Works, 1)].into());
 }
 

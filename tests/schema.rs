@@ -19,6 +19,47 @@ fn read(path: &str) -> String {
     std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).expect(path)
 }
 
+/// A row for each class, in the order of the code, with a case that expects it; and the package for Python has the same.
+#[test]
+fn the_readme_lists_the_classes_of_rejections() {
+    let readme = read("adapters/README.md");
+    let rows: Vec<Vec<&str>> = readme
+        .split_once("| class | what is rejected | example |")
+        .expect("the table")
+        .1
+        .lines()
+        .skip(2)
+        .take_while(|line| line.starts_with('|'))
+        .map(|line| line.trim_matches('|').split('|').map(|cell| cell.trim().trim_matches('`')).collect())
+        .collect();
+    let names: Vec<&str> = Class::ALL.iter().map(|class| class.name()).collect();
+    assert_eq!(rows.iter().map(|row| row[0]).collect::<Vec<_>>(), names);
+    let specification = case::load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("spec")).expect("it loads");
+    for (row, &class) in rows.iter().zip(Class::ALL) {
+        let [_, meaning, example] = row[..] else { panic!("{row:?}") };
+        assert!(meaning.len() > 10, "{row:?}");
+        let case = specification.cases.iter().find(|case| case.id == example);
+        let case = case.unwrap_or_else(|| panic!("there is no case {example}"));
+        let rejects = case.expect.iter().any(|(_, expectation)| {
+            matches!(expectation, case::Expectation::Rejected(rejected) if rejected.class == Some(class))
+        });
+        assert!(rejects, "{example} does not expect {}", row[0]);
+    }
+    assert_eq!(
+        quoted(&read("adapters/python/broadcheck_adapter/rejection.py"), "RejectionClass = Literal[", "]"),
+        names
+    );
+    let dtypes: Vec<&str> = DType::ALL.iter().map(|dtype| dtype.name()).collect();
+    assert_eq!(quoted(&read("adapters/python/broadcheck_adapter/library.py"), "\nDTYPES = (", ")"), dtypes);
+}
+
+/// The texts between double quotes from one place of a source to another.
+fn quoted<'t>(source: &'t str, from: &str, to: &str) -> Vec<&'t str> {
+    let rest = source.split_once(from).expect("the list begins").1;
+    let list = rest.split_once(to).expect("the list ends").0;
+    list.split('"').skip(1).step_by(2).collect()
+}
+
 fn schema() -> Value {
     serde_json::from_str(&read("adapters/protocol.schema.json")).expect("the schema is JSON")
 }

@@ -83,10 +83,21 @@ fn it_judges_without_libtorch() {
     alone.says_with_an_empty_cache(&["diff", "one.jsonl.gz", "other.jsonl.gz"], 0);
     alone.says_with_an_empty_cache(&["report", "--events", "one.jsonl.gz", "--out", "report"], 0);
     assert!(alone.path("report/index.html").is_file());
-    alone.says_with_an_empty_cache(&["new-adapter", "mylib", "--lang", "rust"], 0);
+    let written = alone.says_with_an_empty_cache(&["new-adapter", "mylib", "--lang", "rust"], 0);
     let manifest: toml::Table = fs::read_to_string(alone.path("mylib/Cargo.toml")).unwrap().parse().unwrap();
-    let library = manifest["dependencies"]["broadcheck"]["path"].as_str().unwrap().to_owned();
+    let depends = &manifest["dependencies"]["broadcheck"];
+    assert!(
+        depends["version"].as_str() == Some(env!("CARGO_PKG_VERSION")) && depends.get("path").is_none(),
+        "{depends}"
+    );
+    let library = manifest["patch"]["crates-io"]["broadcheck"]["path"].as_str().unwrap().to_owned();
     assert!(Path::new(&library).join("src/lib.rs").is_file(), "{library}");
+    let documents = written.lines().filter_map(|line| line.split_once("  ").filter(|(_, path)| path.ends_with(".md")));
+    let documents: Vec<(&str, &str)> = documents.collect();
+    assert_eq!(documents.iter().map(|(what, _)| *what).collect::<Vec<_>>(), ["tutorial", "protocol"], "{written}");
+    assert!(documents.iter().all(|(_, path)| Path::new(path).is_file()), "{written}");
+    let help = alone.says_with_an_empty_cache(&["new-adapter", "--help"], 0);
+    assert!(help.contains("adapters/TUTORIAL.md"), "{help}");
     let listed = alone.says_with_an_empty_cache(&["impl", "list"], 0);
     assert!(listed.contains("numpy") && listed.contains("candle"), "{listed}");
     let shown = alone.says_with_an_empty_cache(&["show", "broadcast-shapes/text"], 0);

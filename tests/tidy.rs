@@ -182,6 +182,23 @@ fn files_name_no_machine_and_have_no_tabs() {
     finds(places, "README.md", "a\tb", "tab");
 }
 
+/// Where the repository will be is not known yet, and CONTRIBUTING.md says so once.
+#[test]
+fn no_placeholder_stands_for_the_repository() {
+    check(placeholders);
+    let planted = [
+        concat!("- uses: OWN", "ER/broadcheck@main"),
+        concat!("git clone https://git", "hub.com/somebody/broadcheck"),
+        concat!("repository = \"https://git", "lab.com/a/broadcheck.git\""),
+        concat!("RUN git clone MAIN", "_REPO"),
+        concat!("uses: <own", "er>/<repository>@v1"),
+    ];
+    for planted in planted {
+        finds(placeholders, "README.md", planted, "repository");
+        finds(placeholders, ".github/workflows/ci.yml", planted, "repository");
+    }
+}
+
 #[test]
 fn every_operation_has_a_case() {
     let specification = specification();
@@ -424,6 +441,25 @@ fn places(tree: &Tree) -> Vec<String> {
             }
             if line.contains('\t') {
                 findings.push(format!("{path}:{}: a tab", at + 1));
+            }
+        }
+    }
+    findings
+}
+
+fn placeholders(tree: &Tree) -> Vec<String> {
+    // In pieces, so that this file has none.
+    let words = [concat!("OWN", "ER/"), concat!("<own", "er>"), concat!("MAIN", "_REPO"), concat!("YOUR", "_")];
+    let hosted = |line: &str| {
+        let places = ["github.com/", "gitlab.com/"].into_iter().flat_map(|host| line.split(host).skip(1));
+        // Documents about other projects have their places.
+        places.into_iter().any(|place| place.split('/').nth(1).is_some_and(|name| name.starts_with("broadcheck")))
+    };
+    let mut findings = Vec::new();
+    for (path, text) in tree.all().filter(|(path, _)| !path.starts_with("reports/")) {
+        for (at, line) in text.lines().enumerate() {
+            if words.iter().any(|word| line.contains(word)) || hosted(line) {
+                findings.push(format!("{path}:{}: a place of the repository, which has none yet", at + 1));
             }
         }
     }

@@ -11,7 +11,7 @@ use std::process::Command;
 use broadcheck::adapter::{Fault, FaultKind, Hello, Implementation};
 use broadcheck::case::{load_files, load_program};
 use broadcheck::harness::compare::{Side, compare};
-use broadcheck::harness::divergence::{self, Divergence, Kind};
+use broadcheck::harness::divergence::{self, Divergence, Kind, Source};
 use broadcheck::harness::expect::judge;
 use broadcheck::harness::finding::{Finding, Oracle};
 use broadcheck::harness::triage::{CASE, Dossier, Expected, FINDING, README, files, folder_name, write};
@@ -237,7 +237,7 @@ fn bisect_tells_who_shows_a_finding() {
 #[test]
 fn known_divergences_are_recognised_in_their_witnesses() {
     let hello = Hello { name: "libtorch".to_owned(), version: "2.13.0".to_owned(), ..Reference.hello() };
-    let divergences = divergence::load(&hello, &SPECIFICATION).unwrap();
+    let divergences = divergence::load(&Source::Own, &hello, &SPECIFICATION).unwrap();
     let mut met = 0;
     let here = |divergence: &&Divergence| !divergence.signature.is_empty() && divergence.kind != Kind::Changed;
     for divergence in divergences.iter().filter(here) {

@@ -3,6 +3,6 @@
 // An adapter calls `quiet()`, loads its library with `load(name)`, describes it in an object (`library.mjs` has what
 // belongs there), and hands it to `serve`.
 
-export { Refusal, Sizes, Unsupported } from "./library.mjs";
+export { Rejection, Sizes, Unsupported } from "./library.mjs";
 export { binary, classifier, interpreter, lacks, operations } from "./operations.mjs";
 export { load, place, quiet, serve } from "./server.mjs";

@@ -29,7 +29,7 @@ const ELEMENTS = {
 };
 
 /** A refusal that the adapter words itself, for a library that has no message of its own. */
-export class Refusal extends Error {
+export class Rejection extends Error {
   constructor(message, kind) {
     super(message);
     this.kind = kind;
@@ -110,7 +110,7 @@ function isMistake(error) {
 
 function rejected(library, error, op) {
   const message = String(error?.message ?? error).split("\n")[0] || error.constructor.name;
-  const kind = error instanceof Refusal ? error.kind : library.classify?.(error, op);
+  const kind = error instanceof Rejection ? error.kind : library.classify?.(error, op);
   return kind ? { message, class: kind } : { message };
 }
 
@@ -175,6 +175,7 @@ async function value(library, result) {
 }
 
 function floatText(number) {
+  if (Object.is(number, -0)) return "-0.0";
   return String(number).replace("Infinity", "inf").replace("NaN", "nan");
 }
 

@@ -10,7 +10,7 @@ import numpy as np
 import onnxruntime
 from onnx import TensorProto, helper
 
-from broadcheck_adapter import Library, Refusal, Unsupported, classifier, interpreter, limit_memory
+from broadcheck_adapter import Library, Rejection, Unsupported, classifier, interpreter, limit_memory
 from broadcheck_adapter.arrays import make, reply
 from broadcheck_adapter.operation import lacking_arguments, table
 
@@ -71,7 +71,7 @@ def run(node, *inputs, result=None, **attributes):
     except Exception as error:
         if not type(error).__module__.startswith("onnxruntime"):
             raise
-        raise Refusal(message(str(error))) from None
+        raise Rejection(message(str(error))) from None
     return np.asarray(found)
 
 

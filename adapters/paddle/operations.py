@@ -13,7 +13,7 @@ import paddle
 import paddle.nn.functional as F
 
 from broadcheck_adapter import (
-    VALUE_LIMIT, Library, Refusal, Reply, Sizes, Unsupported, arrays, classifier, interpreter, limit_memory,
+    VALUE_LIMIT, Library, Rejection, Reply, Sizes, Unsupported, arrays, classifier, interpreter, limit_memory,
 )  # fmt: skip
 from broadcheck_adapter.numpy_like import reduction, spread, truth
 from broadcheck_adapter.operation import (
@@ -305,7 +305,7 @@ def refusing(function):
         except (NameError, ImportError, Unsupported):
             raise
         except Exception as error:
-            raise Refusal(message(str(error)) or type(error).__name__) from error
+            raise Rejection(message(str(error)) or type(error).__name__) from error
 
     return call
 

@@ -41,10 +41,11 @@ fn of_step(hello: &Hello, step: &Step) -> Option<String> {
         let needed = matches!(step.op, Op::Backward | Op::Grad);
         needed.then(|| lacking(hello, Capability::Autograd, "gradients"))?
     };
-    form.or_else(gradients).or_else(|| step.args.iter().find_map(|arg| of_argument(hello, arg)))
+    form.or_else(gradients).or_else(|| given(step).find_map(|(_, arg)| of_argument(hello, arg)))
 }
 
-/// A number has a category rather than a dtype; it needs an implementation that has some dtype of that category.
+/// A number has a category rather than a dtype; it needs an implementation that has some dtype of that category, unless it
+/// is the default: a library of floats has the factor 1, too.
 fn of_argument(hello: &Hello, arg: &Arg) -> Option<String> {
     let Arg::Number(number) = arg else { return None };
     let known = hello.dtypes.iter().any(|dtype| dtype.category() == number.category());
@@ -92,10 +93,16 @@ impl Lack {
     }
 }
 
+/// The arguments of a step that are not their defaults, by name.
+fn given(step: &Step) -> impl Iterator<Item = (&'static str, &Arg)> {
+    let params = step.op.info().signature.params().iter().zip(&step.args);
+    let given = params.filter(|(param, arg)| param.default.is_none_or(|default| Arg::from(default) != **arg));
+    given.map(|(param, arg)| (param.name, arg))
+}
+
 /// Whether a step gives this argument a value that is not its default.
 fn gives(step: &Step, name: &str) -> bool {
-    let mut params = step.op.info().signature.params().iter().zip(&step.args);
-    params.any(|(param, arg)| param.name == name && param.default.is_none_or(|default| Arg::from(default) != *arg))
+    given(step).any(|(param, _)| param == name)
 }
 
 fn lacking(hello: &Hello, capability: Capability, what: &str) -> Option<String> {
@@ -152,6 +159,9 @@ mod tests {
         assert_eq!(without(|hello| hello.dtypes.clear(), &add).as_deref(), Some("dtype float32"));
         let only_float = |hello: &mut Hello| hello.dtypes = vec![DType::Float32];
         assert_eq!(without(only_float, &add).as_deref(), Some("integer numbers"));
+        let mut by_default = add.clone();
+        by_default.steps[0].args.insert(1, add.steps[0].args[0].clone());
+        assert_eq!(without(only_float, &by_default), None, "the factor 1 is the default");
         assert_eq!(without(|hello| hello.capabilities.clear(), &add), None);
     }
 

@@ -9,14 +9,18 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::report::Format;
 use super::runner::{Named, did_you_mean};
-use super::{Ending, Failure, print};
+use super::{Ending, Failure, print, tell};
 use crate::adapter::Limits;
 use crate::case;
 use crate::escape::{is_hidden, visible};
-use crate::harness::check::{Candidate, Required, Selection, check};
+use crate::harness::check::{Candidate, Required, Selection, check, operations};
+use crate::harness::divergence::{self, Source};
 use crate::harness::event::file::{self, Header};
-use crate::harness::event::{Corpus, Event};
-use crate::report::Run;
+use crate::harness::event::{Corpus, Event, Judged};
+use crate::harness::pin;
+use crate::harness::runner::Runner;
+use crate::output;
+use crate::report::{Run, count};
 
 /// Run the specification and say who conforms.
 ///
@@ -32,6 +36,8 @@ Examples:
   broadcheck check --impl libtorch --corpus 1000 --events libtorch.jsonl.gz
   broadcheck check --impl 'python3 my_adapter.py' --require 145
   broadcheck check --impl pytorch --python venv/bin/python
+  broadcheck check --impl 'python3 my_adapter.py' --pin known-differences.yaml
+  broadcheck check --impl 'python3 my_adapter.py' --divergences known-differences.yaml
 
 Exit codes: 0 conforms (in what it supports), 1 does not conform or less than required, 2 could not run.")]
 pub struct Check {
@@ -68,8 +74,17 @@ pub struct Check {
     /// The seed of the generated programs.
     #[arg(long, value_name = "SEED", default_value_t = 0, requires = "corpus")]
     corpus_seed: u64,
+    /// Judge by the known differences in this file, in place of those that come with broadcheck. What is not in it fails,
+    /// and what is in it and no longer differs; so does a whole run that is judged on fewer cases of an operation than the
+    /// file has.
+    #[arg(long, value_name = "FILE")]
+    divergences: Option<PathBuf>,
+    /// Write what differs now to this file, grouped by cause, and judge by it. A person then says why, cause by cause. Of a
+    /// file that is there already, what people wrote of a cause stays.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["divergences", "no_divergences", "corpus"])]
+    pin: Option<PathBuf>,
     /// Judge without known differences: every one of them is a failure then. This is what `adapters/pin.py` reads.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "divergences")]
     no_divergences: bool,
     /// Require that each implementation but the reference is judged on at least so many cases. One that declares to lack
     /// more does not conform.
@@ -88,8 +103,8 @@ impl Check {
         let specification = case::load(&super::runner::specification(self.spec.as_deref())?)
             .map_err(|error| format!("the specification cannot be read\n{error}"))?;
         let corpus = self.corpus.map(|programs| Corpus { seed: self.corpus_seed, programs });
-        let required = Required { cases: self.require, like: self.like()? };
-        let selection = Selection { clauses: self.clause.clone(), cases: self.case.clone(), corpus, required };
+        let required = Required { cases: self.require, like: self.like()?, operations: None };
+        let mut selection = Selection { clauses: self.clause.clone(), cases: self.case.clone(), corpus, required };
         self.check_selection(&specification, &selection)?;
         let given = match self.implementations.as_slice() {
             [] => vec!["reference".to_owned(), "libtorch".to_owned()],
@@ -98,20 +113,35 @@ impl Check {
         if let Some(again) = given.iter().enumerate().find(|(at, one)| given[..*at].contains(*one)) {
             return Err(format!("--impl {} is given twice", again.1).into());
         }
+        let source = match (&self.divergences, self.no_divergences || self.pin.is_some()) {
+            (Some(path), _) => Source::File(path.clone()),
+            (None, true) => Source::Nowhere,
+            (None, false) => Source::Own,
+        };
+        for (option, path) in [("--divergences", &self.divergences), ("--pin", &self.pin)] {
+            let others: Vec<&String> = given.iter().filter(|given| *given != "reference").collect();
+            if let (Some(path), false) = (path, others.len() == 1) {
+                let path = path.display();
+                return Err(format!("{option} {path} is about one implementation: give it after --impl").into());
+            }
+        }
         let mut candidates = given
             .into_iter()
             .map(|given| {
                 let runner = Named::parse_on("--impl", &given, self.python.as_deref())?.runner(&Limits::default())?;
-                if self.no_divergences {
-                    return Ok(Candidate { given, runner, divergences: Vec::new(), earlier: BTreeMap::new() });
-                }
-                Ok(Candidate::new(given, runner, &specification)?)
+                Ok(Candidate::new(given, runner, &source, &specification)?)
             })
             .collect::<Result<Vec<_>, Failure>>()?;
 
+        let progress = Bar::new();
+        if let Some(path) = &self.pin {
+            pin(path, &specification, &selection, &mut candidates, |event| progress.show(event))?;
+        }
+        if let Some(path) = self.pin.as_ref().or(self.divergences.as_ref()) {
+            selection.required.operations = wanted(path, &specification, &selection)?;
+        }
         let mut run = Run::default();
         let mut events = Vec::new();
-        let progress = Bar::new();
         let totals = check(&specification, &specification.digest, &selection, &mut candidates, |event| {
             progress.show(event);
             run.add(event);
@@ -165,6 +195,70 @@ impl Check {
         }
         Ok(())
     }
+}
+
+/// How many causes are named that are new or gone.
+const SHOWN: usize = 10;
+
+/// Pins what differs now, and has the candidates judged by that. What they have done is not done again.
+fn pin(
+    path: &Path,
+    specification: &case::Specification,
+    selection: &Selection,
+    candidates: &mut [Candidate],
+    mut each: impl FnMut(&Event),
+) -> Result<(), Failure> {
+    let earlier = match std::fs::read_to_string(path) {
+        Ok(_) => {
+            divergence::read(path, specification)?;
+            Some(std::fs::read_to_string(path)?)
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+        Err(error) => return Err(format!("--pin {}: {error}", path.display()).into()),
+    };
+    let mut run = Run::default();
+    check(specification, &specification.digest, selection, candidates, |event| {
+        each(event);
+        run.add(event);
+    });
+    let ready = run.implementations.iter().find(|ready| ready.name != "reference");
+    let Some(label) = ready.map(|ready| ready.label.clone()) else {
+        return Err("--pin: the reference does not differ from itself".into());
+    };
+    let judged: Vec<Judged> = run.of(&label).cloned().collect();
+    let ran = judged.iter().filter(|judged| judged.verdict.executed());
+    let ran: BTreeSet<&str> = ran.map(|judged| judged.case.as_str()).collect();
+    let counts = operations(specification.cases.iter().filter(|case| ran.contains(case.id.as_str())));
+    let whole = selection.is_whole(specification).then_some(&counts);
+    let pinned = pin::pin(earlier.as_deref(), &label, &judged, &run.cases, whole)
+        .map_err(|error| format!("--pin {}: {error}", path.display()))?;
+    output::write_named(path, &pinned.text).map_err(|error| format!("--pin {error}"))?;
+    let mut told =
+        format!("{}: {} of {}\n", path.display(), count(pinned.cases, "case"), count(pinned.causes, "cause"));
+    for (word, ids) in [("new, without a reason yet", &pinned.new), ("gone", &pinned.gone)] {
+        if !ids.is_empty() {
+            let first = ids.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+            let more = ids.len().saturating_sub(SHOWN);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            told += &format!("  {word}: {first}{more}\n");
+        }
+    }
+    tell(&visible(&told));
+    for candidate in candidates.iter_mut().filter(|one| !matches!(one.runner, Runner::Reference)) {
+        candidate.divergences =
+            divergence::load(&Source::File(path.to_owned()), &candidate.runner.hello(), specification)?;
+        candidate.earlier = judged.iter().map(|judged| (judged.case.clone(), judged.clone())).collect();
+    }
+    Ok(())
+}
+
+/// A file, and how many cases of each operation it requires.
+type Wanted = (String, BTreeMap<String, usize>);
+
+/// How many cases of each operation a file of known differences requires; none in a part of the specification.
+fn wanted(path: &Path, specification: &case::Specification, selection: &Selection) -> Result<Option<Wanted>, Failure> {
+    let judged = divergence::read(path, specification)?.judged;
+    Ok(selection.is_whole(specification).then(|| (path.display().to_string(), judged)))
 }
 
 /// Writes the events to a file, or to one of their own in a folder.

@@ -5,19 +5,22 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::{Ending, Failure, events, print};
-use crate::report::changes::between;
+use crate::report::changes::{Kind, between};
 use crate::report::diff;
 use crate::report::history::History;
 
 /// Say what differs between two releases: outcomes, message texts, warnings.
 ///
-/// It compares what `broadcheck matrix` or `broadcheck check --events` has kept, value by value, and runs nothing. Changes
-/// are grouped by kind, by statement and by operation; the first case of each group is shown.
+/// It compares what `broadcheck matrix` or `broadcheck check --events` has kept, value by value, and runs nothing. Cases
+/// that one of the two does not support, and aspects that one does not report, are not compared. Changes are grouped by
+/// kind, by statement and by operation; the first case of each group is shown with its program, and with the reason
+/// where the change is a known one.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   broadcheck diff 2.12.1 2.13.0
   broadcheck diff 2.0.1 2.15.0 --format markdown
+  broadcheck diff 2.12.1 2.13.0 --ignore message,warnings
   broadcheck diff reference 2.13.0
   broadcheck diff before.jsonl.gz after.jsonl.gz
 
@@ -29,6 +32,9 @@ pub struct Diff {
     /// What is compared with it.
     #[arg(value_name = "B")]
     after: String,
+    /// Kinds of changes that do not count, with commas between them: message, warnings, strides, aliasing, rounding, …
+    #[arg(long, value_name = "KIND,…", value_delimiter = ',', value_parser = kind)]
+    ignore: Vec<Kind>,
     /// What to print.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
@@ -42,6 +48,15 @@ enum Format {
     Text,
     Json,
     Markdown,
+}
+
+/// The kind of changes of this name, as in JSON reports.
+fn kind(given: &str) -> Result<Kind, String> {
+    let found = Kind::ALL.iter().copied().find(|kind| kind.key() == given);
+    found.ok_or_else(|| {
+        let names: Vec<String> = Kind::ALL.iter().map(|kind| kind.key()).collect();
+        format!("no change is of this kind: choose among {}", names.join(", "))
+    })
 }
 
 impl Diff {
@@ -59,7 +74,7 @@ impl Diff {
         let first = History::new(vec![before])?;
         let second = History::new(vec![after])?;
         let (before_at, after_at) = (only(&first, &before_name)?, only(&second, &after_name)?);
-        let changes = between((&first, before_at), (&second, after_at));
+        let changes = between((&first, before_at), (&second, after_at), &self.ignore);
         if changes.cases == 0 && changes.generated == 0 {
             let message = format!("{before_name} and {after_name} have no case in common: run one of them again");
             return Err(message.into());

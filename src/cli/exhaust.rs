@@ -111,6 +111,7 @@ impl Exhaust {
             oracles: vec![Oracle::Reference],
             implementation,
             against: None,
+            divergences: None,
             timeout: self.timeout.or(begun.map(|plan| plan.timeout)).unwrap_or(20),
             memory,
         };

@@ -30,6 +30,7 @@ Examples:
   broadcheck fuzz --cases 1000000 --seed 7 --shard 0/3 --out part0
   broadcheck fuzz --ops lerp,transpose,sum --cases 20000
   broadcheck fuzz --impl 'ATEN_CPU_CAPABILITY=default libtorch' --against libtorch
+  broadcheck fuzz --impl 'python3 my_adapter.py' --divergences known-differences.yaml
   broadcheck fuzz --resume --out part0
 
 Exit codes: 0 nothing was found that is not known, 1 something was, 2 could not run, or nothing was judged, \
@@ -51,10 +52,14 @@ pub struct Fuzz {
     /// [default: half of the processors].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
-    /// What is tested: reference, libtorch, libtorch@VERSION, or the command of an adapter, with NAME=VALUE before it to
-    /// set variables of its environment [default: libtorch].
+    /// What is tested: reference, libtorch, libtorch@VERSION, a name that `broadcheck impl list` prints, or the command of
+    /// an adapter, with NAME=VALUE before it to set variables of its environment [default: libtorch].
     #[arg(long = "impl", value_name = "NAME|CMD")]
     implementation: Option<String>,
+    /// Run an implementation in Python, such as numpy or pytorch, on this interpreter, with the library that is installed
+    /// there, instead of the pinned one.
+    #[arg(long, value_name = "PATH")]
+    python: Option<PathBuf>,
     /// What the release oracle compares it with: named in the same way.
     #[arg(long, value_name = "NAME|CMD")]
     against: Option<String>,
@@ -79,6 +84,10 @@ pub struct Fuzz {
     /// GiB of address space that an adapter process may take; 0 for no limit [default: 8].
     #[arg(long, value_name = "GIB", value_parser = clap::value_parser!(u64).range(..=plausible::MAX_MEMORY))]
     memory: Option<u64>,
+    /// Judge by the known differences in this file, in place of those that come with broadcheck. A campaign knows them by
+    /// their `applies` and `signature`.
+    #[arg(long, value_name = "FILE")]
+    divergences: Option<PathBuf>,
     /// What to print.
     #[arg(long, value_enum, default_value_t = campaign::Format::Text)]
     format: campaign::Format,
@@ -102,7 +111,7 @@ impl Fuzz {
         let implementation = implementation.unwrap_or_else(|| "libtorch".to_owned());
         let against = self.against.clone().or_else(|| begun.and_then(|plan| plan.against.clone()));
         let memory = self.memory.or(begun.map(|plan| plan.memory)).unwrap_or(8);
-        let named = Named::parse("--impl", &implementation)?;
+        let named = Named::parse_on("--impl", &implementation, self.python.as_deref())?;
         let oracles = self.oracles(begun, &named.start, against.is_some())?;
         let subject = greeted(named, memory)?;
         let other = against.as_ref().map(|given| greeted(Named::parse("--against", given)?, memory)).transpose()?;
@@ -123,6 +132,7 @@ impl Fuzz {
             oracles,
             implementation,
             against,
+            divergences: self.divergences.clone().or_else(|| begun.and_then(|plan| plan.divergences.clone())),
             timeout: self.timeout.or(begun.map(|plan| plan.timeout)).unwrap_or(20),
             memory,
         };

@@ -15,6 +15,7 @@ use super::{Ending, Failure, print, tell};
 use crate::adapter::{CommandLine, Limits};
 use crate::case;
 use crate::escape::visible;
+use crate::harness::divergence::Source;
 use crate::harness::event::{Corpus, Event};
 use crate::harness::matrix::{Plan, Row, Subject};
 use crate::harness::runner::Start;
@@ -67,6 +68,9 @@ pub struct Matrix {
     /// Run every case again, whatever the event files have.
     #[arg(long)]
     again: bool,
+    /// Judge by the known differences in this file, in place of those that come with broadcheck.
+    #[arg(long, value_name = "FILE")]
+    divergences: Option<PathBuf>,
     /// Show no progress.
     #[arg(long, short)]
     quiet: bool,
@@ -84,8 +88,12 @@ impl Matrix {
         std::fs::create_dir_all(&self.out).map_err(|error| format!("--out {}: {error}", self.out.display()))?;
         let corpus = Corpus { seed: self.corpus_seed, programs: self.corpus };
         let corpus = self.implementations.is_empty().then_some(corpus);
+        if self.divergences.is_some() && !self.implementations.is_empty() && subjects.len() > 1 {
+            return Err("--divergences is about one implementation: name one after --implementations".into());
+        }
         let plan = Plan {
             specification: &specification,
+            divergences: self.divergences.clone().map_or(Source::Own, Source::File),
             corpus,
             out: &self.out,
             limits: Limits::default(),
@@ -213,8 +221,9 @@ fn line(subject: &Subject, row: &Row, note: &str) -> String {
             });
             let (passed, failed) = (tally.passed, tally.failed);
             let (diverging, unsupported) = (tally.diverging, tally.unsupported);
+            let specific = tally.release_specific;
             format!(
-                "cases: {passed} passed, {failed} failed, {diverging} as known, {unsupported} unsupported{}",
+                "cases: {passed} passed, {failed} failed, {diverging} as known, {specific} release-specific, {unsupported} unsupported{}",
                 corpus.unwrap_or_default()
             )
         }

@@ -8,12 +8,17 @@ use clap::{Args, ValueEnum};
 use super::{Ending, Failure, print};
 use crate::assets;
 
-/// Write the skeleton of an adapter. It runs as it is, and has two places to fill in.
+/// Write the skeleton of an adapter, which runs as it is: fill in what TODO marks.
+///
+/// It describes a toy library, and passes what that supports. In Python and JavaScript the package that speaks the protocol
+/// is copied next to it, so it runs wherever its language does; in Rust that is a crate.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   broadcheck new-adapter mylib --lang python
-  broadcheck new-adapter mylib --lang rust --into adapters")]
+  broadcheck new-adapter mylib --lang rust --into adapters
+
+It prints where the tutorial is, adapters/TUTORIAL.md, which leads from the skeleton to a library that is judged.")]
 pub struct NewAdapter {
     /// The library's name: lower-case letters, digits, `-` and `_`.
     name: String,
@@ -32,16 +37,60 @@ enum Language {
     Js,
 }
 
-/// A file of a skeleton. `NAME` in it is the library's name, `SOURCE` where broadcheck's sources are, and `VERSION` which
-/// they are.
+/// A file of a skeleton. `@NAME@` in it is the library's name, `@SOURCE@` where broadcheck's sources are, and `@VERSION@`
+/// which they are.
 type File = (&'static str, &'static str);
 
-const PYTHON: &[File] = &[("adapter.py", include_str!("new_adapter/adapter.py.txt"))];
+const PYTHON: &[File] =
+    &[("adapter.py", include_str!("new_adapter/adapter.py.txt")), ("toy.py", include_str!("new_adapter/toy.py.txt"))];
 const RUST: &[File] = &[
     ("Cargo.toml", include_str!("new_adapter/Cargo.toml.txt")),
     ("src/main.rs", include_str!("new_adapter/main.rs.txt")),
+    ("src/toy.rs", include_str!("new_adapter/toy.rs.txt")),
 ];
-const JS: &[File] = &[("adapter.mjs", include_str!("new_adapter/adapter.mjs.txt"))];
+const JS: &[File] = &[
+    ("adapter.mjs", include_str!("new_adapter/adapter.mjs.txt")),
+    ("toy.mjs", include_str!("new_adapter/toy.mjs.txt")),
+];
+
+/// What adapters in one language share: its folder in broadcheck's sources, and how the names of its files end.
+type Package = (&'static str, &'static [&'static str]);
+
+/// The folder of the copy, which is the name that Python imports.
+const PACKAGE: &str = "broadcheck_adapter";
+const LICENSES: [File; 2] =
+    [("LICENSE-APACHE", include_str!("../../LICENSE-APACHE")), ("LICENSE-MIT", include_str!("../../LICENSE-MIT"))];
+
+impl Language {
+    fn files(self) -> &'static [File] {
+        match self {
+            Language::Python => PYTHON,
+            Language::Rust => RUST,
+            Language::Js => JS,
+        }
+    }
+
+    fn package(self) -> Option<Package> {
+        match self {
+            Language::Python => Some(("adapters/python/broadcheck_adapter", &["py", "typed"])),
+            Language::Js => Some(("adapters/js", &["mjs"])),
+            Language::Rust => None,
+        }
+    }
+
+    /// How the adapter is built, if it is, and started.
+    fn commands(self, name: &str, folder: &Path) -> (Option<String>, String) {
+        let path = |file: &str| folder.join(file).display().to_string();
+        match self {
+            Language::Python => (None, format!("python3 {}", path("adapter.py"))),
+            Language::Js => (None, format!("node {}", path("adapter.mjs"))),
+            Language::Rust => (
+                Some(format!("cargo build --release --manifest-path {}", path("Cargo.toml"))),
+                path(&format!("target/release/broadcheck-{name}")),
+            ),
+        }
+    }
+}
 
 impl NewAdapter {
     pub fn run(&self) -> Result<Ending, Failure> {
@@ -59,34 +108,41 @@ impl NewAdapter {
                 format!("{} is there already: choose another name or --into another folder", folder.display()).into()
             );
         }
-        let files = match self.lang {
-            Language::Python => PYTHON,
-            Language::Rust => RUST,
-            Language::Js => JS,
-        };
-        let source = assets::root()?.display().to_string();
-        for (path, text) in files {
-            let text = text.replace("SOURCE", &source).replace("VERSION", env!("CARGO_PKG_VERSION"));
-            write(&folder.join(path), &text.replace("NAME", name))?;
+        let root = assets::root()?;
+        for (path, text) in self.lang.files() {
+            let named = text.replace("@NAME@", name).replace("@VERSION@", env!("CARGO_PKG_VERSION"));
+            write(&folder.join(path), &named.replace("@SOURCE@", &root.display().to_string()))?;
         }
-        let command = match self.lang {
-            Language::Python => format!("python3 {}", folder.join("adapter.py").display()),
-            Language::Rust => folder.join(format!("target/release/broadcheck-{name}")).display().to_string(),
-            Language::Js => format!("node {}", folder.join("adapter.mjs").display()),
-        };
-        let build = match self.lang {
-            Language::Rust => {
-                format!("  cargo build --release --manifest-path {}\n", folder.join("Cargo.toml").display())
-            }
-            Language::Python | Language::Js => String::new(),
-        };
+        if let Some(package) = self.lang.package() {
+            copy(package, &root, &folder.join(PACKAGE))?;
+        }
+        let (build, command) = self.lang.commands(name, &folder);
+        let build = build.map(|build| format!("  {build}\n")).unwrap_or_default();
+        let documents = ["TUTORIAL.md", "README.md"].map(|file| root.join("adapters").join(file));
         print(&format!(
-            "{} is there. It has one operation, `add`; fill in what TODO marks, then\n\n{build}  \
-             broadcheck validate-adapter -- {command}\n  broadcheck check --impl '{command}'\n",
-            folder.display()
+            "{} is there. It describes a toy library: put yours in at each TODO, then\n\n{build}  \
+             broadcheck validate-adapter -- {command}\n  broadcheck check --impl '{command}'\n\n\
+             tutorial  {}\nprotocol  {}\n",
+            folder.display(),
+            documents[0].display(),
+            documents[1].display(),
         ))?;
         Ok(Ending::Conforms)
     }
+}
+
+/// Copies what adapters in one language share, with its licenses, next to a skeleton.
+fn copy((folder, endings): Package, root: &Path, to: &Path) -> Result<(), Failure> {
+    let folder = root.join(folder);
+    let fault = |error: std::io::Error| format!("cannot read {}: {error}", folder.display());
+    for entry in fs::read_dir(&folder).map_err(fault)? {
+        let path = entry.map_err(fault)?.path();
+        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+        if let (true, Some(name)) = (endings.contains(&ending), path.file_name()) {
+            write(&to.join(name), &fs::read_to_string(&path).map_err(fault)?)?;
+        }
+    }
+    LICENSES.iter().try_for_each(|(name, text)| write(&to.join(name), text))
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Failure> {

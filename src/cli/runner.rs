@@ -63,13 +63,23 @@ fn start(option: &str, given: &str, python: Option<&Path>) -> Result<Start, Fail
     let variables = words.iter().take_while(|word| is_assignment(word)).count();
     let (variables, words) = words.split_at(variables);
     let [program, args @ ..] = words else { return Err(format!("{option} {given:?} is no command").into()) };
-    let command = match (program.split_once('@').unwrap_or((program, "")), args) {
-        (("reference", ""), []) if variables.is_empty() => return Ok(Start::Reference),
-        (("libtorch", version), []) => {
-            let version = (!version.is_empty()).then_some(version);
-            CommandLine::new(install::libtorch(version, &Progress::auto())?.adapter)
+    let named = match program.split_once('@') {
+        Some((name, version)) => (name, Some(version)),
+        None => (program.as_str(), None),
+    };
+    let command = match (named, args) {
+        (("reference", None), []) if variables.is_empty() => return Ok(Start::Reference),
+        (("libtorch", Some("")), []) => {
+            return Err(format!(
+                "{option} {given}: no release stands after the @: write libtorch@{}, libtorch@{}, or libtorch alone for \
+                 the default",
+                install::DEFAULT_VERSION,
+                install::LATEST
+            )
+            .into());
         }
-        ((name, ""), []) if implementations::find(name)?.is_some() => {
+        (("libtorch", version), []) => CommandLine::new(install::libtorch(version, &Progress::auto())?.adapter),
+        ((name, None), []) if implementations::find(name)?.is_some() => {
             let ready = implementations::ready(name, python, &Progress::auto())?;
             let command = ready
                 .variables
@@ -111,5 +121,15 @@ mod tests {
         assert_eq!(start("--impl", "reference", None).unwrap(), Start::Reference);
         assert!(start("--impl", "A=x", None).unwrap_err().to_string().contains("is no command"));
         assert!(start("--impl", "", None).is_err());
+    }
+
+    /// Whoever writes `libtorch@` with an empty variable after it means a release, and not the default one.
+    #[test]
+    fn an_empty_release_is_no_release() {
+        for given in ["libtorch@", "A=x libtorch@"] {
+            let error = start("--impl", given, None).unwrap_err().to_string();
+            assert!(error.starts_with(&format!("--impl {given}: no release stands after the @")), "{error}");
+            assert!(error.contains("libtorch@latest") && error.contains("libtorch@2.13.0"), "{error}");
+        }
     }
 }

@@ -10,6 +10,7 @@ use super::{Ending, Failure, events, print};
 use crate::adapter::Limits;
 use crate::case;
 use crate::harness::check::{Candidate, Selection, check};
+use crate::harness::divergence::Source;
 use crate::report::{Run, brief};
 
 /// Print one case: its program, what it expects, the statements that it tests, and what implementations make of it.
@@ -58,7 +59,7 @@ impl Show {
         let mut candidates = given
             .map(|given| {
                 let runner = Named::parse_on("--impl", &given, self.python.as_deref())?.runner(&Limits::default())?;
-                Ok(Candidate::new(given, runner, &specification)?)
+                Ok(Candidate::new(given, runner, &Source::Own, &specification)?)
             })
             .collect::<Result<Vec<_>, Failure>>()?;
         let selection = Selection { cases: vec![self.case.clone()], ..Selection::default() };

@@ -36,11 +36,31 @@ pub struct Required {
     pub cases: usize,
     /// Each of these, as far as they are chosen, and whose they are: what an earlier run has executed.
     pub like: Option<(String, BTreeSet<String>)>,
+    /// For each operation, so many of the cases that call it, and the file that says so. It is about the whole
+    /// specification.
+    pub operations: Option<(String, BTreeMap<String, usize>)>,
 }
 
 impl Required {
     /// What an implementation lacks that has executed these of the chosen cases.
-    fn shortfall(&self, label: &str, executed: &BTreeSet<&str>, chosen: &[&Case]) -> Option<String> {
+    fn shortfalls(&self, label: &str, executed: &BTreeSet<&str>, chosen: &[&Case]) -> Vec<String> {
+        let ran = || chosen.iter().copied().filter(|case| executed.contains(case.id.as_str()));
+        let operations = self.operations.iter().flat_map(|(file, wanted)| {
+            let judged = operations(ran());
+            let less = wanted.iter().filter_map(move |(operation, wanted)| {
+                let judged = judged.get(operation.as_str()).copied().unwrap_or(0);
+                (judged < *wanted).then_some((operation, judged, *wanted))
+            });
+            less.map(move |(operation, judged, wanted)| {
+                format!(
+                    "{label} was judged on {judged} cases of {operation}, and {file} has {wanted}: less is supported"
+                )
+            })
+        });
+        self.missing(label, executed, chosen).into_iter().chain(operations).collect()
+    }
+
+    fn missing(&self, label: &str, executed: &BTreeSet<&str>, chosen: &[&Case]) -> Option<String> {
         if executed.len() < self.cases {
             return Some(format!("{label} was judged on {} cases, and {} are required", executed.len(), self.cases));
         }
@@ -54,10 +74,25 @@ impl Required {
     }
 }
 
+/// For each operation, how many of the cases call it.
+pub fn operations<'a>(cases: impl Iterator<Item = &'a Case>) -> BTreeMap<&'static str, usize> {
+    let mut counts = BTreeMap::new();
+    for case in cases {
+        let called: BTreeSet<&str> = case.program.steps.iter().map(|step| step.op.name()).collect();
+        called.into_iter().for_each(|operation| *counts.entry(operation).or_default() += 1);
+    }
+    counts
+}
+
 /// How many cases a shortfall names.
 const SHOWN: usize = 5;
 
 impl Selection {
+    /// Whether every case of the specification is chosen.
+    pub fn is_whole(&self, specification: &Specification) -> bool {
+        specification.cases.iter().all(|case| self.takes(case))
+    }
+
     /// Whether a case is chosen.
     pub fn takes(&self, case: &Case) -> bool {
         let clause = self.clauses.is_empty() || case.clauses.iter().any(|clause| self.clauses.contains(clause));
@@ -82,10 +117,15 @@ impl Candidate {
     ///
     /// # Errors
     /// When the file of its divergences cannot be read.
-    pub fn new(given: String, runner: Runner, specification: &Specification) -> Result<Candidate, String> {
+    pub fn new(
+        given: String,
+        runner: Runner,
+        source: &divergence::Source,
+        specification: &Specification,
+    ) -> Result<Candidate, String> {
         let divergences = match &runner {
             Runner::Reference => Vec::new(),
-            _ => divergence::load(&runner.hello(), specification)?,
+            _ => divergence::load(source, &runner.hello(), specification)?,
         };
         Ok(Candidate { given, runner, divergences, earlier: BTreeMap::new() })
     }
@@ -136,7 +176,7 @@ pub fn check(
         let ran: BTreeSet<&str> =
             judgements.iter().filter(|judged| judged.verdict.executed()).map(|judged| judged.case.as_str()).collect();
         if !matches!(candidate.runner, Runner::Reference) {
-            totals.shortfalls.extend(selection.required.shortfall(&label(&hello), &ran, &chosen));
+            totals.shortfalls.extend(selection.required.shortfalls(&label(&hello), &ran, &chosen));
         }
         for judged in judgements {
             tally.add(&judged.verdict);

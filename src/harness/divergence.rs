@@ -37,7 +37,8 @@ pub struct Divergence {
     /// Its name.
     pub id: String,
     /// The versions of the implementation in which it was observed, or ranges of them. In any other it is a failure like
-    /// all others.
+    /// all others. In a file of the user's own ([`Source::File`]), none stand for every version.
+    #[serde(default)]
     pub releases: Vec<Releases>,
     /// Parts of the build that the implementation reports, one of which it must have, such as `CPU capability usage: AVX2`;
     /// any build, if there are none. Some kernels exist for some processors only.
@@ -79,6 +80,19 @@ pub enum Kind {
     Changed,
 }
 
+impl Kind {
+    /// A verdict in words, as in `libtorch 2.13.0 is known to be wrong`.
+    pub fn words(self) -> &'static str {
+        match self {
+            Kind::Bug => "known to be wrong",
+            Kind::Unsupported => "known not to support this",
+            Kind::ByDesign => "known to differ by design",
+            Kind::Documentation => "known to contradict its documentation",
+            Kind::Changed => "release-specific: PyTorch changed",
+        }
+    }
+}
+
 /// A case that shows a divergence, and what was observed there.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -100,7 +114,7 @@ pub struct Witness {
 impl Divergence {
     /// Whether it was observed in this version, as it is built here.
     pub fn is_in(&self, hello: &Hello) -> bool {
-        self.releases.iter().any(|releases| releases.contain(&hello.version))
+        (self.releases.is_empty() || self.releases.iter().any(|releases| releases.contain(&hello.version)))
             && (self.builds.is_empty() || self.builds.iter().any(|part| hello.build.contains(part)))
     }
 }
@@ -128,11 +142,73 @@ pub fn findings_folder() -> Result<PathBuf, AssetsError> {
     Ok(assets::root()?.join("reports").join("findings"))
 }
 
+/// The place where the divergences of an implementation are read from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Source {
+    /// The file that comes with broadcheck for an implementation of its name, if there is one.
+    #[default]
+    Own,
+    /// This file, such as one in the repository of the library itself.
+    File(PathBuf),
+    /// No place: every difference counts.
+    Nowhere,
+}
+
+/// A file of divergences in the repository of a library: what `check --pin` writes and `--divergences` reads.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KnownDifferences {
+    /// For each operation, how many cases that call it were judged. Fewer do not conform.
+    #[serde(default)]
+    pub judged: BTreeMap<String, usize>,
+    /// The divergences.
+    #[serde(default)]
+    pub divergences: Vec<Divergence>,
+}
+
+/// Reads a file of divergences that a user has named: a [`KnownDifferences`], or a list of divergences.
+///
+/// # Errors
+/// When it cannot be read, or names a case that does not exist.
+pub fn read(path: &Path, specification: &Specification) -> Result<KnownDifferences, String> {
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        format!("{}: {error}; `broadcheck check --impl … --pin {}` writes it", path.display(), path.display())
+    })?;
+    let parsed = if is_list(&text) {
+        serde_yaml::from_str(&text).map(|divergences| KnownDifferences { divergences, ..KnownDifferences::default() })
+    } else {
+        serde_yaml::from_str(&text)
+    };
+    let told = |error: String| format!("{}: {error}", path.display());
+    let known: KnownDifferences = parsed.map_err(|error| told(error.to_string()))?;
+    valid(&known.divergences, specification).map_err(told)?;
+    Ok(known)
+}
+
+/// Whether the first thing in a YAML text is an item of a list.
+fn is_list(text: &str) -> bool {
+    let first = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#') && *line != "---");
+    first.is_some_and(|line| line.starts_with(['-', '[']))
+}
+
 /// The divergences of an implementation; none if it has no file of them.
 ///
 /// # Errors
 /// When the file cannot be read, or names what is not there.
-pub fn load(hello: &Hello, specification: &Specification) -> Result<Vec<Divergence>, String> {
+pub fn load(source: &Source, hello: &Hello, specification: &Specification) -> Result<Vec<Divergence>, String> {
+    match source {
+        Source::Own => load_own(hello, specification),
+        Source::File(path) => {
+            let known = read(path, specification)?.divergences;
+            once_each(&known, hello).map_err(|error| format!("{}: {error}", path.display()))?;
+            Ok(known)
+        }
+        Source::Nowhere => Ok(Vec::new()),
+    }
+}
+
+/// The divergences that come with broadcheck.
+fn load_own(hello: &Hello, specification: &Specification) -> Result<Vec<Divergence>, String> {
     // A name with a path in it is no folder of ours.
     if hello.name.contains(['/', '\\', '.']) {
         return Ok(Vec::new());
@@ -225,10 +301,19 @@ fn once_each(divergences: &[Divergence], hello: &Hello) -> Result<(), String> {
 
 fn parse(text: &str, specification: &Specification) -> Result<Vec<Divergence>, String> {
     let divergences: Vec<Divergence> = serde_yaml::from_str(text).map_err(|error| error.to_string())?;
-    for divergence in &divergences {
+    if let Some(divergence) = divergences.iter().find(|divergence| divergence.releases.is_empty()) {
+        return Err(format!("{}: without a release, it says nothing", divergence.id));
+    }
+    valid(&divergences, specification)?;
+    Ok(divergences)
+}
+
+/// Checks what every file of divergences has to hold to.
+fn valid(divergences: &[Divergence], specification: &Specification) -> Result<(), String> {
+    for divergence in divergences {
         let id = &divergence.id;
-        if divergence.witnesses.is_empty() && divergence.findings.is_empty() || divergence.releases.is_empty() {
-            return Err(format!("{id}: without a witness or a finding, and a release, it says nothing"));
+        if divergence.witnesses.is_empty() && divergence.findings.is_empty() && divergence.applies.is_empty() {
+            return Err(format!("{id}: without a witness or a finding, it says nothing"));
         }
         if divergence.applies.is_empty() != divergence.signature.is_empty() {
             return Err(format!("{id}: `applies` and `signature` say nothing without each other"));
@@ -246,7 +331,7 @@ fn parse(text: &str, specification: &Specification) -> Result<Vec<Divergence>, S
             }
         }
     }
-    Ok(divergences)
+    Ok(())
 }
 
 /// The divergence that a case of this version is a witness of.
@@ -299,7 +384,7 @@ pub fn mismatch(witness: &Witness, differences: &[Difference], exact: &[Exact]) 
 }
 
 /// The name of the value that a difference is about. The reference's differences call an input `x after`.
-fn value_of(name: &str) -> &str {
+pub(super) fn value_of(name: &str) -> &str {
     name.strip_suffix(" after").unwrap_or(name)
 }
 
@@ -334,7 +419,7 @@ pub fn observed(exact: &[Exact], value: &str, aspect: Aspect) -> String {
     }
 }
 
-fn is_pinned(pinned: &str, seen: &str) -> bool {
+pub(super) fn is_pinned(pinned: &str, seen: &str) -> bool {
     pinned.strip_suffix('*').map_or(pinned == seen, |beginning| seen.starts_with(beginning))
 }
 

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::case::{Aspect, Document, Source};
 
 use super::Difference;
+use super::divergence::Kind;
 use super::replace::Replacement;
 
 /// Something that happened, in the order in which it did.
@@ -421,7 +422,7 @@ pub enum Verdict {
         /// The id of the divergence.
         divergence: String,
         /// What it is.
-        kind: super::divergence::Kind,
+        kind: Kind,
         /// Which rule of its own the implementation breaks.
         why: String,
         /// In what it differs.
@@ -481,8 +482,11 @@ pub struct Tally {
     pub passed: usize,
     /// Cases that failed, were uncontrolled, or broke it.
     pub failed: usize,
-    /// Cases in which it is wrong as pinned.
+    /// Cases in which it differs as pinned: it is known to be wrong, or to differ by design.
     pub diverging: usize,
+    /// Cases in which it differs as pinned, since PyTorch changed between this release and the reference's.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub release_specific: usize,
     /// Cases that it declares it cannot do.
     pub unsupported: usize,
     /// Cases of elements that it does not tell.
@@ -555,7 +559,7 @@ impl Verdict {
 impl Tally {
     /// Cases that it ran and that were judged.
     pub fn executed(&self) -> usize {
-        self.passed + self.failed + self.diverging
+        self.passed + self.failed + self.diverging + self.release_specific
     }
 
     /// Whether nothing is wrong and something was done.
@@ -584,6 +588,7 @@ impl Tally {
             Verdict::Passed => self.passed += 1,
             Verdict::Unsupported { .. } => self.unsupported += 1,
             Verdict::NotJudged { .. } => self.not_judged += 1,
+            Verdict::Diverges { kind: Kind::Changed, .. } => self.release_specific += 1,
             Verdict::Diverges { .. } => self.diverging += 1,
             Verdict::Failed { .. } | Verdict::Uncontrolled { .. } | Verdict::Broken { .. } => self.failed += 1,
         }

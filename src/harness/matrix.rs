@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 
 use super::check::{Candidate, Selection, check, digests};
 use super::corpus;
+use super::divergence;
 use super::event::file::{self, FileError, Header};
 use super::event::{
     Absent, CaseDigest, Corpus, CorpusTally, Event, Generated, ImplementationReady, Judged, Started, Tally,
@@ -56,6 +57,8 @@ pub struct Plan<'a> {
     pub corpus: Option<Corpus>,
     /// The folder of the event files.
     pub out: &'a Path,
+    /// Where the known differences are read from.
+    pub divergences: divergence::Source,
     /// How long a program may take, and the like.
     pub limits: Limits,
     /// The digest of the generated programs, once it was asked for.
@@ -248,7 +251,7 @@ impl Plan<'_> {
         earlier: Option<&Earlier>,
         mut each: impl FnMut(&Event),
     ) -> Result<Tally, String> {
-        let mut candidate = Candidate::new(subject.given.clone(), runner, self.specification)?;
+        let mut candidate = Candidate::new(subject.given.clone(), runner, &self.divergences, self.specification)?;
         let reused = earlier.and_then(|earlier| earlier.generated.clone());
         let absent = !candidate.runner.is_at_hand();
         if let Some(earlier) = earlier {

@@ -16,6 +16,7 @@ pub mod expect;
 pub mod finding;
 pub mod matrix;
 pub mod mutants;
+pub mod pin;
 pub mod replace;
 pub mod runner;
 pub mod show;

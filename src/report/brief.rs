@@ -6,12 +6,16 @@ use std::fmt::Write;
 
 use super::text::{self, BAD, FAINT, HEAD, WIDTH, wrap};
 use super::{Run, Truth, count, is_failure, repeat_command, thousands};
+use crate::harness::divergence::Kind;
 use crate::harness::event::{Agreement, CaseStated, Judged, Verdict};
+use crate::harness::pin::{NO_REASON, call, cause};
 
 /// So many groups of failures are shown with an example.
 const EXAMPLES: usize = 6;
 /// So many more are a line each.
 const LINES: usize = 24;
+/// So many operations of a group are named.
+const CALLS: usize = 5;
 /// So many lines of a program are shown.
 const PROGRAM: usize = 8;
 /// So many statements are shown whole; of more than that only the documents' false ones, a line each.
@@ -51,7 +55,7 @@ fn groups(run: &Run) -> Vec<Group<'_>> {
     let cases: BTreeMap<&str, &CaseStated> = run.cases.iter().map(|case| (case.id.as_str(), case)).collect();
     let mut groups: Vec<Group> = Vec::new();
     for judged in run.judged.iter().filter(|judged| is_failure(judged)) {
-        let what = format!("{}: {}", judged.implementation, what(judged, cases.get(judged.case.as_str()).copied()));
+        let what = format!("{}: {}", judged.implementation, cause(judged, cases.get(judged.case.as_str()).copied()));
         match groups.iter_mut().find(|group| group.what == what) {
             Some(group) => group.judged.push(judged),
             None => groups.push(Group { what, judged: vec![judged] }),
@@ -61,44 +65,40 @@ fn groups(run: &Run) -> Vec<Group<'_>> {
     groups
 }
 
-/// What differs first, and in which operation: `values of mul`.
-fn what(judged: &Judged, case: Option<&CaseStated>) -> String {
-    let operation = |value: &str| {
-        let name = value.split(['.', ' ']).next().unwrap_or(value);
-        let call = case?.calls.iter().find(|call| call.value == name)?;
-        Some(call.call.split('(').next().unwrap_or(&call.call).to_owned())
-    };
-    match &judged.verdict {
-        Verdict::Failed { differences } => {
-            let told = differences.iter().find_map(|one| Some((one.aspect, operation(&one.value)?)));
-            match (told, differences.first()) {
-                (Some((aspect, operation)), _) => format!("{} of {operation}", aspect.name()),
-                (None, Some(first)) => format!("{} of {}", first.aspect.name(), first.value),
-                (None, None) => "no difference".to_owned(),
-            }
-        }
-        Verdict::Broken { fault, .. } => fault.lines().next().unwrap_or_default().to_owned(),
-        _ => "rejections whose accepting case does not pass".to_owned(),
-    }
-}
-
 fn failures(run: &Run, text: &mut String) {
     let groups = groups(run);
     for (at, group) in groups.iter().enumerate().take(EXAMPLES + LINES) {
         let cases = count(group.judged.len(), "case");
         if at < EXAMPLES {
-            let _ = writeln!(text, "\n{BAD}{cases}{BAD:#} {HEAD}{}{HEAD:#}", group.what);
+            let _ = writeln!(text, "\n{BAD}{cases}{BAD:#} {HEAD}{}{HEAD:#}{}", group.what, calls(run, group));
             example(run, group, text);
         } else {
             if at == EXAMPLES {
                 text.push('\n');
             }
-            let _ = writeln!(text, "{BAD}{cases}{BAD:#} {}, as {}", group.what, group.judged[0].case);
+            let (calls, first) = (calls(run, group), &group.judged[0].case);
+            let _ = writeln!(text, "{BAD}{cases}{BAD:#} {}{calls}, as {first}", group.what);
         }
     }
     if let Some(rest) = groups.get(EXAMPLES + LINES..).filter(|rest| !rest.is_empty()) {
         let cases = rest.iter().map(|group| group.judged.len()).sum();
         let _ = writeln!(text, "and {} in {}", count(cases, "case"), count(rest.len(), "smaller group"));
+    }
+}
+
+/// The calls whose outcomes differ, unless the title says them: ` · add, mul_`.
+fn calls(run: &Run, group: &Group) -> String {
+    let mut calls: Vec<&str> = Vec::new();
+    for judged in &group.judged {
+        let case = run.cases.iter().find(|case| case.id == judged.case);
+        calls.extend(call(judged, case).filter(|call| !calls.contains(call)));
+    }
+    let first = calls.iter().take(CALLS).copied().collect::<Vec<_>>().join(", ");
+    match calls[..] {
+        [] => String::new(),
+        [only] if group.what.ends_with(&format!(" of {only}")) => String::new(),
+        _ if calls.len() > CALLS => format!(" · {first} and {} more", calls.len() - CALLS),
+        _ => format!(" · {first}"),
     }
 }
 
@@ -263,13 +263,31 @@ fn counts(run: &Run, text: &mut String) {
             let kinds = names.iter().collect::<std::collections::BTreeSet<_>>().len();
             (names.len(), kinds)
         };
-        let (cases, causes) = of(&|verdict| match verdict {
-            Verdict::Diverges { divergence, .. } => Some(divergence.clone()),
+        let known = |changed: bool| {
+            of(&|verdict| match verdict {
+                Verdict::Diverges { divergence, kind, .. } if (*kind == Kind::Changed) == changed => {
+                    Some(divergence.clone())
+                }
+                _ => None,
+            })
+        };
+        let (cases, causes) = known(false);
+        let (_, unexplained) = of(&|verdict| match verdict {
+            Verdict::Diverges { divergence, why, .. } if why.trim() == NO_REASON => Some(divergence.clone()),
             _ => None,
         });
         if cases > 0 {
             let causes = count(causes, "known cause");
-            lines.push(format!("{} differs in {} with {causes}", ready.label, count(cases, "case")));
+            let unexplained = match unexplained {
+                0 => String::new(),
+                number => format!(", {} without a reason yet", thousands(number as u64)),
+            };
+            lines.push(format!("{} differs in {} with {causes}{unexplained}", ready.label, count(cases, "case")));
+        }
+        let (cases, causes) = known(true);
+        if cases > 0 {
+            let causes = count(causes, "change");
+            lines.push(format!("{} is release-specific in {}: {causes} of PyTorch", ready.label, count(cases, "case")));
         }
         let (cases, reasons) = of(&|verdict| match verdict {
             Verdict::Unsupported { what, .. } => Some(what.clone()),

@@ -1,11 +1,13 @@
 //! What differs between two implementations, or two releases of one: value by value, grouped by what kind of change it is,
 //! by statement and by operation.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
 use super::history::History;
+use crate::case::Aspect;
+use crate::harness::divergence;
 use crate::harness::event::{Agreement, Came, CaseStated, Exact, Generated, Judged, Verdict};
 
 /// How elements may differ and still be the same number rounded in another order.
@@ -20,7 +22,7 @@ pub enum Kind {
     /// It does no longer.
     Works,
     /// What was accepted is refused.
-    NewlyRefused,
+    NewlyRejected,
     /// What was refused is accepted.
     NewlyAccepted,
     /// The shape.
@@ -33,14 +35,16 @@ pub enum Kind {
     Strides,
     /// Which storage is shared.
     Aliasing,
+    /// The class of a rejection.
+    Class,
     /// The text of a rejection.
     Message,
+    /// The type of the exception.
+    Raises,
     /// The warnings.
     Warnings,
     /// Elements, by no more than rounding.
     Rounding,
-    /// Whether it can be run at all.
-    Support,
     /// Anything else.
     Other,
 }
@@ -56,6 +60,9 @@ pub struct Change {
     pub before: String,
     /// What is.
     pub after: String,
+    /// The reason, if the change is a known one (`changes.yaml`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
 }
 
 /// Changes of one kind, under one statement, in one operation.
@@ -67,6 +74,8 @@ pub struct Group {
     pub clause: String,
     /// What is called.
     pub call: String,
+    /// The program of the first change, as YAML.
+    pub program: String,
     /// The changes, in the order of the specification.
     pub changes: Vec<Change>,
 }
@@ -93,10 +102,18 @@ pub struct Changes {
     pub before: String,
     /// What is compared.
     pub after: String,
-    /// How many cases both have.
+    /// How many cases both support.
     pub cases: usize,
     /// How many of them differ.
     pub differing: usize,
+    /// How many cases the first alone does not support, which are not compared.
+    pub unsupported_before: usize,
+    /// How many cases the second alone does not support.
+    pub unsupported_after: usize,
+    /// Aspects that one of the two does not report, which are not compared.
+    pub unreported: Vec<Aspect>,
+    /// Kinds of changes that were to be ignored.
+    pub ignored: Vec<Kind>,
     /// How many generated programs both have.
     pub generated: usize,
     /// How many of them differ.
@@ -114,36 +131,44 @@ impl Kind {
     pub const ALL: &[Kind] = &[
         Kind::Breaks,
         Kind::Works,
-        Kind::NewlyRefused,
+        Kind::NewlyRejected,
         Kind::NewlyAccepted,
         Kind::Shape,
         Kind::Dtype,
         Kind::Values,
         Kind::Strides,
         Kind::Aliasing,
+        Kind::Class,
         Kind::Message,
+        Kind::Raises,
         Kind::Warnings,
         Kind::Rounding,
-        Kind::Support,
         Kind::Other,
     ];
+
+    /// The name in JSON, as in `newly-rejected`.
+    pub fn key(self) -> String {
+        let json = serde_json::to_value(self).expect("a kind is a text");
+        json.as_str().expect("a kind is a text").to_owned()
+    }
 
     /// The name that reports use.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Breaks => "breaks",
             Kind::Works => "no longer breaks",
-            Kind::NewlyRefused => "newly refused",
+            Kind::NewlyRejected => "newly rejected",
             Kind::NewlyAccepted => "newly accepted",
             Kind::Shape => "shape",
             Kind::Dtype => "dtype",
             Kind::Values => "values",
             Kind::Strides => "strides",
             Kind::Aliasing => "aliasing",
+            Kind::Class => "class of the rejection",
             Kind::Message => "message",
+            Kind::Raises => "type of the exception",
             Kind::Warnings => "warnings",
             Kind::Rounding => "rounding",
-            Kind::Support => "support",
             Kind::Other => "other",
         }
     }
@@ -152,20 +177,26 @@ impl Kind {
 /// A column of a history.
 type Side<'a> = (&'a History, usize);
 
-/// What differs between two columns, of one history or of two on the same specification.
-pub fn between(before: Side, after: Side) -> Changes {
+/// What differs between two columns, of one history or of two on the same specification, except in the `ignored` kinds.
+/// Only what both support, and both report, is compared.
+pub fn between(before: Side, after: Side, ignored: &[Kind]) -> Changes {
+    let unreported: BTreeSet<Aspect> = unreported(before).union(&unreported(after)).copied().collect();
     let mut changes = Changes {
         before: before.0.columns[before.1].label.clone(),
         after: after.0.columns[after.1].label.clone(),
         cases: 0,
         differing: 0,
+        unsupported_before: 0,
+        unsupported_after: 0,
+        unreported: unreported.iter().copied().collect(),
+        ignored: ignored.to_vec(),
         generated: 0,
         generated_differing: 0,
         kinds: BTreeMap::new(),
         groups: Vec::new(),
         programs: Vec::new(),
     };
-    let mut groups: BTreeMap<(Kind, String, String), Vec<Change>> = BTreeMap::new();
+    let mut groups: BTreeMap<(Kind, String, String), (&CaseStated, Vec<Change>)> = BTreeMap::new();
     for case in after.0.cases() {
         let judged = |(history, column): Side<'_>| history.judged(column, &case.id).cloned();
         let (Some(was), Some(is)) = (judged(before), judged(after)) else { continue };
@@ -173,8 +204,17 @@ pub fn between(before: Side, after: Side) -> Changes {
         if was.digest.program != is.digest.program {
             continue;
         }
-        changes.cases += 1;
-        let found = of_case(&was, &is);
+        let lacks = |judged: &Judged| matches!(judged.verdict, Verdict::Unsupported { .. });
+        match (lacks(&was), lacks(&is)) {
+            (false, false) => changes.cases += 1,
+            (was, is) => {
+                changes.unsupported_before += usize::from(was && !is);
+                changes.unsupported_after += usize::from(is && !was);
+                continue;
+            }
+        }
+        let mut found = of_case(&was, &is, &unreported);
+        found.retain(|(kind, _)| !ignored.contains(kind));
         changes.differing += usize::from(!found.is_empty());
         let mut kinds: Vec<Kind> = found.iter().map(|(kind, _)| *kind).collect();
         kinds.sort();
@@ -184,13 +224,26 @@ pub fn between(before: Side, after: Side) -> Changes {
         }
         for (kind, change) in found {
             let clause = case.clauses.first().cloned().unwrap_or_default();
-            groups.entry((kind, clause, call_of(case, &change.value))).or_default().push(change);
+            let key = (kind, clause, call_of(case, &change.value));
+            groups.entry(key).or_insert((case, Vec::new())).1.push(change);
         }
     }
-    changes.groups =
-        groups.into_iter().map(|((kind, clause, call), changes)| Group { kind, clause, call, changes }).collect();
+    let group = |((kind, clause, call), (case, changes)): ((Kind, String, String), (&CaseStated, Vec<Change>))| Group {
+        kind,
+        clause,
+        call,
+        program: case.program.clone(),
+        changes,
+    };
+    changes.groups = groups.into_iter().map(group).collect();
     generated(before, after, &mut changes);
     changes
+}
+
+/// Aspects that an implementation does not report, where its cases expect something of them.
+fn unreported((history, column): Side<'_>) -> BTreeSet<Aspect> {
+    let judged = history.cases().iter().filter_map(|case| history.judged(column, &case.id));
+    judged.flat_map(|judged| judged.untold.iter().copied()).collect()
 }
 
 fn generated(before: Side, after: Side, changes: &mut Changes) {
@@ -203,8 +256,12 @@ fn generated(before: Side, after: Side, changes: &mut Changes) {
     let mut groups: BTreeMap<Kind, Vec<u64>> = BTreeMap::new();
     for (number, was) in &was {
         let Some(is) = is.get(number) else { continue };
+        let lacks = |generated: &Generated| matches!(generated.verdict, Agreement::Unsupported { .. });
+        if lacks(was) || lacks(is) {
+            continue;
+        }
         changes.generated += 1;
-        if let Some(kind) = of_program(was, is) {
+        if let Some(kind) = of_program(was, is).filter(|kind| !changes.ignored.contains(kind)) {
             changes.generated_differing += 1;
             groups.entry(kind).or_default().push(*number);
         }
@@ -240,7 +297,7 @@ fn of_program(was: &Generated, is: &Generated) -> Option<Kind> {
         _ => {
             let refused = |generated: &Generated| generated.outline.matches("= rejected: ").count();
             match refused(is).cmp(&refused(was)) {
-                std::cmp::Ordering::Greater => Kind::NewlyRefused,
+                std::cmp::Ordering::Greater => Kind::NewlyRejected,
                 std::cmp::Ordering::Less => Kind::NewlyAccepted,
                 std::cmp::Ordering::Equal if refused(is) > 0 => Kind::Message,
                 std::cmp::Ordering::Equal => Kind::Other,
@@ -258,27 +315,28 @@ fn call_of(case: &CaseStated, value: &str) -> String {
     }
 }
 
-fn of_case(was: &Judged, is: &Judged) -> Vec<(Kind, Change)> {
+fn of_case(was: &Judged, is: &Judged, unreported: &BTreeSet<Aspect>) -> Vec<(Kind, Change)> {
+    let why = [is, was].into_iter().find_map(|judged| match &judged.verdict {
+        Verdict::Diverges { kind: divergence::Kind::Changed, why, .. } => Some(why.clone()),
+        _ => None,
+    });
     let change = |value: &str, before: String, after: String| Change {
         case: is.case.clone(),
         value: value.to_owned(),
         before,
         after,
+        why: why.clone(),
     };
-    let runs = |judged: &Judged| match &judged.verdict {
-        Verdict::Broken { fault, .. } => Err((Kind::Breaks, fault.clone())),
-        Verdict::Unsupported { what, .. } => Err((Kind::Support, format!("unsupported: {what}"))),
-        _ => Ok(()),
+    let broken = |judged: &Judged| match &judged.verdict {
+        Verdict::Broken { fault, .. } => Some(fault.clone()),
+        Verdict::Diverges { broken, .. } => broken.clone(),
+        _ => None,
     };
-    match (runs(was), runs(is)) {
-        (Ok(()), Ok(())) => {}
-        (Err((was, _)), Err((is, _))) if was == is => return Vec::new(),
-        (Ok(()), Err((kind, after))) => return vec![(kind, change("", "runs".to_owned(), after))],
-        (Err((kind, before)), Ok(())) => {
-            let kind = if kind == Kind::Breaks { Kind::Works } else { kind };
-            return vec![(kind, change("", before, "runs".to_owned()))];
-        }
-        (Err((_, before)), Err((_, after))) => return vec![(Kind::Other, change("", before, after))],
+    match (broken(was), broken(is)) {
+        (None, None) => {}
+        (Some(_), Some(_)) => return Vec::new(),
+        (None, Some(after)) => return vec![(Kind::Breaks, change("", "runs".to_owned(), after))],
+        (Some(before), None) => return vec![(Kind::Works, change("", before, "runs".to_owned()))],
     }
     let names = |judged: &Judged| judged.exact.iter().map(|exact| exact.value.clone()).collect::<Vec<_>>();
     let mut all = names(was);
@@ -291,7 +349,7 @@ fn of_case(was: &Judged, is: &Judged) -> Vec<(Kind, Change)> {
             continue;
         }
         let text = |exact: &Option<Exact>| exact.as_ref().map_or("as it was".to_owned(), show);
-        let kinds = kinds(before.as_ref(), after.as_ref());
+        let kinds = kinds(before.as_ref(), after.as_ref(), unreported);
         found.extend(kinds.into_iter().map(|kind| (kind, change(&name, text(&before), text(&after)))));
     }
     // What was not run for want of a value follows from what became of that value.
@@ -302,8 +360,9 @@ fn of_case(was: &Judged, is: &Judged) -> Vec<(Kind, Change)> {
     found
 }
 
-fn kinds(before: Option<&Exact>, after: Option<&Exact>) -> Vec<Kind> {
+fn kinds(before: Option<&Exact>, after: Option<&Exact>, unreported: &BTreeSet<Aspect>) -> Vec<Kind> {
     let (Some(before), Some(after)) = (before, after) else { return vec![Kind::Values] };
+    let reported = |aspect: Aspect| !unreported.contains(&aspect);
     let mut kinds = Vec::new();
     match (&before.is, &after.is) {
         (was, is) if was == is => {}
@@ -323,24 +382,37 @@ fn kinds(before: Option<&Exact>, after: Option<&Exact>) -> Vec<Kind> {
             if dtype != dtype_is {
                 kinds.push(Kind::Dtype);
             }
-            if kinds.is_empty() && elements != elements_is {
+            if kinds.is_empty() && elements != elements_is && reported(Aspect::Values) {
                 kinds.push(if is_rounding(elements, elements_is) { Kind::Rounding } else { Kind::Values });
             }
-            if kinds.is_empty() && strides != strides_is {
+            let both_told = strides.is_some() && strides_is.is_some() && reported(Aspect::Strides);
+            if kinds.is_empty() && strides != strides_is && both_told {
                 kinds.push(Kind::Strides);
             }
-            if storage != storage_is {
+            if storage != storage_is && reported(Aspect::Aliasing) {
                 kinds.push(Kind::Aliasing);
             }
         }
-        (Came::Rejected { .. }, Came::Rejected { .. }) => kinds.push(Kind::Message),
+        (
+            Came::Rejected { class, message, raises },
+            Came::Rejected { class: class_is, message: message_is, raises: raises_is },
+        ) => {
+            if class.is_some() && class_is.is_some() && class != class_is {
+                kinds.push(Kind::Class);
+            }
+            if message != message_is && reported(Aspect::Message) {
+                kinds.push(Kind::Message);
+            }
+            if raises.is_some() && raises_is.is_some() && raises != raises_is && reported(Aspect::Raises) {
+                kinds.push(Kind::Raises);
+            }
+        }
         (Came::Rejected { .. }, _) => kinds.push(Kind::NewlyAccepted),
-        (_, Came::Rejected { .. }) => kinds.push(Kind::NewlyRefused),
-        (Came::Unsupported(_), _) | (_, Came::Unsupported(_)) => kinds.push(Kind::Support),
+        (_, Came::Rejected { .. }) => kinds.push(Kind::NewlyRejected),
         (Came::Other(_), Came::Other(_)) => kinds.push(Kind::Values),
         _ => kinds.push(Kind::Other),
     }
-    if before.warnings != after.warnings {
+    if before.warnings != after.warnings && reported(Aspect::Warnings) {
         kinds.push(Kind::Warnings);
     }
     kinds
@@ -414,7 +486,7 @@ mod tests {
 
     #[test]
     fn changes_are_told_apart() {
-        let of = |before: Exact, after: Exact| kinds(Some(&before), Some(&after));
+        let of = |before: Exact, after: Exact| kinds(Some(&before), Some(&after), &BTreeSet::new());
         let value = || tensor(&[2], "[1.0, 2.0]");
         assert_eq!(of(value(), value()), []);
         assert_eq!(of(value(), tensor(&[1, 2], "[[1.0, 2.0]]")), [Kind::Shape]);
@@ -424,10 +496,28 @@ mod tests {
         assert_eq!(of(tensor(&[1], "[100000]"), tensor(&[1], "[100001]")), [Kind::Values]);
         assert_eq!(of(tensor(&[1], "[true]"), tensor(&[1], "[false]")), [Kind::Values]);
         assert_eq!(of(tensor(&[1], "[1.0-2.0e-5j]"), tensor(&[1], "[1.0-2.00001e-5j]")), [Kind::Rounding]);
-        assert_eq!(of(value(), refused("no")), [Kind::NewlyRefused]);
+        assert_eq!(of(value(), refused("no")), [Kind::NewlyRejected]);
         assert_eq!(of(refused("no"), value()), [Kind::NewlyAccepted]);
         assert_eq!(of(refused("no"), refused("not so")), [Kind::Message]);
         let warned = Exact { warnings: vec!["w".to_owned()], ..value() };
         assert_eq!(of(value(), warned), [Kind::Warnings]);
+    }
+
+    #[test]
+    fn what_one_of_them_does_not_report_is_not_compared() {
+        let untold = [Aspect::Message, Aspect::Warnings, Aspect::Aliasing].into();
+        let of = |before: &Exact, after: &Exact| kinds(Some(before), Some(after), &untold);
+        let class = |message: &str, class: &str| {
+            let class = Some(class.to_owned());
+            Exact { is: Came::Rejected { class, message: message.to_owned(), raises: None }, ..refused("") }
+        };
+        assert_eq!(of(&refused("no"), &refused("not so")), []);
+        assert_eq!(of(&class("no", "shape"), &class("not so", "dtype")), [Kind::Class]);
+        assert_eq!(of(&class("no", "shape"), &refused("not so")), [], "a class that is not known is no other class");
+        let warned = Exact { warnings: vec!["w".to_owned()], ..tensor(&[1], "[1.0]") };
+        assert_eq!(of(&tensor(&[1], "[1.0]"), &warned), []);
+        let Came::Tensor { dtype, shape, elements, .. } = warned.is.clone() else { unreachable!() };
+        let view = Came::Tensor { dtype, shape, strides: Some(vec![1]), storage: "of x".to_owned(), elements };
+        assert_eq!(of(&warned, &Exact { is: view, ..warned.clone() }), []);
     }
 }

@@ -6,6 +6,7 @@ use anstyle::{AnsiColor, Style};
 use serde_json::{Value, json};
 
 use super::changes::{Change, Changes};
+use super::text::wrap;
 use super::{count, template};
 
 const GONE: Style = AnsiColor::Red.on_default();
@@ -15,6 +16,9 @@ const FAINT: Style = Style::new().dimmed();
 
 /// How many characters of an outcome are shown.
 const LONGEST: usize = 300;
+
+/// How many lines of a program are shown.
+const PROGRAM: usize = 8;
 
 /// How many groups are shown in Markdown, which is to be read at once.
 const GROUPS: usize = 40;
@@ -35,10 +39,19 @@ pub fn text(changes: &Changes) -> String {
         }
         let _ = writeln!(text, "  {} · {}", group.clause, group.call);
         let [first, others @ ..] = &group.changes[..] else { continue };
-        let Change { case, value, before, after } = first;
+        let Change { case, value, before, after, why } = first;
         let _ = writeln!(text, "    {case}  {FAINT}{value}{FAINT:#}");
+        for line in group.program.lines().take(PROGRAM) {
+            let _ = writeln!(text, "    {FAINT}|{FAINT:#} {}", cut(line));
+        }
+        if group.program.lines().count() > PROGRAM {
+            let _ = writeln!(text, "    {FAINT}| …{FAINT:#}");
+        }
         let _ = writeln!(text, "    {GONE}- {}{GONE:#}", cut(before));
         let _ = writeln!(text, "    {NEW}+ {}{NEW:#}", cut(after));
+        if let Some(why) = why {
+            wrap(&format!("known: {why}"), "    ", &mut text);
+        }
         let others = others_of(first, others);
         if !others.is_empty() {
             let _ = writeln!(text, "    {FAINT}the same kind of change in {}{FAINT:#}", others.join(", "));
@@ -56,7 +69,28 @@ pub fn text(changes: &Changes) -> String {
         }
     }
     let _ = writeln!(text, "\n{}", summary(changes));
+    for line in not_compared(changes) {
+        let _ = writeln!(text, "{FAINT}{line}{FAINT:#}");
+    }
     text
+}
+
+/// Cases and aspects that were not compared, with the reason.
+fn not_compared(changes: &Changes) -> Vec<String> {
+    let lacking = [(&changes.before, changes.unsupported_before), (&changes.after, changes.unsupported_after)];
+    let lacking = lacking.into_iter().filter(|(_, cases)| *cases > 0);
+    let mut lines: Vec<String> = lacking
+        .map(|(label, cases)| format!("not compared: {}, unsupported by {label} alone", count(cases, "case")))
+        .collect();
+    if !changes.unreported.is_empty() {
+        let aspects: Vec<&str> = changes.unreported.iter().map(|aspect| aspect.name()).collect();
+        lines.push(format!("not compared: {}, which one of the two does not report", aspects.join(", ")));
+    }
+    if !changes.ignored.is_empty() {
+        let kinds: Vec<&str> = changes.ignored.iter().map(|kind| kind.name()).collect();
+        lines.push(format!("ignored: {}", kinds.join(", ")));
+    }
+    lines
 }
 
 /// The report as Markdown.
@@ -109,6 +143,12 @@ fn others_of<'a>(first: &'a Change, others: &'a [Change]) -> Vec<&'a str> {
     cases
 }
 
+/// A block of code within an item of an item of a Markdown list. Its indentation is what makes it code, so nothing in it
+/// can end it.
+fn code_block(text: &str) -> String {
+    text.lines().map(|line| format!("        {}", line.replace('\r', " "))).collect::<Vec<_>>().join("\n")
+}
+
 fn cut(text: &str) -> String {
     let text = text.replace('\n', " ");
     match text.char_indices().nth(LONGEST) {
@@ -125,7 +165,7 @@ pub(super) fn view(changes: &Changes) -> Value {
         .take(GROUPS)
         .filter_map(|group| {
             let (first, others) = group.changes.split_first()?;
-            Some(json!({"kind": group.kind.name(), "clause": group.clause, "call": group.call, "case": first.case, "value": first.value, "before": cut(&first.before), "after": cut(&first.after), "others": others_of(first, others)}))
+            Some(json!({"kind": group.kind.name(), "clause": group.clause, "call": group.call, "case": first.case, "value": first.value, "program": code_block(&group.program), "before": cut(&first.before), "after": cut(&first.after), "why": first.why, "others": others_of(first, others)}))
         })
         .collect();
     let programs: Vec<Value> = changes
@@ -135,5 +175,5 @@ pub(super) fn view(changes: &Changes) -> Value {
             json!({"kind": programs.kind.name(), "call": programs.call, "programs": numbers(&programs.programs), "before": cut(&programs.before), "after": cut(&programs.after)})
         })
         .collect();
-    json!({"before": changes.before, "after": changes.after, "summary": summary(changes), "groups": groups, "programs": programs, "more": changes.groups.len().saturating_sub(GROUPS), "differing": changes.differing + changes.generated_differing})
+    json!({"before": changes.before, "after": changes.after, "summary": summary(changes), "not_compared": not_compared(changes), "groups": groups, "programs": programs, "more": changes.groups.len().saturating_sub(GROUPS), "differing": changes.differing + changes.generated_differing})
 }

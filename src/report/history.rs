@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::{Run, Truth, is_failure};
 use crate::case::Document;
+use crate::harness::divergence::Kind;
 use crate::harness::event::file::{EventFile, Header};
 use crate::harness::event::{
     CaseDigest, CaseStated, ClauseStated, CorpusTally, Event, Generated, Judged, Tally, Totals, Verdict,
@@ -67,8 +68,10 @@ pub struct Cell {
     pub executed: usize,
     /// Those that passed.
     pub passed: usize,
-    /// Those that are wrong as pinned.
+    /// Those that differ as pinned, but for a change between releases.
     pub diverging: usize,
+    /// Those that differ as pinned, since PyTorch changed between releases.
+    pub release_specific: usize,
     /// Those that failed.
     pub failed: usize,
 }
@@ -314,6 +317,7 @@ impl Cell {
         self.failed += usize::from(is_failure(judged));
         match judged.verdict {
             Verdict::Passed => self.passed += 1,
+            Verdict::Diverges { kind: Kind::Changed, .. } => self.release_specific += 1,
             Verdict::Diverges { .. } => self.diverging += 1,
             _ => {}
         }

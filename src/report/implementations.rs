@@ -118,7 +118,7 @@ fn row(history: &History, at: usize) -> Row {
         executed,
         passed: tally.passed,
         percent: percent(tally.passed, executed),
-        diverging: tally.diverging,
+        diverging: tally.diverging + tally.release_specific,
         failed: tally.failed,
         unsupported: left_out(&tally),
         replaced: judged().filter(|judged| !judged.replaced.is_empty()).count(),

@@ -19,6 +19,7 @@ struct Row {
     passed: usize,
     percent: String,
     diverging: usize,
+    release_specific: usize,
     failed: usize,
     unsupported: String,
     yes: usize,
@@ -41,7 +42,7 @@ struct Line {
 pub fn render(history: &History) -> String {
     let columns: Vec<usize> = (0..history.columns.len()).collect();
     let steps: Vec<_> =
-        steps(history).into_iter().map(|(before, after)| between((history, before), (history, after))).collect();
+        steps(history).into_iter().map(|(before, after)| between((history, before), (history, after), &[])).collect();
     let changed = |at: usize| {
         let label = &history.columns[at].label;
         let step = steps.iter().find(|step| step.after == *label);
@@ -89,6 +90,7 @@ fn row(history: &History, at: usize, changed: String) -> Row {
         passed,
         percent: percent(passed, executed),
         diverging: tally.map_or(0, |tally| tally.diverging),
+        release_specific: tally.map_or(0, |tally| tally.release_specific),
         failed: tally.map_or(0, |tally| tally.failed),
         unsupported: tally.map(left_out).unwrap_or_default(),
         yes: of(Holds::True),

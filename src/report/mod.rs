@@ -348,7 +348,7 @@ fn short(digest: &str) -> &str {
 }
 
 /// `1 case`, `2 cases`.
-fn count(number: usize, noun: &str) -> String {
+pub fn count(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 

@@ -13,6 +13,7 @@ use super::implementations::Others;
 use super::matrix::{percent, short_labels};
 use super::{is_failure, left_out, plot, template};
 use crate::harness::Difference;
+use crate::harness::divergence::Kind;
 use crate::harness::event::{Agreement, CaseStated, Drawing, Judged, Stated, Verdict};
 
 #[derive(Serialize)]
@@ -43,6 +44,7 @@ struct Column {
     passed: usize,
     percent: String,
     diverging: usize,
+    release_specific: usize,
     failed: usize,
     unsupported: String,
     executed: usize,
@@ -171,6 +173,7 @@ fn column(history: &History, at: usize, short: &str) -> Column {
         passed: tally.passed,
         percent: percent(tally.passed, executed),
         diverging: tally.diverging,
+        release_specific: tally.release_specific,
         failed: tally.failed,
         unsupported: left_out(&tally),
         executed,
@@ -213,11 +216,12 @@ fn themes(history: &History, statements: &[Statement]) -> Vec<Theme> {
     themes
 }
 
-/// The worst that happened: failed, known, passed, in part, nothing.
+/// The worst that happened: failed, known, release-specific, passed, in part, nothing.
 fn colour(cell: &Cell) -> &'static str {
     match cell {
         Cell { failed: 1.., .. } => "f",
         Cell { diverging: 1.., .. } => "d",
+        Cell { release_specific: 1.., .. } => "r",
         Cell { executed: 0, .. } => "u",
         Cell { executed, cases, .. } if executed < cases => "q",
         _ => "p",
@@ -282,7 +286,7 @@ fn case(history: &History, labels: &[String], case: &CaseStated) -> Case {
     }
     // Where it is known what differs, that is printed, and nothing else.
     for (outcome, ..) in
-        groups.iter_mut().filter(|(outcome, ..)| outcome.class == "d" && !outcome.differences.is_empty())
+        groups.iter_mut().filter(|(outcome, ..)| matches!(outcome.class, "d" | "r") && !outcome.differences.is_empty())
     {
         outcome.values.clear();
     }
@@ -349,8 +353,9 @@ fn outcome(case: &CaseStated, judged: &Judged) -> Outcome {
     }
     let (class, why, differences) = match &judged.verdict {
         Verdict::Passed => ("p", None, Vec::new()),
-        Verdict::Diverges { divergence, why, differences, .. } => {
-            ("d", Some(format!("{divergence}: {}", why.trim())), differences.iter().map(shown).collect())
+        Verdict::Diverges { divergence, kind, why, differences, .. } => {
+            let class = if *kind == Kind::Changed { "r" } else { "d" };
+            (class, Some(format!("{divergence}: {}", why.trim())), differences.iter().map(shown).collect())
         }
         Verdict::Unsupported { what, .. } | Verdict::NotJudged { what } => ("u", Some(what.clone()), Vec::new()),
         Verdict::Uncontrolled { control } => {
@@ -375,7 +380,7 @@ fn values(judged: &Judged) -> Vec<(String, String)> {
 fn word(verdict: &Verdict) -> &'static str {
     match verdict {
         Verdict::Passed => "as expected",
-        Verdict::Diverges { .. } => "known to be wrong",
+        Verdict::Diverges { kind, .. } => kind.words(),
         Verdict::NotJudged { .. } => "not judged",
         _ => "not supported",
     }

@@ -11,16 +11,16 @@ const PARTS: &[(&str, RGBColor, &[Kind])] = &[
     (
         "accepted or refused",
         RGBColor(207, 72, 60),
-        &[Kind::Breaks, Kind::Works, Kind::NewlyRefused, Kind::NewlyAccepted],
+        &[Kind::Breaks, Kind::Works, Kind::NewlyRejected, Kind::NewlyAccepted],
     ),
     (
         "shape, dtype, values",
         RGBColor(221, 145, 38),
         &[Kind::Shape, Kind::Dtype, Kind::Values, Kind::Strides, Kind::Aliasing],
     ),
-    ("message or warning", RGBColor(66, 133, 190), &[Kind::Message, Kind::Warnings]),
+    ("message or warning", RGBColor(66, 133, 190), &[Kind::Class, Kind::Message, Kind::Raises, Kind::Warnings]),
     ("rounding", RGBColor(125, 145, 155), &[Kind::Rounding]),
-    ("support", RGBColor(140, 105, 175), &[Kind::Support, Kind::Other]),
+    ("other", RGBColor(140, 105, 175), &[Kind::Other]),
 ];
 
 /// For text and lines, on white and on black.
@@ -48,7 +48,7 @@ fn draw(history: &History, svg: &mut String) -> Result<(), Box<dyn std::error::E
     let steps: Vec<(String, Vec<usize>)> = steps(history)
         .into_iter()
         .map(|(before, after)| {
-            let changes = between((history, before), (history, after));
+            let changes = between((history, before), (history, after), &[]);
             let of = |kinds: &[Kind]| kinds.iter().filter_map(|kind| changes.kinds.get(kind)).sum();
             (history.columns[after].version.clone(), PARTS.iter().map(|(_, _, kinds)| of(kinds)).collect())
         })

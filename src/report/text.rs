@@ -123,16 +123,16 @@ fn replaced(run: &Run, text: &mut String) {
 
 fn diverging(run: &Run, text: &mut String) {
     for ready in &run.implementations {
-        let mut known: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        let mut known: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
         for judged in run.of(&ready.label) {
-            if let Verdict::Diverges { divergence, .. } = &judged.verdict {
-                known.entry(divergence).or_default().push(&judged.case);
+            if let Verdict::Diverges { divergence, kind, .. } = &judged.verdict {
+                known.entry((divergence, kind.words())).or_default().push(&judged.case);
             }
         }
-        for (divergence, cases) in known {
+        for ((divergence, words), cases) in known {
             let _ = writeln!(
                 text,
-                "\n{HEAD}{} is known to be wrong: {divergence}{HEAD:#}: {}",
+                "\n{HEAD}{} is {words}: {divergence}{HEAD:#}: {}",
                 ready.label,
                 count(cases.len(), "case")
             );
@@ -287,9 +287,10 @@ pub(super) fn verdict(run: &Run, text: &mut String) {
                 let _ = write!(part, ", {} failed", tally.failed);
             }
             if tally.diverging > 0 {
-                let _ = write!(part, ", {} known to diverge", tally.diverging);
+                let _ = write!(part, ", {} known to differ", tally.diverging);
             }
             for (count, word) in [
+                (tally.release_specific, "release-specific"),
                 (tally.unsupported, "unsupported"),
                 (tally.not_judged, "not judged (it tells no elements)"),
                 (tally.not_run, "not run"),

@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 use broadcheck::adapter::{CommandLine, Limits, Process};
 use broadcheck::case::{Case, Specification, load};
 use broadcheck::harness::check::Candidate;
+use broadcheck::harness::divergence::Source;
 use broadcheck::harness::runner::Runner;
 use broadcheck::install::{self, Progress};
 
@@ -37,7 +38,7 @@ pub fn faulty(args: &str, limits: Limits) -> Result<Candidate, String> {
 
 fn adapter(given: &str, command: CommandLine, limits: Limits) -> Result<Candidate, String> {
     let process = Process::start(command, limits).map_err(|error| error.to_string())?;
-    Candidate::new(given.to_owned(), Runner::Adapter(Box::new(process)), &SPECIFICATION)
+    Candidate::new(given.to_owned(), Runner::Adapter(Box::new(process)), &Source::Own, &SPECIFICATION)
 }
 
 /// The example that `cargo test` builds next to the tests.

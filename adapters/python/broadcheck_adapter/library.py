@@ -1,98 +1,154 @@
 """A library under test, as its adapter describes it, and how a program runs on it."""
 
+from __future__ import annotations
+
 import base64
 import traceback
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, TypedDict, TypeVar
+
+from .rejection import Classify, RejectionClass, checked
 
 VALUE_LIMIT = 64 << 20
+"""How many bytes of elements a reply may have. A larger tensor is sent without them."""
 
-# What only a mistake in an adapter raises. Everything else that a step raises is the library's refusal.
+DTYPES = (
+    "bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64", "complex64",
+    "complex128",
+)  # fmt: skip
+"""The dtypes that programs have."""
+
+Capability = Literal["in_place", "out", "strides", "autograd", "warnings", "messages", "no_values"]
+"""What a library can be asked for beyond new tensors; `adapters/README.md` explains each."""
+
 MISTAKES = (NameError, AttributeError, KeyError, AssertionError, ImportError, NotImplementedError)
+"""What only a mistake in an adapter raises. Every other exception of a step is the library's rejection."""
+
+T = TypeVar("T")
+Json = dict[str, Any]
 
 
-class Refusal(Exception):
-    """A refusal in the adapter's words, or in the library's without the place in its sources. Without a kind it has
-    that of its text."""
+class _Reason(TypedDict):
+    why: str
 
-    def __init__(self, message, kind=None):
+
+class Lack(_Reason, total=False):
+    """What a library lacks, and why. An entry is about what all its fields name together."""
+
+    op: str
+    form: str
+    argument: str
+    dtype: str
+
+
+class _Answer(TypedDict):
+    what: str
+
+
+class UnsupportedCall(_Answer, total=False):
+    """A text of `Unsupported`, and the steps that may be answered so. A list that is left out admits any, but `ops` or
+    `dtypes` must be given."""
+
+    ops: list[str]
+    forms: list[str]
+    dtypes: list[str]
+
+
+class Rejection(Exception):
+    """A rejection that the adapter words itself, for a library that raises no exception of its own. Without a class,
+    `Library.classify` finds it."""
+
+    def __init__(self, message: str, kind: RejectionClass | None = None) -> None:
         super().__init__(message)
-        self.kind = kind
+        self.kind = kind and checked(kind)
 
 
 class Unsupported(Exception):
-    """A call that the library has no form of, in a text that its `Library` lists as `unsupported` for the operation."""
+    """A call that the library has no function for, in a text that its `Library` lists as `unsupported`."""
 
 
 class Inexpressible(Exception):
-    """A result that the protocol has no words for."""
+    """A result that the protocol cannot express."""
 
 
 class Missing(Exception):
     """A step uses a value that does not exist."""
 
-    def __init__(self, value):
+    def __init__(self, value: int) -> None:
         super().__init__(value)
         self.value = value
 
 
 @dataclass
 class Reply:
-    """A tensor as the library shows it. `storage` is any key of the memory it lies in, and the elements before it."""
+    """A tensor as the protocol has it."""
 
     dtype: str
-    shape: list
+    shape: Sequence[int]
     data: bytes
-    strides: list | None = None
-    storage: tuple | None = None
+    """The elements, little-endian and in row-major order; empty where they exceed `VALUE_LIMIT`."""
+    strides: Sequence[int] | None = None
+    """In elements, if the library has strides."""
+    storage: tuple[object, int] | None = None
+    """Any key of the memory that the tensor lies in, and how many elements are before it."""
+
+
+def _no_class(_exception: Exception, _op: str) -> None:
+    return None
 
 
 @dataclass
-class Library:
-    """What an adapter says of its library. The functions are the only ones that know it."""
+class Library(Generic[T]):
+    """What an adapter says of its library, whose tensors are of type `T`. Nothing else knows the library."""
 
     name: str
     version: str
-    dtypes: list
-    # Operation to function. It is called as `function(form, out, *arguments)`, with the arguments of the operation
-    # table in their order, tensors among them as the library's own, and returns what the step results in.
-    ops: dict
-    # (dtype, shape, bytes, requires_grad) to a tensor in a storage of its own.
-    make: callable
-    # A tensor to a `Reply`.
-    read: callable
-    # Whether something is a tensor of the library.
-    is_tensor: callable
-    # An exception and the operation to broadcheck's class of it, or None. The message is the exception's.
-    classify: callable = lambda error, op: None
+    """The library's own, asked at run time."""
+    dtypes: Sequence[str]
+    ops: Mapping[str, Callable[..., Any]]
+    """Operation to function. It is called as `function(form, out, *arguments)`, with the arguments in the order that
+    `broadcheck ops` prints, tensors among them as the library's own, and returns the result of the step. An `Operation`
+    is such a function."""
+    make: Callable[[str, list[int], bytes, bool], T]
+    """Makes a tensor in a storage of its own from dtype, shape, bytes, and whether it requires gradients."""
+    read: Callable[[T], Reply]
+    is_tensor: Callable[[object], bool]
+    """Whether something is a tensor of the library."""
+    classify: Classify = _no_class
+    """Returns broadcheck's class of an exception that an operation raised, or None. `classifier` makes one."""
     build: str = ""
-    capabilities: list = field(default_factory=list)
-    lacks: list = field(default_factory=list)
-    # What only the call shows to be lacking: each text, with the operations that may be answered so, as
-    # {"what": text, "ops": [names]}. It may be limited to some "forms" and "dtypes", too.
-    unsupported: list = field(default_factory=list)
-    # Collects the warnings of a step: a context manager that results in a list of pairs, text and category.
-    warnings: callable = None
-    mistakes: tuple = MISTAKES
-    # The operations of which the library may end or destroy its process. A program with one runs in a copy of it.
-    apart: frozenset = frozenset()
+    """Whatever else about the library can change results."""
+    capabilities: Sequence[Capability] = ()
+    lacks: Sequence[Lack] = ()
+    unsupported: Sequence[UnsupportedCall] = ()
+    """Each text of `Unsupported`, with the steps that may be answered so."""
+    warnings: Callable[[], AbstractContextManager[list[tuple[str, str]]]] | None = None
+    """Collects the warnings of a step: a context manager that yields a list of pairs, text and category."""
+    mistakes: tuple[type[Exception], ...] = MISTAKES
+    """The exceptions that are the adapter's own mistakes and make a step `failed`."""
+    apart: Collection[str] = frozenset()
+    """Operations that may end or corrupt the library's process. A program with one runs in a copy of the process."""
 
-    def hello(self):
-        """What the harness is told."""
+    def hello(self) -> Json:
+        """Returns what `hello` is answered with."""
         return {
             "name": self.name,
             "version": self.version,
             "build": self.build,
             "ops": list(self.ops),
-            "dtypes": self.dtypes,
-            "capabilities": self.capabilities,
-            "lacks": self.lacks,
-            "unsupported": self.unsupported,
+            "dtypes": list(self.dtypes),
+            "capabilities": list(self.capabilities),
+            "lacks": list(self.lacks),
+            "unsupported": list(self.unsupported),
         }
 
 
-def run(library, program):
-    """The reply to one program."""
-    values, storages = [], {}
+def run(library: Library[Any], program: Json) -> Json:
+    """Returns the reply to one program."""
+    values: list[Any] = []
+    storages: dict[object, int] = {}
     for at, given in enumerate(program["inputs"]):
         data = base64.b64decode(given["data"])
         tensor = library.make(given["dtype"], given["shape"], data, given.get("requires_grad", False))
@@ -103,14 +159,17 @@ def run(library, program):
     # Storages that are not those of inputs have the next numbers.
     first = len(values)
     steps = [run_step(library, step, values, storages, first) for step in program["steps"]]
-    reply = {"steps": steps}
+    reply: Json = {"steps": steps}
     if any(step["form"] != "functional" for step in program["steps"]):
         reply["inputs"] = [encode(library, tensor, storages, first) for tensor in values[:first]]
     return reply
 
 
-def run_step(library, step, values, storages, first):
-    warned = []
+def run_step(library: Library[Any], step: Json, values: list[Any], storages: dict[object, int], first: int) -> Json:
+    """Runs one step, and appends its result to the values."""
+    warned: list[tuple[str, str]] = []
+    result: Any = None
+    outcome: Json
     try:
         arguments = [resolve(values, argument) for argument in step["args"]]
         out = lookup(values, step["out"]) if "out" in step else None
@@ -122,41 +181,43 @@ def run_step(library, step, values, storages, first):
                 result = function(step["form"], out, *arguments)
         outcome = {"value": value(library, result, storages, first)}
     except Missing as missing:
-        result, outcome = None, {"blocked": missing.value}
+        outcome = {"blocked": missing.value}
     except Unsupported as error:
-        result, outcome = None, {"unsupported": str(error)}
+        outcome = {"unsupported": str(error)}
     except Inexpressible as error:
-        result, outcome = None, {"failed": str(error)}
+        outcome = {"failed": str(error)}
     except library.mistakes as error:
         traceback.print_exc()
-        result, outcome = None, {"failed": f"{type(error).__name__}: {error}"}
+        outcome = {"failed": f"{type(error).__name__}: {error}"}
     except Exception as error:
-        result, outcome = None, {"rejected": rejected(library, error, step["op"])}
+        outcome = {"rejected": rejected(library, error, step["op"])}
     values.append(result if "value" in outcome else Missing)
-    told = {"warnings": [text for text, _ in warned]} if warned else {}
+    told: Json = {"warnings": [text for text, _ in warned]} if warned else {}
     if warned and "warnings" in library.capabilities:
         told["categories"] = [category for _, category in warned]
     return {"outcome": outcome, **told}
 
 
-def rejected(library, error, op):
+def rejected(library: Library[Any], error: Exception, op: str) -> Json:
+    """Returns the outcome of a step that raised."""
     message = (str(error).splitlines() or [type(error).__name__])[0]
-    kind = isinstance(error, Refusal) and error.kind or library.classify(error, op)
-    # A `Refusal` is the adapter's own exception, and not the library's.
-    raises = "messages" in library.capabilities and not isinstance(error, Refusal)
+    kind = (isinstance(error, Rejection) and error.kind) or library.classify(error, op)
+    # A `Rejection` is the adapter's own exception, and not the library's.
+    raises = "messages" in library.capabilities and not isinstance(error, Rejection)
     told = {"class": kind} if kind else {}
     return {"message": message, **told, **({"raises": type(error).__name__} if raises else {})}
 
 
-def lookup(values, reference):
+def lookup(values: list[Any], reference: Json) -> Any:
+    """Returns a value, or one of its parts."""
     found = values[reference["value"]]
     if found is Missing:
         raise Missing(reference["value"])
     return found[reference["part"]] if "part" in reference else found
 
 
-def resolve(values, argument):
-    """An argument as Python has it."""
+def resolve(values: list[Any], argument: Any) -> Any:
+    """Returns an argument as Python has it."""
     if argument == "nothing":
         return None
     ((kind, given),) = argument.items()
@@ -178,7 +239,8 @@ def resolve(values, argument):
     raise AssertionError(f"no argument is called {kind!r}")
 
 
-def number(given):
+def number(given: Json) -> Any:
+    """Returns a Python number."""
     ((kind, text),) = given.items()
     match kind:
         case "float":
@@ -188,7 +250,8 @@ def number(given):
     return text
 
 
-def index_item(item):
+def index_item(item: Any) -> Any:
+    """Returns one of the items between brackets."""
     if item == "none":
         return None
     if item == "ellipsis":
@@ -198,12 +261,12 @@ def index_item(item):
     return slice(item["slice"]["start"], item["slice"]["stop"], item["slice"]["step"])
 
 
-class Sizes(tuple):
+class Sizes(tuple[int, ...]):
     """A shape as a result."""
 
 
-def value(library, result, storages, first):
-    """A result as the protocol has it."""
+def value(library: Library[Any], result: Any, storages: dict[object, int], first: int) -> Any:
+    """Returns a result as the protocol has it."""
     if result is None:
         return "nothing"
     if isinstance(result, Sizes):
@@ -223,12 +286,14 @@ def value(library, result, storages, first):
     raise AssertionError(f"a result of type {type(result).__name__} is no value of the protocol")
 
 
-def encode(library, tensor, storages, first):
-    shown = library.read(tensor)
+def encode(library: Library[Any], tensor: Any, storages: dict[object, int], first: int) -> Json:
+    """Returns a tensor as the protocol has it."""
+    shown: Reply = library.read(tensor)
     if shown.dtype not in library.dtypes:
-        raise Inexpressible(f"the result is of dtype {shown.dtype}, which broadcheck does not have")
+        whose = "the adapter's `dtypes` do not list" if shown.dtype in DTYPES else "broadcheck does not have"
+        raise Inexpressible(f"the result is of dtype {shown.dtype}, which {whose}")
     data = shown.data if len(shown.data) <= VALUE_LIMIT else b""
-    told = {"dtype": shown.dtype, "shape": list(shown.shape), "data": base64.b64encode(data).decode("ascii")}
+    told: Json = {"dtype": shown.dtype, "shape": list(shown.shape), "data": base64.b64encode(data).decode("ascii")}
     if shown.strides is not None:
         told["strides"] = list(shown.strides)
     if shown.storage is not None:

@@ -1,16 +1,17 @@
-"""What an adapter tells of the machine that it runs on, and takes of it."""
+"""What an adapter reports of the machine that it runs on, and takes of it."""
 
 import platform
 import sys
 
 
-def interpreter():
-    """The Python, and what it runs on."""
+def interpreter() -> str:
+    """Returns the Python and its platform: a part of what `build` tells."""
     return f"Python {platform.python_version()} on {sys.platform} {platform.machine()}"
 
 
-def limit_memory(size):
-    """Lets what is too large for memory be refused on every machine alike, and before it is filled."""
+def limit_memory(size: int) -> None:
+    """Limits the address space to so many bytes, on Linux. An allocation that is too large then fails at once, and on
+    every machine alike."""
     if sys.platform == "linux":
         import resource
 

@@ -1,14 +1,19 @@
 """The loop over lines. It knows the messages, and no operation."""
 
+from __future__ import annotations
+
 import json
 import os
 import signal
 import sys
 import traceback
+from collections.abc import Iterable
+from typing import Any, TextIO
 
-from .library import run
+from .library import Json, Library, run
 
 PROTOCOL = 1
+"""The version of the protocol that this speaks."""
 
 # How long a program that runs apart may take, in seconds.
 APART = 10
@@ -24,10 +29,12 @@ THREADS = (
 )
 
 
-def quiet():
-    """Moves the real standard output aside, and pins thread pools to one thread. Call it before the library's import.
+def quiet() -> TextIO:
+    """Returns the real standard output, points file descriptor 1 at standard error, and pins thread pools to one
+    thread.
 
-    Whatever prints from then on prints to standard error, and only what this returns reaches the harness.
+    Call it before the library is imported. Whatever prints from then on prints to standard error, and only what is
+    written to the returned file reaches broadcheck.
     """
     for name in THREADS:
         os.environ.setdefault(name, "1")
@@ -37,16 +44,17 @@ def quiet():
     return private
 
 
-def serve(library, output, lines=None):
-    """Answers one request after the other until there are no more."""
+def serve(library: Library[Any], output: TextIO, lines: Iterable[str] | None = None) -> None:
+    """Answers requests, one a line, until there are no more. They are read from standard input, unless `lines` are
+    given."""
     for line in sys.stdin if lines is None else lines:
         if line.strip():
             output.write(json.dumps(answer(library, line), separators=(",", ":"), allow_nan=False) + "\n")
             output.flush()
 
 
-def answer(library, line):
-    """The answer to one line."""
+def answer(library: Library[Any], line: str) -> Json:
+    """Returns the answer to one line."""
     try:
         request = json.loads(line)
     except ValueError as error:
@@ -60,8 +68,8 @@ def answer(library, line):
     return {"error": {"message": "not a request: it is neither `hello` nor `run`"}}
 
 
-def guarded(library, program):
-    """The reply to a program. What goes wrong outside of any step is the adapter's fault, in every step."""
+def guarded(library: Library[Any], program: Json) -> Json:
+    """Returns the reply to a program. An exception outside of any step is the adapter's mistake: every step fails."""
     try:
         return run(library, program)
     except Exception as error:
@@ -70,8 +78,9 @@ def guarded(library, program):
         return {"steps": [failed] * len(program["steps"])}
 
 
-def apart(library, program):
-    """The reply of a copy of this process, with which ends whatever the program does to memory. It has some seconds."""
+def apart(library: Library[Any], program: Json) -> Json:
+    """Returns the reply of a copy of this process, which has `APART` seconds. Memory that the program corrupts ends
+    with the copy."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -81,10 +90,11 @@ def apart(library, program):
         os._exit(0)
     os.close(writer)
     with os.fdopen(reader, encoding="utf-8") as pipe:
-        reply = pipe.read()
+        text = pipe.read()
     _, status = os.waitpid(child, 0)
     if status == 0:
-        return json.loads(reply)
+        reply: Json = json.loads(text)
+        return reply
     print(f"the program ended with status {os.waitstatus_to_exitcode(status)}", file=sys.stderr)
     # Destroyed memory may show as either.
     failed = {"outcome": {"failed": "the library ended its process, or came to no end"}}

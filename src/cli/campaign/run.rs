@@ -18,7 +18,7 @@ use crate::escape::visible;
 use crate::harness::campaign::journal::{self, Book, Header, Identity, Machine, Plan};
 use crate::harness::campaign::summary::Summary;
 use crate::harness::campaign::{Setup, run};
-use crate::harness::divergence;
+use crate::harness::divergence::{self, Source};
 use crate::harness::runner::Start;
 
 /// How a campaign is run, beside its plan.
@@ -57,6 +57,7 @@ impl Campaign<'_> {
         let mut setup = Setup::new(&plan, subject, against);
         let specification = case::load(&assets::specification()?)
             .map_err(|error| format!("the specification cannot be read\n{error}"))?;
+        let source = plan.divergences.clone().map_or(Source::Own, Source::File);
         let header = Header {
             broadcheck: env!("CARGO_PKG_VERSION").to_owned(),
             suite: specification.digest.clone(),
@@ -66,7 +67,7 @@ impl Campaign<'_> {
             machine: Machine::here(),
             plan,
         };
-        let divergences = divergence::load(&setup.subject.1, &specification)?;
+        let divergences = divergence::load(&source, &setup.subject.1, &specification)?;
         let hello = setup.subject.1.clone();
         setup.known = Box::new(move |finding| {
             divergence::known(&divergences, finding, &hello).map(|divergence| divergence.id.clone())

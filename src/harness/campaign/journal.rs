@@ -97,6 +97,9 @@ pub struct Plan {
     pub implementation: String,
     /// What it is compared with, as the command line calls it.
     pub against: Option<String>,
+    /// The file of its known differences, in place of those that come with broadcheck.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub divergences: Option<PathBuf>,
     /// Seconds that a program may take.
     pub timeout: u64,
     /// The address space of an adapter in GiB; 0 for no limit.
@@ -211,7 +214,8 @@ impl Header {
     pub fn other_than(&self, that: &Header) -> Vec<String> {
         // Machines may call the same implementation differently.
         let plain = |header: &Header| {
-            let mut plan = Plan { implementation: String::new(), against: None, ..header.plan.clone() };
+            let mut plan =
+                Plan { implementation: String::new(), against: None, divergences: None, ..header.plan.clone() };
             plan.shard.index = 0;
             Header { machine: that.machine.clone(), plan, ..header.clone() }
         };

@@ -264,6 +264,7 @@ impl Subject<'_> {
             oracles: vec![Oracle::Reference],
             implementation: "libtorch".to_owned(),
             against: None,
+            divergences: None,
             timeout: 60,
             memory: 0,
         };
