@@ -74,6 +74,7 @@ fn setup(adapter: &str) -> Result<Setup, String> {
         against: None,
         timeout: 20,
         memory: 8,
+        divergences: None,
     };
     let specification =
         load(&broadcheck::assets::specification().expect("the specification")).map_err(|error| error.to_string())?;

@@ -18,6 +18,8 @@ pub mod assets;
 pub mod case;
 #[cfg(feature = "cli")]
 pub mod cli;
+#[cfg(feature = "cli")]
+pub mod escape;
 #[cfg(feature = "generate")]
 pub mod generate;
 #[cfg(feature = "cli")]
@@ -26,6 +28,8 @@ pub mod harness;
 pub mod implementations;
 #[cfg(feature = "cli")]
 pub mod install;
+#[cfg(feature = "cli")]
+pub mod output;
 #[cfg(feature = "generate")]
 pub mod reference;
 #[cfg(feature = "cli")]

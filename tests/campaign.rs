@@ -241,7 +241,7 @@ fn a_signal_ends_it_with_everything_saved() {
     }
     let signal = Command::new("kill").args(["-s", "INT", &campaign.id().to_string()]).status().unwrap();
     assert!(signal.success());
-    assert_eq!(campaign.wait().unwrap().code(), Some(1));
+    assert_eq!(campaign.wait().unwrap().code(), Some(130));
     let tally = tally(dir.path());
     assert_eq!(tally.ended.as_deref(), Some("interrupted"));
     assert_eq!(tally.checkpoint.done.len(), tally.checkpoint.counts.cases);

@@ -314,8 +314,8 @@ fn every_fault_of_the_adapter_is_tried() {
     for name in EVASIONS {
         assert!(include_str!("evasion.rs").contains(name), "tests/evasion.rs does not try {name}");
     }
-    // Without the limit that `tests/campaign.rs` sets, it would take all memory.
-    let elsewhere = ["honest", "greedy"];
+    // Without the limit that `tests/campaign.rs` sets, one would take all memory; `tests/harm.rs` tries the other.
+    let elsewhere = ["honest", "greedy", "hidden-text"];
     let mut tried: Vec<&str> =
         elsewhere.iter().chain(LIES).chain(STRIKES).chain(EVASIONS).copied().chain(at_start).collect();
     tried.sort_unstable();

@@ -10,6 +10,7 @@ use std::sync::{LazyLock, OnceLock};
 
 use broadcheck::adapter::{CommandLine, Limits};
 use broadcheck::case::{Expectation, Specification, load};
+use broadcheck::harness::divergence::Source;
 use broadcheck::harness::event::file;
 use broadcheck::harness::event::{CaseDigest, Corpus, Event};
 use broadcheck::harness::matrix::{Plan, Row, Subject};
@@ -27,8 +28,15 @@ const HERE: &str = env!("CARGO_PKG_VERSION");
 
 fn plan(out: &Path) -> Plan<'_> {
     let corpus = Some(Corpus { seed: 3, programs: 20 });
-    let limits = Limits::default();
-    Plan { specification: &SMALL, corpus, out, limits, give_up: 0, corpus_digest: OnceLock::new() }
+    Plan {
+        specification: &SMALL,
+        corpus,
+        out,
+        limits: Limits::default(),
+        give_up: 0,
+        divergences: Source::Own,
+        corpus_digest: OnceLock::new(),
+    }
 }
 
 fn faulty(arg: &str) -> Start {

@@ -35,17 +35,34 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("case", &["tensor", "error", "ops", "program"]),
     ("generate", &["tensor", "error", "ops", "program", "adapter", "reference"]),
     ("assets", &[]),
+    ("escape", &[]),
+    ("output", &[]),
     (
         "harness",
-        &["assets", "tensor", "error", "ops", "wording", "program", "adapter", "reference", "case", "generate"],
+        &[
+            "assets",
+            "escape",
+            "output",
+            "tensor",
+            "error",
+            "ops",
+            "wording",
+            "program",
+            "adapter",
+            "reference",
+            "case",
+            "generate",
+        ],
     ),
-    ("report", &["harness", "case"]),
+    ("report", &["escape", "harness", "case"]),
     ("install", &["assets"]),
     ("implementations", &["assets", "install"]),
     (
         "cli",
         &[
             "assets",
+            "escape",
+            "output",
             "tensor",
             "error",
             "ops",
@@ -123,6 +140,15 @@ fn the_reference_does_no_input_or_output() {
     finds(purity, "src/reference/view.rs", "use std::{fmt, fs::File};", "std::fs");
     finds(purity, "src/tensor/shape.rs", "fn f() { std::process::exit(1) }", "std::process");
     finds(purity, "src/wording.rs", "fn f() { println!() }", "println");
+}
+
+/// A macro that prints loses the error, or panics over it, so that a full disk goes unseen.
+#[test]
+fn what_cannot_be_printed_is_an_error() {
+    check(printing);
+    finds(printing, "src/cli/ops.rs", "fn f() { anstream::println!(); }", "println!");
+    finds(printing, "src/cli/bench.rs", "fn f() { print!(\"\"); }", "print!");
+    finds(printing, "src/cli/matrix.rs", "fn f() { eprintln!(); }", "eprintln!");
 }
 
 #[test]
@@ -357,6 +383,11 @@ fn purity(tree: &Tree) -> Vec<String> {
 fn leftovers(tree: &Tree) -> Vec<String> {
     let wrong = ["todo!", "unimplemented!", "dbg!", "untagged", "#[ignore]"];
     tree.sources("").flat_map(|(path, text)| words(path, &code_only(text), &wrong)).collect()
+}
+
+fn printing(tree: &Tree) -> Vec<String> {
+    let wrong = ["println!", "eprintln!", "print!", "eprint!"];
+    tree.sources("src/cli/").flat_map(|(path, text)| words(path, &code_only(text), &wrong)).collect()
 }
 
 fn unsafety(tree: &Tree) -> Vec<String> {

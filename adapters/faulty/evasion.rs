@@ -33,7 +33,12 @@ pub enum Evasion {
     CrashesAtTheEnd,
     /// Output at the end.
     SpeaksAtTheEnd,
+    /// Texts that change how others are seen.
+    HiddenText,
 }
+
+/// What turns the rest around, clears the screen, ends code in Markdown and HTML, and is no character of XML.
+const HIDDEN: &str = "\u{202e}\u{1b}[2J\r```</code>\u{fffe}\u{200b}";
 
 /// Serves the reference, evasively.
 pub fn serve(
@@ -70,6 +75,13 @@ fn declare(evasion: Evasion, struck: Op, hello: Hello) -> Hello {
         Evasion::UnboundExcuse => Hello { unsupported: bound(&[]), ..hello },
         Evasion::ExcuseOfAnother => Hello { unsupported: bound(&[struck]), ..hello },
         Evasion::FailsAtTheEnd | Evasion::CrashesAtTheEnd | Evasion::SpeaksAtTheEnd => hello,
+        Evasion::HiddenText => Hello {
+            name: format!("faulty{HIDDEN}"),
+            version: format!("1{HIDDEN}"),
+            build: HIDDEN.to_owned(),
+            unsupported: vec![UnsupportedCall::of(HIDDEN, &[struck])],
+            ..hello
+        },
     }
 }
 
@@ -95,6 +107,19 @@ impl Implementation for Evader {
                 Evasion::NoValues => of_tensors(&mut answer.outcome, |tensor| tensor.data.clear()),
                 Evasion::LacksItsMistakes if step.op == self.struck => {
                     of_tensors(&mut answer.outcome, |tensor| tensor.data.fill(0));
+                }
+                Evasion::HiddenText if step.op == self.struck => {
+                    answer.outcome = Outcome::Unsupported(HIDDEN.to_owned());
+                }
+                Evasion::HiddenText => {
+                    if step.op == Op::Div {
+                        eprintln!("{HIDDEN}");
+                        std::process::abort();
+                    }
+                    if let Outcome::Rejected(rejected) = &mut answer.outcome {
+                        rejected.message += HIDDEN;
+                    }
+                    answer.warnings.push(HIDDEN.to_owned());
                 }
                 _ => {}
             }

@@ -117,6 +117,8 @@ const FAULTS: &[Fault] = faults! {
     Evade "fails-at-the-end" "exits with status 3 after its last answer" in "no program" => Evasion::FailsAtTheEnd;
     Evade "crashes-at-the-end" "aborts after its last answer" in "no program" => Evasion::CrashesAtTheEnd;
     Evade "speaks-at-the-end" "writes a line after its last answer" in "no program" => Evasion::SpeaksAtTheEnd;
+    Evade "hidden-text" "has control and format characters in every text; aborts over div" in "programs with a rejection"
+        => Evasion::HiddenText;
 };
 
 fn main() -> ExitCode {

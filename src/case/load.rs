@@ -19,6 +19,7 @@ mod value;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fmt;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use serde_yaml::Value;
@@ -33,26 +34,31 @@ use crate::program::Program;
 
 pub use self::program::{Fill, MAX_ELEMENTS};
 
+/// The most bytes that a file of a specification may have. The largest of broadcheck's own has 77 thousand; what a reader
+/// of YAML builds in memory can be a hundred times as much.
+pub const MAX_FILE: u64 = 4 << 20;
+
 /// Reads the folder `spec/`: `documents.yaml`, the clauses in `clauses.yaml` or in `clauses/*.yaml`, and the cases in every
-/// other `*.yaml` there and in `regressions/`.
+/// other `*.yaml` there and in `regressions/`. Beside them there may be texts for people, `*.md`. Anything else is a
+/// fault, since it may be meant as cases, and would be missed.
 pub fn load(dir: &Path) -> Result<Specification, LoadError> {
     let mut faults = Vec::new();
     let mut files = Vec::new();
-    for folder in [dir.to_owned(), dir.join(CLAUSES), dir.join("regressions")] {
+    for folder in [dir.to_owned(), dir.join(CLAUSES), dir.join(REGRESSIONS)] {
         // Only the specification itself must be there.
         if folder != dir && !folder.exists() {
             continue;
         }
-        match yaml_files(&folder) {
+        match yaml_files(&folder, folder == dir, &mut faults) {
             Ok(paths) => files.extend(paths),
             Err(error) => faults.push(Fault::of_file(&folder, format!("cannot be listed: {error}"))),
         }
     }
     let mut texts = Vec::new();
     for path in files {
-        match std::fs::read_to_string(&path) {
+        match read(&path) {
             Ok(text) => texts.push((path, text)),
-            Err(error) => faults.push(Fault::of_file(&path, format!("cannot be read: {error}"))),
+            Err(what) => faults.push(Fault::of_file(&path, what)),
         }
     }
     for (list, path) in [(List::Documents, dir.join(DOCUMENTS)), (List::Clauses, dir.join(CLAUSES_FILE))] {
@@ -184,18 +190,71 @@ const DOCUMENTS: &str = "documents.yaml";
 /// The file of all clauses, for a small specification, and the folder of several, for a large one.
 const CLAUSES_FILE: &str = "clauses.yaml";
 const CLAUSES: &str = "clauses";
+/// The folder of cases that were found by the fuzzer.
+const REGRESSIONS: &str = "regressions";
 
-/// The files of a folder, by name.
-fn yaml_files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
-    let mut paths = Vec::new();
-    for entry in std::fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path.extension().is_some_and(|extension| extension == "yaml") && path.is_file() {
-            paths.push(path);
-        }
-    }
+/// The files of a folder, by name. The first folder of a specification has others in it.
+fn yaml_files(folder: &Path, first: bool, faults: &mut Vec<Fault>) -> std::io::Result<Vec<PathBuf>> {
+    let entries = std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>();
+    let mut paths = entries?;
     paths.sort();
+    paths.retain(|path| match role(path, first) {
+        Ok(is_yaml) => is_yaml,
+        Err(what) => {
+            faults.push(Fault::of_file(path, what));
+            false
+        }
+    });
     Ok(paths)
+}
+
+/// Whether an entry of a folder is a file to read, or may be left out; else what is wrong with it.
+fn role(path: &Path, first: bool) -> Result<bool, String> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    // Nothing is opened before it is known to be a file: to open a pipe is to wait for its other end.
+    let kind = match std::fs::metadata(path) {
+        Ok(metadata) if metadata.is_file() => Kind::File,
+        Ok(metadata) if metadata.is_dir() => Kind::Folder,
+        Ok(_) => Kind::Other,
+        Err(error) if path.is_symlink() => return Err(format!("is a link that leads to nothing: {error}")),
+        Err(error) => return Err(format!("cannot be read: {error}")),
+    };
+    match (kind, extension) {
+        (Kind::Folder, _) if first && [CLAUSES, REGRESSIONS].contains(&&*name) => Ok(false),
+        (Kind::Folder, _) => Err(format!(
+            "is a folder that is not read: cases are in the folder of the specification and in {REGRESSIONS}/, clauses \
+             in {CLAUSES}/"
+        )),
+        (Kind::Other, _) => Err("is neither a file nor a folder, so it cannot be read".to_owned()),
+        (Kind::File, "yaml") => Ok(true),
+        (Kind::File, "md") => Ok(false),
+        (Kind::File, "yml") => Err("is not read: call it `.yaml`".to_owned()),
+        // Editors, file managers and git leave such files behind.
+        (Kind::File, _) if name.starts_with('.') => Ok(false),
+        (Kind::File, _) => Err("is not read: a specification has files in `.yaml`, and texts in `.md`".to_owned()),
+    }
+}
+
+/// What an entry of a folder is, links followed.
+enum Kind {
+    File,
+    Folder,
+    Other,
+}
+
+/// The text of a file that is not too large.
+fn read(path: &Path) -> Result<String, String> {
+    let failed = |error: std::io::Error| format!("cannot be read: {error}");
+    let file = std::fs::File::open(path).map_err(failed)?;
+    let mut text = String::new();
+    file.take(MAX_FILE + 1).read_to_string(&mut text).map_err(failed)?;
+    if text.len() as u64 > MAX_FILE {
+        return Err(format!(
+            "has more than {MAX_FILE} bytes, the most that a file of a specification may have: divide it"
+        ));
+    }
+    Ok(text)
 }
 
 fn list_of(path: &Path) -> List {

@@ -10,13 +10,14 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::runner::Named;
-use super::{Ending, Failure};
+use super::{Ending, Failure, print};
 use crate::adapter::{CommandLine, Limits};
 use crate::assets;
 use crate::harness::campaign;
 use crate::harness::campaign::journal::{Identity, Machine};
 use crate::harness::runner::Start;
 use crate::harness::speed::{self, Hypothesis, Measured, Set, Soak, Speeds, Subject};
+use crate::output;
 use crate::report::{benchmarks, thousands};
 
 /// The files that `--write` keeps in its folder, beside what is made of them.
@@ -141,15 +142,15 @@ impl Bench {
         bar.finish_and_clear();
         if let (Some(first), Some(last)) = (soaked.points.first(), soaked.points.last()) {
             let mib = |bytes: u64| bytes >> 20;
-            anstream::println!(
-                "{} cases in {:.0} s; memory of the harness {} MiB at first, {} MiB at last, of the adapters {} and {} MiB",
+            print(&format!(
+                "{} cases in {:.0} s; memory of the harness {} MiB at first, {} MiB at last, of the adapters {} and {} MiB\n",
                 thousands(last.cases),
                 last.seconds,
                 mib(first.harness),
                 mib(last.harness),
                 mib(first.adapters),
                 mib(last.adapters),
-            );
+            ))?;
         }
         Ok(soaked)
     }
@@ -158,7 +159,7 @@ impl Bench {
     fn tell(&self, measured: Option<Measured>, soaked: Option<Soak>) -> Result<Ending, Failure> {
         let Some(folder) = &self.write else {
             if let Some(measured) = measured {
-                anstream::print!("{}", benchmarks::render(&measured, soaked.as_ref()));
+                print(&benchmarks::render(&measured, soaked.as_ref()))?;
             }
             return Ok(Ending::Conforms);
         };
@@ -171,8 +172,8 @@ impl Bench {
         };
         for (name, text) in benchmarks::files(&measured, soaked.as_ref())? {
             let path = folder.join(name);
-            fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
-            anstream::println!("{}", path.display());
+            output::write_named(&path, text)?;
+            print(&format!("{}\n", path.display()))?;
         }
         Ok(Ending::Conforms)
     }
@@ -186,7 +187,7 @@ fn bar(length: u64) -> ProgressBar {
 fn keep(path: &Path, what: Option<&impl Serialize>) -> Result<(), Failure> {
     let Some(what) = what else { return Ok(()) };
     let text = serde_json::to_string_pretty(what)? + "\n";
-    Ok(fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))?)
+    Ok(output::write_named(path, text)?)
 }
 
 fn kept<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, Failure> {

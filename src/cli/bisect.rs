@@ -7,9 +7,11 @@ use clap::Args;
 use super::runner::Named;
 use super::{Ending, Failure, print};
 use crate::adapter::Limits;
+use crate::escape::{self, visible};
 use crate::harness::runner::label;
 use crate::harness::triage::{self, README, bisect};
 use crate::install;
+use crate::output;
 
 /// Run a finding on the installed releases and say since when it is there.
 ///
@@ -55,17 +57,18 @@ impl Bisect {
             };
             rows.push(row);
         }
-        let table = bisect::table(&recorded.signature, &rows);
+        let table = visible(&bisect::table(&recorded.signature, &rows)).into_owned();
         let json = serde_json::json!({
             "signature": recorded.signature,
             "releases": rows,
             "since": bisect::since(&rows),
         });
-        let write = |path: PathBuf, text: String| {
-            std::fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))
-        };
+        let write = |path: PathBuf, text: String| output::write_named(&path, text);
         write(readme, triage::with_table(&text, &table))?;
-        write(self.finding.join("bisect.json"), serde_json::to_string_pretty(&json)? + "\n")?;
+        write(
+            self.finding.join("bisect.json"),
+            escape::json(&serde_json::to_string_pretty(&json)?).into_owned() + "\n",
+        )?;
         // A reader that has seen enough, such as `head`, is no failure.
         print(&table)?;
         if rows.iter().all(|row| matches!(row.verdict, bisect::Verdict::CannotRun { .. })) {

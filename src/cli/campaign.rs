@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::runner::did_you_mean;
 use super::{Ending, Failure};
 use crate::adapter::Hello;
+use crate::escape::{self, visible};
 use crate::harness::campaign::FINDINGS;
 use crate::harness::campaign::journal::Identity;
 use crate::harness::campaign::summary::{Line, Summary};
@@ -32,7 +33,7 @@ pub enum Format {
 /// The summary of the campaign in a folder.
 pub fn render(summary: &Summary, format: Format, folder: &Path) -> String {
     match format {
-        Format::Text => text(summary, folder),
+        Format::Text => visible(&text(summary, folder)).into_owned(),
         Format::Json => json(summary),
     }
 }
@@ -61,7 +62,7 @@ pub fn chosen(names: &[String], possible: &[Op], hello: &Hello) -> Result<Vec<Op
 pub fn json(summary: &impl Serialize) -> String {
     let mut json = serde_json::to_string_pretty(summary).expect("a summary has only text for keys");
     json.push('\n');
-    json
+    escape::json(&json).into_owned()
 }
 
 /// How a command with this summary ends.
@@ -119,8 +120,8 @@ fn text(summary: &Summary, folder: &Path) -> String {
     }
 
     let steps = summary.steps;
-    let judged = (steps.accepted + steps.rejected) as f64;
-    let of = plan.cases.filter(|_| plan.world.is_some()).map(|cases| plan.shard.share(cases));
+    let judged = steps.accepted as f64 + steps.rejected as f64;
+    let of = plan.cases.map(|cases| plan.shard.share(cases));
     let of = of.map_or(String::new(), |cases| format!(" of {}", number(cases)));
     let _ = writeln!(
         text,
@@ -128,7 +129,7 @@ fn text(summary: &Summary, folder: &Path) -> String {
         number(summary.cases),
         summary.seconds,
         summary.cases as f64 / summary.seconds.max(0.001),
-        number(steps.accepted + steps.rejected),
+        number(steps.accepted.saturating_add(steps.rejected)),
         100.0 * steps.rejected as f64 / judged.max(1.0),
         summary.restarts,
     );

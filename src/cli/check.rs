@@ -13,6 +13,7 @@ use super::report::Format;
 use super::runner::{GIVE_UP, Named, TIMEOUT, did_you_mean, limits};
 use super::{Ending, Failure, print};
 use crate::case;
+use crate::escape::{is_hidden, visible};
 use crate::harness::check::{Candidate, Required, Selection, check};
 use crate::harness::divergence::Source;
 use crate::harness::event::file::{self, Header};
@@ -235,7 +236,8 @@ fn keep(path: &Path, header: &Header, events: &[Event], run: &Run) -> Result<(),
         let folder = path.display();
         return Err(format!("--events {folder} is a folder, for whole runs: leave out --case and --clause").into());
     }
-    let name = format!("{}.jsonl.gz", ready.label.replace([' ', '/'], "-"));
+    let label = ready.label.replace(|c| c == ' ' || c == '/' || is_hidden(c), "-");
+    let name = format!("{label}.jsonl.gz");
     Ok(file::write_sharing(&path.join(name), header, events)?)
 }
 
@@ -261,7 +263,7 @@ impl Bar {
                 self.0.set_length(started.cases as u64 + corpus);
             }
             Event::Implementation(ready) => {
-                self.0.set_prefix(ready.label.clone());
+                self.0.set_prefix(visible(&ready.label).into_owned());
                 self.0.set_position(0);
             }
             Event::Judged(_) | Event::Generated(_) => self.0.inc(1),

@@ -67,6 +67,10 @@ impl Diff {
         };
         let (before, after) = (events::one(&self.before, &folder)?, events::one(&self.after, &folder)?);
         let (before_name, after_name) = (before.0.clone(), after.0.clone());
+        let [before, after] = [before, after].map(|(name, file)| match self.format {
+            Format::Json => (name, file),
+            Format::Text | Format::Markdown => (name, file.visible()),
+        });
         let first = History::new(vec![before])?;
         let second = History::new(vec![after])?;
         let (before_at, after_at) = (only(&first, &before_name)?, only(&second, &after_name)?);

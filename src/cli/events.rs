@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::Failure;
 use crate::assets::{self, Origin};
+use crate::escape;
 use crate::harness::campaign::summary::Summary;
 use crate::harness::event::file::{self, EventFile, SUITE_FILE};
 
@@ -24,6 +25,11 @@ pub fn all(path: &Path) -> Result<Vec<(String, EventFile)>, Failure> {
         return Err(format!("{} has no event files; `broadcheck matrix` writes them", path.display()).into());
     }
     paths.iter().map(|path| Ok((path.display().to_string(), file::read(path)?))).collect()
+}
+
+/// The same files for people: whatever they say is visible.
+pub fn visible(files: Vec<(String, EventFile)>) -> Vec<(String, EventFile)> {
+    files.into_iter().map(|(name, file)| (escape::visible(&name).into_owned(), file.visible())).collect()
 }
 
 /// The event file of a release or of another implementation: a path, or what comes of its name in a folder.

@@ -8,11 +8,10 @@ use super::campaign::run::{Campaign, greeted};
 use super::campaign::{self, chosen};
 use super::runner::Named;
 use super::{Ending, Failure};
-use crate::generate::MAX_LARGE_ELEMENTS;
 use crate::generate::world::{Bounds, World};
 use crate::harness::campaign::cases::Shard;
 use crate::harness::campaign::journal::{self, Plan};
-use crate::harness::campaign::{options, world};
+use crate::harness::campaign::{options, plausible, world};
 use crate::harness::finding::Oracle;
 use crate::harness::runner::Start;
 
@@ -33,8 +32,8 @@ Examples:
   broadcheck exhaust --shard 0/3 --out part0
   broadcheck exhaust --resume --out part0
 
-Exit codes: 0 nothing was found that is not known, 1 something was, 2 could not run, nothing was judged, \
-or the implementation was given up.")]
+Exit codes: 0 nothing was found that is not known, 1 something was, 2 could not run, nothing was judged, or the \
+implementation was given up, 130 interrupted by Ctrl-C or SIGTERM: what was found is kept, and --resume goes on.")]
 pub struct Exhaust {
     /// The most dimensions of the shapes in pairs [default: 4; with --layouts 2].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(..=6))]
@@ -69,13 +68,13 @@ pub struct Exhaust {
     #[arg(long, value_name = "DIR", default_value = "broadcheck-exhaust")]
     out: PathBuf,
     /// Seconds that a program may take before it is a hang [default: 20].
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=plausible::MAX_TIMEOUT))]
     timeout: Option<u64>,
     /// Give the implementation up, with exit code 2, after so many crashes and hangs that are not known; 0 for never.
     #[arg(long, value_name = "N", default_value_t = campaign::GIVE_UP)]
     give_up: u64,
     /// GiB of address space that an adapter process may take; 0 for no limit [default: 8].
-    #[arg(long, value_name = "GIB")]
+    #[arg(long, value_name = "GIB", value_parser = clap::value_parser!(u64).range(..=plausible::MAX_MEMORY))]
     memory: Option<u64>,
     /// What to print.
     #[arg(long, value_enum, default_value_t = campaign::Format::Text)]
@@ -154,14 +153,7 @@ impl Exhaust {
             bounds.sizes.sort_unstable();
             bounds.sizes.dedup();
         }
-        let (largest, rank) = (bounds.sizes.last().copied().unwrap_or(0), bounds.rank.max(bounds.triples));
-        let elements = (largest as usize).saturating_pow(rank as u32);
-        if elements > MAX_LARGE_ELEMENTS {
-            return Err(format!(
-                "shapes of {elements} elements are more than a small world has: at most {MAX_LARGE_ELEMENTS}"
-            )
-            .into());
-        }
+        plausible::bounds(&bounds)?;
         Ok(bounds)
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use anstyle::{AnsiColor, Style};
 use clap::Args;
 
-use super::{Ending, Failure, ops};
+use super::{Ending, Failure, ops, print};
 use crate::adapter::Implementation;
 use crate::error::Rejection;
 use crate::harness::drawing;
@@ -65,7 +65,7 @@ impl Explain {
             }
             other => return Err(format!("{op}: {}", crate::harness::show::outcome(other)).into()),
         };
-        anstream::print!("{text}");
+        print(&text)?;
         Ok(ending)
     }
 

@@ -10,7 +10,7 @@ use super::runner::Named;
 use super::{Ending, Failure};
 use crate::harness::campaign::cases::Shard;
 use crate::harness::campaign::journal::{self, Plan};
-use crate::harness::campaign::options;
+use crate::harness::campaign::{options, plausible};
 use crate::harness::finding::Oracle;
 use crate::harness::runner::Start;
 
@@ -34,8 +34,8 @@ Examples:
   broadcheck fuzz --impl 'python3 my_adapter.py' --divergences known-differences.yaml
   broadcheck fuzz --resume --out part0
 
-Exit codes: 0 nothing was found that is not known, 1 something was, 2 could not run, nothing was judged, \
-or the implementation was given up.")]
+Exit codes: 0 nothing was found that is not known, 1 something was, 2 could not run, nothing was judged, or the \
+implementation was given up, 130 interrupted by Ctrl-C or SIGTERM: what was found is kept, and --resume goes on.")]
 pub struct Fuzz {
     /// End after so many seconds, earlier runs of a resumed campaign included [default: 60, unless --cases is given]. What
     /// is found too late to be cut down is kept as it was found; --resume goes on with it.
@@ -81,13 +81,13 @@ pub struct Fuzz {
     #[arg(long)]
     unrestricted: bool,
     /// Seconds that a program may take before it is a hang [default: 20].
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=plausible::MAX_TIMEOUT))]
     timeout: Option<u64>,
     /// Give the implementation up, with exit code 2, after so many crashes and hangs that are not known; 0 for never.
     #[arg(long, value_name = "N", default_value_t = campaign::GIVE_UP)]
     give_up: u64,
     /// GiB of address space that an adapter process may take; 0 for no limit [default: 8].
-    #[arg(long, value_name = "GIB")]
+    #[arg(long, value_name = "GIB", value_parser = clap::value_parser!(u64).range(..=plausible::MAX_MEMORY))]
     memory: Option<u64>,
     /// Judge by the known differences in this file, in place of those that come with broadcheck. A campaign knows them by
     /// their `applies` and `signature`.

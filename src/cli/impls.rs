@@ -1,9 +1,11 @@
 //! `broadcheck impl`: the adapters that come with broadcheck, and their environments. It words what
 //! [`crate::implementations`] does.
 
+use std::fmt::Write as _;
+
 use clap::{Args, Subcommand};
 
-use super::{Ending, Failure};
+use super::{Ending, Failure, print};
 use crate::implementations;
 use crate::install::Progress;
 
@@ -64,13 +66,14 @@ impl Install {
         let progress = if self.quiet { Progress::silent() } else { Progress::auto() };
         for name in &self.names {
             let ready = implementations::ready(name, None, &progress)?;
-            anstream::println!("{name} is ready in {}", ready.environment.display());
+            print(&format!("{name} is ready in {}\n", ready.environment.display()))?;
         }
         Ok(Ending::Conforms)
     }
 }
 
 fn list() -> Result<Ending, Failure> {
+    let mut text = String::new();
     for known in implementations::known()? {
         // What one of them needs and this machine lacks is no reason to hide the others.
         let state = match known.installed() {
@@ -78,8 +81,8 @@ fn list() -> Result<Ending, Failure> {
             Ok(None) => format!("not installed: `broadcheck impl install {}`", known.name),
             Err(error) => error.to_string(),
         };
-        anstream::println!("{:<18} {}", known.name, known.description.summary);
-        anstream::println!("{:<18} {state}", "");
+        let _ = writeln!(text, "{:<18} {}\n{:<18} {state}", known.name, known.description.summary, "");
     }
+    print(&text)?;
     Ok(Ending::Conforms)
 }

@@ -1,12 +1,11 @@
 //! `broadcheck libtorch`: installs a libtorch with its adapter, and shows what is installed. It only words what
 //! [`crate::install`] does.
 
-use std::io::{self, Write};
-
 use clap::{Args, Subcommand, ValueEnum};
 use indicatif::HumanBytes;
 
-use crate::install::{Entry, InstallError, Installer, Progress};
+use super::{Failure, print};
+use crate::install::{Entry, Installer, Progress};
 
 /// Install libtorch and its adapter, and show what is installed.
 #[derive(Debug, Args)]
@@ -114,53 +113,51 @@ struct Remove {
 }
 
 /// Runs the subcommand. Results go to standard output, progress to standard error.
-pub fn run(arguments: &Libtorch) -> Result<(), InstallError> {
+pub fn run(arguments: &Libtorch) -> Result<(), Failure> {
     let installer = Installer::from_env()?;
     match &arguments.command {
         Command::Install(install) => run_install(&installer, install),
         Command::List(list) => run_list(&installer, list),
         Command::Path(path) => run_path(&installer, path),
-        Command::Entry(entry) => installer.entry(&entry.version).map(|text| print(&text)),
-        Command::Remove(remove) => installer.remove(&remove.version, &Progress::auto()),
+        Command::Entry(entry) => print(&installer.entry(&entry.version)?),
+        Command::Remove(remove) => Ok(installer.remove(&remove.version, &Progress::auto())?),
     }
 }
 
-fn run_install(installer: &Installer, install: &Install) -> Result<(), InstallError> {
+fn run_install(installer: &Installer, install: &Install) -> Result<(), Failure> {
     let progress = if install.quiet { Progress::silent() } else { Progress::auto() };
     let version = install.version.as_deref();
     if install.libraries_only {
         let libraries = installer.libraries(version, &progress)?;
-        print(&format!("libtorch {} is in {}\n", libraries.version, libraries.root.display()));
+        print(&format!("libtorch {} is in {}\n", libraries.version, libraries.root.display()))?;
         return Ok(());
     }
     let installed = installer.libtorch(version, &progress)?;
     let (root, adapter) = (installed.root.display(), installed.adapter.display());
-    print(&format!("libtorch {} is in {root}\nits adapter is {adapter}\n", installed.version));
+    print(&format!("libtorch {} is in {root}\nits adapter is {adapter}\n", installed.version))?;
     let built = &installed.built;
     if !built.tch {
-        print("it was built without tch: every call goes to libtorch's dispatcher\n");
+        print("it was built without tch: every call goes to libtorch's dispatcher\n")?;
     }
     if !built.compat.is_empty() {
-        print(&format!("to compile, it took {}\n", built.compat.describe()));
+        print(&format!("to compile, it took {}\n", built.compat.describe()))?;
     }
     Ok(())
 }
 
-fn run_list(installer: &Installer, list: &List) -> Result<(), InstallError> {
+fn run_list(installer: &Installer, list: &List) -> Result<(), Failure> {
     let entries = installer.list()?;
     print(&match list.format {
         Format::Json => serde_json::to_string_pretty(&entries).expect("a list is plain data") + "\n",
         Format::Text if entries.is_empty() => "nothing is installed; `broadcheck libtorch install` does that\n".into(),
         Format::Text => table(&entries),
-    });
-    Ok(())
+    })
 }
 
-fn run_path(installer: &Installer, path: &Path) -> Result<(), InstallError> {
+fn run_path(installer: &Installer, path: &Path) -> Result<(), Failure> {
     let version = path.version.as_deref();
     let shown = if path.adapter { installer.find_adapter(version)? } else { installer.find(version)?.root };
-    print(&format!("{}\n", shown.display()));
-    Ok(())
+    print(&format!("{}\n", shown.display()))
 }
 
 fn table(entries: &[Entry]) -> String {
@@ -178,11 +175,6 @@ fn table(entries: &[Entry]) -> String {
         padded.chain([row[4].clone(), "\n".to_string()]).collect::<String>()
     };
     rows.iter().map(line).collect()
-}
-
-/// A reader that has gone away (`| head`) is no fault of ours.
-fn print(text: &str) {
-    let _ = io::stdout().write_all(text.as_bytes());
 }
 
 #[cfg(test)]

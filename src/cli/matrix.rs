@@ -11,9 +11,10 @@ use clap::Args;
 use indicatif::HumanDuration;
 
 use super::runner::{GIVE_UP, Named, TIMEOUT, limits};
-use super::{Ending, Failure, print};
+use super::{Ending, Failure, print, tell};
 use crate::adapter::CommandLine;
 use crate::case;
+use crate::escape::visible;
 use crate::harness::divergence::Source;
 use crate::harness::event::{Corpus, Event};
 use crate::harness::matrix::{Plan, Row, Subject};
@@ -164,7 +165,7 @@ impl Matrix {
         if let Some(earlier) = &earlier
             && let Some(row) = plan.settled(subject, earlier)?
         {
-            print(&line(subject, &row, "done before"))?;
+            print(&visible(&line(subject, &row, "done before")))?;
             return Ok(row);
         }
         let progress = if self.quiet { Progress::silent() } else { Progress::auto() };
@@ -185,7 +186,7 @@ impl Matrix {
         if let Some(version) = release.filter(|_| self.prune || !(was_there || self.keep)) {
             installer.remove(version, &progress)?;
         }
-        print(&line(subject, &row, &HumanDuration(started.elapsed()).to_string()))?;
+        print(&visible(&line(subject, &row, &HumanDuration(started.elapsed()).to_string())))?;
         Ok(row)
     }
 }
@@ -270,13 +271,13 @@ impl Counter {
         if self.shown.elapsed() >= every {
             self.shown = Instant::now();
             let text = format!("{}: {} of {} programs", self.label, self.done, self.of);
-            if terminal { eprint!("\r{text}") } else { eprintln!("{text}") }
+            if terminal { tell(&format!("\r{text}")) } else { tell(&format!("{text}\n")) }
         }
     }
 
     fn clear(&self) {
         if self.form == Some(true) {
-            eprint!("\r{:60}\r", "");
+            tell(&format!("\r{:60}\r", ""));
         }
     }
 }

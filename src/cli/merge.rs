@@ -9,6 +9,7 @@ use super::{Ending, Failure, campaign, print};
 use crate::harness::campaign::FINDINGS;
 use crate::harness::campaign::journal;
 use crate::harness::campaign::summary::Summary;
+use crate::output;
 
 /// Put the shards of a campaign together and say what they found.
 ///
@@ -49,7 +50,7 @@ impl Merge {
         }
         fs::create_dir_all(&self.out).map_err(failed(&self.out))?;
         let path = self.out.join("summary.json");
-        fs::write(&path, campaign::json(&summary)).map_err(failed(&path))?;
+        output::write(&path, campaign::json(&summary)).map_err(failed(&path))?;
         for folder in summary.findings.iter().filter_map(|line| line.folder.as_ref()) {
             let to = self.out.join(FINDINGS).join(folder);
             let from = self.folders.iter().map(|part| part.join(FINDINGS).join(folder)).find(|from| from.is_dir());

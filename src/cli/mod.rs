@@ -32,6 +32,7 @@ use clap::{Parser, Subcommand};
 
 use crate::assets;
 use crate::case;
+use crate::escape::visible;
 
 /// Conformance tests and a differential fuzzer for PyTorch's broadcasting semantics, against the real libtorch.
 #[derive(Debug, Parser)]
@@ -49,7 +50,7 @@ Examples:
   broadcheck libtorch install          fetch libtorch and build its adapter
   broadcheck check --impl numpy        the same on another library, which is installed first
 
-Exit codes: 0 conforms, 1 does not conform, 2 could not run.
+Exit codes: 0 conforms, 1 does not conform, 2 could not run, 130 interrupted (a campaign, by Ctrl-C or SIGTERM).
 
 The specification, the adapters and what is known of them come with the program. `broadcheck --version --verbose` says
 which ones are used: those after --source, in BROADCHECK_SOURCE, in a checkout around the working folder, or the
@@ -93,7 +94,12 @@ pub enum Ending {
     Conforms,
     /// It does not conform.
     Differs,
+    /// It was told to stop before it was done. What it has found so far is saved.
+    Interrupted,
 }
+
+/// The exit code of what was interrupted, as shells have it for Ctrl-C.
+const INTERRUPTED: u8 = 130;
 
 /// A reason why a command could not do its work.
 type Failure = Box<dyn std::error::Error>;
@@ -103,7 +109,14 @@ pub fn main() -> ExitCode {
     if let Some(ending) = verbose_version(std::env::args_os().skip(1)) {
         return ended(ending);
     }
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        // Help and the version were asked for; anything else is a mistake in the arguments.
+        Err(asked) if !asked.use_stderr() => {
+            return ended(print(&asked.render().ansi().to_string()).map(|()| Ending::Conforms));
+        }
+        Err(mistake) => mistake.exit(),
+    };
     if let Some(folder) = cli.source {
         assets::prefer(folder);
     }
@@ -117,7 +130,7 @@ pub fn main() -> ExitCode {
         Command::Explain(command) => command.run(),
         Command::Fuzz(command) => command.run(),
         Command::Impl(command) => command.run(),
-        Command::Libtorch(command) => libtorch::run(&command).map(|()| Ending::Conforms).map_err(Failure::from),
+        Command::Libtorch(command) => libtorch::run(&command).map(|()| Ending::Conforms),
         Command::Matrix(command) => command.run(),
         Command::Merge(command) => command.run(),
         Command::Mutants(command) => command.run(),
@@ -142,13 +155,20 @@ fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
+/// Says something to whoever waits, on standard error. That it cannot be read ends nothing.
+fn tell(text: &str) {
+    let mut err = anstream::stderr();
+    let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
+}
+
 fn ended(result: Result<Ending, Failure>) -> ExitCode {
     match result {
         Ok(Ending::Conforms) => ExitCode::SUCCESS,
         Ok(Ending::Differs) => ExitCode::from(1),
+        Ok(Ending::Interrupted) => ExitCode::from(INTERRUPTED),
         Err(failure) => {
             let error = anstyle::AnsiColor::Red.on_default().bold();
-            anstream::eprintln!("{error}error:{error:#} {failure}");
+            tell(&format!("{error}error:{error:#} {}\n", visible(&failure.to_string())));
             ExitCode::from(2)
         }
     }
@@ -162,14 +182,14 @@ fn verbose_version(arguments: impl Iterator<Item = OsString>) -> Option<Result<E
     asked.iter().any(|asked| arguments == asked).then(|| {
         let (root, origin) = assets::found()?;
         let specification = case::load(&root.join("spec"))?;
-        anstream::println!(
-            "broadcheck {}\nspecification {}: {} cases\nfrom {origin}: {}\ncache: {}",
+        print(&format!(
+            "broadcheck {}\nspecification {}: {} cases\nfrom {origin}: {}\ncache: {}\n",
             env!("CARGO_PKG_VERSION"),
             &specification.digest[..12],
             crate::report::thousands(specification.cases.len() as u64),
             root.display(),
             assets::cache_dir()?.display()
-        );
+        ))?;
         Ok(Ending::Conforms)
     })
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use super::{Ending, Failure};
+use super::{Ending, Failure, print};
 use crate::assets;
 
 /// Write the skeleton of an adapter, which runs as it is: fill in what TODO marks.
@@ -119,14 +119,14 @@ impl NewAdapter {
         let (build, command) = self.lang.commands(name, &folder);
         let build = build.map(|build| format!("  {build}\n")).unwrap_or_default();
         let documents = ["TUTORIAL.md", "README.md"].map(|file| root.join("adapters").join(file));
-        anstream::println!(
+        print(&format!(
             "{} is there. It describes a toy library: put yours in at each TODO, then\n\n{build}  \
              broadcheck validate-adapter -- {command}\n  broadcheck check --impl '{command}'\n\n\
-             tutorial  {}\nprotocol  {}",
+             tutorial  {}\nprotocol  {}\n",
             folder.display(),
             documents[0].display(),
             documents[1].display(),
-        );
+        ))?;
         Ok(Ending::Conforms)
     }
 }

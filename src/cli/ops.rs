@@ -1,9 +1,11 @@
 //! `broadcheck ops`: the operation table.
 
+use std::fmt::Write as _;
+
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use super::{Ending, Failure};
+use super::{Ending, Failure, print};
 use crate::ops::{Compare, Form, Op, ParamKind};
 use crate::tensor::DType;
 
@@ -69,11 +71,12 @@ struct Absent {
 impl Ops {
     pub fn run(&self) -> Result<Ending, Failure> {
         let rows: Vec<Row> = Op::ALL.iter().map(|op| row(*op)).collect();
+        let mut text = String::new();
         match self.format {
-            Format::Json => anstream::println!("{}", serde_json::to_string_pretty(&rows)?),
+            Format::Json => text = serde_json::to_string_pretty(&rows)? + "\n",
             Format::Text => {
-                let line = |call: &str, forms: &str, dtypes: &str, gradient: &str, compare: &str| {
-                    anstream::println!("{call:<58} {forms:<24} {dtypes:<22} {gradient:<8}  {compare}");
+                let mut line = |call: &str, forms: &str, dtypes: &str, gradient: &str, compare: &str| {
+                    let _ = writeln!(text, "{call:<58} {forms:<24} {dtypes:<22} {gradient:<8}  {compare}");
                 };
                 line("operation", "forms", "dtypes", "gradient", "values compared");
                 for (op, row) in Op::ALL.iter().zip(&rows) {
@@ -95,9 +98,10 @@ impl Ops {
                     line(&call, &forms.join(" "), op.info().dtypes.name(), gradient, &compare);
                 }
                 let aliases: usize = rows.iter().map(|row| row.aliases.len()).sum();
-                anstream::println!("{} operations, {aliases} aliases", rows.len());
+                let _ = writeln!(text, "{} operations, {aliases} aliases", rows.len());
             }
         }
+        print(&text)?;
         Ok(Ending::Conforms)
     }
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::{Ending, Failure, events, print};
+use crate::output;
 use crate::report::history::History;
 use crate::report::{self, Run, brief, json, junit, markdown, text};
 
@@ -48,14 +49,14 @@ pub enum Format {
 }
 
 impl Format {
-    /// The run in this format.
+    /// The run in this format. JSON has every text as it is; the others are for people.
     pub fn render(self, run: &Run, verbose: bool) -> String {
         match self {
-            Format::Text if verbose => text::render(run),
-            Format::Text => brief::render(run),
+            Format::Text if verbose => text::render(&run.visible()),
+            Format::Text => brief::render(&run.visible()),
             Format::Json => json::render(run),
-            Format::Junit => junit::render(run),
-            Format::Markdown => markdown::render(run),
+            Format::Junit => junit::render(&run.visible()),
+            Format::Markdown => markdown::render(&run.visible()),
         }
     }
 }
@@ -76,7 +77,7 @@ impl Report {
             print(&format.render(&run, self.verbose))?;
             return Ok(Ending::Conforms);
         }
-        let history = History::new(events::all(&from)?)?;
+        let history = History::new(events::visible(events::all(&from)?))?;
         let folder = match &self.out {
             Some(folder) => folder.clone(),
             None => from.parent().map(PathBuf::from).unwrap_or_default(),
@@ -89,8 +90,8 @@ impl Report {
         std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         for (name, text) in files {
             let path = folder.join(name);
-            std::fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
-            anstream::println!("{}", path.display());
+            output::write_named(&path, text)?;
+            print(&format!("{}\n", path.display()))?;
         }
         Ok(Ending::Conforms)
     }

@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 
 use super::campaign::json;
 use super::{Ending, Failure, print};
+use crate::harness::campaign::plausible::MAX_SHARDS;
 use crate::harness::campaign::scale::Scale as Scaled;
 use crate::report;
 
@@ -26,7 +27,7 @@ pub struct Scale {
     #[arg(value_name = "DIR")]
     folder: PathBuf,
     /// How many machines there are.
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=MAX_SHARDS))]
     machines: u64,
     /// What to print.
     #[arg(long, value_enum, default_value_t = Format::Markdown)]

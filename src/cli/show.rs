@@ -70,6 +70,7 @@ impl Show {
             None => events::default_folder()?,
         };
         let files = if self.events.is_some() || folder.is_dir() { events::all(&folder)? } else { Vec::new() };
+        let (now, files) = (now.visible(), events::visible(files));
         let mut text = brief::case(&now, &self.case);
         let there_are_none = files.is_empty();
         let mut judged = now.judged;

@@ -1,14 +1,16 @@
 //! `broadcheck validate-adapter`: whether a program keeps the rules of the protocol.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use clap::Args;
 
-use super::{Ending, Failure};
+use super::{Ending, Failure, print};
 use crate::adapter::validate::{Trial, Validation, validate};
 use crate::adapter::{CommandLine, Limits};
 use crate::assets;
 use crate::case;
+use crate::escape::visible;
 
 /// Check that a program keeps the rules of the adapter protocol, and explain every rule that it breaks.
 ///
@@ -43,17 +45,19 @@ impl ValidateAdapter {
         let command = args.iter().fold(CommandLine::new(program), |command, word| command.arg(word));
         let trials: Vec<Trial> = specification.cases.iter().map(|case| (case.id.as_str(), &case.program)).collect();
         let found = validate(&command, &Limits::default(), &trials, (!self.all).then_some(EACH))?;
-        show(&found);
+        print(&text(&found))?;
         Ok(if found.violations.is_empty() { Ending::Conforms } else { Ending::Differs })
     }
 }
 
-fn show(found: &Validation) {
+fn text(found: &Validation) -> String {
+    let mut text = String::new();
     if let Some(hello) = &found.hello {
-        anstream::println!(
+        let _ = writeln!(
+            text,
             "{} {}: {} operations, {} dtypes; {} programs",
-            hello.name,
-            hello.version,
+            visible(&hello.name),
+            visible(&hello.version),
             hello.ops.len(),
             hello.dtypes.len(),
             found.programs
@@ -61,33 +65,35 @@ fn show(found: &Validation) {
     }
     let mut by_advice: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for violation in &found.violations {
-        by_advice.entry(violation.advice).or_default().push(format!("{}: {}", violation.place, violation.what));
+        let place = visible(&format!("{}: {}", violation.place, violation.what)).into_owned();
+        by_advice.entry(violation.advice).or_default().push(place);
     }
     let red = anstyle::AnsiColor::Red.on_default().bold();
     for (advice, places) in &by_advice {
         for place in places.iter().take(SHOWN) {
-            anstream::println!("\n{red}wrong{red:#}  {place}");
+            let _ = writeln!(text, "\n{red}wrong{red:#}  {place}");
         }
         if places.len() > SHOWN {
-            anstream::println!("       and {} more of the kind", places.len() - SHOWN);
+            let _ = writeln!(text, "       and {} more of the kind", places.len() - SHOWN);
         }
-        anstream::println!("       {advice}");
+        let _ = writeln!(text, "       {advice}");
     }
     if !found.ended.is_empty() {
-        anstream::println!(
-            "\nnote   the process ended over these, and was started again; `check` takes it for a crash of the library"
+        text.push_str(
+            "\nnote   the process ended over these, and was started again; `check` takes it for a crash of the library\n",
         );
         for (place, status) in &found.ended {
-            anstream::println!("       {place}: {status}");
+            let _ = writeln!(text, "       {place}: {}", visible(status));
         }
     }
     if !found.never.is_empty() {
         let names: Vec<&str> = found.never.iter().map(|op| op.info().name).collect();
-        anstream::println!("\nnote   no program got a value out of {}", names.join(", "));
+        let _ = writeln!(text, "\nnote   no program got a value out of {}", names.join(", "));
     }
-    match (found.violations.len(), found.programs) {
-        (0, 0) => anstream::println!("keeps the rules, as far as can be seen without a program that it supports"),
-        (0, _) => anstream::println!("keeps the rules"),
-        (count, _) => anstream::println!("\nbreaks the rules in {count} places"),
-    }
+    let _ = match (found.violations.len(), found.programs) {
+        (0, 0) => writeln!(text, "keeps the rules, as far as can be seen without a program that it supports"),
+        (0, _) => writeln!(text, "keeps the rules"),
+        (count, _) => writeln!(text, "\nbreaks the rules in {count} places"),
+    };
+    text
 }

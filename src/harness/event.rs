@@ -2,6 +2,7 @@
 //! output.
 
 pub mod file;
+mod recount;
 
 use std::collections::BTreeMap;
 

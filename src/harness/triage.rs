@@ -21,6 +21,7 @@ use super::compare::Side;
 use super::finding::{Finding, Oracle, Signature};
 use crate::adapter::Hello;
 use crate::case::Specification;
+use crate::escape;
 use crate::program::{Program, Reply};
 
 pub use readme::with_table;
@@ -131,7 +132,7 @@ fn finding_json(dossier: &Dossier) -> String {
         "expected": expected,
         "same_as": other,
     });
-    serde_json::to_string_pretty(&value).expect("plain data") + "\n"
+    escape::json(&serde_json::to_string_pretty(&value).expect("plain data")).into_owned() + "\n"
 }
 
 #[cfg(test)]

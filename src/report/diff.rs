@@ -102,7 +102,7 @@ pub fn markdown(changes: &Changes) -> String {
 pub fn json(changes: &Changes) -> String {
     let mut text = serde_json::to_string_pretty(changes).expect("changes have only text for keys");
     text.push('\n');
-    text
+    crate::escape::json(&text).into_owned()
 }
 
 /// A sentence that tells how much differs.

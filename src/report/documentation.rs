@@ -156,7 +156,7 @@ pub fn render(history: &History, statements: &[Statement]) -> String {
             range: span(&names),
             missing: missing.map(|at| history.columns[*at].version.as_str()).collect(),
             releases: names,
-            suite: &history.suite()[..history.suite().len().min(12)],
+            suite: super::short(history.suite()),
             broadcheck: history.columns.first().map_or("", |column| column.header.broadcheck.as_str()),
             cases: history.cases().len(),
             front_end: front_end(history).map(|at| history.columns[at].version.as_str()),

@@ -83,7 +83,7 @@ pub fn others(history: &History) -> Option<Others> {
     }
     let columns = 0..history.columns.len();
     Some(Others {
-        suite: history.suite()[..history.suite().len().min(12)].to_owned(),
+        suite: super::short(history.suite()).to_owned(),
         cases: history.cases().len(),
         labels: history.columns.iter().map(|column| column.label.clone()).collect(),
         rows: columns.clone().map(|at| row(&history, at)).collect(),

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::{Extent, Run};
 use crate::case::{Document, Source};
+use crate::escape;
 use crate::harness::Aspect;
 use crate::harness::event::{Exact, ImplementationReady, Seen, Totals, Verdict};
 
@@ -30,7 +31,7 @@ pub fn render(run: &Run) -> String {
     };
     let mut text = serde_json::to_string_pretty(&report).expect("a report has no maps with other keys than text");
     text.push('\n');
-    text
+    escape::json(&text).into_owned()
 }
 
 #[derive(Serialize)]

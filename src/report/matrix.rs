@@ -52,7 +52,7 @@ pub fn render(history: &History) -> String {
     let (complete, clauses): (Vec<Line>, Vec<Line>) = clauses(history).into_iter().partition(is_complete);
     template::fill(
         "matrix.md",
-        json!({"suite": &history.suite()[..history.suite().len().min(12)], "labels": short_labels(history), "rows": rows, "themes": themes(history), "clauses": clauses, "complete": complete.len(), "steps": steps.iter().map(diff::view).collect::<Vec<_>>()}),
+        json!({"suite": super::short(history.suite()), "labels": short_labels(history), "rows": rows, "themes": themes(history), "clauses": clauses, "complete": complete.len(), "steps": steps.iter().map(diff::view).collect::<Vec<_>>()}),
     )
 }
 

@@ -44,6 +44,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::escape::visible_in;
 use crate::harness::event::{
     Absent, CaseStated, ClauseStated, Event, Generated, ImplementationReady, Judged, Started, Tally, Totals, Verdict,
 };
@@ -103,6 +104,21 @@ impl Run {
                 }
                 self.totals = Some(totals);
             }
+        }
+    }
+
+    /// The same for people: whatever implementations and event files say is [visible](crate::escape::visible).
+    #[must_use]
+    pub fn visible(&self) -> Run {
+        Run {
+            started: visible_in(&self.started),
+            clauses: self.clauses.iter().map(visible_in).collect(),
+            cases: self.cases.iter().map(visible_in).collect(),
+            implementations: visible_in(&self.implementations),
+            judged: self.judged.iter().map(visible_in).collect(),
+            generated: self.generated.iter().map(visible_in).collect(),
+            absent: visible_in(&self.absent),
+            totals: visible_in(&self.totals),
         }
     }
 
@@ -324,6 +340,11 @@ fn left_out(tally: &Tally) -> String {
         }
     }
     text
+}
+
+/// The beginning of a digest, as far as people need it.
+fn short(digest: &str) -> &str {
+    digest.get(..12).unwrap_or(digest)
 }
 
 /// `1 case`, `2 cases`.

@@ -141,7 +141,7 @@ pub fn render(history: &History, statements: Vec<Statement>, others: Option<&Oth
     let names: Vec<&str> = releases.iter().map(|at| history.columns[*at].version.as_str()).collect();
     let page = Page {
         range: documentation::span(&names),
-        suite: history.suite()[..history.suite().len().min(12)].to_owned(),
+        suite: super::short(history.suite()).to_owned(),
         cases: history.cases().len(),
         documented,
         code: statements.len() - documented,
@@ -402,7 +402,10 @@ fn drawn(drawing: &Drawing) -> Vec<(bool, String)> {
     }
     for (at, operand) in drawing.operands.iter().enumerate() {
         let cell = |size: Option<i64>| size.map_or("·".to_owned(), |size| size.to_string());
-        let (_, text) = line(&operand.name, &mut dimensions.iter().map(|dimension| cell(dimension.sizes[at])));
+        let (_, text) = line(
+            &operand.name,
+            &mut dimensions.iter().map(|dimension| cell(dimension.sizes.get(at).copied().flatten())),
+        );
         lines.push((false, format!("{text}   {:?}", operand.shape)));
     }
     let cell = |size: Option<i64>| size.map_or("✗".to_owned(), |size| size.to_string());

@@ -42,7 +42,7 @@ pub(super) fn heading(run: &Run, text: &mut String) {
     } else {
         format!("{} of {} cases", started.cases, started.of)
     };
-    let suite = &started.suite[..started.suite.len().min(12)];
+    let suite = super::short(&started.suite);
     let _ = writeln!(
         text,
         "broadcheck {} · {cases}, {} · specification {suite}",

@@ -28,3 +28,25 @@ fn one_text_stands_for_a_case_of_each_entry() {
     check(&format!("{first}, »7"), &["expected a mapping from names"]);
     check("{op: mul, kind: int, x: [[1, 2], »7]}", &["ragged"]);
 }
+
+/// A few lines can stand for more than memory holds: by many entries, by long values, and by values that name others.
+#[test]
+fn what_a_case_stands_for_is_limited() {
+    let fails = |each: &str, program: &str, why: &str| {
+        let cases =
+            format!("{CASES}{HEAD}  each: {each}\n  note: 'a <n>'\n  program: {program}\n  expect: {{r: unchanged}}\n");
+        let error = read(DOCUMENTS, CLAUSES, &cases).unwrap_err().to_string();
+        assert!(error.starts_with("add_rows.yaml:15:"), "{}", &error[..error.len().min(300)]);
+        assert!(error.contains(why), "{}", &error[..error.len().min(300)]);
+    };
+    fails(&format!("[{}]", "{n: 1}, ".repeat(10_001)), "{}", "10001 entries are too many: `each` may have 10000");
+    let long = format!("[{}]", format!("{{n: {}}}, ", "x".repeat(10_000)).repeat(200));
+    fails(
+        &long,
+        &format!("{{t: \"{}\"}}", "<n>".repeat(1000)),
+        "come to more than 67108864 bytes, the most that they may",
+    );
+    let chain: Vec<String> = (0..60).map(|at| format!("n{at}: '<n{0}><n{0}>'", at + 1)).collect();
+    let chain = format!("[{{n: '<n0>', {}, n60: x}}]", chain.join(", "));
+    fails(&chain, "{}", "come to more than 67108864 bytes");
+}

@@ -4,7 +4,7 @@
 //! case, before anything else is read. A scalar that is nothing but `<name>` becomes the value itself, with the place
 //! of the value, so that a fault in it is told where it stands; inside of a longer text the value becomes text.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 
 use serde_yaml::{Mapping, Value};
@@ -14,12 +14,23 @@ use super::position::{Place, Places};
 
 const EACH: &str = "each";
 
+/// The most cases that one may stand for. The longest list of broadcheck's own has 28 entries.
+pub const MAX_ENTRIES: usize = 10_000;
+
+/// How much the cases of a file may come to with every name replaced, in bytes of texts, each of which counts for some
+/// more. Names in values are replaced as well, so that a few lines could stand for more than memory holds.
+pub const MAX_EXPANDED: usize = 64 << 20;
+
+/// What a value counts for beside its text.
+const NODE: usize = 32;
+
 /// The records of a file, each parameterised one replaced by what it stands for.
 pub fn expand(file: &File<'_>, (value, places): (Value, Places)) -> (Value, Places) {
     let Value::Sequence(records) = &value else { return (value, places) };
     let (mut expanded, mut expanded_places) = (Vec::new(), Vec::new());
+    let left = Cell::new(MAX_EXPANDED);
     for (record, record_places) in records.iter().zip(&places.children) {
-        for (record, places) in expand_record(file, record, record_places) {
+        for (record, places) in expand_record(file, record, record_places, &left) {
             expanded.push(record);
             expanded_places.push(places);
         }
@@ -27,7 +38,7 @@ pub fn expand(file: &File<'_>, (value, places): (Value, Places)) -> (Value, Plac
     (Value::Sequence(expanded), Places { children: expanded_places, ..places })
 }
 
-fn expand_record(file: &File<'_>, record: &Value, places: &Places) -> Vec<(Value, Places)> {
+fn expand_record(file: &File<'_>, record: &Value, places: &Places, left: &Cell<usize>) -> Vec<(Value, Places)> {
     let each = record.as_mapping().and_then(|record| record.iter().position(|(key, _)| key == EACH));
     let (Some(at), Some(mapping)) = (each, record.as_mapping()) else { return vec![(record.clone(), places.clone())] };
     let (template, template_places) = without(mapping, places, at);
@@ -39,6 +50,11 @@ fn expand_record(file: &File<'_>, record: &Value, places: &Places) -> Vec<(Value
     if entries.is_empty() {
         file.fault(each_places.value, "expected at least one entry: without one there is no case");
     }
+    if entries.len() > MAX_ENTRIES {
+        let count = entries.len();
+        file.fault(each_places.value, format!("{count} entries are too many: `{EACH}` may have {MAX_ENTRIES}"));
+        return Vec::new();
+    }
     let mut names: Option<BTreeSet<&str>> = None;
     let mut records = Vec::new();
     for (at, entry) in entries.iter().enumerate() {
@@ -47,7 +63,7 @@ fn expand_record(file: &File<'_>, record: &Value, places: &Places) -> Vec<(Value
             file.fault(entry_places.value, "expected a mapping from names to what `<name>` stands for in this case");
             continue;
         };
-        let bindings = Bindings { file, values, places: entry_places, used: RefCell::default() };
+        let bindings = Bindings { file, values, places: entry_places, used: RefCell::default(), left };
         let here: BTreeSet<&str> = values.keys().filter_map(Value::as_str).collect();
         let expected = names.get_or_insert_with(|| here.clone());
         if let Some(missing) = expected.difference(&here).next() {
@@ -59,6 +75,11 @@ fn expand_record(file: &File<'_>, record: &Value, places: &Places) -> Vec<(Value
             continue;
         }
         records.push(bindings.replace(&template, &template_places));
+        if left.get() == 0 {
+            let most = format!("the cases of this file come to more than {MAX_EXPANDED} bytes, the most that they may");
+            file.fault(entry_places.value, format!("with this entry {most}: divide the file"));
+            return Vec::new();
+        }
         for unused in here.iter().filter(|name| !bindings.used.borrow().contains(**name)) {
             file.fault(entry_places.value, format!("`<{unused}>` stands nowhere in the case"));
         }
@@ -72,6 +93,8 @@ struct Bindings<'a> {
     values: &'a Mapping,
     places: &'a Places,
     used: RefCell<BTreeSet<&'a str>>,
+    /// What is left of [`MAX_EXPANDED`]. Once there is nothing, nothing more is replaced.
+    left: &'a Cell<usize>,
 }
 
 impl<'a> Bindings<'a> {
@@ -83,12 +106,22 @@ impl<'a> Bindings<'a> {
             .filter_map(move |(at, (name, value))| Some((name.as_str()?, value, child(places, at))))
     }
 
+    /// Counts what is made. False if there is nothing left to make more with.
+    fn spend(&self, size: usize) -> bool {
+        self.left.set(self.left.get().saturating_sub(size));
+        self.left.get() > 0
+    }
+
     fn replace(&self, value: &Value, places: &Places) -> (Value, Places) {
+        if !self.spend(NODE) {
+            return (Value::Null, places.clone());
+        }
         match value {
             Value::String(text) => {
                 let whole = text.strip_prefix('<').and_then(|text| text.strip_suffix('>'));
                 if let Some((name, value, value_places)) = self.iter().find(|(name, ..)| whole == Some(*name)) {
                     self.used.borrow_mut().insert(name);
+                    self.spend(size(value));
                     // The key stays where it is.
                     return (value.clone(), Places { key: places.key, ..value_places.clone() });
                 }
@@ -133,11 +166,24 @@ impl<'a> Bindings<'a> {
             }
             self.used.borrow_mut().insert(name);
             match as_text(value) {
-                Some(value) => text = text.replace(&mark, &value),
+                Some(value) if self.spend(text.matches(&mark).count().saturating_mul(value.len())) => {
+                    text = text.replace(&mark, &value);
+                }
+                Some(_) => return text,
                 None => self.file.fault(place, format!("`{mark}` is no text, so it cannot stand inside of one")),
             }
         }
         text
+    }
+}
+
+/// What a value counts for.
+fn size(value: &Value) -> usize {
+    NODE + match value {
+        Value::String(text) => text.len(),
+        Value::Sequence(values) => values.iter().map(size).sum(),
+        Value::Mapping(mapping) => mapping.iter().map(|(key, value)| size(key) + size(value)).sum(),
+        _ => 0,
     }
 }
 

@@ -13,8 +13,9 @@ use crate::adapter::{Hello, Limits};
 use crate::assets;
 use crate::case;
 use crate::cli::runner::Named;
-use crate::cli::{Ending, Failure, print};
-use crate::harness::campaign::journal::{Book, Header, Identity, Machine, Plan};
+use crate::cli::{Ending, Failure, INTERRUPTED, print, tell};
+use crate::escape::visible;
+use crate::harness::campaign::journal::{self, Book, Header, Identity, Machine, Plan};
 use crate::harness::campaign::summary::Summary;
 use crate::harness::campaign::{GIVEN_UP, Setup, run};
 use crate::harness::divergence::{self, Source};
@@ -98,6 +99,10 @@ impl Campaign<'_> {
         let text = super::render(&summary, self.format, self.out);
         // A reader that has seen enough, such as `head`, is no failure.
         print(&text)?;
+        // Whatever it has found so far is no verdict.
+        if why == journal::INTERRUPTED {
+            return Ok(Ending::Interrupted);
+        }
         let ended = book.tally().ended.clone().unwrap_or_default();
         if why == GIVEN_UP {
             return Err(format!(
@@ -126,9 +131,9 @@ fn stop_on_signals(stop: &Arc<AtomicBool>) -> Result<(), Failure> {
     let stop = Arc::clone(stop);
     ctrlc::set_handler(move || {
         if stop.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
+            std::process::exit(i32::from(INTERRUPTED));
         }
-        anstream::eprintln!("stopping; what has been found is saved (once more: at once)");
+        tell("stopping; what has been found is saved (once more: at once)\n");
     })?;
     Ok(())
 }
@@ -174,7 +179,7 @@ impl Progress {
         let counts = &tally.checkpoint.counts;
         let steps = counts.steps();
         let rate = (counts.cases - self.before) as f64 / self.begun.elapsed().as_secs_f64().max(0.001);
-        let share = 100.0 * steps.rejected as f64 / ((steps.accepted + steps.rejected) as f64).max(1.0);
+        let share = 100.0 * steps.rejected as f64 / (steps.accepted as f64 + steps.rejected as f64).max(1.0);
         let (new, all) = (tally.new_groups().count(), tally.findings.len());
         let left = tally.not_reduced();
         let end = tally.header.plan.cases.map(|cases| tally.header.plan.shard.share(cases));
@@ -192,7 +197,7 @@ impl Progress {
         if self.bar.is_hidden() {
             if told.last.elapsed() >= NOW_AND_THEN {
                 told.last = Instant::now();
-                anstream::eprintln!("{text}");
+                tell(&format!("{text}\n"));
             }
             return;
         }
@@ -200,7 +205,8 @@ impl Progress {
             told.groups = all;
             let newest = tally.findings.iter().filter_map(|(group, found)| Some((found.cases.last()?, group))).max();
             if let Some((case, group)) = newest {
-                self.bar.println(format!("case {case}: {}", group.signature));
+                let found = format!("case {case}: {}", group.signature);
+                self.bar.println(visible(&found));
             }
         }
         self.bar.set_position(counts.cases);

@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use crate::case;
-use crate::cli::Failure;
+use crate::cli::{Failure, tell};
+use crate::escape::visible;
 use crate::harness::check::{Candidate, Selection, check, operations};
 use crate::harness::divergence::{self, Source};
-use crate::harness::event::file;
 use crate::harness::event::{Event, Judged};
 use crate::harness::pin;
 use crate::harness::runner::Runner;
+use crate::output;
 use crate::report::{Run, count};
 
 /// How many causes are named that are new or gone.
@@ -50,7 +51,7 @@ pub fn write(
     let whole = selection.is_whole(specification).then_some(&counts);
     let pinned = pin::pin(earlier.as_deref(), &label, &judged, &run.cases, whole)
         .map_err(|error| format!("--pin {}: {error}", path.display()))?;
-    file::put(path, pinned.text.as_bytes()).map_err(|error| format!("--pin {}: {error}", path.display()))?;
+    output::write_named(path, &pinned.text).map_err(|error| format!("--pin {error}"))?;
     let mut told =
         format!("{}: {} of {}\n", path.display(), count(pinned.cases, "case"), count(pinned.causes, "cause"));
     for (word, ids) in [("new, without a reason yet", &pinned.new), ("gone", &pinned.gone)] {
@@ -61,7 +62,7 @@ pub fn write(
             told += &format!("  {word}: {first}{more}\n");
         }
     }
-    anstream::eprint!("{told}");
+    tell(&visible(&told));
     for candidate in candidates.iter_mut().filter(|one| !matches!(one.runner, Runner::Reference)) {
         candidate.divergences =
             divergence::load(&Source::File(path.to_owned()), &candidate.runner.hello(), specification)?;
@@ -70,12 +71,15 @@ pub fn write(
     Ok(())
 }
 
+/// A file, and how many cases of each operation it requires.
+type Wanted = (String, BTreeMap<String, usize>);
+
 /// How many cases of each operation a file of known differences requires; none in a part of the specification.
 pub fn wanted(
     path: &Path,
     specification: &case::Specification,
     selection: &Selection,
-) -> Result<Option<(String, BTreeMap<String, usize>)>, Failure> {
+) -> Result<Option<Wanted>, Failure> {
     let judged = divergence::read(path, specification)?.judged;
     Ok(selection.is_whole(specification).then(|| (path.display().to_string(), judged)))
 }

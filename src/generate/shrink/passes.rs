@@ -428,7 +428,7 @@ fn arguments(program: &Program) -> Vec<Program> {
 fn simpler_numbers(number: Scalar) -> Vec<Scalar> {
     let mut numbers: Vec<Scalar> = [0, 1, 2, -1].map(Scalar::Int).to_vec();
     match number {
-        Scalar::Int(int) => numbers.extend([int / 2, int - int.signum(), -int].map(Scalar::Int)),
+        Scalar::Int(int) => numbers.extend([int / 2, int - int.signum(), int.wrapping_neg()].map(Scalar::Int)),
         Scalar::Float(value) => {
             numbers.extend([value.trunc(), value.trunc() / 2.0].map(|value| Scalar::Int(value as i64)));
             numbers.extend([0.0, 1.0, 2.0, -1.0, 0.5, value.trunc(), (value / 2.0).trunc()].map(Scalar::Float));
@@ -518,4 +518,14 @@ fn each_argument(program: &Program, simpler: impl Fn(&Step, &Arg) -> Vec<Arg>) -
             })
             .collect()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_least_integer_has_simpler_numbers() {
+        assert!(simpler_numbers(Scalar::Int(i64::MIN)).contains(&Scalar::Int(i64::MIN / 2)));
+    }
 }

@@ -9,6 +9,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::plausible::MAX_SHARDS;
 use crate::adapter::Implementation;
 use crate::generate::{self, Options};
 use crate::program::{Program, Reply};
@@ -39,9 +40,21 @@ impl Shard {
     /// The whole campaign.
     pub const WHOLE: Shard = Shard { index: 0, of: 1 };
 
+    /// The same, if there can be such a part.
+    ///
+    /// # Errors
+    /// When there cannot.
+    pub fn check(self) -> Result<Shard, String> {
+        let Shard { index, of } = self;
+        if of > MAX_SHARDS {
+            return Err(format!("a campaign has {MAX_SHARDS} parts at most, not {of}"));
+        }
+        if index < of { Ok(self) } else { Err(format!("there is no part {index}/{of}: parts are counted from 0")) }
+    }
+
     /// The number of the case at a position of this part.
     pub fn case(self, position: u64) -> u64 {
-        self.index + position * self.of
+        position.saturating_mul(self.of).saturating_add(self.index)
     }
 
     /// How many of the first so many cases belong to this part.
@@ -56,7 +69,7 @@ impl FromStr for Shard {
     fn from_str(text: &str) -> Result<Shard, String> {
         let parts = text.split_once('/').and_then(|(index, of)| Some((index.parse().ok()?, of.parse().ok()?)));
         match parts {
-            Some((index, of)) if index < of => Ok(Shard { index, of }),
+            Some((index, of)) if index < of => Shard { index, of }.check(),
             _ => Err("write i/n for part i of n, counted from 0: 0/3, 1/3 and 2/3 are the parts of three".to_owned()),
         }
     }

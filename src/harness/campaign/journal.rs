@@ -6,13 +6,14 @@
 //! again is the same finding.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Read as _, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
 use super::cases::Shard;
+use super::plausible::{self, MAX_LINE};
 use super::tally::{Counts, Group, Positions, Tally};
 use crate::adapter::Hello;
 use crate::case::render;
@@ -23,6 +24,9 @@ use crate::ops::Op;
 
 /// The name of the file in a campaign's folder.
 pub const FILE: &str = "journal.jsonl";
+
+/// Why a run ended that a signal has ended.
+pub const INTERRUPTED: &str = "interrupted";
 
 /// How many findings of a group are kept in full.
 const EXAMPLES: usize = 3;
@@ -275,8 +279,18 @@ pub fn records(folder: &Path) -> Result<Vec<(Record, String)>, String> {
     let path = folder.join(FILE);
     let bytes = fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
     let whole = bytes[..whole(&bytes)].split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
-    let read = |line: &[u8]| Ok((serde_json::from_slice(line)?, String::from_utf8_lossy(line).into_owned()));
-    whole.map(read).collect::<serde_json::Result<_>>().map_err(|error| format!("{}: {error}", path.display()))
+    let read = |line: &[u8]| Ok((record(line)?, String::from_utf8_lossy(line).into_owned()));
+    whole.map(read).collect::<Result<_, String>>().map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// The record on a line, if it can be one.
+fn record(line: &[u8]) -> Result<Record, String> {
+    if line.len() > MAX_LINE {
+        return Err(format!("{} bytes are more than a line of a journal has: at most {MAX_LINE}", line.len()));
+    }
+    let record = serde_json::from_slice(line).map_err(|error| error.to_string())?;
+    plausible::record(&record)?;
+    Ok(record)
 }
 
 /// The length of the lines that are whole.
@@ -289,7 +303,7 @@ fn parse(bytes: &[u8]) -> Result<(Tally, u64), String> {
     let whole = whole(bytes);
     let mut tally: Option<Tally> = None;
     for (at, line) in bytes[..whole].split_inclusive(|&byte| byte == b'\n').enumerate() {
-        let record: Record = serde_json::from_slice(line).map_err(|error| format!("line {}: {error}", at + 1))?;
+        let record = record(line).map_err(|error| format!("line {}: {error}", at + 1))?;
         match (&mut tally, record) {
             (None, Record::Header(header)) => tally = Some(Tally::new(*header)),
             (None, _) => return Err("the first line is no header of a campaign".to_owned()),
@@ -326,7 +340,10 @@ impl Book {
         let file = OpenOptions::new().create(true).read(true).append(true).open(&path).map_err(failed)?;
         lock(&file, &path)?;
         let mut first = Vec::new();
-        BufReader::new(&file).read_until(b'\n', &mut first).map_err(failed)?;
+        BufReader::new(&file).take(MAX_LINE as u64 + 1).read_until(b'\n', &mut first).map_err(failed)?;
+        if first.len() > MAX_LINE {
+            return Err(format!("{}: this is no journal: its first line has no end", path.display()));
+        }
         if first.ends_with(b"\n") {
             let folder = folder.display();
             return Err(format!(

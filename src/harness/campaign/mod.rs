@@ -10,6 +10,7 @@
 pub mod bench;
 pub mod cases;
 pub mod journal;
+pub mod plausible;
 mod pursue;
 pub mod scale;
 pub mod summary;
@@ -162,7 +163,7 @@ pub fn run(setup: &Setup, book: Book, mut tell: impl FnMut(&Book)) -> Result<(Bo
         (Some(_), _) => ("failed", String::new()),
         _ if given_up.is_some() => (GIVEN_UP, String::new()),
         (None, Some(true)) => ("complete", String::new()),
-        _ if stopped => ("interrupted", String::new()),
+        _ if stopped => (journal::INTERRUPTED, String::new()),
         _ => {
             let busy = busy.map(|(case, waited)| {
                 format!("; case {case} had no answer for {:.1} s by then and is not judged", waited.as_secs_f64())

@@ -15,6 +15,7 @@ use super::tally::Tally;
 use super::tested::{Unfinished, tenth};
 use super::{Setup, lock};
 use crate::case::load_program;
+use crate::escape::{markdown_block, markdown_code, markdown_prose, one_line};
 use crate::generate::{allows, shrink::shrink};
 use crate::harness::compare::Side;
 use crate::harness::finding::{Finding, HANG, Signature};
@@ -241,15 +242,17 @@ fn write(findings: &Path, name: String, example: &Example, signature: &Signature
 
 /// What was wrong, and the program.
 fn text(example: &Example, signature: &Signature, why: &str) -> String {
-    let mut text = format!("# {signature}\n\n{why}\n\n");
-    example.fault.iter().for_each(|fault| text.push_str(&format!("{fault}\n")));
+    let title = one_line(&signature.to_string());
+    let mut text = format!("# {title}\n\n{why}\n\n");
+    example.fault.iter().for_each(|fault| text.push_str(&format!("{}\n", markdown_prose(fault))));
     for difference in &example.differences {
-        text.push_str(&format!("- {} {}, by the {}\n", difference.value, difference.aspect.name(), difference.by));
-        text.push_str(&format!("  - expected: {}\n  - observed: {}\n", difference.expected, difference.observed));
+        let [value, by] = [&difference.value, &difference.by].map(|text| markdown_prose(text));
+        let [expected, observed] = [&difference.expected, &difference.observed].map(|text| markdown_code(text));
+        text.push_str(&format!("- {value} {}, by the {by}\n", difference.aspect.name()));
+        text.push_str(&format!("  - expected: {expected}\n  - observed: {observed}\n"));
     }
-    text.push_str("\n```yaml\n");
-    text.push_str(&example.program);
-    text.push_str("```\n");
+    text.push('\n');
+    text.push_str(&markdown_block("yaml", &example.program));
     text
 }
 

@@ -107,8 +107,9 @@ fn curve(tally: &Tally, counts: &[u64], machines: u64) -> Vec<Point> {
     let cases = tally.checkpoint.counts.cases;
     let firsts: Vec<u64> = tally.findings.values().filter_map(|found: &Found| found.cases.first().copied()).collect();
     let shares = [0.01, 0.03, 0.1, 0.3, 1.0].map(|share| (cases as f64 * share) as u64);
-    let beyond = (1..).map(|power| 10u64.pow(power)).take_while(|times| *times < machines).chain([machines]);
-    let all = shares.into_iter().chain(beyond.map(|times| cases * times));
+    let beyond =
+        (1..).map_while(|power| 10u64.checked_pow(power)).take_while(|times| *times < machines).chain([machines]);
+    let all = shares.into_iter().chain(beyond.map(|times| cases.saturating_mul(times)));
     let of = tally.header.plan.shard.of;
     all.map(|n| Point {
         cases: n,

@@ -85,7 +85,9 @@ impl Summary {
     pub fn read(path: &Path) -> Result<Summary, String> {
         let told = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
         let text = std::fs::read(path).map_err(|error| told(&error))?;
-        serde_json::from_slice(&text).map_err(|error| told(&error))
+        let summary: Summary = serde_json::from_slice(&text).map_err(|error| told(&error))?;
+        summary.plan.shard.check().map_err(|error| told(&error))?;
+        Ok(summary)
     }
 
     /// Of one campaign, or one part of it.
@@ -133,7 +135,7 @@ impl Summary {
         }
         let mut findings: Vec<Line> = findings.into_iter().filter_map(|(group, found)| line(group, &found)).collect();
         findings.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.signature.cmp(&b.signature)));
-        let milliseconds: u64 = parts.iter().map(|part| part.checkpoint.milliseconds).sum();
+        let milliseconds: u64 = parts.iter().map(|part| part.checkpoint.milliseconds).fold(0, u64::saturating_add);
         Ok(Summary {
             broadcheck: first.header.broadcheck.clone(),
             suite: first.header.suite.clone(),
@@ -160,7 +162,7 @@ impl Summary {
 
     /// Whether anything was judged at all.
     pub fn judged(&self) -> bool {
-        self.steps.accepted + self.steps.rejected > 0
+        self.steps.accepted > 0 || self.steps.rejected > 0
     }
 }
 

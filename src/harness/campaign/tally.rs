@@ -148,14 +148,15 @@ impl Counts {
 impl Checked {
     /// In how many cases it was called.
     pub fn cases(self) -> u64 {
-        self.accepted + self.rejected + self.unsupported + self.broken
+        // What a journal says may be any number.
+        [self.rejected, self.unsupported, self.broken].into_iter().fold(self.accepted, u64::saturating_add)
     }
 }
 
 impl AddAssign<&Counts> for Counts {
     fn add_assign(&mut self, other: &Counts) {
-        self.cases += other.cases;
-        self.restarts += other.restarts;
+        self.cases = self.cases.saturating_add(other.cases);
+        self.restarts = self.restarts.saturating_add(other.restarts);
         for (op, judged) in &other.operations {
             *self.operations.entry(*op).or_default() += *judged;
         }
@@ -171,20 +172,20 @@ impl AddAssign<&Counts> for Counts {
 
 impl AddAssign for Checked {
     fn add_assign(&mut self, other: Checked) {
-        self.accepted += other.accepted;
-        self.rejected += other.rejected;
-        self.unsupported += other.unsupported;
-        self.broken += other.broken;
-        self.known += other.known;
-        self.differing += other.differing;
+        self.accepted = self.accepted.saturating_add(other.accepted);
+        self.rejected = self.rejected.saturating_add(other.rejected);
+        self.unsupported = self.unsupported.saturating_add(other.unsupported);
+        self.broken = self.broken.saturating_add(other.broken);
+        self.known = self.known.saturating_add(other.known);
+        self.differing = self.differing.saturating_add(other.differing);
     }
 }
 
 impl AddAssign for Judged {
     fn add_assign(&mut self, other: Judged) {
-        self.accepted += other.accepted;
-        self.rejected += other.rejected;
-        self.unsupported += other.unsupported;
+        self.accepted = self.accepted.saturating_add(other.accepted);
+        self.rejected = self.rejected.saturating_add(other.rejected);
+        self.unsupported = self.unsupported.saturating_add(other.unsupported);
     }
 }
 
@@ -216,6 +217,21 @@ impl Positions {
         }
         let next = self.0.iter().map(|&(start, _)| start).find(|&start| start > from).unwrap_or(limit);
         (from < limit).then(|| (from, next.min(limit).min(from.saturating_add(most))))
+    }
+
+    /// Whether they are as [`Positions::insert`] leaves them: in order, and apart.
+    ///
+    /// # Errors
+    /// With the first range that is not.
+    pub fn check(&self) -> Result<(), String> {
+        let mut before = None;
+        for &(start, end) in &self.0 {
+            if start >= end || before.is_some_and(|before| start <= before) {
+                return Err(format!("[{start}, {end}] is no range of positions after those before it"));
+            }
+            before = Some(end);
+        }
+        Ok(())
     }
 
     /// How many there are.

@@ -5,26 +5,33 @@
 //! implementation, so runs that belong together may share it: a file then names a second one beside it, which has the
 //! statements and the cases, and is read with it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
 use std::io::{Read, Write as _};
 use std::path::{Path, PathBuf};
 
-use flate2::read::GzDecoder;
+use flate2::bufread::GzDecoder;
 use flate2::{Compression, GzBuilder};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
+use super::recount::Recount;
 use super::{CaseDigest, CaseStated, Event, Exact, ImplementationReady, Judged, Seen, Stated, Tally, Verdict};
+use crate::escape;
 use crate::harness::replace::Replacement;
 use crate::harness::{Aspect, Difference};
+use crate::output;
 
 /// The version of the format. A file of another one is refused.
 pub const FORMAT: u32 = 2;
 
 /// The name of the file that runs of one specification share, beside theirs.
 pub const SUITE_FILE: &str = "suite.jsonl.gz";
+
+/// The most bytes that a file may have, unpacked. Those of broadcheck's own have three million, for three thousand cases and
+/// two thousand generated programs; a file that was packed by an evil hand could fill the memory.
+pub const MAX_UNPACKED: u64 = 1 << 30;
 
 /// What a file says of itself before the first event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -160,6 +167,18 @@ impl Machine {
     }
 }
 
+impl EventFile {
+    /// The same for people: whatever it says is [visible](escape::visible).
+    #[must_use]
+    pub fn visible(&self) -> EventFile {
+        EventFile {
+            header: escape::visible_in(&self.header),
+            events: self.events.iter().map(escape::visible_in).collect(),
+            stale: self.stale,
+        }
+    }
+}
+
 /// Writes a file that has everything. It is there as a whole, or not at all.
 ///
 /// # Errors
@@ -237,39 +256,7 @@ fn save(path: &Path, lines: &[Line]) -> Result<(), FileError> {
     } else {
         bytes = text.into_bytes();
     }
-    put(path, &bytes).map_err(system)
-}
-
-/// Writes a file whole or not at all. A link is followed, and what is no regular file, such as a device or a pipe, is
-/// written into.
-///
-/// # Errors
-/// When the system does not let it.
-pub fn put(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let mut path = path.to_owned();
-    while let Ok(target) = std::fs::read_link(&path) {
-        path = path.with_file_name("").join(target);
-    }
-    let there = std::fs::metadata(&path).ok();
-    if there.as_ref().is_some_and(|there| !there.is_file()) {
-        return std::fs::OpenOptions::new().write(true).open(&path)?.write_all(bytes);
-    }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder)?;
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        // Of a new file the umask decides.
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    let mut temporary = builder.tempfile_in(folder)?;
-    temporary.write_all(bytes)?;
-    if let Some(there) = there {
-        temporary.as_file().set_permissions(there.permissions())?;
-    }
-    temporary.persist(&path).map_err(|error| error.error)?;
-    Ok(())
+    output::write(path, &bytes).map_err(system)
 }
 
 fn json(line: &Line) -> String {
@@ -338,18 +325,46 @@ fn is_of_this_format(line: &str) -> Result<(), String> {
 
 fn text_of(path: &Path) -> Result<String, FileError> {
     let system = |error| FileError::System { path: path.to_owned(), error };
-    let bytes = std::fs::read(path).map_err(system)?;
     let wrong = |what: String| FileError::Content { path: path.to_owned(), line: None, what };
-    let bytes = if bytes.starts_with(&[0x1f, 0x8b]) {
-        let mut plain = Vec::new();
-        GzDecoder::new(&bytes[..])
-            .read_to_end(&mut plain)
-            .map_err(|error| wrong(format!("cannot be unpacked, so it was cut off or changed: {error}")))?;
-        plain
-    } else {
-        bytes
-    };
+    let bytes = limited(std::fs::File::open(path).map_err(system)?, MAX_UNPACKED).map_err(|failed| match failed {
+        Failed::System(error) => system(error),
+        Failed::TooLong => wrong(too_long(MAX_UNPACKED)),
+    })?;
+    let bytes = if bytes.starts_with(&[0x1f, 0x8b]) { unpacked(&bytes, MAX_UNPACKED).map_err(wrong)? } else { bytes };
     String::from_utf8(bytes).map_err(|error| wrong(format!("is no text: {error}")))
+}
+
+/// Why something was not read to its end.
+enum Failed {
+    System(std::io::Error),
+    TooLong,
+}
+
+fn too_long(limit: u64) -> String {
+    format!("has more than {limit} bytes when it is unpacked, the most that an event file may have")
+}
+
+/// All that comes, unless it is too much.
+fn limited(from: impl Read, limit: u64) -> Result<Vec<u8>, Failed> {
+    let mut bytes = Vec::new();
+    from.take(limit + 1).read_to_end(&mut bytes).map_err(Failed::System)?;
+    if bytes.len() as u64 > limit { Err(Failed::TooLong) } else { Ok(bytes) }
+}
+
+/// What was packed, which is all that there is: a second part, or anything else behind it, would be read by some programs
+/// and not by others.
+fn unpacked(packed: &[u8], limit: u64) -> Result<Vec<u8>, String> {
+    let mut gzip = GzDecoder::new(packed);
+    let plain = limited(&mut gzip, limit).map_err(|failed| match failed {
+        Failed::System(error) => format!("cannot be unpacked, so it was cut off or changed: {error}"),
+        Failed::TooLong => too_long(limit),
+    })?;
+    match gzip.into_inner().len() {
+        0 => Ok(plain),
+        more => Err(format!(
+            "has {more} bytes behind the end of what was packed: something was added to it; take it as it was"
+        )),
+    }
 }
 
 /// The events as they were told: what files share goes where it was told, and judgements get back what they were
@@ -362,11 +377,17 @@ fn assemble(path: &Path, shared: Vec<Line>, own: Vec<Line>) -> Result<(Vec<Event
     let mut ready: Option<(String, String)> = None;
     let mut shared = Some(shared);
     let (mut stale, mut tallies) = (0, Vec::<Tally>::new());
+    // The same with the judgements that are left out: what the end of the run has to say.
+    let mut recount = Recount::default();
+    let (mut clauses, mut executed) = (BTreeMap::new(), BTreeSet::new());
     // The header is the first line.
     for (line, number) in own.into_iter().zip(2..) {
         match line {
             Line::Event(mut event) => {
                 let begins = matches!(*event, Event::Started(_));
+                if let Event::Started(started) = &*event {
+                    recount.started(started);
+                }
                 match &mut *event {
                     Event::Case(case) => {
                         cases.insert(case.id.clone(), (**case).clone());
@@ -379,7 +400,23 @@ fn assemble(path: &Path, shared: Vec<Line>, own: Vec<Line>) -> Result<(Vec<Event
                         started.cases = own.filter(is_case).count();
                         started.of = if whole { started.cases } else { started.of };
                     }
+                    Event::Clause(clause) => {
+                        clauses.insert(clause.id.clone(), clause.cannot_be_shown.is_none());
+                    }
+                    Event::Generated(generated) => {
+                        recount.generated(&generated.verdict).map_err(|what| wrong(number, what))?;
+                    }
+                    Event::Judged(_) | Event::Implementation(_) => {
+                        return Err(wrong(number, "it does not stand on a line of its kind".to_owned()));
+                    }
                     Event::Finished(totals) => {
+                        let right = recount.check(totals);
+                        // What is shared may have been written later.
+                        let right = right.and_then(|()| match shares {
+                            true => Ok(()),
+                            false => Recount::check_clauses(totals, &clauses, &executed),
+                        });
+                        right.map_err(|what| wrong(number, what))?;
                         for (told, counted) in totals.implementations.iter_mut().zip(&tallies) {
                             *told = counted.clone().completed(told, cases.len());
                         }
@@ -401,15 +438,20 @@ fn assemble(path: &Path, shared: Vec<Line>, own: Vec<Line>) -> Result<(Vec<Event
             Line::Ready(implementation) => {
                 ready = Some((implementation.label.clone(), implementation.given.clone()));
                 tallies.push(Tally::default());
+                recount.implementation();
                 events.push(Event::Implementation(implementation));
             }
             Line::Judged(judged) => {
                 let (Some((implementation, given)), Some(tally)) = (&ready, tallies.last_mut()) else {
                     return Err(wrong(number, "a judgement of no implementation".to_owned()));
                 };
+                recount.judged(&judged.case, &judged.verdict).map_err(|what| wrong(number, what))?;
                 match cases.get(&judged.case) {
                     Some(case) if case.digest == judged.digest => {
                         tally.add(&judged.verdict);
+                        if judged.verdict.executed() {
+                            executed.extend(case.clauses.iter().cloned());
+                        }
                         events.push(Event::Judged(Box::new(whole(*judged, case, implementation, given))));
                     }
                     None if !shares => return Err(wrong(number, format!("there is no case `{}`", judged.case))),

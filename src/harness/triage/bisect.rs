@@ -11,6 +11,7 @@ use super::super::{Aspect, Difference, show};
 use super::{CASE, FINDING};
 use crate::adapter::{Fault, Hello, Implementation, unsupported_by};
 use crate::case::load_program;
+use crate::escape::one_line;
 use crate::program::{Outcome, Program, Reply, TensorValue};
 use crate::reference::Reference;
 
@@ -215,11 +216,11 @@ fn unlike(wanted: &TensorValue, got: &TensorValue) -> Option<Aspect> {
 
 /// The table for people, and since when in a sentence. Rows are in the order of the releases, the oldest first.
 pub fn table(signature: &Signature, rows: &[Row]) -> String {
-    let mut text = format!("`{}`\n\n", signature.to_string().replace('`', "'"));
+    let mut text = format!("`{}`\n\n", one_line(&signature.to_string()).replace('`', "'"));
     text.push_str("| release | outcome |\n|---|---|\n");
     for row in rows {
-        let outcome = row.verdict.text().replace('|', "\\|").replace('\n', " ");
-        text.push_str(&format!("| {} | {outcome} |\n", row.implementation.replace('|', "\\|")));
+        let outcome = one_line(&row.verdict.text()).replace('|', "\\|");
+        text.push_str(&format!("| {} | {outcome} |\n", one_line(&row.implementation).replace('|', "\\|")));
     }
     format!("{text}\n{}\n", since(rows))
 }

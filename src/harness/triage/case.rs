@@ -7,6 +7,7 @@ use crate::adapter::Implementation;
 use crate::case::{
     Case, Expectation, Expected as Properties, ExpectedRejection, Location, Source, Specification, render as yaml,
 };
+use crate::escape::one_line;
 use crate::ops::{Compare, Form};
 use crate::program::{Arg, Outcome, Program, Reply, Step, TensorValue, Value, ValueRef};
 use crate::reference::Reference;
@@ -33,9 +34,9 @@ pub(super) fn render(dossier: &Dossier, specification: &Specification, name: &st
     };
     let mut text = format!(
         "# {}\n# Found in {} {}. It becomes a regression case as spec/regressions/{name}.yaml.\n",
-        finding.signature.to_string().replace('\n', " "),
-        dossier.implementation.name,
-        dossier.implementation.version
+        one_line(&finding.signature.to_string()),
+        one_line(&dossier.implementation.name),
+        one_line(&dossier.implementation.version)
     );
     let expect = reply.map(|reply| expectations(&finding.program, &finding.differences, &reply)).unwrap_or_default();
     let rejects = expect.iter().any(|(_, expectation)| matches!(expectation, Expectation::Rejected(_)));

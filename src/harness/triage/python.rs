@@ -5,6 +5,7 @@
 
 use std::fmt::Write as _;
 
+use crate::escape::{is_hidden, visible};
 use crate::ops::{Family, Form, Op, OpInfo, Param, ParamKind, REDUCTIONS, Signature};
 use crate::program::{Arg, Input, Program, ShapeArg, Step, ValueRef};
 use crate::tensor::shape::bracketed;
@@ -30,7 +31,7 @@ pub(super) fn render(dossier: &Dossier) -> String {
     let finding = dossier.finding;
     let mut text = String::new();
     let _ = writeln!(text, "#!/usr/bin/env python3");
-    let signature = finding.signature.to_string().replace('\\', "\\\\").replace('"', "'");
+    let signature = visible(&finding.signature.to_string()).replace('\\', "\\\\").replace('"', "'");
     let _ = writeln!(
         text,
         "\"\"\"{signature}\n\nExits with 1 if the difference is there, with 0 if it is not, with 2 if Python has no such call."
@@ -240,6 +241,9 @@ fn string(text: &str) -> String {
             '\n' => quoted.push_str("\\n"),
             letter if letter.is_control() => {
                 let _ = write!(quoted, "\\x{:02x}", letter as u32);
+            }
+            letter if is_hidden(letter) => {
+                let _ = write!(quoted, "\\U{:08x}", letter as u32);
             }
             letter => quoted.push(letter),
         }

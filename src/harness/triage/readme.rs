@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::case::render;
+use crate::escape::{markdown_block, markdown_prose, one_line};
 
 use super::{Dossier, Expected};
 
@@ -15,15 +16,17 @@ pub(super) fn render(dossier: &Dossier, name: &str) -> String {
     let mut text = String::new();
     let signature = &finding.signature;
     let _ = writeln!(text, "# {}: {}\n", signature.call, signature.kind);
-    let _ = writeln!(text, "Signature: `{}`\n", signature.to_string().replace('`', "'"));
-    let _ = writeln!(text, "Found in {} {}", implementation.name, implementation.version);
+    let _ = writeln!(text, "Signature: `{}`\n", code(&signature.to_string()));
+    let _ =
+        writeln!(text, "Found in {} {}", markdown_prose(&implementation.name), markdown_prose(&implementation.version));
     if !implementation.build.is_empty() {
-        let _ = writeln!(text, "({})", implementation.build);
+        let _ = writeln!(text, "({})", markdown_prose(&implementation.build));
     }
     text.push_str("\n## What differs\n\n");
     match dossier.expected {
         Expected::Outcomes(side) => {
-            let _ = writeln!(text, "Expected by {} {}.\n", side.hello.name, side.hello.version);
+            let (name, version) = (markdown_prose(&side.hello.name), markdown_prose(&side.hello.version));
+            let _ = writeln!(text, "Expected by {name} {version}.\n");
         }
         Expected::SameAs { rule, .. } => {
             let _ =
@@ -36,15 +39,16 @@ pub(super) fn render(dossier: &Dossier, name: &str) -> String {
         let _ = writeln!(text, "  - observed: `{}`", code(&difference.observed));
     }
     if let Some(fault) = &finding.fault {
-        let _ = writeln!(text, "- the implementation broke: {fault}");
+        let _ = writeln!(text, "- the implementation broke: {}", markdown_prose(&fault.to_string()));
         let stderr = fault.stderr_lines(20).join("\n");
         if !stderr.is_empty() {
-            let _ = writeln!(text, "\n```text\n{stderr}\n```");
+            let _ = write!(text, "\n{}", markdown_block("text", &stderr));
         }
     }
-    let _ = writeln!(text, "\n## The program\n\n```yaml\n{}```", render::program(&finding.program));
+    let block = |program| markdown_block("yaml", &render::program(program));
+    let _ = write!(text, "\n## The program\n\n{}", block(&finding.program));
     if let Expected::SameAs { program, .. } = dossier.expected {
-        let _ = writeln!(text, "\nand the one that means the same\n\n```yaml\n{}```", render::program(program));
+        let _ = write!(text, "\nand the one that means the same\n\n{}", block(program));
     }
     let _ = writeln!(text, "\n## Releases\n\n{BEGIN}\nNot looked at yet: `broadcheck bisect {name}` does it.\n{END}");
     let _ = writeln!(
@@ -60,7 +64,7 @@ pub(super) fn render(dossier: &Dossier, name: &str) -> String {
 
 /// A text inside of backquotes.
 fn code(text: &str) -> String {
-    text.replace('`', "'").replace('\n', " ")
+    one_line(text).replace('`', "'")
 }
 
 /// The text of a `README.md` with another table of releases; at its end, if it has lost its place.

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use crate::escape::one_line;
 use crate::program::{Input, Program, ValueRef};
 use crate::tensor::{DType, Scalar};
 
@@ -89,10 +90,6 @@ pub(super) fn render(dossier: &Dossier) -> String {
 fn gaps(program: &Program) -> Vec<String> {
     let value = |value: ValueRef| reference(program, value);
     program.steps.iter().filter_map(|step| tch::call(step, &value).err()).collect()
-}
-
-fn one_line(text: &str) -> String {
-    text.replace('\n', " ")
 }
 
 fn function(name: &str, program: &Program) -> String {
