@@ -108,7 +108,8 @@ pub(super) fn launch(command: &CommandLine, limits: &Limits) -> Result<(Child, H
         Ok(Response::Hello { encodings, hello, .. }) => {
             Ok((child, hello, encodings.first().copied().unwrap_or_default()))
         }
-        Ok(_) => rubbish(child, &line, "the answer to something else".to_owned()),
+        Ok(Response::Error { message }) => Err(StartError::CannotRun { message }),
+        Ok(Response::Ran { .. }) => rubbish(child, &line, "the answer to something else".to_owned()),
         Err(why) => rubbish(child, &line, why),
     }
 }
