@@ -66,6 +66,152 @@ fn snippets_print_what_they_say() {
     assert!(output.status.success() && said.contains("numpy: 41 snippets, 0 faults"), "{said}");
 }
 
+/// What an adapter in Python answers to these lines. It is the program after the path of what such adapters share.
+#[cfg(unix)]
+fn answers(program: &str, lines: &[&str]) -> Output {
+    let python = std::env::var_os("BROADCHECK_PYTHON").unwrap_or_else(|| "python3".into());
+    let mut command = Command::new(python);
+    command.args(["-c", program]).env("PYTHONPATH", here().join("adapters/python"));
+    let mut process =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("Python starts");
+    process.stdin.take().expect("a pipe").write_all((lines.join("\n") + "\n").as_bytes()).unwrap();
+    process.wait_with_output().unwrap()
+}
+
+/// A library of three operations: `add` gives the number of the process, `mul` makes everything fail from then on, as an
+/// assertion on a GPU does, and `div` ends the process.
+#[cfg(unix)]
+const DEVICE: &str = r#"
+import os, sys
+from broadcheck_adapter import Library, Reply, quiet
+from broadcheck_adapter.worker import CannotRun, Lost, serve_by_worker
+
+works = True
+
+def of_device(function):
+    def call(form, out, *operands):
+        global works
+        if not works:
+            raise Lost("the device is of no use")
+        return function(*operands)
+    return call
+
+def mul(*operands):
+    global works
+    works = False
+    raise Lost("an index is out of bounds")
+
+def describe():
+    if "NO_DEVICE" in os.environ:
+        raise CannotRun("this machine has no device")
+    operations = {"add": lambda *_: os.getpid(), "mul": mul, "div": lambda *_: os.abort()}
+    ops = {name: of_device(function) for name, function in operations.items()}
+    make = lambda dtype, shape, data, _: (dtype, shape, data)
+    return Library("device", "1", ["uint8"], ops, make, lambda it: Reply(*it), lambda it: isinstance(it, tuple))
+
+serve_by_worker(describe, quiet())
+"#;
+
+#[cfg(unix)]
+fn request(seq: usize, op: &str, form: &str) -> String {
+    format!(
+        r#"{{"run":{{"seq":{seq},"program":{{"inputs":[{{"name":"x","dtype":"uint8","shape":[1],"data":"Bw=="}}],"steps":[{{"name":"r","op":"{op}","form":"{form}","args":[{{"tensor":{{"value":0}}}}]}}]}}}}}}"#
+    )
+}
+
+/// After a program that makes the library useless, the next one meets a new process, which the harness never sees; a
+/// crash it does see.
+#[cfg(unix)]
+#[test]
+fn a_program_that_loses_the_library_costs_no_other_one() {
+    let programs = [
+        ("add", "functional"),
+        ("add", "functional"),
+        ("mul", "in_place"),
+        ("add", "functional"),
+        ("div", "functional"),
+    ];
+    let mut lines = vec![r#"{"hello":{"protocol":1}}"#.to_owned()];
+    lines.extend(programs.iter().enumerate().map(|(seq, (op, form))| request(seq, op, form)));
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let ended = answers(DEVICE, &lines);
+    let answered: Vec<Value> =
+        ended.stdout.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect();
+    assert_eq!(answered.len(), 5, "{}", String::from_utf8_lossy(&ended.stderr));
+    assert_eq!(answered[0]["hello"]["hello"]["name"], "device");
+    let reply = |seq: usize| &answered[seq + 1]["ran"]["reply"];
+    let process = |seq: usize| reply(seq)["steps"][0]["outcome"]["value"]["number"]["int"].as_u64().expect("a number");
+    assert_eq!(process(0), process(1));
+    assert_ne!(process(1), process(3));
+    assert_eq!(reply(2)["steps"][0]["outcome"]["failed"], "an index is out of bounds");
+    assert_eq!(reply(2)["inputs"][0]["data"], "Bw==");
+    let signal = std::os::unix::process::ExitStatusExt::signal(&ended.status);
+    assert_eq!(signal, Some(6), "{}", ended.status);
+
+    let whole = answers(DEVICE, &lines[..5]);
+    assert!(whole.status.success(), "{}", whole.status);
+    let without = answers(&format!("import os; os.environ['NO_DEVICE'] = '1'\n{DEVICE}"), &lines[..1]);
+    let said = String::from_utf8_lossy(&without.stdout);
+    assert_eq!(said.trim(), r#"{"error":{"message":"this machine has no device"}}"#);
+    assert!(without.status.success(), "{}", without.status);
+}
+
+/// On the processor the mode for other devices is PyTorch itself, outcome by outcome. It takes a `BROADCHECK_PYTHON` with
+/// PyTorch, which CI does not install.
+#[test]
+fn a_device_called_cpu_is_the_processor() {
+    let Some(python) = python_with_torch() else {
+        eprintln!("left out: BROADCHECK_PYTHON names no Python that has PyTorch");
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let check = |name: &str, device: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_broadcheck"));
+        command.args(["check", "--impl", name, "--python", &python, "--events"]).current_dir(here());
+        command.arg(folder.path().join(name)).env("BROADCHECK_DEVICE", device).output().unwrap()
+    };
+    let (plain, device) = (check("pytorch", ""), check("pytorch-cuda", "cpu"));
+    let last = |output: &Output| String::from_utf8_lossy(&output.stdout).lines().last().map(str::to_owned);
+    assert_eq!(last(&plain), last(&device), "{}", String::from_utf8_lossy(&device.stderr));
+    let files = ["pytorch", "pytorch-cuda"].map(|name| folder.path().join(name).display().to_string());
+    let differs = broadcheck(&["diff", &files[0], &files[1]], here());
+    assert_eq!(differs.status.code(), Some(0), "{}", String::from_utf8_lossy(&differs.stdout));
+
+    let nowhere = check("pytorch-cuda", "meta");
+    let said = String::from_utf8_lossy(&nowhere.stderr);
+    assert_eq!(nowhere.status.code(), Some(2), "{said}");
+    let why = "cannot compute on the device `meta`: Tensor.item() cannot be called on meta tensors";
+    assert!(said.contains("the adapter cannot run here: ") && said.contains(why), "{said}");
+}
+
+/// An exception is a rejection, unless nothing can be computed after it.
+#[test]
+fn a_device_on_which_nothing_succeeds_is_lost() {
+    let Some(python) = python_with_torch() else {
+        eprintln!("left out: BROADCHECK_PYTHON names no Python that has PyTorch");
+        return;
+    };
+    let program = "import device, broadcheck_adapter\n\
+        def fail(*_): raise RuntimeError('CUDA error: device-side assert triggered')\n\
+        def raised():\n    try: here.guarded(fail)()\n    except BaseException as error: return type(error).__name__, str(error)\n\
+        here = device.Device()\nprint(raised())\nhere.compute = fail\nprint(raised())";
+    let shared = ["adapters/pytorch", "adapters/python"].map(|folder| here().join(folder));
+    let mut command = Command::new(python);
+    command.args(["-c", program]).env("PYTHONPATH", std::env::join_paths(shared).unwrap());
+    let output = command.env("BROADCHECK_DEVICE", "cpu").output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    let error = "CUDA error: device-side assert triggered";
+    let lost = format!("('Lost', 'no call succeeds on cpu after this: {error}')");
+    assert_eq!(said, format!("('RuntimeError', '{error}')\n{lost}\n"), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// The Python that `BROADCHECK_PYTHON` names, if it has PyTorch.
+fn python_with_torch() -> Option<String> {
+    let python = std::env::var("BROADCHECK_PYTHON").ok()?;
+    let has = Command::new(&python).args(["-c", "import torch"]).output().is_ok_and(|output| output.status.success());
+    has.then_some(python)
+}
+
 /// The Python of the environment that the pins of NumPy make.
 fn python_with_numpy() -> PathBuf {
     let listed = String::from_utf8(broadcheck(&["impl", "install", "--quiet", "numpy"], here()).stdout).unwrap();

@@ -94,6 +94,20 @@ fn an_adapter_that_does_not_start_is_told_from_one_that_is_not_there() {
     assert!(matches!(old, StartError::WrongProtocol { theirs: 0, .. }), "{old}");
 }
 
+/// Such as one for a GPU on a machine that has none.
+#[cfg(unix)]
+#[test]
+fn an_adapter_may_say_why_it_cannot_run_here() {
+    let command = CommandLine::new("sh")
+        .arg("-c")
+        .arg(r#"read -r hello; echo '{"error":{"message":"this machine has no GPU"}}'"#);
+    let error = start(command.clone(), limits()).err().unwrap();
+    assert!(matches!(&error, StartError::CannotRun { .. }), "{error}");
+    assert_eq!(error.to_string(), "the adapter cannot run here: this machine has no GPU");
+    let validated = validate(&command, &limits(), &[], None).unwrap();
+    assert_eq!(validated.violations[0].what, error.to_string());
+}
+
 /// A library that ends its process is no fault of the adapter's, and not the end; an adapter that ends by itself is both.
 #[test]
 fn a_validation_goes_on_after_a_crash() {

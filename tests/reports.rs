@@ -256,6 +256,33 @@ fn releases_are_in_order_and_changes_are_dated() {
     assert!(page(&written, "badge.svg").contains("3/4 libtorch releases conform in what they support"));
 }
 
+/// A library that could not be run has a row with the reason, and nothing is said of where it differs.
+#[test]
+fn a_library_that_was_not_run_is_not_said_to_differ_nowhere() {
+    let named = |(file, mut run): (String, EventFile), name: &str| {
+        for event in &mut run.events {
+            let (own, label) = match event {
+                Event::Implementation(ready) => (&mut ready.name, &mut ready.label),
+                Event::Absent(absent) => (&mut absent.name, &mut absent.label),
+                Event::Judged(judged) => {
+                    judged.implementation = name.to_owned();
+                    continue;
+                }
+                _ => continue,
+            };
+            (*own, *label) = (name.to_owned(), name.to_owned());
+        }
+        (format!("{name}-{file}"), run)
+    };
+    let files =
+        vec![release("2.9.1", |_| {}), named(release("1.0", |_| {}), "there"), named(absent("1.0"), "nowhere-here")];
+    let written = report::files(&History::new(files).unwrap()).unwrap();
+    let others = page(&written, "implementations.md");
+    assert!(others.contains("### there\n\nNowhere."), "{others}");
+    assert!(others.contains("| nowhere-here | 2026-01-02 | no data: it \\| does not \\<build>"), "{others}");
+    assert!(!others.contains("### nowhere-here"), "{others}");
+}
+
 #[test]
 fn a_change_is_found_and_the_same_is_the_same() {
     let history = History::new(vec![release("2.9.1", older), release("2.10.0", |_| {})]).unwrap();

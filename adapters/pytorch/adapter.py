@@ -1,6 +1,6 @@
 """PyTorch's Python front end as an implementation. `../README.md` is the protocol, `../python/` speaks it.
 
-    adapter.py [--mode eager|operators|meta|refs|compile]
+    adapter.py [--mode eager|operators|meta|refs|compile|device]
 
 `modes.py` says what the modes are.
 """
@@ -12,12 +12,16 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "python"))
 
 from broadcheck_adapter import quiet, serve
+from broadcheck_adapter.worker import serve_by_worker
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
-    parser.add_argument("--mode", choices=["eager", "operators", "meta", "refs", "compile"], default="eager")
+    parser.add_argument("--mode", choices=["eager", "operators", "meta", "refs", "compile", "device"], default="eager")
     mode = parser.parse_args().mode
     private = quiet()
     import modes
 
-    serve(modes.MODES[mode](), private)
+    if mode == "device":
+        serve_by_worker(modes.MODES[mode], private)
+    else:
+        serve(modes.MODES[mode](), private)

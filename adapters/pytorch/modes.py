@@ -48,7 +48,33 @@ def run_compiled():
     return library("pytorch-compile", compiled.operations(), eager.LACKS, texts=False, reset=eager.reset)
 
 
-def library(name, operations, lacks, *, make=tensors.make, reset=lambda: None, gradients=True, values=True, texts=True):
+def run_on_device():
+    """Each operation on a device that is named at run time."""
+    from device import Device
+
+    device = Device()
+    return library(
+        device.library,
+        eager.operations(device.guarded),
+        eager.LACKS,
+        make=device.make,
+        device=f"; {device.description()}",
+        reset=eager.reset,
+    )
+
+
+def library(
+    name,
+    operations,
+    lacks,
+    *,
+    make=tensors.make,
+    device="",
+    reset=lambda: None,
+    gradients=True,
+    values=True,
+    texts=True,
+):
     tensors.start()
     capabilities = ["in_place", "out", "strides"]
     if texts:
@@ -65,7 +91,7 @@ def library(name, operations, lacks, *, make=tensors.make, reset=lambda: None, g
     return Library(
         name=name,
         version=tensors.version(),
-        build=tensors.build(),
+        build=tensors.build() + device,
         dtypes=tensors.DTYPES,
         ops=operations,
         make=fresh,
@@ -86,4 +112,5 @@ MODES = {
     "meta": run_on_meta,
     "refs": run_references,
     "compile": run_compiled,
+    "device": run_on_device,
 }

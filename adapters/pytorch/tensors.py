@@ -17,9 +17,11 @@ DTYPES = [
 # Names of dtypes to PyTorch's.
 dtypes = {name: getattr(torch, name) for name in DTYPES}
 
-# Texts that are not libtorch's, with the classes of what they refuse: those of the front end, and those of the
-# references, which are meta kernels, too.
+# Texts that are not libtorch's on the processor, with the classes of what they refuse: those of the front end, those of
+# the references, which are meta kernels, too, and those of other devices.
 CLASSES = [
+    (r"^\"\w+\" not implemented for '", "dtype"),
+    (r"^\w+ out of memory\. Tried to allocate", "impossible-size"),
     (r"^expand\((torch\.|Meta)\w+\{", "expand"),
     (r"^expand: (the requested shape|attempting to expand)", "expand"),
     (r"has been modified by an inplace operation: \[", "autograd"),
@@ -88,7 +90,7 @@ def elements(tensor):
     """The bytes in row-major order, of the elements, not of the memory, where a view is conjugated or negated."""
     if tensor.is_meta or tensor.numel() * tensor.element_size() > VALUE_LIMIT:
         return b""
-    whole = tensor.detach().resolve_conj().resolve_neg().contiguous()
+    whole = tensor.detach().resolve_conj().resolve_neg().contiguous().cpu()
     return ctypes.string_at(whole.data_ptr(), whole.numel() * whole.element_size())
 
 

@@ -77,6 +77,9 @@ pub enum StartError {
     /// It said something else.
     #[error("adapter `{program}` did not answer hello: {why}: {line:?}{}", shown(stderr))]
     Rubbish { program: String, line: String, why: String, stderr: String },
+    /// It says that it cannot run on this machine, such as for want of a GPU.
+    #[error("the adapter cannot run here: {message}")]
+    CannotRun { message: String },
     /// It speaks another version of the protocol.
     #[error("adapter `{program}` speaks protocol version {theirs}; this broadcheck speaks {ours}")]
     WrongProtocol { program: String, theirs: u64, ours: u32 },

@@ -113,7 +113,8 @@ pub(super) fn launch(
         Ok(Response::Hello { encodings, hello, .. }) => {
             Ok((child, hello, encodings.first().copied().unwrap_or_default()))
         }
-        Ok(_) => rubbish(child, &line, "the answer to something else".to_owned()),
+        Ok(Response::Error { message }) => Err(StartError::CannotRun { message }),
+        Ok(Response::Ran { .. }) => rubbish(child, &line, "the answer to something else".to_owned()),
         Err(why) => rubbish(child, &line, why),
     }
 }

@@ -36,6 +36,6 @@ pub enum Response {
     },
     /// The answer to `run`, in the order of the requests.
     Ran { seq: u64, reply: Reply },
-    /// The request made no sense to the adapter.
+    /// The request made no sense to the adapter. As the answer to `hello`: it cannot run on this machine.
     Error { message: String },
 }

@@ -145,6 +145,11 @@ impl Session<'_> {
             self.violation(place, format!("not JSON: {}", excerpt(&line)), STREAM);
             return;
         };
+        if let Ok(Response::Error { message }) = decode(&line) {
+            let what = StartError::CannotRun { message }.to_string();
+            self.violation(place, what, "run this where its library runs");
+            return;
+        }
         for (what, advice) in of_hello(&json) {
             self.violation(place, what, advice);
         }

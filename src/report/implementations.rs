@@ -88,7 +88,11 @@ pub fn others(history: &History) -> Option<Others> {
         labels: history.columns.iter().map(|column| column.label.clone()).collect(),
         rows: columns.clone().map(|at| row(&history, at)).collect(),
         themes: in_themes(&history).into_iter().map(|(name, cases)| theme(&history, name, &cases)).collect(),
-        lists: columns.filter(|at| is_other(&history.columns[*at])).map(|at| list(&history, at)).collect(),
+        // Of a library that was not run nobody knows where it differs.
+        lists: columns
+            .filter(|at| is_other(&history.columns[*at]) && history.columns[*at].came.is_ok())
+            .map(|at| list(&history, at))
+            .collect(),
     })
 }
 
