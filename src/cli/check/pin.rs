@@ -39,7 +39,7 @@ pub fn write(
         run.add(event);
     });
     // What was not run would be taken for right.
-    super::given_up(&totals)?;
+    super::given_up(&totals).map_err(|error| format!("--pin {}: nothing is pinned: {error}", path.display()))?;
     let ready = run.implementations.iter().find(|ready| ready.name != "reference");
     let Some(label) = ready.map(|ready| ready.label.clone()) else {
         return Err("--pin: the reference does not differ from itself".into());
