@@ -23,7 +23,7 @@ use broadcheck::harness::campaign::summary::Summary;
 use broadcheck::harness::campaign::tally::Tally;
 use broadcheck::harness::campaign::{Setup, run};
 use broadcheck::harness::check::{Selection, check};
-use broadcheck::harness::divergence::Divergence;
+use broadcheck::harness::divergence::{Divergence, Source};
 use broadcheck::harness::event::{Event, file};
 use broadcheck::harness::finding::Oracle;
 use broadcheck::harness::matrix::{self, Row, Subject};
@@ -211,6 +211,7 @@ fn the_matrix_keeps_what_was_judged_before_an_adapter_was_given_up() {
         out: dir.path(),
         limits: Limits::default(),
         give_up,
+        divergences: Source::Own,
         corpus_digest: OnceLock::new(),
     };
     let subject = Subject::implementation("faulty");
@@ -314,6 +315,7 @@ fn plan(ops: &str, cases: u64) -> Plan {
         against: None,
         timeout: 20,
         memory: 8,
+        divergences: None,
     }
 }
 
