@@ -366,6 +366,10 @@ fn numbers_that_no_journal_has_are_errors() {
     let (code, _, error) = run(folder.path(), &["merge", "part", "--out", "again"]);
     assert_eq!(code, Some(2));
     assert!(error.contains("bytes are more than a line of a journal has: at most 16777216"), "{error}");
+    for command in ["check", "matrix", "fuzz", "exhaust"] {
+        let (code, _, error) = run(folder.path(), &[command, "--timeout", "18446744073709551615"]);
+        assert_eq!((code, error.contains("1..=86400")), (Some(2), true), "{command}: {error}");
+    }
     for wrong in ["0/0", "3/2", "0/1000001"] {
         assert_eq!(run(folder.path(), &["fuzz", "--shard", wrong]).0, Some(2));
     }

@@ -14,6 +14,7 @@ use super::runner::{GIVE_UP, Named, TIMEOUT, did_you_mean, limits};
 use super::{Ending, Failure, print};
 use crate::case;
 use crate::escape::{is_hidden, visible};
+use crate::harness::campaign::plausible::MAX_TIMEOUT;
 use crate::harness::check::{Candidate, Required, Selection, check};
 use crate::harness::divergence::Source;
 use crate::harness::event::file::{self, Header};
@@ -95,7 +96,7 @@ pub struct Check {
     #[arg(long, value_name = "EVENTS")]
     require_like: Option<PathBuf>,
     /// Seconds that a program may take before it is a hang.
-    #[arg(long, value_name = "SECONDS", default_value_t = TIMEOUT, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "SECONDS", default_value_t = TIMEOUT, value_parser = clap::value_parser!(u64).range(1..=MAX_TIMEOUT))]
     timeout: u64,
     /// Give an implementation up, with exit code 2, after so many crashes and hangs that are not pinned; 0 for never.
     #[arg(long, value_name = "N", default_value_t = GIVE_UP)]

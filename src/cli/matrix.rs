@@ -15,6 +15,7 @@ use super::{Ending, Failure, print, tell};
 use crate::adapter::CommandLine;
 use crate::case;
 use crate::escape::visible;
+use crate::harness::campaign::plausible::MAX_TIMEOUT;
 use crate::harness::divergence::Source;
 use crate::harness::event::{Corpus, Event};
 use crate::harness::matrix::{Plan, Row, Subject};
@@ -75,7 +76,7 @@ pub struct Matrix {
     #[arg(long, short)]
     quiet: bool,
     /// Seconds that a program may take before it is a hang.
-    #[arg(long, value_name = "SECONDS", default_value_t = TIMEOUT, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "SECONDS", default_value_t = TIMEOUT, value_parser = clap::value_parser!(u64).range(1..=MAX_TIMEOUT))]
     timeout: u64,
     /// Give one up after so many crashes and hangs that are not pinned; 0 for never. Its row has what was judged by then,
     /// and does not conform; another run goes on with the rest.

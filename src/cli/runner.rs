@@ -30,7 +30,7 @@ pub const GIVE_UP: u64 = 30;
 /// takes two restarts, and those that are pinned are not counted.
 pub fn limits(timeout: u64, give_up: u64) -> Limits {
     const PINNED: u64 = 64;
-    let restarts = if give_up == 0 { usize::MAX } else { 2 * (give_up + PINNED) as usize };
+    let restarts = if give_up == 0 { usize::MAX } else { give_up.saturating_add(PINNED).saturating_mul(2) as usize };
     Limits { program: Duration::from_secs(timeout), restarts, ..Limits::default() }
 }
 

@@ -1,5 +1,4 @@
-//! What a run tells. Every report is written from these alone. `file.rs` keeps them; nothing else here does input or
-//! output.
+//! What a run tells. Every report is written from these alone. `file.rs` keeps them, and alone does input and output.
 
 pub mod file;
 mod recount;
