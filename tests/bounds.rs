@@ -212,7 +212,6 @@ fn the_matrix_keeps_what_was_judged_before_an_adapter_was_given_up() {
         out: dir.path(),
         limits: Limits::default(),
         give_up,
-        divergences: Source::Own,
         corpus_digest: OnceLock::new(),
     };
     let subject = Subject::implementation("faulty");
@@ -317,7 +316,6 @@ fn plan(ops: &str, cases: u64) -> Plan {
         divergences: None,
         timeout: 20,
         memory: 8,
-        divergences: None,
     }
 }
 

@@ -8,8 +8,9 @@ use std::collections::BTreeSet;
 
 use broadcheck::adapter::Limits;
 use broadcheck::case::Aspect;
-use broadcheck::harness::check::{Required, Selection, check};
+use broadcheck::harness::check::{Selection, check};
 use broadcheck::harness::event::Verdict;
+use broadcheck::harness::required::Required;
 use broadcheck::report::{Run, json, markdown, text};
 use common::{SPECIFICATION, faulty, reference};
 

@@ -15,11 +15,12 @@ use super::{Ending, Failure, print};
 use crate::case;
 use crate::escape::{is_hidden, visible};
 use crate::harness::campaign::plausible::MAX_TIMEOUT;
-use crate::harness::check::{Candidate, Required, Selection, check};
+use crate::harness::check::{Candidate, Selection, check};
 use crate::harness::divergence::Source;
 use crate::harness::event::file::{self, Header};
 use crate::harness::event::{Corpus, Event, Tally, Totals};
 use crate::harness::give_up;
+use crate::harness::required::Required;
 use crate::report::Run;
 
 /// Run the specification and say who conforms.

@@ -19,6 +19,7 @@ pub mod matrix;
 pub mod mutants;
 pub mod pin;
 pub mod replace;
+pub mod required;
 pub mod runner;
 pub mod show;
 pub mod speed;

@@ -6,9 +6,8 @@ use std::fmt::Write;
 
 use super::text::{self, BAD, FAINT, HEAD, WIDTH, wrap};
 use super::{Run, Truth, count, is_failure, repeat_command, thousands};
-use crate::harness::divergence::Kind;
-use crate::harness::event::{Agreement, CaseStated, Judged, Verdict};
-use crate::harness::pin::{NO_REASON, call, cause};
+use crate::harness::event::cause::{NO_REASON, call, cause};
+use crate::harness::event::{Agreement, CaseStated, Judged, Kind, Verdict};
 
 /// So many groups of failures are shown with an example.
 const EXAMPLES: usize = 6;

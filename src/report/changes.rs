@@ -6,9 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::history::History;
-use crate::case::Aspect;
-use crate::harness::divergence;
-use crate::harness::event::{Agreement, Came, CaseStated, Exact, Generated, Judged, Verdict};
+use crate::harness::Aspect;
+use crate::harness::event::{self, Agreement, Came, CaseStated, Exact, Generated, Judged, Verdict};
 
 /// How elements may differ and still be the same number rounded in another order.
 const ROUNDING: f64 = 1e-3;
@@ -317,7 +316,7 @@ fn call_of(case: &CaseStated, value: &str) -> String {
 
 fn of_case(was: &Judged, is: &Judged, unreported: &BTreeSet<Aspect>) -> Vec<(Kind, Change)> {
     let why = [is, was].into_iter().find_map(|judged| match &judged.verdict {
-        Verdict::Diverges { kind: divergence::Kind::Changed, why, .. } => Some(why.clone()),
+        Verdict::Diverges { kind: event::Kind::Changed, why, .. } => Some(why.clone()),
         _ => None,
     });
     let change = |value: &str, before: String, after: String| Change {

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{Run, Truth, is_failure};
 use crate::case::Document;
-use crate::harness::divergence::Kind;
+use crate::harness::event::Kind;
 use crate::harness::event::file::{EventFile, Header};
 use crate::harness::event::{
     CaseDigest, CaseStated, ClauseStated, CorpusTally, Event, Generated, Judged, Tally, Totals, Verdict,

@@ -13,7 +13,7 @@ use super::implementations::Others;
 use super::matrix::{percent, short_labels};
 use super::{is_failure, left_out, plot, template};
 use crate::harness::Difference;
-use crate::harness::divergence::Kind;
+use crate::harness::event::Kind;
 use crate::harness::event::{Agreement, CaseStated, Drawing, Judged, Stated, Verdict};
 
 #[derive(Serialize)]
