@@ -111,6 +111,13 @@ fn a_file_that_cannot_be_used_is_an_error_that_says_what_to_do() {
     let said = folder.broadcheck(&["check", "--impl", "reference", "--pin", "known.yaml"], 2);
     assert!(said.contains("is about one implementation"), "{said}");
     assert!(folder.text("known.yaml").contains("no/such"), "nothing was written");
+    let said = folder.check("honest", &["--pin", "known.yaml", "--case", "errors/"], 0);
+    assert!(said.contains("gone: a") && folder.text("known.yaml").contains("divergences: []"), "{said}");
+    fs::write(folder.path("known.yaml"), "- {id: a, kind: bog}").unwrap();
+    let said = folder.check("honest", &["--pin", "known.yaml", "--case", "errors/"], 2);
+    assert!(said.contains("--pin known.yaml: ") && folder.text("known.yaml").contains("bog"), "{said}");
+    let said = folder.broadcheck(&["check", "--divergences", "known.yaml"], 2);
+    assert!(said.contains("give it after --impl"), "{said}");
 }
 
 /// The pinned way of a crash is its fault.

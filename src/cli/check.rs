@@ -130,7 +130,7 @@ impl Check {
         };
         for (option, path) in [("--divergences", &self.divergences), ("--pin", &self.pin)] {
             let others: Vec<&String> = given.iter().filter(|given| *given != "reference").collect();
-            if let (Some(path), false) = (path, others.len() == 1) {
+            if let (Some(path), true) = (path, self.implementations.is_empty() || others.len() != 1) {
                 let path = path.display();
                 return Err(format!("{option} {path} is about one implementation: give it after --impl").into());
             }

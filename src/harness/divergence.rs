@@ -28,7 +28,7 @@ use super::{Aspect, Difference};
 pub use applies::{Applies, Conditions, OpName, Pattern, Special};
 
 /// Who says that a pinned case is not as pinned: what differences have for `by`.
-pub const FILE: &str = "divergences.yaml";
+pub const FILE: &str = "known differences";
 
 /// One way in which an implementation is known to be wrong.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -181,7 +181,12 @@ pub fn read(path: &Path, specification: &Specification) -> Result<KnownDifferenc
     };
     let told = |error: String| format!("{}: {error}", path.display());
     let known: KnownDifferences = parsed.map_err(|error| told(error.to_string()))?;
-    valid(&known.divergences, specification).map_err(told)?;
+    valid(&known.divergences, specification).map_err(|error| {
+        told(format!(
+            "{error}; correct it, or bring the file up to date with `broadcheck check --impl … --pin {}`",
+            path.display()
+        ))
+    })?;
     Ok(known)
 }
 
@@ -309,7 +314,7 @@ fn parse(text: &str, specification: &Specification) -> Result<Vec<Divergence>, S
 }
 
 /// Checks what every file of divergences has to hold to.
-fn valid(divergences: &[Divergence], specification: &Specification) -> Result<(), String> {
+pub(super) fn valid(divergences: &[Divergence], specification: &Specification) -> Result<(), String> {
     for divergence in divergences {
         let id = &divergence.id;
         if divergence.witnesses.is_empty() && divergence.findings.is_empty() && divergence.applies.is_empty() {
@@ -367,9 +372,9 @@ pub fn mismatch(witness: &Witness, differences: &[Difference], exact: &[Exact]) 
     }
     for ((value, aspect), text) in &seen {
         match witness.observed.get(value).and_then(|aspects| aspects.get(aspect)) {
-            None => return Some(format!("the {} of {value} differs, too, and is not pinned: {text}", aspect.name())),
+            None => return Some(format!("{value}: {} is not pinned, and is {text}", aspect.name())),
             Some(pinned) if !is_pinned(pinned, text) => {
-                return Some(format!("the {} of {value} is pinned as {pinned}, and is {text}", aspect.name()));
+                return Some(format!("{value}: {} is pinned as {pinned}, and is {text}", aspect.name()));
             }
             Some(_) => {}
         }
@@ -377,7 +382,10 @@ pub fn mismatch(witness: &Witness, differences: &[Difference], exact: &[Exact]) 
     let pinned = witness.observed.iter().flat_map(|(value, aspects)| aspects.keys().map(move |aspect| (value, aspect)));
     for (value, aspect) in pinned {
         if !seen.contains_key(&(value.clone(), *aspect)) {
-            return Some(format!("the {} of {value} is pinned, and is right: remove it", aspect.name()));
+            return Some(format!(
+                "{value}: {} is pinned, and is as expected: remove it, or run `check --pin`",
+                aspect.name()
+            ));
         }
     }
     None

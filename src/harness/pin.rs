@@ -10,9 +10,10 @@ use std::fmt::Write;
 use serde::Serialize;
 use serde_yaml::{Mapping, Value};
 
-use super::divergence::{is_pinned, observed, value_of};
+use super::divergence::{self, Divergence, is_pinned, observed, value_of};
 use super::event::cause::{NO_REASON, cause};
 use super::event::{CaseStated, Judged, Verdict};
+use crate::case::Specification;
 
 /// The most characters of an id that is made of a cause.
 const LONGEST_ID: usize = 60;
@@ -43,7 +44,7 @@ struct Witness {
 }
 
 /// The file of the differences in these judgements, which were made without known differences. `earlier` is the text of
-/// the file as it was: its causes keep what people wrote of them. `judged_now` has the number of judged cases for each
+/// the file as it was: its causes keep what people wrote of them. `known` are the cases of the specification. `judged_now` has the number of judged cases for each
 /// operation, if the whole specification was run; in a part of it, the other cases stay as they were.
 ///
 /// # Errors
@@ -53,6 +54,7 @@ pub fn pin(
     label: &str,
     judged: &[Judged],
     cases: &[CaseStated],
+    known: &BTreeSet<&str>,
     judged_now: Option<&BTreeMap<&'static str, usize>>,
 ) -> Result<Pinned, String> {
     let (mut causes, judged_before) = earlier.map_or(Ok((Vec::new(), Mapping::new())), causes_of)?;
@@ -62,8 +64,8 @@ pub fn pin(
     let mut where_it_was: BTreeMap<String, (usize, Value)> = BTreeMap::new();
     for (at, (_, witnesses)) in causes.iter_mut().enumerate() {
         for witness in std::mem::take(witnesses) {
-            let case = witness.get("case").and_then(Value::as_str).unwrap_or_default().to_owned();
-            if ran.contains(case.as_str()) || judged_now.is_some() {
+            let case = case_of(&witness).to_owned();
+            if ran.contains(case.as_str()) || judged_now.is_some() || !known.contains(case.as_str()) {
                 where_it_was.insert(case, (at, witness));
             } else {
                 witnesses.push(witness);
@@ -82,9 +84,7 @@ pub fn pin(
         causes[at].1.push(witness);
     }
     // What campaigns meet again has no case.
-    causes.retain(|(cause, witnesses)| {
-        !witnesses.is_empty() || ["applies", "findings"].iter().any(|key| cause.contains_key(*key))
-    });
+    causes.retain(|(cause, witnesses)| !witnesses.is_empty() || CASELESS.iter().any(|key| cause.contains_key(*key)));
     let now: Vec<String> = causes.iter().map(|(cause, _)| id_of(cause)).collect();
     let number = |count: &usize| serde_yaml::to_value(count).unwrap_or_default();
     let judged_now = judged_now.map_or(judged_before, |judged| {
@@ -97,6 +97,35 @@ pub fn pin(
         new: now.iter().filter(|id| !before.contains(id)).cloned().collect(),
         gone: before.iter().filter(|id| !now.contains(id)).cloned().collect(),
     })
+}
+
+/// Checks that a file can be brought up to date: it is one of known differences, whatever has become of their cases.
+///
+/// # Errors
+/// When it is none.
+pub fn check(text: &str, specification: &Specification) -> Result<(), String> {
+    let (causes, _) = causes_of(text)?;
+    let is_there = |case: &str| specification.cases.iter().any(|known| known.id == case);
+    let mut list = Vec::new();
+    for (mut cause, mut witnesses) in causes {
+        let had_some = !witnesses.is_empty();
+        witnesses.retain(|witness| is_there(case_of(witness)));
+        if had_some && witnesses.is_empty() && !CASELESS.iter().any(|key| cause.contains_key(*key)) {
+            continue;
+        }
+        cause.insert("witnesses".into(), Value::Sequence(witnesses));
+        list.push(Value::Mapping(cause));
+    }
+    let divergences: Vec<Divergence> =
+        serde_yaml::from_value(Value::Sequence(list)).map_err(|error| error.to_string())?;
+    divergence::valid(&divergences, specification)
+}
+
+/// What a cause may have in place of cases: what campaigns meet again.
+const CASELESS: [&str; 2] = ["applies", "findings"];
+
+fn case_of(witness: &Value) -> &str {
+    witness.get("case").and_then(Value::as_str).unwrap_or_default()
 }
 
 /// A cause without its witnesses, and those.

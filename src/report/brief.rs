@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use super::text::{self, BAD, FAINT, HEAD, WIDTH, wrap};
 use super::{Run, Truth, count, is_failure, repeat_command, thousands};
-use crate::harness::event::cause::{NO_REASON, call, cause};
+use crate::harness::event::cause::{NO_REASON, UNPROVEN, call, cause};
 use crate::harness::event::{Agreement, CaseStated, Judged, Kind, Verdict};
 
 /// So many groups of failures are shown with an example.
@@ -60,7 +60,8 @@ fn groups(run: &Run) -> Vec<Group<'_>> {
             None => groups.push(Group { what, judged: vec![judged] }),
         }
     }
-    groups.sort_by_key(|group| std::cmp::Reverse(group.judged.len()));
+    // What follows from other failures comes after them.
+    groups.sort_by_key(|group| (group.what.ends_with(UNPROVEN), std::cmp::Reverse(group.judged.len())));
     groups
 }
 
@@ -272,7 +273,9 @@ fn counts(run: &Run, text: &mut String) {
         };
         let (cases, causes) = known(false);
         let (_, unexplained) = of(&|verdict| match verdict {
-            Verdict::Diverges { divergence, why, .. } if why.trim() == NO_REASON => Some(divergence.clone()),
+            Verdict::Diverges { divergence, why, .. } if matches!(why.trim(), "" | NO_REASON) => {
+                Some(divergence.clone())
+            }
             _ => None,
         });
         if cases > 0 {

@@ -254,8 +254,12 @@ impl<'a> Truth<'a> {
             return;
         }
         // A rejection whose accepting case does not pass shows nothing.
-        let unproven =
-            matches!(&judged.verdict, Verdict::Uncontrolled { .. } | Verdict::Diverges { control: Some(_), .. });
+        let unproven = matches!(
+            &judged.verdict,
+            Verdict::Uncontrolled { .. }
+                | Verdict::Diverges { control: Some(_), .. }
+                | Verdict::Unsupported { control: Some(_), .. }
+        );
         let Some(documented) = judged.documented.as_ref().filter(|_| !unproven) else { return };
         let of_witness = |difference: &&Difference| named(&difference.value) && !unclassified(difference);
         let differences: Vec<&Difference> = documented.iter().filter(of_witness).collect();

@@ -302,6 +302,9 @@ pub(super) fn verdict(run: &Run, text: &mut String) {
             if let Some(corpus) = &tally.corpus {
                 let programs = corpus.agree + corpus.known + corpus.differ;
                 let _ = write!(part, ", {} of {programs} generated programs differ", corpus.differ);
+                if corpus.unsupported > 0 {
+                    let _ = write!(part, " and {} are unsupported", corpus.unsupported);
+                }
             }
             part
         })

@@ -27,9 +27,10 @@ pub fn write(
     mut each: impl FnMut(&Event),
 ) -> Result<(), Failure> {
     let earlier = match std::fs::read_to_string(path) {
-        Ok(_) => {
-            divergence::read(path, specification)?;
-            Some(std::fs::read_to_string(path)?)
+        Ok(text) => {
+            // Before anything is run. Cases that the specification no longer has go.
+            pin::check(&text, specification).map_err(|error| format!("--pin {}: {error}", path.display()))?;
+            Some(text)
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
         Err(error) => return Err(format!("--pin {}: {error}", path.display()).into()),
@@ -49,8 +50,9 @@ pub fn write(
     let ran = judged.iter().filter(|judged| judged.verdict.executed());
     let ran: BTreeSet<&str> = ran.map(|judged| judged.case.as_str()).collect();
     let counts = operations(specification.cases.iter().filter(|case| ran.contains(case.id.as_str())));
+    let all: BTreeSet<&str> = specification.cases.iter().map(|case| case.id.as_str()).collect();
     let whole = selection.is_whole(specification).then_some(&counts);
-    let pinned = pin::pin(earlier.as_deref(), &label, &judged, &run.cases, whole)
+    let pinned = pin::pin(earlier.as_deref(), &label, &judged, &run.cases, &all, whole)
         .map_err(|error| format!("--pin {}: {error}", path.display()))?;
     output::write_named(path, &pinned.text).map_err(|error| format!("--pin {error}"))?;
     let mut told =

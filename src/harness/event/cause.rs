@@ -7,6 +7,12 @@ use crate::harness::{Aspect, Difference};
 /// Stands for a reason that no person has given yet.
 pub const NO_REASON: &str = "TODO";
 
+/// The cause of rejections that count for nothing. Whatever fails the accepting cases is the cause of these as well.
+pub const UNPROVEN: &str = "rejections that do not count, since the accepting case does not pass";
+
+/// The most characters that a cause has of an adapter's own text.
+const LONGEST: usize = 100;
+
 /// The cause of a failed or broken case, as far as it can be seen from outside: what differs first, and how. Cases of one
 /// cause may be of several operations, as a dtype or the class of a rejection is.
 pub fn cause(judged: &Judged, case: Option<&CaseStated>) -> String {
@@ -20,14 +26,14 @@ pub fn cause(judged: &Judged, case: Option<&CaseStated>) -> String {
             },
         },
         Verdict::Broken { fault, .. } => {
-            let fault = fault.lines().next().unwrap_or_default();
+            let fault = shortened(fault);
             // Of several steps it is not known which one it was.
             match case.map(|case| case.calls.as_slice()) {
                 Some([call]) => format!("{fault} in {}", call.call.split('(').next().unwrap_or(&call.call)),
-                _ => fault.to_owned(),
+                _ => fault,
             }
         }
-        _ => "rejections whose accepting case does not pass".to_owned(),
+        _ => UNPROVEN.to_owned(),
     }
 }
 
@@ -58,12 +64,24 @@ fn differing(one: &Difference, call: &str) -> String {
         call if call.ends_with('_') => " in place",
         _ => "",
     };
+    if let Some(error) = one.observed.strip_prefix("the adapter failed: ") {
+        return format!("the adapter fails: {}", shortened(error));
+    }
     match (one.aspect, expected, observed) {
         (Aspect::Outcome, None, Some(class)) => format!("rejection ({class}) of what PyTorch accepts{form}"),
         (Aspect::Outcome, Some(class), None) => format!("acceptance of what PyTorch rejects ({class}){form}"),
         (Aspect::Dtype, ..) => format!("dtype {}, not {}", one.observed, one.expected),
         (Aspect::Class, ..) => format!("rejection of class {}, not {}", word(&one.observed), word(&one.expected)),
         _ => plain(one, call),
+    }
+}
+
+/// The beginning of the first line.
+fn shortened(text: &str) -> String {
+    let line = text.lines().next().unwrap_or_default();
+    match line.char_indices().nth(LONGEST) {
+        Some((at, _)) => format!("{}…", &line[..at]),
+        None => line.to_owned(),
     }
 }
 
