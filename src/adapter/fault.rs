@@ -174,10 +174,22 @@ pub(super) fn excerpt(line: &[u8]) -> String {
     }
 }
 
+/// The last lines that say something. The frames of a Rust backtrace are left out: they come after what went wrong, and
+/// there are enough of them to push it out of sight. (Python's come before it.)
 fn last_lines(text: &str, count: usize) -> Vec<&str> {
-    let mut lines: Vec<&str> = text.lines().rev().filter(|line| !line.trim().is_empty()).take(count).collect();
+    let mut lines: Vec<&str> =
+        text.lines().rev().filter(|line| !line.trim().is_empty() && !of_a_backtrace(line)).take(count).collect();
     lines.reverse();
     lines
+}
+
+fn of_a_backtrace(line: &str) -> bool {
+    let text = line.trim_start();
+    // `stack backtrace:`, then for each frame `   7: path::of::function` and `             at file.rs:1:2`.
+    let numbered = || text.split_once(": ").is_some_and(|(number, _)| number.parse::<u32>().is_ok());
+    line.trim() == "stack backtrace:"
+        || line.starts_with("note: Some details are omitted, run with `RUST_BACKTRACE")
+        || (text.len() < line.len() && (numbered() || text.starts_with("at /") || text.starts_with("at ./")))
 }
 
 fn shown(stderr: &str) -> String {
@@ -203,5 +215,16 @@ mod tests {
         let error = StartError::Exited { program: "a".into(), status: "exit status: 3".into(), stderr }.to_string();
         assert!(error.starts_with("adapter `a` ended before it answered hello (exit status: 3)\n    line 10\n"));
         assert!(error.ends_with("\n    line 19"));
+    }
+
+    #[test]
+    fn a_backtrace_does_not_hide_what_went_wrong() {
+        let frames: String =
+            (0..30).map(|n| format!("  {n:2}: alloc::raw_vec::f\n             at ./a.rs:{n}:1\n")).collect();
+        let note = "note: Some details are omitted, run with `RUST_BACKTRACE=full` for a verbose backtrace.";
+        let text = format!("memory allocation of 9 bytes failed\nstack backtrace:\n{frames}{note}\n");
+        assert_eq!(last_lines(&text, 20), ["memory allocation of 9 bytes failed"]);
+        let python = "Traceback (most recent call last):\n  File \"a.py\", line 1, in f\nKeyError: 3: at /";
+        assert_eq!(last_lines(python, 20).len(), 3);
     }
 }
