@@ -1,18 +1,17 @@
 //! Exact snapshots of what libtorch makes of generated programs: for each operation one that is accepted, one that is
-//! refused, and one whose gradient is asked for, always the same ones. A release that does otherwise shows it as a
-//! snapshot that differs; `cargo insta review` goes through them.
+//! rejected, and one whose gradient is asked for, always the same ones. A release that does otherwise shows it as a
+//! snapshot that differs; `cargo insta review` goes through them. The operations of a family are one trial and one file.
 //!
 //! Nothing is held to be right here: that is for the specification and for the comparison with the reference.
 
 mod common;
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, LazyLock};
 
 use broadcheck::adapter::Implementation;
-use broadcheck::case::render;
 use broadcheck::generate::Options;
 use broadcheck::harness::campaign::cases;
 use broadcheck::harness::compare::{Side, compare};
@@ -28,6 +27,9 @@ const SEED: u64 = 20261121;
 /// How many programs are looked through for one of each kind.
 const TRIES: u64 = 1500;
 
+/// The kind of a program that is rejected at its last step.
+const REJECTED: &str = "rejected";
+
 /// How many kinds there are.
 const KINDS: usize = 3;
 
@@ -37,7 +39,7 @@ const ELEMENTS: usize = 48;
 /// What else a program about an operation can have: views, for the layouts, and what gradients need.
 const AROUND: &[Op] = &[Op::Transpose, Op::Expand, Op::Sum, Op::Backward, Op::Grad];
 
-/// The trial that finds snapshots of no operation.
+/// The trial that finds snapshots of no family.
 const ORPHANS: &str = "no-orphans";
 
 /// The replies of libtorch, by operation.
@@ -52,21 +54,27 @@ struct Shown {
 
 fn main() -> ExitCode {
     let args = Arguments::from_args();
-    let ops: Vec<Op> = Op::ALL.iter().copied().filter(|op| !op.is_front_end()).collect();
-    let name = |op: &Op| file_name(*op);
-    let wanted: Vec<Op> = ops
-        .iter()
-        .copied()
-        .filter(|op| !args.list && !args.is_filtered_out(&Trial::test(name(op), || Ok(()))))
-        .collect();
+    let selected = |name: &str| !args.list && !args.is_filtered_out(&Trial::test(name, || Ok(())));
+    let families = families();
+    let wanted: Vec<Op> =
+        families.iter().filter(|(name, _)| selected(name)).flat_map(|(_, ops)| ops.iter().copied()).collect();
     let replies: Arc<LazyLock<Replies, _>> = Arc::new(LazyLock::new(move || replies(&wanted)));
     let mut trials: Vec<Trial> = Vec::new();
-    for op in ops {
+    for (name, ops) in families {
         let replies = Arc::clone(&replies);
-        trials.push(Trial::test(name(&op), move || snapshot(op, (**replies).as_ref()?)));
+        trials.push(Trial::test(name.clone(), move || snapshot(&name, &ops, (**replies).as_ref()?)));
     }
     trials.push(Trial::test(ORPHANS, no_orphans));
     libtest_mimic::run(&args, trials).exit_code()
+}
+
+/// The operations by the name of their family.
+fn families() -> BTreeMap<String, Vec<Op>> {
+    let mut families: BTreeMap<String, Vec<Op>> = BTreeMap::new();
+    for op in Op::ALL.iter().copied().filter(|op| !op.is_front_end()) {
+        families.entry(format!("{:?}", op.info().family()).to_lowercase()).or_default().push(op);
+    }
+    families
 }
 
 /// Makes the programs and runs them together.
@@ -95,7 +103,7 @@ fn replies(ops: &[Op]) -> Replies {
     Ok(replies)
 }
 
-/// The first programs of the seed about an operation: accepted, refused, and differentiated.
+/// The first programs of the seed about an operation: accepted, rejected, and differentiated.
 fn programs(op: Op) -> Vec<(&'static str, Program)> {
     let mut ops = AROUND.to_vec();
     ops.push(op);
@@ -114,7 +122,7 @@ fn programs(op: Op) -> Vec<(&'static str, Program)> {
             _ if elements > ELEMENTS || !(0..last).all(accepted) => continue,
             Outcome::Value(Value::Tensor(_)) if program.steps[last].op == Op::Grad => "differentiated",
             Outcome::Value(_) if at == last => "accepted",
-            Outcome::Rejected(_) if at == last => "refused",
+            Outcome::Rejected(_) if at == last => REJECTED,
             _ => continue,
         };
         if !found.iter().any(|(other, _)| *other == kind) {
@@ -152,47 +160,32 @@ fn with_elements_of(mut reply: Reply, expected: &Reply) -> Reply {
     reply
 }
 
-fn snapshot(op: Op, replies: &[(Op, Vec<Shown>)]) -> Result<(), Failed> {
-    let (_, shown) = replies.iter().find(|(of, _)| *of == op).ok_or("the operation was not run")?;
-    if !shown.iter().any(|shown| shown.kind != "refused") {
-        return Err(format!("none of {TRIES} programs about {op} is accepted").into());
-    }
+fn snapshot(family: &str, ops: &[Op], replies: &[(Op, Vec<Shown>)]) -> Result<(), Failed> {
     let mut text = String::new();
-    for Shown { kind, program, reply } in shown {
-        let answer = match reply {
-            Ok(reply) => show::reply(program, reply),
-            Err(fault) => return Err(fault.as_str().into()),
-        };
-        text += &format!("{kind}:\n\n{}\n{answer}\n", render::program(program));
+    for op in ops {
+        let (_, shown) = replies.iter().find(|(of, _)| of == op).ok_or("an operation was not run")?;
+        if !shown.iter().any(|shown| shown.kind != REJECTED) {
+            return Err(format!("none of {TRIES} programs about {op} is accepted").into());
+        }
+        for Shown { kind, program, reply } in shown {
+            let transcript = show::transcript(program, reply.as_ref().map_err(String::as_str)?);
+            text.extend([op.name(), ", ", kind, "\n"]);
+            text.extend(transcript.lines().flat_map(|line| ["  ", line, "\n"]));
+        }
     }
     let mut settings = insta::Settings::new();
     settings.set_snapshot_path(snapshots());
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
-    settings.bind(|| insta::assert_snapshot!(file_name(op), text));
+    settings.bind(|| insta::assert_snapshot!(family, text));
     Ok(())
 }
 
-/// Every snapshot is one of an operation.
+/// Every snapshot is one of a family.
 fn no_orphans() -> Result<(), Failed> {
-    let ops = Op::ALL.iter().filter(|op| !op.is_front_end());
-    let known: BTreeSet<String> = ops.map(|op| format!("{}.snap", file_name(*op))).collect();
-    let mut found = BTreeSet::new();
-    for entry in std::fs::read_dir(snapshots())? {
-        let name = entry?.file_name().to_string_lossy().into_owned();
-        // What insta proposes in place of a snapshot that differs is not one yet.
-        if !name.ends_with(".snap.new") {
-            found.insert(name);
-        }
-    }
-    let differing: Vec<&String> = found.symmetric_difference(&known).collect();
-    if differing.is_empty() { Ok(()) } else { Err(format!("missing, or of no operation: {differing:?}").into()) }
+    Ok(common::no_orphans(&snapshots(), families().into_keys())?)
 }
 
 fn snapshots() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots/generated")
-}
-
-fn file_name(op: Op) -> String {
-    op.name().replace('.', "-")
 }

@@ -1,7 +1,7 @@
 //! The specification on every implementation, a trial for each case, and exact snapshots of what libtorch does.
 //!
-//! `reference::<case>` and `libtorch::<case>` are judged by the code of `broadcheck check`; `snapshot::<case>` compares
-//! everything that libtorch answered with the text under `tests/snapshots/libtorch`. What is selected runs once, as a
+//! `reference::<case>` and `libtorch::<case>` are judged by the code of `broadcheck check`; `snapshot::<theme>` compares
+//! everything that libtorch answered to the cases of a theme with a file under `tests/snapshots/libtorch`. What is selected runs once, as a
 //! batch; libtorch is installed when a trial that needs it is selected, and without it each of those fails.
 
 mod common;
@@ -28,7 +28,7 @@ const CLAUSES: &str = "clauses-executed";
 /// The trial that keeps the cases which libtorch cannot run from growing.
 const UNSUPPORTED: &str = "libtorch::unsupported-is-python-only";
 
-/// The trial that finds snapshots of no case.
+/// The trial that finds snapshots of no theme.
 const ORPHANS: &str = "snapshot::no-orphans";
 
 /// The names of the trials that are going to run.
@@ -69,10 +69,9 @@ fn trials() -> Vec<Trial> {
         trials.push(Trial::ignorable_test(format!("reference::{id}"), || judged(case, &REFERENCE, false)));
         let on_libtorch = || judged(case, on_libtorch()?, needs_front_end(case));
         trials.push(Trial::ignorable_test(format!("libtorch::{id}"), on_libtorch));
-        // There is nothing to take a picture of where libtorch does nothing.
-        if !needs_front_end(case) {
-            trials.push(Trial::test(format!("snapshot::{id}"), || snapshot(case)));
-        }
+    }
+    for theme in themes().keys() {
+        trials.push(Trial::test(format!("snapshot::{theme}"), || snapshot(theme)));
     }
     trials
 }
@@ -179,11 +178,28 @@ fn unsupported_is_python_only() -> Result<(), Failed> {
     Ok(())
 }
 
-/// What libtorch answers to the cases whose snapshots are selected.
+/// The cases that libtorch runs, by their theme: that which stands before the `/` of their ids.
+fn themes() -> &'static BTreeMap<&'static str, Vec<&'static Case>> {
+    static THEMES: LazyLock<BTreeMap<&str, Vec<&Case>>> = LazyLock::new(|| {
+        let mut themes: BTreeMap<&str, Vec<&Case>> = BTreeMap::new();
+        for case in SPECIFICATION.cases.iter().filter(|case| !needs_front_end(case)) {
+            themes.entry(split(case).0).or_default().push(case);
+        }
+        themes
+    });
+    &THEMES
+}
+
+/// Theme and name of a case.
+fn split(case: &Case) -> (&str, &str) {
+    case.id.split_once('/').expect("the loader demands a theme")
+}
+
+/// What libtorch answers to the cases of the themes that are selected.
 fn replies() -> Result<Replies, String> {
     let mut candidate = libtorch()?;
-    let cases: Vec<&Case> =
-        SPECIFICATION.cases.iter().filter(|case| selected(&format!("snapshot::{}", case.id))).collect();
+    let chosen = themes().iter().filter(|(theme, _)| selected(&format!("snapshot::{theme}")));
+    let cases: Vec<&Case> = chosen.flat_map(|(_, cases)| cases.iter().copied()).collect();
     let programs: Vec<Program> = cases.iter().map(|case| case.program.clone()).collect();
     let mut replies = BTreeMap::new();
     candidate.runner.run_each(&programs, |at, result| {
@@ -192,25 +208,30 @@ fn replies() -> Result<Replies, String> {
     Ok(replies)
 }
 
-fn snapshot(case: &Case) -> Result<(), Failed> {
+fn snapshot(theme: &str) -> Result<(), Failed> {
     let replies = REPLIES.as_ref()?;
-    let reply = replies.get(&case.id).ok_or("the case was not run")?;
+    let mut text = String::new();
+    for case in &themes()[theme] {
+        let reply = replies.get(&case.id).ok_or("the case was not run")?;
+        // The program belongs to what is compared, so that no outcome is ever that of another program.
+        let transcript = match reply {
+            Ok(reply) => show::transcript(&case.program, reply),
+            // Of a crash there is what is pinned of it, and no more: the rest tells of the machine.
+            Err(fault) => match pinned_fault(case)? {
+                Some(pinned) if fault.contains(&pinned) => {
+                    format!("{}→ {pinned}\n", render::program(&case.program))
+                }
+                _ => return Err(fault.into()),
+            },
+        };
+        text.extend([split(case).1, "\n"]);
+        text.extend(transcript.lines().flat_map(|line| ["  ", line, "\n"]));
+    }
     let mut settings = insta::Settings::new();
     settings.set_snapshot_path(snapshots());
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
-    settings.set_description(&case.id);
-    // The program belongs to what is compared, so that no outcome is ever that of another program.
-    let answer = match reply {
-        Ok(reply) => show::reply(&case.program, reply),
-        // Of a crash there is what is pinned of it, and no more: the rest tells of the machine.
-        Err(fault) => match pinned_fault(case)? {
-            Some(pinned) if fault.contains(&pinned) => format!("broken: {pinned}\n"),
-            _ => return Err(fault.into()),
-        },
-    };
-    let text = format!("{}\n{answer}", render::program(&case.program));
-    settings.bind(|| insta::assert_snapshot!(snapshot_name(case), text));
+    settings.bind(|| insta::assert_snapshot!(theme, text));
     Ok(())
 }
 
@@ -221,29 +242,11 @@ fn pinned_fault(case: &Case) -> Result<Option<String>, Failed> {
     Ok(witnesses.find(|witness| witness.case == case.id).and_then(|witness| witness.broken.clone()))
 }
 
-/// Every snapshot is one of a case that has one.
+/// Every snapshot is one of a theme.
 fn no_orphans() -> Result<(), Failed> {
-    let cases = SPECIFICATION.cases.iter().filter(|case| !needs_front_end(case));
-    let known: BTreeSet<String> = cases.map(|case| format!("{}.snap", snapshot_name(case))).collect();
-    let mut found = 0;
-    for entry in std::fs::read_dir(snapshots())? {
-        let name = entry?.file_name().to_string_lossy().into_owned();
-        // What insta proposes in place of a snapshot that differs is not one yet.
-        if name.ends_with(".snap.new") {
-            continue;
-        }
-        if !known.contains(&name) {
-            return Err(format!("tests/snapshots/libtorch/{name} is of no case; remove it").into());
-        }
-        found += 1;
-    }
-    if found == known.len() { Ok(()) } else { Err(format!("{found} snapshots for {} cases", known.len()).into()) }
+    Ok(common::no_orphans(&snapshots(), themes().keys().copied())?)
 }
 
 fn snapshots() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots/libtorch")
-}
-
-fn snapshot_name(case: &Case) -> String {
-    case.id.replacen('/', "__", 1)
 }

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use sha2::{Digest, Sha256};
 
-use crate::case::{Expectation, Expected};
+use crate::case::{Expectation, Expected, render};
 use crate::ops::Form;
-use crate::program::{Arg, Outcome, Program, Reply, Step, StorageRef, TensorValue, Value, ValueRef};
+use crate::program::{Arg, Input, Outcome, Program, Reply, Step, StorageRef, TensorValue, Value, ValueRef};
 use crate::tensor::{Buffer, DType, Layout, Scalar, Shape, shape::bracketed};
 
 use super::event::{Came, Exact as Saw};
@@ -17,6 +17,9 @@ const ELEMENTS: usize = 24;
 
 /// How many elements are written out where nothing may be lost; a digest stands for the rest.
 const EXACT_ELEMENTS: usize = 256;
+
+/// The storage of a value that shares it with none before it.
+const OWN_STORAGE: &str = "in a storage of its own";
 
 /// The name of a value: `r`, or `r.0` for one of several results.
 pub fn name(program: &Program, value: ValueRef) -> String {
@@ -184,7 +187,41 @@ pub fn warnings(warnings: &[String]) -> String {
     if warnings.is_empty() { "no warning".to_owned() } else { format!("warning: {}", warnings.join(" | ")) }
 }
 
-/// Everything that came of a program, exactly, in the order of its steps: the text of the snapshots.
+/// A program with all that came of it, exactly: a line for the inputs, one for each step with its outcome, one for each
+/// warning, and one for each input that is not what it was. Of a tensor it says the strides where the tensor is not
+/// contiguous, and the storage where it is that of a value before it.
+pub fn transcript(program: &Program, reply: &Reply) -> String {
+    let mut exact = Exact { program, storages: Vec::new(), lines: Vec::new() };
+    let text = render::program(program);
+    let mut written = text.lines();
+    let inputs: Vec<&str> = written.by_ref().take(program.inputs.len()).collect();
+    let mut lines: Vec<String> = if inputs.is_empty() { Vec::new() } else { vec![inputs.join("; ")] };
+    for ((step, answer), written) in program.steps.iter().zip(&reply.steps).zip(written) {
+        let outcome = match &answer.outcome {
+            Outcome::Value(Value::Tensor(tensor)) => exact.briefly(&step.name, tensor),
+            Outcome::Value(Value::Tensors(tensors)) => {
+                let parts = tensors.iter().enumerate();
+                let parts = parts.map(|(part, tensor)| exact.briefly(&format!("{}.{part}", step.name), tensor));
+                format!("({})", parts.collect::<Vec<_>>().join("; "))
+            }
+            Outcome::Blocked(value) => format!("not run, {} is missing", program.value_name(*value)),
+            other => outcome(other),
+        };
+        // A message of several lines stays on the line of its step.
+        lines.push(format!("{written} → {}", outcome.replace('\n', "\\n")));
+        lines.extend(answer.warnings.iter().map(|warning| format!("  warning: {}", warning.replace('\n', "\\n"))));
+    }
+    for (input, tensor) in program.inputs.iter().zip(&reply.inputs) {
+        let after = exact.briefly(&input.name, tensor);
+        if !is_as_it_was(input, tensor) {
+            lines.push(format!("{} after → {after}", input.name));
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
+/// Everything that came of a program, exactly, in the order of its steps: the text behind the digest of a generated
+/// program.
 pub fn reply(program: &Program, reply: &Reply) -> String {
     let mut text = Exact { program, storages: Vec::new(), lines: Vec::new() };
     for (step, answer) in program.steps.iter().zip(&reply.steps) {
@@ -259,10 +296,7 @@ pub fn exact(program: &Program, reply: &Reply) -> Vec<Saw> {
         }));
     }
     for (input, tensor) in program.inputs.iter().zip(&reply.inputs) {
-        let strides = Layout::contiguous(input.shape.clone()).strides;
-        let as_it_was = (input.dtype, &input.shape, &input.data) == (tensor.dtype, &tensor.shape, &tensor.data)
-            && tensor.strides.as_ref().is_none_or(|told| *told == strides);
-        if !as_it_was {
+        if !is_as_it_was(input, tensor) {
             let is = storages.came(&input.name, tensor);
             saw.push(Saw { value: format!("{} after", input.name), is, warnings: Vec::new(), categories: Vec::new() });
         }
@@ -287,6 +321,13 @@ pub fn outline(saw: &[Saw]) -> String {
     saw.iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
+/// Whether the program has left an input alone.
+fn is_as_it_was(input: &Input, tensor: &TensorValue) -> bool {
+    let strides = || Layout::contiguous(input.shape.clone()).strides;
+    (input.dtype, &input.shape, &input.data) == (tensor.dtype, &tensor.shape, &tensor.data)
+        && tensor.strides.as_ref().is_none_or(|told| *told == strides())
+}
+
 struct Exact<'a> {
     program: &'a Program,
     /// The storages that are no input's, each with the first value that lies in it.
@@ -307,6 +348,25 @@ impl Exact<'_> {
             .map_or("no strides told".to_owned(), |strides| format!("strides {}", bracketed(strides)));
         let place = tensor.storage.map_or("no storage told".to_owned(), |storage| self.place(name, storage));
         self.lines.push(format!("    {strides}, {place}"));
+    }
+
+    fn briefly(&mut self, name: &str, tensor: &TensorValue) -> String {
+        let mut text = tensor_up_to(EXACT_ELEMENTS, tensor);
+        if tensor.shape.numel() > EXACT_ELEMENTS && !tensor.data.is_empty() {
+            let _ = write!(text, ", sha256 {}", digest(&tensor.data));
+        }
+        match &tensor.strides {
+            None => text.push_str(", strides not reported"),
+            Some(strides) if *strides == Layout::contiguous(tensor.shape.clone()).strides => {}
+            Some(strides) => {
+                let _ = write!(text, ", strides {}", bracketed(strides));
+            }
+        }
+        let place = tensor.storage.map_or("storage not reported".to_owned(), |storage| self.place(name, storage));
+        if place != OWN_STORAGE {
+            let _ = write!(text, ", {place}");
+        }
+        text
     }
 
     fn came(&mut self, name: &str, tensor: &TensorValue) -> Came {
@@ -332,7 +392,7 @@ impl Exact<'_> {
             Some(owner) => format!("in the storage of {owner}"),
             None => {
                 self.storages.push((storage.id, name.to_owned()));
-                "in a storage of its own".to_owned()
+                OWN_STORAGE.to_owned()
             }
         };
         match storage.offset {
@@ -380,14 +440,27 @@ mod tests {
         let text = |tensor: &TensorValue| {
             let mut text = Exact { program: &Program::default(), storages: Vec::new(), lines: Vec::new() };
             text.tensor("r", "r", tensor);
-            text.lines.join("\n")
+            (text.lines.join("\n"), text.briefly("r", tensor))
         };
         for size in [EXACT_ELEMENTS, EXACT_ELEMENTS + 1] {
             let tensor = floats(&[size as i64], 0);
             let mut other = tensor.clone();
             *other.data.last_mut().unwrap() ^= 1;
-            assert_ne!(text(&tensor), text(&other), "{size} elements");
+            assert_ne!(text(&tensor).0, text(&other).0, "{size} elements");
+            assert_ne!(text(&tensor).1, text(&other).1, "{size} elements, briefly");
         }
+    }
+
+    #[test]
+    fn a_brief_text_says_what_is_not_as_usual() {
+        let mut text = Exact { program: &Program::default(), storages: Vec::new(), lines: Vec::new() };
+        let mut tensor = floats(&[2, 2], 0);
+        assert_eq!(text.briefly("a", &tensor), "float32 [2, 2] [[0.0, 0.1], [0.2, 0.3]]");
+        tensor.strides = Some(vec![1, 2]);
+        let elements = "float32 [2, 2] [[0.0, 0.1], [0.2, 0.3]]";
+        assert_eq!(text.briefly("b", &tensor), format!("{elements}, strides [1, 2], in the storage of a"));
+        (tensor.strides, tensor.storage) = (None, None);
+        assert_eq!(text.briefly("c", &tensor), format!("{elements}, strides not reported, storage not reported"));
     }
 
     #[test]

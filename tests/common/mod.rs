@@ -1,8 +1,9 @@
 //! What the tests of the specification have in common: the specification, libtorch, and the adapters that lie.
 #![allow(dead_code)] // Each test binary compiles this file and uses a part of it.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use broadcheck::adapter::{CommandLine, Limits, Process};
@@ -48,6 +49,17 @@ pub fn faulty_binary() -> PathBuf {
     let binary = target.join("examples").join(format!("faulty{}", std::env::consts::EXE_SUFFIX));
     assert!(binary.is_file(), "{} is not there: `cargo build --example faulty` makes it", binary.display());
     binary
+}
+
+/// A folder has the snapshots with these names, and no other.
+pub fn no_orphans<S: Into<String>>(folder: &Path, names: impl Iterator<Item = S>) -> Result<(), String> {
+    let known: BTreeSet<String> = names.map(|name| name.into() + ".snap").collect();
+    let files = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let found = files.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
+    // What insta proposes in place of a snapshot that differs is not one yet.
+    let found: BTreeSet<String> = found.filter(|name| !name.ends_with(".snap.new")).collect();
+    let differing: Vec<&String> = found.symmetric_difference(&known).collect();
+    if differing.is_empty() { Ok(()) } else { Err(format!("missing, or not needed: {differing:?}")) }
 }
 
 /// Whether a case is about a function that PyTorch has in Python alone, so that libtorch cannot run it.
