@@ -4,14 +4,17 @@
 mod common;
 
 use std::fs;
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use broadcheck::case::load;
 use broadcheck::escape::is_hidden;
+use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
@@ -202,7 +205,13 @@ fn texts_of_adapters_are_shown_as_they_are() {
         assert!(is_markdown || !text.contains("```</code>"), "{}", path.display());
     }
     let page = fs::read_to_string(folder.path().join("site/index.html")).unwrap();
-    assert!(page.contains("\\u{202e}\\u{1b}[2J\\r```&lt;/code&gt;\\u{fffe}"));
+    let (_, packed) = page.split_once("id=\"packed\">").unwrap();
+    let mut json = String::new();
+    let bytes = STANDARD.decode(packed.split_once('<').unwrap().0).unwrap();
+    GzDecoder::new(&bytes[..]).read_to_string(&mut json).unwrap();
+    // What is drawn from it is text, never markup.
+    assert!(json.contains("\\\\u{202e}\\\\u{1b}[2J\\\\r```</code>\\\\u{fffe}") && !json.contains(is_hidden));
+    assert!(!page.contains("innerHTML"));
 
     assert_eq!(
         run(folder.path(), &[&["check", "--impl", "reference", "--events", "r.jsonl"][..], &CASES].concat()).0,

@@ -51,9 +51,16 @@ struct Share {
     executed: usize,
 }
 
+impl Others {
+    /// What each library is known to do otherwise.
+    pub fn lists(&self) -> &[List] {
+        &self.lists
+    }
+}
+
 /// The known divergences of a library, bugs first, then those of most cases.
 #[derive(Clone, Debug, Serialize)]
-struct List {
+pub struct List {
     label: String,
     name: String,
     known: Vec<Known>,

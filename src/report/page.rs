@@ -1,15 +1,21 @@
 //! Everything in one page: `index.html`, which needs nothing but itself.
 //!
-//! It is read without JavaScript as well: the script adds a filter, and opens what a link leads to.
+//! Releases, libraries and statements are in its markup, and can be read without JavaScript. The grid, the cases and the
+//! differences of libraries are [`Packed`] in it once, as compressed JSON; its script draws them where they are looked at.
 
 use std::collections::BTreeMap;
+use std::io::Write as _;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use serde::Serialize;
 
 use super::changes::show;
-use super::documentation::{self, Statement};
+use super::documentation::{self, Place, Statement};
 use super::history::{Cell, History, Holds};
-use super::implementations::Others;
+use super::implementations::{self, Others};
 use super::matrix::{percent, short_labels};
 use super::{is_failure, left_out, plot, template};
 use crate::harness::Difference;
@@ -24,8 +30,7 @@ struct Page<'a> {
     documented: usize,
     code: usize,
     columns: Vec<Column>,
-    themes: Vec<Theme>,
-    statements: Vec<Section>,
+    statements: Vec<Statement>,
     generated: Vec<Odd>,
     documents: Vec<(String, String)>,
     plot: Option<String>,
@@ -33,12 +38,24 @@ struct Page<'a> {
     words: BTreeMap<&'static str, usize>,
     style: String,
     script: String,
+    /// [`Packed`], compressed, in base64.
+    packed: String,
+}
+
+/// What the script draws.
+#[derive(Serialize)]
+struct Packed<'a> {
+    /// The columns of the grid, short and long.
+    columns: Vec<[String; 2]>,
+    themes: Vec<Theme>,
+    /// By statement.
+    statements: BTreeMap<String, Section>,
+    libraries: &'a [implementations::List],
 }
 
 #[derive(Serialize)]
 struct Column {
     label: String,
-    short: String,
     date: String,
     missing: Option<String>,
     passed: usize,
@@ -61,26 +78,19 @@ struct Theme {
     rows: Vec<Row>,
 }
 
-/// A statement in the grid.
+/// A statement in the grid, a character for each column: the colour of the cell, and whether the statement is true.
 #[derive(Serialize)]
 struct Row {
     id: String,
-    word: &'static str,
-    cells: Vec<Square>,
-    tags: String,
+    colours: String,
+    signs: String,
 }
 
-/// A cell: its colour, and whether the statement is true.
-#[derive(Serialize)]
-struct Square {
-    class: &'static str,
-    sign: &'static str,
-}
-
-/// A statement with its cases.
+/// What the markup of a statement leaves out: where it stands, what differs beside it, and its cases.
 #[derive(Serialize)]
 struct Section {
-    statement: Statement,
+    sources: Vec<String>,
+    footnotes: Vec<documentation::Footnote>,
     cases: Vec<Case>,
     /// Cases that stand with another statement.
     elsewhere: Vec<String>,
@@ -102,6 +112,7 @@ struct Case {
     /// Whether everything came everywhere as expected, word for word.
     plain: bool,
     outcomes: Vec<Outcome>,
+    /// How to run it again; `CASE` stands for the id.
     command: String,
 }
 
@@ -145,21 +156,45 @@ pub fn render(history: &History, statements: Vec<Statement>, others: Option<&Oth
         cases: history.cases().len(),
         documented,
         code: statements.len() - documented,
-        columns: (0..history.columns.len()).map(|at| column(history, at, &labels[at])).collect(),
-        themes: themes(history, &statements),
+        columns: (0..history.columns.len()).map(|at| column(history, at)).collect(),
         generated: generated(history, &labels),
-        statements: sections(history, &labels, statements),
         plot: if super::matrix::steps(history).is_empty() { None } else { Some(plot::render(history)?) },
         documents: history.documents().iter().map(|document| (document.id.clone(), document.title.clone())).collect(),
         others,
         words,
         style: template::fill("page.css", ()),
         script: template::fill("page.js", ()),
+        packed: packed(&Packed {
+            columns: history
+                .columns
+                .iter()
+                .zip(&labels)
+                .map(|(one, short)| [short.clone(), one.label.clone()])
+                .collect(),
+            themes: themes(history),
+            statements: sections(history, &labels, &statements),
+            libraries: others.map_or(&[], Others::lists),
+        })?,
+        statements: in_order(statements),
     };
     Ok(template::fill("index.html", page))
 }
 
-fn column(history: &History, at: usize, short: &str) -> Column {
+fn packed(packed: &Packed<'_>) -> Result<String, String> {
+    let json = serde_json::to_vec(packed).map_err(|error| error.to_string())?;
+    let mut compressed = GzEncoder::new(Vec::new(), Compression::best());
+    compressed.write_all(&json).map_err(|error| error.to_string())?;
+    Ok(STANDARD.encode(compressed.finish().map_err(|error| error.to_string())?))
+}
+
+/// What documents promise comes first; what the code does is a part of its own.
+fn in_order(statements: Vec<Statement>) -> Vec<Statement> {
+    let (documented, code): (Vec<Statement>, Vec<Statement>) =
+        statements.into_iter().partition(|statement| statement.documented);
+    documented.into_iter().chain(code).collect()
+}
+
+fn column(history: &History, at: usize) -> Column {
     let column = &history.columns[at];
     let tally = column.came.clone().unwrap_or_default();
     let executed = tally.executed();
@@ -167,7 +202,6 @@ fn column(history: &History, at: usize, short: &str) -> Column {
     let of = |wanted: Holds| holds.iter().filter(|holds| **holds == wanted).count();
     Column {
         label: column.label.clone(),
-        short: short.to_owned(),
         date: column.header.date.split('T').next().unwrap_or_default().to_owned(),
         missing: column.came.as_ref().err().cloned(),
         passed: tally.passed,
@@ -188,26 +222,24 @@ fn column(history: &History, at: usize, short: &str) -> Column {
     }
 }
 
-fn themes(history: &History, statements: &[Statement]) -> Vec<Theme> {
+fn themes(history: &History) -> Vec<Theme> {
     let holds: Vec<Vec<Holds>> = (0..history.columns.len()).map(|at| history.holds(at)).collect();
     let mut themes: Vec<Theme> = Vec::new();
-    for (at, (clause, statement)) in history.clauses().iter().zip(statements).enumerate() {
-        let cells: Vec<Square> = (0..history.columns.len())
-            .map(|column| Square {
-                class: match history.columns[column].came {
-                    Err(_) => "n",
-                    Ok(_) => colour(&history.cell(column, clause)),
-                },
-                sign: match holds[column][at] {
-                    Holds::True => "✓",
-                    Holds::False => "✗",
-                    Holds::Unseen => "·",
-                    Holds::Nothing => "?",
-                },
-            })
-            .collect();
+    for (at, clause) in history.clauses().iter().enumerate() {
+        let columns = 0..history.columns.len();
+        let colour = |column: usize| match history.columns[column].came {
+            Err(_) => 'n',
+            Ok(_) => colour(&history.cell(column, clause)),
+        };
+        let sign = |column: usize| match holds[column][at] {
+            Holds::True => '✓',
+            Holds::False => '✗',
+            Holds::Unseen => '·',
+            Holds::Nothing => '?',
+        };
         let first = clause.cases.first().map_or("", |case| case.split('/').next().unwrap_or_default());
-        let row = Row { id: clause.id.clone(), word: statement.word, tags: tags(&cells), cells };
+        let (colours, signs) = (columns.clone().map(colour).collect(), columns.map(sign).collect());
+        let row = Row { id: clause.id.clone(), colours, signs };
         match themes.iter_mut().find(|theme| theme.name == first) {
             Some(theme) => theme.rows.push(row),
             None => themes.push(Theme { name: first.to_owned(), rows: vec![row] }),
@@ -217,26 +249,19 @@ fn themes(history: &History, statements: &[Statement]) -> Vec<Theme> {
 }
 
 /// The worst that happened: failed, known, release-specific, passed, in part, nothing.
-fn colour(cell: &Cell) -> &'static str {
+fn colour(cell: &Cell) -> char {
     match cell {
-        Cell { failed: 1.., .. } => "f",
-        Cell { diverging: 1.., .. } => "d",
-        Cell { release_specific: 1.., .. } => "r",
-        Cell { executed: 0, .. } => "u",
-        Cell { executed, cases, .. } if executed < cases => "q",
-        _ => "p",
+        Cell { failed: 1.., .. } => 'f',
+        Cell { diverging: 1.., .. } => 'd',
+        Cell { release_specific: 1.., .. } => 'r',
+        Cell { executed: 0, .. } => 'u',
+        Cell { executed, cases, .. } if executed < cases => 'q',
+        _ => 'p',
     }
 }
 
-fn tags(cells: &[Square]) -> String {
-    let mut tags: Vec<&str> = cells.iter().map(|cell| cell.class).collect();
-    tags.sort_unstable();
-    tags.dedup();
-    tags.join(" ")
-}
-
 /// The statements with their cases. A case that tests several stands with the first.
-fn sections(history: &History, labels: &[String], statements: Vec<Statement>) -> Vec<Section> {
+fn sections(history: &History, labels: &[String], statements: &[Statement]) -> BTreeMap<String, Section> {
     let mut own: BTreeMap<&str, Vec<&CaseStated>> = BTreeMap::new();
     let mut other: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for case in history.cases() {
@@ -247,18 +272,21 @@ fn sections(history: &History, labels: &[String], statements: Vec<Statement>) ->
             }
         }
     }
-    // What documents promise comes first; what the code does is a part of its own.
-    let (documented, code): (Vec<Statement>, Vec<Statement>) =
-        statements.into_iter().partition(|statement| statement.documented);
-    let each = documented.into_iter().chain(code).map(|statement| Section {
+    let section = |statement: &Statement| Section {
+        sources: statement.sources.iter().map(place).collect(),
+        footnotes: statement.footnotes.clone(),
         cases: own
             .get(statement.id.as_str())
             .map(|cases| cases.iter().map(|case| self::case(history, labels, case)).collect())
             .unwrap_or_default(),
         elsewhere: other.get(statement.id.as_str()).cloned().unwrap_or_default(),
-        statement,
-    });
-    each.collect()
+    };
+    statements.iter().map(|statement| (statement.id.clone(), section(statement))).collect()
+}
+
+fn place(place: &Place) -> String {
+    let at = place.at.as_ref().map_or(String::new(), |at| format!(", {at}"));
+    format!("{}: {}{at}", place.doc, place.section)
 }
 
 fn case(history: &History, labels: &[String], case: &CaseStated) -> Case {
@@ -324,7 +352,7 @@ fn case(history: &History, labels: &[String], case: &CaseStated) -> Case {
         why: case.why.as_ref().map(|why| why.trim().to_owned()),
         control: case.control.clone(),
         drawing: case.drawing.as_ref().map(drawn).unwrap_or_default(),
-        command: any.map(|judged| history.repeat_command(judged)).unwrap_or_default(),
+        command: any.map(|judged| history.repeat_command(judged).replace(&case.id, "CASE")).unwrap_or_default(),
         plain: single && groups.iter().all(|(outcome, ..)| outcome.class == "p" && outcome.values.is_empty()),
         outcomes: groups
             .into_iter()
