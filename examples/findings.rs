@@ -2,13 +2,10 @@
 //!
 //! ```text
 //! cargo run --release --example findings -- ADAPTER FOLDER PROGRAMS.yaml
-//! cargo run --release --example findings -- ADAPTER FOLDER
 //! ```
 //!
-//! With a file, which is a list of programs, the reference and the definition judge each of them, and what they find gets
-//! a folder below FOLDER, as in a campaign: that is how a program that somebody has reported becomes a finding. Without
-//! one, every folder below FOLDER is written anew from its program and its signature, which is due after the writer has
-//! changed; one that is not found again stays as it is, and the exit code is 1.
+//! The reference and the definition judge each program of a list, and each finding gets a folder below FOLDER, as in a
+//! campaign: that is how a program that a user has reported becomes a finding.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -22,21 +19,17 @@ use broadcheck::harness::campaign::journal::Plan;
 use broadcheck::harness::compare::Side;
 use broadcheck::harness::finding::{Finding, Oracle};
 use broadcheck::harness::runner::Start;
-use broadcheck::harness::triage::{Dossier, Expected, FINDING, bisect, folder_name, write};
-use broadcheck::program::Program;
+use broadcheck::harness::triage::{Dossier, Expected, write};
 
 const ORACLES: [Oracle; 2] = [Oracle::Reference, Oracle::Definition];
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let (adapter, folder, programs) = match args.as_slice() {
-        [adapter, folder] => (adapter, Path::new(folder), None),
-        [adapter, folder, programs] => (adapter, Path::new(folder), Some(Path::new(programs))),
-        _ => {
-            eprintln!("usage: findings ADAPTER FOLDER [PROGRAMS.yaml]");
-            return ExitCode::from(2);
-        }
+    let [adapter, folder, programs] = args.as_slice() else {
+        eprintln!("usage: findings ADAPTER FOLDER PROGRAMS.yaml");
+        return ExitCode::from(2);
     };
+    let (folder, programs) = (Path::new(folder), Path::new(programs));
     let setup = match setup(adapter) {
         Ok(setup) => setup,
         Err(error) => {
@@ -44,10 +37,9 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    let written = Bench::new(&setup, Halt::default()).map_err(String::from).and_then(|mut bench| match programs {
-        Some(file) => from_programs(&setup, &mut bench, file, folder),
-        None => again(&setup, &mut bench, folder),
-    });
+    let written = Bench::new(&setup, Halt::default())
+        .map_err(String::from)
+        .and_then(|mut bench| from_programs(&setup, &mut bench, programs, folder));
     match written {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
@@ -103,44 +95,15 @@ fn from_programs(setup: &Setup, bench: &mut Bench, file: &Path, folder: &Path) -
     Ok(all)
 }
 
-/// Writes every folder anew. Whether each was found again.
-fn again(setup: &Setup, bench: &mut Bench, folder: &Path) -> Result<bool, String> {
-    let unreadable = |error: std::io::Error| format!("{}: {error}", folder.display());
-    let entries = std::fs::read_dir(folder).map_err(unreadable)?;
-    let mut folders: Vec<PathBuf> =
-        entries.map(|entry| Ok(entry?.path())).collect::<Result<_, _>>().map_err(unreadable)?;
-    folders.retain(|path| path.join(FINDING).is_file());
-    folders.sort();
-    let mut all = true;
-    for path in folders {
-        let recorded = bisect::read(&path)?;
-        let oracles = [recorded.signature.oracle];
-        let program: &Program = &recorded.program;
-        let found = bench.findings(program, &oracles)?;
-        match found.into_iter().find(|finding| finding.signature == recorded.signature) {
-            Some(finding) => {
-                let written = report(setup, bench, &finding, folder)?;
-                if written != path {
-                    println!("{} is now {}", path.display(), folder_name(&finding));
-                    std::fs::remove_dir_all(&path).map_err(unreadable)?;
-                }
-            }
-            None => {
-                println!("{}: not found again", path.display());
-                all = false;
-            }
-        }
-    }
-    Ok(all)
-}
-
 fn report(setup: &Setup, bench: &mut Bench, finding: &Finding, folder: &Path) -> Result<PathBuf, String> {
     let account = bench.account(finding)?;
     let expected = match &account.expected {
         Said::Reply(hello, reply) => Expected::Outcomes(Side { hello, reply }),
-        Said::SameAs { rule, program, pairs } => Expected::SameAs { rule, program, pairs },
+        Said::SameAs { rule, program, pairs, reply } => {
+            Expected::SameAs { rule, program, pairs, reply: reply.as_ref() }
+        }
     };
     let (implementation, observed) = (&setup.subject.1, account.observed.as_ref());
-    let dossier = Dossier { finding, expected, implementation, observed };
+    let dossier = Dossier { finding, expected, implementation, observed, releases: "", known: None };
     write(&dossier, &setup.specification, folder).map_err(|error| format!("{}: {error}", folder.display()))
 }

@@ -14,7 +14,9 @@ use broadcheck::harness::compare::{Side, compare};
 use broadcheck::harness::divergence::{self, Divergence, Kind, Source};
 use broadcheck::harness::expect::judge;
 use broadcheck::harness::finding::{Finding, Oracle};
-use broadcheck::harness::triage::{CASE, Dossier, Expected, FINDING, README, files, folder_name, write};
+use broadcheck::harness::triage::{
+    CASE, Dossier, Expected, FINDING, Language, PYTHON, README, files, folder_name, repro, write,
+};
 use broadcheck::harness::{Aspect, Difference, show};
 use broadcheck::program::{Outcome, Program, Reply, Value};
 use broadcheck::reference::Reference;
@@ -95,16 +97,24 @@ fn each(mut told: impl FnMut(&str, &Dossier)) {
         let (finding, expected, observed) = found(program, *wrong);
         let (reference, other) = (Reference.hello(), implementation());
         let expected = Expected::Outcomes(Side { hello: &reference, reply: &expected });
-        told(name, &Dossier { finding: &finding, expected, implementation: &other, observed: observed.as_ref() });
+        let observed = observed.as_ref();
+        told(
+            name,
+            &Dossier { finding: &finding, expected, implementation: &other, observed, releases: "", known: None },
+        );
     }
     let (mut finding, expected, observed) = found(FOUND[0].1, FOUND[0].2);
     finding.signature.oracle = Oracle::Definition;
     let program = by_hand();
     let pairs = [("r".to_owned(), "r".to_owned())];
-    let same = Expected::SameAs { rule: "expanded", program: &program, pairs: &pairs };
-    let other = implementation();
+    let reply = Reference.run(&program);
+    let same = Expected::SameAs { rule: "expanded", program: &program, pairs: &pairs, reply: Some(&reply) };
+    let (other, observed) = (implementation(), observed.as_ref());
     drop(expected);
-    told("same", &Dossier { finding: &finding, expected: same, implementation: &other, observed: observed.as_ref() });
+    told(
+        "same",
+        &Dossier { finding: &finding, expected: same, implementation: &other, observed, releases: "", known: None },
+    );
 }
 
 fn by_hand() -> Program {
@@ -118,15 +128,13 @@ fn folders_are_as_reviewed() {
     each(|name, dossier| {
         let mut text = String::new();
         for (file, content) in files(dossier, &SPECIFICATION) {
-            // What all programs begin with is in the sources.
-            let cut = match file {
-                "repro.py" => content.split_once("\ndef program").map(|(_, rest)| format!("…def program{rest}")),
-                "repro.rs" => content.split_once("\n#[rustfmt::skip]").map(|(_, rest)| format!("…{rest}")),
-                FINDING => Some("…\n".to_owned()),
-                _ => None,
-            };
-            text += &format!("==> {file}\n{}\n", cut.unwrap_or(content));
+            // What all programs in Rust begin with is in the sources.
+            let content = if file == FINDING { "…\n".to_owned() } else { content };
+            text += &format!("==> {file}\n{content}\n");
         }
+        let rust = repro(dossier, Language::Rust);
+        let rust = rust.split_once("\n#[rustfmt::skip]").map_or(rust.as_str(), |(_, rest)| rest);
+        text += &format!("==> in Rust\n{rust}\n");
         insta::assert_snapshot!(format!("finding-{name}"), text);
     });
 }
@@ -166,7 +174,7 @@ fn python_compiles() {
     let mut paths = Vec::new();
     each(|name, dossier| {
         let path = folder.path().join(format!("{name}.py"));
-        let (_, text) = files(dossier, &SPECIFICATION).into_iter().find(|(file, _)| *file == "repro.py").unwrap();
+        let (_, text) = files(dossier, &SPECIFICATION).into_iter().find(|(file, _)| *file == PYTHON).unwrap();
         std::fs::write(&path, text).unwrap();
         paths.push(path);
     });
@@ -191,7 +199,8 @@ fn bisect_tells_who_shows_a_finding() {
     let (wanted, got) = (Side { hello: &reference, reply: &expected }, Side { hello: &hello, reply: &observed });
     let finding = Finding::of_differences(Oracle::Reference, &program, compare(&program, wanted, got)).unwrap();
     let expected = Expected::Outcomes(wanted);
-    let dossier = Dossier { finding: &finding, expected, implementation: &hello, observed: Some(&observed) };
+    let observed = Some(&observed);
+    let dossier = Dossier { finding: &finding, expected, implementation: &hello, observed, releases: "", known: None };
     let folder = write(&dossier, &SPECIFICATION, root.path()).unwrap();
 
     let faulty = common::faulty_binary();

@@ -165,18 +165,23 @@ impl Bench {
         };
         keep(&folder.join(MEASURED), measured.as_ref())?;
         keep(&folder.join(SOAKED), soaked.as_ref())?;
-        let measured: Option<Measured> = measured.map_or_else(|| kept(&folder.join(MEASURED)), |it| Ok(Some(it)))?;
-        let soaked: Option<Soak> = soaked.map_or_else(|| kept(&folder.join(SOAKED)), |it| Ok(Some(it)))?;
-        let Some(measured) = measured else {
+        let written = reports(folder)?;
+        if written.is_empty() {
             return Err(format!("{} is kept; `broadcheck bench --write` makes the report with it", SOAKED).into());
-        };
-        for (name, text) in benchmarks::files(&measured, soaked.as_ref())? {
+        }
+        for (name, text) in written {
             let path = folder.join(name);
             output::write_named(&path, text)?;
             print(&format!("{}\n", path.display()))?;
         }
         Ok(Ending::Conforms)
     }
+}
+
+/// The reports of the measurements that are kept in a folder; none if there are none.
+pub(super) fn reports(folder: &Path) -> Result<Vec<(&'static str, String)>, Failure> {
+    let Some(measured) = kept::<Measured>(&folder.join(MEASURED))? else { return Ok(Vec::new()) };
+    Ok(benchmarks::files(&measured, kept::<Soak>(&folder.join(SOAKED))?.as_ref())?)
 }
 
 fn bar(length: u64) -> ProgressBar {

@@ -1,21 +1,25 @@
 //! `broadcheck bisect`: since which release a finding is there.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::runner::Named;
+use super::runner::{Named, specification};
 use super::{Ending, Failure, print};
-use crate::adapter::Limits;
+use crate::adapter::{Hello, Implementation as _, Limits};
+use crate::case;
 use crate::escape::{self, visible};
+use crate::harness::divergence::{self, Divergence, Source};
 use crate::harness::runner::label;
-use crate::harness::triage::{self, README, bisect};
+use crate::harness::triage::{self, bisect};
 use crate::install;
 use crate::output;
+use crate::reference::Reference;
 
 /// Run a finding on the installed releases and say since when it is there.
 ///
-/// Prints a table, puts it into the finding's README.md in place of the one before, and writes bisect.json beside it.
+/// Prints a table and writes it into the finding's README.md, and bisect.json next to it. What the implementation of the
+/// finding does now, if it is among them and still shows the finding, is written into the folder as well.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -39,16 +43,19 @@ pub struct Bisect {
 
 impl Bisect {
     pub fn run(&self) -> Result<Ending, Failure> {
-        let recorded = bisect::read(&self.finding)?;
-        let readme = self.finding.join(README);
-        let text = std::fs::read_to_string(&readme).map_err(|error| format!("{}: {error}", readme.display()))?;
+        let mut recorded = bisect::read(&self.finding)?;
         let mut rows = Vec::new();
         for given in self.given()? {
             let named = Named::parse("--impl", &given).and_then(|named| named.runner(&Limits::default()));
             let row = match named {
                 Ok(mut runner) => {
-                    let implementation = label(&runner.hello());
-                    bisect::Row { implementation, verdict: recorded.judge(&mut runner) }
+                    let hello = runner.hello();
+                    let own = (&recorded.implementation.name, &recorded.implementation.version);
+                    let verdict = match (&hello.name, &hello.version) == own {
+                        true => recorded.renew(&mut runner),
+                        false => recorded.judge(&mut runner),
+                    };
+                    bisect::Row { implementation: label(&hello), verdict }
                 }
                 Err(failure) => {
                     let why = failure.to_string().lines().next().unwrap_or_default().to_owned();
@@ -57,18 +64,19 @@ impl Bisect {
             };
             rows.push(row);
         }
-        let table = visible(&bisect::table(&recorded.signature, &rows)).into_owned();
+        let table = visible(&bisect::table(&rows)).into_owned();
         let json = serde_json::json!({
             "signature": recorded.signature,
             "releases": rows,
             "since": bisect::since(&rows),
         });
-        let write = |path: PathBuf, text: String| output::write_named(&path, text);
-        write(readme, triage::with_table(&text, &table))?;
-        write(
-            self.finding.join("bisect.json"),
-            escape::json(&serde_json::to_string_pretty(&json)?).into_owned() + "\n",
-        )?;
+        let write = |name: &str, text: String| output::write_named(&self.finding.join(name), text);
+        let name = name_of(&self.finding)?;
+        let known = explained(&recorded, &name)?;
+        for (file, text) in recorded.with_dossier(&table, known.as_ref(), |dossier| triage::renewed(dossier, &name)) {
+            write(file, text)?;
+        }
+        write("bisect.json", escape::json(&serde_json::to_string(&json)?).into_owned() + "\n")?;
         // A reader that has seen enough, such as `head`, is no failure.
         print(&table)?;
         if rows.iter().all(|row| matches!(row.verdict, bisect::Verdict::CannotRun { .. })) {
@@ -90,4 +98,19 @@ impl Bisect {
         }
         Ok(given)
     }
+}
+
+/// The name of a finding's folder.
+pub(super) fn name_of(folder: &Path) -> Result<String, Failure> {
+    let whole = std::fs::canonicalize(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    Ok(whole.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default())
+}
+
+/// The known divergence that names the folder.
+pub(super) fn explained(recorded: &bisect::Recorded, name: &str) -> Result<Option<Divergence>, Failure> {
+    let (library, version) = (recorded.implementation.name.clone(), recorded.implementation.version.clone());
+    let hello = Hello { name: library, version, ..Reference.hello() };
+    let specification = case::load(&specification(None)?)?;
+    let divergences = divergence::load(&Source::Own, &hello, &specification)?;
+    Ok(divergences.into_iter().find(|divergence| divergence.findings.iter().any(|folder| folder == name)))
 }

@@ -18,6 +18,7 @@ mod mutants;
 mod new_adapter;
 mod ops;
 mod report;
+mod repro;
 mod runner;
 mod scale;
 mod show;
@@ -82,6 +83,7 @@ enum Command {
     NewAdapter(new_adapter::NewAdapter),
     Ops(ops::Ops),
     Report(report::Report),
+    Repro(repro::Repro),
     Scale(scale::Scale),
     Show(show::Show),
     ValidateAdapter(validate_adapter::ValidateAdapter),
@@ -137,6 +139,7 @@ pub fn main() -> ExitCode {
         Command::NewAdapter(command) => command.run(),
         Command::Ops(command) => command.run(),
         Command::Report(command) => command.run(),
+        Command::Repro(command) => command.run(),
         Command::Scale(command) => command.run(),
         Command::Show(command) => command.run(),
         Command::ValidateAdapter(command) => command.run(),

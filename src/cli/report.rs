@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{Ending, Failure, events, print};
+use super::{Ending, Failure, bench, events, print};
 use crate::output;
 use crate::report::history::History;
 use crate::report::{self, Run, brief, json, junit, markdown, text};
@@ -13,7 +13,8 @@ use crate::report::{self, Run, brief, json, junit, markdown, text};
 ///
 /// In the folder of --out: documentation.md (each documented statement in each release), matrix.md (the releases beside each
 /// other, and what changed), index.html (the same with every case, to look around in), changes.svg and badge.svg; and
-/// exhaustive.md, of what `broadcheck exhaust --format json` printed into the folder `exhaustive` beside the event files. With
+/// exhaustive.md, of what `broadcheck exhaust --format json` printed into the folder `exhaustive` next to that of the event files;
+/// benchmarks.md and benchmarks.svg, of what `broadcheck bench --write` measured there. With
 /// --format, one run is printed instead, as `broadcheck check` would have printed it.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -87,6 +88,7 @@ impl Report {
         if !worlds.is_empty() {
             files.push(("exhaustive.md", report::exhaustive::render(&worlds)));
         }
+        files.extend(bench::reports(&from.parent().map(PathBuf::from).unwrap_or_default())?);
         std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         for (name, text) in files {
             let path = folder.join(name);

@@ -64,6 +64,11 @@ impl Oracle {
 }
 
 impl Finding {
+    /// Whether the implementation crashed or hung instead of an answer.
+    pub fn is_broken(&self) -> bool {
+        self.fault.is_some() || self.differences.is_empty()
+    }
+
     /// The finding that these differences are; `None` without any. The first of them names it, since those after it
     /// follow from it more often than not.
     pub fn of_differences(oracle: Oracle, program: &Program, differences: Vec<Difference>) -> Option<Finding> {

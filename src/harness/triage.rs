@@ -1,12 +1,13 @@
 //! From a finding to a folder that a maintainer can act on: what differs, in a case, in PyTorch's Python, and in `tch`.
 //!
 //! [`files`] makes the texts and knows no disk; [`write()`] puts them there. What is written follows from the finding alone,
-//! so that the same finding makes the same folder on every machine.
+//! so that the same finding makes the same folder on every machine. [`repro`] renders the program in one language.
 
 pub mod bisect;
 mod case;
 mod expected;
 mod literal;
+mod look;
 mod python;
 mod readme;
 mod rust;
@@ -17,14 +18,16 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
+use super::Aspect;
 use super::compare::Side;
+use super::divergence::Divergence;
 use super::finding::{Finding, Oracle, Signature};
 use crate::adapter::Hello;
 use crate::case::Specification;
 use crate::escape;
 use crate::program::{Program, Reply};
 
-pub use readme::with_table;
+pub use python::{BROKEN, PRINTS, UNDESCRIBED};
 
 /// The case, which loads in `spec/regressions/`.
 pub const CASE: &str = "case.yaml";
@@ -34,6 +37,18 @@ pub const FINDING: &str = "finding.json";
 
 /// What a person reads first.
 pub const README: &str = "README.md";
+
+/// The program in PyTorch's Python.
+pub const PYTHON: &str = "repro.py";
+
+/// What a finding can be written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// PyTorch's Python, with nothing else.
+    Python,
+    /// `tch`, with nothing else.
+    Rust,
+}
 
 /// A finding, and all that is known of it.
 #[derive(Clone, Copy, Debug)]
@@ -46,6 +61,10 @@ pub struct Dossier<'a> {
     pub implementation: &'a Hello,
     /// What it answered; nothing if it broke.
     pub observed: Option<&'a Reply>,
+    /// In which releases it was seen, as [`bisect::table`] has it; empty if nobody looked.
+    pub releases: &'a str,
+    /// The known divergence that explains it.
+    pub known: Option<&'a Divergence>,
 }
 
 /// What an oracle expected.
@@ -61,6 +80,8 @@ pub enum Expected<'a> {
         program: &'a Program,
         /// A value of the finding's program and the one of the other program that should equal it, by name.
         pairs: &'a [(String, String)],
+        /// What the implementation answered to the other program; nothing if it broke.
+        reply: Option<&'a Reply>,
     },
 }
 
@@ -81,14 +102,58 @@ pub fn write(dossier: &Dossier, specification: &Specification, root: &Path) -> i
 /// The files of a finding's folder, by name.
 pub fn files(dossier: &Dossier, specification: &Specification) -> Vec<(&'static str, String)> {
     let name = folder_name(dossier.finding);
+    let mut files = vec![(CASE, case::render(dossier, specification, &name))];
+    files.extend(renewed(dossier, &name));
+    files
+}
+
+/// The files of a folder that is there, written anew; its case stays.
+pub fn renewed(dossier: &Dossier, name: &str) -> Vec<(&'static str, String)> {
     vec![
-        (CASE, case::render(dossier, specification, &name)),
-        ("repro.py", python::render(dossier)),
-        ("repro.rs", rust::render(dossier)),
-        (README, readme::render(dossier, &name)),
+        (PYTHON, repro(dossier, Language::Python)),
+        (README, readme::render(dossier, name)),
         (FINDING, finding_json(dossier)),
     ]
 }
+
+/// The program of a finding in one language.
+pub fn repro(dossier: &Dossier, language: Language) -> String {
+    match language {
+        Language::Python => python::render(dossier),
+        Language::Rust => rust::render(dossier),
+    }
+}
+
+/// A finding in one sentence without its full stop.
+fn title(dossier: &Dossier) -> String {
+    let finding = dossier.finding;
+    let call = &finding.signature.call;
+    let Some(first) = finding.differences.first() else {
+        return format!("{call}: {}", finding.signature.kind);
+    };
+    let rejected = !first.expected.starts_with("rejected");
+    let aspect = first.aspect.name();
+    match dossier.expected {
+        Expected::Outcomes(side) if finding.signature.oracle == Oracle::Release => {
+            format!("{call}: the {aspect} is not that of {} {}", side.hello.name, side.hello.version)
+        }
+        Expected::Outcomes(_) => match first.aspect {
+            Aspect::Outcome if rejected => format!("{call} raises where it should return a value"),
+            Aspect::Outcome => format!("{call} returns a value where it should raise"),
+            Aspect::Values => format!("{call} returns wrong values"),
+            _ => format!("{call}: the {aspect} of the result is wrong"),
+        },
+        Expected::SameAs { .. } => match first.aspect {
+            Aspect::Outcome if rejected => format!("{call} raises where {SAME} returns a value"),
+            Aspect::Outcome => format!("{call} returns a value where {SAME} raises"),
+            Aspect::Values => format!("{call} returns other values than {SAME}"),
+            _ => format!("{call}: the {aspect} of the result is not that of {SAME}"),
+        },
+    }
+}
+
+/// What an implementation contradicts that contradicts itself.
+const SAME: &str = "a program that is the same by definition";
 
 /// The signature in letters that every file system takes, and a digest of it and the program, since one signature can have
 /// several causes.
@@ -113,26 +178,30 @@ fn finding_json(dossier: &Dossier) -> String {
     let Dossier { finding, implementation, .. } = dossier;
     let (by, other) = match dossier.expected {
         Expected::Outcomes(side) => (format!("{} {}", side.hello.name, side.hello.version), None),
-        Expected::SameAs { rule, program, pairs } => {
-            (rule.to_owned(), Some(serde_json::json!({ "rule": rule, "program": program, "pairs": pairs })))
-        }
+        Expected::SameAs { rule, program, pairs, reply } => (
+            rule.to_owned(),
+            Some(serde_json::json!({ "rule": rule, "program": program, "pairs": pairs, "reply": reply })),
+        ),
     };
     // The reference can be asked again; another release may not be at hand.
     let expected = match dossier.expected {
         Expected::Outcomes(side) if finding.signature.oracle == Oracle::Release => Some((side.hello, side.reply)),
         _ => None,
     };
+    // What broke has no reply.
+    let fault = finding.fault.as_ref().map(ToString::to_string);
     let value = serde_json::json!({
         "signature": finding.signature,
         "implementation": { "name": implementation.name, "version": implementation.version, "build": implementation.build },
         "expected_by": by,
         "differences": finding.differences,
-        "fault": finding.fault.as_ref().map(ToString::to_string),
+        "fault": fault.as_deref().or(finding.is_broken().then_some(&finding.signature.kind)),
+        "observed": dossier.observed,
         "program": finding.program,
         "expected": expected,
         "same_as": other,
     });
-    escape::json(&serde_json::to_string_pretty(&value).expect("plain data")).into_owned() + "\n"
+    escape::json(&serde_json::to_string(&value).expect("plain data")).into_owned() + "\n"
 }
 
 #[cfg(test)]

@@ -229,10 +229,11 @@ impl<'a> Bench<'a> {
                 continue;
             }
             let answer = self.subject.answer(&variant.program)?;
-            let differs = answer.is_none_or(|answer| !variant.judge(program, reply, &answer).is_empty());
+            let differs = answer.as_ref().is_none_or(|answer| !variant.judge(program, reply, answer).is_empty());
             let pairs = variant.pairs(program);
             if differs && !pairs.is_empty() {
-                return Ok(Some(Said::SameAs { rule: variant.rule.name(), program: variant.program, pairs }));
+                let (rule, program) = (variant.rule.name(), variant.program);
+                return Ok(Some(Said::SameAs { rule, program, pairs, reply: answer }));
             }
         }
         Ok(None)
@@ -320,8 +321,9 @@ pub struct Account {
 pub enum Said {
     /// These outcomes.
     Reply(Hello, Reply),
-    /// The outcomes of a program that means the same, by a rule; and which of its values equal which.
-    SameAs { rule: &'static str, program: Program, pairs: Vec<(String, String)> },
+    /// The outcomes of a program that means the same, by a rule; which of its values equal which; and what came of it,
+    /// unless it broke.
+    SameAs { rule: &'static str, program: Program, pairs: Vec<(String, String)>, reply: Option<Reply> },
 }
 
 /// In what a reply is not as the reference says, if anything, or that the reference has nothing to say.

@@ -215,10 +215,12 @@ fn report(setup: &Setup, bench: &mut Bench, finding: &Finding, folder: &Path) ->
     let account = bench.account(finding)?;
     let expected = match &account.expected {
         Said::Reply(hello, reply) => Expected::Outcomes(Side { hello, reply }),
-        Said::SameAs { rule, program, pairs } => Expected::SameAs { rule, program, pairs },
+        Said::SameAs { rule, program, pairs, reply } => {
+            Expected::SameAs { rule, program, pairs, reply: reply.as_ref() }
+        }
     };
     let (implementation, observed) = (&setup.subject.1, account.observed.as_ref());
-    let dossier = Dossier { finding, expected, implementation, observed };
+    let dossier = Dossier { finding, expected, implementation, observed, releases: "", known: None };
     let written = triage::write(&dossier, &setup.specification, folder);
     written.map_err(|error| Unfinished::Failed(format!("{}: {error}", folder.display())))?;
     Ok(triage::folder_name(finding))

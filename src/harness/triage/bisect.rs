@@ -5,10 +5,11 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::super::compare::{Side, between_releases, compare};
+use super::super::divergence::Divergence;
 use super::super::finding::{Finding, Oracle, Signature};
 use super::super::runner::Runner;
 use super::super::{Aspect, Difference, show};
-use super::{CASE, FINDING};
+use super::{CASE, Dossier, Expected, FINDING};
 use crate::adapter::{Fault, Hello, Implementation, unsupported_by};
 use crate::case::load_program;
 use crate::escape::one_line;
@@ -24,16 +25,31 @@ pub struct Recorded {
     pub program: Program,
     /// What differed.
     pub differences: Vec<Difference>,
+    /// The name and version of the implementation that it was found in.
+    pub implementation: Named,
+    observed: Option<Reply>,
     expected: Option<(Hello, Reply)>,
     same_as: Option<SameAs>,
+}
+
+/// An implementation by its name and version.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Named {
+    pub name: String,
+    pub version: String,
+    #[serde(default)]
+    build: String,
 }
 
 /// The part of `finding.json` that is read again.
 #[derive(Deserialize)]
 struct Stored {
     signature: Signature,
+    implementation: Named,
     #[serde(default)]
     differences: Vec<Difference>,
+    #[serde(default)]
+    observed: Option<Reply>,
     #[serde(default)]
     expected: Option<(Hello, Reply)>,
     #[serde(default)]
@@ -45,6 +61,17 @@ struct SameAs {
     rule: String,
     program: Program,
     pairs: Vec<(String, String)>,
+    #[serde(default)]
+    reply: Option<Reply>,
+}
+
+/// What one implementation made of a finding.
+struct Seen {
+    verdict: Verdict,
+    differences: Vec<Difference>,
+    observed: Option<Reply>,
+    /// The reply to the program that is the same by definition.
+    other: Option<Reply>,
 }
 
 /// What came of it on one implementation.
@@ -102,8 +129,8 @@ pub fn read(folder: &Path) -> Result<Recorded, String> {
     let program = cases.last().and_then(|case| case.get("program")).ok_or_else(|| wrong(&"no case with a program"))?;
     let program = serde_yaml::to_string(program).map_err(|error| wrong(&error))?;
     let program = load_program(&path, &program).map_err(|error| error.to_string())?;
-    let Stored { signature, differences, expected, same_as } = stored;
-    Ok(Recorded { signature, program, differences, expected, same_as })
+    let Stored { signature, implementation, differences, observed, expected, same_as } = stored;
+    Ok(Recorded { signature, program, differences, implementation, observed, expected, same_as })
 }
 
 impl Recorded {
@@ -116,17 +143,55 @@ impl Recorded {
 
     /// Runs it on an implementation.
     pub fn judge(&self, runner: &mut Runner) -> Verdict {
+        self.see(runner).verdict
+    }
+
+    /// Runs it on an implementation, and takes what is seen there into the record if it is the finding.
+    pub fn renew(&mut self, runner: &mut Runner) -> Verdict {
+        let Seen { verdict, differences, observed, other } = self.see(runner);
+        if verdict == Verdict::Same {
+            let Hello { name, version, build, .. } = runner.hello();
+            self.implementation = Named { name, version, build };
+            (self.differences, self.observed) = (differences, observed);
+            self.same_as.iter_mut().for_each(|same| same.reply.clone_from(&other));
+        }
+        verdict
+    }
+
+    /// What is needed to write the finding down again, handed to a function. Whatever the reference says, it says again.
+    pub fn with_dossier<T>(&self, releases: &str, known: Option<&Divergence>, then: impl FnOnce(&Dossier) -> T) -> T {
+        let finding = self.finding();
+        let reference = (Reference.hello(), Reference.run(&self.program));
+        let (hello, reply) = self.expected.as_ref().unwrap_or(&reference);
+        let expected = match &self.same_as {
+            Some(SameAs { rule, program, pairs, reply }) => {
+                Expected::SameAs { rule, program, pairs, reply: reply.as_ref() }
+            }
+            None => Expected::Outcomes(Side { hello, reply }),
+        };
+        let Named { name, version, build } = self.implementation.clone();
+        let implementation = &Hello { name, version, build, ..Reference.hello() };
+        let observed = self.observed.as_ref();
+        then(&Dossier { finding: &finding, expected, implementation, observed, releases, known })
+    }
+
+    fn see(&self, runner: &mut Runner) -> Seen {
+        let only = |verdict| Seen { verdict, differences: Vec::new(), observed: None, other: None };
         let hello = runner.hello();
         let programs: Vec<Program> =
             std::iter::once(&self.program).chain(self.same_as.as_ref().map(|other| &other.program)).cloned().collect();
         if let Some(why) = programs.iter().find_map(|program| unsupported_by(&hello, program)) {
-            return Verdict::CannotRun { why };
+            return only(Verdict::CannotRun { why });
         }
         let mut replies: Vec<Result<Reply, Fault>> = Vec::new();
         runner.run_each(&programs, |_, reply| replies.push(reply));
-        let finding = match replies.remove(0) {
+        let first = replies.remove(0);
+        let observed = first.as_ref().ok().cloned();
+        let second = replies.pop();
+        let other = second.as_ref().and_then(|other| other.as_ref().ok().cloned());
+        let finding = match first {
             Err(fault) if !fault.kind.was_run() => {
-                return Verdict::CannotRun { why: "the adapter did not start again".to_owned() };
+                return only(Verdict::CannotRun { why: "the adapter did not start again".to_owned() });
             }
             Err(fault) => Some(Finding::of_fault(self.signature.oracle, &self.program, fault)),
             Ok(reply) => {
@@ -135,17 +200,19 @@ impl Recorded {
                     _ => None,
                 });
                 if let Some(why) = unsupported {
-                    return Verdict::CannotRun { why };
+                    return only(Verdict::CannotRun { why });
                 }
-                let differences = self.differences(&hello, &reply, replies.pop());
+                let differences = self.differences(&hello, &reply, second);
                 Finding::of_differences(self.signature.oracle, &self.program, differences)
             }
         };
-        match finding {
+        let differences = finding.as_ref().map(|finding| finding.differences.clone()).unwrap_or_default();
+        let verdict = match finding {
             None => Verdict::Right,
             Some(finding) if finding.signature == self.signature => Verdict::Same,
             Some(finding) => Verdict::Another { signature: finding.signature.to_string() },
-        }
+        };
+        Seen { verdict, differences, observed, other }
     }
 
     fn differences(&self, hello: &Hello, reply: &Reply, other: Option<Result<Reply, Fault>>) -> Vec<Difference> {
@@ -214,15 +281,14 @@ fn unlike(wanted: &TensorValue, got: &TensorValue) -> Option<Aspect> {
     }
 }
 
-/// The table for people, and since when in a sentence. Rows are in the order of the releases, the oldest first.
-pub fn table(signature: &Signature, rows: &[Row]) -> String {
-    let mut text = format!("`{}`\n\n", one_line(&signature.to_string()).replace('`', "'"));
-    text.push_str("| release | outcome |\n|---|---|\n");
+/// Since when in a sentence, and the table for people. Rows are in the order of the releases, the oldest first.
+pub fn table(rows: &[Row]) -> String {
+    let mut text = format!("{}\n\n| release | outcome |\n|---|---|\n", since(rows));
     for row in rows {
         let outcome = one_line(&row.verdict.text()).replace('|', "\\|");
         text.push_str(&format!("| {} | {outcome} |\n", one_line(&row.implementation).replace('|', "\\|")));
     }
-    format!("{text}\n{}\n", since(rows))
+    text
 }
 
 /// Since when the finding is there, as far as the rows tell.

@@ -1,21 +1,21 @@
-//! A finding as a Python program that needs PyTorch and nothing else.
+//! A finding as a Python program that needs PyTorch and nothing else, short enough to be pasted into an issue: the inputs,
+//! the calls, and after each `print` a comment of what it prints.
 //!
 //! A step is written as the documents name it where that name leads straight to libtorch, and as the operator itself,
 //! `torch.ops.aten`, where Python does something of its own on the way.
 
 use std::fmt::Write as _;
 
-use crate::escape::{is_hidden, visible};
+use crate::escape::{is_hidden, one_line, visible};
 use crate::ops::{Family, Form, Op, OpInfo, Param, ParamKind, REDUCTIONS, Signature};
-use crate::program::{Arg, Input, Program, ShapeArg, Step, ValueRef};
+use crate::program::{Arg, Input, Outcome, Program, Reply, ShapeArg, Step, ValueRef};
 use crate::tensor::shape::bracketed;
 use crate::tensor::{DType, Scalar, index};
 
-use super::expected::{Check, Is, checks};
-use super::{Dossier, Expected, literal};
-
-/// What every program starts with.
-const PREAMBLE: &str = include_str!("preamble.py");
+use super::super::Aspect;
+use super::super::finding::HANG;
+use super::look::{Look, Property, look};
+use super::{Dossier, Expected, literal, title};
 
 /// Functions that Python writes anew, outside of the families that are all such.
 const OWN_OF_PYTHON: &[&str] = &["einsum", "tensordot", "broadcast_tensors", "unflatten"];
@@ -26,112 +26,277 @@ const WITHOUT_OUT: &[&str] = &["rsub"];
 /// Functions that are methods only.
 const METHODS: &[&str] = &["sum_to_size", "item"];
 
-/// The program of a finding, which exits with 1 if the difference is there and with 0 if it is not.
+/// Begins a comment that has a line of what the program prints.
+pub const PRINTS: &str = "# prints: ";
+
+/// Begins the comment of a call that has no outcome.
+pub const BROKEN: &str = "# the call ";
+
+/// The comment of a value that the adapter had no words for, such as a shape with a negative size.
+pub const UNDESCRIBED: &str = "# which the adapter could not describe";
+
+/// The program of a finding.
 pub(super) fn render(dossier: &Dossier) -> String {
     let finding = dossier.finding;
-    let mut text = String::new();
-    let _ = writeln!(text, "#!/usr/bin/env python3");
-    let signature = visible(&finding.signature.to_string()).replace('\\', "\\\\").replace('"', "'");
+    let mut body = Body::default();
+    let wanted: Vec<Wanted> = finding
+        .differences
+        .iter()
+        .map(|difference| {
+            let expected = match dossier.expected {
+                Expected::Outcomes(side) => Some((&finding.program, side.reply, difference.value.as_str())),
+                Expected::SameAs { program, pairs, reply, .. } => {
+                    let there = pairs.iter().find(|(here, _)| *here == difference.value);
+                    there.and_then(|(_, there)| Some((program, reply?, there.as_str())))
+                }
+            };
+            Wanted { value: &difference.value, aspect: difference.aspect, expected }
+        })
+        .collect();
+    body.program(&finding.program, dossier.observed, &wanted, None);
+    match dossier.expected {
+        _ if finding.is_broken() && finding.signature.kind == HANG => body.line(&format!("{BROKEN}never ends")),
+        _ if finding.is_broken() => body.line(&format!("{BROKEN}ends the process")),
+        Expected::Outcomes(_) => {}
+        Expected::SameAs { rule, program, reply, .. } => {
+            body.line("");
+            body.line(&format!("# By definition the same ({}):", one_line(rule)));
+            let there: Vec<Wanted> = wanted
+                .iter()
+                .filter_map(|wanted| {
+                    let (_, _, value) = wanted.expected?;
+                    let observed = dossier.observed.map(|reply| (&finding.program, reply, wanted.value));
+                    Some(Wanted { value, aspect: wanted.aspect, expected: observed })
+                })
+                .collect();
+            body.program(program, reply, &there, Some(&finding.program));
+        }
+    }
+    let mut text = format!("# {}.\n", visible(&one_line(&title(dossier))));
     let _ = writeln!(
         text,
-        "\"\"\"{signature}\n\nExits with 1 if the difference is there, with 0 if it is not, with 2 if Python has no such call."
+        "# {} {}",
+        visible(&one_line(&dossier.implementation.name)),
+        visible(&one_line(&dossier.implementation.version))
     );
-    if finding.fault.is_some() {
-        let _ = writeln!(
-            text,
-            "The program was seen to end the process, or never to end; if it gets to its end, it exits with 0."
-        );
+    if body.text.contains("math.") {
+        text.push_str("import math\n");
     }
-    let _ = writeln!(text, "\"\"\"\n\n{PREAMBLE}");
-    let _ = write!(text, "\n{}", function("program", &finding.program));
-    if let Expected::SameAs { rule, program, .. } = dossier.expected {
-        let _ = write!(text, "\n\n# By definition the same: {rule}.\n{}", function("same", program));
+    if body.text.contains("warnings.") {
+        text.push_str("import warnings\n");
     }
-    let _ = writeln!(text, "\n\nseen = program()");
-    match dossier.expected {
-        _ if finding.fault.is_some() => text.push_str("print(seen)\n"),
-        Expected::Outcomes(side) => {
-            for check in checks(finding, side, dossier.observed) {
-                let step = finding.program.steps.iter().find(|step| step.name == check.value);
-                text.push_str(&match (step, &check.is) {
-                    // Only functions hand them over to Python.
-                    (Some(step), Is::Warnings(texts)) if spelling(step) == Spelling::Operator => {
-                        format!(
-                            "print({})\n",
-                            string(&format!("{}: the warnings are on stderr; expected: {texts:?}", check.value))
-                        )
+    text.push_str("import torch\n\n");
+    if body.text.contains("warnings.") {
+        text.push_str("torch.set_warn_always(True)\n");
+    }
+    // As it was found: with more, the order of sums may be another.
+    if finding.differences.iter().any(|difference| difference.aspect == Aspect::Values) {
+        text.push_str("torch.set_num_threads(1)\n");
+    }
+    text + &body.text
+}
+
+/// What is printed of a value.
+struct Wanted<'a> {
+    /// Its name.
+    value: &'a str,
+    aspect: Aspect,
+    /// The value that it is compared with: of a program, as an implementation answered it.
+    expected: Option<(&'a Program, &'a Reply, &'a str)>,
+}
+
+impl Wanted<'_> {
+    /// The step or input, and whether it is an input after the program.
+    fn place(&self) -> (&str, bool) {
+        let (name, after) = match self.value.strip_suffix(" after") {
+            Some(name) => (name, true),
+            None => (self.value, false),
+        };
+        (name.split_once('.').map_or(name, |(name, _)| name), after)
+    }
+}
+
+/// The lines of the program after its imports.
+#[derive(Default)]
+struct Body {
+    text: String,
+    /// A view that only the next step uses: its variable, and the expression that it is written as there.
+    view: Option<(String, String)>,
+}
+
+impl Body {
+    fn line(&mut self, line: &str) {
+        self.text.push_str(line);
+        self.text.push('\n');
+    }
+
+    /// A program, and what is wanted of it. Inputs that an earlier program has made, and left alone, are there already.
+    fn program(&mut self, program: &Program, reply: Option<&Reply>, wanted: &[Wanted], before: Option<&Program>) {
+        let kept = before.filter(|before| !before.steps.iter().any(writes));
+        for (at, input) in program.inputs.iter().enumerate() {
+            if !kept.is_some_and(|kept| kept.inputs.contains(input)) {
+                self.line(&format!("{} = {}", variable(program, at), self::input(input)));
+            }
+        }
+        for (at, step) in program.steps.iter().enumerate() {
+            let answer = reply.and_then(|reply| reply.steps.get(at));
+            let own: Vec<&Wanted> =
+                wanted.iter().filter(|wanted| wanted.place() == (step.name.as_str(), false)).collect();
+            let call = self.call(program, at);
+            if own.is_empty()
+                && is_link(program, at)
+                && matches!(answer.map(|answer| &answer.outcome), Some(Outcome::Value(_)))
+            {
+                self.view = Some((variable(program, program.inputs.len() + at), call));
+                continue;
+            }
+            match answer.map(|answer| &answer.outcome) {
+                Some(Outcome::Blocked(_) | Outcome::Unsupported(_)) => {}
+                Some(Outcome::Rejected(rejected)) => {
+                    self.line(&format!("try:\n    {call}\nexcept Exception as error:"));
+                    match own.is_empty() {
+                        true => self.line("    pass"),
+                        false => {
+                            self.line("    print(error)");
+                            self.prints(&as_python_says(&rejected.message));
+                        }
                     }
-                    _ => self::check(&check),
-                });
+                    own.iter().for_each(|wanted| self.expects(wanted, program, reply));
+                }
+                _ => self.step(program, at, call, &own, reply),
             }
         }
-        Expected::SameAs { pairs, .. } => {
-            text.push_str("wanted = same()\n");
-            for (here, there) in pairs {
-                let (here, there) = (place(here), place(there));
-                let _ = writeln!(
-                    text,
-                    "expect({}, \"all of it\", short(str(wanted{there})), short(str(seen{here})), alike(wanted{there}, seen{here}))",
-                    string(&here)
-                );
-            }
-            text = text.replacen("\ndifferent = []\n", &format!("\n{ALIKE}\n\ndifferent = []\n"), 1);
+        self.view = None;
+        for input in wanted.iter().filter(|wanted| wanted.place().1) {
+            self.shows(program, input, reply);
         }
     }
-    text.push_str("sys.exit(1 if different else 0)\n");
-    text
-}
 
-/// For two programs that should come to the same: elements, shape and dtype, whatever the memory.
-const ALIKE: &str = "\
-def alike(wanted, got):
-    if isinstance(wanted, Refused) or isinstance(got, Refused):
-        return type(wanted) is type(got) and str(wanted) == str(got)
-    if isinstance(wanted, tuple) and isinstance(got, tuple):
-        same = wanted[:2] == got[:2] and len(wanted[4]) == len(got[4])
-        return same and all(near(a, b, 0.0) for a, b in zip(wanted[4], got[4]))
-    if isinstance(wanted, list) and isinstance(got, list):
-        return len(wanted) == len(got) and all(alike(a, b) for a, b in zip(wanted, got))
-    return wanted == got
-";
+    /// A step as an expression, with the view before it in place of its variable.
+    fn call(&mut self, program: &Program, at: usize) -> String {
+        let call = call(program, &program.steps[at]);
+        let Some((variable, view)) = self.view.take() else { return call };
+        match call.strip_prefix(&variable).filter(|rest| rest.starts_with('.')) {
+            Some(rest) => view + rest,
+            None => {
+                self.line(&format!("{variable} = {view}"));
+                call
+            }
+        }
+    }
 
-/// Where the outcome of a value stands among all: `["r"]`, `["r"][0]`.
-fn place(name: &str) -> String {
-    match name.split_once('.') {
-        Some((value, part)) => format!("[{}][{part}]", string(value)),
-        None => format!("[{}]", string(name)),
+    /// A step that is not rejected.
+    fn step(&mut self, program: &Program, at: usize, call: String, wanted: &[&Wanted], reply: Option<&Reply>) {
+        let step = &program.steps[at];
+        let value = program.inputs.len() + at;
+        let warns = wanted.iter().any(|wanted| wanted.aspect == Aspect::Warnings);
+        let used = program.steps[at + 1..].iter().any(|later| later.uses().any(|used| used.value == value))
+            || wanted.iter().any(|wanted| wanted.aspect != Aspect::Warnings);
+        let call = if used { format!("{} = {call}", variable(program, value)) } else { call };
+        // Only functions hand their warnings over to Python.
+        match warns && spelling(step) != Spelling::Operator {
+            true => {
+                let catch =
+                    "with warnings.catch_warnings(record=True) as caught:\n    warnings.simplefilter(\"always\")";
+                self.line(&format!("{catch}\n    {call}"));
+                self.line("print([str(one.message).split(\" (Triggered\")[0] for one in caught])");
+                let answer = reply.and_then(|reply| reply.steps.get(at));
+                let texts = answer.map(|answer| list(answer.warnings.iter().map(|text| python_string(text))));
+                texts.iter().for_each(|texts| self.prints(texts));
+            }
+            false => self.line(&call),
+        }
+        for wanted in wanted.iter().filter(|wanted| wanted.aspect != Aspect::Warnings) {
+            self.shows(program, wanted, reply);
+        }
+    }
+
+    /// Prints what is wanted of a value that is there.
+    fn shows(&mut self, program: &Program, wanted: &Wanted, reply: Option<&Reply>) {
+        let (name, _) = wanted.place();
+        let Some(value) = (0..program.inputs.len() + program.steps.len()).find(|at| program.value_name(*at) == name)
+        else {
+            return;
+        };
+        let part = wanted.value.strip_suffix(" after").unwrap_or(wanted.value).split_once('.');
+        let part = part.map_or(String::new(), |(_, part)| format!("[{part}]"));
+        let own = format!("{}{part}", variable(program, value));
+        let other = wanted.expected.map(|(program, reply, value)| (program, reply, value));
+        let seen = reply.and_then(|reply| look(program, reply, wanted.value, wanted.aspect, other));
+        match seen {
+            Some(Look::Value(property, text)) => {
+                self.line(&format!("print({})", expression(&property, &own)));
+                self.prints(&text);
+            }
+            _ => self.line(&format!("print(tuple({own}.shape))\n{UNDESCRIBED}")),
+        }
+        self.expects(wanted, program, reply);
+    }
+
+    fn prints(&mut self, text: &str) {
+        for line in text.trim_end().split('\n') {
+            self.line(&format!("{PRINTS}{}", visible(line)));
+        }
+    }
+
+    /// What should be printed, where no other call says it.
+    fn expects(&mut self, wanted: &Wanted, program: &Program, reply: Option<&Reply>) {
+        let Some((theirs, expected, value)) = wanted.expected.filter(|(theirs, ..)| std::ptr::eq(*theirs, program))
+        else {
+            return;
+        };
+        let own = reply.map(|reply| (program, reply, wanted.value));
+        let text = match look(theirs, expected, value, wanted.aspect, own) {
+            Some(Look::Value(_, text)) => text,
+            Some(Look::Error(message)) => format!("an error: {message}"),
+            None => return,
+        };
+        for line in text.trim_end().split('\n') {
+            self.line(&format!("# expected: {}", visible(line)));
+        }
     }
 }
 
-/// A function that runs a program and returns what came of each value.
-fn function(name: &str, program: &Program) -> String {
-    let mut text = format!("def {name}():\n    seen = {{}}\n");
-    for (at, input) in program.inputs.iter().enumerate() {
-        let _ = writeln!(text, "    {} = {}", variable(program, at), self::input(input));
-    }
-    for (at, step) in program.steps.iter().enumerate() {
-        let own = program.inputs.len() + at;
-        let variable = self::variable(program, own);
-        let mut needs: Vec<usize> =
-            step.uses().map(|used| used.value).filter(|used| *used >= program.inputs.len()).collect();
-        needs.sort_unstable();
-        needs.dedup();
-        let needs: String = needs.into_iter().map(|value| format!(", {}", self::variable(program, value))).collect();
-        let _ = writeln!(text, "    {variable}, warned = attempt(lambda: {}{needs})", call(program, step));
-        let name = string(&step.name);
-        let _ =
-            writeln!(text, "    seen[{name}], seen[{}] = held({variable}), warned", string(&warnings_of(&step.name)));
-    }
-    for (at, input) in program.inputs.iter().enumerate() {
-        let _ =
-            writeln!(text, "    seen[{}] = held({})", string(&format!("{} after", input.name)), variable(program, at));
-    }
-    text.push_str("    return seen\n");
-    text
+/// Whether a step is a view, or a copy of one, of which nothing but the next step is made.
+fn is_link(program: &Program, at: usize) -> bool {
+    let value = program.inputs.len() + at;
+    let uses = |step: &Step| step.uses().filter(|used| used.value == value).count();
+    let later: usize = program.steps[at + 1..].iter().map(uses).sum();
+    let step = &program.steps[at];
+    let is_method = step.form == Form::Functional && spelling(step) == Spelling::Method;
+    is_method && later == 1 && program.steps.get(at + 1).is_some_and(|next| uses(next) == 1)
 }
 
-fn warnings_of(step: &str) -> String {
-    format!("{step} warned")
+/// Whether a step may change its operands.
+fn writes(step: &Step) -> bool {
+    step.form != Form::Functional || matches!(step.op, Op::Backward | Op::Grad)
+}
+
+/// The expression that is printed of a value.
+fn expression(property: &Property, value: &str) -> String {
+    match property {
+        Property::Elements => format!("{value}.tolist()"),
+        Property::Element(at) => format!("{value}.flatten()[{at}].item()"),
+        Property::Shape => format!("tuple({value}.shape)"),
+        Property::Dtype => format!("{value}.dtype"),
+        Property::Strides => format!("{value}.stride()"),
+        Property::Shares(input) => {
+            format!(
+                "{value}.untyped_storage().data_ptr() == {input}.untyped_storage().data_ptr(), {value}.storage_offset()"
+            )
+        }
+        Property::Offset => format!("{value}.storage_offset()"),
+        Property::Sizes => format!("tuple({value})"),
+        Property::Itself => value.to_owned(),
+    }
+}
+
+/// A text as Python writes it within a list.
+fn python_string(text: &str) -> String {
+    match text.contains('\'') && !text.contains('"') {
+        true => format!("\"{}\"", text.replace('\\', "\\\\").replace('\n', "\\n")),
+        false => format!("'{}'", text.replace('\\', "\\\\").replace('\n', "\\n").replace('\'', "\\'")),
+    }
 }
 
 /// The name of a value as a variable; names of cases may be words of Python.
@@ -169,13 +334,16 @@ fn variable(program: &Program, value: usize) -> String {
         "while",
         "with",
         "yield",
-        "seen",
         "torch",
-        "attempt",
-        "held",
-        "warned",
+        "math",
+        "warnings",
+        "caught",
+        "error",
+        "one",
+        "str",
+        "tuple",
+        "print",
         "complex",
-        "float",
         "bytearray",
     ];
     let name = program.value_name(value);
@@ -187,19 +355,39 @@ fn variable(program: &Program, value: usize) -> String {
 fn input(input: &Input) -> String {
     let sizes = input.shape.sizes();
     let dtype = dtype(input.dtype);
-    let tensor = match literal::numbers(input.dtype, &input.data) {
-        _ if input.data.is_empty() => format!("torch.empty({}, dtype={dtype})", bracketed(sizes)),
+    let mut fields = Vec::new();
+    let numbers = literal::numbers(input.dtype, &input.data);
+    let mut tensor = match &numbers {
+        _ if input.data.is_empty() => format!("torch.empty({}", bracketed(sizes)),
         Some(numbers) => {
             let numbers: Vec<String> = numbers.iter().map(|value| number(*value, input.dtype)).collect();
-            format!("torch.tensor({}, dtype={dtype})", nested(&numbers, sizes))
+            format!("torch.tensor({}", nested(&numbers, sizes))
         }
-        None => format!(
-            "torch.frombuffer(bytearray.fromhex(\"{}\"), dtype={dtype}).reshape({}).clone()",
-            literal::hex(&input.data),
-            bracketed(sizes)
-        ),
+        None => {
+            let (bytes, sizes) = (literal::hex(&input.data), bracketed(sizes));
+            let tensor =
+                format!("torch.frombuffer(bytearray.fromhex(\"{bytes}\"), dtype={dtype}).reshape({sizes}).clone()");
+            return if input.requires_grad { format!("{tensor}.requires_grad_()") } else { tensor };
+        }
     };
-    if input.requires_grad { format!("{tensor}.requires_grad_()") } else { tensor }
+    // The dtypes that PyTorch gives to what is written here.
+    let given = match (&numbers, input.dtype) {
+        (Some(numbers), _) if !input.data.is_empty() => match numbers.first() {
+            Some(Scalar::Bool(_)) => DType::Bool,
+            Some(Scalar::Int(_)) => DType::Int64,
+            Some(Scalar::Float(_)) => DType::Float32,
+            _ => DType::Complex64,
+        },
+        _ => DType::Float32,
+    };
+    if given != input.dtype {
+        fields.push(format!("dtype={dtype}"));
+    }
+    if input.requires_grad {
+        fields.push("requires_grad=True".to_owned());
+    }
+    fields.iter().for_each(|field| tensor += &format!(", {field}"));
+    tensor + ")"
 }
 
 fn nested(elements: &[String], sizes: &[i64]) -> String {
@@ -405,79 +593,6 @@ fn reference(program: &Program, value: ValueRef) -> String {
     }
 }
 
-/// The lines that look at one thing.
-fn check(check: &Check) -> String {
-    let part = check.part.map(|part| format!("[{part}]")).unwrap_or_default();
-    let key = match (check.after, &check.is) {
-        (true, _) => format!("{} after", check.value),
-        (false, Is::Warnings(_)) => warnings_of(check.value),
-        _ => check.value.to_owned(),
-    };
-    let seen = format!("seen[{}]{part}", string(&key));
-    let tensor = |at: usize| format!("field({seen}, {at})");
-    let refused = format!("isinstance({seen}, Refused)");
-    let mut lines = String::new();
-    let (wanted, got, same) = match &check.is {
-        Is::Accepted => ("\"a result\"".to_owned(), format!("short(repr({seen}))"), format!("not {refused}")),
-        Is::Rejected => ("\"a refusal\"".to_owned(), format!("short(repr({seen}))"), refused),
-        Is::Message(text) => {
-            // Only some types of tensors have other names in Python.
-            let (wanted, other) = (string(text), string(&as_python_says(text)));
-            let texts = if other == wanted { wanted.clone() } else { format!("{wanted}, {other}") };
-            (wanted, format!("short(str({seen}))"), format!("{refused} and str({seen}) in [{texts}]"))
-        }
-        Is::Shape(sizes) => plain(&tuple(sizes), &tensor(1)),
-        Is::Strides(strides) => plain(&tuple(strides), &tensor(2)),
-        Is::Sizes(sizes) => plain(&tuple(sizes), &format!("tuple({seen})")),
-        Is::Dtype(dtype) => plain(&self::dtype(*dtype), &tensor(0)),
-        Is::Number(value) => {
-            let wanted = number(*value, DType::Float64);
-            (wanted.clone(), seen.clone(), format!("near({wanted}, {seen}, 0.0)"))
-        }
-        Is::Nothing => plain("None", &seen),
-        Is::Warnings(texts) => plain(&list(texts.iter().map(|text| string(text))), &seen),
-        Is::Storage(Some(input), offset) => {
-            let owner = format!("seen[{}]", string(&format!("{input} after")));
-            plain(&format!("({owner}[3][0], {offset})"), &tensor(3))
-        }
-        Is::Storage(None, offset) => {
-            let inputs = "[seen[name][3][0] for name in seen if name.endswith(\" after\")]";
-            let place = tensor(3);
-            let same = format!("isinstance({seen}, tuple) and {place}[0] not in {inputs} and {place}[1] == {offset}");
-            (format!("\"a storage that is no input's, from element {offset}\""), place, same)
-        }
-        Is::Elements(tensor_value, slack) => {
-            let numbers = tensor_value.scalars();
-            let written = match literal::numbers(tensor_value.dtype, &tensor_value.data) {
-                _ if numbers.len() <= 64 => list(numbers.iter().map(|value| number(*value, tensor_value.dtype))),
-                Some(numbers) => list(numbers.iter().map(|value| number(*value, tensor_value.dtype))),
-                None => format!(
-                    "torch.frombuffer(bytearray.fromhex(\"{}\"), dtype={}).tolist()",
-                    literal::hex(&tensor_value.data),
-                    self::dtype(tensor_value.dtype)
-                ),
-            };
-            // The text of a float32 is not the number itself.
-            let narrow = matches!(tensor_value.dtype, DType::Float32 | DType::Complex64) && written.starts_with('[');
-            let written = match narrow {
-                true => format!("torch.tensor({written}, dtype={}).tolist()", self::dtype(tensor_value.dtype)),
-                false => written,
-            };
-            let _ = writeln!(lines, "wanted = {written}");
-            let got = tensor(4);
-            let same = format!("alike_elements(wanted, {got}, {slack:?})");
-            ("short(str(wanted))".to_owned(), format!("short(str({got}))"), same)
-        }
-    };
-    let name = match check.part {
-        Some(part) => format!("{}.{part}", check.value),
-        None if check.after => key,
-        None => check.value.to_owned(),
-    };
-    let _ = writeln!(lines, "expect({}, \"{}\", {wanted}, {got}, {same})", string(&name), check.aspect());
-    lines
-}
-
 /// Python has names of its own for the types of tensors: `CPUFloatType` is `torch.FloatTensor`.
 fn as_python_says(text: &str) -> String {
     let mut words = text.split("CPU");
@@ -493,15 +608,4 @@ fn as_python_says(text: &str) -> String {
         }
     }
     said
-}
-
-fn plain(wanted: &str, got: &str) -> (String, String, String) {
-    (wanted.to_owned(), got.to_owned(), format!("{got} == {wanted}"))
-}
-
-fn tuple(sizes: &[i64]) -> String {
-    match sizes {
-        [one] => format!("({one},)"),
-        _ => format!("({})", sizes.iter().map(i64::to_string).collect::<Vec<_>>().join(", ")),
-    }
 }

@@ -65,7 +65,7 @@ pub(super) fn render(dossier: &Dossier) -> String {
     text.push_str("    let at = |seen: &[(&str, Held)], name: &str| seen.iter().rposition(|(own, _)| *own == name).expect(\"a value\");\n");
     text.push_str("    let mut same = true;\n");
     match dossier.expected {
-        _ if finding.fault.is_some() => {
+        _ if finding.is_broken() => {
             text.push_str("    for (name, held) in &seen {\n        println!(\"{name}: {}\", held.seen);\n    }\n    let _ = at;\n    same &= true;\n");
         }
         Expected::Outcomes(_) => seen.iter().for_each(|check| text.push_str(&self::check(check))),
