@@ -1,12 +1,13 @@
-"""Runs the snippets of adapters, each in the environment of its library, and compares what they print and say.
+"""Runs the snippets of adapters, each in the environment of its library, and compares their output with their comments.
 
     python3 adapters/snippets.py numpy tfjs
     python3 adapters/snippets.py --broadcheck target/release/broadcheck numpy
 
-A snippet shows one cause of an adapter's `causes.toml`, in the library alone: `reports/findings/numpy/CAUSE.py`. A
-comment that begins with `prints:` is a line of what it prints; so is every line of comment right after that. Every
-cause has one. Where two adapters share an environment, and a cause, the other one's is enough. Those in Rust are modules
-of one program, which is built beside the adapter with what that depends on, so that they are compiled and linked at once.
+A snippet is a program that shows one cause of an adapter's `causes.toml` in the library alone. `reports/findings/numpy.md`
+has those of NumPy: for each cause a section of that name with one fenced block. A comment that begins with `prints:` is a
+line of the output, and so is each line of comment right after that. Where two adapters share an environment and a cause,
+a section in one of the two pages is enough. Snippets in Rust are modules of one program, built next to the adapter with
+its dependencies, so that all are compiled and linked at once.
 """
 
 import argparse
@@ -16,11 +17,16 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import tomllib
+from collections import Counter
 from pathlib import Path
 
 ADAPTERS = Path(__file__).resolve().parent
 FINDINGS = ADAPTERS.parent / "reports" / "findings"
+LANGUAGES = ["python", "rust", "js"]
+# The heading of a section, or a fenced block: its language and its text.
+PART = re.compile(r"^## (.+)$|^```(.*)\n((?:(?!```).*\n)*)```$", re.M)
 
 
 def environment(broadcheck, name):
@@ -30,7 +36,7 @@ def environment(broadcheck, name):
 
 
 def promised(text):
-    """What a snippet says that it prints: lines, without the marks of the comment."""
+    """The output according to the comments of a snippet: lines, without the marks of the comment."""
     lines, inside = [], False
     for line in text.splitlines():
         comment = re.match(r"(?:#|//) ?(prints: ?)?(.*)", line)
@@ -40,41 +46,48 @@ def promised(text):
     return lines
 
 
-def built(folder, snippets, home):
-    """The program that runs each Rust snippet by its name."""
-    name = f"snippets-{folder.name}"
+def built(name, snippets, home):
+    """The program that runs each Rust snippet by its cause."""
+    folder, program = ADAPTERS / name, f"snippets-{name}"
     manifest = (folder / "Cargo.toml").read_text(encoding="utf-8")
-    manifest = re.sub(r"^name = .*", f'name = "{name}"', manifest, count=1, flags=re.M)
+    manifest = re.sub(r"^name = .*", f'name = "{program}"', manifest, count=1, flags=re.M)
     # broadcheck stays, unused, so that its crates have the features that they were built with.
-    manifest = manifest.replace('"../.."', json.dumps(str(folder.parent.parent)))
+    manifest = manifest.replace('"../.."', json.dumps(str(ADAPTERS.parent)))
     package = home / "snippets"
-    (package / "src").mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(package / "src", ignore_errors=True)
+    (package / "src" / "causes").mkdir(parents=True)
     (package / "Cargo.toml").write_text(manifest, encoding="utf-8")
     shutil.copy(folder / "Cargo.lock", package)
-    module = "mod s%d { include!(%s); pub fn run() -> impl std::process::Termination { main() } }"
-    modules = [module % (at, json.dumps(str(each))) for at, each in enumerate(snippets)]
-    arms = [f"Some({json.dumps(each.stem)}) => s{at}::run().report()," for at, each in enumerate(snippets)]
+    module = 'mod s%d { include!("causes/%s.rs"); pub fn run() -> impl std::process::Termination { main() } }'
+    modules = [module % (at, cause) for at, cause in enumerate(snippets)]
+    arms = [f"Some({json.dumps(cause)}) => s{at}::run().report()," for at, cause in enumerate(snippets)]
     arms.append('other => panic!("{other:?} is no snippet"),')
     main = ["use std::process::Termination;", "fn main() -> std::process::ExitCode {"]
     main += ["match std::env::args().nth(1).as_deref() {", *arms, "} }"]
     (package / "src" / "main.rs").write_text("\n".join([*modules, *main]), encoding="utf-8")
+    for cause, text in snippets.items():
+        (package / "src" / "causes" / f"{cause}.rs").write_text(text, encoding="utf-8")
     target = home.parents[2] / "build"
     build = ["cargo", "build", "--quiet", "--release", "--manifest-path", package / "Cargo.toml", "--target-dir", target]
     if subprocess.run(build).returncode:
-        sys.exit(f"{folder.name}: its snippets do not compile")
-    return shutil.copy(target / "release" / name, package / name)
+        sys.exit(f"{page_of(name)}: the programs do not compile; the compiler names their sections, as causes/SECTION.rs")
+    return shutil.copy(target / "release" / program, package / program)
 
 
-def printed(snippet, home, program):
-    """What it prints. Node looks for packages around the folder that a program is in, or that it is started in."""
-    if snippet.suffix == ".rs":
-        command, text = [program, snippet.stem], None
-    elif snippet.suffix == ".mjs":
-        command, text = ["node", "--input-type=module", "-"], snippet.read_text(encoding="utf-8")
-    else:
-        command, text = [home / "bin" / "python", snippet], None
+def printed(cause, language, text, home, program):
+    """The output of a snippet, and its errors. Node looks for packages in the folder that it is started in."""
     variables = {name: value for name, value in os.environ.items() if name != "RUST_BACKTRACE"}
-    done = subprocess.run(command, input=text, capture_output=True, text=True, cwd=home, env=variables)
+    with tempfile.TemporaryDirectory() as folder:
+        # Python gets a file, since compilers such as that of torch.compile look at the source of functions.
+        file = Path(folder) / f"{cause}.py"
+        file.write_text(text, encoding="utf-8")
+        command = {
+            "python": [home / "bin" / "python", file],
+            "rust": [program, cause],
+            "js": ["node", "--input-type=module", "-"],
+        }[language]
+        given = text if language == "js" else None
+        done = subprocess.run(command, input=given, capture_output=True, text=True, cwd=home, env=variables)
     return [line.strip() for line in done.stdout.strip().splitlines()], done.stderr
 
 
@@ -82,28 +95,61 @@ def described(name, file):
     return tomllib.loads((ADAPTERS / name / file).read_text(encoding="utf-8"))
 
 
-def snippets_of(name):
-    """The snippets of an adapter by the causes that they show."""
-    return {path.stem: path for path in sorted((FINDINGS / name).glob("*.*"))}
+def page_of(name):
+    return f"reports/findings/{name}.md"
+
+
+def sections_of(name):
+    """The sections of a library's page: their names, and the languages and texts of their blocks. Without a page, none."""
+    page, sections = FINDINGS / f"{name}.md", []
+    for heading, language, text in PART.findall(page.read_text(encoding="utf-8") if page.is_file() else ""):
+        if heading:
+            sections.append((heading, []))
+        elif sections:
+            sections[-1][1].append((language, text))
+    return sections
+
+
+def fault_of(blocks, times, is_cause):
+    """What is wrong with a section before its program is run, if anything is."""
+    if times > 1:
+        return f"{times} sections have this name"
+    if not is_cause:
+        return "it is of no cause"
+    if len(blocks) != 1:
+        return f"it has {len(blocks) or 'no'} fenced {'blocks' if blocks else 'block'}, and should have one"
+    language, text = blocks[0]
+    if language not in LANGUAGES:
+        return f"its block is in {language or 'no language'}, and should be in one of {', '.join(LANGUAGES)}"
+    if not promised(text):
+        return "no comment `prints:` gives its output"
+    return None
 
 
 def wrong(name, broadcheck):
-    """Everything that is wrong with the snippets of an adapter; how many there are, and how many are another one's."""
+    """The faults of an adapter's page; how many snippets it has; how many causes only the page of its environment shows."""
     causes = {cause["id"] for cause in described(name, "causes.toml")["cause"]}
-    snippets = snippets_of(name)
-    lacking = causes - snippets.keys()
-    shared = lacking & snippets_of(described(name, "adapter.toml").get("environment", name)).keys()
-    faults = [f"{name}: no snippet shows {cause}" for cause in sorted(lacking - shared)]
-    faults += [f"{name}: {path.name} is of no cause" for stem, path in snippets.items() if stem not in causes]
+    sections = sections_of(name)
+    times = Counter(section for section, _ in sections)
+    lacking = causes - times.keys()
+    shared = lacking & dict(sections_of(described(name, "adapter.toml").get("environment", name))).keys()
+    faults = [f"{page_of(name)}: no section shows {cause}" for cause in sorted(lacking - shared)]
+    snippets = {}
+    for section, blocks in sections:
+        if fault := fault_of(blocks, times[section], section in causes):
+            faults.append(f"{page_of(name)}, section {section}: {fault}")
+        else:
+            snippets[section] = blocks[0]
     home = environment(broadcheck, name)
-    rust = [path for path in snippets.values() if path.suffix == ".rs"]
-    program = built(ADAPTERS / name, rust, home) if rust else None
-    for path in snippets.values():
-        expected = promised(path.read_text(encoding="utf-8"))
-        observed, stderr = printed(path, home, program)
+    rust = {cause: text for cause, (language, text) in snippets.items() if language == "rust"}
+    program = built(name, rust, home) if rust else None
+    for cause, (language, text) in snippets.items():
+        expected = promised(text)
+        observed, stderr = printed(cause, language, text, home, program)
         if expected != observed:
-            faults.append(f"{name}: {path.name} says {expected} and prints {observed} {stderr.strip()[-300:]}")
-    return faults, len(snippets), len(shared)
+            said = f"says {expected} and prints {observed} {stderr.strip()[-300:]}"
+            faults.append(f"{page_of(name)}, section {cause}: its program {said}")
+    return list(dict.fromkeys(faults)), len(snippets), len(shared)
 
 
 def main():

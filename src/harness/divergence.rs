@@ -246,7 +246,7 @@ fn load_own(hello: &Hello, specification: &Specification) -> Result<Vec<Divergen
     Ok(all)
 }
 
-/// The folders of findings in an implementation. The snippets of others are beside them, in folders without a finding.
+/// The folders of findings in an implementation. Next to them are the pages of other libraries, which are files.
 fn folders_of(implementation: &str, root: &Path) -> Result<BTreeSet<String>, String> {
     #[derive(Deserialize)]
     struct Found {
@@ -486,7 +486,8 @@ mod tests {
             std::fs::write(root.path().join(folder).join(FINDING), text).unwrap();
         }
         assert_eq!(folders_of("libtorch", root.path()), Ok(["one".to_owned()].into()));
-        // Snippets of other libraries stand beside them.
+        // The pages of other libraries are no folders, and a folder may have no finding yet.
+        std::fs::write(root.path().join("numpy.md"), "").unwrap();
         std::fs::create_dir(root.path().join("three")).unwrap();
         assert_eq!(folders_of("libtorch", root.path()), Ok(["one".to_owned()].into()));
         std::fs::write(root.path().join("three").join(FINDING), "{}").unwrap();

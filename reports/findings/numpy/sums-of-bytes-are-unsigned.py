@@ -1,4 +1,0 @@
-import numpy as np
-
-print(np.sum(np.ones(2, dtype=np.uint8)).dtype)
-# prints: uint64

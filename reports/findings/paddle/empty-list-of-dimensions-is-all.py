@@ -1,4 +1,0 @@
-import paddle
-
-print(paddle.all(paddle.ones([2, 3]), []).shape)
-# prints: paddle.Size([])

@@ -1,4 +1,0 @@
-import paddle
-
-print(paddle.expand(paddle.ones([1]), []).shape)
-# prints: paddle.Size([1])

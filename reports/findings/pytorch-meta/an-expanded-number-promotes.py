@@ -1,6 +1,0 @@
-import torch
-import torch.nn.functional as F
-
-x, t = torch.ones(2, device="meta"), torch.tensor(2.0, dtype=torch.float64, device="meta")
-print(F.mse_loss(x, t).dtype, (x - t).dtype)
-# prints: torch.float64 torch.float32

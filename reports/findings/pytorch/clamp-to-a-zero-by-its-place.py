@@ -1,5 +1,0 @@
-import torch
-
-x = torch.zeros(65)
-print(torch.clamp(x, -x)[::64])
-# prints: tensor([-0., 0.])

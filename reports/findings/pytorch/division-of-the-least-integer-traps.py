@@ -1,9 +1,0 @@
-import subprocess
-import sys
-
-program = """
-import torch
-torch.div(torch.tensor(-(2**31), dtype=torch.int32), -1, rounding_mode='trunc')
-"""
-print(subprocess.run([sys.executable, "-c", program]).returncode)
-# prints: -8

@@ -1,7 +1,0 @@
-import torch
-
-try:
-    torch.cdist(torch.ones(1, 2), torch.ones(1, 2), compute_mode=7)
-except Exception as error:
-    print(str(error).splitlines()[0])
-# prints: 7 is not a valid value for compute_mode

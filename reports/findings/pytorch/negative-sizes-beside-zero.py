@@ -1,4 +1,0 @@
-import torch
-
-print(torch.ones(()).expand(4, 0, -3).shape)
-# prints: torch.Size([4, 0, -3])

@@ -1,4 +1,0 @@
-import * as tf from "@tensorflow/tfjs";
-
-console.log(tf.sum(tf.ones([2, 3]), [1, 1]).shape);
-// prints: []

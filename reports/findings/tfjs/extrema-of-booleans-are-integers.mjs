@@ -1,4 +1,0 @@
-import * as tf from "@tensorflow/tfjs";
-
-console.log(tf.maximum(tf.tensor([true]), tf.tensor([false])).dtype);
-// prints: int32

@@ -1,4 +1,0 @@
-import * as tf from "@tensorflow/tfjs";
-
-console.log(tf.squeeze(tf.ones([1, 3]), [0, 0]).shape);
-// prints: [ 3 ]
