@@ -177,7 +177,7 @@ fn float(value: f64) -> String {
     let text = format!("{value:e}");
     let (digits, exponent) = text.split_once('e').expect("`{:e}` has an exponent");
     match exponent.parse::<i32>().expect("a number") {
-        exponent if exponent < -4 || exponent >= 16 => {
+        exponent if !(-4..16).contains(&exponent) => {
             let sign = if exponent < 0 { '-' } else { '+' };
             format!("{digits}e{sign}{:02}", exponent.abs())
         }

@@ -221,7 +221,7 @@ impl Body {
         let part = wanted.value.strip_suffix(" after").unwrap_or(wanted.value).split_once('.');
         let part = part.map_or(String::new(), |(_, part)| format!("[{part}]"));
         let own = format!("{}{part}", variable(program, value));
-        let other = wanted.expected.map(|(program, reply, value)| (program, reply, value));
+        let other = wanted.expected;
         let seen = reply.and_then(|reply| look(program, reply, wanted.value, wanted.aspect, other));
         match seen {
             Some(Look::Value(property, text)) => {
