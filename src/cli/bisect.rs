@@ -10,28 +10,30 @@ use crate::adapter::{Hello, Implementation as _, Limits};
 use crate::case;
 use crate::escape::{self, visible};
 use crate::harness::divergence::{self, Divergence, Source};
-use crate::harness::runner::label;
+use crate::harness::runner::{Runner, label};
 use crate::harness::triage::{self, bisect};
 use crate::install;
 use crate::output;
 use crate::reference::Reference;
 
-/// Run a finding on the installed releases and say since when it is there.
+/// Run findings on the installed releases and say since when they are there.
 ///
-/// Prints a table and writes it into the finding's README.md, and bisect.json next to it. What the implementation of the
-/// finding does now, if it is among them and still shows the finding, is written into the folder as well.
+/// Prints a table, of several findings a line each, and writes the table into each finding's README.md, and bisect.json next to
+/// it. What the implementation of a finding does now, if it is among them and still shows the finding, is written into the
+/// folder as well.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   broadcheck bisect findings/reference-add-values-1a2b3c4d
+  broadcheck bisect findings/*/
   broadcheck bisect findings/reference-add-values-1a2b3c4d --releases 2.12.0,2.13.0
   broadcheck bisect findings/reference-add-values-1a2b3c4d --impl 'python3 my_adapter.py'
 
-Exit codes: 0 no implementation shows the finding, 1 one does, 2 could not run.")]
+Exit codes: 0 no implementation shows any of them, 1 one does, 2 could not run.")]
 pub struct Bisect {
-    /// The folder of the finding.
-    #[arg(value_name = "FINDING-DIR")]
-    finding: PathBuf,
+    /// The folder of a finding; may be given more than once.
+    #[arg(value_name = "FINDING-DIR", required = true)]
+    findings: Vec<PathBuf>,
     /// Only these releases, oldest first; they are installed if need be [default: those that are installed].
     #[arg(long, value_name = "VERSION", value_delimiter = ',')]
     releases: Vec<String>,
@@ -41,49 +43,49 @@ pub struct Bisect {
     implementations: Vec<String>,
 }
 
+/// A finding on its way through the releases.
+struct Finding {
+    folder: PathBuf,
+    name: String,
+    recorded: bisect::Recorded,
+    rows: Vec<bisect::Row>,
+}
+
 impl Bisect {
     pub fn run(&self) -> Result<Ending, Failure> {
-        let mut recorded = bisect::read(&self.finding)?;
-        let mut rows = Vec::new();
+        let finding = |folder: &PathBuf| -> Result<Finding, Failure> {
+            let recorded = bisect::read(folder)?;
+            Ok(Finding { folder: folder.clone(), name: name_of(folder)?, recorded, rows: Vec::new() })
+        };
+        let mut findings = self.findings.iter().map(finding).collect::<Result<Vec<_>, _>>()?;
         for given in self.given()? {
-            let named = Named::parse("--impl", &given).and_then(|named| named.runner(&Limits::default()));
-            let row = match named {
-                Ok(mut runner) => {
-                    let hello = runner.hello();
-                    let own = (&recorded.implementation.name, &recorded.implementation.version);
-                    let verdict = match (&hello.name, &hello.version) == own {
-                        true => recorded.renew(&mut runner),
-                        false => recorded.judge(&mut runner),
-                    };
-                    bisect::Row { implementation: label(&hello), verdict }
-                }
-                Err(failure) => {
-                    let why = failure.to_string().lines().next().unwrap_or_default().to_owned();
-                    bisect::Row { implementation: given, verdict: bisect::Verdict::CannotRun { why } }
-                }
-            };
-            rows.push(row);
+            // Started once for all of them.
+            let mut runner = Named::parse("--impl", &given).and_then(|named| named.runner(&Limits::default()));
+            for finding in &mut findings {
+                let row = match &mut runner {
+                    Ok(runner) => finding.on(runner),
+                    Err(failure) => {
+                        let why = failure.to_string().lines().next().unwrap_or_default().to_owned();
+                        bisect::Row { implementation: given.clone(), verdict: bisect::Verdict::CannotRun { why } }
+                    }
+                };
+                finding.rows.push(row);
+            }
         }
-        let table = visible(&bisect::table(&rows)).into_owned();
-        let json = serde_json::json!({
-            "signature": recorded.signature,
-            "releases": rows,
-            "since": bisect::since(&rows),
-        });
-        let write = |name: &str, text: String| output::write_named(&self.finding.join(name), text);
-        let name = name_of(&self.finding)?;
-        let known = explained(&recorded, &name)?;
-        for (file, text) in recorded.with_dossier(&table, known.as_ref(), |dossier| triage::renewed(dossier, &name)) {
-            write(file, text)?;
+        let several = findings.len() > 1;
+        for finding in &findings {
+            let table = finding.write()?;
+            // A reader that has seen enough, such as `head`, is no failure.
+            match several {
+                true => print(&format!("{}: {}\n", visible(&finding.name), visible(&bisect::since(&finding.rows))))?,
+                false => print(&table)?,
+            }
         }
-        write("bisect.json", escape::json(&serde_json::to_string(&json)?).into_owned() + "\n")?;
-        // A reader that has seen enough, such as `head`, is no failure.
-        print(&table)?;
-        if rows.iter().all(|row| matches!(row.verdict, bisect::Verdict::CannotRun { .. })) {
+        let mut rows = findings.iter().flat_map(|finding| &finding.rows);
+        if rows.clone().all(|row| matches!(row.verdict, bisect::Verdict::CannotRun { .. })) {
             return Err("none of them could run the program".into());
         }
-        let shown = rows.iter().any(|row| row.verdict == bisect::Verdict::Same);
-        Ok(if shown { Ending::Differs } else { Ending::Conforms })
+        Ok(if rows.any(|row| row.verdict == bisect::Verdict::Same) { Ending::Differs } else { Ending::Conforms })
     }
 
     /// What to run, as `--impl` has it, the oldest release first.
@@ -97,6 +99,38 @@ impl Bisect {
             return Err("no release is installed; `broadcheck libtorch install` does that".into());
         }
         Ok(given)
+    }
+}
+
+impl Finding {
+    /// What it comes to on one implementation.
+    fn on(&mut self, runner: &mut Runner) -> bisect::Row {
+        let hello = runner.hello();
+        let own = (&self.recorded.implementation.name, &self.recorded.implementation.version);
+        let verdict = match (&hello.name, &hello.version) == own {
+            true => self.recorded.renew(runner),
+            false => self.recorded.judge(runner),
+        };
+        bisect::Row { implementation: label(&hello), verdict }
+    }
+
+    /// Writes the folder anew, and returns the table.
+    fn write(&self) -> Result<String, Failure> {
+        let table = visible(&bisect::table(&self.rows)).into_owned();
+        let json = serde_json::json!({
+            "signature": self.recorded.signature,
+            "releases": self.rows,
+            "since": bisect::since(&self.rows),
+        });
+        let json = escape::json(&serde_json::to_string(&json)?).into_owned() + "\n";
+        let known = explained(&self.recorded, &self.name)?;
+        let mut files =
+            self.recorded.with_dossier(&table, known.as_ref(), |dossier| triage::renewed(dossier, &self.name));
+        files.push(("bisect.json", json));
+        for (file, text) in files {
+            output::write_named(&self.folder.join(file), text)?;
+        }
+        Ok(table)
     }
 }
 
