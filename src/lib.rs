@@ -1,36 +1,16 @@
 //! Conformance tests and a differential fuzzer for PyTorch's broadcasting semantics.
 //!
 //! Read `ARCHITECTURE.md` for the map. In one line: the specification is a set of [`program`]s with documented
-//! outcomes; the [`mod@reference`] and the [`adapter`]s run them; the `harness` judges; the `report`s tell.
+//! outcomes; the [`mod@reference`] and the [`adapter`]s run them; the [`harness`] judges; the [`report`]s tell.
 //!
-//! Without the default feature `cli` the crate is what an adapter needs and no more.
+//! The three crates below this one are seen through it. An adapter depends on `broadcheck-protocol` alone.
 
-pub mod adapter;
-pub mod error;
-pub mod ops;
-pub mod program;
-pub mod tensor;
-pub mod wording;
-
-#[cfg(feature = "cli")]
-pub mod assets;
-#[cfg(feature = "cli")]
-pub mod case;
-#[cfg(feature = "cli")]
 pub mod cli;
-#[cfg(feature = "cli")]
-pub mod escape;
-#[cfg(feature = "generate")]
-pub mod generate;
-#[cfg(feature = "cli")]
-pub mod harness;
-#[cfg(feature = "cli")]
 pub mod implementations;
-#[cfg(feature = "cli")]
 pub mod install;
-#[cfg(feature = "cli")]
-pub mod output;
-#[cfg(feature = "generate")]
-pub mod reference;
-#[cfg(feature = "cli")]
 pub mod report;
+
+pub use broadcheck_harness as harness;
+pub use broadcheck_harness::{adapter, assets, case, escape, generate, output};
+pub use broadcheck_protocol::{error, for_each_op, ops, program, tensor, with_element_type, wording};
+pub use broadcheck_reference as reference;

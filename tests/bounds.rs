@@ -2,7 +2,6 @@
 //! again is given up, what breaks it is put down to one step, and it never outlives the program that started it.
 //!
 //! The bounds here are far from what is measured: they tell what ends from what does not.
-#![cfg(feature = "cli")]
 
 mod common;
 

@@ -1,7 +1,6 @@
 //! Campaigns against `adapters/faulty`: what is found, and that no kill loses any of it.
 //!
 //! Nothing here depends on how fast the machine is: kills come whenever they come, and the end is always the same.
-#![cfg(feature = "cli")]
 
 mod common;
 

@@ -3,7 +3,6 @@
 //! To add a test, write the commands; `TRYCMD=overwrite cargo test --test cli` fills in what they print, for review.
 //! What changes with the specification, such as the number of cases, is `[..]`. No session has a libtorch: the cache is
 //! empty, and nothing can fetch one.
-#![cfg(feature = "cli")]
 
 mod common;
 

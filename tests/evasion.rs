@@ -1,6 +1,5 @@
 //! Nothing conforms by not being asked: an adapter that declares less, has an excuse, or ends badly either fails or is
 //! reported with what it was judged on.
-#![cfg(feature = "cli")]
 
 mod common;
 

@@ -1,5 +1,4 @@
 //! Event files: what is read back is what was told, and nothing else is read.
-#![cfg(feature = "cli")]
 
 mod common;
 

@@ -1,5 +1,4 @@
 //! Small worlds: faults that are planted show in one, and a campaign over one is complete however it is cut up.
-#![cfg(feature = "cli")]
 
 mod common;
 

@@ -1,5 +1,4 @@
 //! The folders of `reports/findings/`: each program still shows on libtorch exactly what its folder says.
-#![cfg(feature = "cli")]
 
 mod common;
 

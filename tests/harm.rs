@@ -1,5 +1,5 @@
 //! The program does no harm: to a terminal, to the files that it is pointed to, and to whoever believes what it reads.
-#![cfg(all(feature = "cli", target_os = "linux"))]
+#![cfg(target_os = "linux")]
 
 mod common;
 

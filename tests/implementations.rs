@@ -1,7 +1,6 @@
 //! Other libraries, one in Python, one in Rust and one for Node, as `--impl` has them: installed from their pins into the
 //! cache, then against the whole specification. What they do otherwise is in their `divergences.yaml`, exactly so, and
 //! snippets in their own language show it. And the skeletons that `new-adapter` writes, the package for Python, the tutorial.
-#![cfg(feature = "cli")]
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! The installer against planted faults, without the network: a stand-in for Python that serves tiny wheels or fails
 //! as pip does, a stand-in for cargo, and libraries that are nothing but a list of what they need.
-#![cfg(all(feature = "cli", target_os = "linux", target_arch = "x86_64"))]
+#![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
 #[path = "install/stage.rs"]
 mod stage;
@@ -41,7 +41,7 @@ fn a_release_is_fetched_unpacked_and_its_adapter_built_once() {
     assert_eq!(installer.libtorch(None, &Progress::silent()).unwrap(), installed);
     assert_eq!(stage.calls(), before, "the second time no program is run");
 
-    stage.write("source/src/lib.rs", "// changed");
+    stage.write("source/src/protocol/lib.rs", "// changed");
     installer.libtorch(None, &Progress::silent()).unwrap();
     let new: Vec<String> = stage.calls().split_off(before.len());
     assert!(new.iter().any(|call| call.contains("cargo rustc")), "a changed source is built: {new:?}");
@@ -425,10 +425,10 @@ fn what_the_compiler_misses_of_a_newer_release_is_learnt_and_said() {
     assert_eq!(builds(), 3);
 
     // The next build begins with what was learnt, and what cannot be learnt ends it.
-    stage.write("source/src/lib.rs", "// changed");
+    stage.write("source/src/protocol/lib.rs", "// changed");
     stage.installer().libtorch(None, &progress).unwrap();
     assert_eq!(builds(), 4);
-    stage.write("source/src/lib.rs", "// changed again");
+    stage.write("source/src/protocol/lib.rs", "// changed again");
     stage.script("cargo", "[ \"$1\" = rustc ] || exit 0; echo \"x.cpp:1:1: error: no member 'y'\" >&2; exit 101");
     let error = stage.installer().libtorch(None, &progress).unwrap_err();
     assert!(matches!(error, InstallError::AdapterBuild { .. }), "{error}");

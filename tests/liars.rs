@@ -1,7 +1,6 @@
 //! The whole specification on adapters that are wrong on purpose (`adapters/faulty`): none of them conforms, each lie is
 //! noticed in every case in which it is told and named for what it is, and a fault costs the cases that it strikes and
 //! no others.
-#![cfg(feature = "cli")]
 
 mod common;
 

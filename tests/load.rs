@@ -1,5 +1,4 @@
 //! Reading the specification: every planted fault is found where it is, and what is rendered loads to the same thing.
-#![cfg(feature = "cli")]
 
 #[path = "load/about.rs"]
 mod about;

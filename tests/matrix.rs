@@ -1,6 +1,5 @@
 //! The matrix of releases: nothing that a release does costs another one, and nothing is run twice. The reference stands
 //! in for a release, and so do adapters that are wrong on purpose.
-#![cfg(feature = "cli")]
 
 mod common;
 

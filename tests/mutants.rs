@@ -1,6 +1,5 @@
 //! Planted faults: the oracles find them, and find nothing where there is none. The whole list takes a release build;
 //! `broadcheck mutants` runs it, and `reports/mutants.md` has what it printed.
-#![cfg(feature = "cli")]
 
 use std::collections::BTreeSet;
 use std::process::Command;

@@ -3,7 +3,6 @@
 //!
 //! A mutation is a statement that is false where the original is true; what is true by accident, such as another name
 //! for the same storage, is left out.
-#![cfg(feature = "cli")]
 
 mod common;
 #[path = "mutations/mutate.rs"]

@@ -2,7 +2,6 @@
 //!
 //! `fixtures/pointwise-ops.json` was made by calling every operator of libtorch 2.13.0 on shapes that only broadcasting
 //! accepts; `BROADCASTING` are the functions of the other families that broadcast. Whatever is missing is named.
-#![cfg(feature = "cli")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -1,7 +1,6 @@
 //! The table of statements can say "false". `fixtures/opposites/` holds twenty statements of the specification next to
 //! their opposites, with the same programs for both: on the reference and on libtorch every statement is true and every
 //! opposite is false, for the right reason. Changed judgements show what does not contradict a statement.
-#![cfg(feature = "cli")]
 
 mod common;
 

@@ -1,6 +1,5 @@
 //! The file of known differences in a library's own repository: `check --pin` writes it, and `check --divergences` fails
 //! on anything new, on anything in it that is gone, and on less being supported.
-#![cfg(feature = "cli")]
 
 mod common;
 

@@ -1,6 +1,5 @@
 //! The reports of releases: those that are checked in come out of the event files that are checked in, and what they say
 //! follows from the events.
-#![cfg(feature = "cli")]
 
 mod common;
 

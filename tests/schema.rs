@@ -1,6 +1,5 @@
 //! `adapters/protocol.schema.json` against what is really sent: every request of the specification, every answer of the
 //! reference, every line of `adapters/README.md`; and lines that are wrong, which it has to refuse.
-#![cfg(feature = "cli")]
 
 use std::borrow::Cow;
 use std::path::Path;

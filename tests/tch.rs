@@ -2,7 +2,6 @@
 //! is built with. Its lines follow from them and from the operation table.
 //!
 //! `BROADCHECK_WRITE=1 cargo test --test tch` writes it anew; read the difference.
-#![cfg(feature = "cli")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;

@@ -2,7 +2,6 @@
 //!
 //! Each check is a function from the repository's files to findings. It is run on the files as they are, and on a copy
 //! in memory with a fault planted, which it has to find.
-#![cfg(feature = "cli")]
 
 mod tidy {
     pub mod code;
@@ -10,7 +9,6 @@ mod tidy {
     pub mod tree;
 }
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use broadcheck::case::{self, Specification};
@@ -22,85 +20,46 @@ use tidy::documents::{
 };
 use tidy::tree::Tree;
 
-/// Which modules of `src/` a module may use, besides itself. This is the dependency order of ARCHITECTURE.md: `tensor`
-/// and `error` are one layer, since shapes that do not broadcast are rejections and rejections name dtypes.
-const MAY_USE: &[(&str, &[&str])] = &[
-    ("tensor", &["error"]),
-    ("error", &["tensor"]),
-    ("ops", &["tensor"]),
-    ("wording", &["tensor", "error", "ops"]),
-    ("program", &["tensor", "error", "ops"]),
-    ("adapter", &["tensor", "error", "ops", "program"]),
-    ("reference", &["tensor", "error", "ops", "wording", "program", "adapter"]),
-    ("case", &["tensor", "error", "ops", "program"]),
-    ("generate", &["tensor", "error", "ops", "program", "adapter", "reference"]),
-    ("assets", &[]),
-    ("escape", &[]),
-    ("output", &[]),
-    (
-        "harness",
-        &[
-            "assets",
-            "escape",
-            "output",
-            "tensor",
-            "error",
-            "ops",
-            "wording",
-            "program",
-            "adapter",
-            "reference",
-            "case",
-            "generate",
-        ],
-    ),
-    ("report", &["escape", "harness", "case"]),
-    ("install", &["assets"]),
-    ("implementations", &["assets", "install"]),
-    (
-        "cli",
-        &[
-            "assets",
-            "escape",
-            "output",
-            "tensor",
-            "error",
-            "ops",
-            "wording",
-            "program",
-            "adapter",
-            "reference",
-            "case",
-            "generate",
-            "harness",
-            "report",
-            "install",
-            "implementations",
-        ],
-    ),
+/// Which modules of its own crate a module may use, besides itself: crate, module, used modules. Cargo holds the order of
+/// the crates (`protocol`, `reference`, `harness`, and the program above them); here is the order within each. `tensor` and
+/// `error` are one layer, since shapes that do not broadcast are rejections and rejections name dtypes.
+const MAY_USE: &[(&str, &str, &[&str])] = &[
+    ("protocol", "tensor", &["error"]),
+    ("protocol", "error", &["tensor"]),
+    ("protocol", "ops", &["tensor"]),
+    ("protocol", "wording", &["tensor", "error", "ops"]),
+    ("protocol", "program", &["tensor", "error", "ops"]),
+    ("protocol", "adapter", &["tensor", "error", "ops", "program"]),
+    ("harness", "adapter", &[]),
+    ("harness", "assets", &[]),
+    ("harness", "case", &[]),
+    ("harness", "escape", &[]),
+    ("harness", "generate", &["adapter"]),
+    ("harness", "output", &[]),
+    ("broadcheck", "install", &[]),
+    ("broadcheck", "implementations", &["install"]),
+    ("broadcheck", "report", &[]),
+    ("broadcheck", "cli", &["implementations", "install", "report"]),
 ];
 
-/// What of a module may be used, where it is not all of it: user, used, items.
-const ONLY: &[(&str, &str, &[&str])] = &[
+/// What of a module may be used, where it is not all of it: crate and user, used, items.
+const ONLY: &[(&str, &str, &str, &[&str])] = &[
     // The reference is an implementation, and knows no other.
-    ("reference", "adapter", &["Capability", "Hello", "Implementation"]),
-    ("generate", "adapter", &["Capability", "Hello", "Implementation"]),
+    ("reference", "", "adapter", &["Capability", "Hello", "Implementation"]),
+    ("harness", "generate", "adapter", &["Capability", "Hello", "Implementation"]),
+    // The installer knows where its files are, and nothing of what they mean.
+    ("broadcheck", "install", "harness", &[]),
+    ("broadcheck", "implementations", "harness", &[]),
     // Reports see events, what events carry, what campaigns came to, and what was measured.
-    ("report", "harness", &["event", "campaign", "speed", "Aspect", "Difference", "UNKNOWN"]),
-    ("report", "case", &["Document", "Source"]),
-];
-
-/// Macros that `src/` exports from the root of the crate, and the modules that they belong to.
-const MACROS: &[(&str, &str)] = &[
-    ("for_each_op", "ops"),
-    ("__join_rows", "ops"),
-    ("__split_rows", "ops"),
-    ("with_element_type", "tensor"),
-    ("operation", "adapter"),
+    ("broadcheck", "report", "harness", &["event", "campaign", "speed", "Aspect", "Difference", "UNKNOWN"]),
+    ("broadcheck", "report", "case", &["Document", "Source"]),
+    ("broadcheck", "report", "reference", &[]),
+    ("broadcheck", "report", "generate", &[]),
 ];
 
 /// Modules that compute and nothing else.
-const PURE: &[&str] = &["tensor", "error", "ops", "wording", "program", "reference"];
+const PURE: &[&str] =
+    &["protocol/tensor", "protocol/error", "protocol/ops", "protocol/wording", "protocol/program", "reference/"];
 
 /// Source files that may be longer than [`LONGEST`], each with its reason.
 const LONG: &[(&str, &str)] = &[(
@@ -113,33 +72,30 @@ const LONGEST: usize = 600;
 #[test]
 fn dependencies_run_one_way() {
     check(directions);
-    finds(directions, "src/ops.rs", "use crate::program::Program;", "ops uses program");
-    finds(directions, "src/tensor/shape.rs", "fn f() { crate::ops::Op::ALL; }", "tensor uses ops");
+    finds(directions, "src/protocol/ops.rs", "use crate::program::Program;", "ops uses program");
+    finds(directions, "src/protocol/tensor/shape.rs", "fn f() { crate::ops::Op::ALL; }", "tensor uses ops");
     finds(
         directions,
         "src/report/junit.rs",
         "use crate::{case::Document, reference::Reference};",
-        "report uses reference",
+        "report uses reference::Reference",
     );
     finds(directions, "src/report/text.rs", "use crate::case::Case;", "report uses case::Case");
     finds(directions, "src/report/text.rs", "use crate::harness::{event::Event, check::Selection};", "harness::check");
-    finds(
-        directions,
-        "src/reference/view.rs",
-        "use crate::adapter::{Hello, Process};",
-        "reference uses adapter::Process",
-    );
+    finds(directions, "src/reference/view.rs", "use crate::adapter::{Hello, Library};", "view uses adapter::Library");
     finds(directions, "src/install/pip.rs", "use crate::cli;", "install uses cli");
-    finds(directions, "src/adapter/serve.rs", "use crate::case;", "adapter uses case");
+    finds(directions, "src/protocol/adapter/serve.rs", "use crate::wording;", "adapter uses wording");
+    finds(directions, "src/harness/case/model.rs", "use crate::generate;", "case uses generate");
     finds(directions, "src/lib.rs", "pub mod newcomer;", "newcomer");
+    finds(directions, "src/protocol/lib.rs", "pub mod newcomer;", "newcomer");
 }
 
 #[test]
 fn the_reference_does_no_input_or_output() {
     check(purity);
     finds(purity, "src/reference/view.rs", "use std::{fmt, fs::File};", "std::fs");
-    finds(purity, "src/tensor/shape.rs", "fn f() { std::process::exit(1) }", "std::process");
-    finds(purity, "src/wording.rs", "fn f() { println!() }", "println");
+    finds(purity, "src/protocol/tensor/shape.rs", "fn f() { std::process::exit(1) }", "std::process");
+    finds(purity, "src/protocol/wording.rs", "fn f() { println!() }", "println");
 }
 
 /// A macro that prints loses the error, or panics over it, so that a full disk goes unseen.
@@ -154,7 +110,12 @@ fn what_cannot_be_printed_is_an_error() {
 #[test]
 fn nothing_is_left_undone() {
     check(leftovers);
-    finds(leftovers, "src/case/model.rs", "#[serde(rename_all = \"snake_case\", untagged)] enum E {}", "untagged");
+    finds(
+        leftovers,
+        "src/harness/case/model.rs",
+        "#[serde(rename_all = \"snake_case\", untagged)] enum E {}",
+        "untagged",
+    );
     finds(leftovers, "tests/load.rs", "#[test] #[ignore] fn f() {}", "ignore");
     finds(leftovers, "src/main.rs", "fn f() { todo!() }", "todo");
     finds(leftovers, "adapters/libtorch/src/lib.rs", "fn f() { unimplemented!() }", "unimplemented");
@@ -163,7 +124,12 @@ fn nothing_is_left_undone() {
 #[test]
 fn unsafe_code_is_in_the_libtorch_adapter_and_says_why_it_is_sound() {
     check(unsafety);
-    finds(unsafety, "src/tensor/storage.rs", "// SAFETY: none.\nunsafe fn f() {}", "outside of adapters/libtorch");
+    finds(
+        unsafety,
+        "src/protocol/tensor/storage.rs",
+        "// SAFETY: none.\nunsafe fn f() {}",
+        "outside of adapters/libtorch",
+    );
     finds(unsafety, "adapters/libtorch/src/shim.rs", "fn f() {\n    unsafe { g() }\n}", "says why");
 }
 
@@ -339,26 +305,29 @@ fn finds(check: Check, path: &str, planted: &str, word: &str) {
 
 fn directions(tree: &Tree) -> Vec<String> {
     let mut findings = Vec::new();
-    let modules: BTreeMap<&str, &[&str]> = MAY_USE.iter().copied().collect();
-    for declared in declared_modules(&tree["src/lib.rs"]) {
-        if !modules.contains_key(declared.as_str()) {
-            findings.push(format!("src/lib.rs: {declared} has no place in MAY_USE of tests/tidy.rs"));
+    let own = |of: &str, module: &str| MAY_USE.iter().find(|(by, name, _)| (*by, *name) == (of, module));
+    for (root, of) in [("src/lib.rs", "broadcheck"), ("src/protocol/lib.rs", "protocol")] {
+        for declared in declared_modules(&tree[root]) {
+            if own(of, &declared).is_none() {
+                findings.push(format!("{root}: {declared} has no place in MAY_USE of tests/tidy.rs"));
+            }
         }
     }
     for (path, text) in tree.sources("src/") {
-        let Some(user) = module_of(path) else { continue };
-        let Some(allowed) = modules.get(user) else { continue };
+        let Some((of, user)) = module_of(path) else { continue };
         for Use { line, path: used } in uses(&code_only(text), "crate") {
             let (module, item) = (used[0].as_str(), used.get(1).map_or("", String::as_str));
-            let module = MACROS.iter().find(|(name, _)| *name == module).map_or(module, |(_, module)| module);
             if module == user {
                 continue;
             }
-            if !allowed.contains(&module) {
+            let allowed = own(of, user).is_none_or(|(_, _, allowed)| allowed.contains(&module));
+            if own(of, module).is_some() && !allowed {
                 findings.push(format!("{path}:{line}: {user} uses {module}"));
             }
-            let only = ONLY.iter().find(|(by, of, _)| (*by, *of) == (user, module));
-            if only.is_some_and(|(_, _, items)| !items.contains(&item)) {
+            let only = ONLY
+                .iter()
+                .find(|(by, name, used, _)| *by == of && (*name == user || name.is_empty()) && *used == module);
+            if only.is_some_and(|(_, _, _, items)| !items.contains(&item)) {
                 findings.push(format!("{path}:{line}: {user} uses {module}::{item}"));
             }
         }
@@ -368,7 +337,9 @@ fn directions(tree: &Tree) -> Vec<String> {
 
 fn purity(tree: &Tree) -> Vec<String> {
     let mut findings = Vec::new();
-    for (path, text) in tree.sources("src/").filter(|(path, _)| module_of(path).is_some_and(|it| PURE.contains(&it))) {
+    for (path, text) in tree.sources("src/").filter(|(path, _)| {
+        PURE.iter().any(|pure| path.strip_prefix("src/").is_some_and(|path| path.starts_with(pure)))
+    }) {
         let code = code_only(text);
         for Use { line, path: used } in uses(&code, "std") {
             if ["fs", "io", "process", "net", "env"].contains(&used[0].as_str()) {
@@ -525,11 +496,16 @@ fn words(path: &str, code: &str, wrong: &[&str]) -> Vec<String> {
     findings
 }
 
-/// The module of `src/` that a file belongs to; none for the roots of the crates.
-fn module_of(path: &str) -> Option<&str> {
-    let name = path.strip_prefix("src/")?.split('/').next()?;
+/// The crate and the module in it that a file of `src/` belongs to; none for the roots of the crates.
+fn module_of(path: &str) -> Option<(&str, &str)> {
+    let path = path.strip_prefix("src/")?;
+    let (of, path) = match path.split_once('/') {
+        Some((of @ ("protocol" | "reference" | "harness"), path)) => (of, path),
+        _ => ("broadcheck", path),
+    };
+    let name = path.split('/').next()?;
     let name = name.strip_suffix(".rs").unwrap_or(name);
-    (name != "lib" && name != "main").then_some(name)
+    (name != "lib" && name != "main").then_some((of, name))
 }
 
 fn declared_modules(text: &str) -> Vec<String> {

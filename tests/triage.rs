@@ -1,6 +1,5 @@
 //! Folders of findings: their texts as snapshots, their cases loaded, their Python compiled, and the same finding looked
 //! for in other implementations.
-#![cfg(feature = "cli")]
 
 mod common;
 

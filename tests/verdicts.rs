@@ -1,6 +1,5 @@
 //! What a statement is about changes no verdict: each case has on each release the verdict that it had before statements
 //! said what they are about (commit 7f48aeb), or a stricter one, with its reason here.
-#![cfg(feature = "cli")]
 
 use std::collections::BTreeMap;
 use std::io::Read;

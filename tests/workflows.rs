@@ -1,7 +1,6 @@
 //! `action.yml`, the workflows and `.ci/release`: their scripts are taken out of the YAML and run as a runner runs them.
 //!
 //! What only a runner has (the actions of others, its machines) is not tried here; everything between is.
-#![cfg(feature = "cli")]
 
 mod common;
 

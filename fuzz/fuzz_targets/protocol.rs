@@ -4,11 +4,11 @@
 
 use std::borrow::Cow;
 
-use broadcheck::adapter::protocol::{Encoding, Request, Response, parse};
-use broadcheck::adapter::{Hello, Implementation, serve};
-use broadcheck::generate::{self, Options};
-use broadcheck::program::{Program, Reply};
-use broadcheck::reference::Reference;
+use broadcheck_harness::adapter::protocol::{Encoding, Request, Response, parse};
+use broadcheck_harness::adapter::{Hello, Implementation, serve};
+use broadcheck_harness::generate::{self, Options};
+use broadcheck_protocol::program::{Program, Reply};
+use broadcheck_reference::Reference;
 use libfuzzer_sys::fuzz_target;
 use serde::Serialize;
 use serde::de::DeserializeOwned;

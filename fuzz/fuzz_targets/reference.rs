@@ -5,13 +5,13 @@
 
 use std::sync::LazyLock;
 
-use broadcheck::adapter::Implementation;
-use broadcheck::case::render;
-use broadcheck::generate::Options;
-use broadcheck::harness::definition::{followed::followed, variants};
-use broadcheck::program::Outcome;
-use broadcheck::reference::Reference;
 use broadcheck_fuzz::{Generated, Programs};
+use broadcheck_harness::adapter::Implementation;
+use broadcheck_harness::case::render;
+use broadcheck_harness::definition::{followed::followed, variants};
+use broadcheck_harness::generate::Options;
+use broadcheck_protocol::program::Outcome;
+use broadcheck_reference::Reference;
 use libfuzzer_sys::fuzz_target;
 
 struct Comparable;

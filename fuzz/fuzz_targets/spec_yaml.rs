@@ -4,8 +4,8 @@
 
 use std::path::{Path, PathBuf};
 
-use broadcheck::case::{LoadError, load_files, load_program, render};
-use broadcheck::program::Program;
+use broadcheck_harness::case::{LoadError, load_files, load_program, render};
+use broadcheck_protocol::program::Program;
 use libfuzzer_sys::fuzz_target;
 
 /// Stands between the files of a specification.

@@ -3,16 +3,16 @@
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use broadcheck::adapter::{Hello, Implementation};
-use broadcheck::case::{self, render};
-use broadcheck::generate::{Focus, Options, allows, shrink::shrink};
-use broadcheck::harness::compare::{Side, compare};
-use broadcheck::harness::divergence::{Divergence, known};
-use broadcheck::harness::finding::{Finding, Oracle};
-use broadcheck::harness::triage::{self, Dossier, Expected};
-use broadcheck::program::{Program, Reply};
-use broadcheck::reference::Reference;
+use broadcheck_harness::adapter::{Hello, Implementation};
+use broadcheck_harness::case::{self, render};
+use broadcheck_harness::compare::{Side, compare};
+use broadcheck_harness::divergence::{Divergence, known};
+use broadcheck_harness::finding::{Finding, Oracle};
+use broadcheck_harness::generate::{Focus, Options, allows, shrink::shrink};
+use broadcheck_harness::triage::{self, Dossier, Expected};
 use broadcheck_libtorch::{Libtorch, set_threads};
+use broadcheck_protocol::program::{Program, Reply};
+use broadcheck_reference::Reference;
 
 /// The target whose programs are about the focus: libtorch comes to what the reference comes to.
 #[macro_export]
@@ -21,9 +21,11 @@ macro_rules! differential {
         struct $focus;
 
         impl $crate::Programs for $focus {
-            fn options() -> &'static broadcheck::generate::Options {
-                static OPTIONS: std::sync::LazyLock<broadcheck::generate::Options> =
-                    std::sync::LazyLock::new(|| $crate::differential::about(broadcheck::generate::Focus::$focus));
+            fn options() -> &'static broadcheck_harness::generate::Options {
+                static OPTIONS: std::sync::LazyLock<broadcheck_harness::generate::Options> =
+                    std::sync::LazyLock::new(|| {
+                        $crate::differential::about(broadcheck_harness::generate::Focus::$focus)
+                    });
                 &OPTIONS
             }
         }

@@ -9,9 +9,9 @@ use std::marker::PhantomData;
 use std::panic::{self, AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 
-use broadcheck::case::render;
-use broadcheck::generate::{self, Options};
-use broadcheck::program::{Program, Reply};
+use broadcheck_harness::case::render;
+use broadcheck_harness::generate::{self, Options};
+use broadcheck_protocol::program::{Program, Reply};
 use libfuzzer_sys::arbitrary::{self, Arbitrary, Unstructured};
 
 /// Which programs a target is given.

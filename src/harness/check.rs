@@ -550,7 +550,7 @@ fn seen(program: &Program, reply: &Reply) -> Vec<Seen> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::harness::divergence::Kind;
+    use crate::divergence::Kind;
 
     #[test]
     fn a_rejection_counts_for_what_its_control_does() {

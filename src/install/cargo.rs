@@ -10,7 +10,6 @@ use std::process::Command;
 use sha2::{Digest, Sha256};
 
 use super::files;
-use crate::assets::library_manifest;
 
 /// A program of Rust's in a folder, with nothing of an outer cargo in its environment.
 pub(crate) fn command(program: impl AsRef<OsStr>, folder: &Path) -> Command {
@@ -34,21 +33,12 @@ pub(crate) fn compiling(line: &str) -> Option<String> {
 /// A hash over everything that the binary of an adapter in this folder depends on: its own sources, broadcheck's, and
 /// what else `identity` names.
 pub(crate) fn stamp(source: &Path, adapter: &Path, identity: &str) -> io::Result<String> {
-    let manifest = match fs::read_to_string(source.join("Cargo.toml")) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-        manifest => manifest?,
-    };
     let mut paths = Vec::new();
-    collect(&source.join("src"), &mut paths)?;
-    let left_out = LEFT_OUT.iter().chain(&PROGRAM).map(|module| source.join("src").join(module));
-    let left_out: Vec<PathBuf> = left_out.collect();
-    paths.retain(|path| !left_out.iter().any(|module| path.with_extension("").starts_with(module)));
+    collect(&source.join(PROTOCOL), &mut paths)?;
     collect(adapter, &mut paths)?;
     paths.sort();
     let mut hasher = Sha256::new();
     hasher.update(identity);
-    // The same in a checkout and in what a program has unpacked.
-    hasher.update(library_manifest(&manifest));
     for path in paths {
         let contents = match fs::read(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
@@ -62,27 +52,11 @@ pub(crate) fn stamp(source: &Path, adapter: &Path, identity: &str) -> io::Result
     Ok(files::hexadecimal(&hasher.finalize()))
 }
 
-/// The modules of broadcheck that belong to features the adapter is built without: a change of a report is no reason to
-/// build sixteen adapters again.
-const LEFT_OUT: [&str; 11] = [
-    "assets",
-    "case",
-    "cli",
-    "escape",
-    "generate",
-    "harness",
-    "implementations",
-    "install",
-    "output",
-    "reference",
-    "report",
-];
-
-/// The files of the program.
-const PROGRAM: [&str; 2] = ["embedded", "main"];
+/// The crate of broadcheck that adapters depend on, below the root.
+const PROTOCOL: &str = "src/protocol";
 
 /// What lies beside the sources of an adapter and is no part of it.
-const NOT_BUILT: [&str; 6] = ["target", "tests", "releases.toml", "adapter.toml", "causes.toml", "snippets"];
+const NOT_BUILT: [&str; 5] = ["target", "tests", "releases.toml", "adapter.toml", "causes.toml"];
 
 /// The files below a folder that a build may read. Data and prose beside the sources are not among them: the adapter
 /// must not see expectations, and a new release or divergence is no reason to rebuild.
@@ -167,37 +141,15 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         };
-        write("src/lib.rs", "a");
+        write("src/protocol/lib.rs", "a");
         write("adapters/one/src/main.rs", "b");
         let before = stamp(folder.path(), &folder.path().join("adapters/one"), "x").unwrap();
         write("adapters/one/divergences.yaml", "c");
+        write("src/report/text.rs", "d");
         write("adapters/one/target/release/thing", "d");
         assert_eq!(stamp(folder.path(), &folder.path().join("adapters/one"), "x").unwrap(), before);
         assert_ne!(stamp(folder.path(), &folder.path().join("adapters/one"), "y").unwrap(), before);
-        write("src/lib.rs", "e");
-        assert_ne!(stamp(folder.path(), &folder.path().join("adapters/one"), "x").unwrap(), before);
-    }
-
-    #[test]
-    fn what_the_adapter_is_built_without_does_not_count() {
-        let text = include_str!("../lib.rs");
-        let mut optional: Vec<&str> = Vec::new();
-        for pair in text.lines().collect::<Vec<_>>().windows(2) {
-            if let (true, Some(module)) = (pair[0].starts_with("#[cfg(feature"), pair[1].strip_prefix("pub mod ")) {
-                optional.push(module.trim_end_matches(';'));
-            }
-        }
-        optional.sort_unstable();
-        assert_eq!(optional, LEFT_OUT);
-
-        let folder = tempfile::tempdir().unwrap();
-        fs::create_dir_all(folder.path().join("src/report")).unwrap();
-        fs::create_dir_all(folder.path().join("adapters/one")).unwrap();
-        let before = stamp(folder.path(), &folder.path().join("adapters/one"), "x").unwrap();
-        fs::write(folder.path().join("src/report/text.rs"), "a").unwrap();
-        fs::write(folder.path().join("src/report.rs"), "b").unwrap();
-        assert_eq!(stamp(folder.path(), &folder.path().join("adapters/one"), "x").unwrap(), before);
-        fs::write(folder.path().join("src/reports.rs"), "c").unwrap();
+        write("src/protocol/lib.rs", "e");
         assert_ne!(stamp(folder.path(), &folder.path().join("adapters/one"), "x").unwrap(), before);
     }
 

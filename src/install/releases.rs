@@ -76,7 +76,7 @@ pub struct Catalog {
 impl Catalog {
     /// The releases that this version of broadcheck knows.
     pub fn built_in() -> Catalog {
-        Catalog::parse(include_str!("../../packaged/libtorch/releases.toml"))
+        Catalog::parse(include_str!("../../packaged/adapters/libtorch/releases.toml"))
             .expect("releases.toml is checked by a test of this crate")
     }
 

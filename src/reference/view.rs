@@ -19,12 +19,12 @@ pub(super) type ToLayout = fn(&Machine, &Layout, DType, &Call) -> Result<Layout>
 macro_rules! views {
     ($($(#[$doc:meta])* $name:ident = $layout:expr;)+) => {$(
         $(#[$doc])*
-        pub(in $crate::reference) fn $name(
-            machine: &mut $crate::reference::machine::Machine,
-            call: &$crate::reference::machine::Call,
-        ) -> $crate::reference::machine::Result<$crate::reference::machine::Slot> {
-            let layout: $crate::reference::view::ToLayout = $layout;
-            $crate::reference::view::run(machine, call, layout)
+        pub(crate) fn $name(
+            machine: &mut $crate::machine::Machine,
+            call: &$crate::machine::Call,
+        ) -> $crate::machine::Result<$crate::machine::Slot> {
+            let layout: $crate::view::ToLayout = $layout;
+            $crate::view::run(machine, call, layout)
         }
     )+};
 }

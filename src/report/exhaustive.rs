@@ -7,7 +7,7 @@ use crate::harness::campaign::summary::{Line, Summary};
 use crate::harness::campaign::tally::Checked;
 
 /// Why a small world is enough, as the module that makes it has it.
-const WHY: &str = include_str!("../generate/world/why.md");
+const WHY: &str = include_str!("../harness/generate/world/why.md");
 
 #[derive(Serialize)]
 struct Page {

@@ -67,8 +67,8 @@ impl Stage {
         let cupti = ("nvidia/cu13/lib/libcupti.so.13", library(&[]));
         stage.wheel("nvidia_cuda_cupti-13.0.85-py3-none-any.whl", &[cupti]);
 
-        stage.write("source/Cargo.toml", "[package]");
-        stage.write("source/src/lib.rs", "");
+        stage.write("source/src/protocol/Cargo.toml", "[package]");
+        stage.write("source/src/protocol/lib.rs", "");
         let manifest = "[dependencies]\nbroadcheck = { path = \"../..\" }\n\
                         tch = { version = \"=0.26.0\" }\ntorch-sys = { version = \"=0.26.0\" }\n";
         stage.write("source/adapters/libtorch/Cargo.toml", manifest);

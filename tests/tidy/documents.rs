@@ -117,11 +117,10 @@ pub fn unnamed_files(tree: &Tree, document: &str) -> Vec<String> {
     for (path, _) in tree.all() {
         let parts: Vec<&str> = path.split('/').collect();
         match parts.as_slice() {
-            ["src", ..] if path.ends_with(".rs") => wanted.push(path.to_owned()),
-            ["tests", file] if file.ends_with(".rs") => wanted.push(path.to_owned()),
-            ["adapters" | "fuzz", "libtorch" | "fuzz_targets" | "src", .., file] if file.ends_with(".rs") => {
-                wanted.push(path.to_owned());
+            ["src", room, _, _, ..] if ["protocol", "reference", "harness"].contains(room) => {
+                wanted.push(format!("src/{room}/{}/", parts[2]));
             }
+            ["src", room, _, ..] => wanted.push(format!("src/{room}/")),
             ["adapters" | "tests", folder, _, ..] => wanted.push(format!("{}/{folder}/", parts[0])),
             [folder, _, ..] if !folder.starts_with('.') => wanted.push(format!("{folder}/")),
             _ => {}

@@ -4,11 +4,11 @@
 //! as in `x + 2.0`. A rank that a result has in its type is the one that its shape is known to have beforehand.
 
 use Argument::{Flag, Index, Int, Ints, Nothing, Number, Tensor as T, Tensors, Text};
-use broadcheck::adapter::{Answer, Argument, Call, Operation, Refusal, Returned};
-use broadcheck::error::Class;
-use broadcheck::operation;
-use broadcheck::ops::Op;
-use broadcheck::tensor::{IndexItem, Scalar};
+use broadcheck_protocol::adapter::{Answer, Argument, Call, Operation, Refusal, Returned};
+use broadcheck_protocol::error::Class;
+use broadcheck_protocol::operation;
+use broadcheck_protocol::ops::Op;
+use broadcheck_protocol::tensor::{IndexItem, Scalar};
 use burn_tensor::{Bool, Float, IndexingUpdateOp, Int as Integer, Slice};
 
 use crate::tensor::{KIND, Kind, OPERANDS, Tensor, one};

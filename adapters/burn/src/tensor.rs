@@ -3,9 +3,9 @@
 use std::any::Any;
 use std::rc::Rc;
 
-use broadcheck::adapter::{Answer, Refusal, Returned};
-use broadcheck::program::{Input, TensorValue, VALUE_LIMIT};
-use broadcheck::tensor::{self, Category, Shape};
+use broadcheck_protocol::adapter::{Answer, Refusal, Returned};
+use broadcheck_protocol::program::{Input, TensorValue, VALUE_LIMIT};
+use broadcheck_protocol::tensor::{self, Category, Shape};
 use burn_tensor::{BoolStore, DType, Device, TensorData, kind::Basic};
 
 pub const OPERANDS: &str = "the operands of Burn have one rank and one kind, in their types";

@@ -2,12 +2,12 @@
 
 mod operations;
 
-use broadcheck::adapter::library::{class, elements, locked, shown};
-use broadcheck::adapter::{Capability, Hello, Lack, Library, Operation, Refusal, UnsupportedCall, serve_process};
-use broadcheck::error::Class;
-use broadcheck::ops::{Form, Op};
-use broadcheck::program::{Input, TensorValue};
-use broadcheck::tensor;
+use broadcheck_protocol::adapter::library::{class, elements, locked, shown};
+use broadcheck_protocol::adapter::{Capability, Hello, Lack, Library, Operation, Refusal, UnsupportedCall, serve_process};
+use broadcheck_protocol::error::Class;
+use broadcheck_protocol::ops::{Form, Op};
+use broadcheck_protocol::program::{Input, TensorValue};
+use broadcheck_protocol::tensor;
 use candle_core::backprop::GradStore;
 use candle_core::{DType, Device, Tensor, Var, WithDType};
 use half::{bf16, f16};

@@ -5,12 +5,12 @@
 //! it, as in `&x + 2.`.
 
 use Argument::{Flag, Index, Indices, Int, Ints, Nothing, Number, Shapes, Tensor as T};
-use broadcheck::adapter::{Answer, Argument, Call, Operation, Refusal, Returned};
-use broadcheck::error::Class;
-use broadcheck::operation;
-use broadcheck::ops::{Form, Op};
-use broadcheck::program::ShapeArg;
-use broadcheck::tensor::{DType, Element, IndexItem, Scalar};
+use broadcheck_protocol::adapter::{Answer, Argument, Call, Operation, Refusal, Returned};
+use broadcheck_protocol::error::Class;
+use broadcheck_protocol::operation;
+use broadcheck_protocol::ops::{Form, Op};
+use broadcheck_protocol::program::ShapeArg;
+use broadcheck_protocol::tensor::{DType, Element, IndexItem, Scalar};
 use candle_core::shape::Dim;
 use candle_core::{D, IndexOp, Result, Shape, Tensor, TensorIndexer};
 use half::{bf16, f16};

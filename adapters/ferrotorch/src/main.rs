@@ -3,12 +3,12 @@
 mod operations;
 mod tensor;
 
-use broadcheck::adapter::library::{class, locked};
-use broadcheck::adapter::{Capability, Hello, Lack, Library, Operation, Refusal, UnsupportedCall, serve_process};
-use broadcheck::error::Class;
-use broadcheck::ops::{Form, Op};
-use broadcheck::program::{Input, TensorValue};
-use broadcheck::tensor::DType;
+use broadcheck_protocol::adapter::library::{class, locked};
+use broadcheck_protocol::adapter::{Capability, Hello, Lack, Library, Operation, Refusal, UnsupportedCall, serve_process};
+use broadcheck_protocol::error::Class;
+use broadcheck_protocol::ops::{Form, Op};
+use broadcheck_protocol::program::{Input, TensorValue};
+use broadcheck_protocol::tensor::DType;
 
 #[cfg(target_os = "linux")]
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};

@@ -5,12 +5,12 @@
 //! is given as the function takes it: as an `f64`, or as an element.
 
 use Argument::{Flag, Int, Ints, Nothing, Number, Shapes, Tensor as T, Tensors, Text};
-use broadcheck::adapter::{Argument, Operation, Refusal, Returned};
-use broadcheck::error::Class;
-use broadcheck::operation;
-use broadcheck::ops::{Form, Op};
-use broadcheck::program::ShapeArg;
-use broadcheck::tensor::{Element, Scalar};
+use broadcheck_protocol::adapter::{Argument, Operation, Refusal, Returned};
+use broadcheck_protocol::error::Class;
+use broadcheck_protocol::operation;
+use broadcheck_protocol::ops::{Form, Op};
+use broadcheck_protocol::program::ShapeArg;
+use broadcheck_protocol::tensor::{Element, Scalar};
 use ferrotorch_core::grad_fns::arithmetic::{add_scaled, add_scaled_out, sub_scaled};
 use ferrotorch_core::grad_fns::indexing::{masked_fill_bcast, masked_select_bcast, where_cond_bcast};
 use ferrotorch_core::grad_fns::{activation, reduction};

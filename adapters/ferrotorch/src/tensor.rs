@@ -3,10 +3,10 @@
 use std::any::Any;
 use std::rc::Rc;
 
-use broadcheck::adapter::library::{elements, shown};
-use broadcheck::adapter::{Answer, Refusal, Returned};
-use broadcheck::program::{Input, TensorValue};
-use broadcheck::tensor::{Category, DType, Element};
+use broadcheck_protocol::adapter::library::{elements, shown};
+use broadcheck_protocol::adapter::{Answer, Refusal, Returned};
+use broadcheck_protocol::program::{Input, TensorValue};
+use broadcheck_protocol::tensor::{Category, DType, Element};
 use ferrotorch_core::{BoolTensor, ComplexTensor, FerrotorchResult, Float, IntElement, IntTensor, TensorStorage};
 use num_complex::Complex;
 
@@ -31,7 +31,7 @@ pub const DTYPES: [DType; 9] = [
 macro_rules! with_type {
     (@match $dtype:expr, $T:ident, $body:expr; $($name:ident $type:ty),+; $($rest:tt)*) => {
         match $dtype {
-            $(broadcheck::tensor::DType::$name => {
+            $(broadcheck_protocol::tensor::DType::$name => {
                 type $T = $type;
                 $body
             })+

@@ -4,9 +4,9 @@
 use std::io::{self, BufRead};
 use std::time::Instant;
 
-use broadcheck::adapter::Implementation;
-use broadcheck::adapter::protocol::Request;
-use broadcheck::program::Program;
+use broadcheck_protocol::adapter::Implementation;
+use broadcheck_protocol::adapter::protocol::Request;
+use broadcheck_protocol::program::Program;
 
 use crate::Libtorch;
 
@@ -53,9 +53,9 @@ fn programs(input: impl BufRead) -> io::Result<Vec<Program>> {
 
 #[cfg(feature = "tch")]
 mod pair {
-    use broadcheck::ops::{Form, Op};
-    use broadcheck::program::{Input, Program};
-    use broadcheck::tensor::DType;
+    use broadcheck_protocol::ops::{Form, Op};
+    use broadcheck_protocol::program::{Input, Program};
+    use broadcheck_protocol::tensor::DType;
     use tch::{Kind, TchError, Tensor};
 
     type Call = fn(&Tensor, &Tensor) -> Result<Tensor, TchError>;

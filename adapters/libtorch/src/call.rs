@@ -11,9 +11,9 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::shim::{self, Argument, Error, Operator, Raised, Returned, Tensor};
-use broadcheck::adapter::UnsupportedCall;
-use broadcheck::ops::{Form, Op, ParamKind, REDUCTIONS, Signature};
-use broadcheck::tensor::Scalar;
+use broadcheck_protocol::adapter::UnsupportedCall;
+use broadcheck_protocol::ops::{Form, Op, ParamKind, REDUCTIONS, Signature};
+use broadcheck_protocol::tensor::Scalar;
 
 /// Why a call has no result.
 #[derive(Debug)]
@@ -249,7 +249,7 @@ macro_rules! methods {
     };
 }
 
-broadcheck::for_each_op!(methods);
+broadcheck_protocol::for_each_op!(methods);
 
 /// An operation on two operands.
 ///

@@ -1,6 +1,6 @@
 //! From the text of a C++ exception to the refusal that a user of PyTorch reads.
 
-use broadcheck::program::Rejected;
+use broadcheck_protocol::program::Rejected;
 
 /// Splits what `c10::Error::what()` says: libtorch's own message, and the function that raised it.
 ///

@@ -15,10 +15,10 @@ mod value;
 use std::collections::BTreeMap;
 use std::sync::Once;
 
-use broadcheck::adapter::{Capability, Hello, Implementation};
-use broadcheck::ops::{Form, Op, Signature};
-use broadcheck::program::{Arg, Outcome, Program, Reply, Step, StepOutcome, TensorValue, VALUE_LIMIT, Value, ValueRef};
-use broadcheck::tensor::{DType, Scalar};
+use broadcheck_protocol::adapter::{Capability, Hello, Implementation};
+use broadcheck_protocol::ops::{Form, Op, Signature};
+use broadcheck_protocol::program::{Arg, Outcome, Program, Reply, Step, StepOutcome, TensorValue, VALUE_LIMIT, Value, ValueRef};
+use broadcheck_protocol::tensor::{DType, Scalar};
 
 pub use bare::bare;
 #[cfg(feature = "tch")]

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::num::NonZero;
 use std::process::ExitCode;
 
-use broadcheck::adapter::{Implementation, private_stdout, serve};
+use broadcheck_protocol::adapter::{Implementation, private_stdout, serve};
 use broadcheck_libtorch::{Libtorch, bare, dispatch_all, set_threads};
 
 const HELP: &str = "\

@@ -7,7 +7,7 @@
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr;
 
-use broadcheck::tensor::{IndexItem, Scalar};
+use broadcheck_protocol::tensor::{IndexItem, Scalar};
 use num_complex::Complex64;
 #[cfg(feature = "tch")]
 pub use tch::{Kind, TchError as Error, Tensor};

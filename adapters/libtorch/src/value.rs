@@ -2,8 +2,8 @@
 
 use crate::call::Fault;
 use crate::shim::{self, Kind, Tensor};
-use broadcheck::program::{Input, StorageRef, TensorValue, VALUE_LIMIT};
-use broadcheck::tensor::{DType, Shape};
+use broadcheck_protocol::program::{Input, StorageRef, TensorValue, VALUE_LIMIT};
+use broadcheck_protocol::tensor::{DType, Shape};
 
 #[cfg(target_endian = "big")]
 compile_error!("the protocol's bytes are little-endian, and this file copies them as they are");

@@ -2,9 +2,9 @@
 
 mod common;
 
-use broadcheck::ops::Op;
-use broadcheck::program::{Arg, Outcome, Value};
-use broadcheck::tensor::DType;
+use broadcheck_protocol::ops::Op;
+use broadcheck_protocol::program::{Arg, Outcome, Value};
+use broadcheck_protocol::tensor::DType;
 use common::*;
 
 #[test]

@@ -6,8 +6,8 @@ use std::borrow::Cow;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use broadcheck::adapter::protocol::{Request, Response, VERSION};
-use broadcheck::ops::Op;
+use broadcheck_protocol::adapter::protocol::{Request, Response, VERSION};
+use broadcheck_protocol::ops::Op;
 use common::*;
 
 #[test]

@@ -4,10 +4,10 @@ use std::any::Any;
 use std::cell::{Cell, Ref, RefCell, RefMut};
 use std::rc::Rc;
 
-use broadcheck::adapter::library::shown;
-use broadcheck::adapter::{Answer, Refusal, Returned};
-use broadcheck::program::{TensorValue, VALUE_LIMIT};
-use broadcheck::tensor::{DType, Element};
+use broadcheck_protocol::adapter::library::shown;
+use broadcheck_protocol::adapter::{Answer, Refusal, Returned};
+use broadcheck_protocol::program::{TensorValue, VALUE_LIMIT};
+use broadcheck_protocol::tensor::{DType, Element};
 use ndarray::{ArrayD, ArrayViewD};
 
 pub const TYPES: &str = "Rust's operators take one element type";
@@ -59,7 +59,7 @@ macro_rules! with_element {
     };
     ($dtype:expr, $A:ident => $body:expr; $($name:ident $element:ty),+) => {
         match $dtype {
-            $(broadcheck::tensor::DType::$name => {
+            $(broadcheck_protocol::tensor::DType::$name => {
                 type $A = $element;
                 $body
             })+

@@ -5,11 +5,11 @@
 //! anything else is refused by the compiler, and a number is written as a literal of that type.
 
 use Argument::{Index, Int, Ints, Nothing, Number, Tensor as T};
-use broadcheck::adapter::{Answer, Argument, Call, Operation, Refusal, Returned};
-use broadcheck::error::Class;
-use broadcheck::operation;
-use broadcheck::ops::{Form, Op};
-use broadcheck::tensor::{DType, Element, IndexItem, Scalar};
+use broadcheck_protocol::adapter::{Answer, Argument, Call, Operation, Refusal, Returned};
+use broadcheck_protocol::error::Class;
+use broadcheck_protocol::operation;
+use broadcheck_protocol::ops::{Form, Op};
+use broadcheck_protocol::tensor::{DType, Element, IndexItem, Scalar};
 use ndarray::linalg::{Dot, general_mat_mul, general_mat_vec_mul, kron};
 use ndarray::{Array, ArrayD, Axis, Dimension, Ix1, Ix2, IxDyn, SliceInfo, SliceInfoElem, Zip, arr0};
 

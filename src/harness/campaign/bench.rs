@@ -9,13 +9,13 @@ use super::cases::Made;
 use super::tally::{Checked, Counts, Judged};
 use super::tested::{Came, Tested, Told};
 use crate::adapter::{Halt, Hello, Implementation, unsupported_by};
+use crate::compare::{Side, between_releases, compare};
+use crate::definition::{self, Variant};
+use crate::finding::{Finding, Oracle, Signature};
 use crate::generate::world::World;
-use crate::harness::compare::{Side, between_releases, compare};
-use crate::harness::definition::{self, Variant};
-use crate::harness::finding::{Finding, Oracle, Signature};
-use crate::harness::show;
 use crate::program::{Outcome, Program, Reply, Step};
 use crate::reference::Reference;
+use crate::show;
 use crate::wording::skeleton;
 
 pub use super::tested::Unfinished;

@@ -15,11 +15,11 @@ use serde::{Deserialize, Serialize};
 use super::cases::Shard;
 use super::plausible::{self, MAX_LINE};
 use super::tally::{Counts, Group, Positions, Tally};
+use crate::Difference;
 use crate::adapter::Hello;
 use crate::case::render;
+use crate::finding::{Finding, Oracle, Signature};
 use crate::generate::world::Bounds;
-use crate::harness::Difference;
-use crate::harness::finding::{Finding, Oracle, Signature};
 use crate::ops::Op;
 
 /// The name of the file in a campaign's folder.

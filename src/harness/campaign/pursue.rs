@@ -15,12 +15,12 @@ use super::tally::Tally;
 use super::tested::{Unfinished, tenth};
 use super::{Setup, lock};
 use crate::case::load_program;
+use crate::compare::Side;
 use crate::escape::{markdown_block, markdown_code, markdown_prose, one_line};
+use crate::finding::{Finding, HANG, Signature};
 use crate::generate::{allows, shrink::shrink};
-use crate::harness::compare::Side;
-use crate::harness::finding::{Finding, HANG, Signature};
-use crate::harness::triage::{self, Dossier, Expected, README};
 use crate::program::Program;
+use crate::triage::{self, Dossier, Expected, README};
 
 /// The folder of the findings in that of the campaign.
 pub const FOLDER: &str = "findings";

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::journal::{Example, Identity, Plan};
 use super::tally::{Checked, Counts, Found, Group, Judged, Tally};
-use crate::harness::finding::Signature;
+use crate::finding::Signature;
 use crate::ops::Op;
 
 /// What a campaign came to.

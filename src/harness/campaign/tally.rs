@@ -6,7 +6,7 @@ use std::ops::AddAssign;
 use serde::{Deserialize, Serialize};
 
 use super::journal::{Checkpoint, Example, FindingRecord, Header, Pursued, Record};
-use crate::harness::finding::Signature;
+use crate::finding::Signature;
 use crate::ops::Op;
 
 /// The state of a campaign, or of one part of it. It is made of the records of a journal alone, so that one that was

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use super::Setup;
 use crate::adapter::{Fault, FaultKind, Halt, Hello};
-use crate::harness::runner::{Runner, Start};
 use crate::program::{Program, Reply};
+use crate::runner::{Runner, Start};
 
 /// How often an adapter is started until it counts as one that does not start: something else can kill it meanwhile.
 const TRIES: usize = 3;

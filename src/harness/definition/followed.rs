@@ -106,7 +106,7 @@ mod tests {
     use super::*;
     use crate::adapter::Implementation;
     use crate::case::load_program;
-    use crate::harness::definition::all;
+    use crate::definition::all;
     use crate::reference::Reference;
 
     /// What campaigns of a million programs meet a few times is not met by chance here.

@@ -369,7 +369,7 @@ fn smallest_normal(dtype: DType) -> f64 {
 mod tests {
     use super::*;
     use crate::case::load_program;
-    use crate::harness::{Aspect, Difference};
+    use crate::{Aspect, Difference};
 
     fn finding(program: &str, aspect: Aspect, call: &str) -> Finding {
         let program =

@@ -1,8 +1,8 @@
 //! Causes of failures, as far as they can be seen in events: what reports and pins group cases by.
 
 use super::{CaseStated, Judged, Verdict};
-use crate::harness::divergence::FILE;
-use crate::harness::{Aspect, Difference};
+use crate::divergence::FILE;
+use crate::{Aspect, Difference};
 
 /// Stands for a reason that no person has given yet.
 pub const NO_REASON: &str = "TODO";

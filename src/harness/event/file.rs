@@ -19,9 +19,9 @@ use thiserror::Error;
 use super::recount::Recount;
 use super::{CaseDigest, CaseStated, Event, Exact, ImplementationReady, Judged, Seen, Stated, Tally, Verdict};
 use crate::escape;
-use crate::harness::replace::Replacement;
-use crate::harness::{Aspect, Difference};
 use crate::output;
+use crate::replace::Replacement;
+use crate::{Aspect, Difference};
 
 /// The version of the format. A file of another one is refused.
 pub const FORMAT: u32 = 2;

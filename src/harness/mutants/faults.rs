@@ -10,11 +10,11 @@ use super::Mutant;
 /// One row for each fault.
 macro_rules! mutants {
     ($family:literal $($id:literal $what:literal $how:ident => $run:expr;)+) => {
-        &[$($crate::harness::mutants::Mutant {
+        &[$($crate::mutants::Mutant {
             id: $id,
             family: $family,
             what: $what,
-            how: $crate::harness::mutants::planted::How::$how($run),
+            how: $crate::mutants::planted::How::$how($run),
         }),+]
     };
 }

@@ -1,7 +1,7 @@
 //! The programs that are measured: those of a campaign, and pairs of operands of three sizes.
 
+use crate::campaign::cases;
 use crate::generate::Options;
-use crate::harness::campaign::cases;
 use crate::ops::{Form, Op};
 use crate::program::{Arg, Input, Program, Step, ValueRef};
 use crate::tensor::{Buffer, DType, Layout, Scalar, Shape};

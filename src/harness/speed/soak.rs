@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use crate::adapter::watch;
-use crate::harness::campaign::journal::{Book, Identity, Machine};
-use crate::harness::campaign::{self, Setup};
+use crate::campaign::journal::{Book, Identity, Machine};
+use crate::campaign::{self, Setup};
 
 /// How many points a curve has, about.
 const POINTS: u64 = 100;

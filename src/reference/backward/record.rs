@@ -4,7 +4,7 @@ use super::*;
 
 /// Keeps the operands of an elementwise operation for its gradient, before it writes to any: as they are, apart from the
 /// target of an in-place operation, of which a copy is kept (`original_self` in libtorch's generated code).
-pub(in crate::reference) fn save(machine: &mut Machine, call: &Call, mut inputs: Vec<Input>, flat: bool) -> Saved {
+pub(crate) fn save(machine: &mut Machine, call: &Call, mut inputs: Vec<Input>, flat: bool) -> Saved {
     let flows = inputs.iter().any(|input| matches!(input, Input::Tensor(tensor) if tensor.node.is_some()));
     let mut tensors = call.args.iter().filter_map(|arg| match arg {
         Operand::Tensor(id) => Some(*id),
@@ -57,13 +57,7 @@ fn kept_operands(op: Op, inputs: &[Input]) -> Option<[bool; 2]> {
 }
 
 /// Notes what an elementwise operation did, if gradients flow through it.
-pub(in crate::reference) fn record_elementwise(
-    machine: &mut Machine,
-    op: Op,
-    result: TensorId,
-    saved: Saved,
-    factor: Scalar,
-) {
+pub(crate) fn record_elementwise(machine: &mut Machine, op: Op, result: TensorId, saved: Saved, factor: Scalar) {
     let parents = saved
         .inputs
         .iter()
@@ -76,13 +70,7 @@ pub(in crate::reference) fn record_elementwise(
 }
 
 /// Notes a result of operands that gradients flow through, of an operation that libtorch has no gradient for.
-pub(in crate::reference) fn record_missing(
-    machine: &mut Machine,
-    op: Op,
-    form: Form,
-    result: TensorId,
-    inputs: &[Input],
-) {
+pub(crate) fn record_missing(machine: &mut Machine, op: Op, form: Form, result: TensorId, inputs: &[Input]) {
     let node = |input: &Input| match input {
         Input::Tensor(tensor) => tensor.node,
         Input::Number(_) => None,
@@ -97,24 +85,18 @@ pub(in crate::reference) fn record_missing(
 }
 
 /// Notes a view of `operand`.
-pub(in crate::reference) fn record_view(
-    machine: &mut Machine,
-    op: Op,
-    view: TensorId,
-    operand: &Tensor,
-    positions: Vec<usize>,
-) {
+pub(crate) fn record_view(machine: &mut Machine, op: Op, view: TensorId, operand: &Tensor, positions: Vec<usize>) {
     let derivative = Derivative::View { shape: operand.shape().clone(), positions };
     add(machine, op, view, vec![operand.node], derivative);
 }
 
 /// Notes a view whose gradient the reference does not model.
-pub(in crate::reference) fn record_unknown_view(machine: &mut Machine, op: Op, view: TensorId, operand: &Tensor) {
+pub(crate) fn record_unknown_view(machine: &mut Machine, op: Op, view: TensorId, operand: &Tensor) {
     add(machine, op, view, vec![operand.node], Derivative::Unknown { op });
 }
 
 /// Notes a reduction of `operand`.
-pub(in crate::reference) fn record_reduction(
+pub(crate) fn record_reduction(
     machine: &mut Machine,
     op: Op,
     result: TensorId,
@@ -127,7 +109,7 @@ pub(in crate::reference) fn record_reduction(
 }
 
 /// Notes an operation that takes elements of its operands from one place to another.
-pub(in crate::reference) fn record_routes(machine: &mut Machine, call: &Call, result: TensorId, routes: Vec<Route>) {
+pub(crate) fn record_routes(machine: &mut Machine, call: &Call, result: TensorId, routes: Vec<Route>) {
     let parents = routes.iter().map(|route| route.node).collect();
     // Masks and indices are needed again.
     let used = call.args.iter().flat_map(|arg| match arg {
@@ -141,7 +123,7 @@ pub(in crate::reference) fn record_routes(machine: &mut Machine, call: &Call, re
 }
 
 /// Notes what a function of real numbers did, element by element.
-pub(in crate::reference) fn record_function(
+pub(crate) fn record_function(
     machine: &mut Machine,
     op: Op,
     result: TensorId,
@@ -171,7 +153,7 @@ pub(in crate::reference) fn record_function(
 }
 
 /// Notes an operation whose gradient is a function of the reference.
-pub(in crate::reference) fn record_own(
+pub(crate) fn record_own(
     machine: &mut Machine,
     op: Op,
     result: TensorId,
@@ -192,18 +174,18 @@ pub(in crate::reference) fn record_own(
 }
 
 /// Notes an operation whose gradient the reference does not model; asking for it is unsupported, not wrong.
-pub(in crate::reference) fn record_unknown(machine: &mut Machine, op: Op, result: TensorId, operands: &[TensorId]) {
+pub(crate) fn record_unknown(machine: &mut Machine, op: Op, result: TensorId, operands: &[TensorId]) {
     let parents = operands.iter().map(|id| machine.tensor(*id).node).collect();
     record(machine, op, result, parents, Derivative::Unknown { op });
 }
 
 /// Notes a copy of `operand`.
-pub(in crate::reference) fn record_copy(machine: &mut Machine, op: Op, copy: TensorId, operand: &Tensor) {
+pub(crate) fn record_copy(machine: &mut Machine, op: Op, copy: TensorId, operand: &Tensor) {
     record(machine, op, copy, vec![operand.node], Derivative::Copy);
 }
 
 /// Notes an operation whose gradient has a formula of its own, one that reads the tensors `saved`.
-pub(in crate::reference) fn record_formula(
+pub(crate) fn record_formula(
     machine: &mut Machine,
     op: Op,
     result: TensorId,
@@ -223,12 +205,12 @@ pub(in crate::reference) fn record_formula(
 
 /// Notes that the operation that `result` is the result of needs it again for its gradient, under the name that
 /// libtorch has for it.
-pub(in crate::reference) fn keep_result(machine: &mut Machine, result: TensorId, name: &'static str) {
+pub(crate) fn keep_result(machine: &mut Machine, result: TensorId, name: &'static str) {
     keep_first(machine, result, result, name);
 }
 
 /// The same of an operation with several results that needs the first of them.
-pub(in crate::reference) fn keep_first(machine: &mut Machine, result: TensorId, first: TensorId, name: &'static str) {
+pub(crate) fn keep_first(machine: &mut Machine, result: TensorId, first: TensorId, name: &'static str) {
     let tensor = machine.tensor(first);
     let (storage, version, dtype) = (tensor.storage, machine.version(tensor.storage), tensor.dtype);
     let kept = KeptResult { storage, version, dtype, shape: tensor.shape().clone(), node: error::Node(name) };
@@ -269,7 +251,7 @@ fn record(machine: &mut Machine, op: Op, result: TensorId, parents: Vec<Option<N
 }
 
 /// Makes all the views of a tensor again what they are: views of what it has become.
-pub(in crate::reference) fn refresh_views(machine: &mut Machine, base: TensorId) {
+pub(crate) fn refresh_views(machine: &mut Machine, base: TensorId) {
     let owner = machine.tensor(base).clone();
     if owner.node.is_none() {
         return;

@@ -1,7 +1,7 @@
 //! What the partial derivatives of the operation table are written in.
 
 use super::*;
-use crate::reference::number::Quotient;
+use crate::number::Quotient;
 
 /// Evaluates an expression with the element type of a dtype whose elements have fractions.
 macro_rules! with_fraction_type {

@@ -3,17 +3,17 @@
 use super::*;
 
 /// `clamp`: between numbers, or between tensors; either bound may be missing.
-pub(in crate::reference) fn clamp(machine: &mut Machine, call: &Call) -> Result<Slot> {
+pub(crate) fn clamp(machine: &mut Machine, call: &Call) -> Result<Slot> {
     bounded(machine, call, [bound(machine, call, 1)?, bound(machine, call, 2)?])
 }
 
 /// `clamp_min`.
-pub(in crate::reference) fn clamp_min(machine: &mut Machine, call: &Call) -> Result<Slot> {
+pub(crate) fn clamp_min(machine: &mut Machine, call: &Call) -> Result<Slot> {
     bounded(machine, call, [bound(machine, call, 1)?, None])
 }
 
 /// `clamp_max`.
-pub(in crate::reference) fn clamp_max(machine: &mut Machine, call: &Call) -> Result<Slot> {
+pub(crate) fn clamp_max(machine: &mut Machine, call: &Call) -> Result<Slot> {
     bounded(machine, call, [None, bound(machine, call, 1)?])
 }
 
@@ -117,7 +117,7 @@ fn is_nan<T: RealNumber>(value: T) -> bool {
 }
 
 /// `where`: the condition chooses, and has nothing to say in promotion.
-pub(in crate::reference) fn choose(machine: &mut Machine, call: &Call) -> Result<Slot> {
+pub(crate) fn choose(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let mut inputs = elementwise::inputs(machine, call)?;
     check_autograd(machine, call, &inputs[1..])?;
     let recorded = inputs.clone();
@@ -163,7 +163,7 @@ fn truth(machine: &mut Machine, input: &Input) -> Input {
 }
 
 /// `isclose`: every step of the comparison is rounded to the dtype, as each is an operation of its own.
-pub(in crate::reference) fn is_close(machine: &mut Machine, call: &Call) -> Result<Slot> {
+pub(crate) fn is_close(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let inputs = vec![elementwise::input(machine, call, 0)?, elementwise::input(machine, call, 1)?];
     let (first, second) = (inputs[0].dtype(), inputs[1].dtype());
     if first != second {
@@ -184,7 +184,7 @@ pub(in crate::reference) fn is_close(machine: &mut Machine, call: &Call) -> Resu
 }
 
 /// A number as C++ prints it to a stream: with six digits, and an exponent where it would be long otherwise.
-pub(in crate::reference) fn printed(value: f64) -> String {
+pub(crate) fn printed(value: f64) -> String {
     if !value.is_finite() {
         return format!("{value}").to_lowercase();
     }
@@ -205,7 +205,7 @@ pub(in crate::reference) fn printed(value: f64) -> String {
 }
 
 /// How far numbers may be from each other that are close.
-pub(in crate::reference) struct Tolerance {
+pub(crate) struct Tolerance {
     /// Times the magnitude of the second.
     pub relative: f64,
     /// Beside that.

@@ -3,7 +3,7 @@
 use super::*;
 
 /// `prelu`: one slope for all, or one for each channel, which is the second dimension.
-pub(in crate::reference) fn prelu(machine: &mut Machine, call: &Call) -> Result<Slot> {
+pub(crate) fn prelu(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let (of, slopes) = (call.tensor(0)?, call.tensor(1)?);
     let (first, second) = (machine.tensor(of).dtype, machine.tensor(slopes).dtype);
     if first != second {
@@ -49,7 +49,7 @@ pub(in crate::reference) fn prelu(machine: &mut Machine, call: &Call) -> Result<
 }
 
 /// `copy_`: the source is converted, not promoted.
-pub(in crate::reference) fn copy(machine: &mut Machine, call: &Call) -> Result<Slot> {
+pub(crate) fn copy(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let (target, source) = (call.tensor(0)?, call.tensor(1)?);
     let inputs = vec![Input::Tensor(machine.tensor(target).clone()), Input::Tensor(machine.tensor(source).clone())];
     check_autograd(machine, call, &inputs)?;
@@ -82,7 +82,7 @@ fn warn_of_parts(machine: &mut Machine, target: &Tensor, from: DType) {
 const COMPLEX_TO_REAL: &str = "Casting complex values to real discards the imaginary part";
 
 /// `fill_`, and `fill` into a copy.
-pub(in crate::reference) fn fill(machine: &mut Machine, call: &Call) -> Result<Slot> {
+pub(crate) fn fill(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let inputs = elementwise::inputs(machine, call)?;
     check_autograd(machine, call, &inputs)?;
     let Input::Tensor(of) = &inputs[0] else {

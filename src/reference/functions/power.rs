@@ -3,7 +3,7 @@
 use super::*;
 
 /// `pow`: by tensors, or by a number on either side, each of which has a loop of its own (Pow.cpp).
-pub(in crate::reference) fn power(machine: &mut Machine, call: &Call) -> Result<Slot> {
+pub(crate) fn power(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let inputs = elementwise::inputs(machine, call)?;
     power_of(machine, call, inputs)
 }
@@ -64,7 +64,7 @@ fn power_of_number(machine: &mut Machine, call: &Call, inputs: Vec<Input>, base:
 }
 
 /// `float_power`: `pow` in double precision.
-pub(in crate::reference) fn float_power(machine: &mut Machine, call: &Call) -> Result<Slot> {
+pub(crate) fn float_power(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let inputs = elementwise::inputs(machine, call)?;
     let complex = inputs.iter().any(|input| input.dtype().category() == Category::Complex);
     let required = if complex { DType::Complex128 } else { DType::Float64 };
@@ -94,7 +94,7 @@ pub(in crate::reference) fn float_power(machine: &mut Machine, call: &Call) -> R
 }
 
 /// `nextafter`, which in 16 bits steps to the neighbour of that dtype.
-pub(in crate::reference) fn next_after(machine: &mut Machine, call: &Call) -> Result<Slot> {
+pub(crate) fn next_after(machine: &mut Machine, call: &Call) -> Result<Slot> {
     elementwise::run(machine, call, Elementwise { run: next_after_loop })
 }
 
@@ -115,12 +115,12 @@ fn next_after_loop(dtype: DType, machine: &Machine, operands: &Operands) -> std:
 }
 
 /// `xlogy`.
-pub(in crate::reference) fn x_log_y(machine: &mut Machine, call: &Call) -> Result<Slot> {
+pub(crate) fn x_log_y(machine: &mut Machine, call: &Call) -> Result<Slot> {
     elementwise::run(machine, call, Elementwise { run: x_log_y_loop })
 }
 
 /// `special_xlog1py`.
-pub(in crate::reference) fn x_log1p_y(machine: &mut Machine, call: &Call) -> Result<Slot> {
+pub(crate) fn x_log1p_y(machine: &mut Machine, call: &Call) -> Result<Slot> {
     elementwise::run(machine, call, Elementwise { run: x_log1p_y_loop })
 }
 
@@ -148,7 +148,7 @@ x_times_loop!(x_log_y_loop, math::x_log_y, f32::ln);
 x_times_loop!(x_log1p_y_loop, math::x_log1p_y, f32::ln_1p);
 
 /// `heaviside`, which takes no two dtypes.
-pub(in crate::reference) fn heaviside(machine: &mut Machine, call: &Call) -> Result<Slot> {
+pub(crate) fn heaviside(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let inputs = elementwise::inputs(machine, call)?;
     check_autograd(machine, call, &inputs)?;
     let target = call.target()?.map(|target| machine.tensor(target).dtype);
@@ -168,12 +168,12 @@ pub(in crate::reference) fn heaviside(machine: &mut Machine, call: &Call) -> Res
 }
 
 /// `logaddexp`, also of complex numbers.
-pub(in crate::reference) fn log_add_exp(machine: &mut Machine, call: &Call) -> Result<Slot> {
+pub(crate) fn log_add_exp(machine: &mut Machine, call: &Call) -> Result<Slot> {
     elementwise::run(machine, call, kernel!(number(a, b) => a.log_add_exp(b)))
 }
 
 /// `ldexp`: of a fraction and an integer without a power, and with no promotion; else a product with a power of two.
-pub(in crate::reference) fn ldexp(machine: &mut Machine, call: &Call) -> Result<Slot> {
+pub(crate) fn ldexp(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let inputs = elementwise::inputs(machine, call)?;
     check_autograd(machine, call, &inputs)?;
     let (of, exponent) = (inputs[0].dtype(), inputs[1].dtype());

@@ -2,7 +2,7 @@
 //! own.
 
 use super::{Argument, Fault, Operator, Returned, Tensor, dispatch_by, is_default, malformed, operator, parts};
-use broadcheck::ops::{Form, Op};
+use broadcheck_protocol::ops::{Form, Op};
 
 /// Finds the alias that libtorch registers for this form and that takes these arguments: its name and its schema. Where
 /// there are two, the last one of the row.

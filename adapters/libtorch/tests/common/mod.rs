@@ -3,10 +3,10 @@
 // Each test file uses its own part of this.
 #![allow(dead_code)]
 
-use broadcheck::adapter::Implementation;
-use broadcheck::ops::{Form, Op};
-use broadcheck::program::{Arg, Input, Outcome, Program, Rejected, Reply, Step, TensorValue, Value, ValueRef};
-use broadcheck::tensor::{DType, Element, IndexItem, Scalar, Shape};
+use broadcheck_protocol::adapter::Implementation;
+use broadcheck_protocol::ops::{Form, Op};
+use broadcheck_protocol::program::{Arg, Input, Outcome, Program, Rejected, Reply, Step, TensorValue, Value, ValueRef};
+use broadcheck_protocol::tensor::{DType, Element, IndexItem, Scalar, Shape};
 use broadcheck_libtorch::Libtorch;
 
 /// A program under construction. Inputs come first.

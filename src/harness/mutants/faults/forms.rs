@@ -1,8 +1,8 @@
 //! Wrong targets and gradients.
 
-use crate::harness::mutants::Mutant;
-use crate::harness::mutants::lies::{self, tensors_mut};
-use crate::harness::mutants::planted::{Seen, reshape};
+use crate::mutants::Mutant;
+use crate::mutants::lies::{self, tensors_mut};
+use crate::mutants::planted::{Seen, reshape};
 use crate::ops::{Family, Form, Op};
 use crate::program::{Outcome, Program, Reply, StorageRef, Value};
 use crate::tensor::{Layout, Scalar};

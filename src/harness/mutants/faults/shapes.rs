@@ -1,8 +1,8 @@
 //! Wrong sizes, dtypes, strides and storages.
 
-use crate::harness::mutants::Mutant;
-use crate::harness::mutants::lies::{self, tensors_mut};
-use crate::harness::mutants::planted::{Seen, reshape, set};
+use crate::mutants::Mutant;
+use crate::mutants::lies::{self, tensors_mut};
+use crate::mutants::planted::{Seen, reshape, set};
 use crate::ops::{Family, Form, Op, ResultType};
 use crate::program::{Arg, Program, Reply, StorageRef, TensorValue};
 use crate::tensor::{Category, DType, Layout, Shape};

@@ -2,10 +2,10 @@
 
 use crate::adapter::FaultKind;
 use crate::error::{Class, Rejection};
-use crate::harness::expect::class_of;
-use crate::harness::mutants::Mutant;
-use crate::harness::mutants::lies;
-use crate::harness::mutants::planted::{Seen, crash, hang};
+use crate::expect::class_of;
+use crate::mutants::Mutant;
+use crate::mutants::lies;
+use crate::mutants::planted::{Seen, crash, hang};
 use crate::ops::{Form, Op};
 use crate::program::{Arg, Outcome, Rejected, Step, TensorValue, Value};
 use crate::tensor::{Category, Layout, Scalar, Shape};

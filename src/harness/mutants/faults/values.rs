@@ -1,8 +1,8 @@
 //! Wrong elements: another operation, a wrong argument, a wrong place.
 
-use crate::harness::mutants::Mutant;
-use crate::harness::mutants::lies;
-use crate::harness::mutants::planted::Seen;
+use crate::mutants::Mutant;
+use crate::mutants::lies;
+use crate::mutants::planted::Seen;
 use crate::ops::{Form, Op};
 use crate::program::{Arg, Step};
 use crate::tensor::{Category, DType, Scalar};

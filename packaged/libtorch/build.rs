@@ -1,1 +1,0 @@
-../../adapters/libtorch/build.rs

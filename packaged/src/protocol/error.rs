@@ -1,0 +1,1 @@
+../../../src/protocol/error.rs

@@ -1,0 +1,16 @@
+//! The harness's side of the protocol: starts an adapter, asks it, bounds its time and memory, and tells how it failed.
+//!
+//! The adapter's side, which is re-exported here, is [`broadcheck_protocol::adapter`].
+
+mod check;
+mod child;
+pub mod fault;
+pub mod launch;
+pub mod process;
+pub mod validate;
+pub mod watch;
+
+pub use broadcheck_protocol::adapter::*;
+pub use fault::{Fault, FaultKind, StartError};
+pub use launch::CommandLine;
+pub use process::{Halt, Limits, Process};

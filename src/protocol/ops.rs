@@ -1,0 +1,545 @@
+//! The operation table: every operation is defined here, once.
+//!
+//! A row says what an operation is called, which arguments and forms it has, which dtypes it takes, how its result is
+//! typed, how results are compared, and, as tokens that only their users expand, the reference's kernel, its gradient,
+//! and the methods of `tch` that run it. The rows stand in one file a family, below this module;
+//! [`for_each_op!`](crate::for_each_op) hands all of them to a macro of the caller's choice: this file makes the enum
+//! [`Op`] and its facts from them, `reference` makes the kernels and gradients, the libtorch adapter makes the calls.
+//!
+//! Fields of a row, in order:
+//!
+//! - the variant, the documented name, and libtorch's schema name (`-` where libtorch's operators have none);
+//! - `signature`: which arguments it takes ([`Signature`]);
+//! - `forms`: the forms it has ([`Form`]);
+//! - `dtypes`, unless it takes all of them: the dtypes that its kernel computes in ([`DtypeSet`]), and the name under
+//!   which libtorch refuses the others (`"lt_cpu" not implemented for …`);
+//! - `quirks`, if it has any: what sets it apart from other operations of its kind ([`Quirk`]);
+//! - `absent`, if libtorch has forms of it that it does not have here, each with the reason;
+//! - `aliases`, if it has any: other names for it, each with libtorch's schema name; they only call it;
+//! - `result`: how the dtype of the result follows ([`ResultType`]);
+//! - `compare`: how values are compared ([`Compare`]); a bound in units in the last place has its reason beside it;
+//! - `kernel`: what the reference computes: one of the words of `reference/elementwise.rs` with an expression over one
+//!   element of each operand, or the module and the name of a function of the reference;
+//! - `gradient`: `none`, `kernel` (the kernel's function says it), or the partial derivative for each operand;
+//! - `tch`: the methods of `tch`, in the order that the signature's expansion in `adapters/libtorch` documents; empty
+//!   where the call goes to libtorch's dispatcher by the schema name, `-` for a form that `tch` does not have.
+
+mod functions;
+mod indexing;
+mod losses;
+mod pointwise;
+mod products;
+mod programs;
+mod reductions;
+mod signature;
+mod views;
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use serde::{Deserialize, Serialize};
+
+use crate::tensor::{Category, DType};
+
+pub use signature::{Param, ParamDefault, ParamKind, REDUCTIONS, Signature};
+
+/// Hands every row of the operation table to the macro `$then`, as
+/// `Variant { facts: (…) kernel: (…) gradient: (…) calls: (…) }` each, so that a new fact of a row is news to this module
+/// only.
+#[macro_export]
+macro_rules! for_each_op {
+    ($then:ident) => {
+        $crate::__join_rows! {
+            { pointwise_rows functions_rows views_rows indexing_rows products_rows reductions_rows losses_rows programs_rows }
+            $then {} []
+        }
+    };
+}
+
+/// Collects the rows of one family after the other.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __join_rows {
+    ({ $next:ident $($queue:ident)* } $then:ident { $($rows:tt)* } [ $($new:tt)* ]) => {
+        $crate::$next! { { $($queue)* } $then { $($rows)* $($new)* } }
+    };
+    ({} $then:ident { $($rows:tt)* } [ $($new:tt)* ]) => {
+        $crate::__split_rows! { $then $($rows)* $($new)* }
+    };
+}
+
+/// Bundles the fields of each row for those who use them.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __split_rows {
+    ($then:ident $($variant:ident $name:literal $schema:literal {
+        signature: $signature:ident, forms: [$($form:ident),+],
+        $(dtypes: $dtypes:ident $($refusal:literal)?,)?
+        $(quirks: [$($quirk:ident),+],)?
+        $(absent: [$($absent:ident $reason:literal),+],)?
+        $(aliases: [$($alias:literal $alias_schema:literal),+],)?
+        result: $result:ident, compare: $compare:ident $(($ulps:literal, $why:literal))?,
+        kernel: $shape:ident $arguments:tt $(=> $body:expr)?,
+        gradient: $gradient:ident $(($terms:ident) => $partials:tt)?,
+        tch: [$($tch:tt),*],
+    })+) => {
+        $then! {
+            $($variant {
+                facts: (
+                    $name $schema $signature [$($form)+] [$($dtypes $($refusal)?)?] $result [$compare $($ulps $why)?] $shape
+                    $gradient [$($tch)*] [$($($quirk)+)?] [$($($absent $reason)+)?]
+                    [$($($alias $alias_schema)+)?]
+                )
+                kernel: ($shape $arguments $($body)?)
+                gradient: ($gradient $($terms $partials)?)
+                calls: ($shape $signature [$($tch)*])
+            })+
+        }
+    };
+}
+
+macro_rules! dtype_set {
+    () => {
+        (DtypeSet::All, "")
+    };
+    ($set:ident) => {
+        (DtypeSet::$set, "")
+    };
+    ($set:ident $refusal:literal) => {
+        (DtypeSet::$set, $refusal)
+    };
+}
+
+macro_rules! compare_mode {
+    ($mode:ident) => {
+        (Compare::$mode, "")
+    };
+    ($mode:ident $ulps:literal $why:literal) => {
+        (Compare::$mode($ulps), $why)
+    };
+}
+
+macro_rules! info {
+    (
+        $name:literal $schema:literal $signature:ident [$($form:ident)+] [$($dtypes:tt)*] $result:ident [$($compare:tt)+]
+        $shape:ident $gradient:ident [$($tch:tt)*] [$($quirk:ident)*] [$($absent:ident $reason:literal)*]
+        [$($alias:literal $alias_schema:literal)*]
+    ) => {
+        OpInfo {
+            name: $name,
+            schema: $schema,
+            signature: Signature::$signature,
+            forms: &[$(Form::$form),+],
+            dtypes: dtype_set!($($dtypes)*).0,
+            refusal: dtype_set!($($dtypes)*).1,
+            result: ResultType::$result,
+            compare: compare_mode!($($compare)+).0,
+            bound: compare_mode!($($compare)+).1,
+            kernel: stringify!($shape),
+            differentiable: !matches!(stringify!($gradient).as_bytes(), b"none"),
+            tch: &[$(stringify!($tch)),*],
+            quirks: &[$(Quirk::$quirk),*],
+            absent: &[$((Form::$absent, $reason)),*],
+            aliases: &[$(($alias, $alias_schema)),*],
+        }
+    };
+}
+
+macro_rules! name {
+    ($name:literal $($rest:tt)*) => {
+        $name
+    };
+}
+
+macro_rules! define {
+    ($($variant:ident { facts: $facts:tt kernel: $kernel:tt gradient: $gradient:tt calls: $calls:tt })+) => {
+        /// An operation.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Op {
+            $(#[doc = name! $facts] $variant),+
+        }
+
+        impl Op {
+            /// Every operation, in the order of the table.
+            pub const ALL: &[Op] = &[$(Op::$variant),+];
+
+            /// The row of the table.
+            #[inline]
+            pub fn info(self) -> &'static OpInfo {
+                &TABLE[self as usize]
+            }
+        }
+
+        static TABLE: [OpInfo; Op::ALL.len()] = [$(info! $facts),+];
+    };
+}
+
+for_each_op!(define);
+
+/// What the table says of one operation.
+#[derive(Clone, Copy, Debug)]
+pub struct OpInfo {
+    /// The documented name.
+    pub name: &'static str,
+    /// libtorch's schema name and overload, or `-`.
+    pub schema: &'static str,
+    /// The arguments.
+    pub signature: Signature,
+    /// The forms.
+    pub forms: &'static [Form],
+    /// The dtypes that it computes in.
+    pub dtypes: DtypeSet,
+    /// The name under which libtorch refuses any other dtype; names, with bars between them, where several kernels share
+    /// the work.
+    pub refusal: &'static str,
+    /// The dtype of the result.
+    pub result: ResultType,
+    /// How values are compared.
+    pub compare: Compare,
+    /// Why values are not compared bit for bit, if they are not.
+    pub bound: &'static str,
+    /// The kernel shape in the reference.
+    pub kernel: &'static str,
+    /// Whether gradients flow through it.
+    pub differentiable: bool,
+    /// The methods of `tch`.
+    pub tch: &'static [&'static str],
+    /// What sets it apart.
+    pub quirks: &'static [Quirk],
+    /// Forms that libtorch has and this table has not, each with the reason.
+    pub absent: &'static [(Form, &'static str)],
+    /// Other names for it, with libtorch's schema names.
+    pub aliases: &'static [(&'static str, &'static str)],
+}
+
+impl OpInfo {
+    /// Whether this sets it apart.
+    pub fn has(&self, quirk: Quirk) -> bool {
+        self.quirks.contains(&quirk)
+    }
+
+    /// The names of the kernels.
+    pub fn refusals(&self) -> impl Iterator<Item = &'static str> {
+        self.refusal.split('|')
+    }
+
+    /// The family, by the module of the reference that has its rules.
+    pub fn family(&self) -> Family {
+        match self.kernel {
+            "view" | "copy" => Family::Views,
+            "product" => Family::Products,
+            "reduction" | "extreme" | "moment" | "norm" => Family::Reductions,
+            "mask" | "gather" | "indexing" => Family::Indexing,
+            "loss" | "distance" => Family::Losses,
+            "autograd" => Family::Autograd,
+            "front_end" => Family::FrontEnd,
+            _ => Family::Pointwise,
+        }
+    }
+
+    /// Whether all strides of the result are part of what is compared. A gradient is whatever tensor arrived at a leaf,
+    /// as long as its strides are the leaf's where the sizes are not 1 (`AccumulateGrad`).
+    pub fn layout_is_specified(&self) -> bool {
+        self.kernel != "autograd"
+    }
+}
+
+/// Operations that share rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Family {
+    /// Element by element, on operands that broadcast.
+    Pointwise,
+    /// The same memory in another layout, and copies where there is no such layout.
+    Views,
+    /// Masks and indices.
+    Indexing,
+    /// Products of vectors and matrices.
+    Products,
+    /// Many elements to one.
+    Reductions,
+    /// Losses and distances.
+    Losses,
+    /// Gradients.
+    Autograd,
+    /// What only PyTorch's Python front end has.
+    FrontEnd,
+}
+
+impl Family {
+    /// The classes of the refusals of the family, roughly in the order in which libtorch looks for them. What an
+    /// operation looks for exactly, and when, stands with the function of `reference` that does it.
+    pub fn refusals(self) -> &'static [&'static str] {
+        match self {
+            Family::Pointwise => &[
+                "autograd",
+                "argument",
+                "dimension",
+                "overlap",
+                "size-mismatch",
+                "output-shape",
+                "impossible-size",
+                "dtype",
+                "zero-division",
+            ],
+            Family::Views => {
+                &["autograd", "argument", "dimension", "impossible-size", "size-mismatch", "expand", "view"]
+            }
+            Family::Indexing => &[
+                "autograd",
+                "argument",
+                "dtype",
+                "overlap",
+                "view",
+                "item-count",
+                "dimension",
+                "expand",
+                "size-mismatch",
+                "output-shape",
+                "zero-division",
+            ],
+            Family::Products => &[
+                "autograd",
+                "einsum-equation",
+                "einsum-operand",
+                "argument",
+                "dimension",
+                "size-mismatch",
+                "product-shape",
+                "expand",
+                "output-shape",
+                "overlap",
+                "dtype",
+                "singular",
+            ],
+            Family::Reductions => &["autograd", "not-expandable", "argument", "dtype", "dimension", "item-count"],
+            Family::Losses => &[
+                "autograd",
+                "argument",
+                "dimension",
+                "size-mismatch",
+                "product-shape",
+                "output-shape",
+                "overlap",
+                "dtype",
+            ],
+            Family::Autograd => &["not-expandable", "autograd", "dtype", "output-shape"],
+            Family::FrontEnd => &["argument", "impossible-size", "size-mismatch"],
+        }
+    }
+}
+
+/// Where a call puts its result.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Form {
+    /// Into a new tensor, or a view.
+    #[default]
+    Functional,
+    /// Into the first operand: `name_`.
+    InPlace,
+    /// Into a tensor that is given: `out=`.
+    Out,
+}
+
+/// What sets an operation apart from others of its kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quirk {
+    /// Bool operands are refused before anything else (`sub_check`).
+    RefusesBool,
+    /// Complex operands are refused before anything else, in words that name the operation (`TORCH_META_FUNC(maximum)`).
+    RefusesComplex,
+    /// The second operand, if it has one element, meets float16 and bfloat16 in float32, not rounded to them
+    /// (`TensorIteratorBase::original_scalar_value`).
+    UnroundedSecond,
+    /// In place, a number is the first operand and the target the second (`mul_(Tensor&, const Scalar&)`).
+    NumberFirstInPlace,
+    /// What is added is the product with the negative of the factor (`sub_out`).
+    NegatedFactor,
+    /// Its two operands may change places.
+    Commutes,
+    /// For the gradient of an operand, it and the result are kept, and not the other operand (`derivatives.yaml`).
+    KeepsOwn,
+    /// For the gradient of the first operand, it and the result are kept, for that of the second one nothing.
+    KeepsFirst,
+    /// For the gradient of the first operand, the second one is kept, for that of the second one the result.
+    KeepsSecond,
+    /// `out=` has no autograd of its own, and is refused in the words of the fallback (`autogradNotImplementedFallback`).
+    AutogradFallback,
+    /// Autograd does not see it at all, not even when it writes to a leaf.
+    NoAutograd,
+    /// It is no structured operator: a resized `out=` is told of once, whatever its dtype.
+    Unstructured,
+}
+
+/// The dtypes in which an operation computes, which are not always those of its operands: they are promoted first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DtypeSet {
+    /// Every one.
+    All,
+    /// All but complex ones.
+    NotComplex,
+    /// All but bool.
+    NotBool,
+    /// Integers and floating-point numbers.
+    Real,
+    /// Integers and bool.
+    Integral,
+    /// Integers.
+    Integers,
+    /// Floating-point numbers.
+    Floats,
+    /// float32 and float64.
+    WideFloats,
+    /// Floating-point and complex numbers.
+    Fractions,
+    /// Complex numbers.
+    Complex,
+}
+
+impl DtypeSet {
+    /// The set in words.
+    pub fn name(self) -> &'static str {
+        match self {
+            DtypeSet::All => "all",
+            DtypeSet::NotComplex => "all but complex",
+            DtypeSet::NotBool => "all but bool",
+            DtypeSet::Real => "integers and floats",
+            DtypeSet::Integral => "integers and bool",
+            DtypeSet::Integers => "integers",
+            DtypeSet::Floats => "floats",
+            DtypeSet::WideFloats => "float32 and float64",
+            DtypeSet::Fractions => "floats and complex",
+            DtypeSet::Complex => "complex",
+        }
+    }
+
+    /// Whether `dtype` is one of them.
+    pub fn contains(self, dtype: DType) -> bool {
+        let category = dtype.category();
+        match self {
+            DtypeSet::All => true,
+            DtypeSet::NotComplex => category < Category::Complex,
+            DtypeSet::NotBool => category > Category::Bool,
+            DtypeSet::Real => matches!(category, Category::Integral | Category::Floating),
+            DtypeSet::Integral => category <= Category::Integral,
+            DtypeSet::Integers => category == Category::Integral,
+            DtypeSet::Floats => category == Category::Floating,
+            DtypeSet::WideFloats => matches!(dtype, DType::Float32 | DType::Float64),
+            DtypeSet::Fractions => category >= Category::Floating,
+            DtypeSet::Complex => category == Category::Complex,
+        }
+    }
+}
+
+/// How the dtype of the result follows from those of the operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResultType {
+    /// By type promotion (`torch.result_type`).
+    Promoted,
+    /// By type promotion, integers becoming the default float dtype.
+    Float,
+    /// float64, or complex128 for complex operands.
+    Double,
+    /// bool, whatever the operands are.
+    Bool,
+    /// By type promotion of all operands but the first.
+    Chosen,
+    /// The complex dtype of which the operands are parts.
+    Complex,
+    /// That of the first operand.
+    Same,
+    /// That of the first operand, integers and bool becoming int64.
+    Sum,
+    /// That of the parts of the first operand's numbers.
+    Real,
+    /// int64, whatever the operands are.
+    Int64,
+}
+
+/// How the values of two implementations are compared, from the closest to the loosest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Compare {
+    /// Bit for bit: the operation is exact, or IEEE 754 says how it rounds. Any NaN equals any NaN.
+    Bits,
+    /// Within so many units in the last place of the result's dtype: a transcendental function, which every
+    /// implementation rounds in its own way. NaN, infinities and the signs of zeros are compared exactly.
+    Ulps(u32),
+    /// Within a bound that grows with the number of terms: the order of a sum is the implementation's own.
+    Tolerance,
+}
+
+impl Op {
+    /// The documented name.
+    pub fn name(self) -> &'static str {
+        self.info().name
+    }
+
+    /// The operation and form that `name` means: `add`, `add_`; `out=` is an argument, not a name.
+    pub fn parse(name: &str) -> Option<(Op, Form)> {
+        if let Some(op) = Op::named(name) {
+            return Some((op, Form::Functional));
+        }
+        let op = Op::named(name.strip_suffix('_')?)?;
+        op.info().forms.contains(&Form::InPlace).then_some((op, Form::InPlace))
+    }
+
+    /// The operation with this documented name.
+    pub fn named(name: &str) -> Option<Op> {
+        static NAMED: LazyLock<HashMap<&str, Op>> =
+            LazyLock::new(|| Op::ALL.iter().map(|op| (op.name(), *op)).collect());
+        NAMED.get(name).copied()
+    }
+
+    /// Whether only PyTorch's Python front end has it.
+    pub fn is_front_end(self) -> bool {
+        self.info().kernel == "front_end"
+    }
+}
+
+impl std::fmt::Display for Op {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl Serialize for Op {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for Op {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Op, D::Error> {
+        deserializer.deserialize_str(Name)
+    }
+}
+
+/// Reads the name of an operation where it stands.
+struct Name;
+
+impl serde::de::Visitor<'_> for Name {
+    type Value = Op;
+
+    fn expecting(&self, formatter: &mut std::fmt::Formatter) -> std::fmt::Result {
+        formatter.write_str("the name of an operation")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<Op, E> {
+        Op::named(name).ok_or_else(|| E::custom(format!("no operation is called {name:?}")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_parse_back() {
+        for &op in Op::ALL {
+            assert_eq!(Op::parse(op.name()), Some((op, Form::Functional)));
+        }
+        assert_eq!(Op::parse("add_"), Some((Op::Add, Form::InPlace)));
+        assert_eq!(Op::parse("expand_"), None);
+        assert_eq!(Op::parse("nothing"), None);
+    }
+}
