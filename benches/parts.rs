@@ -7,8 +7,8 @@ use broadcheck::adapter::Implementation;
 use broadcheck::adapter::protocol::{Encoding, Request, Response, parse};
 use broadcheck::case;
 use broadcheck::harness::campaign::{cases, options};
-use broadcheck::harness::compare::{Side, compare};
-use broadcheck::harness::definition;
+use broadcheck::harness::oracles::comparison::{Side, compare};
+use broadcheck::harness::oracles::metamorphic;
 use broadcheck::program::{Program, Reply};
 use broadcheck::reference::Reference;
 use criterion::{Criterion, criterion_group, criterion_main};
@@ -63,7 +63,7 @@ fn parts(criterion: &mut Criterion) {
         });
     });
     part("programs that mean the same", &|| {
-        both().for_each(|(program, reply)| drop(black_box(definition::variants(program, reply))));
+        both().for_each(|(program, reply)| drop(black_box(metamorphic::follow_ups(program, reply))));
     });
     group.finish();
 

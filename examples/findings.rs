@@ -13,11 +13,11 @@ use std::process::ExitCode;
 use broadcheck::adapter::{CommandLine, Halt, Hello, Limits};
 use broadcheck::case::{load, load_program};
 use broadcheck::harness::campaign::Setup;
-use broadcheck::harness::campaign::bench::{Bench, Said};
 use broadcheck::harness::campaign::cases::Shard;
-use broadcheck::harness::campaign::journal::Plan;
-use broadcheck::harness::compare::Side;
-use broadcheck::harness::finding::{Finding, Oracle};
+use broadcheck::harness::campaign::executor::{Bench, Said};
+use broadcheck::harness::campaign::record::Plan;
+use broadcheck::harness::model::finding::{Finding, Oracle};
+use broadcheck::harness::oracles::comparison::Side;
 use broadcheck::harness::runner::Start;
 use broadcheck::harness::triage::{Dossier, Expected, write};
 

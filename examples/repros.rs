@@ -12,8 +12,8 @@ use std::process::{Command, ExitCode};
 
 use broadcheck::adapter::{CommandLine, Limits, Process};
 use broadcheck::generate::{self, Options};
-use broadcheck::harness::compare::Side;
-use broadcheck::harness::finding::{Finding, Oracle};
+use broadcheck::harness::model::finding::{Finding, Oracle};
+use broadcheck::harness::oracles::comparison::Side;
 use broadcheck::harness::triage::{Dossier, Expected, Language, PRINTS, repro};
 use broadcheck::harness::{Aspect, Difference};
 use broadcheck::ops::Op;

@@ -17,15 +17,18 @@ use std::time::{Duration, Instant};
 use broadcheck::adapter::{CommandLine, Limits};
 use broadcheck::case::Specification;
 use broadcheck::harness::campaign::cases::Shard;
-use broadcheck::harness::campaign::journal::{self, Book, Header, Identity, Machine, Plan};
 use broadcheck::harness::campaign::summary::Summary;
 use broadcheck::harness::campaign::tally::Tally;
 use broadcheck::harness::campaign::{Setup, run};
+use broadcheck::harness::campaign::{
+    journal::{self, Book},
+    record::{Header, Identity, Machine, Plan},
+};
+use broadcheck::harness::check::matrix::{self, Row, Subject};
 use broadcheck::harness::check::{Selection, check};
-use broadcheck::harness::divergence::{Divergence, Source};
-use broadcheck::harness::event::{Event, file};
-use broadcheck::harness::finding::Oracle;
-use broadcheck::harness::matrix::{self, Row, Subject};
+use broadcheck::harness::model::divergence::{Divergence, Source};
+use broadcheck::harness::model::event::{Event, file};
+use broadcheck::harness::model::finding::Oracle;
 use broadcheck::harness::runner::Start;
 use broadcheck::ops::Op;
 use tempfile::TempDir;

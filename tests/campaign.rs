@@ -15,11 +15,14 @@ use std::time::Duration;
 use broadcheck::adapter::watch;
 use broadcheck::adapter::{CommandLine, Limits};
 use broadcheck::harness::campaign::cases::{self, Shard};
-use broadcheck::harness::campaign::journal::{self, Book, Header, Identity, Machine, Plan};
 use broadcheck::harness::campaign::summary::Summary;
-use broadcheck::harness::campaign::tally::{Counts, Tally};
 use broadcheck::harness::campaign::{Setup, options, run};
-use broadcheck::harness::finding::Oracle;
+use broadcheck::harness::campaign::{counts::Counts, tally::Tally};
+use broadcheck::harness::campaign::{
+    journal::{self, Book},
+    record::{Header, Identity, Machine, Plan},
+};
+use broadcheck::harness::model::finding::Oracle;
 use broadcheck::harness::runner::Start;
 use broadcheck::ops::Op;
 use serde_json::Value;

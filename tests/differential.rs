@@ -1,7 +1,7 @@
 //! Generated programs: what must hold of the reference alone, and the reference against libtorch.
 //!
 //! Differences are never ignored here. What cannot be compared is left out by the generator, under a name
-//! ([`broadcheck::generate::Avoid`]).
+//! ([`broadcheck::generate::Exclusion`]).
 
 mod support;
 
@@ -11,12 +11,12 @@ use std::path::Path;
 use broadcheck::adapter::{CommandLine, Hello, Implementation, Limits, Process};
 use broadcheck::case::{self, load_program, render};
 use broadcheck::error::Class;
-use broadcheck::generate::shrink::shrink;
 use broadcheck::generate::{self, Options, allows};
 use broadcheck::harness::Aspect;
-use broadcheck::harness::compare::{Side, compare};
-use broadcheck::harness::coverage::Coverage;
-use broadcheck::harness::definition::{self, Rule, followed::followed};
+use broadcheck::harness::campaign::coverage::Coverage;
+use broadcheck::harness::oracles::comparison::{Side, compare};
+use broadcheck::harness::oracles::metamorphic::{self, Relation, reference_exceptions::followed};
+use broadcheck::harness::reduce::shrink;
 use broadcheck::install::{self, Progress};
 use broadcheck::ops::{Family, Form, Op};
 use broadcheck::program::{Arg, Outcome, Program, Reply, ShapeArg, Step, ValueRef};
@@ -85,10 +85,10 @@ proptest! {
     fn the_reference_keeps_to_the_definition(generated in programs(Options::comparable(&Reference.hello()))) {
         let Generated(program) = &generated;
         let reply = run(program);
-        for variant in definition::all(program, &reply) {
-            let differences = variant.judge(program, &reply, &run(&variant.program));
-            let known = followed(&variant, program, &differences).is_some();
-            prop_assert!(differences.is_empty() || known, "{:?}\n{:?}", differences, Generated(variant.program));
+        for follow_up in metamorphic::all(program, &reply) {
+            let differences = follow_up.judge(program, &reply, &run(&follow_up.program));
+            let known = followed(&follow_up, program, &differences).is_some();
+            prop_assert!(differences.is_empty() || known, "{:?}\n{:?}", differences, Generated(follow_up.program));
         }
     }
 
@@ -143,29 +143,29 @@ proptest! {
     }
 }
 
-/// No rule of the definition is without variants, and each of them sees a fault in what it compares.
+/// No rule of the definition is without follow-ups, and each of them sees a fault in what it compares.
 #[test]
 fn every_rule_applies_and_can_fail() {
     let strategy = programs(Options::comparable(&Reference.hello()));
     let mut runner = TestRunner::new(config(1));
-    let mut left: BTreeSet<Rule> = Rule::ALL.iter().copied().collect();
+    let mut left: BTreeSet<Relation> = Relation::ALL.iter().copied().collect();
     for _ in 0..20_000 {
         let Generated(program) = strategy.new_tree(&mut runner).expect("no filter").current();
         let reply = run(&program);
-        for variant in definition::all(&program, &reply)
+        for follow_up in metamorphic::all(&program, &reply)
             .into_iter()
-            .filter(|variant| left.contains(&variant.rule))
+            .filter(|follow_up| left.contains(&follow_up.rule))
             .collect::<Vec<_>>()
         {
-            let mut other = run(&variant.program);
+            let mut other = run(&follow_up.program);
             let data = other.steps.iter_mut().flat_map(|step| match &mut step.outcome {
                 Outcome::Value(broadcheck::program::Value::Tensor(tensor)) => Some(&mut tensor.data),
                 _ => None,
             });
             // Every last byte is another: no tolerance has room for it.
             data.last().into_iter().flat_map(|data| data.last_mut()).for_each(|byte| *byte ^= 0x5a);
-            if !variant.judge(&program, &reply, &other).is_empty() {
-                left.remove(&variant.rule);
+            if !follow_up.judge(&program, &reply, &other).is_empty() {
+                left.remove(&follow_up.rule);
             }
         }
         if left.is_empty() {
@@ -191,11 +191,11 @@ r2: {mul_: [column, x]}
     let program = load_program(Path::new("stale.yaml"), text).expect("a program");
     let reply = run(&program);
     assert!(matches!(reply.steps[4].outcome, Outcome::Rejected(_)), "{:?}", reply.steps[4]);
-    let of_refused = |variant: &definition::Variant| variant.rule == Rule::Refused;
-    let variants: Vec<_> = definition::all(&program, &reply).into_iter().filter(of_refused).collect();
-    assert!(!variants.is_empty());
-    for variant in variants {
-        let differences = variant.judge(&program, &reply, &run(&variant.program));
+    let of_refused = |follow_up: &metamorphic::FollowUp| follow_up.rule == Relation::Refused;
+    let follow_ups: Vec<_> = metamorphic::all(&program, &reply).into_iter().filter(of_refused).collect();
+    assert!(!follow_ups.is_empty());
+    for follow_up in follow_ups {
+        let differences = follow_up.judge(&program, &reply, &run(&follow_up.program));
         assert!(differences.is_empty(), "{differences:?}");
     }
 }
@@ -285,7 +285,7 @@ fn the_distribution_leaves_nothing_out() {
 fn cases_are_seeds() {
     let specification = case::load(&broadcheck::assets::specification().expect("the specification"))
         .unwrap_or_else(|error| panic!("{error}"));
-    let options = Options { avoid: Vec::new(), ..Options::default() };
+    let options = Options { exclusions: Vec::new(), ..Options::default() };
     let (mut written, mut whole) = (0, 0);
     for case in &specification.cases {
         let Some(seed) = generate::seed(&case.program) else { continue };

@@ -7,9 +7,9 @@ use std::collections::BTreeSet;
 
 use broadcheck::adapter::Limits;
 use broadcheck::case::Aspect;
+use broadcheck::harness::check::required::Required;
 use broadcheck::harness::check::{Selection, check};
-use broadcheck::harness::event::Verdict;
-use broadcheck::harness::required::Required;
+use broadcheck::harness::model::event::Verdict;
 use broadcheck::report::{Run, json, markdown, text};
 use common::{SPECIFICATION, faulty, reference};
 

@@ -5,8 +5,8 @@ mod common;
 use std::path::Path;
 
 use broadcheck::harness::check::{Selection, check};
-use broadcheck::harness::event::file::{self, Header, SUITE_FILE};
-use broadcheck::harness::event::{Absent, Corpus, Event};
+use broadcheck::harness::model::event::file::{self, Header, SUITE_FILE};
+use broadcheck::harness::model::event::{Absent, Corpus, Event};
 use broadcheck::report::{Run, json, junit, text};
 use common::{SPECIFICATION, faulty, reference};
 

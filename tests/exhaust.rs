@@ -9,12 +9,12 @@ use std::thread;
 use std::time::Duration;
 
 use broadcheck::adapter::Implementation;
-use broadcheck::generate::world::{Bounds, World};
+use broadcheck::generate::bounded_exhaustive::{Bounds, World};
 use broadcheck::harness::campaign::journal;
 use broadcheck::harness::campaign::summary::Summary;
-use broadcheck::harness::campaign::tally::{Checked, Tally};
-use broadcheck::harness::compare::{Side, compare};
-use broadcheck::harness::mutants::{self, Mutant, NONE};
+use broadcheck::harness::campaign::{counts::Checked, tally::Tally};
+use broadcheck::harness::mutation::{self, Mutant, NONE};
+use broadcheck::harness::oracles::comparison::{Side, compare};
 use broadcheck::ops::Op;
 use broadcheck::program::Program;
 use broadcheck::reference::Reference;
@@ -69,10 +69,10 @@ fn planted_faults_show_in_a_small_world() {
     let of_layouts = ["only-strided-operands", "offset-lost", "writes-to-expanded"];
     let in_plain = faults.iter().map(|id| (*id, &plain));
     for (id, world) in in_plain.chain(of_layouts.iter().map(|id| (*id, &laid_out))) {
-        let mutant = mutants::all().find(|mutant| mutant.id == id).unwrap_or_else(|| panic!("no mutant {id}"));
+        let mutant = mutation::all().find(|mutant| mutant.id == id).unwrap_or_else(|| panic!("no mutant {id}"));
         assert!(shows(mutant, world), "{id}");
     }
-    assert!(!of_layouts.iter().any(|id| mutants::all().any(|mutant| mutant.id == *id && shows(mutant, &plain))));
+    assert!(!of_layouts.iter().any(|id| mutation::all().any(|mutant| mutant.id == *id && shows(mutant, &plain))));
     assert!(!shows(NONE, &plain) && !shows(NONE, &laid_out));
 }
 

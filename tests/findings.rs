@@ -6,10 +6,13 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use broadcheck::adapter::{Hello, Implementation};
-use broadcheck::harness::divergence::{self, Source, findings_folder};
+use broadcheck::harness::model::divergence::{self, Source, findings_folder};
 use broadcheck::harness::runner::Runner;
 use broadcheck::harness::triage::bisect::{self, Verdict};
-use broadcheck::harness::triage::{BROKEN, FINDING, PRINTS, PYTHON, README, UNDESCRIBED};
+use broadcheck::harness::{
+    model::finding::FINDING,
+    triage::{BROKEN, PRINTS, PYTHON, README, UNDESCRIBED},
+};
 use broadcheck::reference::Reference;
 use common::SPECIFICATION;
 

@@ -14,8 +14,8 @@ use std::sync::{Arc, LazyLock};
 use broadcheck::adapter::Implementation;
 use broadcheck::generate::Options;
 use broadcheck::harness::campaign::cases;
-use broadcheck::harness::compare::{Side, compare};
-use broadcheck::harness::show;
+use broadcheck::harness::format;
+use broadcheck::harness::oracles::comparison::{Side, compare};
 use broadcheck::ops::Op;
 use broadcheck::program::{Outcome, Program, Reply, Value};
 use broadcheck::reference::Reference;
@@ -168,7 +168,7 @@ fn snapshot(family: &str, ops: &[Op], replies: &[(Op, Vec<Shown>)]) -> Result<()
             return Err(format!("none of {TRIES} programs about {op} is accepted").into());
         }
         for Shown { kind, program, reply } in shown {
-            let transcript = show::transcript(program, reply.as_ref().map_err(String::as_str)?);
+            let transcript = format::transcript(program, reply.as_ref().map_err(String::as_str)?);
             text.extend([op.name(), ", ", kind, "\n"]);
             text.extend(transcript.lines().flat_map(|line| ["  ", line, "\n"]));
         }

@@ -9,10 +9,10 @@ use std::sync::{LazyLock, OnceLock};
 
 use broadcheck::adapter::{CommandLine, Limits};
 use broadcheck::case::{Expectation, Specification, load};
-use broadcheck::harness::divergence::Source;
-use broadcheck::harness::event::file;
-use broadcheck::harness::event::{CaseDigest, Corpus, Event};
-use broadcheck::harness::matrix::{Plan, Row, Subject};
+use broadcheck::harness::check::matrix::{Plan, Row, Subject};
+use broadcheck::harness::model::divergence::Source;
+use broadcheck::harness::model::event::file;
+use broadcheck::harness::model::event::{CaseDigest, Corpus, Event};
 use broadcheck::harness::runner::Start;
 use common::faulty_binary;
 

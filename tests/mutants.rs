@@ -4,22 +4,22 @@
 use std::collections::BTreeSet;
 use std::process::Command;
 
-use broadcheck::harness::finding::Oracle;
-use broadcheck::harness::mutants::{self, Mutant, NONE, Search, look_for};
+use broadcheck::harness::model::finding::Oracle;
+use broadcheck::harness::mutation::{self, Mutant, NONE, Search, look_for};
 
 /// Programs for each mutant here: enough for those that show often.
 const SEARCH: Search = Search { seed: 1, programs: 400, patience: 0 };
 
 fn mutant(id: &str) -> &'static Mutant {
-    mutants::all().find(|mutant| mutant.id == id).unwrap_or_else(|| panic!("no mutant {id}"))
+    mutation::all().find(|mutant| mutant.id == id).unwrap_or_else(|| panic!("no mutant {id}"))
 }
 
 #[test]
 fn there_are_enough_and_each_has_a_name_of_its_own() {
-    let ids: BTreeSet<&str> = mutants::all().map(|mutant| mutant.id).collect();
-    assert_eq!(ids.len(), mutants::all().count());
+    let ids: BTreeSet<&str> = mutation::all().map(|mutant| mutant.id).collect();
+    assert_eq!(ids.len(), mutation::all().count());
     assert!(ids.len() >= 60, "{} mutants", ids.len());
-    let known: BTreeSet<&str> = mutants::all().map(|mutant| mutant.what).collect();
+    let known: BTreeSet<&str> = mutation::all().map(|mutant| mutant.what).collect();
     assert_eq!(known.len(), ids.len(), "two mutants have the same description");
 }
 
@@ -93,7 +93,7 @@ fn the_report_is_of_these_mutants() {
     let rows = report.lines().filter_map(|line| line.strip_prefix("| ")).map(|line| line.split(" | "));
     let told: Vec<(&str, &str)> = rows.filter_map(|mut cells| Some((cells.next()?, cells.next()?))).collect();
     let told: Vec<_> = told.into_iter().filter(|(id, _)| *id != "mutant").collect();
-    let all: Vec<(&str, &str)> = mutants::all().map(|mutant| (mutant.id, mutant.what)).collect();
+    let all: Vec<(&str, &str)> = mutation::all().map(|mutant| (mutant.id, mutant.what)).collect();
     assert_eq!(told, all, "`broadcheck mutants --format markdown > reports/mutants.md` writes it anew");
     assert!(!report.contains("not found") && !report.contains("FALSE"), "reports/mutants.md tells of a failure");
 }

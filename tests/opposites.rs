@@ -11,8 +11,8 @@ use std::sync::LazyLock;
 use broadcheck::case::{Aspect, Case, Clause, Specification, load};
 use broadcheck::harness::Difference;
 use broadcheck::harness::check::{Candidate, Selection, check};
-use broadcheck::harness::divergence::Kind;
-use broadcheck::harness::event::{Event, Judged, Verdict};
+use broadcheck::harness::model::divergence::Kind;
+use broadcheck::harness::model::event::{Event, Judged, Verdict};
 use broadcheck::report::{Run, Truth};
 use common::SPECIFICATION;
 

@@ -11,14 +11,14 @@ use std::sync::LazyLock;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use broadcheck::adapter::{Hello, Implementation};
-use broadcheck::generate::world::World;
+use broadcheck::generate::bounded_exhaustive::World;
+use broadcheck::harness::benchmark::{Measured, Soak};
 use broadcheck::harness::campaign::summary::Summary;
+use broadcheck::harness::check::seeded_programs;
 use broadcheck::harness::check::{Selection, check};
-use broadcheck::harness::corpus;
-use broadcheck::harness::divergence::{self, Divergence, Source};
-use broadcheck::harness::event::file::{self, EventFile, Header, SUITE_FILE};
-use broadcheck::harness::event::{Absent, Agreement, Came, Corpus, Event, Verdict};
-use broadcheck::harness::speed::{Measured, Soak};
+use broadcheck::harness::model::divergence::{self, Divergence, Source};
+use broadcheck::harness::model::event::file::{self, EventFile, Header, SUITE_FILE};
+use broadcheck::harness::model::event::{Absent, Agreement, Came, Corpus, Event, Verdict};
 use broadcheck::ops::Op;
 use broadcheck::reference::Reference;
 use broadcheck::report::changes::{Kind, between};
@@ -185,7 +185,7 @@ fn the_checked_in_programs_are_those_of_the_generator() {
             _ => None,
         });
         let Some(corpus) = made else { continue };
-        let digest = digests.entry((corpus.seed, corpus.programs)).or_insert_with(|| corpus::digest(corpus));
+        let digest = digests.entry((corpus.seed, corpus.programs)).or_insert_with(|| seeded_programs::digest(corpus));
         let Some(Event::Finished(totals)) = events.last() else { panic!("{path:?} has no end") };
         for tally in totals.implementations.iter().filter_map(|tally| tally.corpus.as_ref()) {
             assert_eq!(

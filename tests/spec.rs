@@ -14,8 +14,8 @@ use std::sync::{LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 use broadcheck::adapter::unsupported_by;
 use broadcheck::case::{Case, render};
 use broadcheck::harness::check::{Candidate, Selection, check};
-use broadcheck::harness::event::{Event, Judged, Totals, Verdict};
-use broadcheck::harness::show;
+use broadcheck::harness::format;
+use broadcheck::harness::model::event::{Event, Judged, Totals, Verdict};
 use broadcheck::ops::Op;
 use broadcheck::program::{Program, Reply};
 use broadcheck::report::Run;
@@ -215,7 +215,7 @@ fn snapshot(theme: &str) -> Result<(), Failed> {
         let reply = replies.get(&case.id).ok_or("the case was not run")?;
         // The program belongs to what is compared, so that no outcome is ever that of another program.
         let transcript = match reply {
-            Ok(reply) => show::transcript(&case.program, reply),
+            Ok(reply) => format::transcript(&case.program, reply),
             // Of a crash there is what is pinned of it, and no more: the rest tells of the machine.
             Err(fault) => match pinned_fault(case)? {
                 Some(pinned) if fault.contains(&pinned) => {

@@ -9,14 +9,15 @@ use std::process::Command;
 
 use broadcheck::adapter::{Fault, FaultKind, Hello, Implementation};
 use broadcheck::case::{load_files, load_program};
-use broadcheck::harness::compare::{Side, compare};
-use broadcheck::harness::divergence::{self, Divergence, Kind, Source};
-use broadcheck::harness::expect::judge;
-use broadcheck::harness::finding::{Finding, Oracle};
-use broadcheck::harness::triage::{
-    CASE, Dossier, Expected, FINDING, Language, PYTHON, README, files, folder_name, repro, write,
+use broadcheck::harness::model::divergence::{self, Divergence, Kind, Source};
+use broadcheck::harness::model::finding::{Finding, Oracle};
+use broadcheck::harness::oracles::comparison::{Side, compare};
+use broadcheck::harness::oracles::specification::judge;
+use broadcheck::harness::{Aspect, Difference, format};
+use broadcheck::harness::{
+    model::finding::FINDING,
+    triage::{CASE, Dossier, Expected, Language, PYTHON, README, files, folder_name, repro, write},
 };
-use broadcheck::harness::{Aspect, Difference, show};
 use broadcheck::program::{Outcome, Program, Reply, Value};
 use broadcheck::reference::Reference;
 use common::SPECIFICATION;
@@ -275,7 +276,7 @@ fn pinned(program: &Program, observed: &BTreeMap<String, BTreeMap<Aspect, String
     }
     let reply = Reference.run(program);
     let differences = program.steps.iter().zip(&reply.steps).flat_map(|(step, answer)| {
-        let expected = show::outcome(&answer.outcome);
+        let expected = format::outcome(&answer.outcome);
         let aspects = observed.get(&step.name).into_iter().flatten();
         aspects.map(move |(aspect, observed)| Difference {
             value: step.name.clone(),

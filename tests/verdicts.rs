@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
 
-use broadcheck::harness::event::file;
-use broadcheck::harness::event::{Event, Verdict};
+use broadcheck::harness::model::event::file;
+use broadcheck::harness::model::event::{Event, Verdict};
 use flate2::read::GzDecoder;
 
 /// Cases whose verdict on some releases is another one now: the case, the releases, the verdict, why.

@@ -12,7 +12,7 @@ use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
 use broadcheck::adapter::{Hello, Implementation, serve};
-use broadcheck::harness::mutants::lies;
+use broadcheck::harness::mutation::wrong_replies;
 use broadcheck::ops::Op;
 use broadcheck::program::{Program, Reply};
 use broadcheck::reference::Reference;
@@ -32,7 +32,7 @@ struct Fault {
 /// What is broken.
 enum How {
     /// The reply, well-formed but wrong.
-    Lie(lies::Lie),
+    Lie(wrong_replies::Lie),
     /// The process or the stream.
     Strike(Strike),
     /// What it says of itself, so that less is judged, or the end of its process.
@@ -46,33 +46,33 @@ macro_rules! faults {
 }
 
 const FAULTS: &[Fault] = faults! {
-    Lie "honest" "breaks nothing: the control" in "no program" => lies::honest;
+    Lie "honest" "breaks nothing: the control" in "no program" => wrong_replies::honest;
 
-    Lie "wrong-shape" "puts a 1 before the sizes of each tensor" in "programs with a tensor as result" => lies::wrong_shape;
+    Lie "wrong-shape" "puts a 1 before the sizes of each tensor" in "programs with a tensor as result" => wrong_replies::wrong_shape;
     Lie "wrong-value" "changes one element of one result" in "programs with a tensor that has elements as result"
-        => lies::wrong_value;
+        => wrong_replies::wrong_value;
     Lie "wrong-dtype" "answers in float32, or in float64 where float32 is right"
-        in "programs with a tensor as result" => lies::wrong_dtype;
-    Lie "wrong-message" "changes a character of each message" in "programs with a rejection" => lies::wrong_message;
+        in "programs with a tensor as result" => wrong_replies::wrong_dtype;
+    Lie "wrong-message" "changes a character of each message" in "programs with a rejection" => wrong_replies::wrong_message;
     Lie "swapped-operands" "swaps two tensor operands" in "programs with a functional sub, div or order comparison of \
-        tensors that differ" => lies::swapped_operands;
+        tensors that differ" => wrong_replies::swapped_operands;
     Lie "wrong-strides" "claims that every tensor is contiguous" in "programs with an expanded, transposed or sliced \
-        tensor" => lies::wrong_strides;
-    Lie "lost-alias" "claims that every view is a copy" in "programs with a view" => lies::lost_alias;
+        tensor" => wrong_replies::wrong_strides;
+    Lie "lost-alias" "claims that every view is a copy" in "programs with a view" => wrong_replies::lost_alias;
     Lie "changed-target" "changes the target before it rejects" in "programs with a rejected in-place step on an input \
-        that has elements" => lies::changed_target;
+        that has elements" => wrong_replies::changed_target;
     Lie "grows-target" "lets an in-place step change the shape of its target"
-        in "programs with an in-place step rejected for its shape" => lies::grows_target;
+        in "programs with an in-place step rejected for its shape" => wrong_replies::grows_target;
     Lie "refuses-everything" "rejects each step with a plausible text" in "programs with any result"
-        => lies::refuses_everything;
+        => wrong_replies::refuses_everything;
     Lie "accepts-everything" "turns each rejection into zeros" in "programs with a rejection"
-        => lies::accepts_everything;
+        => wrong_replies::accepts_everything;
     Lie "wrong-gradient" "does not sum a gradient over the dimensions that were broadcast"
-        in "programs with the gradient of an input that was broadcast" => lies::wrong_gradient;
-    Lie "lost-warning" "keeps warnings to itself" in "programs with a warning" => lies::lost_warning;
-    Lie "invented-warning" "warns in the first step" in "programs with a step" => lies::invented_warning;
-    Lie "lost-nan" "puts 0 for NaN" in "programs with NaN in a result" => lies::lost_nan;
-    Lie "lost-zero-sign" "puts 0 for -0" in "programs with -0 in a result" => lies::lost_zero_sign;
+        in "programs with the gradient of an input that was broadcast" => wrong_replies::wrong_gradient;
+    Lie "lost-warning" "keeps warnings to itself" in "programs with a warning" => wrong_replies::lost_warning;
+    Lie "invented-warning" "warns in the first step" in "programs with a step" => wrong_replies::invented_warning;
+    Lie "lost-nan" "puts 0 for NaN" in "programs with NaN in a result" => wrong_replies::lost_nan;
+    Lie "lost-zero-sign" "puts 0 for -0" in "programs with -0 in a result" => wrong_replies::lost_zero_sign;
 
     Strike "dies" "aborts instead of answering" in "programs with OPERATION" => Strike::Dies;
     Strike "quits" "exits with status 0 instead of answering" in "programs with OPERATION" => Strike::Quits;
@@ -153,7 +153,7 @@ fn run() -> Result<(), String> {
 /// The reference, with a lie in what it answers.
 struct Liar {
     name: &'static str,
-    lie: lies::Lie,
+    lie: wrong_replies::Lie,
 }
 
 impl Implementation for Liar {

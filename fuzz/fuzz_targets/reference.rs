@@ -8,8 +8,8 @@ use std::sync::LazyLock;
 use broadcheck_fuzz::{Generated, Programs};
 use broadcheck_harness::adapter::Implementation;
 use broadcheck_harness::case::render;
-use broadcheck_harness::definition::{followed::followed, variants};
 use broadcheck_harness::generate::Options;
+use broadcheck_harness::oracles::metamorphic::{follow_ups, reference_exceptions::followed};
 use broadcheck_protocol::program::Outcome;
 use broadcheck_reference::Reference;
 use libfuzzer_sys::fuzz_target;
@@ -32,11 +32,11 @@ fuzz_target!(|case: Generated<Comparable>| {
             panic!("step {} failed: {why}\n{case:?}", step.name);
         }
     }
-    for variant in variants(program, reply) {
-        let differences = variant.judge(program, reply, &Reference.run(&variant.program));
-        if !differences.is_empty() && followed(&variant, program, &differences).is_none() {
-            let variant = render::program(&variant.program);
-            panic!("not the same: {differences:?}\n{case:?}\nvariant:\n{variant}");
+    for follow_up in follow_ups(program, reply) {
+        let differences = follow_up.judge(program, reply, &Reference.run(&follow_up.program));
+        if !differences.is_empty() && followed(&follow_up, program, &differences).is_none() {
+            let follow_up = render::program(&follow_up.program);
+            panic!("not the same: {differences:?}\n{case:?}\nvariant:\n{follow_up}");
         }
     }
 });

@@ -5,11 +5,14 @@ use std::sync::LazyLock;
 
 use broadcheck_harness::adapter::{Hello, Implementation};
 use broadcheck_harness::case::{self, render};
-use broadcheck_harness::compare::{Side, compare};
-use broadcheck_harness::divergence::{Divergence, known};
-use broadcheck_harness::finding::{Finding, Oracle};
-use broadcheck_harness::generate::{Focus, Options, allows, shrink::shrink};
+use broadcheck_harness::model::divergence::{Divergence, known};
+use broadcheck_harness::model::finding::{Finding, Oracle};
+use broadcheck_harness::oracles::comparison::{Side, compare};
 use broadcheck_harness::triage::{self, Dossier, Expected};
+use broadcheck_harness::{
+    generate::{Focus, Options, allows},
+    reduce::shrink,
+};
 use broadcheck_libtorch::{Libtorch, set_threads};
 use broadcheck_protocol::program::{Program, Reply};
 use broadcheck_reference::Reference;

@@ -13,10 +13,10 @@ use super::runner::Named;
 use super::{Ending, Failure, print};
 use crate::adapter::{CommandLine, Limits};
 use crate::assets;
+use crate::harness::benchmark::{self, Hypothesis, Measured, Set, Soak, Speeds, Subject};
 use crate::harness::campaign;
-use crate::harness::campaign::journal::{Identity, Machine};
+use crate::harness::campaign::record::{Identity, Machine};
 use crate::harness::runner::Start;
-use crate::harness::speed::{self, Hypothesis, Measured, Set, Soak, Speeds, Subject};
 use crate::output;
 use crate::report::{benchmarks, thousands};
 
@@ -81,7 +81,7 @@ struct Looped {
 impl Bench {
     pub fn run(&self) -> Result<Ending, Failure> {
         if let Some(file) = &self.canned {
-            speed::serve_canned(file)?;
+            benchmark::serve_canned(file)?;
             return Ok(Ending::Conforms);
         }
         let named = Named::parse("--impl", &self.implementation)?;
@@ -122,7 +122,7 @@ impl Bench {
             for name in ["reference", "libtorch"] {
                 let given = if name == "libtorch" { &self.implementation } else { name };
                 let mut check = Command::new(std::env::current_exe()?);
-                let seconds = speed::time(check.args(["check", "--impl", given]))?;
+                let seconds = benchmark::time(check.args(["check", "--impl", given]))?;
                 measured.checks.entry(name.to_owned()).or_default().push(seconds);
             }
             if let Some(python) = &self.python {

@@ -13,10 +13,10 @@ use super::{Ending, Failure};
 use crate::adapter::Hello;
 use crate::escape::{self, visible};
 use crate::harness::campaign::FINDINGS;
-use crate::harness::campaign::journal::Identity;
+use crate::harness::campaign::counts::{Checked, Judged};
+use crate::harness::campaign::record::Identity;
 use crate::harness::campaign::summary::{Line, Summary};
-use crate::harness::campaign::tally::{Checked, Judged};
-use crate::harness::finding::Oracle;
+use crate::harness::model::finding::Oracle;
 use crate::ops::Op;
 use crate::report::thousands as number;
 

@@ -15,12 +15,12 @@ use super::{Ending, Failure, print};
 use crate::case;
 use crate::escape::{is_hidden, visible};
 use crate::harness::campaign::plausible::MAX_TIMEOUT;
+use crate::harness::check::required::Required;
 use crate::harness::check::{Candidate, Selection, check};
-use crate::harness::divergence::Source;
-use crate::harness::event::file::{self, Header};
-use crate::harness::event::{Corpus, Event, Tally, Totals};
 use crate::harness::give_up;
-use crate::harness::required::Required;
+use crate::harness::model::divergence::Source;
+use crate::harness::model::event::file::{self, Header};
+use crate::harness::model::event::{Corpus, Event, Tally, Totals};
 use crate::report::Run;
 
 /// Run the specification and say who conforms.

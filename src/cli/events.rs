@@ -6,7 +6,7 @@ use super::Failure;
 use crate::assets::{self, Origin};
 use crate::escape;
 use crate::harness::campaign::summary::Summary;
-use crate::harness::event::file::{self, EventFile, SUITE_FILE};
+use crate::harness::model::event::file::{self, EventFile, SUITE_FILE};
 
 /// Where the event files are if no other folder is named: in a checkout, else below the working folder.
 pub fn default_folder() -> Result<PathBuf, Failure> {

@@ -8,11 +8,14 @@ use super::campaign::run::{Campaign, greeted};
 use super::campaign::{self, chosen};
 use super::runner::Named;
 use super::{Ending, Failure};
-use crate::generate::world::{Bounds, World};
+use crate::generate::bounded_exhaustive::{Bounds, World};
 use crate::harness::campaign::cases::Shard;
-use crate::harness::campaign::journal::{self, Plan};
+use crate::harness::campaign::{
+    journal::{self},
+    record::Plan,
+};
 use crate::harness::campaign::{options, plausible, world};
-use crate::harness::finding::Oracle;
+use crate::harness::model::finding::Oracle;
 use crate::harness::runner::Start;
 
 /// Run every pair of small shapes through every operation on two operands, and every triple through those on three.

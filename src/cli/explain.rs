@@ -8,7 +8,7 @@ use clap::Args;
 use super::{Ending, Failure, ops, print};
 use crate::adapter::Implementation;
 use crate::error::Rejection;
-use crate::harness::drawing;
+use crate::harness::check::drawing;
 use crate::ops::{Form, Op, ParamKind, Signature};
 use crate::program::{Arg, Input, Outcome, Program, Rejected, Step, Value, ValueRef};
 use crate::reference::Reference;
@@ -63,7 +63,7 @@ impl Explain {
                 let _ = writeln!(text, "          {}", rejected.message);
                 Ending::Differs
             }
-            other => return Err(format!("{op}: {}", crate::harness::show::outcome(other)).into()),
+            other => return Err(format!("{op}: {}", crate::harness::format::outcome(other)).into()),
         };
         print(&text)?;
         Ok(ending)
@@ -213,7 +213,7 @@ fn result_shape(value: &Value) -> String {
     match value {
         Value::Tensor(tensor) => tensor.shape.to_string(),
         Value::Tensors(tensors) => tensors.first().map(|tensor| tensor.shape.to_string()).unwrap_or_default(),
-        other => crate::harness::show::value(other),
+        other => crate::harness::format::value(other),
     }
 }
 

@@ -9,9 +9,12 @@ use super::campaign::{self, chosen};
 use super::runner::Named;
 use super::{Ending, Failure};
 use crate::harness::campaign::cases::Shard;
-use crate::harness::campaign::journal::{self, Plan};
+use crate::harness::campaign::{
+    journal::{self},
+    record::Plan,
+};
 use crate::harness::campaign::{options, plausible};
-use crate::harness::finding::Oracle;
+use crate::harness::model::finding::Oracle;
 use crate::harness::runner::Start;
 
 /// Run generated programs on an implementation and write down every disagreement.

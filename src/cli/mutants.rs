@@ -8,8 +8,8 @@ use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{Ending, Failure, print};
-use crate::harness::finding::Oracle;
-use crate::harness::mutants::{self, Mutant, NONE, Outcome, Report, Search};
+use crate::harness::model::finding::Oracle;
+use crate::harness::mutation::{self, Mutant, NONE, Outcome, Report, Search};
 
 /// Plant faults in an implementation, one at a time, and see whether the oracles find them.
 ///
@@ -55,7 +55,7 @@ impl Mutants {
         let search = Search { seed: self.seed, programs: self.programs, ..Search::default() };
         let jobs = self.jobs.or_else(|| std::thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
         let bar = bar(chosen.len() + 1);
-        let report = mutants::run(&chosen, &search, jobs, |outcome| {
+        let report = mutation::run(&chosen, &search, jobs, |outcome| {
             bar.set_message(outcome.id);
             bar.inc(1);
         });
@@ -71,9 +71,9 @@ impl Mutants {
     }
 
     fn chosen(&self) -> Result<Vec<&'static Mutant>, Failure> {
-        let known = || mutants::all().chain([NONE]);
+        let known = || mutation::all().chain([NONE]);
         if self.only.is_empty() {
-            return Ok(mutants::all().collect());
+            return Ok(mutation::all().collect());
         }
         let named = |id: &String| {
             let closest = || known().map(|mutant| (strsim::osa_distance(id, mutant.id), mutant.id)).min();

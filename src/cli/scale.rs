@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 use super::campaign::json;
 use super::{Ending, Failure, print};
-use crate::harness::campaign::plausible::MAX_SHARDS;
+use crate::harness::campaign::cases::MAX_SHARDS;
 use crate::harness::campaign::scale::Scale as Scaled;
 use crate::report;
 

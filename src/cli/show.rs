@@ -10,7 +10,7 @@ use super::{Ending, Failure, events, print};
 use crate::adapter::Limits;
 use crate::case;
 use crate::harness::check::{Candidate, Selection, check};
-use crate::harness::divergence::Source;
+use crate::harness::model::divergence::Source;
 use crate::report::{Run, brief};
 
 /// Print one case: its program, what it expects, the statements that it tests, and what implementations make of it.

@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use super::divergence::{self, Divergence};
-use super::finding::Finding;
 use crate::adapter::fault::NO_ANSWER;
 use crate::adapter::{Fault, Hello};
+use crate::model::divergence::{self, Divergence};
+use crate::model::finding::Finding;
 
 /// How the text begins that an implementation was given up.
 pub const GIVEN_UP: &str = "given up";

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use super::event::ImplementationReady;
-use super::show;
 use crate::adapter::{CommandLine, Fault, Halt, Hello, Implementation, Limits, Process, StartError};
+use crate::format;
+use crate::model::event::ImplementationReady;
 use crate::program::{Program, Reply};
 use crate::reference::Reference;
 
@@ -94,7 +94,7 @@ impl Runner {
             Runner::Earlier(ready) => ready.declares.clone(),
             _ => {
                 let hello = serde_json::to_vec(&self.hello()).expect("hello has only text for keys");
-                show::digest(&hello)[..16].to_owned()
+                format::digest(&hello)[..16].to_owned()
             }
         }
     }
@@ -154,9 +154,4 @@ impl Runner {
             Runner::Earlier(_) => {}
         }
     }
-}
-
-/// How reports call an implementation: its name, and its version unless it is our own.
-pub fn label(hello: &Hello) -> String {
-    if hello.name == "reference" { hello.name.clone() } else { format!("{} {}", hello.name, hello.version) }
 }

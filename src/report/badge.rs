@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::history::History;
 use super::template;
-use crate::harness::event::Tally;
+use crate::harness::model::event::Tally;
 
 /// How wide a character of 11 pixels is, about.
 const CHARACTER: usize = 7;

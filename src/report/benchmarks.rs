@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::plot::{self, INK};
 use super::{template, thousands};
-use crate::harness::speed::{Measured, Point, Soak, Speeds, Spent, Way, median};
+use crate::harness::benchmark::{Measured, Point, Soak, Speeds, Spent, Way, median};
 
 /// The ways, in the order of the table, with their names and their colours.
 const WAYS: [(Way, &str, RGBColor); 7] = [

@@ -6,8 +6,8 @@ use std::fmt::Write;
 
 use super::text::{self, BAD, FAINT, HEAD, WIDTH, wrap};
 use super::{Run, Truth, count, is_failure, repeat_command, thousands};
-use crate::harness::event::cause::{NO_REASON, UNPROVEN, call, cause};
-use crate::harness::event::{Agreement, CaseStated, Judged, Kind, Verdict};
+use crate::harness::model::event::cause::{NO_REASON, UNPROVEN, call, cause};
+use crate::harness::model::event::{Agreement, CaseStated, Judged, Kind, Verdict};
 
 /// So many groups of failures are shown with an example.
 const EXAMPLES: usize = 6;

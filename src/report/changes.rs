@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::history::History;
 use crate::harness::Aspect;
-use crate::harness::event::{self, Agreement, Came, CaseStated, Exact, Generated, Judged, Verdict};
+use crate::harness::model::event::{self, Agreement, Came, CaseStated, Exact, Generated, Judged, Verdict};
 
 /// How elements may differ and still be the same number rounded in another order.
 const ROUNDING: f64 = 1e-3;

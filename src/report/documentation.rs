@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::history::{History, Holds, ranges};
 use super::{Truth, template};
-use crate::harness::event::{Judged, Verdict};
+use crate::harness::model::event::{Judged, Verdict};
 use crate::harness::{Aspect, Difference};
 
 /// The implementation that runs PyTorch's Python front end.

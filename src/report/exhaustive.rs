@@ -3,11 +3,11 @@
 use serde::Serialize;
 
 use super::template;
+use crate::harness::campaign::counts::Checked;
 use crate::harness::campaign::summary::{Line, Summary};
-use crate::harness::campaign::tally::Checked;
 
 /// Why a small world is enough, as the module that makes it has it.
-const WHY: &str = include_str!("../harness/generate/world/why.md");
+const WHY: &str = include_str!("../harness/generate/bounded_exhaustive/why.md");
 
 #[derive(Serialize)]
 struct Page {

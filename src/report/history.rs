@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use super::{Run, Truth, is_failure};
 use crate::case::Document;
-use crate::harness::event::Kind;
-use crate::harness::event::file::{EventFile, Header};
-use crate::harness::event::{
+use crate::harness::model::event::Kind;
+use crate::harness::model::event::file::{EventFile, Header};
+use crate::harness::model::event::{
     CaseDigest, CaseStated, ClauseStated, CorpusTally, Event, Generated, Judged, Tally, Totals, Verdict,
 };
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::history::{Cell, Column, History, LIBRARY};
 use super::matrix::{in_themes, percent};
 use super::{left_out, template};
-use crate::harness::event::{CaseStated, Judged, Verdict};
+use crate::harness::model::event::{CaseStated, Judged, Verdict};
 
 /// What the libraries come to.
 #[derive(Clone, Debug, Serialize)]

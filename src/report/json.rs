@@ -8,7 +8,7 @@ use super::{Extent, Run};
 use crate::case::{Document, Source};
 use crate::escape;
 use crate::harness::Aspect;
-use crate::harness::event::{Exact, ImplementationReady, Seen, Totals, Verdict};
+use crate::harness::model::event::{Exact, ImplementationReady, Seen, Totals, Verdict};
 
 /// The document, indented, with a newline at the end.
 pub fn render(run: &Run) -> String {

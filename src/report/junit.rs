@@ -3,7 +3,7 @@
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use super::{Run, count, repeat_command};
-use crate::harness::event::{Judged, Tally, Verdict};
+use crate::harness::model::event::{Judged, Tally, Verdict};
 
 /// The document.
 pub fn render(run: &Run) -> String {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Run, is_failure, repeat_command, template};
-use crate::harness::event::Verdict;
+use crate::harness::model::event::Verdict;
 
 /// How many failures are written out.
 const SHOWN: usize = 20;

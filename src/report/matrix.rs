@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::json;
 
-use crate::harness::event::Tally;
+use crate::harness::model::event::Tally;
 
 use super::changes::between;
 use super::history::{Cell, History, Holds};

@@ -45,7 +45,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::escape::visible_in;
-use crate::harness::event::{
+use crate::harness::model::event::{
     Absent, CaseStated, ClauseStated, Event, Generated, ImplementationReady, Judged, Started, Tally, Totals, Verdict,
 };
 use crate::harness::{Aspect, Difference, UNKNOWN};

@@ -19,8 +19,8 @@ use super::implementations::{self, Others};
 use super::matrix::{percent, short_labels};
 use super::{is_failure, left_out, plot, template};
 use crate::harness::Difference;
-use crate::harness::event::Kind;
-use crate::harness::event::{Agreement, CaseStated, Drawing, Judged, Stated, Verdict};
+use crate::harness::model::event::Kind;
+use crate::harness::model::event::{Agreement, CaseStated, Drawing, Judged, Stated, Verdict};
 
 #[derive(Serialize)]
 struct Page<'a> {

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use anstyle::{AnsiColor, Style};
 
 use super::{Run, Truth, count, is_failure, repeat_command};
-use crate::harness::event::{Agreement, Judged, Verdict};
+use crate::harness::model::event::{Agreement, Judged, Verdict};
 
 pub(super) const GOOD: Style = AnsiColor::Green.on_default();
 pub(super) const BAD: Style = AnsiColor::Red.on_default().bold();

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use broadcheck::adapter::{CommandLine, Limits, Process};
 use broadcheck::case::{Case, Specification, load};
 use broadcheck::harness::check::Candidate;
-use broadcheck::harness::divergence::Source;
+use broadcheck::harness::model::divergence::Source;
 use broadcheck::harness::runner::Runner;
 use broadcheck::install::{self, Progress};
 

@@ -15,10 +15,13 @@ use crate::case;
 use crate::cli::runner::Named;
 use crate::cli::{Ending, Failure, INTERRUPTED, print, tell};
 use crate::escape::visible;
-use crate::harness::campaign::journal::{self, Book, Header, Identity, Machine, Plan};
 use crate::harness::campaign::summary::Summary;
 use crate::harness::campaign::{GIVEN_UP, Setup, run};
-use crate::harness::divergence::{self, Source};
+use crate::harness::campaign::{
+    journal::{self, Book},
+    record::{Header, Identity, Machine, Plan},
+};
+use crate::harness::model::divergence::{self, Source};
 use crate::harness::runner::Start;
 
 /// How a campaign is run, beside its plan.

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::Hello;
 use super::child::{Child, Ended, Event};
 use super::fault::{StartError, excerpt, status_text};
-use super::process::{Halt, Limits};
+use super::limits::{Halt, Limits};
 use super::protocol::{Encoding, Request, Response, VERSION, parse};
 
 /// The name of broadcheck's own implementation. What is compared with it depends on how it was started, and an adapter of

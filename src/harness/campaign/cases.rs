@@ -9,11 +9,13 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::plausible::MAX_SHARDS;
 use crate::adapter::Implementation;
 use crate::generate::{self, Options};
 use crate::program::{Program, Reply};
 use crate::reference::Reference;
+
+/// The most parts that a campaign may have: a summary lists those that are missing.
+pub const MAX_SHARDS: u64 = 1_000_000;
 
 /// One part of a campaign that several machines share: the cases whose number is `index` modulo `of`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

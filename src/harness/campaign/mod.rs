@@ -5,13 +5,16 @@
 //! result is looked at. A kill at any moment loses nothing that was found; the same seed makes the same cases whatever
 //! the number of workers; and the shards of a campaign together are the whole.
 //!
-//! The cases can also be those of a small [world](crate::generate::world), all of them, and nothing else changes.
+//! The cases can also be those of a small [world](crate::generate::bounded_exhaustive), all of them, and nothing else changes.
 
-pub mod bench;
 pub mod cases;
+pub mod counts;
+pub mod coverage;
+pub mod executor;
 pub mod journal;
 pub mod plausible;
-mod pursue;
+pub mod record;
+mod reduce;
 pub mod scale;
 pub mod summary;
 pub mod tally;
@@ -26,23 +29,24 @@ use std::time::{Duration, Instant};
 
 use crate::adapter::{Halt, Hello, Limits, unsupported_by};
 use crate::case::Specification;
-use crate::generate::world::{Bounds, World};
-use crate::generate::{Avoid, Options};
+use crate::generate::bounded_exhaustive::{Bounds, World};
+use crate::generate::{Exclusion, Options};
 use crate::ops::Op;
 use crate::program::Program;
 
-use super::finding::{Finding, Oracle, Signature};
 use super::give_up::Breaks;
 use super::runner::Start;
+use crate::model::finding::{Finding, Oracle, Signature};
 
-use bench::Bench;
+use crate::campaign::counts::Positions;
+use crate::campaign::record::Plan;
 use cases::{Made, Shard};
-use journal::{Book, Plan};
-use tally::Positions;
+use executor::Bench;
+use journal::Book;
 use tested::Unfinished;
 
 pub use super::give_up::GIVEN_UP;
-pub use pursue::FOLDER as FINDINGS;
+pub use reduce::FOLDER as FINDINGS;
 
 /// How many cases are made and run together at most. Between two batches the adapter waits for a moment.
 const BATCH: u64 = 1024;
@@ -105,7 +109,7 @@ pub fn options(hello: &Hello, against: Option<&Hello>, unrestricted: bool) -> Op
         options.dtypes.retain(|dtype| against.dtypes.contains(dtype));
     }
     if unrestricted {
-        options.avoid = Avoid::GAPS.to_vec();
+        options.exclusions = Exclusion::GAPS.to_vec();
     }
     options
 }
@@ -136,7 +140,7 @@ pub fn run(setup: &Setup, book: Book, mut tell: impl FnMut(&Book)) -> Result<(Bo
     thread::scope(|scope| {
         let (ticks, ticked) = channel::<()>();
         let (pursued, to_pursue) = channel();
-        pursue::pending(shared.book().tally()).into_iter().for_each(|finding| send(&pursued, finding));
+        reduce::pending(shared.book().tally()).into_iter().for_each(|finding| send(&pursued, finding));
         for _ in 0..setup.jobs {
             let (shared, ticks, pursued) = (&shared, ticks.clone(), pursued.clone());
             scope.spawn(move || shared.note(shared.work(&ticks, &pursued)));
@@ -144,7 +148,7 @@ pub fn run(setup: &Setup, book: Book, mut tell: impl FnMut(&Book)) -> Result<(Bo
         drop(pursued);
         let shared = &shared;
         scope.spawn(move || {
-            shared.note(pursue::pursue(setup, &shared.book, &to_pursue, || send(&ticks, ())));
+            shared.note(reduce::pursue(setup, &shared.book, &to_pursue, || send(&ticks, ())));
         });
         loop {
             let ticked = ticked.recv_timeout(Duration::from_millis(200));
@@ -157,7 +161,7 @@ pub fn run(setup: &Setup, book: Book, mut tell: impl FnMut(&Book)) -> Result<(Bo
     let failure = lock(&shared.failure).take();
     let stopped = setup.stop.load(Ordering::Relaxed);
     let (busy, given_up) = (lock(&shared.busy).take(), lock(&shared.breaks).given_up());
-    let kept = pursue::keep_the_rest(&shared.book);
+    let kept = reduce::keep_the_rest(&shared.book);
     let mut book = shared.book.into_inner().unwrap_or_else(PoisonError::into_inner);
     let (why, more) = match (&failure, book.tally().complete()) {
         (Some(_), _) => ("failed", String::new()),

@@ -3,16 +3,13 @@
 
 use std::path::{Component, Path};
 
-use super::journal::{Header, Plan, Record};
+use super::record::{Header, Plan, Record};
 use crate::generate::MAX_LARGE_ELEMENTS;
-use crate::generate::world::Bounds;
+use crate::generate::bounded_exhaustive::Bounds;
 
 /// The most bytes that a line may have. A line has one program, or the counts of all operations; the longest that were seen
 /// have some ten thousand.
 pub const MAX_LINE: usize = 16 << 20;
-
-/// The most parts that a campaign may have: a summary lists those that are missing.
-pub const MAX_SHARDS: u64 = 1_000_000;
 
 /// The most seconds that a program may take: a day.
 pub const MAX_TIMEOUT: u64 = 24 * 60 * 60;

@@ -12,9 +12,10 @@ use std::time::Instant;
 use serde::Serialize;
 
 use super::cases::Shard;
-use super::journal::{self, Identity, Plan, Record};
+use super::journal::{self};
 use super::summary::Summary;
 use super::tally::{Found, Tally};
+use crate::campaign::record::{Identity, Plan, Record};
 
 /// What lines of findings are called.
 pub const FINDINGS: &str = "findings";

@@ -5,9 +5,10 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::journal::{Example, Identity, Plan};
-use super::tally::{Checked, Counts, Found, Group, Judged, Tally};
-use crate::finding::Signature;
+use super::tally::{Found, Group, Tally};
+use crate::campaign::counts::{Checked, Counts, Judged};
+use crate::campaign::record::{Example, Identity, Plan};
+use crate::model::finding::Signature;
 use crate::ops::Op;
 
 /// What a campaign came to.

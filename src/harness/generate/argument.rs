@@ -9,15 +9,15 @@ use crate::ops::{Form, Op, Param, ParamKind, REDUCTIONS, Signature};
 use crate::program::{Arg, ShapeArg, ValueRef};
 use crate::tensor::{DType, Scalar, Shape};
 
-use super::draft::Draft;
-use super::known::Known;
 use super::shape::{Palette, drop_leading, make_ones};
 use super::{MAX_RANK, chance, text, value};
+use crate::generate::builder::ProgramBuilder;
+use crate::generate::tensor_state::{Proposal, TensorState};
 
 /// Sizes that only a tensor without memory behind it can have, and what brings them down to nothing.
 const HUGE: &[i64] = &[1 << 62, 1 << 40, 0, 1 << 55, 1];
 
-impl Draft<'_> {
+impl ProgramBuilder<'_> {
     /// One argument for each parameter of `op`.
     pub(super) fn arguments(&self, u: &mut Unstructured, palette: &Palette, op: Op, form: Form) -> Result<Vec<Arg>> {
         let params = op.info().signature.params();
@@ -173,10 +173,10 @@ impl Draft<'_> {
         if chance(u, 1, 8)? {
             return self.tensor(u);
         }
-        let of_rank = |known: &&Known| known.tensor.shape.rank() == rank;
+        let of_rank = |known: &&TensorState| known.tensor.shape.rank() == rank;
         let before = args.last().filter(|_| at + 1 == ranks.len()).and_then(|arg| tensors(arg).first().copied());
         let inner = before.and_then(|value| self.sizes(value).last().copied());
-        let fits = |known: &&Known| {
+        let fits = |known: &&TensorState| {
             let sizes = known.tensor.shape.sizes();
             inner.is_none_or(|inner| sizes[rank.saturating_sub(2)] == inner)
         };
@@ -202,10 +202,10 @@ impl Draft<'_> {
             _ => std::iter::once(*rows).chain(columns.copied()).collect(),
         };
         let Ok(product) = Shape::new(product) else { return Ok(()) };
-        let batches = |known: &Known| {
+        let batches = |known: &TensorState| {
             known.tensor.shape.sizes().split_first().is_some_and(|(_, matrix)| matrix == product.sizes())
         };
-        let fits = |known: &&Known| known.tensor.shape.expands_to(&product) || (count == 3 && batches(known));
+        let fits = |known: &&TensorState| known.tensor.shape.expands_to(&product) || (count == 3 && batches(known));
         let fitting: Vec<ValueRef> = self.known.iter().filter(fits).map(|known| known.at).collect();
         if !fitting.is_empty() && !chance(u, 1, 4)? {
             args[0] = Arg::Tensor(u.choose(&fitting).copied()?);
@@ -214,7 +214,7 @@ impl Draft<'_> {
     }
 
     /// A tensor, mostly one that `wanted` wants, if there is any.
-    fn tensor_of(&self, u: &mut Unstructured, wanted: impl Fn(&Known) -> bool) -> Result<ValueRef> {
+    fn tensor_of(&self, u: &mut Unstructured, wanted: impl Fn(&TensorState) -> bool) -> Result<ValueRef> {
         let fitting: Vec<ValueRef> = self.known.iter().filter(|known| wanted(known)).map(|known| known.at).collect();
         if fitting.is_empty() || chance(u, 1, 16)? { self.tensor(u) } else { u.choose(&fitting).copied() }
     }
@@ -287,7 +287,7 @@ const MOVED: &[&str] = &["values", "source", "src"];
 const ORDERS: &[f64] = &[2.0, 1.0, 0.0, f64::INFINITY, 3.0, 0.5, 1.5];
 
 /// Whether a tensor can be an index.
-fn is_index(known: &Known) -> bool {
+fn is_index(known: &TensorState) -> bool {
     matches!(known.tensor.dtype, DType::Int64 | DType::Int32 | DType::Bool | DType::Uint8)
 }
 

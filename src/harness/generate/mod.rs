@@ -10,16 +10,15 @@
 //! programs.
 
 mod argument;
-mod avoid;
-mod draft;
+pub mod bounded_exhaustive;
+mod builder;
+mod exclusions;
 mod focus;
-mod known;
 mod seed;
 mod shape;
-pub mod shrink;
+mod tensor_state;
 mod text;
-mod value;
-pub mod world;
+pub(crate) mod value;
 
 use arbitrary::Unstructured;
 
@@ -28,9 +27,9 @@ use crate::ops::Op;
 use crate::program::{Program, Reply};
 use crate::tensor::DType;
 
-use draft::Draft;
+use builder::ProgramBuilder;
 
-pub use avoid::Avoid;
+pub use exclusions::Exclusion;
 pub use focus::Focus;
 
 /// The most steps of a program.
@@ -72,7 +71,7 @@ pub struct Options {
     /// Whether the inputs are of any dtypes in all programs, not only in half of them.
     pub mixed: bool,
     /// What to leave out. A restriction is always a named one, so that what is not tested can be read.
-    pub avoid: Vec<Avoid>,
+    pub exclusions: Vec<Exclusion>,
 }
 
 impl Default for Options {
@@ -85,7 +84,7 @@ impl Default for Options {
             gradients: 1,
             large: 1,
             mixed: false,
-            avoid: Avoid::GAPS.to_vec(),
+            exclusions: Exclusion::GAPS.to_vec(),
         }
     }
 }
@@ -96,7 +95,7 @@ impl Options {
         Options {
             ops: hello.ops.clone(),
             dtypes: hello.dtypes.clone(),
-            avoid: Avoid::ALL.to_vec(),
+            exclusions: Exclusion::ALL.to_vec(),
             ..Options::default()
         }
     }
@@ -112,7 +111,7 @@ pub fn program(bytes: &[u8], options: &Options) -> Program {
 /// over its last step.
 pub fn program_with_reply(bytes: &[u8], options: &Options) -> (Program, Option<Reply>) {
     let mut u = Unstructured::new(bytes);
-    let mut draft = Draft::new(options);
+    let mut draft = ProgramBuilder::new(options);
     // `Unstructured` answers with its smallest choices once the bytes are spent; the one error left is a choice out of
     // nothing, which ends the program.
     let _ = draft.fill(&mut u);
@@ -126,7 +125,7 @@ pub fn fuzzed(bytes: &[u8], options: &Options) -> (Program, Option<Reply>) {
     match bytes.split_first() {
         Some((first, rest)) if first % 2 == WRITTEN => {
             let mut u = Unstructured::new(rest);
-            let mut draft = Draft::new(options);
+            let mut draft = ProgramBuilder::new(options);
             let _ = draft.adopt(&mut u);
             draft.finish()
         }
@@ -147,7 +146,7 @@ const WRITTEN: u8 = 1;
 /// Whether [`program`] could have made this program, as far as the options leave programs out. One that was made simpler
 /// may have become one of those that have no one outcome.
 pub fn allows(options: &Options, program: &Program) -> bool {
-    let mut draft = Draft::new(options);
+    let mut draft = ProgramBuilder::new(options);
     draft.elements = MAX_LARGE_ELEMENTS;
     draft.remake(program)
 }
@@ -182,7 +181,7 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_again() {
-        let options = Options { avoid: Vec::new(), ..Options::default() };
+        let options = Options { exclusions: Vec::new(), ..Options::default() };
         let (mut read, mut whole) = (0, 0);
         let mut bytes = [0u8; 512];
         for factor in 0..200u32 {

@@ -75,7 +75,7 @@ pub(super) fn dominant(u: &mut Unstructured, dtype: DType, shape: &Shape) -> Res
 }
 
 /// The elements that a case gives the input number `input` if it says nothing of them, so that findings are short.
-pub(super) fn counting(dtype: DType, shape: &Shape, input: usize) -> Vec<u8> {
+pub(crate) fn counting(dtype: DType, shape: &Shape, input: usize) -> Vec<u8> {
     bytes(dtype, shape, (0..shape.numel()).map(|at| Scalar::Int((1 + 16 * input + at) as i64)))
 }
 

@@ -4,15 +4,17 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::super::compare::{Side, between_releases, compare};
-use super::super::divergence::Divergence;
-use super::super::finding::{Finding, Oracle, Signature};
 use super::super::runner::Runner;
-use super::super::{Aspect, Difference, show};
-use super::{CASE, Dossier, Expected, FINDING};
+use super::super::{Aspect, Difference};
+use super::{CASE, Dossier, Expected};
 use crate::adapter::{Fault, Hello, Implementation, unsupported_by};
 use crate::case::load_program;
 use crate::escape::one_line;
+use crate::format;
+use crate::model::divergence::Divergence;
+use crate::model::finding::FINDING;
+use crate::model::finding::{Finding, Oracle, Signature};
+use crate::oracles::comparison::{Side, between_releases, compare};
 use crate::program::{Outcome, Program, Reply, TensorValue};
 use crate::reference::Reference;
 
@@ -254,7 +256,7 @@ fn pairs(program: &Program, reply: &Reply, same: &SameAs, other: &Reply) -> Vec<
         let (Some(got), Some(wanted)) = (find(program, reply, here), find(&same.program, other, there)) else {
             continue;
         };
-        let (shown_wanted, shown_got) = (show::outcome(&wanted), show::outcome(&got));
+        let (shown_wanted, shown_got) = (format::outcome(&wanted), format::outcome(&got));
         let aspect = match (&wanted, &got) {
             (Outcome::Value(_), Outcome::Value(_)) => {
                 let part = |name: &str| name.split_once('.').and_then(|(_, part)| part.parse().ok()).unwrap_or(0);
@@ -273,7 +275,8 @@ fn pairs(program: &Program, reply: &Reply, same: &SameAs, other: &Reply) -> Vec<
 }
 
 fn unlike(wanted: &TensorValue, got: &TensorValue) -> Option<Aspect> {
-    let same = |(a, b): (&crate::tensor::Scalar, &crate::tensor::Scalar)| super::super::expect::same_bits(*a, *b);
+    let same =
+        |(a, b): (&crate::tensor::Scalar, &crate::tensor::Scalar)| crate::oracles::specification::same_bits(*a, *b);
     match (wanted, got) {
         _ if wanted.dtype != got.dtype => Some(Aspect::Dtype),
         _ if wanted.shape != got.shape => Some(Aspect::Shape),

@@ -13,9 +13,9 @@ use crate::program::{Arg, Outcome, Program, Reply, Step, TensorValue, Value, Val
 use crate::reference::Reference;
 use crate::tensor::{Category, Scalar};
 
-use super::super::expect::class_of;
 use super::super::{Aspect, Difference};
 use super::{Dossier, Expected};
+use crate::model::difference::class_of;
 
 /// The most elements that a case spells out.
 const MOST: usize = 64;

@@ -3,9 +3,10 @@
 use crate::program::{Outcome, Program, Reply, TensorValue, Value};
 use crate::tensor::{Category, Scalar};
 
-use super::super::compare::Side;
-use super::super::finding::Finding;
-use super::super::{Aspect, show};
+use super::super::Aspect;
+use crate::format;
+use crate::model::finding::Finding;
+use crate::oracles::comparison::Side;
 
 /// A value that differs, and what was expected of it.
 pub(super) struct Check<'a> {
@@ -148,10 +149,10 @@ impl Check<'_> {
             Is::Dtype(dtype) => dtype.to_string(),
             Is::Storage(Some(input), offset) => format!("the storage of {input} from element {offset}"),
             Is::Storage(None, offset) => format!("a storage that is no input's, from element {offset}"),
-            Is::Elements(tensor, _) => show::tensor(tensor),
+            Is::Elements(tensor, _) => format::tensor(tensor),
             Is::Number(number) => number.to_string(),
             Is::Nothing => "None".to_owned(),
-            Is::Warnings(warnings) => show::warnings(warnings),
+            Is::Warnings(warnings) => format::warnings(warnings),
         }
     }
 

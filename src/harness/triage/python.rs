@@ -10,9 +10,9 @@ use crate::ops::{Form, Op};
 use crate::program::{Outcome, Program, Reply, Step};
 
 use super::super::Aspect;
-use super::super::finding::HANG;
 use super::look::{Look, Property, look};
 use super::{Dossier, Expected, title};
+use crate::model::finding::HANG;
 use calls::{Spelling, call, input, list, spelling, variable};
 
 /// Begins a comment that has a line of what the program prints.

@@ -1,0 +1,237 @@
+//! The records of a campaign, each a line of its journal: which campaign it is, what was found, how far it is.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::cases::Shard;
+use super::counts::{Counts, Positions};
+use crate::Difference;
+use crate::adapter::Hello;
+use crate::case::render;
+use crate::generate::bounded_exhaustive::Bounds;
+use crate::model::finding::{Finding, Oracle, Signature};
+use crate::ops::Op;
+
+/// A line.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Record {
+    /// The first line.
+    Header(Box<Header>),
+    /// Something was found.
+    Finding(FindingRecord),
+    /// The first finding of a signature was shrunk and written up.
+    Pursued(Pursued),
+    /// How far the campaign is.
+    Checkpoint(Checkpoint),
+    /// A run ended by itself.
+    End {
+        /// Why.
+        why: String,
+    },
+}
+
+/// Which campaign it is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Header {
+    /// The version of broadcheck.
+    pub broadcheck: String,
+    /// SHA-256 over the specification's files.
+    pub suite: String,
+    /// SHA-256 over the first programs: another generator makes other cases of the same seed.
+    pub programs: String,
+    /// What is tested.
+    pub implementation: Identity,
+    /// What it is compared with, if that is another adapter.
+    pub against: Option<Identity>,
+    /// Where it ran.
+    pub machine: Machine,
+    /// What was asked for.
+    pub plan: Plan,
+}
+
+/// What was asked for, as far as it decides on cases and verdicts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// What the cases are made of.
+    pub seed: u64,
+    /// How many cases the whole campaign has; `None` if only time ends it.
+    pub cases: Option<u64>,
+    /// Which of them.
+    pub shard: Shard,
+    /// The operations that programs are made of.
+    pub ops: Vec<Op>,
+    /// Whether programs are made that have no one right outcome.
+    pub unrestricted: bool,
+    /// The small world whose cases are all of them, in place of a seed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub world: Option<Bounds>,
+    /// Who judges.
+    pub oracles: Vec<Oracle>,
+    /// The implementation under test, as the command line calls it.
+    pub implementation: String,
+    /// What it is compared with, as the command line calls it.
+    pub against: Option<String>,
+    /// The file of its known differences, in place of those that come with broadcheck.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub divergences: Option<PathBuf>,
+    /// Seconds that a program may take.
+    pub timeout: u64,
+    /// The address space of an adapter in GiB; 0 for no limit.
+    pub memory: u64,
+}
+
+/// Who an implementation says that it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Identity {
+    pub name: String,
+    pub version: String,
+    pub build: String,
+}
+
+/// Where a campaign ran. Another machine makes no other campaign.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Machine {
+    pub os: String,
+    pub arch: String,
+    pub cpus: usize,
+}
+
+/// One finding.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FindingRecord {
+    /// The number of the case.
+    pub case: u64,
+    /// What it has in common with others.
+    pub signature: Signature,
+    /// The known divergence that it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub known: Option<String>,
+    /// The whole of it, of the first few of a group.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub example: Option<Example>,
+}
+
+/// A finding in full.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Example {
+    /// The program as YAML; up to the step that breaks the implementation, if it does.
+    pub program: String,
+    /// What differs.
+    pub differences: Vec<Difference>,
+    /// How the implementation broke.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault: Option<String>,
+    /// The last that it wrote to standard error then.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub stderr: String,
+}
+
+/// What became of the first finding of a signature.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pursued {
+    /// Which.
+    pub signature: Signature,
+    /// Its folder among the findings.
+    pub folder: String,
+    /// Whether it was seen again when the program was run once more. Only then can it be shrunk.
+    pub reproduced: bool,
+    /// Whether the campaign ended before it was shrunk to the end. One that is resumed goes on with it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub not_reduced: bool,
+    /// The simplest program, and what is wrong there.
+    pub simplest: Example,
+}
+
+/// How far a campaign is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Checkpoint {
+    /// The positions of its shard that are done.
+    pub done: Positions,
+    /// What was counted over these.
+    pub counts: Counts,
+    /// For how long it has been running, in milliseconds.
+    pub milliseconds: u64,
+}
+
+impl Identity {
+    /// Of an implementation.
+    pub fn of(hello: &Hello) -> Identity {
+        Identity { name: hello.name.clone(), version: hello.version.clone(), build: hello.build.clone() }
+    }
+}
+
+impl Machine {
+    /// This one.
+    pub fn here() -> Machine {
+        let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+        Machine { os: std::env::consts::OS.to_owned(), arch: std::env::consts::ARCH.to_owned(), cpus }
+    }
+}
+
+impl Example {
+    /// Of a finding.
+    pub fn of(finding: &Finding) -> Example {
+        Example {
+            program: render::program(&finding.program),
+            differences: finding.differences.clone(),
+            fault: finding.fault.as_ref().map(ToString::to_string),
+            stderr: finding.fault.as_ref().map(|fault| fault.stderr_lines(20).join("\n")).unwrap_or_default(),
+        }
+    }
+}
+
+impl Header {
+    /// In what this campaign is another one than that, whatever part of it either is.
+    pub fn other_than(&self, that: &Header) -> Vec<String> {
+        // Machines may call the same implementation differently.
+        let plain = |header: &Header| {
+            let mut plan =
+                Plan { implementation: String::new(), against: None, divergences: None, ..header.plan.clone() };
+            plan.shard.index = 0;
+            Header { machine: that.machine.clone(), plan, ..header.clone() }
+        };
+        differing(&plain(self), &plain(that))
+    }
+}
+
+impl Plan {
+    /// What is not the same in that plan.
+    pub fn other_than(&self, that: &Plan) -> Vec<String> {
+        differing(self, that)
+    }
+}
+
+/// The fields in which two records differ, with both values where they are short.
+fn differing<T: Serialize>(this: &T, that: &T) -> Vec<String> {
+    let fields = |record: &T| serde_json::to_value(record).expect("records have only text for keys");
+    let mut found = Vec::new();
+    collect("", &fields(this), &fields(that), &mut found);
+    found
+}
+
+fn collect(name: &str, this: &serde_json::Value, that: &serde_json::Value, found: &mut Vec<String>) {
+    use serde_json::Value::Object;
+    match (this, that) {
+        (Object(this), Object(that)) => {
+            for (key, value) in this {
+                collect(key, value, that.get(key).unwrap_or(&serde_json::Value::Null), found);
+            }
+        }
+        _ if this != that => {
+            let (this, that) = (this.to_string(), that.to_string());
+            let short = this.len().max(that.len()) <= 80;
+            found.push(if short { format!("{name} ({this}, not {that})") } else { name.to_owned() });
+        }
+        _ => {}
+    }
+}

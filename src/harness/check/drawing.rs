@@ -1,0 +1,119 @@
+//! How shapes line up: a row for each operand, a column for each dimension, and the rule that decides each in words.
+
+use crate::campaign::coverage::broadcasts;
+use crate::format;
+use crate::model::event::{Dimension, Drawing, Operand};
+use crate::ops::{Form, Signature};
+use crate::program::{Arg, Program, Reply, ShapeArg, Step, Value, ValueRef};
+use crate::tensor::Shape;
+use crate::tensor::shape::{Alignment, align};
+
+/// The drawing of a case: of the first of these values that is a broadcast, or of the first step that is one.
+pub fn of_case(program: &Program, reply: &Reply, values: &[ValueRef]) -> Option<Drawing> {
+    let first = values.iter().filter_map(|value| value.value.checked_sub(program.inputs.len()));
+    first.chain(0..program.steps.len()).find_map(|at| of_step(program, reply, at))
+}
+
+/// The drawing of a step; `None` where no shapes are broadcast together, or one of them is not known.
+fn of_step(program: &Program, reply: &Reply, at: usize) -> Option<Drawing> {
+    let step = program.steps.get(at)?;
+    let operands: Vec<(String, Shape)> = match &step.args[..] {
+        [Arg::Shapes(shapes)] => shapes.iter().map(of_argument).collect::<Option<_>>()?,
+        _ if broadcasts(step.op) || step.op.info().signature == Signature::Tensors => {
+            let operands = step.args.iter().flat_map(|arg| match arg {
+                Arg::Tensor(value) => vec![*value],
+                Arg::Tensors(values) => values.clone(),
+                _ => Vec::new(),
+            });
+            let named = |value| Some((format::name(program, value), shape_of(program, reply, at, value)?));
+            operands.map(named).collect::<Option<_>>()?
+        }
+        _ => return None,
+    };
+    (operands.len() > 1).then(|| draw(call(step, &operands), &operands, step.form))
+}
+
+/// A shape that is an argument itself.
+fn of_argument(shape: &ShapeArg) -> Option<(String, Shape)> {
+    let shape = Shape::new(shape.sizes()?.to_vec()).ok()?;
+    Some((shape.to_string(), shape))
+}
+
+/// The shape of a value before a step. What changes shape on the way is not followed.
+fn shape_of(program: &Program, reply: &Reply, before: usize, value: ValueRef) -> Option<Shape> {
+    if let Some(input) = program.inputs.get(value.value) {
+        return Some(input.shape.clone());
+    }
+    let step = value.value.checked_sub(program.inputs.len()).filter(|step| *step < before)?;
+    match (&reply.steps.get(step)?.outcome, value.part) {
+        (crate::program::Outcome::Value(Value::Tensor(tensor)), None) => Some(tensor.shape.clone()),
+        (outcome, Some(part)) => Some(outcome.tensors().get(part)?.shape.clone()),
+        _ => None,
+    }
+}
+
+fn call(step: &Step, operands: &[(String, Shape)]) -> String {
+    let names: Vec<&str> = operands.iter().map(|(name, _)| name.as_str()).collect();
+    match step.form {
+        Form::InPlace => format!("{}.{}_({})", names[0], step.op, names[1..].join(", ")),
+        _ => format!("{}({})", step.op, names.join(", ")),
+    }
+}
+
+/// The drawing of named shapes.
+pub fn draw(call: String, operands: &[(String, Shape)], form: Form) -> Drawing {
+    let rank = operands.iter().map(|(_, shape)| shape.rank()).max().unwrap_or(0);
+    Drawing {
+        call,
+        operands: operands
+            .iter()
+            .map(|(name, shape)| Operand { name: name.clone(), shape: shape.sizes().to_vec() })
+            .collect(),
+        dimensions: (0..rank).map(|dim| dimension(operands, dim, rank, form)).collect(),
+    }
+}
+
+fn dimension(operands: &[(String, Shape)], dim: usize, rank: usize, form: Form) -> Dimension {
+    let sizes: Vec<Option<i64>> = operands.iter().map(|(_, shape)| shape.aligned(dim, rank)).collect();
+    let mut result = None;
+    for size in &sizes {
+        result = match align(result, *size) {
+            Alignment::Equal(size) | Alignment::Left(size) | Alignment::Right(size) => Some(size),
+            Alignment::Mismatch { a, b } => {
+                let first = |wanted| sizes.iter().position(|size| *size == Some(wanted)).map(|at| &operands[at].0);
+                let (left, right) = (first(a).cloned().unwrap_or_default(), first(b).cloned().unwrap_or_default());
+                let rule = format!("{left} has {a} and {right} has {b}: they differ and neither is 1");
+                return Dimension { sizes, result: None, conflict: true, rule };
+            }
+        };
+    }
+    let size = result.unwrap_or(1);
+    if form == Form::InPlace && sizes[0] != Some(size) {
+        let target = sizes[0].map_or("has no such dimension".to_owned(), |target| format!("has size {target}"));
+        let rule = format!("broadcasts to {size}, but the target {target} and may not change shape");
+        return Dimension { sizes, result: Some(size), conflict: true, rule };
+    }
+    let rule = rule(operands, &sizes, size);
+    Dimension { sizes, result: Some(size), conflict: false, rule }
+}
+
+/// The rule that decides a dimension which broadcasts.
+fn rule(operands: &[(String, Shape)], sizes: &[Option<i64>], result: i64) -> String {
+    let have = |wanted: &dyn Fn(Option<i64>) -> bool, what: &str| {
+        let names: Vec<&str> =
+            operands.iter().zip(sizes).filter(|(_, size)| wanted(**size)).map(|((name, _), _)| name.as_str()).collect();
+        let (last, others) = names.split_last()?;
+        Some(match others {
+            [] => format!("{last} has {what}"),
+            others => format!("{} and {last} have {what}", others.join(", ")),
+        })
+    };
+    let missing = have(&|size| size.is_none(), "no such dimension (counts as 1)");
+    let ones = have(&|size| size == Some(1) && result != 1, "1");
+    let reasons: Vec<String> = missing.into_iter().chain(ones).collect();
+    match (reasons.is_empty(), result) {
+        (true, result) => format!("all have {result}"),
+        (false, 1) => reasons.join(" and "),
+        (false, result) => format!("{}, expanded to {result}", reasons.join(" and ")),
+    }
+}

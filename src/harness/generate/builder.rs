@@ -1,0 +1,600 @@
+//! Builds a program step by step: proposes a step, asks the reference, keeps it if it is wanted.
+
+use std::cell::LazyCell;
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use arbitrary::{Result, Unstructured};
+
+use crate::ops::{Compare, Form, Op, Param, ParamKind, Signature};
+use crate::program::{Arg, Input, Outcome, Program, Reply, Step, StepOutcome, TensorValue, ValueRef};
+use crate::reference::Session;
+use crate::tensor::{Category, DType, Scalar, Shape};
+
+use crate::generate::exclusions::sums;
+use crate::generate::shape::{self, Palette};
+use crate::generate::tensor_state::{Proposal, TensorState};
+use crate::generate::value::{self, Tameness};
+use crate::generate::{
+    MAX_ELEMENTS, MAX_INPUTS, MAX_LARGE_ELEMENTS, MAX_LARGE_TERMS, MAX_STEPS, Options, chance, exclusions, seed,
+};
+
+/// More elements than there can be memory for.
+const BEYOND_MEMORY: usize = 1 << 47;
+
+/// How often a step that did not come out as wanted is proposed again.
+const TRIES: usize = 8;
+
+/// What there is of a program, and what is known of its values.
+#[derive(Debug)]
+pub(super) struct ProgramBuilder<'a> {
+    pub options: &'a Options,
+    pub program: Program,
+    /// The reference after the steps that there are; `None` before the first is tried.
+    session: Option<Session>,
+    /// The reference after the step that was tried last, too.
+    tried: Option<Session>,
+    /// What came of the steps.
+    outcomes: Vec<StepOutcome>,
+    /// Every tensor that a step can use.
+    pub known: Vec<TensorState>,
+    /// Which of them the step that is tried uses.
+    pub operands: Vec<usize>,
+    /// The values of steps that were refused.
+    pub missing: Vec<ValueRef>,
+    /// Whether the last step that was tried left the tensor that it writes to with another shape, or may have.
+    pub reshaped: bool,
+    /// Whether a `backward` was refused, on whose way some gradients may have arrived.
+    pub halfway: bool,
+    /// The most elements that a step may make.
+    pub elements: usize,
+    /// The operation that the inputs are made for, if they are for one.
+    pub theme: Option<Op>,
+}
+
+/// What came of a proposal.
+enum Trial {
+    /// The step is in the program, and its outcome known.
+    Kept(StepOutcome),
+    /// There is nothing to be compared: the step is out of the program again.
+    Dropped,
+    /// The reference went wrong over it: the step stays, as the last one, for whoever runs the program.
+    Broken,
+}
+
+impl<'a> ProgramBuilder<'a> {
+    pub fn new(options: &'a Options) -> ProgramBuilder<'a> {
+        ProgramBuilder {
+            options,
+            program: Program::default(),
+            session: None,
+            tried: None,
+            outcomes: Vec::new(),
+            known: Vec::new(),
+            operands: Vec::new(),
+            missing: Vec::new(),
+            reshaped: false,
+            halfway: false,
+            elements: MAX_ELEMENTS,
+            theme: None,
+        }
+    }
+
+    /// Makes inputs and steps until the bytes or the limits end it.
+    pub fn fill(&mut self, u: &mut Unstructured) -> Result<()> {
+        let palette = Palette::new(u, self.options.large)?;
+        self.elements = palette.elements;
+        let gradients = chance(u, self.options.gradients, 4)?;
+        let together = self.together(u, &palette)?;
+        self.inputs(u, &palette, gradients, &together)?;
+        // What follows a program with gradients takes up to four steps more.
+        let limit = if gradients { MAX_STEPS - 4 } else { MAX_STEPS };
+        for _ in 0..u.int_in_range(1..=limit)? {
+            if !self.step(u, &palette)? {
+                return Ok(());
+            }
+        }
+        if gradients {
+            if chance(u, 1, 3)? {
+                self.overwrite(u, &palette)?;
+            }
+            self.gradients(u)?;
+        }
+        Ok(())
+    }
+
+    /// The program, and the reference's reply to it unless that went wrong over the last step.
+    pub fn finish(self) -> (Program, Option<Reply>) {
+        if self.outcomes.len() < self.program.steps.len() {
+            return (self.program, None);
+        }
+        let mutated = self.session.filter(|_| self.program.mutates());
+        let inputs = mutated.map(|mut session| session.inputs()).unwrap_or_default();
+        (self.program, Some(Reply { steps: self.outcomes, inputs }))
+    }
+
+    /// In half of the programs an operation that the inputs are made for, and the shapes of those that it wants to go
+    /// together: such shapes are rare otherwise.
+    fn together(&mut self, u: &mut Unstructured, palette: &Palette) -> Result<Vec<Vec<i64>>> {
+        if !chance(u, 1, 2)? {
+            return Ok(Vec::new());
+        }
+        let takes_some = |op: &&Op| shape::takes_some(op.info().signature);
+        let particular: Vec<Op> = self.options.ops.iter().filter(takes_some).copied().collect();
+        let choices = if !particular.is_empty() && chance(u, 1, 2)? { &particular } else { &self.options.ops };
+        if choices.is_empty() {
+            return Ok(Vec::new());
+        }
+        let op = *u.choose(choices)?;
+        self.theme = Some(op);
+        shape::operands(u, palette, op.info().signature)
+    }
+
+    /// The dtype that the operation of the inputs wants of one of them, whatever the others have.
+    fn particular_dtype(&self, at: usize) -> Option<DType> {
+        let signature = self.theme?.info().signature;
+        match signature.params().get(at).map(|param| param.name) {
+            Some("mask" | "condition") => Some(DType::Bool),
+            Some("index" | "indices") => Some(DType::Int64),
+            // What real numbers make complex ones of has no operand that its `out=` could be.
+            None if matches!(signature, Signature::Parts | Signature::PolarParts) => Some(DType::Complex64),
+            _ => None,
+        }
+    }
+
+    fn inputs(
+        &mut self,
+        u: &mut Unstructured,
+        palette: &Palette,
+        gradients: bool,
+        together: &[Vec<i64>],
+    ) -> Result<()> {
+        // Operands of one dtype in half of the programs: most rejections for dtypes would hide what comes after them.
+        let mut common = *u.choose(&self.options.dtypes)?;
+        let mut mixed = u.arbitrary::<bool>()? || self.options.mixed;
+        // Products, losses and functions want one dtype, and most of them floats.
+        let fractions = ["product", "loss", "distance", "moment", "norm", "function", "float"];
+        let kernel = self.theme.map_or("", |op| op.info().kernel);
+        if (!together.is_empty() || fractions.contains(&kernel)) && chance(u, 7, 8)? {
+            mixed = false;
+            let real = [DType::Float32, DType::Float64].into_iter().filter(|dtype| self.options.dtypes.contains(dtype));
+            let real: Vec<DType> = real.collect();
+            if !real.is_empty() && chance(u, 3, 4)? {
+                common = *u.choose(&real)?;
+            }
+        }
+        // Masks and indices are rare among tensors that are made for anything else.
+        let indices = self.indices_are_wanted(u)?;
+        for at in 0..u.int_in_range(together.len().max(1)..=MAX_INPUTS)? {
+            let wanted = self.particular_dtype(at).filter(|dtype| self.options.dtypes.contains(dtype));
+            let wanted = if wanted.is_some() && chance(u, 7, 8)? { wanted } else { None };
+            let index = wanted.is_some() || (indices && chance(u, 1, 2)?);
+            let dtype = match mixed {
+                _ if wanted.is_some() => wanted.unwrap_or(common),
+                _ if index => *u.choose(&[DType::Int64, DType::Bool, DType::Int32])?,
+                true => *u.choose(&self.options.dtypes)?,
+                false => common,
+            };
+            let shape = palette.operand(u, together.get(at))?;
+            let equations = self.theme.is_some_and(|op| op.info().signature == Signature::Solve) && at == 0;
+            let data = match (index, equations) {
+                (true, _) => value::small(u, dtype, &shape)?,
+                (_, true) => value::dominant(u, dtype, &shape)?,
+                _ => value::elements(u, dtype, &shape, at)?,
+            };
+            let requires_grad = gradients && dtype.category() >= Category::Floating && !chance(u, 1, 4)?;
+            self.begin_with(Input { name: format!("x{at}"), dtype, shape, data, requires_grad });
+        }
+        Ok(())
+    }
+
+    fn begin_with(&mut self, input: Input) {
+        let (dtype, shape, data) = (input.dtype, input.shape.clone(), input.data.clone());
+        let tensor = TensorValue { dtype, shape, data, strides: None, storage: None };
+        self.known.push(TensorState {
+            at: ValueRef { value: self.program.inputs.len(), part: None },
+            tameness: Tameness::of(&tensor),
+            tensor,
+            tolerated: false,
+            inexact: false,
+            grad: input.requires_grad,
+        });
+        self.program.inputs.push(input);
+    }
+
+    /// Takes over the program that is written in the bytes, as far as the options leave it, and goes on from there while
+    /// there are bytes.
+    pub fn adopt(&mut self, u: &mut Unstructured) -> Result<()> {
+        self.remake(&seed::read(u, &self.options.ops));
+        let palette = Palette::new(u, 0)?;
+        while !u.is_empty() && self.program.steps.len() < MAX_STEPS && self.step(u, &palette)? {}
+        Ok(())
+    }
+
+    /// Makes this program, as far as the options leave it; true if it is this very program that was made. What uses a
+    /// tensor that is not there is given another one.
+    pub fn remake(&mut self, program: &Program) -> bool {
+        program.inputs.iter().for_each(|input| self.begin_with(input.clone()));
+        let mut moved: Vec<Option<usize>> = (0..program.inputs.len()).map(Some).collect();
+        let mut whole = true;
+        for step in &program.steps {
+            let next = self.program.inputs.len() + self.program.steps.len();
+            let placed = self.placed(step, &moved);
+            whole &= placed.as_ref().is_some_and(|placed| placed.uses().eq(step.uses()));
+            moved.push(match placed.map(|placed| self.attempt(placed)) {
+                Some(Trial::Kept(outcome)) => {
+                    self.learn(outcome);
+                    Some(next)
+                }
+                Some(Trial::Broken) => break,
+                Some(Trial::Dropped) | None => {
+                    whole = false;
+                    None
+                }
+            });
+        }
+        whole
+    }
+
+    /// The step at the end of the program, on the tensors that are there now; `None` without any.
+    fn placed(&self, step: &Step, moved: &[Option<usize>]) -> Option<Step> {
+        let args = step.args.iter().map(|arg| self.moved(arg, moved)).collect::<Option<_>>()?;
+        let out = match step.out {
+            Some(out) => Some(self.there(out, moved)?),
+            None => None,
+        };
+        Some(self.named(step.op, step.form, args, out))
+    }
+
+    /// The argument with the tensors that are there now.
+    fn moved(&self, arg: &Arg, moved: &[Option<usize>]) -> Option<Arg> {
+        Some(match arg {
+            Arg::Tensor(value) => Arg::Tensor(self.there(*value, moved)?),
+            Arg::Tensors(values) => {
+                Arg::Tensors(values.iter().map(|value| self.there(*value, moved)).collect::<Option<_>>()?)
+            }
+            Arg::Indices(values) => {
+                let there = |value: &Option<ValueRef>| match value {
+                    Some(value) => self.there(*value, moved).map(Some),
+                    None => Some(None),
+                };
+                Arg::Indices(values.iter().map(there).collect::<Option<_>>()?)
+            }
+            other => other.clone(),
+        })
+    }
+
+    /// Where a value is now that steps before it may have been left out; another one if it is not there.
+    fn there(&self, value: ValueRef, moved: &[Option<usize>]) -> Option<ValueRef> {
+        let number = moved.get(value.value).copied().flatten();
+        let there = number.map(|number| ValueRef { value: number, ..value });
+        let usable = |there: &ValueRef| self.find(*there).is_some() || self.missing.contains(there);
+        let other = || self.known.get(value.value % self.known.len().max(1)).map(|known| known.at);
+        there.filter(usable).or_else(other)
+    }
+
+    /// Whether some of the inputs should be masks or indices: the more of the operations take such, the more often.
+    fn indices_are_wanted(&self, u: &mut Unstructured) -> Result<bool> {
+        let named =
+            |param: &Param| ["mask", "index", "indices"].contains(&param.name) && param.kind != ParamKind::Index;
+        let takes = |op: &&Op| op.info().signature.params().iter().any(named);
+        match (self.options.ops.iter().filter(takes).count(), self.options.ops.len()) {
+            (0, _) => Ok(false),
+            (some, all) if some * 4 < all => chance(u, 1, 4),
+            _ => chance(u, 3, 4),
+        }
+    }
+
+    /// Adds a step, accepted or refused as the bytes want it, if one of the proposals is so; else the last one that can
+    /// be compared at all. False if the program must end here.
+    fn step(&mut self, u: &mut Unstructured, palette: &Palette) -> Result<bool> {
+        let accepted = u.int_in_range(0..=99u8)? < self.options.accepted;
+        let mut second_best = None;
+        for _ in 0..TRIES {
+            let step = self.propose(u, palette)?;
+            match self.attempt(step) {
+                Trial::Broken => return Ok(false),
+                Trial::Dropped => {}
+                Trial::Kept(outcome) if matches!(outcome.outcome, Outcome::Value(_)) == accepted => {
+                    self.learn(outcome);
+                    return Ok(true);
+                }
+                Trial::Kept(_) => second_best = self.program.steps.pop(),
+            }
+            if u.is_empty() {
+                break;
+            }
+        }
+        if let Some(step) = second_best
+            && let Trial::Kept(outcome) = self.attempt(step)
+        {
+            self.learn(outcome);
+        }
+        Ok(true)
+    }
+
+    fn propose(&mut self, u: &mut Unstructured, palette: &Palette) -> Result<Step> {
+        let op = match self.theme {
+            Some(op) if chance(u, 1, 2)? => op,
+            _ => *u.choose(&self.options.ops)?,
+        };
+        let form = *u.choose(op.info().forms)?;
+        let args = self.arguments(u, palette, op, form)?;
+        let out = if form == Form::Out { Some(self.tensor(u)?) } else { None };
+        Ok(self.named(op, form, args, out))
+    }
+
+    /// A step that overwrites what an earlier step made, often a view, while gradients flow.
+    fn overwrite(&mut self, u: &mut Unstructured, palette: &Palette) -> Result<()> {
+        let writes = |op: &&Op| {
+            let (info, first) = (op.info(), op.info().signature.params().first());
+            info.differentiable
+                && info.forms.contains(&Form::InPlace)
+                && first.is_some_and(|param| param.kind == ParamKind::Operand)
+        };
+        let ops: Vec<Op> = self.options.ops.iter().filter(writes).copied().collect();
+        let inputs = self.program.inputs.len();
+        let made: Vec<ValueRef> = self.known.iter().map(|known| known.at).filter(|at| at.value >= inputs).collect();
+        if ops.is_empty() || made.is_empty() || self.program.steps.len() + 4 > MAX_STEPS {
+            return Ok(());
+        }
+        let op = *u.choose(&ops)?;
+        for _ in 0..TRIES {
+            let mut args = self.arguments(u, palette, op, Form::InPlace)?;
+            args[0] = Arg::Tensor(*u.choose(&made)?);
+            match self.attempt(self.named(op, Form::InPlace, args, None)) {
+                Trial::Kept(outcome) if matches!(outcome.outcome, Outcome::Value(_)) => {
+                    self.learn(outcome);
+                    return Ok(());
+                }
+                Trial::Kept(_) => {
+                    self.program.steps.pop();
+                }
+                Trial::Dropped => {}
+                Trial::Broken => return Ok(()),
+            }
+        }
+        Ok(())
+    }
+
+    /// `sum` where a scalar is needed, `backward`, and the gradients that come of it.
+    fn gradients(&mut self, u: &mut Unstructured) -> Result<()> {
+        let made = |known: &&TensorState| known.grad && known.at.value >= self.program.inputs.len();
+        let Some(mut root) = self.known.iter().rfind(made).cloned() else { return Ok(()) };
+        if chance(u, 1, 3)? {
+            let made: Vec<&TensorState> = self.known.iter().filter(made).collect();
+            root = (*u.choose(&made)?).clone();
+        }
+        let run = |draft: &mut ProgramBuilder, op: Op, args: Vec<Arg>| {
+            if !draft.options.ops.contains(&op) {
+                return false;
+            }
+            match draft.attempt(draft.named(op, Form::Functional, args, None)) {
+                Trial::Kept(outcome) => {
+                    draft.learn(outcome);
+                    true
+                }
+                Trial::Dropped | Trial::Broken => false,
+            }
+        };
+        if root.tensor.shape.numel() != 1 && !chance(u, 1, 8)? {
+            let params = Op::Sum.info().signature.params();
+            let defaults = params.iter().filter_map(|param| param.default.map(Arg::from));
+            if !run(self, Op::Sum, std::iter::once(Arg::Tensor(root.at)).chain(defaults).collect()) {
+                return Ok(());
+            }
+            if let Some(sum) = self.known.last() {
+                root = sum.clone();
+            }
+        }
+        let gradient = if chance(u, 1, 8)? { Arg::Tensor(self.tensor(u)?) } else { Arg::Nothing };
+        if !run(self, Op::Backward, vec![Arg::Tensor(root.at), gradient]) {
+            return Ok(());
+        }
+        for input in 0..self.program.inputs.len() {
+            if self.program.inputs[input].requires_grad && self.program.steps.len() < MAX_STEPS {
+                run(self, Op::Grad, vec![Arg::Tensor(ValueRef { value: input, part: None })]);
+            }
+        }
+        Ok(())
+    }
+
+    fn named(&self, op: Op, form: Form, args: Vec<Arg>, out: Option<ValueRef>) -> Step {
+        Step { name: format!("r{}", self.program.steps.len()), op, form, args, out }
+    }
+
+    /// Puts a step at the end of the program and asks the reference what comes of it.
+    fn attempt(&mut self, step: Step) -> Trial {
+        // Only views can be larger than anything that there is memory for; whatever else would be is refused.
+        let bound = self.bound(&step);
+        let many = self.elements > MAX_ELEMENTS && self.terms(&step).is_some();
+        let most = if many { MAX_LARGE_TERMS } else { self.elements };
+        if bound > most && (sums(&step) || bound < BEYOND_MEMORY) || self.pairs(&step) > MAX_LARGE_TERMS {
+            return Trial::Dropped;
+        }
+        self.operands.clear();
+        self.operands.extend(step.uses().filter_map(|used| self.known.iter().position(|known| known.at == used)));
+        self.program.steps.push(step);
+        let avoided =
+            |draft: &ProgramBuilder, outcome| draft.options.exclusions.iter().any(|it| it.applies(draft, outcome));
+        if avoided(self, None) {
+            self.program.steps.pop();
+            return Trial::Dropped;
+        }
+        let Some(step) = self.program.steps.last() else { return Trial::Broken };
+        if self.session.is_none() {
+            self.session = Session::new(&self.program.inputs).ok();
+        }
+        let Some(mut session) = self.session.clone() else { return Trial::Broken };
+        let Ok(outcome) = catch_unwind(AssertUnwindSafe(|| session.step(step))) else { return Trial::Broken };
+        self.reshaped = step.target().is_some_and(|target| {
+            let after = session.input_shape(target.value);
+            after.is_none() || after != self.find(target).map(|known| &known.tensor.shape)
+        });
+        self.tried = Some(session);
+        let unsupported = matches!(outcome.outcome, Outcome::Unsupported(_));
+        if unsupported || avoided(self, Some(&outcome.outcome)) {
+            self.program.steps.pop();
+            return Trial::Dropped;
+        }
+        Trial::Kept(outcome)
+    }
+
+    /// The most elements that a step can make, or the most terms that it sums.
+    fn bound(&self, step: &Step) -> usize {
+        let shapes: Vec<&[i64]> = step.uses().filter_map(|used| Some(self.find(used)?.tensor.shape.sizes())).collect();
+        let numels = || shapes.iter().map(|sizes| numel(sizes));
+        let indexed = step.args.iter().any(|arg| matches!(arg, Arg::Indices(_)));
+        let together = if let Some(terms) = self.terms(step) {
+            terms
+        } else if indexed || step.op.info().kernel == "product" {
+            numels().fold(1, i64::saturating_mul)
+        } else {
+            let rank = shapes.iter().map(|sizes| sizes.len()).max().unwrap_or(0);
+            let largest = |back: usize| shapes.iter().filter_map(|sizes| sizes.iter().nth_back(back)).max();
+            (0..rank).filter_map(largest).fold(1i64, |product, &size| product.saturating_mul(size.max(1)))
+        };
+        let given = step.args.iter().filter_map(|arg| match arg {
+            Arg::Ints(sizes) => Some(sizes),
+            _ => None,
+        });
+        let sizes = given.map(|sizes| {
+            // -1 can stand for all that there is.
+            let start = if sizes.contains(&-1) { numels().max().unwrap_or(1) } else { 1 };
+            sizes.iter().fold(start, |product, size| product.saturating_mul(size.saturating_abs().max(1)))
+        });
+        sizes.fold(together, i64::max) as usize
+    }
+
+    /// The pairs of elements, at most, of which `cdist` makes distances: rows do not broadcast, they meet all others.
+    fn pairs(&self, step: &Step) -> usize {
+        if step.op != Op::Cdist {
+            return 0;
+        }
+        let numels = step.uses().filter_map(|used| Some(numel(self.find(used)?.tensor.shape.sizes())));
+        numels.fold(1, i64::saturating_mul) as usize
+    }
+
+    /// The terms that the elements of a product of matrices have together, or its summand's elements if they are more.
+    fn terms(&self, step: &Step) -> Option<i64> {
+        let info = step.op.info();
+        let summands = match info.signature {
+            Signature::Tensors1D | Signature::MatrixVector | Signature::Matrices | Signature::Batches => 0,
+            Signature::Addmm | Signature::Addmv | Signature::BatchSum => 1,
+            _ if step.op == Op::Matmul => 0,
+            _ => return None,
+        };
+        let shapes: Option<Vec<&Shape>> =
+            step.uses().map(|used| self.find(used).map(|known| &known.tensor.shape)).collect();
+        let shapes = shapes?;
+        let (summands, factors) = shapes.split_at_checked(summands)?;
+        // A product of no terms has elements all the same.
+        let numel = |shape: &&Shape| numel(shape.sizes());
+        let (first, second) = (factors.first()?, factors.get(1)?);
+        let inner = first.sizes().last().copied().unwrap_or(1).max(1);
+        let terms = numel(first).saturating_mul(numel(second)) / inner;
+        Some(summands.iter().map(numel).fold(terms, i64::max))
+    }
+
+    /// Notes what came of the last step, which stays.
+    fn learn(&mut self, outcome: StepOutcome) {
+        self.session = self.tried.take();
+        self.note(&outcome.outcome);
+        self.outcomes.push(outcome);
+    }
+
+    /// Notes the tensors that it made, and what became of those that it wrote to.
+    fn note(&mut self, outcome: &Outcome) {
+        let value = self.program.inputs.len() + self.program.steps.len() - 1;
+        let Some(step) = self.program.steps.last() else { return };
+        if !matches!(outcome, Outcome::Value(_)) {
+            self.halfway |= step.op == Op::Backward;
+            // Only where numbers stand for tensors is it certain that a tensor would have come of it.
+            if step.op.info().signature.params().iter().any(|param| param.kind == ParamKind::Operand) {
+                self.missing.push(ValueRef { value, part: None });
+            }
+            return;
+        }
+        let info = step.op.info();
+        let sums = exclusions::sums(step);
+        // Roots, powers, logarithms and quotients of whole numbers are rounded, whatever they come to.
+        let rounded = info.signature == Signature::Solve
+            || (info.compare == Compare::Tolerance && matches!(info.kernel, "loss" | "distance" | "moment" | "norm"));
+        // What is a whole number by rounding alone need not be one in another order. Of 16 bits products are rounded, too.
+        let narrow = |known: &TensorState| matches!(known.tensor.dtype, DType::Float16 | DType::Bfloat16);
+        let rounds =
+            |known: &TensorState| known.tameness < Tameness::Whole || (info.kernel == "product" && narrow(known));
+        let fractions = step.uses().filter_map(|used| self.find(used)).any(rounds);
+        let grad = info.differentiable && step.uses().filter_map(|used| self.find(used)).any(|known| known.grad);
+        let several = !matches!(outcome, Outcome::Value(crate::program::Value::Tensor(_)));
+        for (part, tensor) in outcome.tensors().iter().enumerate() {
+            let tameness = Tameness::of(tensor);
+            let made = TensorState {
+                at: ValueRef { value, part: several.then_some(part) },
+                tameness,
+                tensor: tensor.clone(),
+                tolerated: !info.layout_is_specified()
+                    || (sums && (rounded || fractions || !value::is_exact(tensor, tameness))),
+                inexact: matches!(info.compare, Compare::Ulps(_)),
+                grad: grad && tensor.dtype.category() >= Category::Floating,
+            };
+            if let Some(target) = self.program.steps.last().and_then(Step::target) {
+                self.written(target, &made);
+            }
+            self.known.push(made);
+        }
+    }
+
+    /// Notes that `made` was written to `target`, and so to every other view of its storage.
+    fn written(&mut self, target: ValueRef, made: &TensorState) {
+        let resized = self.find(target).is_some_and(|target| target.tensor.shape != made.tensor.shape);
+        let storage = made.place().id;
+        if resized {
+            // What the others look like now is not for a generator to know.
+            self.known.retain(|known| known.place().id != storage);
+            return;
+        }
+        let small = made.tensor.shape.numel() <= MAX_LARGE_ELEMENTS;
+        let elements = || made.layout().positions().zip(made.tensor.elements()).collect();
+        let fresh: LazyCell<HashMap<usize, Scalar>, _> =
+            LazyCell::new(|| if small { elements() } else { HashMap::new() });
+        for known in self.known.iter_mut().filter(|known| known.place().id == storage) {
+            if small && known.tensor.dtype == made.tensor.dtype && known.layout() == made.layout() {
+                known.tensor.data.clone_from(&made.tensor.data);
+                known.tameness = made.tameness;
+            } else {
+                known.overwrite(&fresh);
+            }
+            known.tolerated |= made.tolerated;
+            known.inexact |= made.inexact;
+            known.grad |= made.grad;
+        }
+    }
+}
+
+impl Proposal for ProgramBuilder<'_> {
+    fn program(&self) -> &Program {
+        &self.program
+    }
+
+    fn known(&self) -> &[TensorState] {
+        &self.known
+    }
+
+    fn operands(&self) -> &[usize] {
+        &self.operands
+    }
+
+    fn reshaped(&self) -> bool {
+        self.reshaped
+    }
+
+    fn halfway(&self) -> bool {
+        self.halfway
+    }
+}
+
+/// The elements of a shape, where a size 0 counts as a 1.
+fn numel(sizes: &[i64]) -> i64 {
+    sizes.iter().fold(1i64, |product, &size| product.saturating_mul(size.max(1)))
+}

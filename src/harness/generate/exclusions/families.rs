@@ -1,0 +1,211 @@
+//! What is left out of reductions, products, losses and indices.
+
+use crate::generate::exclusions::*;
+
+pub(super) fn signed_zeros(draft: &dyn Proposal) -> bool {
+    let extreme = draft.program().steps.last().is_some_and(|step| matches!(step.op, Op::Amax | Op::Amin));
+    let has = |known: &TensorState, zero: f64| {
+        known.tensor.elements().any(|number| matches!(number, Scalar::Float(x) if x.to_bits() == zero.to_bits()))
+    };
+    extreme && operands(draft).any(|known| has(known, 0.0) && has(known, -0.0))
+}
+
+pub(super) fn large_products(draft: &dyn Proposal, outcome: Option<&Outcome>) -> bool {
+    let product = draft.program().steps.last().is_some_and(|step| step.op == Op::Prod);
+    let Some(result) = outcome.and_then(|outcome| outcome.tensors().first()).filter(|_| product) else { return false };
+    let most = match result.dtype {
+        DType::Float16 => 65504.0,
+        dtype if dtype.category() < Category::Floating => return false,
+        _ => f64::from(f32::MAX),
+    };
+    let size = |number: Scalar| match number {
+        Scalar::Float(value) => value.abs(),
+        Scalar::Int(value) => value.unsigned_abs() as f64,
+        Scalar::Complex(value) => value.norm(),
+        Scalar::Bool(_) => 1.0,
+    };
+    operands(draft).any(|known| known.tensor.elements().map(|x| size(x).max(1.0)).product::<f64>() > most)
+}
+
+pub(super) fn extreme_norms(draft: &dyn Proposal, outcome: Option<&Outcome>) -> bool {
+    let Some(step) = draft.program().steps.last() else { return false };
+    let tame = |order: f64| order == 0.0 || order.is_infinite() || (0.5..=4.0).contains(&order.abs());
+    let mut orders = step.op.info().signature.params().iter().zip(&step.args).filter_map(|(param, arg)| match arg {
+        Arg::Number(number) if ["ord", "p"].contains(&param.name) => Some(f64::from_scalar(*number)),
+        _ => None,
+    });
+    // A distance may refuse its exponent, which a norm never does.
+    let asked = step.op == Op::VectorNorm || matches!(outcome, Some(Outcome::Value(_)));
+    asked && orders.any(|order| !tame(order))
+}
+
+pub(super) fn lost_parts(draft: &dyn Proposal, outcome: Option<&Outcome>) -> bool {
+    let reduction = draft.program().steps.last().is_some_and(is_reduction);
+    let half = |tensor: &TensorValue| matches!(tensor.dtype, DType::Float16 | DType::Bfloat16);
+    reduction && outcome.is_some_and(|outcome| outcome.tensors().iter().any(half)) && has_complex(draft)
+}
+
+pub(super) fn reduction_faults(draft: &dyn Proposal) -> bool {
+    let Some(step) = draft.program().steps.last() else { return false };
+    let out = step.out.and_then(|out| draft.find(out));
+    let Some(operand) = operands(draft).next() else { return false };
+    let empty = matches!(step.args.get(1), Some(Arg::Ints(dims)) if dims.is_empty());
+    match step.op {
+        Op::All | Op::Any => {
+            out.is_some_and(|out| out.tensor.dtype == DType::Uint8) && operand.tensor.dtype != DType::Uint8
+        }
+        Op::Logsumexp => empty,
+        Op::Mean => out.is_some_and(|out| out.tensor.dtype.category() < Category::Floating),
+        Op::Var | Op::Std => (empty && operand.grad) || out.is_some_and(|out| reduced(operand) && !reduced(out)),
+        Op::VarMean | Op::StdMean => empty && operand.grad,
+        _ => false,
+    }
+}
+
+pub(super) fn no_freedom(draft: &dyn Proposal, outcome: Option<&Outcome>) -> bool {
+    let moment = draft.program().steps.last().is_some_and(|step| step.op.info().kernel == "moment");
+    let infinite = |tensor: &TensorValue| tensor.elements().any(|number| !weight(number).is_finite());
+    moment
+        && operands(draft).any(|known| known.tameness < Tameness::Whole)
+        && outcome.is_some_and(|outcome| outcome.tensors().iter().any(infinite))
+}
+
+pub(super) fn grown_and_refused(draft: &dyn Proposal, outcome: Option<&Outcome>) -> bool {
+    let Some(step) = draft.program().steps.last().filter(|step| is_reduction(step)) else { return false };
+    let Some(out) = step.out.and_then(|out| draft.find(out)) else { return false };
+    let largest = operands(draft).map(|known| known.tensor.shape.numel().max(1)).max();
+    refused(outcome) && largest > Some(out.tensor.shape.numel())
+}
+
+pub(super) fn is_reduction(step: &Step) -> bool {
+    matches!(step.op.info().kernel, "reduction" | "extreme" | "moment" | "norm")
+}
+
+pub(super) fn empty_losses(draft: &dyn Proposal, outcome: Option<&Outcome>) -> bool {
+    let loss = draft.program().steps.last().is_some_and(|step| step.op.info().kernel == "loss");
+    let empty = |tensor: &TensorValue| tensor.shape.numel() == 0 && tensor.shape.rank() > 1;
+    loss && outcome.is_some_and(|outcome| outcome.tensors().iter().any(empty))
+}
+
+pub(super) fn losses_of_target(draft: &dyn Proposal, outcome: Option<&Outcome>) -> bool {
+    let step = draft.program().steps.last().filter(|step| step.form == Form::Out);
+    step.is_some_and(|step| {
+        let reduces = step.op.info().signature.params().iter().any(|param| param.kind == ParamKind::Reduction);
+        let own = |arg: &Arg| matches!(arg, Arg::Tensor(value) if Some(*value) == step.out);
+        reduces && (refused(outcome) || step.args.iter().any(own) || reads_its_out(draft, step))
+    })
+}
+
+/// A refusal after the target was resized or written to, and a result that is made of what it overwrites.
+pub(super) fn gathers_in_part(draft: &dyn Proposal, outcome: Option<&Outcome>) -> bool {
+    let kernels = ["gather", "indexing"];
+    let step = draft.program().steps.last().filter(|step| kernels.contains(&step.op.info().kernel));
+    let Some(step) = step.filter(|step| step.form != Form::Functional) else { return false };
+    let class = match outcome {
+        Some(Outcome::Rejected(rejected)) => rejected.class,
+        Some(Outcome::Value(_)) => return reads_its_out(draft, step),
+        _ => return false,
+    };
+    let loops = class == Some(Class::Dimension);
+    match step.op.info().signature {
+        // What these write before an index is out of range the reference knows.
+        Signature::IndexPut => false,
+        Signature::IndexTensors => loops,
+        Signature::Scatter => loops || class == Some(Class::Argument),
+        // What the shape of the result would have been is not to be seen from the indices.
+        Signature::TakeAlong => true,
+        _ => loops || resized_by_shape(draft, step),
+    }
+}
+
+/// Whether the `out=` tensor shares its storage with another tensor of the step, or is what the step is about.
+pub(super) fn reads_its_out(draft: &dyn Proposal, step: &Step) -> bool {
+    let storage = |value| draft.find(value).map(|known| known.place().id);
+    step.out.is_some_and(|out| {
+        let own = matches!(step.args[0], Arg::Tensor(value) if value == out);
+        own || step.uses().any(|used| used != out && storage(used) == storage(out))
+    })
+}
+
+/// Whether the `out=` tensor has another shape than the indices.
+pub(super) fn resized_by_shape(draft: &dyn Proposal, step: &Step) -> bool {
+    let shape = |value| draft.find(value).map(|known| &known.tensor.shape);
+    let index = step.args.iter().skip(1).find_map(|arg| if let Arg::Tensor(value) = arg { Some(*value) } else { None });
+    step.out.is_some_and(|out| shape(out) != index.and_then(shape))
+}
+
+/// A `gather` refused for an index while another is bad, too.
+pub(super) fn several_bad_indices(draft: &dyn Proposal, outcome: Option<&Outcome>) -> bool {
+    let Some(step) = draft.program().steps.last().filter(|step| step.op.info().kernel == "gather") else {
+        return false;
+    };
+    let index = step.args.iter().skip(1).find_map(|arg| if let Arg::Tensor(value) = arg { Some(*value) } else { None });
+    let Some(index) = index.and_then(|index| draft.find(index)) else { return false };
+    // Whether an index is in range is not known here, but the ends are out of range wherever anything is.
+    let mut values: Vec<f64> = index.tensor.elements().map(f64::from_scalar).collect();
+    values.sort_by(f64::total_cmp);
+    values.dedup();
+    refused(outcome) && values.len() > 2
+}
+
+pub(super) fn written_factors(draft: &dyn Proposal) -> bool {
+    let Some(step) = draft.program().steps.last().filter(|step| step.op.info().kernel == "product") else {
+        return false;
+    };
+    let Some(written) = step.target().and_then(|target| draft.find(target)) else { return false };
+    let read = step.args.iter().skip(usize::from(step.form == Form::InPlace));
+    let mut read = read.filter_map(|arg| if let Arg::Tensor(value) = arg { draft.find(*value) } else { None });
+    read.any(|known| known.place().id == written.place().id)
+}
+
+pub(super) fn unstable_equations(draft: &dyn Proposal, outcome: Option<&Outcome>) -> bool {
+    if signature(draft) != Some(Signature::Solve) {
+        return false;
+    }
+    match outcome {
+        Some(Outcome::Rejected(rejected)) if rejected.class == Some(Class::Singular) => {
+            if draft.program().steps.last().is_some_and(|step| step.out.is_some()) {
+                return true;
+            }
+        }
+        Some(Outcome::Value(_)) => {}
+        _ => return false,
+    }
+    let Some(matrices) = operands(draft).next() else { return false };
+    let Some([rows, columns]) = matrices.tensor.shape.sizes().last_chunk::<2>() else { return false };
+    if rows != columns {
+        return false;
+    }
+    let size = *columns as usize;
+    let weights: Vec<f64> = matrices.tensor.elements().map(weight).collect();
+    let mut matrices = weights.chunks((size * size).max(1));
+    let column = |matrix: &[f64], at: usize| -> f64 { (0..size).map(|row| matrix[row * size + at]).sum() };
+    matrices.any(|matrix| {
+        let zero = (0..size).any(|at| column(matrix, at) == 0.0);
+        let weak = |at: usize| matrix[at * size + at] < 1e-3 || column(matrix, at) >= 2.0 * matrix[at * size + at];
+        !zero && (0..size).any(weak)
+    })
+}
+
+pub(super) fn weight(number: Scalar) -> f64 {
+    match number {
+        Scalar::Bool(value) => f64::from(u8::from(value)),
+        Scalar::Int(value) => (value as f64).abs(),
+        Scalar::Float(value) => value.abs(),
+        Scalar::Complex(value) => value.norm(),
+    }
+}
+
+pub(super) fn loose_summands(draft: &dyn Proposal, outcome: Option<&Outcome>) -> bool {
+    let Some(step) = draft.program().steps.last() else { return false };
+    match (step.op.info().signature, step.form) {
+        (Signature::BatchSum, Form::InPlace) => {
+            matches!(outcome, Some(Outcome::Rejected(rejected)) if rejected.class == Some(Class::OutputShape))
+        }
+        (Signature::Addmv, _) => {
+            let empty = operands(draft).any(|known| known.tensor.shape.rank() == 2 && known.tensor.shape.numel() == 0);
+            empty && matches!(outcome, Some(Outcome::Value(_)))
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,64 @@
+//! A difference between what was expected and what was observed, and the kinds of differences that are known.
+
+use serde::{Deserialize, Serialize};
+
+use crate::case::Aspect;
+use crate::error::Class;
+use crate::program::Rejected;
+use crate::wording;
+
+/// What differences call the class of a rejection that neither the implementation nor its text tells.
+pub const UNKNOWN: &str = "unknown";
+
+/// One thing that is not as it should be.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Difference {
+    /// The value of the program, by name.
+    pub value: String,
+    /// What differs.
+    pub aspect: Aspect,
+    /// Who says so: the specification, or the implementation that was compared with.
+    pub by: String,
+    /// What should be.
+    pub expected: String,
+    /// What is.
+    pub observed: String,
+}
+
+/// The class of a rejection: what the implementation says, else what its text says.
+pub fn class_of(rejected: &Rejected) -> Option<Class> {
+    rejected.class.or_else(|| wording::classify(&rejected.message))
+}
+
+/// Who says that a pinned case is not as pinned: what differences have for `by`.
+pub const FILE: &str = "known differences";
+
+/// What a divergence is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// The implementation contradicts its documentation, or itself.
+    Bug,
+    /// It does not do this, and says so.
+    Unsupported,
+    /// It means to differ.
+    ByDesign,
+    /// Its documentation is wrong.
+    Documentation,
+    /// It was otherwise in this release than in the one that the reference is of.
+    Changed,
+}
+
+impl Kind {
+    /// A verdict in words, as in `libtorch 2.13.0 is known to be wrong`.
+    pub fn words(self) -> &'static str {
+        match self {
+            Kind::Bug => "known to be wrong",
+            Kind::Unsupported => "known not to support this",
+            Kind::ByDesign => "known to differ by design",
+            Kind::Documentation => "known to contradict its documentation",
+            Kind::Changed => "release-specific: PyTorch changed",
+        }
+    }
+}

@@ -1,0 +1,509 @@
+//! Where a known divergence may be met again: predicates over the step that is wrong and the values that it is given.
+//!
+//! The vocabulary is closed and small. What it cannot say is left out, and then more findings are new than need be; a
+//! finding that is called known by mistake would never be seen by anyone.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use serde::Deserialize;
+
+use crate::adapter::Implementation;
+use crate::model::finding::{Finding, Oracle, Signature};
+use crate::ops::{Form, Op, Param, ParamKind};
+use crate::program::{Arg, Program, Reply, Step, TensorValue, ValueRef};
+use crate::reference::Reference;
+use crate::tensor::element::Element;
+use crate::tensor::{DType, IndexItem, Layout, Scalar};
+
+/// Where a divergence may be met again.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Applies {
+    /// The operations.
+    pub ops: Vec<OpName>,
+    /// The forms; all of them if none is named.
+    #[serde(default)]
+    pub forms: Vec<Form>,
+    /// What must hold of the step besides; all of it.
+    #[serde(default, rename = "where")]
+    pub conditions: Conditions,
+}
+
+/// An operation, by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct OpName(pub Op);
+
+impl TryFrom<String> for OpName {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<OpName, String> {
+        let known = Op::named(&name).map(OpName);
+        known.ok_or_else(|| format!("no operation is called {name:?}; `broadcheck ops` lists them"))
+    }
+}
+
+/// Conditions on a step. Those that are left out hold.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub struct Conditions {
+    /// An operand, or `out=`, has one of these dtypes.
+    #[serde(default)]
+    pub dtype: Vec<DType>,
+    /// Among the elements and numbers that it is given there is each of these.
+    #[serde(default)]
+    pub has: Vec<Special>,
+    /// An operand, or the result, has at least so many elements.
+    pub elements: Option<usize>,
+    /// An operand has at least so many dimensions.
+    pub rank: Option<usize>,
+    /// An operand has no elements, or none has.
+    pub empty: Option<bool>,
+    /// An input of the program keeps gradients, or none does.
+    pub requires_grad: Option<bool>,
+    /// An operand is a number, or none is.
+    pub number: Option<bool>,
+    /// `out=`, or the target of an in-place step, shares its storage with another operand.
+    pub out_shares: Option<bool>,
+    /// `out=` has another dtype than the first operand.
+    pub out_converts: Option<bool>,
+    /// An argument that is a list is empty.
+    pub empty_list: Option<bool>,
+    /// An argument that is a list has an entry below zero.
+    pub negative_size: Option<bool>,
+    /// A factor among the arguments, such as `alpha`, is not its default.
+    pub factor: Option<bool>,
+    /// The program has one of these operations too, for gradients, which are wrong because of what they go through.
+    #[serde(default)]
+    pub beside: Vec<OpName>,
+    /// The list of one of those is empty.
+    pub beside_empty_list: Option<bool>,
+    /// An operand of one of those has one of these dtypes.
+    #[serde(default)]
+    pub beside_dtype: Vec<DType>,
+    /// Of one of those there is a tensor operand of another shape than the others.
+    pub beside_broadcasts: Option<bool>,
+    /// An argument of one of those is one of these texts.
+    #[serde(default)]
+    pub beside_text: Vec<String>,
+    /// An operand has a dimension of size 1.
+    pub size_one: Option<bool>,
+    /// An operand has exactly one dimension.
+    pub vector: Option<bool>,
+    /// An operand but the first has exactly one element.
+    pub one_element: Option<bool>,
+    /// An index has a step that is beyond 64 bits once it is multiplied by a stride, or added to a size.
+    pub long_step: Option<bool>,
+    /// Of what was expected and what was observed one has more NaN.
+    pub nan_on_one_side: Option<bool>,
+    /// A number among the arguments is one of these.
+    #[serde(default)]
+    pub number_is: Vec<f64>,
+    /// An argument is one of these texts.
+    #[serde(default)]
+    pub text: Vec<String>,
+}
+
+/// An element that is hard on arithmetic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Special {
+    Nan,
+    NegativeZero,
+    Infinity,
+    Subnormal,
+    /// The least number of a signed integer dtype of at least 32 bits.
+    LeastInteger,
+    Zero,
+    MinusOne,
+    /// A number that is no integer.
+    Fraction,
+    /// A number that float32 rounds.
+    #[serde(rename = "beyond-float32")]
+    BeyondFloat32,
+}
+
+/// A signature that a known divergence has: that of findings, but that `*` in `call` and `text` stands for anything.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pattern {
+    pub oracle: Oracle,
+    pub call: String,
+    pub kind: String,
+    #[serde(default)]
+    pub text: String,
+}
+
+impl Pattern {
+    /// Whether a signature is such a one.
+    pub fn matches(&self, signature: &Signature) -> bool {
+        let exact = self.oracle == signature.oracle && self.kind == signature.kind;
+        exact && glob(&self.call, &signature.call) && glob(&self.text, &signature.text)
+    }
+}
+
+fn glob(pattern: &str, text: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == text,
+        Some((before, after)) => {
+            let Some(rest) = text.strip_prefix(before) else { return false };
+            (0..=rest.len()).filter(|at| rest.is_char_boundary(*at)).any(|at| glob(after, &rest[at..]))
+        }
+    }
+}
+
+impl Applies {
+    /// Whether the step that is wrong in a finding is such a one.
+    pub fn matches(&self, finding: &Finding) -> bool {
+        let program = &finding.program;
+        let reply = catch_unwind(AssertUnwindSafe(|| Reference.run(program))).unwrap_or_default();
+        wrong_steps(finding).into_iter().any(|at| {
+            let step = &program.steps[at];
+            self.ops.contains(&OpName(step.op))
+                && (self.forms.is_empty() || self.forms.contains(&step.form))
+                && self.conditions.hold(program, &reply, at)
+                && self.conditions.seen(finding)
+        })
+    }
+}
+
+/// The steps that a finding may be about: the one that its first difference names. An input that has become something
+/// else is about the steps that write, and the end of a process about any step of the operation that it is put down to.
+fn wrong_steps(finding: &Finding) -> Vec<usize> {
+    let steps = finding.program.steps.iter().enumerate();
+    let named = |name: &str| finding.program.steps.iter().position(|step| step.name == name);
+    match finding.differences.first() {
+        Some(difference) => {
+            let name = difference.value.split(['.', ' ']).next().unwrap_or_default();
+            match named(name) {
+                Some(at) => vec![at],
+                None => steps.filter(|(_, step)| step.form != Form::Functional).map(|(at, _)| at).collect(),
+            }
+        }
+        None => steps.filter(|(_, step)| step.op.name() == finding.signature.call).map(|(at, _)| at).collect(),
+    }
+}
+
+impl Conditions {
+    /// Whether what is asked of the difference itself holds.
+    fn seen(&self, finding: &Finding) -> bool {
+        let nans = |text: &str| text.matches("nan").count();
+        let one_side = finding
+            .differences
+            .first()
+            .is_some_and(|difference| nans(&difference.expected) != nans(&difference.observed));
+        self.nan_on_one_side.is_none_or(|wanted| wanted == one_side)
+    }
+
+    fn hold(&self, program: &Program, reply: &Reply, at: usize) -> bool {
+        let step = &program.steps[at];
+        let target = step.target();
+        let used: Vec<(ValueRef, TensorValue)> =
+            step.uses().filter_map(|used| Some((used, value(program, reply, used)?))).collect();
+        let used = as_they_were(program, at, used);
+        let tensors = || used.iter().map(|(_, tensor)| tensor);
+        let is = |wanted: Option<bool>, holds: &dyn Fn() -> bool| wanted.is_none_or(|wanted| wanted == holds());
+        let made = || reply.steps.get(at).map_or(&[][..], |step| step.outcome.tensors()).iter();
+        let numbers: Vec<Scalar> = step.args.iter().filter_map(number).collect();
+        let has = |special: &Special| {
+            tensors().any(|tensor| tensor.scalars().into_iter().any(|scalar| special.is(scalar, tensor.dtype)))
+                || numbers.iter().any(|number| special.is(*number, number.dtype()))
+        };
+        let beside = || program.steps.iter().filter(|step| self.beside.contains(&OpName(step.op)));
+        let empty = |arg: &Arg| matches!(arg, Arg::Ints(ints) if ints.is_empty());
+        let operands =
+            |step: &Step| -> Vec<TensorValue> { step.uses().filter_map(|used| value(program, reply, used)).collect() };
+        (self.dtype.is_empty() || tensors().any(|tensor| self.dtype.contains(&tensor.dtype)))
+            && self.has.iter().all(has)
+            && self.elements.is_none_or(|least| tensors().chain(made()).any(|tensor| tensor.shape.numel() >= least))
+            && self.rank.is_none_or(|least| tensors().any(|tensor| tensor.shape.rank() >= least))
+            && is(self.empty, &|| tensors().any(|tensor| tensor.shape.numel() == 0))
+            && is(self.requires_grad, &|| program.inputs.iter().any(|input| input.requires_grad))
+            && is(self.number, &|| !numbers.is_empty())
+            && is(self.out_shares, &|| shares(&used, step, target))
+            && is(self.out_converts, &|| {
+                let out = step.out.and_then(|out| used.iter().find(|(own, _)| *own == out));
+                out.zip(used.first()).is_some_and(|((_, out), (_, first))| out.dtype != first.dtype)
+            })
+            && is(self.empty_list, &|| step.args.iter().any(empty))
+            && is(self.negative_size, &|| {
+                step.args.iter().any(|arg| matches!(arg, Arg::Ints(ints) if ints.iter().any(|int| *int < 0)))
+            })
+            && is(self.factor, &|| {
+                let params = step.op.info().signature.params().iter().zip(&step.args);
+                let given = |(param, arg): (&Param, &Arg)| {
+                    param.kind == ParamKind::Number && param.default.is_some_and(|default| Arg::from(default) != *arg)
+                };
+                params.into_iter().any(given)
+            })
+            && (self.beside.is_empty() || beside().next().is_some())
+            && is(self.beside_empty_list, &|| beside().any(|step| step.args.iter().any(empty)))
+            && (self.beside_dtype.is_empty()
+                || beside().flat_map(operands).any(|tensor| self.beside_dtype.contains(&tensor.dtype)))
+            && is(self.beside_broadcasts, &|| {
+                beside().any(|step| {
+                    let shapes: Vec<_> = operands(step).into_iter().map(|tensor| tensor.shape).collect();
+                    shapes.windows(2).any(|pair| pair[0] != pair[1])
+                })
+            })
+            && (self.beside_text.is_empty()
+                || beside().flat_map(|step| &step.args).any(|arg| text_of(arg, &self.beside_text)))
+            && is(self.size_one, &|| tensors().any(|tensor| tensor.shape.sizes().contains(&1)))
+            && is(self.vector, &|| tensors().any(|tensor| tensor.shape.rank() == 1))
+            && is(self.one_element, &|| tensors().skip(1).any(|tensor| tensor.shape.numel() == 1))
+            && is(self.long_step, &|| {
+                let items = step.args.iter().flat_map(|arg| if let Arg::Index(items) = arg { &items[..] } else { &[] });
+                items.into_iter().any(|item| tensors().any(|tensor| is_long(item, tensor)))
+            })
+            && (self.number_is.is_empty()
+                || numbers.iter().any(|number| self.number_is.contains(&f64::from_scalar(*number))))
+            && (self.text.is_empty() || step.args.iter().any(|arg| text_of(arg, &self.text)))
+    }
+}
+
+/// Whether another operand lies in the storage that a step writes to.
+fn shares(used: &[(ValueRef, TensorValue)], step: &Step, target: Option<ValueRef>) -> bool {
+    let Some((_, target)) = target.and_then(|target| used.iter().find(|(own, _)| *own == target)) else { return false };
+    let id = target.storage.map(|storage| storage.id);
+    // The target of an in-place step and `out=` are among the operands themselves.
+    id.is_some()
+        && used.iter().filter(|(_, tensor)| tensor.storage.map(|storage| storage.id) == id).count() > 1
+        && step.form != Form::Functional
+}
+
+/// Whether the step of a slice is beyond 64 bits with the greatest stride, or with the greatest size.
+fn is_long(item: &IndexItem, of: &TensorValue) -> bool {
+    let most = |values: &[i64]| values.iter().copied().max().unwrap_or(0);
+    let strides = most(of.strides.as_deref().unwrap_or_default());
+    matches!(item, IndexItem::Slice { step, .. }
+        if step.checked_mul(strides).is_none() || step.checked_add(most(of.shape.sizes())).is_none())
+}
+
+fn text_of(arg: &Arg, texts: &[String]) -> bool {
+    matches!(arg, Arg::Text(text) if texts.contains(text))
+}
+
+fn number(arg: &Arg) -> Option<Scalar> {
+    match arg {
+        Arg::Number(number) => Some(*number),
+        _ => None,
+    }
+}
+
+/// The elements that values had when a step came to them, where something may have been written to them since they were
+/// made: those of copies that are made in place of the step.
+fn as_they_were(program: &Program, at: usize, used: Vec<(ValueRef, TensorValue)>) -> Vec<(ValueRef, TensorValue)> {
+    if !program.mutates() {
+        return used;
+    }
+    let mut copies = Program { inputs: program.inputs.clone(), steps: program.steps[..at].to_vec() };
+    copies.steps.extend(used.iter().enumerate().map(|(number, (value, _))| Step {
+        name: format!("copy{number}"),
+        op: Op::Clone,
+        form: Form::Functional,
+        args: vec![Arg::Tensor(*value)],
+        out: None,
+    }));
+    let reply = catch_unwind(AssertUnwindSafe(|| Reference.run(&copies))).unwrap_or_default();
+    let mut copied = reply.steps.into_iter().skip(at).map(|step| step.outcome.tensors().first().cloned());
+    used.into_iter()
+        .map(|(value, made)| match copied.next().flatten() {
+            Some(TensorValue { dtype, shape, data, .. }) => (value, TensorValue { dtype, shape, data, ..made }),
+            None => (value, made),
+        })
+        .collect()
+}
+
+/// A value as it was made.
+fn value(program: &Program, reply: &Reply, at: ValueRef) -> Option<TensorValue> {
+    if let Some(input) = program.inputs.get(at.value) {
+        return Some(TensorValue {
+            dtype: input.dtype,
+            shape: input.shape.clone(),
+            data: input.data.clone(),
+            strides: Some(Layout::contiguous(input.shape.clone()).strides),
+            storage: Some(crate::program::StorageRef { id: at.value, offset: 0 }),
+        });
+    }
+    let tensors = reply.steps.get(at.value - program.inputs.len())?.outcome.tensors();
+    tensors.get(at.part.unwrap_or(0)).cloned()
+}
+
+impl Special {
+    fn is(self, number: Scalar, dtype: DType) -> bool {
+        let float = |value: f64| match self {
+            Special::Nan => value.is_nan(),
+            Special::NegativeZero => value == 0.0 && value.is_sign_negative(),
+            Special::Infinity => value.is_infinite(),
+            Special::Subnormal => value != 0.0 && value.abs() < smallest_normal(dtype),
+            Special::Zero => value == 0.0,
+            Special::MinusOne => value == -1.0,
+            Special::Fraction => value.is_finite() && value.fract() != 0.0,
+            Special::BeyondFloat32 => value.is_finite() && f64::from(value as f32) != value,
+            Special::LeastInteger => false,
+        };
+        match number {
+            Scalar::Bool(value) => self == Special::Zero && !value,
+            Scalar::Int(value) => match self {
+                Special::LeastInteger => value == i64::MIN || (dtype == DType::Int32 && value == i64::from(i32::MIN)),
+                Special::Zero => value == 0,
+                Special::MinusOne => value == -1,
+                Special::BeyondFloat32 => i128::from(value) != (value as f32) as i128,
+                _ => false,
+            },
+            Scalar::Float(value) => float(value),
+            Scalar::Complex(value) => float(value.re) || float(value.im),
+        }
+    }
+}
+
+fn smallest_normal(dtype: DType) -> f64 {
+    match dtype {
+        DType::Float16 => 2f64.powi(-14),
+        DType::Bfloat16 | DType::Float32 | DType::Complex64 => f64::from(f32::MIN_POSITIVE),
+        _ => f64::MIN_POSITIVE,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::case::load_program;
+    use crate::{Aspect, Difference};
+
+    fn finding(program: &str, aspect: Aspect, call: &str) -> Finding {
+        let program =
+            load_program(std::path::Path::new("test.yaml"), program).unwrap_or_else(|fault| panic!("{fault}"));
+        let value = program.steps.last().expect("a step").name.clone();
+        let difference =
+            Difference { value, aspect, by: String::new(), expected: "1".to_owned(), observed: "2".to_owned() };
+        let finding = Finding::of_differences(Oracle::Reference, &program, vec![difference]).unwrap();
+        assert_eq!(finding.signature.call, call);
+        finding
+    }
+
+    fn applies(text: &str) -> Applies {
+        serde_yaml::from_str(text).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    #[test]
+    fn every_word_of_the_vocabulary_holds_and_fails() {
+        let plain = "{x: {values: [1.0, 2.0]}, r: {maximum: [x, x]}}";
+        let told = [
+            ("dtype: [float64]", "{x: {values: [1.0], dtype: float64}, r: {maximum: [x, x]}}"),
+            ("has: [nan]", "{x: {values: [.nan]}, r: {maximum: [x, x]}}"),
+            ("has: [negative-zero]", "{x: {values: [-0.0]}, r: {maximum: [x, x]}}"),
+            ("has: [infinity]", "{x: {values: [-.inf]}, r: {maximum: [x, x]}}"),
+            ("has: [subnormal]", "{x: {values: [1.0e-45]}, r: {maximum: [x, x]}}"),
+            ("has: [zero]", "{x: {values: [0.0]}, r: {maximum: [x, x]}}"),
+            ("has: [beyond-float32]", "{x: {values: [16777217]}, r: {maximum: [x, x]}}"),
+            ("has: [fraction, minus-one]", "{x: {values: [0.5, -1.0]}, r: {maximum: [x, x]}}"),
+            ("has: [least-integer]", "{x: {values: [-2147483648], dtype: int32}, r: {maximum: [x, x]}}"),
+            ("elements: 3", "{x: {shape: [3]}, r: {maximum: [x, x]}}"),
+            ("rank: 2", "{x: {shape: [1, 1]}, r: {maximum: [x, x]}}"),
+            ("empty: true", "{x: {shape: [0]}, r: {maximum: [x, x]}}"),
+            ("requires_grad: true", "{x: {values: [1.0], requires_grad: true}, r: {maximum: [x, x]}}"),
+            ("out_shares: true", "{x: {values: [1.0]}, r: {maximum: [x, x], out: x}}"),
+            ("out_converts: true", "{x: {shape: [1]}, o: {shape: [1], dtype: float64}, r: {maximum: [x, x], out: o}}"),
+        ];
+        for (condition, program) in told {
+            let applies = applies(&format!("{{ops: [maximum], where: {{{condition}}}}}"));
+            let call = if program.contains("out:") { "maximum out=" } else { "maximum" };
+            assert!(applies.matches(&finding(program, Aspect::Values, call)), "{condition}");
+            assert!(!applies.matches(&finding(plain, Aspect::Values, "maximum")), "{condition} of a plain program");
+        }
+        let others = [
+            ("div", "text: [trunc]", "{x: {shape: [1]}, r: {div: [x, x], rounding_mode: trunc}}"),
+            ("div", "number: true", "{x: {shape: [1]}, r: {div: [x, 2]}}"),
+            ("amax", "empty_list: true", "{x: {shape: [1]}, r: {amax: [x], dim: []}}"),
+            ("add", "factor: true", "{x: {shape: [1]}, r: {add: [x, x], alpha: 2}}"),
+            (
+                "add",
+                "beside: [amax], beside_empty_list: true",
+                "{x: {shape: [1]}, s: {amax: [x], dim: []}, r: {add: [x, x]}}",
+            ),
+            ("expand", "negative_size: true", "{x: {shape: [1]}, r: {expand: [x, [-1]]}}"),
+            ("add", "size_one: true", "{x: {shape: [1]}, r: {add: [x, x]}}"),
+            ("add", "vector: true", "{x: {shape: [1]}, r: {add: [x, x]}}"),
+            ("div", "one_element: true", "{x: {shape: [2]}, y: {shape: [1]}, r: {div: [x, y]}}"),
+            ("div", "one_element: false", "{x: {shape: [1]}, y: {shape: [2]}, r: {div: [x, y]}}"),
+            ("index", "long_step: true", "{x: {shape: [1, 2]}, r: {index: [x, \"::6917529027641081856\"]}}"),
+            ("index", "long_step: true", "{x: {shape: [3]}, r: {index: [x, \"::9223372036854775805\"]}}"),
+            ("index", "long_step: false", "{x: {shape: [3]}, r: {index: [x, \"::9223372036854775804\"]}}"),
+            (
+                "add",
+                "beside: [mul], beside_broadcasts: true",
+                "{x: {shape: [2]}, y: {shape: [1]}, s: {mul: [x, y]}, r: {add: [s, s]}}",
+            ),
+            ("add", "nan_on_one_side: false", "{x: {shape: [2]}, r: {add: [x, x]}}"),
+            (
+                "add",
+                "beside: [mse_loss], beside_dtype: [int8]",
+                "{x: {shape: [1], dtype: int8}, s: {mse_loss: [x, x]}, r: {add: [s, s]}}",
+            ),
+            (
+                "add",
+                "beside: [mse_loss], beside_text: [sum]",
+                "{x: {shape: [1]}, s: {mse_loss: [x, x], reduction: sum}, r: {add: [s, s]}}",
+            ),
+            ("pow", "number_is: [0.5, -0.5]", "{x: {shape: [1]}, r: {pow: [x, 0.5]}}"),
+        ];
+        for (op, condition, program) in others {
+            let with = applies(&format!("{{ops: [{op}], where: {{{condition}}}}}"));
+            let without = applies(&format!("{{ops: [{op}], where: {{{}}}}}", opposite(condition)));
+            let finding = finding(program, Aspect::Values, op);
+            assert!(with.matches(&finding) && !without.matches(&finding), "{condition}");
+        }
+    }
+
+    /// A condition that the same program does not meet.
+    fn opposite(condition: &str) -> String {
+        let changed = |pairs: &[(&str, &str)]| {
+            pairs.iter().find(|(word, _)| condition.contains(word)).map(|(word, other)| condition.replace(word, other))
+        };
+        let pairs = [
+            ("true", "false"),
+            ("false", "true"),
+            ("trunc", "floor"),
+            ("int8", "int16"),
+            ("[sum]", "[mean]"),
+            ("[0.5, -0.5]", "[2.0]"),
+        ];
+        changed(&pairs).expect("there is another")
+    }
+
+    #[test]
+    fn a_difference_in_nan_is_seen_on_one_side_only() {
+        let mut finding = finding("{x: {shape: [1]}, r: {add: [x, x]}}", Aspect::Values, "add");
+        let nan = applies("{ops: [add], where: {nan_on_one_side: true}}");
+        assert!(!nan.matches(&finding));
+        finding.differences[0].observed = "float32 [1] [nan]".to_owned();
+        assert!(nan.matches(&finding));
+        finding.differences[0].expected = "float32 [1] [nan]".to_owned();
+        assert!(!nan.matches(&finding));
+    }
+
+    #[test]
+    fn another_operation_or_form_is_not_meant() {
+        let functional = finding("{x: {shape: [1]}, r: {add: [x, x]}}", Aspect::Values, "add");
+        assert!(applies("{ops: [sub, add]}").matches(&functional));
+        assert!(!applies("{ops: [sub]}").matches(&functional));
+        assert!(!applies("{ops: [add], forms: [in_place]}").matches(&functional));
+    }
+
+    #[test]
+    fn a_signature_is_exact_but_for_the_call() {
+        let signature = |call: &str, text: &str| Signature {
+            oracle: Oracle::Reference,
+            call: call.to_owned(),
+            kind: "values".to_owned(),
+            text: text.to_owned(),
+        };
+        let pattern = |text: &str| serde_yaml::from_str::<Pattern>(text).unwrap();
+        let all = pattern("{oracle: reference, call: '*mm*', kind: values}");
+        assert!(all.matches(&signature("addmm_", "")) && all.matches(&signature("mm", "")));
+        assert!(!all.matches(&signature("mv", "")) && !all.matches(&signature("mm", "a value")));
+        assert!(!pattern("{oracle: definition, call: mm, kind: values}").matches(&signature("mm", "")));
+        assert!(!pattern("{oracle: reference, call: mm, kind: shape}").matches(&signature("mm", "")));
+    }
+}

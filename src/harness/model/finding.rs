@@ -1,0 +1,132 @@
+//! What an oracle found in a program, and the signature by which findings of one cause are told apart from others.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::adapter::{Fault, FaultKind};
+use crate::program::Program;
+use crate::wording::skeleton;
+
+use crate::{Aspect, Difference, format};
+
+/// What other programs read: the signature, the program, and who said what.
+pub const FINDING: &str = "finding.json";
+
+/// The kind of findings that have no answer in time.
+pub const HANG: &str = "hang";
+
+/// Who says what an outcome should have been.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Oracle {
+    /// The reference implementation.
+    Reference,
+    /// The implementation itself, on a program that means the same by the definition of broadcasting.
+    Definition,
+    /// Another release of the implementation, or the same one elsewhere.
+    Release,
+}
+
+/// A program on which an implementation is not what an oracle says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    pub signature: Signature,
+    pub program: Program,
+    /// What differs; nothing if the implementation broke.
+    pub differences: Vec<Difference>,
+    /// How the implementation broke, if it did.
+    pub fault: Option<Fault>,
+}
+
+/// What findings of one cause have in common.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Signature {
+    pub oracle: Oracle,
+    /// The operation in the form in which it was called, as in `add_` or `sum out=`; `input` for what an input has become,
+    /// `any` for a fault that no program alone causes.
+    pub call: String,
+    /// The aspect that differs, or how the process broke.
+    pub kind: String,
+    /// What was expected and observed, without numbers and names; empty where that says nothing of the cause, as of
+    /// values.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub text: String,
+}
+
+impl Oracle {
+    /// The name that reports and signatures use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Oracle::Reference => "reference",
+            Oracle::Definition => "definition",
+            Oracle::Release => "release",
+        }
+    }
+}
+
+impl Finding {
+    /// Whether the implementation crashed or hung instead of an answer.
+    pub fn is_broken(&self) -> bool {
+        self.fault.is_some() || self.differences.is_empty()
+    }
+
+    /// The finding that these differences are; `None` without any. The first of them names it, since those after it
+    /// follow from it more often than not.
+    pub fn of_differences(oracle: Oracle, program: &Program, differences: Vec<Difference>) -> Option<Finding> {
+        let first = differences.first()?;
+        let name = first.value.split(['.', ' ']).next();
+        let step = program.steps.iter().find(|step| Some(step.name.as_str()) == name);
+        let call = step.map_or("input".to_owned(), format::call);
+        // A rejection is in its words; what was accepted instead says nothing of the cause.
+        let refused = |text: &str| if text.starts_with("rejected") { skeleton(text) } else { "a value".to_owned() };
+        let text = match first.aspect {
+            Aspect::Outcome => format!("{} / {}", refused(&first.expected), refused(&first.observed)),
+            Aspect::Message | Aspect::Warnings => {
+                format!("{} / {}", skeleton(&first.expected), skeleton(&first.observed))
+            }
+            _ => String::new(),
+        };
+        // What a definition says of a call, it says for one of several reasons.
+        let text = match first.by.strip_prefix("definition: ") {
+            Some(rule) if text.is_empty() => rule.to_owned(),
+            Some(rule) => format!("{rule}: {text}"),
+            None => text,
+        };
+        let signature = Signature { oracle, call, kind: first.aspect.name().to_owned(), text };
+        Some(Finding { signature, program: program.clone(), differences, fault: None })
+    }
+
+    /// Whether it is certainly about the program: what breaks an implementation can come from outside.
+    pub fn is_confirmed(&self) -> bool {
+        self.fault.as_ref().is_none_or(|fault| fault.confirmed)
+    }
+
+    /// The finding that a fault is.
+    pub fn of_fault(oracle: Oracle, program: &Program, fault: Fault) -> Finding {
+        let (kind, text) = match &fault.kind {
+            FaultKind::Crashed { status } => ("crash", status.clone()),
+            FaultKind::TimedOut { .. } => (HANG, String::new()),
+            FaultKind::Protocol { why, .. } => ("protocol", skeleton(why)),
+            FaultKind::BudgetSpent { .. } | FaultKind::Halted { .. } | FaultKind::NotRestarted { .. } => {
+                ("not run", String::new())
+            }
+        };
+        // The program ends with the step that did it, if that was asked.
+        let last = program.steps.last().filter(|_| fault.confirmed);
+        let call = last.map_or("any".to_owned(), |step| step.op.name().to_owned());
+        let signature = Signature { oracle, call, kind: kind.to_owned(), text };
+        Finding { signature, program: program.clone(), differences: Vec::new(), fault: Some(fault) }
+    }
+}
+
+impl fmt::Display for Signature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} · {} · {}", self.oracle.name(), self.call, self.kind)?;
+        if !self.text.is_empty() {
+            write!(f, " · {}", self.text)?;
+        }
+        Ok(())
+    }
+}

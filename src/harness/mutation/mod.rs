@@ -1,0 +1,222 @@
+//! Whether the oracles have teeth: faults planted in an implementation, one at a time, and how soon they are found.
+//!
+//! A mutant is the reference with one fault. Generated programs are run on it until an oracle finds it, and what is found
+//! is cut down to its simplest program. The programs follow from the seed alone. The reference without a fault is run on
+//! as many programs, and whatever is found in it is a false report.
+
+mod catalog;
+mod planted;
+pub mod wrong_replies;
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use serde::Serialize;
+
+use crate::adapter::Implementation;
+use crate::model::finding::{Finding, Oracle, Signature};
+use crate::oracles::comparison::{Side, compare};
+use crate::oracles::metamorphic::{self, reference_exceptions::followed};
+use crate::program::{Program, Reply};
+use crate::reference::Reference;
+use crate::{
+    generate::{self, Options},
+    reduce::shrink,
+};
+
+pub use catalog::{NONE, all};
+pub use planted::{How, Seen};
+
+/// The reference with a fault.
+pub struct Mutant {
+    /// Its name.
+    pub id: &'static str,
+    /// What kind of fault it is.
+    pub family: &'static str,
+    /// What it does wrong, in a few words.
+    pub what: &'static str,
+    how: How,
+}
+
+/// How to look for faults.
+#[derive(Clone, Debug)]
+pub struct Search {
+    /// What the programs follow from.
+    pub seed: u64,
+    /// The most programs for each mutant.
+    pub programs: usize,
+    /// How many programs more the second oracle gets, once one of them has found the fault.
+    pub patience: usize,
+}
+
+impl Default for Search {
+    fn default() -> Search {
+        Search { seed: 1, programs: 20_000, patience: 300 }
+    }
+}
+
+/// What came of the search for one mutant.
+#[derive(Clone, Debug, Serialize)]
+pub struct Outcome {
+    /// The mutant.
+    pub id: &'static str,
+    /// Its kind.
+    pub family: &'static str,
+    /// What it does wrong.
+    pub what: &'static str,
+    /// The oracles that found it, each with what it called it. The one that was first comes first.
+    pub found: Vec<Found>,
+    /// The programs that were run.
+    pub programs: usize,
+    /// The time that all of it took.
+    pub seconds: f64,
+}
+
+/// What one oracle found.
+#[derive(Clone, Debug, Serialize)]
+pub struct Found {
+    /// The oracle.
+    pub oracle: Oracle,
+    /// What it found.
+    pub signature: Signature,
+    /// How many programs that took.
+    pub programs: usize,
+    /// How long that took.
+    pub seconds: f64,
+    /// The simplest program that shows it, in steps and in elements of inputs.
+    pub steps: usize,
+    /// The elements of its inputs.
+    pub elements: usize,
+}
+
+/// What came of all of them.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// What the programs follow from.
+    pub seed: u64,
+    /// The reference without a fault: everything that is found in it is a false report.
+    pub control: Outcome,
+    /// The mutants, in the order in which they were given.
+    pub mutants: Vec<Outcome>,
+}
+
+impl Report {
+    /// Whether each fault was found, and nothing where there is none.
+    pub fn has_teeth(&self) -> bool {
+        !self.mutants.is_empty()
+            && self.mutants.iter().all(|mutant| !mutant.found.is_empty())
+            && self.control.found.is_empty()
+    }
+}
+
+/// Looks for each of the mutants, several at a time; `progress` is told of each.
+pub fn run(mutants: &[&'static Mutant], search: &Search, jobs: usize, progress: impl Fn(&Outcome) + Sync) -> Report {
+    let queue: Vec<&Mutant> = [NONE].into_iter().chain(mutants.iter().copied()).collect();
+    let (next, done) = (AtomicUsize::new(0), Mutex::new(vec![None; queue.len()]));
+    std::thread::scope(|scope| {
+        for _ in 0..jobs.max(1) {
+            scope.spawn(|| {
+                while let Some((at, mutant)) =
+                    Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|at| Some((at, *queue.get(at)?)))
+                {
+                    let outcome = look_for(mutant, search);
+                    progress(&outcome);
+                    done.lock().expect("no thread panics with it")[at] = Some(outcome);
+                }
+            });
+        }
+    });
+    let done = done.into_inner().expect("no thread panics with it");
+    let mut done = done.into_iter().map(|outcome| outcome.expect("every mutant was taken from the queue"));
+    let control = done.next().expect("the control is the first");
+    Report { seed: search.seed, control, mutants: done.collect() }
+}
+
+/// Runs programs on one mutant until both oracles have found it, or one has and the other had its time.
+pub fn look_for(mutant: &Mutant, search: &Search) -> Outcome {
+    let start = Instant::now();
+    let options = Options::comparable(&mutant.hello());
+    let mut found: Vec<Found> = Vec::new();
+    let mut state = search.seed;
+    let mut programs = 0;
+    while programs < search.programs && found.len() < ORACLES.len() {
+        if found.first().is_some_and(|found| programs - found.programs >= search.patience) {
+            break;
+        }
+        let program = generate(&mut state, &options);
+        programs += 1;
+        for oracle in ORACLES {
+            if found.iter().any(|found| found.oracle == oracle) {
+                continue;
+            }
+            if let Some(finding) = judge(mutant, oracle, &program, false) {
+                let seconds = start.elapsed().as_secs_f64();
+                let signature = finding.signature;
+                let simplest = shrink(program.clone(), |candidate| {
+                    judge(mutant, oracle, candidate, true).is_some_and(|finding| finding.signature == signature)
+                });
+                let (steps, elements) = (simplest.steps.len(), elements(&simplest));
+                found.push(Found { oracle, signature, programs, seconds, steps, elements });
+            }
+        }
+    }
+    let Mutant { id, family, what, .. } = mutant;
+    Outcome { id, family, what, found, programs, seconds: start.elapsed().as_secs_f64() }
+}
+
+const ORACLES: [Oracle; 2] = [Oracle::Reference, Oracle::Definition];
+
+fn elements(program: &Program) -> usize {
+    program.inputs.iter().map(|input| input.shape.numel()).sum()
+}
+
+/// What an oracle finds in a program; with `all` its follow-ups, not only those that are chosen of them.
+fn judge(mutant: &Mutant, oracle: Oracle, program: &Program, all: bool) -> Option<Finding> {
+    let hello = mutant.hello();
+    let reply = match mutant.run(program) {
+        Ok(reply) => reply,
+        // A fault of the process is nobody's opinion, and is put down to the first that asked.
+        Err(fault) if oracle == Oracle::Reference => return Some(Finding::of_fault(oracle, program, fault)),
+        Err(_) => return None,
+    };
+    match oracle {
+        Oracle::Definition => by_definition(mutant, program, &reply, all),
+        _ => {
+            let (reference, wanted) = (Reference.hello(), Reference.run(program));
+            let (wanted, got) = (Side { hello: &reference, reply: &wanted }, Side { hello: &hello, reply: &reply });
+            Finding::of_differences(oracle, program, compare(program, wanted, got))
+        }
+    }
+}
+
+fn by_definition(mutant: &Mutant, program: &Program, reply: &Reply, all: bool) -> Option<Finding> {
+    let follow_ups = if all { metamorphic::all(program, reply) } else { metamorphic::follow_ups(program, reply) };
+    follow_ups.into_iter().find_map(|follow_up| {
+        let other = match mutant.run(&follow_up.program) {
+            Ok(other) => other,
+            Err(fault) => return Some(Finding::of_fault(Oracle::Definition, program, fault)),
+        };
+        let differences = follow_up.judge(program, reply, &other);
+        if followed(&follow_up, program, &differences).is_some() {
+            return None;
+        }
+        Finding::of_differences(Oracle::Definition, program, differences)
+    })
+}
+
+/// The next program that follows from a seed.
+fn generate(state: &mut u64, options: &Options) -> Program {
+    let length = 96 + random(state) as usize % 672;
+    let bytes: Vec<u8> = (0..length).map(|_| random(state) as u8).collect();
+    generate::program(&bytes, options)
+}
+
+/// splitmix64.
+fn random(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut z = *state;
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}

@@ -1,0 +1,284 @@
+//! Operands expanded by hand.
+
+use crate::ops::{Form, Op, ParamKind, Quirk, Signature};
+use crate::program::{Arg, Program};
+use crate::tensor::{Category, DType, Shape};
+
+use crate::oracles::metamorphic::judge::{Compared, OutputRelation};
+use crate::oracles::metamorphic::step_context::{Facts, Rewrite, StepContext};
+use crate::oracles::metamorphic::{LARGEST, LARGEST_PRODUCT};
+
+/// Sizes to expand an operand to: an argument that is a tensor, or one of the tensors of an argument.
+pub(super) struct Expansion {
+    pub argument: usize,
+    /// Which of several.
+    pub part: Option<usize>,
+    pub sizes: Vec<i64>,
+}
+
+pub(super) fn expanded(context: &StepContext) -> Vec<(Program, OutputRelation)> {
+    let rewritten = || {
+        if !context.accepted() || !context.is_apart() {
+            return None;
+        }
+        let expansions = expansions(context)?;
+        if context.step.op.info().kernel == "product" && together(context, &expansions) > LARGEST_PRODUCT {
+            return None;
+        }
+        let mut rewrite = Rewrite::before(context);
+        let mut last = context.step.clone();
+        for Expansion { argument, part, sizes } in expansions {
+            match (&mut last.args[argument], part) {
+                (Arg::Tensor(operand), None) => *operand = rewrite.expanded(*operand, &sizes),
+                (Arg::Tensors(operands), Some(part)) => operands[part] = rewrite.expanded(operands[part], &sizes),
+                (Arg::Indices(operands), Some(part)) => {
+                    operands[part] = operands[part].map(|operand| rewrite.expanded(operand, &sizes));
+                }
+                _ => return None,
+            }
+        }
+        rewrite.push(last);
+        let at = rewrite.last();
+        Some((rewrite.program, OutputRelation::Same { at, compared: Compared::Elements }))
+    };
+    rewritten().into_iter().collect()
+}
+
+/// The elements of all operands multiplied, once some are expanded: a product may take as much memory on its way.
+fn together(context: &StepContext, expansions: &[Expansion]) -> usize {
+    let times = |product: usize, elements: usize| product.saturating_mul(elements.max(1));
+    let own = context.step.uses().filter_map(|used| context.known(used)).map(|known| known.shape().numel());
+    let grown = expansions.iter().map(|expansion| {
+        let operand = match (&context.step.args[expansion.argument], expansion.part) {
+            (Arg::Tensor(operand), None) => Some(*operand),
+            (Arg::Tensors(operands), Some(part)) => Some(operands[part]),
+            (Arg::Indices(operands), Some(part)) => operands[part],
+            _ => None,
+        };
+        let before = operand.and_then(|operand| context.known(operand)).map_or(1, |known| known.shape().numel());
+        expansion.sizes.iter().fold(1, |product, &size| times(product, size as usize)) / before.max(1)
+    });
+    own.chain(grown).fold(1, times)
+}
+
+pub(super) fn repeated(context: &StepContext) -> Vec<(Program, OutputRelation)> {
+    let rewritten = || {
+        let [result] = context.outcome.tensors() else { return None };
+        if context.step.form != Form::Functional || !context.is_elementwise() || 2 * result.shape.numel() > LARGEST {
+            return None;
+        }
+        let operands = context.read()?;
+        // What has no dimensions, and what has one element, takes a way of its own.
+        if operands.iter().any(|(_, operand)| operand.shape() != &result.shape) || result.shape.rank() == 0 {
+            return None;
+        }
+        let sizes: Vec<i64> = [2].iter().chain(result.shape.sizes()).copied().collect();
+        let mut rewrite = Rewrite::before(context);
+        let mut last = context.step.clone();
+        for (number, _) in operands {
+            let Arg::Tensor(operand) = &mut last.args[number] else { return None };
+            *operand = rewrite.expanded(*operand, &sizes);
+        }
+        let twice = rewrite.push(last);
+        rewrite.add("once", Op::Select, vec![Arg::Tensor(twice), Arg::Int(0), Arg::Int(1)]);
+        let at = rewrite.last();
+        Some((rewrite.program, OutputRelation::Same { at, compared: Compared::Elements }))
+    };
+    rewritten().into_iter().collect()
+}
+
+/// How the operands of the step are expanded by what the documents say of it; `None` where none of them is, or where an
+/// expanded operand is not the same.
+pub(super) fn expansions(context: &StepContext) -> Option<Vec<Expansion>> {
+    let step = context.step;
+    let result = context.outcome.tensors().first()?;
+    let whole = |numbers: &[usize], shapes: &[Facts], sizes: &[i64]| -> Vec<Expansion> {
+        let grown = numbers.iter().zip(shapes).filter(|(_, known)| known.sizes() != sizes);
+        grown.map(|(number, _)| Expansion { argument: *number, part: None, sizes: sizes.to_vec() }).collect()
+    };
+    let read = || -> Option<(Vec<usize>, Vec<Facts>)> { Some(context.read()?.into_iter().unzip()) };
+    let expansions = match (step.op, step.op.info().signature) {
+        _ if context.is_elementwise() => {
+            let (numbers, known) = read()?;
+            if !keeps_promotion(context, &known, result.dtype) {
+                return None;
+            }
+            let common = common(known.iter().chain(&context.target().filter(|_| step.form == Form::InPlace)))?;
+            whole(&numbers, &known, common.sizes())
+        }
+        (Op::MaskedFill | Op::MaskedScatter | Op::MaskedSelect, _) => {
+            let (Arg::Tensor(own), Arg::Tensor(mask)) = (&step.args[0], &step.args[1]) else { return None };
+            let (own, mask) = (context.known(*own)?, context.known(*mask)?);
+            let common = common([&own, &mask].into_iter())?;
+            match step.form {
+                Form::InPlace => whole(&[1], &[mask], common.sizes()),
+                _ => whole(&[0, 1], &[own, mask], common.sizes()),
+            }
+        }
+        (
+            Op::MseLoss
+            | Op::L1Loss
+            | Op::SmoothL1Loss
+            | Op::HuberLoss
+            | Op::SoftMarginLoss
+            | Op::HingeEmbeddingLoss
+            | Op::MarginRankingLoss
+            | Op::KlDiv
+            | Op::PoissonNllLoss
+            | Op::BinaryCrossEntropyWithLogits
+            | Op::CosineSimilarity
+            | Op::PairwiseDistance
+            | Op::Dist
+            | Op::Allclose
+            | Op::LinalgVecdot
+            | Op::LinalgCross,
+            _,
+        ) => {
+            let (numbers, known) = read()?;
+            if known.iter().any(|operand| operand.dtype != known[0].dtype) {
+                return None;
+            }
+            whole(&numbers, &known, common(known.iter())?.sizes())
+        }
+        (_, Signature::Addmm | Signature::Addmv | Signature::Addr | Signature::BatchSum)
+            if step.form != Form::InPlace =>
+        {
+            let (numbers, known) = read()?;
+            whole(&numbers[..1], &known[..1], result.shape.sizes())
+        }
+        (Op::Matmul | Op::Cdist | Op::LinalgSolve, _) => batches(context)?,
+        (Op::Einsum, _) => einsum(context)?,
+        (Op::IndexTensor, _) => indices(context)?,
+        (Op::TakeAlongDim, _) => along(context)?,
+        _ => return None,
+    };
+    let small = expansions.iter().all(|expansion| {
+        let mut sizes = expansion.sizes.iter();
+        sizes.try_fold(1usize, |all, size| all.checked_mul(*size as usize)).is_some_and(|all| all <= LARGEST)
+    });
+    (small && !expansions.is_empty()).then_some(expansions)
+}
+
+/// The shape that tensors broadcast to.
+fn common<'a>(mut known: impl Iterator<Item = &'a Facts>) -> Option<Shape> {
+    known.try_fold(Shape::scalar(), |shape, next| shape.broadcast(next.shape()).ok())
+}
+
+/// Whether the operands have the same part in promotion, and in rounding, once each has all the dimensions.
+fn keeps_promotion(context: &StepContext, operands: &[Facts], result: DType) -> bool {
+    let target = context.target().filter(|_| context.step.form == Form::InPlace);
+    let mut dtypes = operands.iter().chain(&target).map(|operand| operand.dtype);
+    let first = dtypes.next();
+    let mixed = dtypes.any(|dtype| Some(dtype) != first);
+    let by_rank = operands.iter().any(|operand| operand.shape().rank() == 0);
+    let reduced = matches!(result, DType::Float16 | DType::Bfloat16);
+    let unrounded = reduced && context.step.op.info().has(Quirk::UnroundedSecond);
+    // A number has no dimensions either, and its place in promotion is below that of a tensor of none.
+    let numbers = context
+        .step
+        .args
+        .iter()
+        .enumerate()
+        .any(|(number, arg)| matches!(arg, Arg::Number(_)) && context.kind(number) == ParamKind::Operand);
+    !(by_rank && (mixed || numbers)) && !(unrounded && mixed)
+}
+
+/// The dimensions before the matrices. A vector is no batch.
+fn batches(context: &StepContext) -> Option<Vec<Expansion>> {
+    let operands = context.read()?;
+    let [(first, a), (second, b)] = operands.as_slice() else { return None };
+    let (rows, columns) = (a.shape().rank(), b.shape().rank());
+    if rows < 2 || columns < 2 || (context.step.op == Op::LinalgSolve && rows != columns) {
+        return None;
+    }
+    let batch = |known: &Facts| Shape::new(known.sizes()[..known.sizes().len() - 2].to_vec()).ok();
+    let common = batch(a)?.broadcast(&batch(b)?).ok()?;
+    let grown = [(first, a), (second, b)].into_iter().map(|(number, known)| {
+        let matrix = &known.sizes()[known.sizes().len() - 2..];
+        let sizes: Vec<i64> = common.sizes().iter().chain(matrix).copied().collect();
+        (sizes != known.sizes()).then_some(Expansion { argument: *number, part: None, sizes })
+    });
+    Some(grown.flatten().collect())
+}
+
+/// Sizes of 1 under a letter that is longer elsewhere.
+fn einsum(context: &StepContext) -> Option<Vec<Expansion>> {
+    let (Arg::Text(equation), Arg::Tensors(values)) = (&context.step.args[0], &context.step.args[1]) else {
+        return None;
+    };
+    let operands: Vec<Facts> = values.iter().map(|value| context.known(*value)).collect::<Option<_>>()?;
+    let terms: Vec<&str> = equation.split("->").next()?.split(',').collect();
+    if terms.len() != operands.len() {
+        return None;
+    }
+    // A letter, or the place of a dimension of the ellipsis, counted from its end.
+    let labels = |(term, operand): (&&str, &Facts)| -> Option<Vec<(Option<char>, usize)>> {
+        let (before, after) = match term.split_once("...") {
+            Some((before, after)) => (before, Some(after)),
+            None => (*term, None),
+        };
+        let letters = |text: &str| text.chars().filter(|c| c.is_alphabetic()).map(|c| (Some(c), 0)).collect::<Vec<_>>();
+        let mut labels = letters(before);
+        if let Some(after) = after.map(letters) {
+            let hidden = operand.shape().rank().checked_sub(labels.len() + after.len())?;
+            labels.extend((0..hidden).rev().map(|place| (None, place)));
+            labels.extend(after);
+        }
+        (labels.len() == operand.shape().rank()).then_some(labels)
+    };
+    let labels: Vec<Vec<_>> = terms.iter().zip(&operands).map(labels).collect::<Option<_>>()?;
+    let size = |wanted: &(Option<char>, usize)| {
+        let all = labels.iter().zip(&operands).flat_map(|(labels, known)| labels.iter().zip(known.sizes()));
+        let mut sizes: Vec<i64> = all.filter(|(label, _)| *label == wanted).map(|(_, size)| *size).collect();
+        sizes.sort_unstable();
+        sizes.into_iter().find(|size| *size != 1).unwrap_or(1)
+    };
+    let mut expansions = Vec::new();
+    for (part, (labels, known)) in labels.iter().zip(&operands).enumerate() {
+        let sizes: Vec<i64> = labels.iter().map(size).collect();
+        if sizes != known.sizes() {
+            expansions.push(Expansion { argument: 1, part: Some(part), sizes });
+        }
+    }
+    Some(expansions)
+}
+
+/// Integer indices broadcast together. A mask stands for as many indices as it has dimensions.
+fn indices(context: &StepContext) -> Option<Vec<Expansion>> {
+    let Arg::Indices(values) = &context.step.args[1] else { return None };
+    let given = values.iter().enumerate().filter_map(|(part, value)| Some((part, (*value)?)));
+    let given: Vec<(usize, Facts)> =
+        given.map(|(part, value)| Some((part, context.known(value)?))).collect::<Option<_>>()?;
+    if given.iter().any(|(_, index)| index.dtype.category() == Category::Bool || index.dtype == DType::Uint8) {
+        return None;
+    }
+    let common = common(given.iter().map(|(_, index)| index))?;
+    let grown = given.into_iter().filter(|(_, index)| index.shape() != &common);
+    let sizes = common.sizes().to_vec();
+    Some(grown.map(|(part, _)| Expansion { argument: 1, part: Some(part), sizes: sizes.clone() }).collect())
+}
+
+/// Everything but the dimension that is indexed.
+fn along(context: &StepContext) -> Option<Vec<Expansion>> {
+    let operands = context.read()?;
+    let ([(first, own), (second, index)], Arg::Int(dim)) = (operands.as_slice(), &context.step.args[2]) else {
+        return None;
+    };
+    let rank = own.shape().rank();
+    let dim = usize::try_from(if *dim < 0 { *dim + rank as i64 } else { *dim }).ok()?;
+    if rank != index.shape().rank() || dim >= rank {
+        return None;
+    }
+    let without = |known: &Facts| {
+        let mut sizes = known.sizes().to_vec();
+        sizes[dim] = 1;
+        Shape::new(sizes).ok()
+    };
+    let common = without(own)?.broadcast(&without(index)?).ok()?;
+    let grown = [(first, own), (second, index)].into_iter().map(|(number, known)| {
+        let mut sizes = common.sizes().to_vec();
+        sizes[dim] = known.sizes()[dim];
+        (sizes != known.sizes()).then_some(Expansion { argument: *number, part: None, sizes })
+    });
+    Some(grown.flatten().collect())
+}

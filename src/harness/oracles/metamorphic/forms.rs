@@ -1,0 +1,111 @@
+//! The forms of an operation by its functional form, and what a refusal leaves behind.
+
+use crate::error::Class;
+use crate::ops::{Family, Form, Op};
+use crate::program::{Arg, Outcome, Program, Step};
+
+use crate::model::difference::class_of;
+use crate::oracles::metamorphic::LARGEST;
+use crate::oracles::metamorphic::judge::{Compared, OutputRelation};
+use crate::oracles::metamorphic::step_context::{Rewrite, StepContext};
+
+pub(super) fn in_place(context: &StepContext) -> Vec<(Program, OutputRelation)> {
+    let rewritten = || {
+        let (step, info) = (context.step, context.step.op.info());
+        if step.form != Form::InPlace || !info.forms.contains(&Form::Functional) {
+            return None;
+        }
+        let target = context.target()?;
+        let mut rewrite = Rewrite::before(context);
+        let functional = Step { form: Form::Functional, ..step.clone() };
+        if info.family() == Family::Views {
+            rewrite.push(functional);
+            let at = rewrite.last();
+            // A leaf refuses to become its own view.
+            let applies = context.accepted() || !context.has_gradients();
+            return applies.then_some((rewrite.program, OutputRelation::Same { at, compared: Compared::Layout }));
+        }
+        if !context.is_apart() || (!context.accepted() && context.has_gradients()) {
+            return None;
+        }
+        let relation = written(&mut rewrite, context, functional, target.dtype, target.shape().clone())?;
+        Some((rewrite.program, relation))
+    };
+    rewritten().into_iter().collect()
+}
+
+pub(super) fn out(context: &StepContext) -> Vec<(Program, OutputRelation)> {
+    let rewritten = || {
+        let (step, info) = (context.step, context.step.op.info());
+        // What reduces its own target reads all of it before it has a result.
+        let reduces = matches!(info.family(), Family::Reductions | Family::Losses) && context.is_its_own_operand();
+        // `where` has no `out=` form for numbers: they are tensors by then, which no conversion refuses.
+        let numbers = step.op == Op::Where && step.args.iter().any(|arg| matches!(arg, Arg::Number(_)));
+        if step.form != Form::Out || !(context.is_apart() || reduces) || context.has_gradients() || numbers {
+            return None;
+        }
+        let target = context.target()?;
+        let mut rewrite = Rewrite::before(context);
+        let functional = Step { form: Form::Functional, out: None, ..step.clone() };
+        let [result] = context.outcome.tensors() else {
+            // Whether another dtype is refused is the operation's own.
+            let relation = written(&mut rewrite, context, functional, target.dtype, target.shape().clone())?;
+            return (info.family() == Family::Pointwise).then_some((rewrite.program, relation));
+        };
+        if info.family() == Family::Pointwise && result.shape == *target.shape() {
+            let relation = written(&mut rewrite, context, functional, target.dtype, target.shape().clone())?;
+            return Some((rewrite.program, relation));
+        }
+        rewrite.push(functional);
+        let at = rewrite.last();
+        // The functional form tells the dtype that it computes in, and no dtype is to be seen before it is run.
+        Some((rewrite.program, OutputRelation::Same { at, compared: Compared::ElementsOfOneDtype }))
+    };
+    rewritten().into_iter().collect()
+}
+
+/// Adds the functional form, and a copy of the target with its result.
+fn written(
+    rewrite: &mut Rewrite,
+    context: &StepContext,
+    functional: Step,
+    dtype: crate::tensor::DType,
+    shape: crate::tensor::Shape,
+) -> Option<OutputRelation> {
+    if shape.numel() > LARGEST {
+        return None;
+    }
+    let target = context.step.target()?;
+    let computed = rewrite.push(functional);
+    let at = rewrite.last();
+    let copy = rewrite.add("copy", Op::Clone, vec![Arg::Tensor(target)]);
+    let args = vec![Arg::Tensor(copy), Arg::Tensor(computed)];
+    let name = format!("written{}", rewrite.program.steps.len());
+    rewrite.push(Step { name, op: Op::Copy, form: Form::InPlace, args, out: None });
+    Some(OutputRelation::Written { computed: at, copied: rewrite.last(), dtype, shape })
+}
+
+pub(super) fn refused(context: &StepContext) -> Vec<(Program, OutputRelation)> {
+    let rewritten = || {
+        let Outcome::Rejected(rejected) = context.outcome else { return None };
+        let target = context.step.target()?;
+        let known = context.known(target)?;
+        let out = context.step.form == Form::Out;
+        // A product copies its summand first, and what is indexed is written element by element.
+        let family = context.step.op.info().family();
+        let in_part = [Class::ZeroDivision, Class::ItemCount, Class::Dimension].map(Some).contains(&class_of(rejected));
+        let begun = out && [Family::Products, Family::Losses].contains(&family);
+        let indexed = family == Family::Indexing && (out || in_part);
+        if begun || indexed || class_of(rejected) == Some(Class::ZeroDivision) || known.shape().numel() > LARGEST {
+            return None;
+        }
+        let mut rewrite = Rewrite::before(context);
+        rewrite.add("before", Op::Clone, vec![Arg::Tensor(target)]);
+        let before = rewrite.last();
+        rewrite.push(context.step.clone());
+        rewrite.add("after", Op::Clone, vec![Arg::Tensor(target)]);
+        let after = rewrite.last();
+        Some((rewrite.program, OutputRelation::Unchanged { before, after }))
+    };
+    rewritten().into_iter().collect()
+}

@@ -1,0 +1,228 @@
+//! Whether a program and its follow-up came to the same.
+
+use crate::error::Class;
+use crate::ops::{Compare, Form};
+use crate::program::{Outcome, Program, Rejected, Reply, TensorValue, Value};
+use crate::tensor::{DType, Shape};
+
+use crate::model::difference::class_of;
+use crate::oracles::comparison::{Extent, same_values};
+use crate::oracles::metamorphic::step_context::StepContext;
+use crate::oracles::metamorphic::{FollowUp, Relation};
+use crate::{Aspect, Difference, format};
+
+/// What a follow-up says.
+#[derive(Clone, Debug)]
+pub(super) enum OutputRelation {
+    /// Step `at` of the follow-up comes to the same as the step.
+    Same { at: usize, compared: Compared },
+    /// The step writes to a target of this dtype and shape what `computed` comes to; `copied` has it in a copy of the
+    /// target.
+    Written { computed: usize, copied: usize, dtype: DType, shape: Shape },
+    /// Two steps of the follow-up, right before and after a refused one, come to the same.
+    Unchanged { before: usize, after: usize },
+}
+
+/// What of two tensors is the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Compared {
+    /// Dtype, sizes and elements.
+    Elements,
+    /// The same, and the strides.
+    Layout,
+    /// Sizes and elements, if the dtype is the same.
+    ElementsOfOneDtype,
+}
+
+pub(super) fn judge(follow_up: &FollowUp, program: &Program, reply: &Reply, other: &Reply) -> Vec<Difference> {
+    let Some(context) = StepContext::new(program, reply, follow_up.step) else { return Vec::new() };
+    let mut judge = Judge { rule: follow_up.rule, context, differences: Vec::new() };
+    let came = |at: usize| other.steps.get(at).map(|step| &step.outcome);
+    // What the root is not made of has no gradient, and adds none to that of the leaf.
+    let none = |at: usize| matches!(came(at), Some(Outcome::Value(Value::Nothing)));
+    let refused = matches!(judge.context.outcome, Outcome::Rejected(_));
+    if let (Relation::Gradient, OutputRelation::Same { at, .. }, false) = (follow_up.rule, &follow_up.relation, refused)
+    {
+        let (leaf, place) = (follow_up.step, follow_up.step + 1);
+        let together = *at > place + 1;
+        if none(place) || (together && none(leaf)) {
+            return Vec::new();
+        }
+    }
+    let own = judge.context.outcome;
+    match &follow_up.relation {
+        OutputRelation::Same { at, compared } => match came(*at) {
+            Some(Outcome::Blocked(_)) => judge.prepared(own, &follow_up.program, other),
+            Some(wanted) => judge.same(wanted, own, *compared),
+            None => judge.differ(Aspect::Outcome, "an outcome".to_owned(), "none".to_owned()),
+        },
+        OutputRelation::Written { computed, copied, dtype, shape } => {
+            if let (Some(computed), Some(copied)) = (came(*computed), came(*copied)) {
+                judge.written(computed, copied, own, (*dtype, shape));
+            }
+        }
+        OutputRelation::Unchanged { before, after } => {
+            // Autograd may refuse to write to a view until something looks at it, and learns how it was made.
+            let refused = matches!(came(after - 1), Some(Outcome::Rejected(_)));
+            if let (Some(Outcome::Value(before)), Some(Outcome::Value(after)), true) =
+                (came(*before), came(*after), refused)
+            {
+                judge.unchanged(before, after);
+            }
+        }
+    }
+    judge.differences
+}
+
+struct Judge<'a> {
+    rule: Relation,
+    context: StepContext<'a>,
+    differences: Vec<Difference>,
+}
+
+impl Judge<'_> {
+    fn same(&mut self, wanted: &Outcome, own: &Outcome, compared: Compared) {
+        match (wanted, own) {
+            (Outcome::Unsupported(_), _) | (_, Outcome::Unsupported(_)) => {}
+            (Outcome::Value(wanted), Outcome::Value(own)) => self.values(wanted, own, compared),
+            (Outcome::Rejected(wanted), Outcome::Rejected(own)) => self.rejections(wanted, own),
+            (Outcome::Failed(_), _) => self.outcomes(wanted, own),
+            (_, Outcome::Rejected(own)) if is_of_memory(own) => {}
+            // An `out=` tensor can say which dtype to compute in, where the operands cannot.
+            (Outcome::Rejected(wanted), _)
+                if compared == Compared::ElementsOfOneDtype && class_of(wanted) == Some(Class::Dtype) => {}
+            (wanted, own) => self.outcomes(wanted, own),
+        }
+    }
+
+    /// The follow-up's own steps were refused, which by the definition they cannot be.
+    fn prepared(&mut self, own: &Outcome, program: &Program, other: &Reply) {
+        let refused =
+            other.steps.iter().skip(self.context.at).position(|step| matches!(step.outcome, Outcome::Rejected(_)));
+        let Some(at) = refused.map(|at| at + self.context.at).filter(|_| matches!(own, Outcome::Value(_))) else {
+            return;
+        };
+        let step = &program.steps[at];
+        let expected = format!("{} of the operand: {}", step.op, format::outcome(&other.steps[at].outcome));
+        self.differ(Aspect::Outcome, expected, format::outcome(own));
+    }
+
+    fn written(&mut self, computed: &Outcome, copied: &Outcome, own: &Outcome, target: (DType, &Shape)) {
+        let out = self.context.step.form == Form::Out;
+        match (computed, own) {
+            (Outcome::Value(_), Outcome::Value(own)) => match copied {
+                Outcome::Value(copied) => self.values(copied, own, Compared::Elements),
+                // A step that writes to no result of its own has nothing that was copied.
+                Outcome::Blocked(_) | Outcome::Unsupported(_) => {}
+                copied => self.outcomes(copied, &Outcome::Value(own.clone())),
+            },
+            (Outcome::Value(Value::Tensor(computed)), Outcome::Rejected(own)) => {
+                // Which other dtypes a target may have is the operation's own.
+                let fits = computed.dtype == target.0;
+                let keeps = computed.shape == *target.1;
+                let excused = [Class::Overlap, Class::Autograd].map(Some).contains(&class_of(own));
+                if fits && keeps && !excused {
+                    let wanted = Outcome::Value(Value::Tensor(computed.clone()));
+                    self.outcomes(&wanted, &Outcome::Rejected(own.clone()));
+                }
+            }
+            (Outcome::Rejected(computed), Outcome::Rejected(own)) => {
+                // What is looked for in a target, and when, is the operation's own. Those that are no loops of one kind
+                // look at their operands one after the other, and the target is the first of them.
+                let excused = [Class::Overlap, Class::Autograd, Class::OutputShape, Class::Dtype].map(Some);
+                let classes = [class_of(computed), class_of(own)];
+                let one_loop = !out && self.context.is_elementwise();
+                if one_loop && classes[0] != classes[1] && !classes.iter().any(|class| excused.contains(class)) {
+                    self.outcomes(&Outcome::Rejected(computed.clone()), &Outcome::Rejected(own.clone()));
+                }
+            }
+            (Outcome::Rejected(_), Outcome::Value(_)) => self.outcomes(computed, own),
+            _ => {}
+        }
+    }
+
+    fn unchanged(&mut self, before: &Value, after: &Value) {
+        let (Value::Tensor(before), Value::Tensor(after)) = (before, after) else { return };
+        if self.context.step.form == Form::Out && before.shape != after.shape {
+            return;
+        }
+        let same = before.shape == after.shape && same_values(Compare::Bits, Extent::NONE, before, after);
+        if !same {
+            let was = format!("refused, and its target left as it was: {}", format::tensor(before));
+            self.differ(Aspect::Values, was, format::tensor(after));
+        }
+    }
+
+    fn values(&mut self, wanted: &Value, own: &Value, compared: Compared) {
+        match (wanted, own) {
+            (Value::Tensor(wanted), Value::Tensor(own)) => self.tensors(wanted, own, compared),
+            (Value::Tensors(wanted), Value::Tensors(own)) if wanted.len() == own.len() => {
+                wanted.iter().zip(own).for_each(|(wanted, own)| self.tensors(wanted, own, compared));
+            }
+            (wanted, own) if format!("{wanted:?}") == format!("{own:?}") => {}
+            (wanted, own) => self.differ(Aspect::Outcome, format::value(wanted), format::value(own)),
+        }
+    }
+
+    fn tensors(&mut self, wanted: &TensorValue, own: &TensorValue, compared: Compared) {
+        if wanted.dtype != own.dtype {
+            if compared == Compared::ElementsOfOneDtype {
+                return;
+            }
+            self.differ(Aspect::Dtype, wanted.dtype.to_string(), own.dtype.to_string());
+            return;
+        }
+        if wanted.shape != own.shape {
+            self.differ(Aspect::Shape, wanted.shape.to_string(), own.shape.to_string());
+            return;
+        }
+        if !self.same_elements(wanted, own) {
+            self.differ(Aspect::Values, format::tensor(wanted), format::tensor(own));
+        }
+        if compared == Compared::Layout && wanted.strides != own.strides {
+            let text = |tensor: &TensorValue| format!("{:?}", tensor.strides.as_deref().unwrap_or_default());
+            self.differ(Aspect::Strides, text(wanted), text(own));
+        }
+    }
+
+    fn same_elements(&self, wanted: &TensorValue, own: &TensorValue) -> bool {
+        if wanted.data == own.data {
+            return true;
+        }
+        let mode = if self.rule == Relation::Gradient { Compare::Tolerance } else { self.context.mode() };
+        let whole = wanted.dtype.category() < crate::tensor::Category::Floating;
+        if mode == Compare::Tolerance && !whole && self.rule != Relation::Gradient && !self.context.is_tame() {
+            return true;
+        }
+        // Both are as far from the exact result as the bound allows, on either side of it.
+        let mode = if let Compare::Ulps(ulps) = mode { Compare::Ulps(2 * ulps) } else { mode };
+        let extent = || Extent::of(self.context.program, self.context.reply, self.context.at);
+        same_values(mode, if mode == Compare::Tolerance { extent() } else { Extent::NONE }, wanted, own)
+    }
+
+    /// Refusals are compared by class: which of several kernels tells of a fault, and in which words, may follow from the
+    /// strides, and no document says.
+    fn rejections(&mut self, wanted: &Rejected, own: &Rejected) {
+        if is_of_memory(wanted) || is_of_memory(own) {
+            return;
+        }
+        if class_of(wanted) != class_of(own) {
+            self.differ(Aspect::Class, wanted.message.clone(), own.message.clone());
+        }
+    }
+
+    fn outcomes(&mut self, wanted: &Outcome, own: &Outcome) {
+        self.differ(Aspect::Outcome, format::outcome(wanted), format::outcome(own));
+    }
+
+    fn differ(&mut self, aspect: Aspect, expected: String, observed: String) {
+        let by = format!("definition: {}", self.rule.name());
+        let value = self.context.step.name.clone();
+        self.differences.push(Difference { value, aspect, by, expected, observed });
+    }
+}
+
+/// Whether a refusal is for how tensors lie in memory, or what autograd knows of them, rather than for what they are.
+fn is_of_memory(rejected: &Rejected) -> bool {
+    [Class::Overlap, Class::View, Class::Autograd].map(Some).contains(&class_of(rejected))
+}

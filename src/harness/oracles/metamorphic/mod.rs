@@ -1,0 +1,168 @@
+//! Broadcasting by its definition, within one implementation: programs that mean the same come to the same.
+//!
+//! A [`FollowUp`] is a program that says by other means what one step of a program says: with operands that were expanded
+//! by hand, in another form, from another layout in memory. Both are run on the same implementation, so nothing here
+//! depends on how the reference computes, and a function that is compared within a tolerance elsewhere is held to itself
+//! here. What the documents leave open is left out by the rule that would ask for it; each rule says where.
+
+mod broadcast;
+mod forms;
+mod gradient;
+mod judge;
+mod layout;
+pub mod reference_exceptions;
+mod step_context;
+mod synonym;
+
+use crate::program::{Program, Reply};
+
+use crate::Difference;
+use judge::OutputRelation;
+use step_context::StepContext;
+
+/// The most follow_ups of one program that [`follow_ups`] chooses. Each costs as much as the program itself.
+pub const MOST: usize = 4;
+
+/// The most elements that a follow-up may copy.
+const LARGEST: usize = 1 << 14;
+
+/// The most elements that the outer product of the operands of a follow-up may have.
+const LARGEST_PRODUCT: usize = 1 << 21;
+
+/// The most bytes that the values of a program may take together for it to have follow_ups. An expanded tensor can relation
+/// millions of elements, and every follow-up would send them again.
+const HEAVIEST: usize = 1 << 20;
+
+/// A program that by definition means the same as another one in one step of it.
+#[derive(Clone, Debug)]
+pub struct FollowUp {
+    /// Why it means the same.
+    pub rule: Relation,
+    /// The step of the other program.
+    pub step: usize,
+    /// What to run, on the implementation that ran the other program.
+    pub program: Program,
+    relation: OutputRelation,
+}
+
+macro_rules! rules {
+    ($($(#[$doc:meta])* $variant:ident $name:literal: $make:path,)+) => {
+        /// Why two programs mean the same.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Relation {
+            $($(#[$doc])* $variant),+
+        }
+
+        impl Relation {
+            /// Every rule.
+            pub const ALL: &[Relation] = &[$(Relation::$variant),+];
+
+            /// The name that findings use.
+            pub fn name(self) -> &'static str {
+                match self { $(Relation::$variant => $name),+ }
+            }
+
+            /// What it makes of one step.
+            fn apply(self, context: &StepContext) -> Vec<FollowUp> {
+                let made: Vec<(Program, OutputRelation)> = match self { $(Relation::$variant => $make(context)),+ };
+                made.into_iter().map(|(program, relation)| FollowUp { rule: self, step: context.at, program, relation }).collect()
+            }
+        }
+    };
+}
+
+rules! {
+    /// `op(x, y)` is `op(x.expand(s).contiguous(), y.expand(s).contiguous())`, bit for bit, or within the tolerance of a
+    /// sum. It does not hold where a tensor without dimensions meets another dtype, since it has a lower rank in type
+    /// promotion, which it would lose; nor for a second operand of one element that 16-bit numbers meet unrounded.
+    Expanded "expanded": broadcast::expanded,
+    /// What is computed element by element is the same however many elements there are: twice the operands, one after the
+    /// other, have twice the result. It does not hold for what is reduced afterwards.
+    Repeated "repeated": broadcast::repeated,
+    /// `x.op_(y)` is `x.copy_(op(x, y))`, and is refused if that is. Not where the target shares memory with an operand or
+    /// with itself, and not where autograd refuses to write to a leaf.
+    InPlace "in-place": forms::in_place,
+    /// `op(x, y, out=z)` is `z.copy_(op(x, y))` once `z` has the shape. A reduction to another dtype is not, since it
+    /// adds up in that dtype; nor is what shares memory with an operand, unless it reduces that operand itself.
+    Out "out": forms::out,
+    /// A refused step leaves its target as it was. What stops in the middle of its elements, at a division by zero or an
+    /// index out of range, has written those before; and an `out=` tensor may have been resized.
+    Refused "refused": forms::refused,
+    /// Operands in another layout in memory have the same result, and the same refusal. Not what is asked for memory
+    /// rather than elements: `view`, `as_strided`; not what is refused for the memory; and not what is put at indices,
+    /// which may be the same.
+    Layout "layout": layout::layout,
+    /// The gradient of an operand is that of its expansion, summed to its size, and is refused if that is. Values are
+    /// compared only where no number is large, as the order of the sum decides what is lost of others.
+    Gradient "gradient": gradient::gradient,
+    /// A number is a tensor without dimensions, where the other operands decide the dtype. Only for numbers that every
+    /// dtype has, since it is open where others are rounded.
+    Number "number": synonym::number,
+    /// Two documented names for one thing: `expand` and `broadcast_to`, `lt(x, y)` and `gt(y, x)`, `mm` and `matmul` of
+    /// matrices.
+    Synonym "synonym": synonym::synonym,
+}
+
+/// Variants of a program, [`MOST`] at most. Which ones, where there are more, follows from the program alone, so that the
+/// same program always has the same.
+///
+/// An implementation may lack an operation that a follow-up needs:
+/// [`unsupported_by`](crate::adapter::unsupported_by) tells before it is run.
+pub fn follow_ups(program: &Program, reply: &Reply) -> Vec<FollowUp> {
+    let mut follow_ups = all(program, reply);
+    let mut left = Vec::with_capacity(MOST);
+    let mut state = hash(program);
+    while left.len() < MOST && !follow_ups.is_empty() {
+        // A rule first, and then one of its follow_ups, so that the rules with many of them do not crowd out the others.
+        let mut rules: Vec<Relation> = follow_ups.iter().map(|follow_up| follow_up.rule).collect();
+        rules.dedup();
+        let rule = rules[draw(&mut state, rules.len())];
+        let of_rule: Vec<usize> = (0..follow_ups.len()).filter(|&at| follow_ups[at].rule == rule).collect();
+        left.push(follow_ups.remove(of_rule[draw(&mut state, of_rule.len())]));
+    }
+    left
+}
+
+/// Every follow-up of a program, rule by rule. A simpler program shows the same as another if one of them does.
+pub fn all(program: &Program, reply: &Reply) -> Vec<FollowUp> {
+    let bytes =
+        reply.steps.iter().flat_map(|step| step.outcome.tensors()).map(|tensor| tensor.data.len()).sum::<usize>();
+    if bytes > HEAVIEST {
+        return Vec::new();
+    }
+    let scenes: Vec<StepContext> =
+        (0..program.steps.len()).filter_map(|at| StepContext::new(program, reply, at)).collect();
+    Relation::ALL.iter().flat_map(|rule| scenes.iter().flat_map(|context| rule.apply(context))).collect()
+}
+
+impl FollowUp {
+    /// The values that should be the same: of the program, and of the follow-up, by name. None for what is said of the follow-up
+    /// alone.
+    pub fn pairs(&self, program: &Program) -> Vec<(String, String)> {
+        let there = match self.relation {
+            OutputRelation::Same { at, .. } => at,
+            OutputRelation::Written { copied, .. } => copied,
+            OutputRelation::Unchanged { .. } => return Vec::new(),
+        };
+        vec![(program.steps[self.step].name.clone(), self.program.steps[there].name.clone())]
+    }
+
+    /// Where the program and its follow-up, both run on one implementation, do not come to the same.
+    pub fn judge(&self, program: &Program, reply: &Reply, variant_reply: &Reply) -> Vec<Difference> {
+        judge::judge(self, program, reply, variant_reply)
+    }
+}
+
+/// FNV-1a over all that the program says.
+fn hash(program: &Program) -> u64 {
+    let bytes = serde_json::to_vec(program).expect("programs have only text for keys");
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// A number below `end`.
+fn draw(state: &mut u64, end: usize) -> usize {
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    (*state >> 11) as usize % end
+}

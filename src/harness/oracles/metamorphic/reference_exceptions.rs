@@ -1,0 +1,150 @@
+//! Where libtorch contradicts itself and the reference follows it, since the reference says what PyTorch does.
+//!
+//! A campaign finds these in libtorch, and they are findings. Whoever asks whether the reference itself, or a fault
+//! planted in it, breaks a rule leaves them out.
+
+use crate::ops::Op;
+use crate::program::Program;
+
+use crate::Difference;
+use crate::oracles::metamorphic::{FollowUp, Relation};
+
+/// A contradiction that the reference follows.
+#[derive(Clone, Copy, Debug)]
+pub struct Followed {
+    /// The rule that it breaks.
+    pub rule: Relation,
+    /// The operations in which it shows; for a gradient, through which it flows.
+    pub ops: &'static [Op],
+    /// What the outcome or the follow-up's says, in part.
+    pub says: &'static str,
+    /// What contradicts what.
+    pub why: &'static str,
+}
+
+/// All of them.
+pub const FOLLOWED: &[Followed] = &[
+    Followed {
+        rule: Relation::Layout,
+        ops: &[Op::Kron, Op::TakeAlongDim],
+        says: "view size is not compatible",
+        why: "they view their operand where they should reshape it, and refuse one that does not lie row by row",
+    },
+    Followed {
+        rule: Relation::Layout,
+        ops: &[Op::Inner, Op::Tensordot, Op::Matmul, Op::Einsum],
+        says: "not implemented for",
+        why: "bool vectors are refused where they lie row by row, and multiplied where they do not, as another kernel \
+              takes them",
+    },
+    Followed {
+        rule: Relation::InPlace,
+        ops: &[Op::Mul],
+        says: "float16",
+        why: "in place a number is the first operand, and is rounded to 16 bits before the product; in the functional form it \
+              is the second, and is not",
+    },
+    Followed {
+        rule: Relation::Repeated,
+        ops: &[Op::Mul, Op::Div, Op::FloorDivide],
+        says: "float16",
+        why: "a second operand of one element is not rounded to 16 bits, nor are the steps of the quotient; of two it is",
+    },
+    Followed {
+        rule: Relation::Expanded,
+        ops: &[Op::Div, Op::FloorDivide],
+        says: "float16",
+        why: "a divisor of one element is not rounded to 16 bits, nor are the steps of the quotient; once expanded it is",
+    },
+    Followed {
+        rule: Relation::Expanded,
+        ops: &[Op::HingeEmbeddingLoss],
+        says: "without overflow",
+        why: "a single element of 16 bits is filled with a margin beyond them, and several are not",
+    },
+    Followed {
+        rule: Relation::Gradient,
+        ops: &[Op::MseLoss, Op::SmoothL1Loss, Op::HuberLoss, Op::SoftMarginLoss, Op::BinaryCrossEntropyWithLogits],
+        says: "",
+        why: "the gradient of a mean is divided by the number of elements of the operand, not of the mean, so that it is too \
+              large for an operand that was broadcast",
+    },
+    Followed {
+        rule: Relation::Out,
+        ops: &[Op::MseLoss, Op::SmoothL1Loss, Op::SoftMarginLoss],
+        says: "",
+        why: "the target loses its dimensions, or is written to, before it is read as the operand that it is, too",
+    },
+    Followed {
+        rule: Relation::Expanded,
+        ops: &[Op::Einsum],
+        says: "",
+        why: "what has size 1 under a letter that is longer elsewhere is multiplied element by element, with type \
+              promotion, and an expanded operand by a product of matrices, without; sums of small integers are int64 only \
+              where they are sums",
+    },
+];
+
+/// The contradiction that explains all the differences between a program and its follow-up.
+pub fn followed(follow_up: &FollowUp, program: &Program, differences: &[Difference]) -> Option<&'static Followed> {
+    let op = program.steps.get(follow_up.step)?.op;
+    let flows = |known: &Followed| {
+        known.rule == Relation::Gradient && program.steps.iter().any(|step| known.ops.contains(&step.op))
+    };
+    FOLLOWED.iter().find(|known| {
+        let says = |difference: &Difference| {
+            difference.expected.contains(known.says) || difference.observed.contains(known.says)
+        };
+        known.rule == follow_up.rule && (known.ops.contains(&op) || flows(known)) && differences.iter().all(says)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::adapter::Implementation;
+    use crate::case::load_program;
+    use crate::oracles::metamorphic::all;
+    use crate::reference::Reference;
+
+    /// What campaigns of a million programs meet a few times is not met by chance here.
+    #[test]
+    fn what_single_elements_of_16_bits_may_is_followed() {
+        for (rule, program) in [
+            (Relation::Repeated, "{x: {values: [1.0e-4], dtype: float16}, y: {values: [16777217]}, r: {mul: [x, y]}}"),
+            (Relation::Repeated, "{x: {values: [17.0], dtype: float16}, y: {values: [16777217]}, r: {div: [x, y]}}"),
+            (
+                Relation::Repeated,
+                "{x: {values: [65504.0], dtype: float16}, y: {values: [17]}, r: {floor_divide: [x, y]}}",
+            ),
+            (
+                Relation::Expanded,
+                "{x: {values: [3074.0, 2.0], dtype: float16}, y: {values: [3.0], dtype: float16}, \
+                  r: {div: [x, y], rounding_mode: trunc}}",
+            ),
+            (
+                Relation::Expanded,
+                "{x: {values: [784.0, 2.0], dtype: bfloat16}, y: {values: [3.0], dtype: bfloat16}, r: {floor_divide: [x, y]}}",
+            ),
+            (
+                Relation::Expanded,
+                "{x: {shape: [], dtype: float16}, y: {shape: [2], dtype: float16}, \
+                  r: {hinge_embedding_loss: [x, y], margin: 65536.0, reduction: none}}",
+            ),
+        ] {
+            let program = load_program(Path::new("test.yaml"), program).unwrap_or_else(|error| panic!("{error}"));
+            let reply = Reference.run(&program);
+            let follow_ups = all(&program, &reply).into_iter().filter(|follow_up| follow_up.rule == rule);
+            let judged: Vec<_> = follow_ups
+                .map(|follow_up| (follow_up.judge(&program, &reply, &Reference.run(&follow_up.program)), follow_up))
+                .filter(|(differences, _)| !differences.is_empty())
+                .collect();
+            assert!(!judged.is_empty(), "{rule:?} holds: {program:?}");
+            for (differences, follow_up) in judged {
+                assert!(followed(&follow_up, &program, &differences).is_some(), "{differences:?}");
+            }
+        }
+    }
+}

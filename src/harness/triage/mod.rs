@@ -1,0 +1,230 @@
+//! From a finding to a folder that a maintainer can act on: what differs, in a case, in PyTorch's Python, and in `tch`.
+//!
+//! [`files`] makes the texts and knows no disk; [`write()`] puts them there. What is written follows from the finding alone,
+//! so that the same finding makes the same folder on every machine. [`repro`] renders the program in one language.
+
+pub mod bisect;
+mod case;
+mod expected;
+mod literal;
+mod look;
+mod python;
+mod readme;
+mod rust;
+mod tch;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use super::Aspect;
+use crate::adapter::Hello;
+use crate::case::Specification;
+use crate::escape;
+use crate::model::divergence::Divergence;
+use crate::model::finding::{FINDING, Finding, Oracle, Signature};
+use crate::oracles::comparison::Side;
+use crate::program::{Program, Reply};
+
+pub use python::{BROKEN, PRINTS, UNDESCRIBED};
+
+/// The case, which loads in `spec/regressions/`.
+pub const CASE: &str = "case.yaml";
+
+/// What a person reads first.
+pub const README: &str = "README.md";
+
+/// The program in PyTorch's Python.
+pub const PYTHON: &str = "repro.py";
+
+/// What a finding can be written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// PyTorch's Python, with nothing else.
+    Python,
+    /// `tch`, with nothing else.
+    Rust,
+}
+
+/// A finding, and all that is known of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Dossier<'a> {
+    /// The finding, shrunk.
+    pub finding: &'a Finding,
+    /// What should have come of it.
+    pub expected: Expected<'a>,
+    /// The implementation that it was found in.
+    pub implementation: &'a Hello,
+    /// What it answered; nothing if it broke.
+    pub observed: Option<&'a Reply>,
+    /// In which releases it was seen, as [`bisect::table`] has it; empty if nobody looked.
+    pub releases: &'a str,
+    /// The known divergence that explains it.
+    pub known: Option<&'a Divergence>,
+}
+
+/// What an oracle expected.
+#[derive(Clone, Copy, Debug)]
+pub enum Expected<'a> {
+    /// These outcomes, by the reference or by another release.
+    Outcomes(Side<'a>),
+    /// The outcomes of another program that means the same, on the same implementation.
+    SameAs {
+        /// Why it means the same.
+        rule: &'a str,
+        /// The other program.
+        program: &'a Program,
+        /// A value of the finding's program and the one of the other program that should equal it, by name.
+        pairs: &'a [(String, String)],
+        /// What the implementation answered to the other program; nothing if it broke.
+        reply: Option<&'a Reply>,
+    },
+}
+
+/// Writes the folder of a finding below `root`, in place of an older one of the same signature and program, and returns
+/// where it is.
+///
+/// # Errors
+/// When something cannot be written.
+pub fn write(dossier: &Dossier, specification: &Specification, root: &Path) -> io::Result<PathBuf> {
+    let folder = root.join(folder_name(dossier.finding));
+    std::fs::create_dir_all(&folder)?;
+    for (name, text) in files(dossier, specification) {
+        std::fs::write(folder.join(name), text)?;
+    }
+    Ok(folder)
+}
+
+/// The files of a finding's folder, by name.
+pub fn files(dossier: &Dossier, specification: &Specification) -> Vec<(&'static str, String)> {
+    let name = folder_name(dossier.finding);
+    let mut files = vec![(CASE, case::render(dossier, specification, &name))];
+    files.extend(renewed(dossier, &name));
+    files
+}
+
+/// The files of a folder that is there, written anew; its case stays.
+pub fn renewed(dossier: &Dossier, name: &str) -> Vec<(&'static str, String)> {
+    vec![
+        (PYTHON, repro(dossier, Language::Python)),
+        (README, readme::render(dossier, name)),
+        (FINDING, finding_json(dossier)),
+    ]
+}
+
+/// The program of a finding in one language.
+pub fn repro(dossier: &Dossier, language: Language) -> String {
+    match language {
+        Language::Python => python::render(dossier),
+        Language::Rust => rust::render(dossier),
+    }
+}
+
+/// A finding in one sentence without its full stop.
+fn title(dossier: &Dossier) -> String {
+    let finding = dossier.finding;
+    let call = &finding.signature.call;
+    let Some(first) = finding.differences.first() else {
+        return format!("{call}: {}", finding.signature.kind);
+    };
+    let rejected = !first.expected.starts_with("rejected");
+    let aspect = first.aspect.name();
+    match dossier.expected {
+        Expected::Outcomes(side) if finding.signature.oracle == Oracle::Release => {
+            format!("{call}: the {aspect} is not that of {} {}", side.hello.name, side.hello.version)
+        }
+        Expected::Outcomes(_) => match first.aspect {
+            Aspect::Outcome if rejected => format!("{call} raises where it should return a value"),
+            Aspect::Outcome => format!("{call} returns a value where it should raise"),
+            Aspect::Values => format!("{call} returns wrong values"),
+            _ => format!("{call}: the {aspect} of the result is wrong"),
+        },
+        Expected::SameAs { .. } => match first.aspect {
+            Aspect::Outcome if rejected => format!("{call} raises where {SAME} returns a value"),
+            Aspect::Outcome => format!("{call} returns a value where {SAME} raises"),
+            Aspect::Values => format!("{call} returns other values than {SAME}"),
+            _ => format!("{call}: the {aspect} of the result is not that of {SAME}"),
+        },
+    }
+}
+
+/// What an implementation contradicts that contradicts itself.
+const SAME: &str = "a program that is the same by definition";
+
+/// The signature in letters that every file system takes, and a digest of it and the program, since one signature can have
+/// several causes.
+pub fn folder_name(finding: &Finding) -> String {
+    let Signature { oracle, call, kind, .. } = &finding.signature;
+    let mut slug = String::new();
+    for letter in format!("{} {call} {kind}", oracle.name()).chars() {
+        match letter {
+            letter if letter.is_ascii_alphanumeric() => slug.push(letter.to_ascii_lowercase()),
+            _ if slug.ends_with('-') => {}
+            _ => slug.push('-'),
+        }
+    }
+    let program = serde_json::to_string(&finding.program).expect("programs have only text for keys");
+    let digest = Sha256::digest(format!("{}\n{program}", finding.signature));
+    let digest: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+    format!("{}-{digest}", slug.trim_matches('-'))
+}
+
+/// What a program needs to go on with the finding: its signature, its program, and who said what.
+fn finding_json(dossier: &Dossier) -> String {
+    let Dossier { finding, implementation, .. } = dossier;
+    let (by, other) = match dossier.expected {
+        Expected::Outcomes(side) => (format!("{} {}", side.hello.name, side.hello.version), None),
+        Expected::SameAs { rule, program, pairs, reply } => (
+            rule.to_owned(),
+            Some(serde_json::json!({ "rule": rule, "program": program, "pairs": pairs, "reply": reply })),
+        ),
+    };
+    // The reference can be asked again; another release may not be at hand.
+    let expected = match dossier.expected {
+        Expected::Outcomes(side) if finding.signature.oracle == Oracle::Release => Some((side.hello, side.reply)),
+        _ => None,
+    };
+    // What broke has no reply.
+    let fault = finding.fault.as_ref().map(ToString::to_string);
+    let value = serde_json::json!({
+        "signature": finding.signature,
+        "implementation": { "name": implementation.name, "version": implementation.version, "build": implementation.build },
+        "expected_by": by,
+        "differences": finding.differences,
+        "fault": fault.as_deref().or(finding.is_broken().then_some(&finding.signature.kind)),
+        "observed": dossier.observed,
+        "program": finding.program,
+        "expected": expected,
+        "same_as": other,
+    });
+    escape::json(&serde_json::to_string(&value).expect("plain data")).into_owned() + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signatures_that_differ_have_folders_that_differ() {
+        let name = |call: &str, text: &str| {
+            let (call, kind, text) = (call.to_owned(), "message".to_owned(), text.to_owned());
+            let signature = Signature { oracle: Oracle::Reference, call, kind, text };
+            folder_name(&Finding { signature, program: Program::default(), differences: Vec::new(), fault: None })
+        };
+        assert!(name("add out=", "").starts_with("reference-add-out-message-"), "{}", name("add out=", ""));
+        assert_ne!(name("add", "a / b"), name("add", "a / c"));
+        assert_ne!(name("add_", ""), name("add", ""));
+    }
+
+    #[test]
+    fn causes_that_share_a_signature_have_folders_that_differ() {
+        let name = |program: &str| {
+            let program = crate::case::load_program(Path::new("found.yaml"), program).unwrap();
+            let (call, kind) = ("grad".to_owned(), "values".to_owned());
+            let signature = Signature { oracle: Oracle::Reference, call, kind, text: String::new() };
+            folder_name(&Finding { signature, program, differences: Vec::new(), fault: None })
+        };
+        assert_ne!(name("{x: {shape: [1]}, g: {grad: [x]}}"), name("{x: {shape: [2]}, g: {grad: [x]}}"));
+    }
+}
