@@ -15,6 +15,26 @@
 //! CACHE/releases.toml               what arrived of releases that nobody has pinned: trusted on first use, and checked
 //!                                   from then on
 //! ```
+//!
+//! # Other releases than that of `tch`
+//!
+//! `tch` is made for one release of libtorch, and its methods are used for that release and for newer ones. For older
+//! ones the same sources are built without the feature `tch`: every call goes to libtorch's dispatcher by schema name,
+//! as most do anyway, and `adapters/libtorch/src/shim/tensor.rs` stands in for its tensors. That compiles two files of
+//! C++ less, in seconds instead of minutes. `broadcheck-libtorch --dispatcher` calls the same way with `tch`, so that
+//! the two can be compared. What the dispatcher of a release lacks is not in its `hello`, or is named there under
+//! `unsupported`.
+//!
+//! A release that is newer than `tch` does not always compile. What the compiler complains of is then read for the two
+//! things that can be supplied, the C++ standard and functions that the release has removed; a header stands in for
+//! those, and the build is tried again for as long as there is something new in the complaints. Where that does not
+//! help, the adapter is built without `tch`. It says so, and built.json, beside the adapter, keeps it. A release that is
+//! not in `adapters/libtorch/releases.toml` is fetched on trust: the hash of what arrived is kept in the cache and
+//! checked from then on.
+//!
+//! The cache is `BROADCHECK_CACHE`, else `broadcheck` in the platform's cache folder. With `LIBTORCH` or
+//! `LIBTORCH_USE_PYTORCH=1` the user's own libtorch is used as it is. The harness starts the adapter as a child process:
+//! a crash of libtorch ends that process, not the run.
 
 use std::ffi::OsString;
 use std::fmt;

@@ -121,7 +121,6 @@ pub fn unnamed_files(tree: &Tree, document: &str) -> Vec<String> {
                 wanted.push(format!("src/{room}/{}/", parts[2]));
             }
             ["src", room, _, ..] => wanted.push(format!("src/{room}/")),
-            ["adapters" | "tests", folder, _, ..] => wanted.push(format!("{}/{folder}/", parts[0])),
             [folder, _, ..] if !folder.starts_with('.') => wanted.push(format!("{folder}/")),
             _ => {}
         }

@@ -6,6 +6,27 @@
 //! the number of workers; and the shards of a campaign together are the whole.
 //!
 //! The cases can also be those of a small [world](crate::generate::bounded_exhaustive), all of them, and nothing else changes.
+//!
+//! # How it survives
+//!
+//! What it tests crashes, hangs and takes memory. Each adapter process of `broadcheck fuzz` has an address space of 8
+//! GiB (`--memory`; by `prlimit`, on Linux) and 20 seconds for a program (`--timeout`); a message of its output has at
+//! most 256 MiB. Inputs have at most 256 elements, and results 4,096; in one program of 256 both have up to 34,000,
+//! which is more than libtorch leaves to one thread. A process that breaks is started again; after 100 crashes and hangs
+//! that are not known (`--give-up`), or if it does not start at all, the campaign ends with exit code 2. A crash counts
+//! as a program's own once it has come twice, or four times if the process was killed, since others can do that too; one
+//! that comes less often is a finding of `any` program, and the program is judged all the same. A crash or hang is put
+//! down to the last step of the shortest beginning of the program that shows it. To find that takes a few more runs;
+//! each has a tenth of the time of a program, and so have programs that are tried while a hang is reduced.
+//!
+//! When the seconds of a campaign are over, or it is stopped, adapters that are busy are killed. The cases in work are
+//! not judged: they are not in the checkpoint, and run again when the campaign is resumed. What is not reduced by then
+//! stands in the journal and in a folder as it is, marked so, and is reduced by a campaign that is resumed.
+//!
+//! The journal is a header, findings, checkpoints and an end, one JSON object a line, each written by one call before
+//! the campaign goes on. A checkpoint says which cases are done and what was counted over them, and only the last one
+//! counts: `--resume` runs again what came after it, and what is found again in a case is the same finding. At most a
+//! twentieth of a campaign, and no more than five seconds of it, is run again. A last line without an end is left out.
 
 pub mod cases;
 pub mod counts;
