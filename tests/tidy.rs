@@ -81,7 +81,12 @@ fn dependencies_run_one_way() {
         "report uses reference::Reference",
     );
     finds(directions, "src/report/text.rs", "use crate::case::Case;", "report uses case::Case");
-    finds(directions, "src/report/text.rs", "use crate::harness::{model::event::Event, check::Selection};", "harness::check");
+    finds(
+        directions,
+        "src/report/text.rs",
+        "use crate::harness::{model::event::Event, check::Selection};",
+        "harness::check",
+    );
     finds(directions, "src/reference/view.rs", "use crate::adapter::{Hello, Library};", "view uses adapter::Library");
     finds(directions, "src/install/pip.rs", "use crate::cli;", "install uses cli");
     finds(directions, "src/protocol/adapter/serve.rs", "use crate::wording;", "adapter uses wording");

@@ -3,7 +3,9 @@
 mod operations;
 
 use broadcheck_protocol::adapter::library::{class, elements, locked, shown};
-use broadcheck_protocol::adapter::{Capability, Hello, Lack, Library, Operation, Refusal, UnsupportedCall, serve_process};
+use broadcheck_protocol::adapter::{
+    Capability, Hello, Lack, Library, Operation, Refusal, UnsupportedCall, serve_process,
+};
 use broadcheck_protocol::error::Class;
 use broadcheck_protocol::ops::{Form, Op};
 use broadcheck_protocol::program::{Input, TensorValue};

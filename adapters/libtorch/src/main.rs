@@ -4,8 +4,8 @@ use std::io::{self, Write};
 use std::num::NonZero;
 use std::process::ExitCode;
 
-use broadcheck_protocol::adapter::{Implementation, private_stdout, serve};
 use broadcheck_libtorch::{Libtorch, bare, dispatch_all, set_threads};
+use broadcheck_protocol::adapter::{Implementation, private_stdout, serve};
 
 const HELP: &str = "\
 broadcheck-libtorch: libtorch as an adapter of broadcheck

@@ -5,10 +5,10 @@ mod common;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
+use broadcheck_libtorch::Libtorch;
 use broadcheck_protocol::ops::Op;
 use broadcheck_protocol::program::Arg;
 use broadcheck_protocol::tensor::{DType, IndexItem};
-use broadcheck_libtorch::Libtorch;
 use common::*;
 use tch::{Kind, TchError, Tensor};
 

@@ -2,11 +2,11 @@
 
 mod common;
 
+use broadcheck_libtorch::Libtorch;
 use broadcheck_protocol::adapter::{Capability, Implementation};
 use broadcheck_protocol::ops::{Form, Op, ParamDefault, ParamKind};
 use broadcheck_protocol::program::{Arg, Outcome, ShapeArg, StorageRef, VALUE_LIMIT, Value, ValueRef};
 use broadcheck_protocol::tensor::{DType, IndexItem, Scalar};
-use broadcheck_libtorch::Libtorch;
 use common::*;
 
 #[test]

@@ -3,11 +3,11 @@
 // Each test file uses its own part of this.
 #![allow(dead_code)]
 
+use broadcheck_libtorch::Libtorch;
 use broadcheck_protocol::adapter::Implementation;
 use broadcheck_protocol::ops::{Form, Op};
 use broadcheck_protocol::program::{Arg, Input, Outcome, Program, Rejected, Reply, Step, TensorValue, Value, ValueRef};
 use broadcheck_protocol::tensor::{DType, Element, IndexItem, Scalar, Shape};
-use broadcheck_libtorch::Libtorch;
 
 /// A program under construction. Inputs come first.
 #[derive(Clone, Debug, Default)]
