@@ -7,10 +7,10 @@
 
 pub mod adapter;
 pub mod error;
+pub mod messages;
 pub mod ops;
 pub mod program;
 pub mod tensor;
-pub mod wording;
 
 #[cfg(feature = "cli")]
 pub mod assets;

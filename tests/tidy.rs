@@ -28,10 +28,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("tensor", &["error"]),
     ("error", &["tensor"]),
     ("ops", &["tensor"]),
-    ("wording", &["tensor", "error", "ops"]),
+    ("messages", &["tensor", "error", "ops"]),
     ("program", &["tensor", "error", "ops"]),
     ("adapter", &["tensor", "error", "ops", "program"]),
-    ("reference", &["tensor", "error", "ops", "wording", "program", "adapter"]),
+    ("reference", &["tensor", "error", "ops", "program", "adapter"]),
     ("case", &["tensor", "error", "ops", "program"]),
     ("generate", &["tensor", "error", "ops", "program", "adapter", "reference"]),
     ("assets", &[]),
@@ -46,7 +46,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "tensor",
             "error",
             "ops",
-            "wording",
+            "messages",
             "program",
             "adapter",
             "reference",
@@ -66,7 +66,6 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "tensor",
             "error",
             "ops",
-            "wording",
             "program",
             "adapter",
             "reference",
@@ -100,7 +99,7 @@ const MACROS: &[(&str, &str)] = &[
 ];
 
 /// Modules that compute and nothing else.
-const PURE: &[&str] = &["tensor", "error", "ops", "wording", "program", "reference"];
+const PURE: &[&str] = &["tensor", "error", "ops", "messages", "program", "reference"];
 
 /// Source files that may be longer than [`LONGEST`], each with its reason.
 const LONG: &[(&str, &str)] = &[(
@@ -139,7 +138,7 @@ fn the_reference_does_no_input_or_output() {
     check(purity);
     finds(purity, "src/reference/view.rs", "use std::{fmt, fs::File};", "std::fs");
     finds(purity, "src/tensor/shape.rs", "fn f() { std::process::exit(1) }", "std::process");
-    finds(purity, "src/wording.rs", "fn f() { println!() }", "println");
+    finds(purity, "src/messages.rs", "fn f() { println!() }", "println");
 }
 
 /// A macro that prints loses the error, or panics over it, so that a full disk goes unseen.

@@ -14,9 +14,9 @@ use crate::harness::compare::{Side, between_releases, compare};
 use crate::harness::definition::{self, Variant};
 use crate::harness::finding::{Finding, Oracle, Signature};
 use crate::harness::show;
+use crate::messages::skeleton;
 use crate::program::{Outcome, Program, Reply, Step};
 use crate::reference::Reference;
-use crate::wording::skeleton;
 
 pub use super::tested::Unfinished;
 
