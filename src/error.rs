@@ -52,17 +52,17 @@ classes! {
     OutputShape "output-shape",
     /// `expand` cannot produce the wanted shape.
     Expand "expand",
-    /// A gradient or `sum_to_size` target is no shape that expands to the tensor's.
+    /// The shape of a gradient or of a `sum_to_size` target does not expand to the tensor's.
     NotExpandable "not-expandable",
     /// A size that no tensor can have: negative, or too large.
     ImpossibleSize "impossible-size",
     /// A dimension number or an index out of range, repeated, or too many.
     Dimension "dimension",
-    /// A view that needs another number of elements, or strides that do not exist.
+    /// A view with another number of elements, or with strides that do not exist.
     View "view",
-    /// A dtype that the operation or the target does not take.
+    /// A dtype that the operation or its output does not support.
     Dtype "dtype",
-    /// Memory that is written to overlaps itself or an operand.
+    /// The tensor that is written to overlaps itself or an operand.
     Overlap "overlap",
     /// More than one element where one was needed.
     ItemCount "item-count",
@@ -72,13 +72,13 @@ classes! {
     EinsumEquation "einsum-equation",
     /// The operands of an einsum do not fit its equation.
     EinsumOperand "einsum-operand",
-    /// An argument that is none of the values that the operation takes.
+    /// An argument whose value the operation does not accept.
     Argument "argument",
     /// Integers divided by zero.
     ZeroDivision "zero-division",
     /// A matrix that has no inverse.
     Singular "singular",
-    /// Autograd refuses.
+    /// Autograd does not support the operation.
     Autograd "autograd",
 }
 

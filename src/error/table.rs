@@ -25,7 +25,17 @@ macro_rules! rejections {
     (; $($(#[$doc:meta])*
         $name:ident $({ $($fact:ident: $type:ty $(= $samples:tt)? $(| $more:tt)?),* })? => $class:ident,
         $message:literal $(, $arg:ident = $value:expr)*;)*) => {
-        /// Why an operation rejects its operands. Displays as libtorch's message.
+        /// A rejection: why an operation does not run. Displays as libtorch's message.
+        ///
+        /// ```
+        /// use broadcheck::error::{Class, Rejection};
+        /// use broadcheck::messages::classify;
+        ///
+        /// let rejection = Rejection::ViewSize { target: vec![2, 3], numel: 4 };
+        /// assert_eq!(rejection.class(), Class::View);
+        /// assert_eq!(rejection.to_string(), "shape '[2, 3]' is invalid for input of size 4");
+        /// assert_eq!(classify("shape '[7]' is invalid for input of size 5"), Some(Class::View));
+        /// ```
         #[derive(Clone, Debug, PartialEq, Eq)]
         pub enum Rejection {
             $($(#[$doc])* #[allow(missing_docs)] $name $({ $($fact: $type),* })?),*
