@@ -3,9 +3,9 @@
 use crate::adapter::{Capability, Hello};
 use crate::case::{Case, Expectation, Expected, ExpectedRejection};
 use crate::error::Class;
+use crate::messages;
 use crate::program::{Input, Outcome, Program, Rejected, Reply, StepOutcome, StorageRef, TensorValue, Value, ValueRef};
 use crate::tensor::{Layout, Scalar, Shape, shape::bracketed};
-use crate::wording;
 
 use super::{Aspect, Difference, UNKNOWN, show};
 
@@ -59,7 +59,7 @@ pub fn documented_holds(case: &Case, hello: &Hello, reply: &Reply) -> bool {
 
 /// The class of a rejection: what the implementation says, else what its text says.
 pub fn class_of(rejected: &Rejected) -> Option<Class> {
-    rejected.class.or_else(|| wording::classify(&rejected.message))
+    rejected.class.or_else(|| messages::classify(&rejected.message))
 }
 
 struct Judge<'a> {

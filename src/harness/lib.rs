@@ -31,7 +31,7 @@ pub mod show;
 pub mod speed;
 pub mod triage;
 
-use broadcheck_protocol::{error, ops, program, tensor, with_element_type, wording};
+use broadcheck_protocol::{error, messages, ops, program, tensor, with_element_type};
 use broadcheck_reference as reference;
 use serde::{Deserialize, Serialize};
 

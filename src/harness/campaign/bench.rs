@@ -13,10 +13,10 @@ use crate::compare::{Side, between_releases, compare};
 use crate::definition::{self, Variant};
 use crate::finding::{Finding, Oracle, Signature};
 use crate::generate::world::World;
+use crate::messages::skeleton;
 use crate::program::{Outcome, Program, Reply, Step};
 use crate::reference::Reference;
 use crate::show;
-use crate::wording::skeleton;
 
 pub use super::tested::Unfinished;
 
