@@ -12,5 +12,5 @@ pub mod report;
 
 pub use broadcheck_harness as harness;
 pub use broadcheck_harness::{adapter, assets, case, escape, generate, output};
-pub use broadcheck_protocol::{error, for_each_op, ops, program, tensor, with_element_type, wording};
+pub use broadcheck_protocol::{error, for_each_op, messages, ops, program, tensor, with_element_type};
 pub use broadcheck_reference as reference;

@@ -27,7 +27,7 @@ const MAY_USE: &[(&str, &str, &[&str])] = &[
     ("protocol", "tensor", &["error"]),
     ("protocol", "error", &["tensor"]),
     ("protocol", "ops", &["tensor"]),
-    ("protocol", "wording", &["tensor", "error", "ops"]),
+    ("protocol", "messages", &["tensor", "error", "ops"]),
     ("protocol", "program", &["tensor", "error", "ops"]),
     ("protocol", "adapter", &["tensor", "error", "ops", "program"]),
     ("harness", "adapter", &[]),
@@ -59,7 +59,7 @@ const ONLY: &[(&str, &str, &str, &[&str])] = &[
 
 /// Modules that compute and nothing else.
 const PURE: &[&str] =
-    &["protocol/tensor", "protocol/error", "protocol/ops", "protocol/wording", "protocol/program", "reference/"];
+    &["protocol/tensor", "protocol/error", "protocol/ops", "protocol/messages", "protocol/program", "reference/"];
 
 /// Source files that may be longer than [`LONGEST`], each with its reason.
 const LONG: &[(&str, &str)] = &[(
@@ -89,7 +89,7 @@ fn dependencies_run_one_way() {
     );
     finds(directions, "src/reference/view.rs", "use crate::adapter::{Hello, Library};", "view uses adapter::Library");
     finds(directions, "src/install/pip.rs", "use crate::cli;", "install uses cli");
-    finds(directions, "src/protocol/adapter/serve.rs", "use crate::wording;", "adapter uses wording");
+    finds(directions, "src/protocol/adapter/serve.rs", "use crate::messages;", "adapter uses messages");
     finds(directions, "src/harness/case/model.rs", "use crate::generate;", "case uses generate");
     finds(directions, "src/lib.rs", "pub mod newcomer;", "newcomer");
     finds(directions, "src/protocol/lib.rs", "pub mod newcomer;", "newcomer");
@@ -100,7 +100,7 @@ fn the_reference_does_no_input_or_output() {
     check(purity);
     finds(purity, "src/reference/view.rs", "use std::{fmt, fs::File};", "std::fs");
     finds(purity, "src/protocol/tensor/shape.rs", "fn f() { std::process::exit(1) }", "std::process");
-    finds(purity, "src/protocol/wording.rs", "fn f() { println!() }", "println");
+    finds(purity, "src/protocol/messages.rs", "fn f() { println!() }", "println");
 }
 
 /// A macro that prints loses the error, or panics over it, so that a full disk goes unseen.

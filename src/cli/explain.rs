@@ -13,7 +13,6 @@ use crate::ops::{Form, Op, ParamKind, Signature};
 use crate::program::{Arg, Input, Outcome, Program, Rejected, Step, Value, ValueRef};
 use crate::reference::Reference;
 use crate::tensor::{Buffer, DType, Layout, Scalar, Shape};
-use crate::wording;
 
 const GOOD: Style = AnsiColor::Green.on_default().bold();
 const BAD: Style = AnsiColor::Red.on_default().bold();
@@ -152,7 +151,7 @@ fn by_the_rules(form: Form, target: &Shape, broadcast: Result<Shape, Rejection>)
         Ok(shape) => return Outcome::Value(Value::Sizes(shape.sizes().to_vec())),
         Err(rejection) => rejection,
     };
-    let (message, class) = (wording::text(&rejection), Some(rejection.class()));
+    let (message, class) = (rejection.to_string(), Some(rejection.class()));
     Outcome::Rejected(Rejected { message, class, origin: None, raises: None })
 }
 

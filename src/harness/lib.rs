@@ -22,6 +22,6 @@ pub mod runner;
 pub mod triage;
 
 pub use crate::case::Aspect;
-use broadcheck_protocol::{error, ops, program, tensor, with_element_type, wording};
+use broadcheck_protocol::{error, messages, ops, program, tensor, with_element_type};
 use broadcheck_reference as reference;
 pub use model::difference::{Difference, UNKNOWN};

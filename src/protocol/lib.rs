@@ -6,7 +6,7 @@
 
 pub mod adapter;
 pub mod error;
+pub mod messages;
 pub mod ops;
 pub mod program;
 pub mod tensor;
-pub mod wording;

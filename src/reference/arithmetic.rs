@@ -1,6 +1,6 @@
 //! Arithmetic that is made of other arithmetic: division with a rounding mode, and the difference the other way round.
 
-use crate::error::PointwiseFault;
+use crate::error::Rejection;
 use crate::ops::{DtypeSet, Form, Op, ResultType, Signature};
 use crate::program::Arg;
 use crate::tensor::Layout;
@@ -40,7 +40,7 @@ fn rounding(call: &Call) -> Result<Option<Rounding>> {
         Some(Operand::Other(Arg::Text(mode))) => match mode.as_str() {
             "floor" => Ok(Some(Rounding::Floor)),
             "trunc" => Ok(Some(Rounding::Truncated)),
-            _ => Err(PointwiseFault::RoundingMode { mode: mode.clone() }.into()),
+            _ => Err(Rejection::RoundingMode { mode: mode.clone() }.into()),
         },
         _ => Ok(None),
     }
@@ -65,7 +65,7 @@ pub(super) fn reversed_difference(machine: &mut Machine, call: &Call) -> Result<
     }
     let target = machine.tensor(out).clone();
     if target.dtype != result.dtype {
-        return Err(PointwiseFault::OutDtype { result: result.dtype, out: target.dtype }.into());
+        return Err(Rejection::OutDtype { expected: result.dtype, got: target.dtype }.into());
     }
     iterator::check_overlap(&target, &[])?;
     let values = machine.buffer(result.storage).clone();

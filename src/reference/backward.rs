@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use num_complex::Complex64;
 
-use crate::error::{self, FunctionFault, PointwiseFault, Rejection};
+use crate::error::{self, Rejection};
 use crate::for_each_op;
 use crate::ops::{Form, Op, Quirk};
 use crate::tensor::element::Element;
@@ -112,7 +112,7 @@ impl KeptResult {
             return Ok(());
         }
         let (dtype, shape, node) = (self.dtype, self.shape.sizes().to_vec(), self.node);
-        Err(PointwiseFault::ModifiedResult { dtype, shape, node, version, expected }.into())
+        Err(Rejection::Modified { dtype, shape, node: Some(node), version, expected }.into())
     }
 }
 
@@ -298,7 +298,7 @@ pub(super) fn check_in_place(machine: &Machine, call: &Call, target: TensorId, i
             if !leaf(tensor) && !tensor.base.is_some_and(|base| leaf(machine.tensor(base))) {
                 return Ok(());
             }
-            return Err(PointwiseFault::OutFallback { name: call.op.name() }.into());
+            return Err(Rejection::OutFallback { name: call.op.name() }.into());
         }
         if !call.op.info().differentiable {
             return Ok(());
@@ -476,7 +476,7 @@ impl Derivative {
                 Ok(vec![Some(share)])
             }
             Derivative::Copy => Ok(vec![Some(gradient.clone())]),
-            Derivative::Missing { name } => Err(PointwiseFault::NoDerivative { name }.into()),
+            Derivative::Missing { name } => Err(Rejection::NoDerivative { name }.into()),
             Derivative::Unknown { op } => Err(Stop::Unsupported(format!("the gradient of {op}"))),
             Derivative::Formula(formula) => {
                 if modified(machine, &formula.saved) {

@@ -2,7 +2,7 @@
 
 use num_complex::Complex;
 
-use crate::error::{AlphaKind, FunctionFault, PointwiseFault, Rejection};
+use crate::error::Rejection;
 use crate::ops::{DtypeSet, Form, Op, ParamKind, Quirk, ResultType, Signature};
 use crate::program::Arg;
 use crate::tensor::element::Element;
@@ -86,8 +86,7 @@ impl Facts {
         if self.dtypes.contains(common) {
             return Ok(());
         }
-        Err(PointwiseFault::NoKernel { kernel: self.refusal.split('|').next().unwrap_or_default(), dtype: common }
-            .into())
+        Err(Rejection::NoKernel { kernel: self.refusal.split('|').next().unwrap_or_default(), dtype: common }.into())
     }
 }
 
@@ -142,13 +141,13 @@ pub(super) fn run_on(
         operands.unrounded_second &= !matches!(inputs[1], Input::Number(_));
     }
     if call.op.info().signature == Signature::Arithmetic && !operands.factor.fits(plan.common) {
-        return Err(PointwiseFault::Overflow { dtype: plan.common }.into());
+        return Err(Rejection::Overflow { dtype: plan.common }.into());
     }
     let values = match (kernel.run)(plan.common, machine, &operands) {
         Ok(values) => values,
         Err(halt) => {
             plan.write_in_part(machine, &inputs, &halt);
-            return Err(PointwiseFault::ZeroDivision {}.into());
+            return Err(Rejection::ZeroDivision.into());
         }
     };
     if facts.gradient.info().has(Quirk::AutogradFallback) && !facts.gradient.info().differentiable {
@@ -241,10 +240,10 @@ impl Plan {
             let to = machine.tensor(target).dtype;
             match casting {
                 Casting::Promoted if !result.can_cast_to(to) => {
-                    return Err(Rejection::CannotCast { from: result, to }.into());
+                    return Err(Rejection::CannotCast { from: result, to: to.libtorch_name() }.into());
                 }
                 Casting::Exact if result != to => {
-                    return Err(FunctionFault::OutputDtype { found: to, expected: result }.into());
+                    return Err(Rejection::FoundDtype { found: to, expected: result }.into());
                 }
                 _ => {}
             }
@@ -336,7 +335,7 @@ pub(super) fn compute(machine: &mut Machine, op: Op, inputs: &[Input], shape: Sh
     let operands = Operands::new(op, inputs.to_vec(), shape.clone(), factor);
     match (kernel.run)(Facts::of(op).dtypes(inputs).0, machine, &operands) {
         Ok(values) => Ok(machine.allocate(Layout::contiguous(shape), values)),
-        Err(_) => Err(PointwiseFault::ZeroDivision {}.into()),
+        Err(_) => Err(Rejection::ZeroDivision.into()),
     }
 }
 
@@ -360,7 +359,7 @@ pub(super) fn input(machine: &Machine, call: &Call, at: usize) -> Result<Input> 
 fn check_operands(op: Op, inputs: &[Input]) -> Result<()> {
     let info = op.info();
     if info.has(Quirk::RefusesComplex) && inputs.iter().any(|input| input.dtype().category() == Category::Complex) {
-        return Err(PointwiseFault::ComplexOperands { name: info.name }.into());
+        return Err(Rejection::ComplexOperands { name: info.name }.into());
     }
     if !info.has(Quirk::RefusesBool) {
         return Ok(());
@@ -391,14 +390,16 @@ fn alpha_check(call: &Call, result: DType, alpha: Scalar) -> Result<()> {
     if call.op.info().signature != Signature::Arithmetic {
         return Ok(());
     }
-    let refused = match alpha.category() {
-        Category::Bool if result != DType::Bool => Some(AlphaKind::Bool),
+    let name = "alpha";
+    match alpha.category() {
+        Category::Bool if result != DType::Bool => Err(Rejection::BoolFactor { name }.into()),
         // A complex factor of integers is called a floating-point one, too.
-        Category::Floating | Category::Complex if result.category() < Category::Floating => Some(AlphaKind::Float),
-        Category::Complex if result.category() < Category::Complex => Some(AlphaKind::Complex),
-        _ => None,
-    };
-    refused.map_or(Ok(()), |kind| Err(Rejection::Alpha { kind }.into()))
+        Category::Floating | Category::Complex if result.category() < Category::Floating => {
+            Err(Rejection::FloatFactor { name }.into())
+        }
+        Category::Complex if result.category() < Category::Complex => Err(Rejection::ComplexFactor { name }.into()),
+        _ => Ok(()),
+    }
 }
 
 /// The same elements laid out otherwise, in a new storage.

@@ -6,7 +6,6 @@ use crate::program::{
     Arg, Input, Outcome, Program, Rejected, Reply, Step, StepOutcome, StorageRef, TensorValue, Value, ValueRef,
 };
 use crate::tensor::{Buffer, Layout, Shape};
-use crate::wording;
 
 use super::elementwise::{self, Elementwise, elementwise_kernel};
 use super::machine::{Call, Machine, Operand, Result, Slot, Stop, StorageId, TensorId, is_large};
@@ -244,7 +243,7 @@ fn check_size(machine: &Machine, call: &Call) -> Result<()> {
 fn outcome_of(stop: Stop) -> Outcome {
     match stop {
         Stop::Rejected(rejection) => Outcome::Rejected(Rejected {
-            message: wording::text(&rejection),
+            message: rejection.to_string(),
             class: Some(rejection.class()),
             origin: None,
             raises: None,

@@ -1,6 +1,6 @@
 //! Indices along one dimension. Of these only `take_along_dim` broadcasts.
 
-use crate::error::{IndexFault, PointwiseFault, Rejection};
+use crate::error::Rejection;
 use crate::ops::Form;
 use crate::program::Arg;
 use crate::tensor::{Buffer, DType, Layout, Scalar, Shape};
@@ -29,14 +29,14 @@ pub(super) fn take_along_dim(machine: &mut Machine, call: &Call) -> Result<Slot>
     }
     let (rank, indices) = (operand.shape().rank(), index.shape().rank());
     if rank != indices {
-        return Err(IndexFault::TakeRank { rank, indices }.into());
+        return Err(Rejection::TakeAlongDimRank { rank, indices }.into());
     }
     if index.dtype != DType::Int64 {
-        return Err(IndexFault::TakeDtype { dtype: index.dtype }.into());
+        return Err(Rejection::TakeAlongDimDtype { dtype: index.dtype }.into());
     }
     let dim = wrap_dim(call.int(2)?, rank)?;
     if rank == 0 {
-        return Err(IndexFault::NoDimensions { dim: 0 }.into());
+        return Err(Rejection::NoDimensions { dim: 0 }.into());
     }
     let with = |shape: &Shape, size: i64| {
         let mut sizes = shape.sizes().to_vec();
@@ -57,7 +57,7 @@ pub(super) fn take_along_dim(machine: &mut Machine, call: &Call) -> Result<Slot>
     // (`remainder`).
     let indices: Vec<i64> = machine.buffer(index.storage).gather(&expand(&index.layout, &index_shape));
     if own == 0 && !indices.is_empty() {
-        return Err(PointwiseFault::ZeroDivision {}.into());
+        return Err(Rejection::ZeroDivision.into());
     }
     let indices = indices.into_iter().map(|index| Scalar::Int(index.rem_euclid(own))).collect::<Vec<_>>();
     let indices = Buffer::from_scalars(DType::Int64, indices.into_iter());
@@ -110,15 +110,15 @@ fn gather_from(machine: &mut Machine, call: &Call, source: Source, dim: usize, i
     let mut found = Vec::new();
     if index.shape().numel() > 0 {
         if !matches!(index.dtype, DType::Int64 | DType::Int32) {
-            return Err(IndexFault::GatherDtype {}.into());
+            return Err(Rejection::IndexNotInteger { function: "gather" }.into());
         }
         if sizes.len().max(1) != index.shape().rank().max(1) {
-            return Err(IndexFault::GatherRank {}.into());
+            return Err(Rejection::IndexTensorRank { other: "input" }.into());
         }
         let larger = |&at: &usize| at != dim && size(index.shape(), at) > size(&source.layout.shape, at);
         if let Some(at) = (0..sizes.len().max(1)).find(larger) {
             let (index, tensor) = (index.shape().sizes().to_vec(), sizes.to_vec());
-            return Err(IndexFault::GatherShape { at, index, tensor, dim }.into());
+            return Err(Rejection::GatherShape { at, index, tensor, dim }.into());
         }
         let (all, fault) = places(machine, &index, [&source.layout, &source.numbered], dim);
         fault.map_or(Ok(()), Err)?;
@@ -215,27 +215,27 @@ pub(super) fn scatter(machine: &mut Machine, call: &Call) -> Result<Slot> {
 fn check_scatter(operand: &Tensor, dim: usize, index: &Tensor, source: &Input) -> Result<()> {
     let empty = index.shape().numel() == 0;
     if !empty && !matches!(index.dtype, DType::Int64 | DType::Int32) {
-        return Err(IndexFault::ScatterIndexDtype {}.into());
+        return Err(Rejection::IndexNotInteger { function: "scatter" }.into());
     }
     let source = match source {
         Input::Tensor(source) => Some(source),
         Input::Number(_) => None,
     };
     if source.is_some_and(|source| source.dtype != operand.dtype) {
-        return Err(IndexFault::ScatterSourceDtype {}.into());
+        return Err(Rejection::ScatterSourceDtype.into());
     }
     if empty {
         return Ok(());
     }
     let rank = operand.shape().rank().max(1);
     if rank != index.shape().rank().max(1) {
-        return Err(IndexFault::ScatterRank {}.into());
+        return Err(Rejection::IndexTensorRank { other: "self" }.into());
     }
     let beyond_own = (0..rank).any(|at| at != dim && size(index.shape(), at) > size(operand.shape(), at));
     let (sizes, own) = (index.shape().sizes().to_vec(), operand.shape().sizes().to_vec());
     let Some(source) = source else {
         if beyond_own {
-            return Err(IndexFault::ScatterValueShape { index: sizes, tensor: own, dim }.into());
+            return Err(Rejection::ScatterValueShape { index: sizes, tensor: own, dim }.into());
         }
         return Ok(());
     };
@@ -252,11 +252,11 @@ fn check_scatter(operand: &Tensor, dim: usize, index: &Tensor, source: &Input) -
         }
     }
     if source.shape().rank().max(1) != index.shape().rank().max(1) {
-        return Err(IndexFault::ScatterSourceRank {}.into());
+        return Err(Rejection::IndexTensorRank { other: "src" }.into());
     }
     if beyond {
         let source = source.shape().sizes().to_vec();
-        return Err(IndexFault::ScatterShape { index: sizes, tensor: own, dim, source }.into());
+        return Err(Rejection::ScatterShape { index: sizes, tensor: own, dim, source }.into());
     }
     Ok(())
 }
@@ -271,13 +271,13 @@ pub(super) fn index_select(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let (rank, count) = (operand.shape().rank(), index.shape().numel());
     let dim = wrap_dim(call.int(1)?, rank)?;
     if index.shape().rank() > 1 {
-        return Err(IndexFault::SelectRank {}.into());
+        return Err(Rejection::IndexSelectRank.into());
     }
     if rank == 0 && count != 1 {
-        return Err(IndexFault::SelectScalar { count }.into());
+        return Err(Rejection::IndexSelectScalar { count }.into());
     }
     if !matches!(index.dtype, DType::Int64 | DType::Int32) {
-        return Err(IndexFault::SelectIndexDtype {}.into());
+        return Err(Rejection::IndexSelectDtype.into());
     }
     let mut sizes = operand.shape().sizes().to_vec();
     if rank > 0 {
@@ -287,7 +287,7 @@ pub(super) fn index_select(machine: &mut Machine, call: &Call) -> Result<Slot> {
     if let Some(out) = call.out {
         let tensor = machine.tensor(out);
         if tensor.dtype != operand.dtype {
-            return Err(IndexFault::SelectResultDtype {}.into());
+            return Err(Rejection::SelectOutDtype { function: "index_select" }.into());
         }
         iterator::check_internal_overlap(tensor)?;
         iterator::check_no_overlap(tensor, &operand, out == id)?;
@@ -302,12 +302,12 @@ pub(super) fn index_select(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let row_major = call.out.is_none_or(|out| machine.tensor(out).layout.is_contiguous());
     let empty = rank > 1 && operand.shape().numel() == 0;
     if empty && along == 0 && count > 0 {
-        return Err(IndexFault::SelectEmpty {}.into());
+        return Err(Rejection::IndexSelectEmpty.into());
     }
     if let Some(&bad) = indices.iter().find(|&&index| index < 0 || index >= along) {
         return Err(match rank > 1 && (empty || (dim == 1 && row_major)) {
-            true => IndexFault::SelectBounds { index: bad, size: along }.into(),
-            false => IndexFault::SelectRange {}.into(),
+            true => Rejection::IndexSelectBounds { index: bad, size: along }.into(),
+            false => Rejection::IndexSelectRange.into(),
         });
     }
     let taken = |layout: &Layout| -> Vec<usize> {
@@ -336,7 +336,7 @@ pub(super) fn index_select(machine: &mut Machine, call: &Call) -> Result<Slot> {
 fn take_output(machine: &mut Machine, out: TensorId, dtype: DType, shape: &Shape) -> Result<()> {
     let tensor = machine.tensor(out);
     if tensor.dtype != dtype {
-        return Err(IndexFault::OutDtype { pair: crate::error::DtypePair(dtype, tensor.dtype) }.into());
+        return Err(Rejection::OutDtype { expected: dtype, got: tensor.dtype }.into());
     }
     if tensor.shape() != shape {
         elementwise::resize_output(machine, out, Layout::contiguous(shape.clone()), 1)?;

@@ -4,7 +4,7 @@
 //! of faults: the number of indices, their dtypes, the sizes of masks, the shapes of indices, dimensions of size 0, the
 //! values to be put, and last, element by element, what the indices say.
 
-use crate::error::{DtypePair, IndexFault, Rejection};
+use crate::error::Rejection;
 use crate::ops::Form;
 use crate::program::VALUE_LIMIT;
 use crate::tensor::storage::Stored;
@@ -84,7 +84,7 @@ fn check_out(machine: &Machine, id: TensorId, indices: &[Option<TensorId>], out:
         return Err(nothing_indexed());
     }
     if operand.dtype != tensor.dtype {
-        return Err(IndexFault::IndexOutDtype { pair: DtypePair(operand.dtype, tensor.dtype) }.into());
+        return Err(Rejection::IndexOutDtype { input: operand.dtype, result: tensor.dtype }.into());
     }
     iterator::check_internal_overlap(tensor)?;
     iterator::check_no_overlap(tensor, operand, id == out)?;
@@ -149,10 +149,10 @@ pub(super) fn index_put(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let places = Places::new(machine, &tensor, indices)?;
     if !value.shape().expands_to(&places.layout.shape) {
         let (value, places) = (value.shape().sizes().to_vec(), places.layout.shape.sizes().to_vec());
-        return Err(IndexFault::ValueShape { value, places }.into());
+        return Err(Rejection::PutShape { value, places }.into());
     }
     if value.dtype != tensor.dtype {
-        return Err(IndexFault::PutDtypes { to: tensor.dtype, from: value.dtype }.into());
+        return Err(Rejection::PutDtypes { to: tensor.dtype, from: value.dtype }.into());
     }
     let mut inputs = places.inputs(&tensor);
     inputs.insert(1, Input::Tensor(value.clone()));
@@ -228,7 +228,7 @@ impl Places {
         }
         let allowed = [DType::Int64, DType::Uint8, DType::Bool, DType::Int32];
         if indices.iter().flatten().any(|index| !allowed.contains(&index.dtype)) {
-            return Err(IndexFault::IndexDtype {}.into());
+            return Err(Rejection::IndexDtype.into());
         }
         let indices = without_masks(machine, tensor, indices)?;
         let mut indices = broadcast(indices)?;
@@ -261,7 +261,7 @@ impl Places {
         let replacement = indices[before].as_ref().map(|index| index.shape().clone()).unwrap_or_default();
         let sizes = &layout.shape.sizes()[before..before + count];
         if sizes.contains(&0) && !replacement.sizes().contains(&0) {
-            return Err(IndexFault::NoSuchIndex {}.into());
+            return Err(Rejection::NoSuchIndex.into());
         }
         let padded = [vec![1; before], replacement.sizes().to_vec(), vec![1; after]].concat();
         let padded = Shape::new(padded).map_err(|_| Rejection::Numel)?;
@@ -314,7 +314,7 @@ impl Places {
 /// Refuses more indices than dimensions. A mask counts once here, however many dimensions it has.
 fn check_count(tensor: &Tensor, indices: &[Option<TensorId>]) -> Result<()> {
     let (rank, got) = (tensor.shape().rank(), indices.len());
-    if got > rank { Err(IndexFault::TooMany { rank, got }.into()) } else { Ok(()) }
+    if got > rank { Err(Rejection::TooManyIndexTensors { rank, got }.into()) } else { Ok(()) }
 }
 
 /// libtorch fails an assertion where no dimension is indexed, or returns something empty.
@@ -359,7 +359,7 @@ fn mask_shape(tensor: &Tensor, mask: &Tensor, at: usize, dim: usize) -> Stop {
         return Rejection::DimensionRange { low: -rank, high: rank - 1, got: dim as i64 }.into();
     }
     let (mask, tensor) = (mask.shape().sizes().to_vec(), tensor.shape().sizes().to_vec());
-    IndexFault::MaskShape { mask, at, tensor, dim }.into()
+    Rejection::MaskShape { mask, at, tensor, dim }.into()
 }
 
 /// The indices broadcast together (`expand_outplace`).
@@ -369,7 +369,7 @@ fn broadcast(mut indices: Vec<Option<Tensor>>) -> Result<Vec<Option<Tensor>>> {
     let shape = shapes
         .iter()
         .try_fold((*first).clone(), |shape, next| shape.broadcast(next))
-        .map_err(|_| IndexFault::IndexShapes { shapes: shapes.iter().map(|shape| shape.sizes().to_vec()).collect() })?;
+        .map_err(|_| Rejection::IndexShapes { shapes: shapes.iter().map(|shape| shape.sizes().to_vec()).collect() })?;
     for index in indices.iter_mut().flatten() {
         index.layout = index.layout.expand(&shape).expect("the indices broadcast to this shape");
     }

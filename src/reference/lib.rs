@@ -30,7 +30,7 @@ mod reshape;
 mod slice;
 mod view;
 
-use broadcheck_protocol::{adapter, error, for_each_op, ops, program, tensor, with_element_type, wording};
+use broadcheck_protocol::{adapter, error, for_each_op, ops, program, tensor, with_element_type};
 
 use crate::adapter::{Capability, Hello, Implementation};
 use crate::ops::Op;

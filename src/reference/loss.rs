@@ -3,7 +3,7 @@
 //! Those with a kernel of their own in libtorch (`mse_loss`, `smooth_l1_loss`, `huber_loss`) are a [`Function`] here; the
 //! others are composed of other operations, as they are in libtorch (ATen/native/Loss.cpp).
 
-use crate::error::{LossFault, Rejection};
+use crate::error::Rejection;
 use crate::ops::{Form, Op};
 use crate::program::Arg;
 use crate::tensor::{Buffer, Category, DType, Layout, Shape};
@@ -27,7 +27,7 @@ pub(super) fn smooth_l1_loss(machine: &mut Machine, call: &Call) -> Result<Slot>
         check_out(machine, call, target, &operands(machine, call, 2)?)?;
     }
     if beta.is_nan() || beta < 0.0 {
-        return Err(LossFault::NegativeBeta {}.into());
+        return Err(Rejection::SmoothL1Beta.into());
     }
     structured(machine, call, &SMOOTH, vec![beta], smooth_backward)
 }
@@ -42,7 +42,7 @@ pub(super) fn huber_loss(machine: &mut Machine, call: &Call) -> Result<Slot> {
         check_out(machine, call, target, &inputs)?;
     }
     if delta.is_nan() || delta <= 0.0 {
-        return Err(LossFault::Delta {}.into());
+        return Err(Rejection::HuberDelta.into());
     }
     let mut composition = Composition { machine, op: call.op };
     let target = match call.target()? {
@@ -115,10 +115,10 @@ pub(super) fn kl_div(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let (input, target, reduction) = (call.tensor(0)?, call.tensor(1)?, Reduction::of(call)?);
     let categories = [input, target].map(|id| machine.tensor(id).dtype.category());
     if categories.contains(&Category::Complex) {
-        return Err(LossFault::ComplexDivergence {}.into());
+        return Err(Rejection::KlDivComplex.into());
     }
     if categories.iter().any(|&category| category < Category::Floating) {
-        return Err(LossFault::IntegralDivergence {}.into());
+        return Err(Rejection::KlDivIntegral.into());
     }
     let mut loss = Composition { machine, op: call.op };
     let divergence = if call.flag(3)? {
@@ -172,10 +172,10 @@ pub(super) fn soft_margin_loss(machine: &mut Machine, call: &Call) -> Result<Slo
     if let Some(out) = call.target()? {
         check_out(machine, call, out, &inputs)?;
     }
-    not_differentiable(machine, call, 1, |name| LossFault::FixedTarget { name })?;
+    not_differentiable(machine, call, 1, "target")?;
     let tensor = machine.tensor(input).clone();
     if tensor.dtype == DType::Bool {
-        return Err(LossFault::BoolNegation {}.into());
+        return Err(Rejection::BoolNegation.into());
     }
     let mut loss = Composition { machine, op: call.op };
     let plain = loss.detached(input);
@@ -187,7 +187,7 @@ pub(super) fn soft_margin_loss(machine: &mut Machine, call: &Call) -> Result<Slo
             iterator::check_overlap(machine.tensor(out), &inputs[..1])?;
             let found = machine.tensor(out).dtype;
             if found != tensor.dtype {
-                return Err(LossFault::FoundDtype { found, expected: tensor.dtype }.into());
+                return Err(Rejection::FoundDtype { found, expected: tensor.dtype }.into());
             }
             if out != input {
                 let layout = iterator::result_layout(&inputs[..1], tensor.shape());
@@ -210,7 +210,7 @@ pub(super) fn soft_margin_loss(machine: &mut Machine, call: &Call) -> Result<Slo
         iterator::check_overlap(&tensor, &inputs)?;
         let (from, to) = (step.dtype(&inputs), tensor.dtype);
         if !from.can_cast_to(to) {
-            return Err(Rejection::CannotCast { from, to }.into());
+            return Err(Rejection::CannotCast { from, to: to.libtorch_name() }.into());
         }
         let values = step.compute(machine, &inputs, &[], tensor.shape())?;
         machine.write(&tensor, &values);
@@ -242,8 +242,8 @@ pub(super) fn binary_cross_entropy_with_logits(machine: &mut Machine, call: &Cal
     if !complex(input) && [Some(target), weight, positive].into_iter().flatten().any(complex) {
         return Err(Stop::Unsupported(format!("{} with complex numbers", call.op)));
     }
-    not_differentiable(machine, call, 2, |name| LossFault::FixedWeight { name })?;
-    not_differentiable(machine, call, 3, |name| LossFault::FixedPositiveWeight { name })?;
+    not_differentiable(machine, call, 2, "weight")?;
+    not_differentiable(machine, call, 3, "pos_weight")?;
     let mut loss = Composition { machine, op: call.op };
     let (logits, wanted) = (loss.detached(input), loss.detached(target));
     let likelihood = loss.function(&LOG_SIGMOID, &[logits], &[])?;
@@ -273,15 +273,12 @@ pub(super) fn cosine_embedding_loss(machine: &mut Machine, call: &Call) -> Resul
     let (margin, reduction) = (real(call, 3)?, Reduction::of(call)?);
     let rank = machine.tensor(target).shape().rank();
     if rank > 1 {
-        return Err(LossFault::ManyTargets {}.into());
+        return Err(Rejection::CosineTargetRank.into());
     }
     let sizes = [first, second].map(|id| machine.tensor(id).shape().sizes().to_vec());
     if sizes.iter().any(|sizes| sizes.len() != rank + 1) {
         let [first, second] = sizes;
-        return Err(match rank {
-            0 => LossFault::OneTarget { first, second }.into(),
-            _ => LossFault::TargetVector { first, second }.into(),
-        });
+        return Err(Rejection::CosineInputRank { target: rank, first, second }.into());
     }
     let mut loss = Composition { machine, op: call.op };
     let product = |loss: &mut Composition, a, b| {
@@ -319,9 +316,11 @@ fn check_out(machine: &Machine, call: &Call, out: TensorId, inputs: &[Input]) ->
 }
 
 /// Refuses an operand that requires grad where libtorch has no derivative (`check_no_requires_grad`).
-fn not_differentiable(machine: &Machine, call: &Call, at: usize, fault: fn(&'static str) -> LossFault) -> Result<()> {
+fn not_differentiable(machine: &Machine, call: &Call, at: usize, argument: &'static str) -> Result<()> {
     match call.optional_tensor(at)? {
-        Some(id) if machine.tensor(id).node.is_some() => Err(fault(call.op.name()).into()),
+        Some(id) if machine.tensor(id).node.is_some() => {
+            Err(Rejection::FixedArgument { name: call.op.name(), argument }.into())
+        }
         _ => Ok(()),
     }
 }
@@ -421,7 +420,7 @@ fn write_into(
     }
     let common = function.dtype(inputs);
     if !common.can_cast_to(output.dtype) {
-        return Err(Rejection::CannotCast { from: common, to: output.dtype }.into());
+        return Err(Rejection::CannotCast { from: common, to: output.dtype.libtorch_name() }.into());
     }
     if *output.shape() != shape {
         let layout = iterator::result_layout(inputs, &shape);

@@ -1,6 +1,6 @@
 //! What goes back through losses that have a kernel of their own, for gradients.
 
-use crate::error::LossFault;
+use crate::error::Rejection;
 use crate::ops::Op;
 use crate::tensor::element::Element;
 use crate::tensor::{Buffer, DType, Layout, Scalar, Shape};
@@ -92,7 +92,7 @@ pub(super) fn smooth_backward(machine: &mut Machine, gradient: &Tensor, saved: &
 /// Only this one does without promotion, which refuses operands of several dtypes.
 pub(super) fn huber_backward(machine: &mut Machine, gradient: &Tensor, saved: &Kept) -> Result<Vec<Option<Tensor>>> {
     let alike = |inputs: &[Input], expected: DType| match inputs.iter().map(Input::dtype).find(|it| *it != expected) {
-        Some(found) => Err(LossFault::FoundDtype { found, expected }.into()),
+        Some(found) => Err(Rejection::FoundDtype { found, expected }.into()),
         None => Ok(()),
     };
     for_both(machine, gradient, saved, alike, |row| {
@@ -115,7 +115,7 @@ pub(super) fn soft_margin_backward(
     let (Some(input), Some(target)) = (&saved.tensors[0], &saved.tensors[1]) else { return Ok(vec![None, None]) };
     // Unlike the loss, its gradient begins with the opposite of the target.
     if target.dtype == DType::Bool {
-        return Err(LossFault::BoolNegation {}.into());
+        return Err(Rejection::BoolNegation.into());
     }
     let inputs = [input, target, gradient].map(|tensor| Input::Tensor(tensor.clone()));
     let shape = iterator::broadcast(&inputs)?;
@@ -184,15 +184,11 @@ pub(super) fn logits_backward(machine: &mut Machine, gradient: &Tensor, saved: &
     }
     for (at, received) in received.iter().enumerate() {
         if let Some(gradient) = received {
-            check_gradient(logits_fault, at, gradient, &shapes[at])?;
+            check_gradient(at, gradient, &shapes[at])?;
         }
     }
     received.extend([None, None]);
     Ok(received)
-}
-
-fn logits_fault(index: usize, gradient: Vec<i64>, expected: Vec<i64>) -> LossFault {
-    LossFault::LogitsGradient { index, gradient, expected }
 }
 
 static SIGMOID: Function = Function {

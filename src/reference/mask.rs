@@ -1,6 +1,6 @@
 //! Masks: booleans that say which elements of a tensor an operation is about.
 
-use crate::error::{IndexFault, PointwiseFault, Rejection};
+use crate::error::Rejection;
 use crate::ops::Form;
 use crate::tensor::{Category, DType, Layout, Scalar, Shape};
 
@@ -25,7 +25,7 @@ pub(super) fn masked_fill(machine: &mut Machine, call: &Call) -> Result<Slot> {
     };
     let number = match &value {
         Input::Tensor(tensor) if tensor.shape().rank() > 0 => {
-            return Err(IndexFault::FillRank { rank: tensor.shape().rank() }.into());
+            return Err(Rejection::MaskedFillRank { rank: tensor.shape().rank() }.into());
         }
         Input::Tensor(tensor) => machine.get(tensor.storage, tensor.layout.offset as usize),
         Input::Number(number) => *number,
@@ -45,7 +45,7 @@ pub(super) fn masked_fill(machine: &mut Machine, call: &Call) -> Result<Slot> {
 pub(super) fn fill(machine: &mut Machine, target: TensorId, mask: &Tensor, value: Scalar) -> Result<Vec<bool>> {
     let tensor = machine.tensor(target).clone();
     if mask.dtype != DType::Bool {
-        return Err(IndexFault::FillMask { dtype: mask.dtype }.into());
+        return Err(Rejection::MaskedFillMask { dtype: mask.dtype }.into());
     }
     warn_expanded(machine, &tensor, FILL_EXPANDED);
     iterator::check_partial_overlap(&tensor, mask)?;
@@ -77,7 +77,7 @@ pub(super) fn masked_scatter(machine: &mut Machine, call: &Call) -> Result<Slot>
     let tensor = machine.tensor(target).clone();
     iterator::check_internal_overlap(&tensor)?;
     if tensor.dtype != source.dtype {
-        return Err(IndexFault::ScatterDtypes { own: tensor.dtype, source: source.dtype }.into());
+        return Err(Rejection::MaskedScatterDtypes { own: tensor.dtype, source: source.dtype }.into());
     }
     let broadcast = match call.form {
         Form::InPlace if mask.shape() != tensor.shape() => {
@@ -89,7 +89,7 @@ pub(super) fn masked_scatter(machine: &mut Machine, call: &Call) -> Result<Slot>
         machine.warnings.push(SCATTER_BYTES.to_owned());
     }
     if mask.dtype != DType::Bool {
-        return Err(IndexFault::ScatterMask { dtype: mask.dtype }.into());
+        return Err(Rejection::MaskedScatterMask { dtype: mask.dtype }.into());
     }
     // The mask is read as the loop goes, and a contiguous source where it lies, even while they are written to.
     let asked: Vec<usize> = broadcast.positions().collect();
@@ -104,7 +104,7 @@ pub(super) fn masked_scatter(machine: &mut Machine, call: &Call) -> Result<Slot>
             continue;
         }
         if next == count {
-            return Err(IndexFault::SourceCount {}.into());
+            return Err(Rejection::MaskedScatterCount.into());
         }
         let value = match &copy {
             Some(values) => values[next],
@@ -131,12 +131,12 @@ pub(super) fn masked_select(machine: &mut Machine, call: &Call) -> Result<Slot> 
         backward::check_in_place(machine, call, out, &[Input::Tensor(operand.clone())])?;
     }
     if mask.dtype != DType::Bool {
-        return Err(IndexFault::SelectMask {}.into());
+        return Err(Rejection::MaskedSelectMask.into());
     }
     if let Some(out) = call.out {
         let tensor = machine.tensor(out);
         if tensor.dtype != operand.dtype {
-            return Err(IndexFault::SelectDtype {}.into());
+            return Err(Rejection::SelectOutDtype { function: "masked_select" }.into());
         }
         iterator::check_internal_overlap(tensor)?;
         iterator::check_no_overlap(tensor, &operand, out == id)?;
@@ -162,7 +162,7 @@ pub(super) fn check_history(machine: &Machine, call: &Call, target: TensorId, fl
     let dtype = machine.tensor(target).dtype;
     let new = call.form == Form::Functional;
     if flows && new && dtype.category() < Category::Floating {
-        return Err(IndexFault::NotDifferentiable { dtype }.into());
+        return Err(Rejection::NotDifferentiable { dtype }.into());
     }
     Ok(())
 }
@@ -244,7 +244,7 @@ pub(super) fn check_number(value: Scalar, dtype: DType) -> Result<()> {
             (dtype.category() < Category::Complex && value.im != 0.0) || float(value.re) || float(value.im)
         }
     };
-    if overflows { Err(PointwiseFault::Overflow { dtype }.into()) } else { Ok(()) }
+    if overflows { Err(Rejection::Overflow { dtype }.into()) } else { Ok(()) }
 }
 
 fn integer_range(dtype: DType) -> (i64, i64) {

@@ -6,7 +6,7 @@
 
 use num_complex::Complex64;
 
-use crate::error::{PointwiseFault, ReductionFault, Rejection};
+use crate::error::Rejection;
 use crate::ops::Op;
 use crate::program::Arg;
 use crate::tensor::element::Element;
@@ -46,7 +46,7 @@ pub(super) fn nansum(machine: &mut Machine, call: &Call) -> Result<Slot> {
         Plan::new(&tensor, call.dims(1)?, call.flag(2)?)?;
     }
     if tensor.dtype.category() == Category::Complex {
-        return Err(ReductionFault::NansumComplex {}.into());
+        return Err(Rejection::NansumComplex.into());
     }
     let given = call.optional_dtype(3)?;
     let dtype = given.unwrap_or(dtype_of(machine, out, tensor.dtype));
@@ -55,15 +55,15 @@ pub(super) fn nansum(machine: &mut Machine, call: &Call) -> Result<Slot> {
     if let Some(got) = out.map(|out| machine.tensor(out).dtype).filter(|got| *got != dtype) {
         return Err(if summed {
             Plan::structured(&tensor, call.dims(1)?, call.flag(2)?)?;
-            ReductionFault::OutDtype { wanted: dtype, got }.into()
+            Rejection::OutDtype { expected: dtype, got }.into()
         } else {
-            ReductionFault::ProvidedDtype { name: "nansum", got, wanted: dtype }.into()
+            Rejection::ProvidedDtype { name: "nansum", got, wanted: dtype }.into()
         });
     }
     let plan = Plan::new(&tensor, call.dims(1)?, call.flag(2)?)?;
     resize(machine, out, &plan.shape)?;
     if dtype.category() != Category::Floating && !summed && tensor.shape().numel() > 0 {
-        return Err(PointwiseFault::NoKernel { kernel: "nansum_cpu", dtype }.into());
+        return Err(Rejection::NoKernel { kernel: "nansum_cpu", dtype }.into());
     }
     plan.check_size()?;
     let numbers =
@@ -86,8 +86,8 @@ pub(super) fn mean(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let given = call.optional_dtype(3)?;
     if given.unwrap_or(tensor.dtype).category() < Category::Floating {
         return Err(match given {
-            Some(dtype) => ReductionFault::MeanOptional { dtype }.into(),
-            None => ReductionFault::MeanInput { dtype: tensor.dtype }.into(),
+            Some(dtype) => Rejection::MeanDtype { source: "Optional", dtype }.into(),
+            None => Rejection::MeanDtype { source: "Input", dtype: tensor.dtype }.into(),
         });
     }
     let dtype = given.unwrap_or(dtype_of(machine, out, tensor.dtype));
@@ -95,7 +95,7 @@ pub(super) fn mean(machine: &mut Machine, call: &Call) -> Result<Slot> {
     set_output(machine, out, &plan.shape, dtype)?;
     // libtorch writes the sum to `out` before it divides it in place, which integers refuse.
     if dtype.category() < Category::Floating {
-        return Err(Rejection::CannotCast { from: DType::Float32, to: dtype }.into());
+        return Err(Rejection::CannotCast { from: DType::Float32, to: dtype.libtorch_name() }.into());
     }
     let count = plan.count();
     let sums = add_up_wide(machine, &tensor, &plan, dtype)?;
@@ -158,7 +158,7 @@ fn truth(machine: &mut Machine, call: &Call, all: bool) -> Result<Slot> {
     let own = if tensor.dtype == DType::Uint8 { DType::Uint8 } else { DType::Bool };
     let dtype = dtype_of(machine, out, own);
     if !matches!(dtype, DType::Bool | DType::Uint8) {
-        return Err(ReductionFault::TruthDtype { name: call.op.name(), dtype }.into());
+        return Err(Rejection::BoolOutput { name: call.op.name(), dtype }.into());
     }
     let mut plan = Plan::structured(&tensor, call.dims(1)?, call.flag(2)?)?;
     // An empty list is no dimension here; for other reductions it is all of them.
@@ -247,7 +247,7 @@ impl Plan {
             return Err(if dims.is_empty() {
                 Stop::Unsupported(format!("a reduction over more than {MOST_DIMS} dimensions"))
             } else {
-                ReductionFault::TooManyDimensions { most: MOST_DIMS }.into()
+                Rejection::TooManyDimensions { most: MOST_DIMS }.into()
             });
         }
         for &dim in &dims {
@@ -332,7 +332,7 @@ pub(super) fn dtype_of(machine: &Machine, out: Option<TensorId>, own: DType) -> 
 /// Refuses an `out` of another dtype, and gives it the shape of the result (`resize_out` of structured kernels).
 pub(super) fn set_output(machine: &mut Machine, out: Option<TensorId>, shape: &Shape, dtype: DType) -> Result<()> {
     if let Some(got) = out.map(|out| machine.tensor(out).dtype).filter(|got| *got != dtype) {
-        return Err(ReductionFault::OutDtype { wanted: dtype, got }.into());
+        return Err(Rejection::OutDtype { expected: dtype, got }.into());
     }
     resize(machine, out, shape)?;
     Ok(())
@@ -419,7 +419,7 @@ pub(super) fn record_groups(
 /// `set_history`).
 fn check_differentiable(tensor: &Tensor, dtype: DType) -> Result<()> {
     if tensor.node.is_some() && dtype.category() < Category::Floating {
-        return Err(ReductionFault::NotDifferentiable { dtype }.into());
+        return Err(Rejection::NotDifferentiable { dtype }.into());
     }
     Ok(())
 }

@@ -11,12 +11,12 @@ use crate::campaign::counts::{Checked, Counts, Judged};
 use crate::campaign::tested::{Came, Tested, Told};
 use crate::format;
 use crate::generate::bounded_exhaustive::World;
+use crate::messages::skeleton;
 use crate::model::finding::{Finding, Oracle, Signature};
 use crate::oracles::comparison::{Side, between_releases, compare};
 use crate::oracles::metamorphic::{self, FollowUp};
 use crate::program::{Outcome, Program, Reply, Step};
 use crate::reference::Reference;
-use crate::wording::skeleton;
 
 pub use crate::campaign::tested::Unfinished;
 

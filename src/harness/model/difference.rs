@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::case::Aspect;
 use crate::error::Class;
+use crate::messages;
 use crate::program::Rejected;
-use crate::wording;
 
 /// What differences call the class of a rejection that neither the implementation nor its text tells.
 pub const UNKNOWN: &str = "unknown";
@@ -28,7 +28,7 @@ pub struct Difference {
 
 /// The class of a rejection: what the implementation says, else what its text says.
 pub fn class_of(rejected: &Rejected) -> Option<Class> {
-    rejected.class.or_else(|| wording::classify(&rejected.message))
+    rejected.class.or_else(|| messages::classify(&rejected.message))
 }
 
 /// Who says that a pinned case is not as pinned: what differences have for `by`.

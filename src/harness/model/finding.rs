@@ -5,8 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::adapter::{Fault, FaultKind};
+use crate::messages::skeleton;
 use crate::program::Program;
-use crate::wording::skeleton;
 
 use crate::{Aspect, Difference, format};
 

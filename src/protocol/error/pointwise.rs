@@ -1,105 +1,45 @@
-//! What operations refuse that work element by element.
+//! Rejections of arithmetic.
 
-use crate::tensor::DType;
-use crate::tensor::shape::bracketed;
-
-use super::faults::{Names, Sample, faults};
-
-faults! {
-    /// What operations refuse that work element by element.
-    PointwiseFault {
-    /// A dtype that the kernel does not compute in (`AT_DISPATCH_…`).
-    NoKernel { kernel: &'static str, dtype: DType } => Dtype, "\"{kernel}\" not implemented for '{}'",
-        dtype.libtorch_name();
-    /// Complex operands of an extremum (`TORCH_META_FUNC(maximum)`).
+/// Adds the rows of arithmetic.
+macro_rules! rows {
+    ($($families:ident)*; $($rows:tt)*) => { $crate::error::table::rejections! { $($families)*; $($rows)*
+    /// A dtype that the kernel is not implemented for (`AT_DISPATCH_…`).
+    NoKernel {
+        kernel: &'static str | ["addmm_impl_cpu_", "addmv_impl_cpu", "div_trunc_cpu", "lu_cpu", "std_cpu"], dtype: DType
+    } => Dtype,
+        "\"{kernel}\" not implemented for '{dtype}'";
+    /// A bool scalar as a factor of a result that is not bool (`alpha_check`, `check_addr_scalar`).
+    BoolFactor { name: &'static str = ["alpha", "beta"] } => Dtype,
+        "Boolean {name} only supported for Boolean results.";
+    /// A scalar with a fraction as a factor of an integral result (`alpha_check`, `check_addr_scalar`).
+    FloatFactor { name: &'static str = ["alpha", "beta"] } => Dtype,
+        "For integral input tensors, argument {name} must not be a floating point number.";
+    /// A complex scalar as a factor of a real result (`alpha_check`).
+    ComplexFactor { name: &'static str = ["alpha"] } => Dtype,
+        "For non-complex input tensors, argument {name} must not be a complex number.";
+    /// `-` with two bool operands (`sub_check`).
+    BoolSubtract => Dtype,
+        "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` \
+         operator instead.";
+    /// `-` with a bool scalar or tensor on one side (`sub_check`).
+    BoolSubtractOne => Dtype,
+        "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use \
+         the `~` or `logical_not()` operator instead.";
+    /// `neg` of bool (the meta function of `neg`).
+    BoolNegation => Dtype,
+        "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the \
+         `~` or `logical_not()` operator instead.";
+    /// Complex operands of `maximum`, `minimum` and their likes (the meta function of `maximum`).
     ComplexOperands { name: &'static str } => Dtype, "{name} not implemented for complex tensors.";
-    /// A rounding mode that division does not have (`TORCH_META_FUNC2(div, Tensor_mode)`).
+    /// A rounding mode that division does not have (the meta function of `div`).
     RoundingMode { mode: String } => Argument,
         "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{mode}'";
-    /// `out=` while gradients are kept for an operand, of an operation that has no gradient
-    /// (`autogradNotImplementedFallback`).
-    OutFallback { name: &'static str } => Autograd, "aten::{name}(): functions with out=... arguments don't support \
-        automatic differentiation, but one of the arguments requires grad.";
-    /// `backward` for the second time through an operation that keeps its operands (`ERR_BACKWARD_TWICE`).
-    Freed {} => Autograd, "Trying to backward through the graph a second time (or directly access saved tensors after \
-        they have already been freed). Saved intermediate values of the graph are freed when you call .backward() or \
-        autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or if you \
-        need to access saved tensors after calling backward.";
-    /// `backward` through an operation that has no gradient (`NotImplemented` in libtorch's autograd).
-    NoDerivative { name: &'static str } => Autograd, "derivative for aten::{name} is not implemented";
-    /// A tensor to copy a result to that has another dtype (`copy_arg` in libtorch's generated code).
-    OutDtype { result: DType, out: DType } => Dtype, "Expected out tensor to have dtype {}, but got {} instead",
-        result.cpp_name(), out.cpp_name();
-    /// A number that the dtype it goes to does not have (`c10::checked_convert`).
-    Overflow { dtype: DType } => Argument, "value cannot be converted to type {} without overflow",
-        dtype.spelled_name();
-    /// An operand that `backward` needs was written to since (`SavedVariable::unpack`).
-    Modified { dtype: DType, shape: Vec<i64>, version: u64, expected: u64 } => Autograd,
-        "one of the variables needed for gradient computation has been modified by an inplace operation: \
-        [CPU{}Type {}] is at version {version}; expected version {expected} instead. Hint: \
-        enable anomaly detection to find the operation that failed to compute its gradient, with \
-        torch.autograd.set_detect_anomaly(True, check_nan=False).", dtype.libtorch_name(), bracketed(shape);
-    /// The same of an operand that is the result of an operation.
-    ModifiedResult { dtype: DType, shape: Vec<i64>, node: Node, version: u64, expected: u64 } => Autograd,
-        "one of the variables needed for gradient computation has been modified by an inplace operation: \
-        [CPU{}Type {}], which is output 0 of {node}, is at version {version}; expected version {expected} instead. Hint: \
-        enable anomaly detection to find the operation that failed to compute its gradient, with \
-        torch.autograd.set_detect_anomaly(True, check_nan=False).", dtype.libtorch_name(), bracketed(shape);
+    /// A scalar that overflows the dtype it is converted to (`c10::checked_convert`, `Scalar::toDouble`).
+    Overflow { dtype: DType } => Argument,
+        "value cannot be converted to type {dtype} without overflow", dtype = dtype.spelled_name();
     /// Integers divided by zero (`zero_division` of the loops in BinaryOpsKernel.cpp).
-    ZeroDivision {} => ZeroDivision, "ZeroDivisionError";
-    }
+    ZeroDivision => ZeroDivision, "ZeroDivisionError";
+    } };
 }
 
-/// A node of the graph, as libtorch's messages name it: the operation, and which of its overloads with a gradient it is,
-/// unless it is the first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Node(pub &'static str);
-
-impl Node {
-    /// Every one that messages name.
-    const ALL: &[Node] = &[
-        Node("Add"),
-        Node("Add1"),
-        Node("Sub"),
-        Node("Sub1"),
-        Node("Mul"),
-        Node("Mul1"),
-        Node("Div"),
-        Node("Div1"),
-        Node("Div2"),
-        Node("Fmod"),
-        Node("Fmod1"),
-        Node("Remainder"),
-        Node("Remainder1"),
-        Node("Rsub"),
-        Node("Rsub1"),
-        Node("Maximum"),
-        Node("Minimum"),
-        Node("Fmax"),
-        Node("Fmin"),
-        Node("Amax"),
-        Node("Amin"),
-        Node("Prod"),
-        Node("Prod1"),
-        Node("Std"),
-        Node("StdMean"),
-        Node("Logsumexp"),
-        Node("LinalgVectorNorm"),
-        Node("Norm1"),
-        Node("Dist"),
-        Node("Cdist"),
-        Node("LinalgSolveEx"),
-    ];
-}
-
-impl std::fmt::Display for Node {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.0)
-    }
-}
-
-impl Sample for Node {
-    fn sample(_: &Names, round: usize) -> Node {
-        Node::ALL[round % Node::ALL.len()]
-    }
-}
+pub(super) use rows;

@@ -29,12 +29,12 @@ fn bounded(machine: &mut Machine, call: &Call, bounds: [Option<Input>; 2]) -> Re
     let inputs: Vec<Input> = std::iter::once(of.clone()).chain(bounds.iter().flatten().cloned()).collect();
     check_autograd(machine, call, &inputs)?;
     if inputs.len() == 1 {
-        return Err(FunctionFault::NoBounds {}.into());
+        return Err(Rejection::ClampNoBounds.into());
     }
     let numbers = inputs[1..].iter().all(|input| matches!(input, Input::Number(_)));
     let complex = of.dtype().category() == Category::Complex;
     if complex && (numbers || call.op == Op::Clamp) {
-        return Err(FunctionFault::ComplexBounds {}.into());
+        return Err(Rejection::ClampComplex.into());
     }
     let plan = if numbers {
         numeric_bounds(machine, call, &of, &inputs)?
@@ -65,18 +65,18 @@ fn bounded(machine: &mut Machine, call: &Call, bounds: [Option<Input>; 2]) -> Re
 fn numeric_bounds(machine: &mut Machine, call: &Call, of: &Input, inputs: &[Input]) -> Result<Plan> {
     let complex_bound = inputs[1..].iter().any(|input| input.dtype().category() == Category::Complex);
     if complex_bound && call.op != Op::Clamp {
-        return Err(FunctionFault::ComplexBounds {}.into());
+        return Err(Rejection::ClampComplex.into());
     }
     let mut result = of.dtype();
     if result.category() < Category::Floating {
         result = iterator::result_type(inputs);
         let own = call.target()?.is_some_and(|target| matches!(call.args[0], Operand::Tensor(id) if id == target));
         if own && result != of.dtype() {
-            return Err(FunctionFault::BoundsCast { result, target: of.dtype() }.into());
+            return Err(Rejection::CannotCast { from: result, to: of.dtype().cpp_name() }.into());
         }
     }
     if result.category() == Category::Complex {
-        return Err(FunctionFault::ComplexBounds {}.into());
+        return Err(Rejection::ClampComplex.into());
     }
     let of = converted(machine, of, result);
     let plan = Plan::typed(machine, call, &[of], (result, result), Casting::Exact)?;
@@ -132,14 +132,14 @@ pub(crate) fn choose(machine: &mut Machine, call: &Call) -> Result<Slot> {
     if let Some(target) = call.target()? {
         let output = machine.tensor(target).dtype;
         if output != wanted {
-            return Err(FunctionFault::ChoiceOutput { wanted, output }.into());
+            return Err(Rejection::WhereOutput { wanted, output }.into());
         }
     }
     let condition = inputs[0].dtype();
     match condition {
         DType::Bool => {}
         DType::Uint8 => machine.warnings.push(BYTE_CONDITION.to_owned()),
-        dtype => return Err(FunctionFault::Condition { dtype }.into()),
+        dtype => return Err(Rejection::WhereCondition { dtype }.into()),
     }
     // The copy of a condition in bytes overlaps nothing.
     inputs[0] = truth(machine, &inputs[0]);
@@ -167,12 +167,12 @@ pub(crate) fn is_close(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let inputs = vec![elementwise::input(machine, call, 0)?, elementwise::input(machine, call, 1)?];
     let (first, second) = (inputs[0].dtype(), inputs[1].dtype());
     if first != second {
-        return Err(FunctionFault::CloseDtypes { first, second }.into());
+        return Err(Rejection::IscloseDtypes { first, second }.into());
     }
     let [relative, absolute] = [call.number(2)?, call.number(3)?].map(f64::from_scalar);
     for (name, value) in [("rtol", relative), ("atol", absolute)] {
         if value.is_nan() || value < 0.0 {
-            return Err(FunctionFault::Tolerance { name, value: printed(value) }.into());
+            return Err(Rejection::NegativeTolerance { name, value: printed(value) }.into());
         }
     }
     let nan_equals_nan = call.flag(4)?;

@@ -7,22 +7,22 @@ pub(crate) fn prelu(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let (of, slopes) = (call.tensor(0)?, call.tensor(1)?);
     let (first, second) = (machine.tensor(of).dtype, machine.tensor(slopes).dtype);
     if first != second {
-        return Err(FunctionFault::SlopeDtypes { first, second }.into());
+        return Err(Rejection::PreluDtypes { first, second }.into());
     }
     let shape = machine.tensor(of).shape().clone();
     let slope_shape = machine.tensor(slopes).shape().clone();
     let count = slope_shape.numel();
     if count != 1 {
         if shape.rank() == 0 {
-            return Err(FunctionFault::SlopesOfScalar {}.into());
+            return Err(Rejection::PreluScalar.into());
         }
         let channels = if shape.rank() > 1 { shape.sizes()[1] } else { 1 };
         if channels != count as i64 {
-            return Err(FunctionFault::Slopes { slopes: count, channels }.into());
+            return Err(Rejection::PreluSlopes { slopes: count, channels }.into());
         }
     }
     if slope_shape.rank() > 1 {
-        return Err(FunctionFault::SlopeRank { rank: slope_shape.rank() }.into());
+        return Err(Rejection::PreluRank { rank: slope_shape.rank() }.into());
     }
     let mut slopes = slopes;
     if slope_shape.rank() != shape.rank() {
@@ -104,7 +104,7 @@ pub(crate) fn fill(machine: &mut Machine, call: &Call) -> Result<Slot> {
         }
         Input::Tensor(value) => {
             if value.shape().rank() > 0 {
-                return Err(FunctionFault::FillRank { rank: value.shape().rank() }.into());
+                return Err(Rejection::FillRank { rank: value.shape().rank() }.into());
             }
             // A view of what is filled is copied first.
             let apart = value.storage != of.storage;

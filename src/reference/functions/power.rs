@@ -21,7 +21,7 @@ fn power_to_number(machine: &mut Machine, call: &Call, inputs: Vec<Input>, expon
     check_autograd(machine, call, &inputs)?;
     let negative = matches!(exponent, Scalar::Int(value) if value < 0);
     if negative && inputs[0].dtype().category() <= Category::Integral {
-        return Err(FunctionFault::NegativePower {}.into());
+        return Err(Rejection::NegativePower.into());
     }
     let common = iterator::result_type(&inputs);
     let base = converted(machine, &inputs[0], common);
@@ -71,10 +71,10 @@ pub(crate) fn float_power(machine: &mut Machine, call: &Call) -> Result<Slot> {
     if let Some(target) = call.target()? {
         let found = machine.tensor(target).dtype;
         if found != required && call.form == Form::Out {
-            return Err(FunctionFault::PowerOutput { output: found, required }.into());
+            return Err(Rejection::FloatPowerOutput { output: found, required }.into());
         }
         if found != required {
-            return Err(FunctionFault::PowerBase { base: found, required }.into());
+            return Err(Rejection::FloatPowerBase { base: found, required }.into());
         }
     }
     let numbers = inputs.iter().all(|input| matches!(input, Input::Number(_)));
@@ -154,10 +154,10 @@ pub(crate) fn heaviside(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let target = call.target()?.map(|target| machine.tensor(target).dtype);
     let dtypes: Vec<DType> = inputs.iter().map(Input::dtype).chain(target).collect();
     if dtypes.iter().any(|dtype| dtype.category() == Category::Complex) {
-        return Err(FunctionFault::StepComplex {}.into());
+        return Err(Rejection::HeavisideComplex.into());
     }
     if dtypes.iter().any(|dtype| *dtype != dtypes[0]) {
-        return Err(FunctionFault::StepDtypes {}.into());
+        return Err(Rejection::HeavisideDtypes.into());
     }
     let kernel = kernel!(real(a, b) => {
         if a == T::default() { b } else { T::from_scalar(Scalar::Bool(a > T::default())) }
@@ -179,7 +179,7 @@ pub(crate) fn ldexp(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let (of, exponent) = (inputs[0].dtype(), inputs[1].dtype());
     let target = call.target()?.map(|target| machine.tensor(target).dtype);
     if let Some(output) = target.filter(|dtype| dtype.category() <= Category::Integral) {
-        return Err(FunctionFault::LdexpOutput { output }.into());
+        return Err(Rejection::LdexpOutput { output }.into());
     }
     let direct = exponent.category() <= Category::Integral && of.category() == Category::Floating;
     if !direct || target.is_some_and(|target| target != of) {

@@ -2,7 +2,7 @@
 
 use num_complex::Complex64;
 
-use crate::error::PointwiseFault;
+use crate::error::Rejection;
 use crate::tensor::{Category, DType, Scalar};
 
 use super::super::machine::Result;
@@ -21,7 +21,7 @@ pub(super) fn widen(number: Scalar, dtype: DType) -> Result<Scalar> {
 /// The number as the kernel gets it, in the type that elements of `dtype` are computed in: fractions are cut off for
 /// integers, and what the type does not have is refused (`Scalar::to`, `c10::overflows`).
 pub(super) fn convert(number: Scalar, dtype: DType) -> Result<Scalar> {
-    let refused = || Err(PointwiseFault::Overflow { dtype }.into());
+    let refused = || Err(Rejection::Overflow { dtype }.into());
     let value = complex(number);
     let limit = match dtype {
         DType::Float16 => 65504.0,

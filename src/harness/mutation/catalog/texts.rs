@@ -9,7 +9,6 @@ use crate::mutation::wrong_replies;
 use crate::ops::{Form, Op};
 use crate::program::{Arg, Outcome, Rejected, Step, TensorValue, Value};
 use crate::tensor::{Category, Layout, Scalar, Shape};
-use crate::wording;
 
 use crate::mutation::catalog::mutants;
 
@@ -86,7 +85,7 @@ pub(super) const REFUSALS: &[Mutant] = mutants! { "refusals"
     };
     "sizes-before-dtypes" "of two faults the sizes are told first, in place of the dtype" Outcomes => |seen, answer| {
         if let (true, Some(Class::Dtype), Some(rejection)) = (seen.is_elementwise(), class(seen), mismatch(seen)) {
-            answer.outcome = refusal(wording::text(&rejection));
+            answer.outcome = refusal(rejection.to_string());
         }
     };
     "target-before-sizes" "of two faults the shape of the target is told first" Outcomes => |seen, answer| {
@@ -94,7 +93,7 @@ pub(super) const REFUSALS: &[Mutant] = mutants! { "refusals"
         let operands = seen.operands();
         if let (true, Some(Class::SizeMismatch), [target, other, ..]) = (in_place, class(seen), operands.as_slice()) {
             let (output, broadcast) = (target.shape.sizes().to_vec(), other.shape.sizes().to_vec());
-            answer.outcome = refusal(wording::text(&Rejection::OutputShape { output, broadcast }));
+            answer.outcome = refusal(Rejection::OutputShape { output, broadcast }.to_string());
         }
     };
 };
@@ -136,7 +135,7 @@ pub(super) const WORDS: &[Mutant] = mutants! { "words"
             (a != b && a != 1 && b != 1).then_some(Rejection::SizeMismatch { a, b, dim })
         });
         match first.filter(|_| class(seen) == Some(Class::SizeMismatch) && seen.is_elementwise()) {
-            Some(rejection) => wording::text(&rejection),
+            Some(rejection) => rejection.to_string(),
             None => text.to_owned(),
         }
     };

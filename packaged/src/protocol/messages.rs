@@ -1,0 +1,1 @@
+../../../src/protocol/messages.rs

@@ -1,1 +1,0 @@
-../../../src/protocol/wording.rs

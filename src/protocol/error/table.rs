@@ -1,0 +1,155 @@
+//! The macro that makes one table of the families' rejections, and the types that facts of a rejection may have.
+//!
+//! A row is everything that is known of a rejection:
+//!
+//! ```text
+//! /// A tolerance below zero (`isclose`).
+//! NegativeTolerance { name: &'static str = ["rtol", "atol"], value: String } => Argument,
+//!     "{name} must be greater than or equal to zero, but got {value}";
+//! ```
+//!
+//! that is: the condition and the function of libtorch that raises it, the facts, the [`Class`](super::Class), and
+//! libtorch's message, a format string over the facts. A dtype is printed as `Float`, and sizes as `[2, 3]`;
+//! `dtype = dtype.cpp_name()` after the message prints a fact otherwise. [`crate::messages`] recognises a message by
+//! samples of its rejection, which are derived from the types of the facts. `= [...]` replaces the samples of a fact,
+//! and `| [...]` adds to them.
+
+use std::fmt;
+
+use crate::tensor::DType;
+use crate::tensor::shape::bracketed;
+
+/// Makes `Rejection` from the rows of every family. Each family's `rows!` adds its own and calls this macro again.
+macro_rules! rejections {
+    ($family:ident $($families:ident)*; $($rows:tt)*) => { $family::rows! { $($families)*; $($rows)* } };
+    (; $($(#[$doc:meta])*
+        $name:ident $({ $($fact:ident: $type:ty $(= $samples:tt)? $(| $more:tt)?),* })? => $class:ident,
+        $message:literal $(, $arg:ident = $value:expr)*;)*) => {
+        /// A rejection: why an operation does not run. Displays as libtorch's message.
+        ///
+        /// ```
+        /// use broadcheck_protocol::error::{Class, Rejection};
+        /// use broadcheck_protocol::messages::classify;
+        ///
+        /// let rejection = Rejection::ViewSize { target: vec![2, 3], numel: 4 };
+        /// assert_eq!(rejection.class(), Class::View);
+        /// assert_eq!(rejection.to_string(), "shape '[2, 3]' is invalid for input of size 4");
+        /// assert_eq!(classify("shape '[7]' is invalid for input of size 5"), Some(Class::View));
+        /// ```
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub enum Rejection {
+            $($(#[$doc])* #[allow(missing_docs)] $name $({ $($fact: $type),* })?),*
+        }
+
+        impl Rejection {
+            /// The portable class.
+            pub fn class(&self) -> Class {
+                match self { $(Rejection::$name { .. } => Class::$class),* }
+            }
+
+            /// Every rejection with every combination of its facts' samples. A `&'static str` is any of `names`, unless
+            /// its row says otherwise.
+            pub(crate) fn samples(names: &[&'static str]) -> Vec<Rejection> {
+                let mut samples = Vec::new();
+                $({
+                    $($(
+                        let only: Option<Vec<$type>> = None $(.or(Some($samples.into_iter().collect())))?;
+                        let mut $fact = only.unwrap_or_else(|| <$type as table::Fact>::samples(names));
+                        $fact.extend(<[$type; 0]>::default() $(.into_iter().chain($more))?);
+                    )*)?
+                    let combinations = 1 $($(* $fact.len())*)?;
+                    samples.extend((0..combinations).map(|_at| {
+                        let mut _rest = _at;
+                        Rejection::$name $({ $($fact: table::pick(&$fact, &mut _rest)),* })?
+                    }));
+                })*
+                samples
+            }
+        }
+
+        impl std::fmt::Display for Rejection {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                match self {
+                    $(Rejection::$name $({ $($fact),* })? => {
+                        $($(let $fact = table::Shown($fact);)*)?
+                        write!(f, $message $(, $arg = $value)*)
+                    })*
+                }
+            }
+        }
+    };
+}
+
+pub(crate) use rejections;
+
+/// Takes one of `samples`, as the lowest digit of `combination` says, and leaves the other digits.
+pub fn pick<T: Clone>(samples: &[T], combination: &mut usize) -> T {
+    let at = *combination % samples.len();
+    *combination /= samples.len();
+    samples[at].clone()
+}
+
+/// A type that a fact of a rejection may have.
+pub trait Fact: Sized {
+    /// Values whose texts differ in more than numbers.
+    fn samples(names: &[&'static str]) -> Vec<Self>;
+
+    /// Prints the fact as libtorch does.
+    fn show(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result;
+}
+
+/// Displays a fact as libtorch does.
+pub struct Shown<'a, T>(pub &'a T);
+
+impl<T> std::ops::Deref for Shown<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        self.0
+    }
+}
+
+impl<T: Fact> fmt::Display for Shown<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.show(f)
+    }
+}
+
+macro_rules! facts {
+    ($($type:ty: $samples:expr, |$fact:ident| $shown:expr;)+) => {$(
+        impl Fact for $type {
+            fn samples(_: &[&'static str]) -> Vec<Self> {
+                $samples
+            }
+
+            fn show(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                let $fact = self;
+                write!(f, "{}", $shown)
+            }
+        }
+    )+};
+}
+
+facts! {
+    i64: vec![2], |number| number;
+    usize: vec![1], |number| number;
+    u64: vec![1], |number| number;
+    char: vec!['i'], |letter| letter;
+    // A number as C++ prints it.
+    String: ["2", "-0.5", "inf", "-inf", "nan"].map(str::to_owned).to_vec(), |number| number;
+    DType: DType::ALL.to_vec(), |dtype| dtype.libtorch_name();
+    [i64; 2]: vec![[2, 3]], |sizes| bracketed(sizes);
+    Vec<i64>: vec![vec![2]], |sizes| bracketed(sizes);
+    Vec<Vec<i64>>: (2..18).map(|count| vec![vec![2]; count]).collect(),
+        |shapes| shapes.iter().map(|shape| bracketed(shape)).collect::<Vec<_>>().join(", ");
+}
+
+impl Fact for &'static str {
+    fn samples(names: &[&'static str]) -> Vec<Self> {
+        names.to_vec()
+    }
+
+    fn show(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self)
+    }
+}
