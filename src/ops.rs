@@ -26,6 +26,7 @@
 
 mod functions;
 mod indexing;
+mod kernel;
 mod losses;
 mod pointwise;
 mod products;
@@ -41,6 +42,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::tensor::{Category, DType};
 
+pub use kernel::{Family, Kernel, Rounding};
 pub use signature::{Param, ParamDefault, ParamKind, REDUCTIONS, Signature};
 
 /// Hands every row of the operation table to the macro `$then`, as
@@ -135,7 +137,7 @@ macro_rules! info {
             result: ResultType::$result,
             compare: compare_mode!($($compare)+).0,
             bound: compare_mode!($($compare)+).1,
-            kernel: stringify!($shape),
+            kernel: kernel::word::$shape,
             differentiable: !matches!(stringify!($gradient).as_bytes(), b"none"),
             tch: &[$(stringify!($tch)),*],
             quirks: &[$(Quirk::$quirk),*],
@@ -198,8 +200,8 @@ pub struct OpInfo {
     pub compare: Compare,
     /// Why values are not compared bit for bit, if they are not.
     pub bound: &'static str,
-    /// The kernel shape in the reference.
-    pub kernel: &'static str,
+    /// The kind of the reference's kernel.
+    pub kernel: Kernel,
     /// Whether gradients flow through it.
     pub differentiable: bool,
     /// The methods of `tch`.
@@ -223,108 +225,15 @@ impl OpInfo {
         self.refusal.split('|')
     }
 
-    /// The family, by the module of the reference that has its rules.
+    /// The operations that it shares rules with.
     pub fn family(&self) -> Family {
-        match self.kernel {
-            "view" | "copy" => Family::Views,
-            "product" => Family::Products,
-            "reduction" | "extreme" | "moment" | "norm" => Family::Reductions,
-            "mask" | "gather" | "indexing" => Family::Indexing,
-            "loss" | "distance" => Family::Losses,
-            "autograd" => Family::Autograd,
-            "front_end" => Family::FrontEnd,
-            _ => Family::Pointwise,
-        }
+        self.kernel.family()
     }
 
     /// Whether all strides of the result are part of what is compared. A gradient is whatever tensor arrived at a leaf,
     /// as long as its strides are the leaf's where the sizes are not 1 (`AccumulateGrad`).
     pub fn layout_is_specified(&self) -> bool {
-        self.kernel != "autograd"
-    }
-}
-
-/// Operations that share rules.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Family {
-    /// Element by element, on operands that broadcast.
-    Pointwise,
-    /// The same memory in another layout, and copies where there is no such layout.
-    Views,
-    /// Masks and indices.
-    Indexing,
-    /// Products of vectors and matrices.
-    Products,
-    /// Many elements to one.
-    Reductions,
-    /// Losses and distances.
-    Losses,
-    /// Gradients.
-    Autograd,
-    /// What only PyTorch's Python front end has.
-    FrontEnd,
-}
-
-impl Family {
-    /// The classes of the refusals of the family, roughly in the order in which libtorch looks for them. What an
-    /// operation looks for exactly, and when, stands with the function of `reference` that does it.
-    pub fn refusals(self) -> &'static [&'static str] {
-        match self {
-            Family::Pointwise => &[
-                "autograd",
-                "argument",
-                "dimension",
-                "overlap",
-                "size-mismatch",
-                "output-shape",
-                "impossible-size",
-                "dtype",
-                "zero-division",
-            ],
-            Family::Views => {
-                &["autograd", "argument", "dimension", "impossible-size", "size-mismatch", "expand", "view"]
-            }
-            Family::Indexing => &[
-                "autograd",
-                "argument",
-                "dtype",
-                "overlap",
-                "view",
-                "item-count",
-                "dimension",
-                "expand",
-                "size-mismatch",
-                "output-shape",
-                "zero-division",
-            ],
-            Family::Products => &[
-                "autograd",
-                "einsum-equation",
-                "einsum-operand",
-                "argument",
-                "dimension",
-                "size-mismatch",
-                "product-shape",
-                "expand",
-                "output-shape",
-                "overlap",
-                "dtype",
-                "singular",
-            ],
-            Family::Reductions => &["autograd", "not-expandable", "argument", "dtype", "dimension", "item-count"],
-            Family::Losses => &[
-                "autograd",
-                "argument",
-                "dimension",
-                "size-mismatch",
-                "product-shape",
-                "output-shape",
-                "overlap",
-                "dtype",
-            ],
-            Family::Autograd => &["not-expandable", "autograd", "dtype", "output-shape"],
-            Family::FrontEnd => &["argument", "impossible-size", "size-mismatch"],
-        }
+        self.family() != Family::Autograd
     }
 }
 
@@ -492,7 +401,7 @@ impl Op {
 
     /// Whether only PyTorch's Python front end has it.
     pub fn is_front_end(self) -> bool {
-        self.info().kernel == "front_end"
+        self.info().family() == Family::FrontEnd
     }
 }
 

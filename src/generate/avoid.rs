@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::error::Class;
-use crate::ops::{Compare, Form, Op, OpInfo, ParamKind, Quirk, ResultType, Signature};
+use crate::ops::{Compare, Family, Form, Kernel, Op, OpInfo, ParamKind, Quirk, ResultType, Rounding, Signature};
 use crate::program::{Arg, Outcome, Step, TensorValue, Value};
 use crate::tensor::element::Element;
 use crate::tensor::{Category, DType, IndexItem, Layout, Scalar, Shape};
@@ -235,7 +235,7 @@ fn unspecified_operands(draft: &Draft, outcome: Option<&Outcome>) -> bool {
     // of its own dtype. The distance of two numbers that should be equal has a root that is far from zero.
     let tolerant = draft.program.steps.last().is_some_and(|step| {
         let info = step.op.info();
-        (info.compare == Compare::Tolerance && info.kernel != "distance") || info.kernel == "autograd"
+        (info.compare == Compare::Tolerance && info.kernel != Kernel::Distance) || info.family() == Family::Autograd
     });
     let made = outcome.map_or(&[][..], |outcome| outcome.tensors());
     let other = |known: &Known| made.iter().any(|made| made.dtype != known.tensor.dtype);

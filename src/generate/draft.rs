@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use arbitrary::{Result, Unstructured};
 
-use crate::ops::{Compare, Form, Op, Param, ParamKind, Signature};
+use crate::ops::{Compare, Family, Form, Op, Param, ParamKind, Rounding, Signature};
 use crate::program::{Arg, Input, Outcome, Program, Reply, Step, StepOutcome, TensorValue, ValueRef};
 use crate::reference::Session;
 use crate::tensor::{Category, DType, Scalar, Shape};
@@ -151,9 +151,11 @@ impl<'a> Draft<'a> {
         let mut common = *u.choose(&self.options.dtypes)?;
         let mut mixed = u.arbitrary::<bool>()? || self.options.mixed;
         // Products, losses and functions want one dtype, and most of them floats.
-        let fractions = ["product", "loss", "distance", "moment", "norm", "function", "float"];
-        let kernel = self.theme.map_or("", |op| op.info().kernel);
-        if (!together.is_empty() || fractions.contains(&kernel)) && chance(u, 7, 8)? {
+        let fractions = self
+            .theme
+            .map(|op| op.info())
+            .is_some_and(|info| info.family() == Family::Products || info.kernel.rounding() == Rounding::Steps);
+        if (!together.is_empty() || fractions) && chance(u, 7, 8)? {
             mixed = false;
             let real = [DType::Float32, DType::Float64].into_iter().filter(|dtype| self.options.dtypes.contains(dtype));
             let real: Vec<DType> = real.collect();
@@ -444,7 +446,7 @@ impl<'a> Draft<'a> {
         let indexed = step.args.iter().any(|arg| matches!(arg, Arg::Indices(_)));
         let together = if let Some(terms) = self.terms(step) {
             terms
-        } else if indexed || step.op.info().kernel == "product" {
+        } else if indexed || step.op.info().family() == Family::Products {
             numels().fold(1, i64::saturating_mul)
         } else {
             let rank = shapes.iter().map(|sizes| sizes.len()).max().unwrap_or(0);
@@ -516,10 +518,11 @@ impl<'a> Draft<'a> {
         let sums = avoid::sums(step);
         // Roots, powers, logarithms and quotients of whole numbers are rounded, whatever they come to.
         let rounded = info.signature == Signature::Solve
-            || (info.compare == Compare::Tolerance && matches!(info.kernel, "loss" | "distance" | "moment" | "norm"));
+            || (info.compare == Compare::Tolerance && info.kernel.rounding() == Rounding::Steps);
         // What is a whole number by rounding alone need not be one in another order. Of 16 bits products are rounded, too.
         let narrow = |known: &Known| matches!(known.tensor.dtype, DType::Float16 | DType::Bfloat16);
-        let rounds = |known: &Known| known.tameness < Tameness::Whole || (info.kernel == "product" && narrow(known));
+        let rounds =
+            |known: &Known| known.tameness < Tameness::Whole || (info.family() == Family::Products && narrow(known));
         let fractions = step.uses().filter_map(|used| self.find(used)).any(rounds);
         let grad = info.differentiable && step.uses().filter_map(|used| self.find(used)).any(|known| known.grad);
         let several = !matches!(outcome, Outcome::Value(crate::program::Value::Tensor(_)));

@@ -13,7 +13,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ops::{DtypeSet, Family, Form, Op, ParamKind, ResultType, Signature};
+use crate::ops::{DtypeSet, Family, Form, Kernel, Op, ParamKind, ResultType, Signature};
 use crate::program::{Arg, Input, Program, Step, ValueRef};
 use crate::tensor::{Buffer, DType, Layout, Scalar, Shape};
 
@@ -171,7 +171,7 @@ fn calls(op: Op, arity: usize) -> Vec<Call> {
     let info = op.info();
     let params = info.signature.params();
     let lists: Vec<Vec<Place>> = match (info.family(), info.signature) {
-        (family, _) if family == Family::Pointwise || info.kernel == "mask" => {
+        (family, _) if family == Family::Pointwise || info.kernel == Kernel::Mask => {
             let takes = |at: &usize| matches!(params[*at].kind, ParamKind::Tensor | ParamKind::Operand);
             let tensors: Vec<usize> = (0..params.len()).filter(takes).collect();
             chosen(&tensors, arity).iter().filter_map(|tensors| arguments(op, tensors)).collect()
@@ -243,7 +243,7 @@ impl Elements {
             (_, _, DtypeSet::Integral | DtypeSet::Integers) => DType::Int64,
             _ => DType::Float32,
         };
-        Elements { dtype, zero: info.kernel == "compare" }
+        Elements { dtype, zero: info.kernel == Kernel::Compare }
     }
 
     /// Small numbers, all different, of few binary digits, so that sums and products of them are exact. Operands have the

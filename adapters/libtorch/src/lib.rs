@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::sync::Once;
 
 use broadcheck::adapter::{Capability, Hello, Implementation};
-use broadcheck::ops::{Form, Op, Signature};
+use broadcheck::ops::{Form, Kernel, Op, Signature};
 use broadcheck::program::{Arg, Outcome, Program, Reply, Step, StepOutcome, TensorValue, VALUE_LIMIT, Value, ValueRef};
 use broadcheck::tensor::{DType, Scalar};
 
@@ -250,12 +250,12 @@ fn within_limit(op: Op, args: &[Argument<'_>]) -> Result<(), Fault> {
     let tensors: Vec<&Tensor> = tensors.collect();
     let most = || tensors.iter().map(|tensor| tensor.numel()).max().unwrap_or(0);
     let elements = match op.info().kernel {
-        "view" => 0,
-        "copy" | "autograd" => most(),
+        Kernel::View => 0,
+        Kernel::Copy | Kernel::Autograd => most(),
         // What is put somewhere, or taken for an index, is not copied.
         _ if op == Op::IndexPut => most(),
-        "product" => product(op, &tensors),
-        "reduction" | "extreme" | "moment" | "norm" => {
+        Kernel::Product => product(op, &tensors),
+        Kernel::Reduction | Kernel::Extreme | Kernel::Moment | Kernel::Norm => {
             let large = most();
             if large > VALUE_LIMIT / DType::Complex128.size() {
                 return Err(value::too_large(large.saturating_mul(DType::Complex128.size())));

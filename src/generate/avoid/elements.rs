@@ -3,7 +3,7 @@
 use super::*;
 
 pub(super) fn rounded_steps(draft: &Draft) -> bool {
-    let composed = |step: &&Step| matches!(step.op.info().kernel, "loss" | "distance");
+    let composed = |step: &&Step| step.op.info().family() == Family::Losses;
     let Some(step) = draft.program.steps.last().filter(composed) else { return false };
     let first = operands(draft).next().map(|known| known.tensor.dtype);
     let large = |known: &Known| known.tensor.elements().any(|element| Tameness::of_number(element) == Tameness::Wild);
@@ -37,7 +37,7 @@ pub(super) fn zero_extrema(draft: &Draft) -> bool {
 pub(super) fn vector_remainders(draft: &Draft, outcome: Option<&Outcome>) -> bool {
     let Some(step) = draft.program.steps.last() else { return false };
     let info = step.op.info();
-    let remainder = ["divide", "quotient"].contains(&info.kernel) || info.signature == Signature::Division;
+    let remainder = matches!(info.kernel, Kernel::Divide | Kernel::Quotient) || info.signature == Signature::Division;
     // Two vectors of four elements.
     let vectors = outcome.is_some_and(|outcome| outcome.tensors().iter().any(|tensor| tensor.shape.numel() >= 8));
     let far = |number: Scalar| match number {
@@ -95,7 +95,7 @@ pub(super) fn uncountable_strides(draft: &Draft, outcome: Option<&Outcome>) -> b
         sizes.try_fold(LARGEST_ELEMENT, |bytes: u64, size| bytes.checked_mul(size)).is_some_and(|bytes| bytes < 1 << 63)
     };
     let made = outcome.map_or(&[][..], |outcome| outcome.tensors()).iter().map(|tensor| &tensor.shape);
-    let product = draft.program.steps.last().is_some_and(|step| step.op.info().kernel == "product");
+    let product = draft.program.steps.last().is_some_and(|step| step.op.info().family() == Family::Products);
     let large = |known: &Known| known.tensor.shape.sizes().iter().any(|&size| size >= 1 << 40);
     if product && operands(draft).any(large) {
         return true;
@@ -108,7 +108,7 @@ pub(super) fn spare_storage(draft: &Draft) -> bool {
     let inputs = draft.program.inputs.len();
     let step = draft.program.steps.last().filter(|step| step.op == Op::AsStrided);
     let maker = step.and_then(|step| draft.program.steps.get(step.uses().next()?.value.checked_sub(inputs)?));
-    maker.is_some_and(|maker| maker.op.info().kernel == "loss")
+    maker.is_some_and(|maker| maker.op.info().kernel == Kernel::Loss)
 }
 
 pub(super) fn repeated_factors(draft: &Draft, outcome: Option<&Outcome>) -> bool {
@@ -138,7 +138,7 @@ pub(super) fn complex_extremes(draft: &Draft) -> bool {
 
 /// Whether elements are added, subtracted or multiplied one by one, by an outer product too.
 pub(super) fn is_arithmetic(info: &OpInfo) -> bool {
-    info.kernel == "number" || (info.kernel == "product" && info.compare == Compare::Bits)
+    info.kernel == Kernel::Number || (info.family() == Family::Products && info.compare == Compare::Bits)
 }
 
 pub(super) fn complex_division(draft: &Draft) -> bool {
@@ -147,12 +147,12 @@ pub(super) fn complex_division(draft: &Draft) -> bool {
 }
 
 pub(super) fn refused_after_resize(draft: &Draft, outcome: Option<&Outcome>) -> bool {
-    let product = draft.program.steps.last().is_some_and(|step| step.op.info().kernel == "product");
+    let product = draft.program.steps.last().is_some_and(|step| step.op.info().family() == Family::Products);
     refused(outcome) && (resized(draft).is_some() || (product && draft.reshaped))
 }
 
 pub(super) fn complex_functions(draft: &Draft, outcome: Option<&Outcome>) -> bool {
-    let step = draft.program.steps.last().filter(|step| step.op.info().kernel == "function");
+    let step = draft.program.steps.last().filter(|step| step.op.info().kernel == Kernel::Function);
     let computes = step.is_some_and(|step| match step.op.info().signature {
         Signature::Power | Signature::Fused | Signature::Between | Signature::TwoTensors => true,
         Signature::Closeness => operands(draft).any(|known| known.tameness < Tameness::Whole),
@@ -199,7 +199,9 @@ pub(super) fn widened_results(draft: &Draft) -> bool {
 pub(super) fn saved_results(draft: &Draft) -> bool {
     let Some(step) = draft.program.steps.last().filter(|step| step.form == Form::InPlace) else { return false };
     let plain = |op: Op| {
-        matches!(op.info().kernel, "number" | "sum" | "real" | "divide" | "quotient" | "arithmetic" | "view" | "copy")
+        let info = op.info();
+        let once = info.kernel.rounding() == Rounding::Once || info.kernel == Kernel::Real;
+        once || info.family() == Family::Views
     };
     let inputs = draft.program.inputs.len();
     let maker = |known: &Known| draft.program.steps.get(known.at.value.checked_sub(inputs)?);
@@ -241,7 +243,11 @@ pub(super) fn rounded_exponents(draft: &Draft) -> bool {
 }
 
 pub(super) fn mixed_gradients(draft: &Draft) -> bool {
-    let function = draft.program.steps.last().is_some_and(|step| matches!(step.op.info().kernel, "function" | "float"));
+    let function = draft
+        .program
+        .steps
+        .last()
+        .is_some_and(|step| matches!(step.op.info().kernel, Kernel::Function | Kernel::Float));
     let grad = operands(draft).any(|known| known.grad);
     let dtype = |known: &Known| known.tensor.dtype;
     let first = operands(draft).next().map(dtype);

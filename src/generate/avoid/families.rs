@@ -63,7 +63,7 @@ pub(super) fn reduction_faults(draft: &Draft) -> bool {
 }
 
 pub(super) fn no_freedom(draft: &Draft, outcome: Option<&Outcome>) -> bool {
-    let moment = draft.program.steps.last().is_some_and(|step| step.op.info().kernel == "moment");
+    let moment = draft.program.steps.last().is_some_and(|step| step.op.info().kernel == Kernel::Moment);
     let infinite = |tensor: &TensorValue| tensor.elements().any(|number| !weight(number).is_finite());
     moment
         && operands(draft).any(|known| known.tameness < Tameness::Whole)
@@ -78,11 +78,11 @@ pub(super) fn grown_and_refused(draft: &Draft, outcome: Option<&Outcome>) -> boo
 }
 
 pub(super) fn is_reduction(step: &Step) -> bool {
-    matches!(step.op.info().kernel, "reduction" | "extreme" | "moment" | "norm")
+    step.op.info().family() == Family::Reductions
 }
 
 pub(super) fn empty_losses(draft: &Draft, outcome: Option<&Outcome>) -> bool {
-    let loss = draft.program.steps.last().is_some_and(|step| step.op.info().kernel == "loss");
+    let loss = draft.program.steps.last().is_some_and(|step| step.op.info().kernel == Kernel::Loss);
     let empty = |tensor: &TensorValue| tensor.shape.numel() == 0 && tensor.shape.rank() > 1;
     loss && outcome.is_some_and(|outcome| outcome.tensors().iter().any(empty))
 }
@@ -98,8 +98,8 @@ pub(super) fn losses_of_target(draft: &Draft, outcome: Option<&Outcome>) -> bool
 
 /// A refusal after the target was resized or written to, and a result that is made of what it overwrites.
 pub(super) fn gathers_in_part(draft: &Draft, outcome: Option<&Outcome>) -> bool {
-    let kernels = ["gather", "indexing"];
-    let step = draft.program.steps.last().filter(|step| kernels.contains(&step.op.info().kernel));
+    let indexes = |step: &&Step| matches!(step.op.info().kernel, Kernel::Gather | Kernel::Indexing);
+    let step = draft.program.steps.last().filter(indexes);
     let Some(step) = step.filter(|step| step.form != Form::Functional) else { return false };
     let class = match outcome {
         Some(Outcome::Rejected(rejected)) => rejected.class,
@@ -136,7 +136,9 @@ pub(super) fn resized_by_shape(draft: &Draft, step: &Step) -> bool {
 
 /// A `gather` refused for an index while another is bad, too.
 pub(super) fn several_bad_indices(draft: &Draft, outcome: Option<&Outcome>) -> bool {
-    let Some(step) = draft.program.steps.last().filter(|step| step.op.info().kernel == "gather") else { return false };
+    let Some(step) = draft.program.steps.last().filter(|step| step.op.info().kernel == Kernel::Gather) else {
+        return false;
+    };
     let index = step.args.iter().skip(1).find_map(|arg| if let Arg::Tensor(value) = arg { Some(*value) } else { None });
     let Some(index) = index.and_then(|index| draft.find(index)) else { return false };
     // Whether an index is in range is not known here, but the ends are out of range wherever anything is.
@@ -147,7 +149,9 @@ pub(super) fn several_bad_indices(draft: &Draft, outcome: Option<&Outcome>) -> b
 }
 
 pub(super) fn written_factors(draft: &Draft) -> bool {
-    let Some(step) = draft.program.steps.last().filter(|step| step.op.info().kernel == "product") else { return false };
+    let Some(step) = draft.program.steps.last().filter(|step| step.op.info().family() == Family::Products) else {
+        return false;
+    };
     let Some(written) = step.target().and_then(|target| draft.find(target)) else { return false };
     let read = step.args.iter().skip(usize::from(step.form == Form::InPlace));
     let mut read = read.filter_map(|arg| if let Arg::Tensor(value) = arg { draft.find(*value) } else { None });

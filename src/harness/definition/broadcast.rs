@@ -1,6 +1,6 @@
 //! Operands expanded by hand.
 
-use crate::ops::{Form, Op, ParamKind, Quirk, Signature};
+use crate::ops::{Family, Form, Op, ParamKind, Quirk, Signature};
 use crate::program::{Arg, Program};
 use crate::tensor::{Category, DType, Shape};
 
@@ -22,7 +22,7 @@ pub(super) fn expanded(scene: &Scene) -> Vec<(Program, Claim)> {
             return None;
         }
         let expansions = expansions(scene)?;
-        if scene.step.op.info().kernel == "product" && together(scene, &expansions) > LARGEST_PRODUCT {
+        if scene.step.op.info().family() == Family::Products && together(scene, &expansions) > LARGEST_PRODUCT {
             return None;
         }
         let mut rewrite = Rewrite::before(scene);
