@@ -9,7 +9,7 @@
 //! Fields of a row, in order:
 //!
 //! - the variant, the documented name, and libtorch's schema name (`-` where libtorch's operators have none);
-//! - `signature`: which arguments it takes ([`Signature`]);
+//! - `arguments`: the name and the [kind](ParamKind) of each argument, and the default of those that may be left out;
 //! - `forms`: the forms it has ([`Form`]);
 //! - `dtypes`, unless it takes all of them: the dtypes that its kernel computes in ([`DtypeSet`]), and the name under
 //!   which libtorch refuses the others (`"lt_cpu" not implemented for …`);
@@ -18,12 +18,13 @@
 //! - `aliases`, if it has any: other names for it, each with libtorch's schema name; they only call it;
 //! - `result`: how the dtype of the result follows ([`ResultType`]);
 //! - `compare`: how values are compared ([`Compare`]); a bound in units in the last place has its reason beside it;
-//! - `kernel`: what the reference computes: one of the words of `reference/elementwise.rs` with an expression over one
-//!   element of each operand, or the module and the name of a function of the reference;
+//! - `kernel`: the computation of the reference, after the word for its [`Kernel`]: an expression over one element of each
+//!   operand, or the name of a function of the reference;
 //! - `gradient`: `none`, `kernel` (the kernel's function says it), or the partial derivative for each operand;
-//! - `tch`: the methods of `tch`, in the order that the signature's expansion in `adapters/libtorch` documents; empty
-//!   where the call goes to libtorch's dispatcher by the schema name, `-` for a form that `tch` does not have.
+//! - `tch`, unless the call goes to libtorch's dispatcher by the schema name: the methods of `tch`, in the order that
+//!   `adapters/libtorch` documents for such arguments, `-` for a form that `tch` does not have.
 
+mod arguments;
 mod functions;
 mod indexing;
 mod kernel;
@@ -32,7 +33,6 @@ mod pointwise;
 mod products;
 mod programs;
 mod reductions;
-mod signature;
 mod views;
 
 use std::collections::HashMap;
@@ -42,8 +42,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::tensor::{Category, DType};
 
+pub use arguments::{Param, ParamDefault, ParamKind, REDUCTIONS};
 pub use kernel::{Family, Kernel, Rounding};
-pub use signature::{Param, ParamDefault, ParamKind, REDUCTIONS, Signature};
 
 /// Hands every row of the operation table to the macro `$then`, as
 /// `Variant { facts: (…) kernel: (…) gradient: (…) calls: (…) }` each, so that a new fact of a row is news to this module
@@ -75,7 +75,8 @@ macro_rules! __join_rows {
 #[macro_export]
 macro_rules! __split_rows {
     ($then:ident $($variant:ident $name:literal $schema:literal {
-        signature: $signature:ident, forms: [$($form:ident),+],
+        arguments: ($($param:ident: $kind:ident $(= $word:ident)? $(= $value:literal)?),*),
+        forms: [$($form:ident),+],
         $(dtypes: $dtypes:ident $($refusal:literal)?,)?
         $(quirks: [$($quirk:ident),+],)?
         $(absent: [$($absent:ident $reason:literal),+],)?
@@ -83,18 +84,18 @@ macro_rules! __split_rows {
         result: $result:ident, compare: $compare:ident $(($ulps:literal, $why:literal))?,
         kernel: $shape:ident $arguments:tt $(=> $body:expr)?,
         gradient: $gradient:ident $(($terms:ident) => $partials:tt)?,
-        tch: [$($tch:tt),*],
+        $(tch: [$($tch:tt),+],)?
     })+) => {
         $then! {
             $($variant {
                 facts: (
-                    $name $schema $signature [$($form)+] [$($dtypes $($refusal)?)?] $result [$compare $($ulps $why)?] $shape
-                    $gradient [$($tch)*] [$($($quirk)+)?] [$($($absent $reason)+)?]
+                    $name $schema [$(($param $kind $($word)? $($value)?))*] [$($form)+] [$($dtypes $($refusal)?)?] $result [$compare $($ulps $why)?] $shape
+                    $gradient [$($($tch)+)?] [$($($quirk)+)?] [$($($absent $reason)+)?]
                     [$($($alias $alias_schema)+)?]
                 )
                 kernel: ($shape $arguments $($body)?)
                 gradient: ($gradient $($terms $partials)?)
-                calls: ($shape $signature [$($tch)*])
+                calls: ([$($kind)*] [$($($tch)+)?])
             })+
         }
     };
@@ -123,14 +124,19 @@ macro_rules! compare_mode {
 
 macro_rules! info {
     (
-        $name:literal $schema:literal $signature:ident [$($form:ident)+] [$($dtypes:tt)*] $result:ident [$($compare:tt)+]
+        $name:literal $schema:literal [$(($param:ident $kind:ident $($default:tt)?))*] [$($form:ident)+] [$($dtypes:tt)*] $result:ident [$($compare:tt)+]
         $shape:ident $gradient:ident [$($tch:tt)*] [$($quirk:ident)*] [$($absent:ident $reason:literal)*]
         [$($alias:literal $alias_schema:literal)*]
     ) => {
         OpInfo {
             name: $name,
             schema: $schema,
-            signature: Signature::$signature,
+            arguments: &[$(Param {
+                name: stringify!($param),
+                kind: ParamKind::$kind,
+                default: arguments::default!($kind $($default)?),
+            }),*],
+            kinds: &[$(ParamKind::$kind),*],
             forms: &[$(Form::$form),+],
             dtypes: dtype_set!($($dtypes)*).0,
             refusal: dtype_set!($($dtypes)*).1,
@@ -185,8 +191,10 @@ pub struct OpInfo {
     pub name: &'static str,
     /// libtorch's schema name and overload, or `-`.
     pub schema: &'static str,
-    /// The arguments.
-    pub signature: Signature,
+    /// The arguments, in order.
+    pub arguments: &'static [Param],
+    /// The kinds of the arguments, in order.
+    pub kinds: &'static [ParamKind],
     /// The forms.
     pub forms: &'static [Form],
     /// The dtypes that it computes in.
@@ -228,6 +236,17 @@ impl OpInfo {
     /// The operations that it shares rules with.
     pub fn family(&self) -> Family {
         self.kernel.family()
+    }
+
+    /// Whether it takes two operands, `self` and `other`, either of which may be a number, and at most a factor.
+    pub fn takes_two_operands(&self) -> bool {
+        use ParamKind::{Number, Operand};
+        matches!(self.kinds, [Operand, Operand] | [Operand, Operand, Number]) && self.arguments[1].name == "other"
+    }
+
+    /// Whether it takes `alpha`, the factor of its second operand.
+    pub fn takes_alpha(&self) -> bool {
+        matches!(self.kinds, [ParamKind::Operand, ParamKind::Operand, ParamKind::Number])
     }
 
     /// Whether all strides of the result are part of what is compared. A gradient is whatever tensor arrived at a leaf,
@@ -278,6 +297,10 @@ pub enum Quirk {
     NoAutograd,
     /// It is no structured operator: a resized `out=` is told of once, whatever its dtype.
     Unstructured,
+    /// libtorch has an overload for all dimensions, one for a single dimension, and one for a list.
+    DimOverloads,
+    /// All dimensions are an empty list for libtorch's operator, which takes no `None`.
+    NoOptionalDims,
 }
 
 /// The dtypes in which an operation computes, which are not always those of its operands: they are promoted first.

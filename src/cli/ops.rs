@@ -113,7 +113,7 @@ fn row(op: Op) -> Row {
         name: info.name,
         schema: info.schema,
         aliases: info.aliases.iter().map(|&(name, schema)| Alias { name, schema }).collect(),
-        parameters: info.signature.params().iter().map(|param| param.name).collect(),
+        parameters: info.arguments.iter().map(|param| param.name).collect(),
         forms: info.forms,
         absent: info.absent.iter().map(|&(form, reason)| Absent { form, reason }).collect(),
         dtypes: dtypes.map(|dtype| dtype.name()).collect(),
@@ -142,5 +142,5 @@ fn form_name(form: Form) -> &'static str {
 /// Whether an operation can be explained on shapes alone: all its arguments are tensors or have defaults.
 pub(super) fn takes_tensors_only(op: Op) -> bool {
     let tensor = |kind| matches!(kind, ParamKind::Tensor | ParamKind::Operand | ParamKind::Tensors);
-    op.info().signature.params().iter().all(|param| tensor(param.kind) || param.default.is_some())
+    op.info().arguments.iter().all(|param| tensor(param.kind) || param.default.is_some())
 }

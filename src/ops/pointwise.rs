@@ -13,34 +13,38 @@ macro_rules! pointwise_rows {
         $crate::__join_rows! {
             $($state)* [
             Add "add" "add.Tensor" {
-                signature: Arithmetic, forms: [Functional, InPlace, Out], result: Promoted, compare: Bits,
+                arguments: (self: Operand, other: Operand, alpha: Number = 1), forms: [Functional, InPlace, Out],
+                result: Promoted, compare: Bits,
                 kernel: sum(a, b; alpha) => a.plus_product(alpha, b),
                 gradient: partials(d) => [d.gradient(), d.times(d.gradient(), d.alpha())],
                 tch: [f_add, f_add_, f_add_out],
             }
             Sub "sub" "sub.Tensor" {
-                signature: Arithmetic, forms: [Functional, InPlace, Out], quirks: [RefusesBool, NegatedFactor],
-                aliases: ["subtract" "subtract.Tensor"], result: Promoted, compare: Bits,
+                arguments: (self: Operand, other: Operand, alpha: Number = 1), forms: [Functional, InPlace, Out],
+                quirks: [RefusesBool, NegatedFactor], aliases: ["subtract" "subtract.Tensor"], result: Promoted,
+                compare: Bits,
                 kernel: sum(a, b; alpha) => a.plus_product(alpha, b),
                 gradient: partials(d) => [d.gradient(), d.times(d.negative(d.gradient()), d.alpha())],
                 tch: [f_sub, f_sub_, f_sub_out],
             }
             Rsub "rsub" "rsub.Tensor" {
-                signature: Arithmetic, forms: [Functional, Out], quirks: [AutogradFallback], result: Promoted, compare: Bits,
+                arguments: (self: Operand, other: Operand, alpha: Number = 1), forms: [Functional, Out],
+                quirks: [AutogradFallback], result: Promoted, compare: Bits,
                 kernel: arithmetic(reversed_difference),
                 gradient: partials(d) => [d.gradient(), d.times(d.negative(d.gradient()), d.alpha())],
                 tch: [f_rsub, -, -],
             }
             Mul "mul" "mul.Tensor" {
-                signature: Binary, forms: [Functional, InPlace, Out], quirks: [UnroundedSecond, NumberFirstInPlace],
-                aliases: ["multiply" "multiply.Tensor"], result: Promoted, compare: Bits,
+                arguments: (self: Operand, other: Operand), forms: [Functional, InPlace, Out],
+                quirks: [UnroundedSecond, NumberFirstInPlace], aliases: ["multiply" "multiply.Tensor"],
+                result: Promoted, compare: Bits,
                 kernel: number(a, b) => a.times(b),
                 gradient: partials(d) => [d.times(d.gradient(), d.right()), d.times(d.gradient(), d.left())],
                 tch: [f_mul, f_mul_, f_mul_out],
             }
             Div "div" "div.Tensor_mode" {
-                signature: Division, forms: [Functional, InPlace, Out], dtypes: Fractions "div_cpu",
-                quirks: [UnroundedSecond],
+                arguments: (self: Operand, other: Operand, rounding_mode: Text = None),
+                forms: [Functional, InPlace, Out], dtypes: Fractions "div_cpu", quirks: [UnroundedSecond],
                 aliases: ["divide" "divide.Tensor_mode", "true_divide" "true_divide.Tensor"], result: Float,
                 compare: Bits,
                 kernel: number(a, b) => a.over(b),
@@ -51,51 +55,39 @@ macro_rules! pointwise_rows {
                 tch: [f_div, f_div_, f_div_out],
             }
             Eq "eq" "eq.Tensor" {
-                signature: Binary, forms: [Functional, InPlace, Out], dtypes: All "eq_cpu",
+                arguments: (self: Operand, other: Operand), forms: [Functional, InPlace, Out], dtypes: All "eq_cpu",
                 quirks: [Commutes], result: Bool, compare: Bits,
-                kernel: compare(a, b) => a == b,
-                gradient: none,
-                tch: [f_eq_tensor, f_eq_tensor_, f_eq_tensor_out],
+                kernel: compare(a, b) => a == b, gradient: none, tch: [f_eq_tensor, f_eq_tensor_, f_eq_tensor_out],
             }
             Ne "ne" "ne.Tensor" {
-                signature: Binary, forms: [Functional, InPlace, Out], dtypes: All "ne_cpu",
+                arguments: (self: Operand, other: Operand), forms: [Functional, InPlace, Out], dtypes: All "ne_cpu",
                 quirks: [Commutes], aliases: ["not_equal" "not_equal.Tensor"], result: Bool, compare: Bits,
-                kernel: compare(a, b) => a != b,
-                gradient: none,
-                tch: [f_ne_tensor, f_ne_tensor_, f_ne_tensor_out],
+                kernel: compare(a, b) => a != b, gradient: none, tch: [f_ne_tensor, f_ne_tensor_, f_ne_tensor_out],
             }
             Lt "lt" "lt.Tensor" {
-                signature: Binary, forms: [Functional, InPlace, Out], dtypes: NotComplex "lt_cpu",
-                aliases: ["less" "less.Tensor"], result: Bool, compare: Bits,
-                kernel: order(a, b) => a < b,
-                gradient: none,
-                tch: [f_lt_tensor, f_lt_tensor_, f_lt_tensor_out],
+                arguments: (self: Operand, other: Operand), forms: [Functional, InPlace, Out],
+                dtypes: NotComplex "lt_cpu", aliases: ["less" "less.Tensor"], result: Bool, compare: Bits,
+                kernel: order(a, b) => a < b, gradient: none, tch: [f_lt_tensor, f_lt_tensor_, f_lt_tensor_out],
             }
             Le "le" "le.Tensor" {
-                signature: Binary, forms: [Functional, InPlace, Out], dtypes: NotComplex "le_cpu",
-                aliases: ["less_equal" "less_equal.Tensor"], result: Bool, compare: Bits,
-                kernel: order(a, b) => a <= b,
-                gradient: none,
-                tch: [f_le_tensor, f_le_tensor_, f_le_tensor_out],
+                arguments: (self: Operand, other: Operand), forms: [Functional, InPlace, Out],
+                dtypes: NotComplex "le_cpu", aliases: ["less_equal" "less_equal.Tensor"], result: Bool, compare: Bits,
+                kernel: order(a, b) => a <= b, gradient: none, tch: [f_le_tensor, f_le_tensor_, f_le_tensor_out],
             }
             Gt "gt" "gt.Tensor" {
-                signature: Binary, forms: [Functional, InPlace, Out], dtypes: NotComplex "gt_cpu",
-                aliases: ["greater" "greater.Tensor"], result: Bool, compare: Bits,
-                kernel: order(a, b) => a > b,
-                gradient: none,
-                tch: [f_gt_tensor, f_gt_tensor_, f_gt_tensor_out],
+                arguments: (self: Operand, other: Operand), forms: [Functional, InPlace, Out],
+                dtypes: NotComplex "gt_cpu", aliases: ["greater" "greater.Tensor"], result: Bool, compare: Bits,
+                kernel: order(a, b) => a > b, gradient: none, tch: [f_gt_tensor, f_gt_tensor_, f_gt_tensor_out],
             }
             Ge "ge" "ge.Tensor" {
-                signature: Binary, forms: [Functional, InPlace, Out], dtypes: NotComplex "ge_cpu",
-                aliases: ["greater_equal" "greater_equal.Tensor"], result: Bool, compare: Bits,
-                kernel: order(a, b) => a >= b,
-                gradient: none,
-                tch: [f_ge_tensor, f_ge_tensor_, f_ge_tensor_out],
+                arguments: (self: Operand, other: Operand), forms: [Functional, InPlace, Out],
+                dtypes: NotComplex "ge_cpu", aliases: ["greater_equal" "greater_equal.Tensor"], result: Bool,
+                compare: Bits,
+                kernel: order(a, b) => a >= b, gradient: none, tch: [f_ge_tensor, f_ge_tensor_, f_ge_tensor_out],
             }
             Maximum "maximum" "maximum" {
-                signature: TwoTensors, forms: [Functional, Out], dtypes: NotComplex "maximum_cpu",
-                quirks: [RefusesComplex],
-                aliases: ["max" "max.other"], result: Promoted, compare: Bits,
+                arguments: (self: Tensor, other: Tensor), forms: [Functional, Out], dtypes: NotComplex "maximum_cpu",
+                quirks: [RefusesComplex], aliases: ["max" "max.other"], result: Promoted, compare: Bits,
                 kernel: real(a, b) => a.greater(b),
                 gradient: partials(d) => [
                     d.formula(|[g, a, b]| if a == b { g / 2.0 } else if a < b { 0.0 } else { g }),
@@ -104,9 +96,8 @@ macro_rules! pointwise_rows {
                 tch: [f_maximum],
             }
             Minimum "minimum" "minimum" {
-                signature: TwoTensors, forms: [Functional, Out], dtypes: NotComplex "minimum_cpu",
-                quirks: [RefusesComplex],
-                aliases: ["min" "min.other"], result: Promoted, compare: Bits,
+                arguments: (self: Tensor, other: Tensor), forms: [Functional, Out], dtypes: NotComplex "minimum_cpu",
+                quirks: [RefusesComplex], aliases: ["min" "min.other"], result: Promoted, compare: Bits,
                 kernel: real(a, b) => a.lesser(b),
                 gradient: partials(d) => [
                     d.formula(|[g, a, b]| if a == b { g / 2.0 } else if a > b { 0.0 } else { g }),
@@ -115,7 +106,7 @@ macro_rules! pointwise_rows {
                 tch: [f_minimum],
             }
             Fmax "fmax" "fmax" {
-                signature: TwoTensors, forms: [Functional, Out], dtypes: NotComplex "fmax_cpu",
+                arguments: (self: Tensor, other: Tensor), forms: [Functional, Out], dtypes: NotComplex "fmax_cpu",
                 quirks: [RefusesComplex], result: Promoted, compare: Bits,
                 kernel: real(a, b) => a.greater_number(b),
                 gradient: partials(d) => [
@@ -125,7 +116,7 @@ macro_rules! pointwise_rows {
                 tch: [f_fmax],
             }
             Fmin "fmin" "fmin" {
-                signature: TwoTensors, forms: [Functional, Out], dtypes: NotComplex "fmin_cpu",
+                arguments: (self: Tensor, other: Tensor), forms: [Functional, Out], dtypes: NotComplex "fmin_cpu",
                 quirks: [RefusesComplex], result: Promoted, compare: Bits,
                 kernel: real(a, b) => a.lesser_number(b),
                 gradient: partials(d) => [
@@ -135,110 +126,93 @@ macro_rules! pointwise_rows {
                 tch: [f_fmin],
             }
             BitwiseAnd "bitwise_and" "bitwise_and.Tensor" {
-                signature: Binary, forms: [Functional, InPlace, Out], dtypes: Integral "bitwise_and_cpu",
-                quirks: [Commutes, AutogradFallback],
-                aliases: ["__and__" "__and__.Tensor", "__iand__" "__iand__.Tensor"],
-                result: Promoted, compare: Bits,
-                kernel: integer(a, b) => a.and(b),
-                gradient: none,
+                arguments: (self: Operand, other: Operand), forms: [Functional, InPlace, Out],
+                dtypes: Integral "bitwise_and_cpu", quirks: [Commutes, AutogradFallback],
+                aliases: ["__and__" "__and__.Tensor", "__iand__" "__iand__.Tensor"], result: Promoted, compare: Bits,
+                kernel: integer(a, b) => a.and(b), gradient: none,
                 tch: [f_bitwise_and_tensor, f_bitwise_and_tensor_, f_bitwise_and_tensor_out],
             }
             BitwiseOr "bitwise_or" "bitwise_or.Tensor" {
-                signature: Binary, forms: [Functional, InPlace, Out], dtypes: Integral "bitwise_or_cpu",
-                quirks: [Commutes, AutogradFallback],
-                aliases: ["__or__" "__or__.Tensor", "__ior__" "__ior__.Tensor"],
-                result: Promoted, compare: Bits,
-                kernel: integer(a, b) => a.or(b),
-                gradient: none,
+                arguments: (self: Operand, other: Operand), forms: [Functional, InPlace, Out],
+                dtypes: Integral "bitwise_or_cpu", quirks: [Commutes, AutogradFallback],
+                aliases: ["__or__" "__or__.Tensor", "__ior__" "__ior__.Tensor"], result: Promoted, compare: Bits,
+                kernel: integer(a, b) => a.or(b), gradient: none,
                 tch: [f_bitwise_or_tensor, f_bitwise_or_tensor_, f_bitwise_or_tensor_out],
             }
             BitwiseXor "bitwise_xor" "bitwise_xor.Tensor" {
-                signature: Binary, forms: [Functional, InPlace, Out], dtypes: Integral "bitwise_xor_cpu",
-                quirks: [Commutes, AutogradFallback],
-                aliases: ["__xor__" "__xor__.Tensor", "__ixor__" "__ixor__.Tensor"],
-                result: Promoted, compare: Bits,
-                kernel: integer(a, b) => a.xor(b),
-                gradient: none,
+                arguments: (self: Operand, other: Operand), forms: [Functional, InPlace, Out],
+                dtypes: Integral "bitwise_xor_cpu", quirks: [Commutes, AutogradFallback],
+                aliases: ["__xor__" "__xor__.Tensor", "__ixor__" "__ixor__.Tensor"], result: Promoted, compare: Bits,
+                kernel: integer(a, b) => a.xor(b), gradient: none,
                 tch: [f_bitwise_xor_tensor, f_bitwise_xor_tensor_, f_bitwise_xor_tensor_out],
             }
             BitwiseLeftShift "bitwise_left_shift" "bitwise_left_shift.Tensor" {
-                signature: Binary, forms: [Functional, InPlace, Out], dtypes: Integers "lshift_cpu",
-                quirks: [AutogradFallback],
-                aliases: ["__lshift__" "__lshift__.Tensor", "__ilshift__" "__ilshift__.Tensor"],
-                result: Promoted, compare: Bits,
-                kernel: integer(a, b) => a.shifted_left(b),
-                gradient: none,
+                arguments: (self: Operand, other: Operand), forms: [Functional, InPlace, Out],
+                dtypes: Integers "lshift_cpu", quirks: [AutogradFallback],
+                aliases: ["__lshift__" "__lshift__.Tensor", "__ilshift__" "__ilshift__.Tensor"], result: Promoted,
+                compare: Bits,
+                kernel: integer(a, b) => a.shifted_left(b), gradient: none,
                 tch: [f_bitwise_left_shift, f_bitwise_left_shift_, f_bitwise_left_shift_tensor_out],
             }
             BitwiseRightShift "bitwise_right_shift" "bitwise_right_shift.Tensor" {
-                signature: Binary, forms: [Functional, InPlace, Out], dtypes: Integers "rshift_cpu",
-                quirks: [AutogradFallback],
-                aliases: ["__rshift__" "__rshift__.Tensor", "__irshift__" "__irshift__.Tensor"],
-                result: Promoted, compare: Bits,
-                kernel: integer(a, b) => a.shifted_right(b),
-                gradient: none,
+                arguments: (self: Operand, other: Operand), forms: [Functional, InPlace, Out],
+                dtypes: Integers "rshift_cpu", quirks: [AutogradFallback],
+                aliases: ["__rshift__" "__rshift__.Tensor", "__irshift__" "__irshift__.Tensor"], result: Promoted,
+                compare: Bits,
+                kernel: integer(a, b) => a.shifted_right(b), gradient: none,
                 tch: [f_bitwise_right_shift, f_bitwise_right_shift_, f_bitwise_right_shift_tensor_out],
             }
             Gcd "gcd" "gcd" {
-                signature: TwoTensors, forms: [Functional, InPlace, Out], dtypes: Integers "gcd_cpu",
-                quirks: [Commutes, AutogradFallback], result: Promoted,
-                compare: Bits,
-                kernel: integer(a, b) => a.gcd(b),
-                gradient: none,
-                tch: [f_gcd],
+                arguments: (self: Tensor, other: Tensor), forms: [Functional, InPlace, Out], dtypes: Integers "gcd_cpu",
+                quirks: [Commutes, AutogradFallback], result: Promoted, compare: Bits,
+                kernel: integer(a, b) => a.gcd(b), gradient: none, tch: [f_gcd],
             }
             Lcm "lcm" "lcm" {
-                signature: TwoTensors, forms: [Functional, InPlace, Out], dtypes: Integers "lcm_cpu",
-                quirks: [Commutes, AutogradFallback], result: Promoted,
-                compare: Bits,
-                kernel: integer(a, b) => a.lcm(b),
-                gradient: none,
-                tch: [f_lcm],
+                arguments: (self: Tensor, other: Tensor), forms: [Functional, InPlace, Out], dtypes: Integers "lcm_cpu",
+                quirks: [Commutes, AutogradFallback], result: Promoted, compare: Bits,
+                kernel: integer(a, b) => a.lcm(b), gradient: none, tch: [f_lcm],
             }
             LogicalAnd "logical_and" "logical_and" {
-                signature: TwoTensors, forms: [Functional, InPlace, Out], dtypes: All "logical_and_cpu",
-                quirks: [Commutes, Unstructured, NoAutograd], result: Bool, compare: Bits,
-                kernel: compare(a, b) => a.truth() && b.truth(),
-                gradient: none,
-                tch: [f_logical_and],
+                arguments: (self: Tensor, other: Tensor), forms: [Functional, InPlace, Out],
+                dtypes: All "logical_and_cpu", quirks: [Commutes, Unstructured, NoAutograd], result: Bool,
+                compare: Bits,
+                kernel: compare(a, b) => a.truth() && b.truth(), gradient: none, tch: [f_logical_and],
             }
             LogicalOr "logical_or" "logical_or" {
-                signature: TwoTensors, forms: [Functional, InPlace, Out], dtypes: All "logical_or_cpu",
-                quirks: [Commutes, Unstructured, NoAutograd], result: Bool, compare: Bits,
-                kernel: compare(a, b) => a.truth() || b.truth(),
-                gradient: none,
-                tch: [f_logical_or],
+                arguments: (self: Tensor, other: Tensor), forms: [Functional, InPlace, Out],
+                dtypes: All "logical_or_cpu", quirks: [Commutes, Unstructured, NoAutograd], result: Bool, compare: Bits,
+                kernel: compare(a, b) => a.truth() || b.truth(), gradient: none, tch: [f_logical_or],
             }
             LogicalXor "logical_xor" "logical_xor" {
-                signature: TwoTensors, forms: [Functional, InPlace, Out], dtypes: All "logical_xor_cpu",
-                quirks: [Commutes, Unstructured, NoAutograd], result: Bool, compare: Bits,
-                kernel: compare(a, b) => a.truth() != b.truth(),
-                gradient: none,
-                tch: [f_logical_xor],
+                arguments: (self: Tensor, other: Tensor), forms: [Functional, InPlace, Out],
+                dtypes: All "logical_xor_cpu", quirks: [Commutes, Unstructured, NoAutograd], result: Bool,
+                compare: Bits,
+                kernel: compare(a, b) => a.truth() != b.truth(), gradient: none, tch: [f_logical_xor],
             }
             FloorDivide "floor_divide" "floor_divide" {
-                signature: Binary, forms: [Functional, InPlace, Out], dtypes: Real "div_floor_cpu",
-                quirks: [UnroundedSecond, Unstructured, AutogradFallback], result: Promoted, compare: Bits,
-                kernel: quotient(a, b) => a.floor_over(b),
-                gradient: none,
+                arguments: (self: Operand, other: Operand), forms: [Functional, InPlace, Out],
+                dtypes: Real "div_floor_cpu", quirks: [UnroundedSecond, Unstructured, AutogradFallback],
+                result: Promoted, compare: Bits,
+                kernel: quotient(a, b) => a.floor_over(b), gradient: none,
                 tch: [f_floor_divide, f_floor_divide_, f_floor_divide_out],
             }
             Remainder "remainder" "remainder.Tensor" {
-                signature: Binary, forms: [Functional, InPlace, Out], dtypes: Real "remainder_cpu", result: Promoted,
-                compare: Bits,
+                arguments: (self: Operand, other: Operand), forms: [Functional, InPlace, Out],
+                dtypes: Real "remainder_cpu", result: Promoted, compare: Bits,
                 kernel: divide(a, b) => a.remainder(b),
                 gradient: partials(d) => [d.gradient(), d.formula(|[g, a, b]| -g * d.floored(a, b))],
                 tch: [f_remainder_tensor, f_remainder_tensor_, f_remainder_tensor_out],
             }
             Fmod "fmod" "fmod.Tensor" {
-                signature: Binary, forms: [Functional, InPlace, Out], dtypes: Real "fmod_cpu", result: Promoted,
-                compare: Bits,
+                arguments: (self: Operand, other: Operand), forms: [Functional, InPlace, Out], dtypes: Real "fmod_cpu",
+                result: Promoted, compare: Bits,
                 kernel: divide(a, b) => a.fmod(b),
                 gradient: partials(d) => [d.gradient(), d.formula(|[g, a, b]| -g * d.truncated(a, b))],
                 tch: [f_fmod_tensor, f_fmod_tensor_, f_fmod_tensor_out],
             }
             Hypot "hypot" "hypot" {
-                signature: TwoTensors, forms: [Functional, InPlace, Out], dtypes: Floats "hypot_cpu", quirks: [KeepsOwn], result: Promoted,
+                arguments: (self: Tensor, other: Tensor), forms: [Functional, InPlace, Out], dtypes: Floats "hypot_cpu",
+                quirks: [KeepsOwn], result: Promoted,
                 compare: Ulps(1, "the C library and Sleef round it in their own ways"),
                 kernel: float(a, b) => a.hypot(b),
                 gradient: partials(d) => [

@@ -8,28 +8,20 @@ macro_rules! programs_rows {
         $crate::__join_rows! {
             $($state)* [
             BroadcastShapes "broadcast_shapes" "-" {
-                signature: Shapes, forms: [Functional], result: Same, compare: Bits,
-                kernel: front_end(broadcast_shapes),
-                gradient: none,
-                tch: [],
+                arguments: (shapes: Shapes), forms: [Functional], result: Same, compare: Bits,
+                kernel: front_end(broadcast_shapes), gradient: none,
             }
             Backward "backward" "-" {
-                signature: Backward, forms: [Functional], result: Same, compare: Bits,
-                kernel: autograd(backward),
-                gradient: none,
-                tch: [],
+                arguments: (self: Tensor, gradient: Tensor = None), forms: [Functional], result: Same, compare: Bits,
+                kernel: autograd(backward), gradient: none,
             }
             Grad "grad" "-" {
-                signature: Unary, forms: [Functional], result: Same, compare: Bits,
-                kernel: autograd(grad),
-                gradient: none,
-                tch: [],
+                arguments: (self: Tensor), forms: [Functional], result: Same, compare: Bits,
+                kernel: autograd(grad), gradient: none,
             }
             BroadcastWarning "backcompat.broadcast_warning" "-" {
-                signature: Setting, forms: [Functional], result: Same, compare: Bits,
-                kernel: front_end(broadcast_warning),
-                gradient: none,
-                tch: [],
+                arguments: (enabled: Flag = None), forms: [Functional], result: Same, compare: Bits,
+                kernel: front_end(broadcast_warning), gradient: none,
             }
             ]
         }

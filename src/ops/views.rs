@@ -8,160 +8,116 @@ macro_rules! views_rows {
         $crate::__join_rows! {
             $($state)* [
             Expand "expand" "expand" {
-                signature: Sizes, forms: [Functional], result: Same, compare: Bits,
-                kernel: view(expand),
-                gradient: kernel,
-                tch: [f_expand],
+                arguments: (self: Tensor, size: Ints), forms: [Functional], result: Same, compare: Bits,
+                kernel: view(expand), gradient: kernel, tch: [f_expand],
             }
             ExpandAs "expand_as" "expand_as" {
-                signature: TwoTensors, forms: [Functional], result: Same, compare: Bits,
-                kernel: view(expand_as),
-                gradient: kernel,
-                tch: [f_expand_as],
+                arguments: (self: Tensor, other: Tensor), forms: [Functional], result: Same, compare: Bits,
+                kernel: view(expand_as), gradient: kernel, tch: [f_expand_as],
             }
             BroadcastTo "broadcast_to" "broadcast_to" {
-                signature: Sizes, forms: [Functional], result: Same, compare: Bits,
-                kernel: view(expand),
-                gradient: kernel,
-                tch: [f_broadcast_to],
+                arguments: (self: Tensor, size: Ints), forms: [Functional], result: Same, compare: Bits,
+                kernel: view(expand), gradient: kernel, tch: [f_broadcast_to],
             }
             BroadcastTensors "broadcast_tensors" "broadcast_tensors" {
-                signature: Tensors, forms: [Functional], result: Same, compare: Bits,
-                kernel: view(broadcast_tensors),
-                gradient: kernel,
-                tch: [f_broadcast_tensors],
+                arguments: (tensors: Tensors), forms: [Functional], result: Same, compare: Bits,
+                kernel: view(broadcast_tensors), gradient: kernel, tch: [f_broadcast_tensors],
             }
             Unsqueeze "unsqueeze" "unsqueeze" {
-                signature: Dim, forms: [Functional, InPlace], result: Same, compare: Bits,
-                kernel: view(unsqueeze),
-                gradient: kernel,
-                tch: [f_unsqueeze],
+                arguments: (self: Tensor, dim: Int), forms: [Functional, InPlace], result: Same, compare: Bits,
+                kernel: view(unsqueeze), gradient: kernel, tch: [f_unsqueeze],
             }
             Transpose "transpose" "transpose.int" {
-                signature: TwoDims, forms: [Functional, InPlace], result: Same, compare: Bits,
-                kernel: view(transpose),
-                gradient: kernel,
-                tch: [f_transpose],
+                arguments: (self: Tensor, dim0: Int, dim1: Int), forms: [Functional, InPlace], result: Same,
+                compare: Bits,
+                kernel: view(transpose), gradient: kernel, tch: [f_transpose],
             }
             Permute "permute" "permute" {
-                signature: Sizes, forms: [Functional], result: Same, compare: Bits,
-                kernel: view(permute),
-                gradient: kernel,
-                tch: [f_permute],
+                arguments: (self: Tensor, size: Ints), forms: [Functional], result: Same, compare: Bits,
+                kernel: view(permute), gradient: kernel, tch: [f_permute],
             }
             View "view" "view" {
-                signature: Sizes, forms: [Functional], result: Same, compare: Bits,
-                kernel: view(reshape view),
-                gradient: kernel,
-                tch: [f_view],
+                arguments: (self: Tensor, size: Ints), forms: [Functional], result: Same, compare: Bits,
+                kernel: view(reshape view), gradient: kernel, tch: [f_view],
             }
             Index "index" "-" {
-                signature: Index, forms: [Functional], result: Same, compare: Bits,
-                kernel: view(slice index),
-                gradient: kernel,
-                tch: [],
+                arguments: (self: Tensor, index: Index), forms: [Functional], result: Same, compare: Bits,
+                kernel: view(slice index), gradient: kernel,
             }
             ViewAs "view_as" "view_as" {
-                signature: TwoTensors, forms: [Functional], result: Same, compare: Bits,
-                kernel: view(reshape view_as),
-                gradient: kernel,
-                tch: [],
+                arguments: (self: Tensor, other: Tensor), forms: [Functional], result: Same, compare: Bits,
+                kernel: view(reshape view_as), gradient: kernel,
             }
             Reshape "reshape" "reshape" {
-                signature: Shape, forms: [Functional], result: Same, compare: Bits,
-                kernel: copy(reshape),
-                gradient: kernel,
-                tch: [],
+                arguments: (self: Tensor, shape: Ints), forms: [Functional], result: Same, compare: Bits,
+                kernel: copy(reshape), gradient: kernel,
             }
             ReshapeAs "reshape_as" "reshape_as" {
-                signature: TwoTensors, forms: [Functional], result: Same, compare: Bits,
-                kernel: copy(reshape_as),
-                gradient: kernel,
-                tch: [],
+                arguments: (self: Tensor, other: Tensor), forms: [Functional], result: Same, compare: Bits,
+                kernel: copy(reshape_as), gradient: kernel,
             }
             Flatten "flatten" "flatten.using_ints" {
-                signature: Flatten, forms: [Functional], result: Same, compare: Bits,
-                kernel: copy(flatten),
-                gradient: kernel,
-                tch: [],
+                arguments: (self: Tensor, start_dim: Int = 0, end_dim: Int = -1), forms: [Functional], result: Same,
+                compare: Bits,
+                kernel: copy(flatten), gradient: kernel,
             }
             Unflatten "unflatten" "unflatten.int" {
-                signature: Unflatten, forms: [Functional], result: Same, compare: Bits,
-                kernel: view(reshape unflatten),
-                gradient: kernel,
-                tch: [],
+                arguments: (self: Tensor, dim: Int, sizes: Ints), forms: [Functional], result: Same, compare: Bits,
+                kernel: view(reshape unflatten), gradient: kernel,
             }
             Squeeze "squeeze" "squeeze" {
-                signature: Squeeze, forms: [Functional, InPlace], result: Same, compare: Bits,
-                kernel: view(squeeze),
-                gradient: kernel,
-                tch: [],
+                arguments: (self: Tensor, dim: Dims = None), forms: [Functional, InPlace], result: Same, compare: Bits,
+                kernel: view(squeeze), gradient: kernel,
             }
             Swapaxes "swapaxes" "swapaxes" {
-                signature: TwoAxes, forms: [Functional, InPlace], result: Same, compare: Bits,
-                kernel: view(transpose),
-                gradient: kernel,
-                tch: [],
+                arguments: (self: Tensor, axis0: Int, axis1: Int), forms: [Functional, InPlace], result: Same,
+                compare: Bits,
+                kernel: view(transpose), gradient: kernel,
             }
             Swapdims "swapdims" "swapdims" {
-                signature: TwoDims, forms: [Functional, InPlace], result: Same, compare: Bits,
-                kernel: view(transpose),
-                gradient: kernel,
-                tch: [],
+                arguments: (self: Tensor, dim0: Int, dim1: Int), forms: [Functional, InPlace], result: Same,
+                compare: Bits,
+                kernel: view(transpose), gradient: kernel,
             }
             T "t" "t" {
-                signature: Unary, forms: [Functional, InPlace], result: Same, compare: Bits,
-                kernel: view(t),
-                gradient: kernel,
-                tch: [],
+                arguments: (self: Tensor), forms: [Functional, InPlace], result: Same, compare: Bits,
+                kernel: view(t), gradient: kernel,
             }
             Movedim "movedim" "movedim.int" {
-                signature: Move, forms: [Functional], result: Same, compare: Bits,
-                kernel: view(movedim),
-                gradient: kernel,
-                tch: [],
+                arguments: (self: Tensor, source: Int, destination: Int), forms: [Functional], result: Same,
+                compare: Bits,
+                kernel: view(movedim), gradient: kernel,
             }
             Moveaxis "moveaxis" "moveaxis.int" {
-                signature: Move, forms: [Functional], result: Same, compare: Bits,
-                kernel: view(movedim),
-                gradient: kernel,
-                tch: [],
+                arguments: (self: Tensor, source: Int, destination: Int), forms: [Functional], result: Same,
+                compare: Bits,
+                kernel: view(movedim), gradient: kernel,
             }
             Select "select" "select.int" {
-                signature: Select, forms: [Functional], result: Same, compare: Bits,
-                kernel: view(slice select),
-                gradient: kernel,
-                tch: [],
+                arguments: (self: Tensor, dim: Int, index: Int), forms: [Functional], result: Same, compare: Bits,
+                kernel: view(slice select), gradient: kernel,
             }
             Narrow "narrow" "narrow" {
-                signature: Narrow, forms: [Functional], result: Same, compare: Bits,
-                kernel: view(slice narrow),
-                gradient: kernel,
-                tch: [],
+                arguments: (self: Tensor, dim: Int, start: Int, length: Int), forms: [Functional], result: Same,
+                compare: Bits,
+                kernel: view(slice narrow), gradient: kernel,
             }
             AsStrided "as_strided" "as_strided" {
-                signature: Strided, forms: [Functional], result: Same, compare: Bits,
-                kernel: view(slice as_strided),
-                gradient: kernel,
-                tch: [],
+                arguments: (self: Tensor, size: Ints, stride: Ints, storage_offset: Int = None), forms: [Functional],
+                result: Same, compare: Bits,
+                kernel: view(slice as_strided), gradient: kernel,
             }
             Detach "detach" "detach" {
-                signature: Unary, forms: [Functional], result: Same, compare: Bits,
-                kernel: view(detach),
-                gradient: none,
-                tch: [],
+                arguments: (self: Tensor), forms: [Functional], result: Same, compare: Bits,
+                kernel: view(detach), gradient: none,
             }
             Clone "clone" "clone" {
-                signature: Unary, forms: [Functional], result: Same, compare: Bits,
-                kernel: copy(clone),
-                gradient: kernel,
-                tch: [],
+                arguments: (self: Tensor), forms: [Functional], result: Same, compare: Bits,
+                kernel: copy(clone), gradient: kernel,
             }
             Contiguous "contiguous" "contiguous" {
-                signature: Unary, forms: [Functional], result: Same, compare: Bits,
-                kernel: copy(contiguous),
-                gradient: kernel,
-                tch: [f_contiguous],
+                arguments: (self: Tensor), forms: [Functional], result: Same, compare: Bits,
+                kernel: copy(contiguous), gradient: kernel, tch: [f_contiguous],
             }
             ]
         }

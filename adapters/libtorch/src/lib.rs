@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::sync::Once;
 
 use broadcheck::adapter::{Capability, Hello, Implementation};
-use broadcheck::ops::{Form, Kernel, Op, Signature};
+use broadcheck::ops::{Form, Kernel, Op};
 use broadcheck::program::{Arg, Outcome, Program, Reply, Step, StepOutcome, TensorValue, VALUE_LIMIT, Value, ValueRef};
 use broadcheck::tensor::{DType, Scalar};
 
@@ -292,12 +292,11 @@ fn within_limit(op: Op, args: &[Argument<'_>]) -> Result<(), Fault> {
 /// The most elements that a product of tensors can have: those of the outer product, but for the dimension that is summed
 /// over in products of matrices. Where the sizes of that one differ, libtorch refuses them before it takes memory.
 fn product(op: Op, tensors: &[&Tensor]) -> usize {
-    use Signature::*;
-    let (summands, summed) = match op.info().signature {
-        Tensors1D | MatrixVector | Matrices | Batches => (0, true),
-        Addmm | Addmv | BatchSum => (1, true),
-        Addr => (1, false),
-        _ => (0, op == Op::Matmul),
+    let (summands, summed) = match op {
+        Op::Dot | Op::Mv | Op::Mm | Op::Bmm | Op::Matmul => (0, true),
+        Op::Addmm | Op::Addmv | Op::Baddbmm | Op::Addbmm => (1, true),
+        Op::Addr => (1, false),
+        _ => (0, false),
     };
     let (summands, factors) = tensors.split_at(summands.min(tensors.len()));
     let inner = factors.first().filter(|_| summed).and_then(|first| first.size().last().copied());

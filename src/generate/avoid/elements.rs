@@ -37,7 +37,7 @@ pub(super) fn zero_extrema(draft: &Draft) -> bool {
 pub(super) fn vector_remainders(draft: &Draft, outcome: Option<&Outcome>) -> bool {
     let Some(step) = draft.program.steps.last() else { return false };
     let info = step.op.info();
-    let remainder = matches!(info.kernel, Kernel::Divide | Kernel::Quotient) || info.signature == Signature::Division;
+    let remainder = matches!(info.kernel, Kernel::Divide | Kernel::Quotient) || step.op == Op::Div;
     // Two vectors of four elements.
     let vectors = outcome.is_some_and(|outcome| outcome.tensors().iter().any(|tensor| tensor.shape.numel() >= 8));
     let far = |number: Scalar| match number {
@@ -64,26 +64,25 @@ pub(super) fn cancelled_logarithms(draft: &Draft, outcome: Option<&Outcome>) -> 
 
 pub(super) fn complex_gradients(draft: &Draft) -> bool {
     let complex = |number| matches!(number, Scalar::Complex(_));
-    signature(draft) == Some(Signature::Backward)
+    last_op(draft) == Some(Op::Backward)
         && (has_complex(draft) || draft.program.steps.iter().any(|step| numbers(step).any(complex)))
 }
 
 pub(super) fn zero_points(draft: &Draft, outcome: Option<&Outcome>) -> bool {
     let zero = |tensor: &TensorValue| tensor.elements().any(|scalar| scalar == Scalar::Float(0.0));
     let tensors = outcome.map_or(&[][..], |outcome| outcome.tensors());
-    signature(draft) == Some(Signature::Between)
-        && tensors.iter().any(|tensor| tensor.shape.numel() >= 8 && zero(tensor))
+    last_op(draft) == Some(Op::Lerp) && tensors.iter().any(|tensor| tensor.shape.numel() >= 8 && zero(tensor))
 }
 
 pub(super) fn broadcast_bounds(draft: &Draft, outcome: Option<&Outcome>) -> bool {
-    let Some(of) = operands(draft).next().filter(|_| signature(draft) == Some(Signature::Bounds)) else { return false };
+    let Some(of) = operands(draft).next().filter(|_| last_op(draft) == Some(Op::Clamp)) else { return false };
     let tensors = outcome.map_or(&[][..], |outcome| outcome.tensors());
     of.grad && tensors.iter().any(|tensor| tensor.shape != of.tensor.shape)
 }
 
 pub(super) fn powers_of_truths(draft: &Draft) -> bool {
     let truth = |number| matches!(number, Scalar::Bool(_));
-    signature(draft) == Some(Signature::Power)
+    matches!(last_op(draft), Some(Op::Pow | Op::FloatPower))
         && draft.program.steps.last().is_some_and(|step| numbers(step).any(truth))
         && operands(draft).any(|known| known.grad)
 }
@@ -112,7 +111,7 @@ pub(super) fn spare_storage(draft: &Draft) -> bool {
 }
 
 pub(super) fn repeated_factors(draft: &Draft, outcome: Option<&Outcome>) -> bool {
-    let step = draft.program.steps.last().filter(|step| step.op.info().signature == Signature::Arithmetic);
+    let step = draft.program.steps.last().filter(|step| step.op.info().takes_alpha());
     let Some(step) = step.filter(|step| !is_unit(&step.args[2])) else { return false };
     let exact = matches!(step.args[2], Arg::Number(factor) if !rounds(factor));
     let made = outcome.and_then(|outcome| outcome.tensors().first());
@@ -127,9 +126,9 @@ pub(super) fn repeated_factors(draft: &Draft, outcome: Option<&Outcome>) -> bool
 }
 
 pub(super) fn complex_extremes(draft: &Draft) -> bool {
-    let product = |step: &&Step| match step.op.info().signature {
-        Signature::Arithmetic => !is_unit(&step.args[2]),
-        _ => is_arithmetic(step.op.info()),
+    let product = |step: &&Step| match step.op.info() {
+        info if info.takes_alpha() => !is_unit(&step.args[2]),
+        info => is_arithmetic(info),
     };
     let Some(step) = draft.program.steps.last().filter(product) else { return false };
     let mut elements = operands(draft).flat_map(|known| known.tensor.elements());
@@ -152,37 +151,34 @@ pub(super) fn refused_after_resize(draft: &Draft, outcome: Option<&Outcome>) -> 
 }
 
 pub(super) fn complex_functions(draft: &Draft, outcome: Option<&Outcome>) -> bool {
-    let step = draft.program.steps.last().filter(|step| step.op.info().kernel == Kernel::Function);
-    let computes = step.is_some_and(|step| match step.op.info().signature {
-        Signature::Power | Signature::Fused | Signature::Between | Signature::TwoTensors => true,
-        Signature::Closeness => operands(draft).any(|known| known.tameness < Tameness::Whole),
+    use Op::{Addcdiv, Addcmul, FloatPower, Ldexp, Lerp, Logaddexp, Nextafter, Pow};
+    let computes = draft.program.steps.last().is_some_and(|step| match step.op {
+        Pow | FloatPower | Addcmul | Addcdiv | Lerp | Nextafter | Ldexp | Logaddexp => true,
+        Op::Isclose => operands(draft).any(|known| known.tameness < Tameness::Whole),
         _ => false,
     });
     computes && has_complex(draft) && !refused(outcome)
 }
 
 pub(super) fn bounds_of_zeros(draft: &Draft) -> bool {
-    let bounds = [Some(Signature::Bounds), Some(Signature::Lowest), Some(Signature::Highest)];
+    let bounds = matches!(last_op(draft), Some(Op::Clamp | Op::ClampMin | Op::ClampMax));
     let negative_zero =
         |scalar: Scalar| matches!(scalar, Scalar::Float(value) if value == 0.0 && value.is_sign_negative());
     let step = draft.program.steps.last();
     let number = step.is_some_and(|step| numbers(step).any(negative_zero));
-    bounds.contains(&signature(draft))
-        && (number || operands(draft).any(|known| known.tensor.elements().any(negative_zero)))
+    bounds && (number || operands(draft).any(|known| known.tensor.elements().any(negative_zero)))
 }
 
 pub(super) fn polynomials_of_nan(draft: &Draft) -> bool {
     let nan = |scalar: Scalar| matches!(scalar, Scalar::Float(value) if value.is_nan());
     let number = draft.program.steps.last().is_some_and(|step| numbers(step).any(nan));
-    signature(draft) == Some(Signature::Polynomial)
-        && (number || operands(draft).any(|known| known.tensor.elements().any(nan)))
+    is_polynomial(draft) && (number || operands(draft).any(|known| known.tensor.elements().any(nan)))
 }
 
 pub(super) fn signs_of_nan(draft: &Draft) -> bool {
     let nan = |scalar: Scalar| matches!(scalar, Scalar::Float(value) if value.is_nan());
     let number = draft.program.steps.last().is_some_and(|step| numbers(step).any(nan));
-    signature(draft) == Some(Signature::TensorOperand)
-        && (number || operands(draft).any(|known| known.tensor.elements().any(nan)))
+    last_op(draft) == Some(Op::Copysign) && (number || operands(draft).any(|known| known.tensor.elements().any(nan)))
 }
 
 pub(super) fn widened_results(draft: &Draft) -> bool {
@@ -226,7 +222,7 @@ pub(super) fn long_recurrences(draft: &Draft) -> bool {
     let step = draft.program.steps.last();
     let zeta = step.is_some_and(|step| step.op == Op::SpecialZeta);
     let long = |number: Scalar| f64::from_scalar(number).abs() > 300.0;
-    (zeta || signature(draft) == Some(Signature::Polynomial))
+    (zeta || is_polynomial(draft))
         && (step.is_some_and(|step| numbers(step).any(long))
             || operands(draft).any(|known| known.tensor.elements().any(long)))
 }
@@ -239,7 +235,7 @@ pub(super) fn rounded_exponents(draft: &Draft) -> bool {
         Scalar::Complex(_) => false,
     };
     let step = draft.program.steps.last();
-    signature(draft) == Some(Signature::Power) && step.is_some_and(|step| numbers(step).any(rounded))
+    matches!(last_op(draft), Some(Op::Pow | Op::FloatPower)) && step.is_some_and(|step| numbers(step).any(rounded))
 }
 
 pub(super) fn mixed_gradients(draft: &Draft) -> bool {
@@ -256,7 +252,7 @@ pub(super) fn mixed_gradients(draft: &Draft) -> bool {
 }
 
 pub(super) fn undefined_copies(draft: &Draft) -> bool {
-    let copies = [Some(Signature::Source), Some(Signature::Filled)].contains(&signature(draft));
+    let copies = matches!(last_op(draft), Some(Op::Copy | Op::Fill));
     let to_integers = operands(draft).next().is_some_and(|known| known.tensor.dtype.category() <= Category::Integral);
     copies && to_integers && operands(draft).skip(1).any(|known| known.tameness == Tameness::Wild)
 }
@@ -268,12 +264,12 @@ pub(super) fn ldexp_to_others(draft: &Draft) -> bool {
 }
 
 pub(super) fn complex_of_halves(draft: &Draft) -> bool {
-    let parts = [Some(Signature::Parts), Some(Signature::PolarParts)].contains(&signature(draft));
+    let parts = matches!(last_op(draft), Some(Op::Complex | Op::Polar));
     parts && operands(draft).any(|known| known.tensor.dtype == DType::Float16)
 }
 
 pub(super) fn given_gradients(draft: &Draft) -> bool {
-    signature(draft) == Some(Signature::Backward) && operands(draft).count() > 1
+    last_op(draft) == Some(Op::Backward) && operands(draft).count() > 1
 }
 
 pub(super) fn gradients_halfway(draft: &Draft) -> bool {
@@ -296,7 +292,7 @@ pub(super) fn indexed_scalars(draft: &Draft) -> bool {
 }
 
 pub(super) fn fused_factors(draft: &Draft, outcome: Option<&Outcome>) -> bool {
-    let step = draft.program.steps.last().filter(|step| step.op.info().signature == Signature::Arithmetic);
+    let step = draft.program.steps.last().filter(|step| step.op.info().takes_alpha());
     let tensors = outcome.map_or(&[][..], |outcome| outcome.tensors());
     // Twice the elements mean the same, says a rule of the definition oracle.
     let vectors = tensors.iter().any(|tensor| 2 * tensor.shape.numel() >= VECTOR);

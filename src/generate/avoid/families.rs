@@ -30,7 +30,7 @@ pub(super) fn large_products(draft: &Draft, outcome: Option<&Outcome>) -> bool {
 pub(super) fn extreme_norms(draft: &Draft, outcome: Option<&Outcome>) -> bool {
     let Some(step) = draft.program.steps.last() else { return false };
     let tame = |order: f64| order == 0.0 || order.is_infinite() || (0.5..=4.0).contains(&order.abs());
-    let mut orders = step.op.info().signature.params().iter().zip(&step.args).filter_map(|(param, arg)| match arg {
+    let mut orders = step.op.info().arguments.iter().zip(&step.args).filter_map(|(param, arg)| match arg {
         Arg::Number(number) if ["ord", "p"].contains(&param.name) => Some(f64::from_scalar(*number)),
         _ => None,
     });
@@ -90,7 +90,7 @@ pub(super) fn empty_losses(draft: &Draft, outcome: Option<&Outcome>) -> bool {
 pub(super) fn losses_of_target(draft: &Draft, outcome: Option<&Outcome>) -> bool {
     let step = draft.program.steps.last().filter(|step| step.form == Form::Out);
     step.is_some_and(|step| {
-        let reduces = step.op.info().signature.params().iter().any(|param| param.kind == ParamKind::Reduction);
+        let reduces = step.op.info().arguments.iter().any(|param| param.kind == ParamKind::Reduction);
         let own = |arg: &Arg| matches!(arg, Arg::Tensor(value) if Some(*value) == step.out);
         reduces && (refused(outcome) || step.args.iter().any(own) || reads_its_out(draft, step))
     })
@@ -107,13 +107,13 @@ pub(super) fn gathers_in_part(draft: &Draft, outcome: Option<&Outcome>) -> bool 
         _ => return false,
     };
     let loops = class == Some(Class::Dimension);
-    match step.op.info().signature {
+    match step.op {
         // What these write before an index is out of range the reference knows.
-        Signature::IndexPut => false,
-        Signature::IndexTensors => loops,
-        Signature::Scatter => loops || class == Some(Class::Argument),
+        Op::IndexPut => false,
+        Op::IndexTensor => loops,
+        Op::Scatter => loops || class == Some(Class::Argument),
         // What the shape of the result would have been is not to be seen from the indices.
-        Signature::TakeAlong => true,
+        Op::TakeAlongDim => true,
         _ => loops || resized_by_shape(draft, step),
     }
 }
@@ -159,7 +159,7 @@ pub(super) fn written_factors(draft: &Draft) -> bool {
 }
 
 pub(super) fn unstable_equations(draft: &Draft, outcome: Option<&Outcome>) -> bool {
-    if signature(draft) != Some(Signature::Solve) {
+    if last_op(draft) != Some(Op::LinalgSolve) {
         return false;
     }
     match outcome {
@@ -198,11 +198,11 @@ pub(super) fn weight(number: Scalar) -> f64 {
 
 pub(super) fn loose_summands(draft: &Draft, outcome: Option<&Outcome>) -> bool {
     let Some(step) = draft.program.steps.last() else { return false };
-    match (step.op.info().signature, step.form) {
-        (Signature::BatchSum, Form::InPlace) => {
+    match (step.op, step.form) {
+        (Op::Baddbmm | Op::Addbmm, Form::InPlace) => {
             matches!(outcome, Some(Outcome::Rejected(rejected)) if rejected.class == Some(Class::OutputShape))
         }
-        (Signature::Addmv, _) => {
+        (Op::Addmv, _) => {
             let empty = operands(draft).any(|known| known.tensor.shape.rank() == 2 && known.tensor.shape.numel() == 0);
             empty && matches!(outcome, Some(Outcome::Value(_)))
         }
