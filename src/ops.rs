@@ -270,7 +270,8 @@ pub enum Form {
 }
 
 /// What sets an operation apart from others of its kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Quirk {
     /// Bool operands are refused before anything else (`sub_check`).
     RefusesBool,
@@ -364,7 +365,8 @@ impl DtypeSet {
 }
 
 /// How the dtype of the result follows from those of the operands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ResultType {
     /// By type promotion (`torch.result_type`).
     Promoted,

@@ -1,5 +1,7 @@
 //! The arguments of operations: parameters, their kinds and defaults.
 
+use serde::Serialize;
+
 /// One parameter of an operation.
 #[derive(Clone, Copy, Debug)]
 pub struct Param {
@@ -12,7 +14,8 @@ pub struct Param {
 }
 
 /// What a parameter takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ParamKind {
     /// A tensor.
     Tensor,

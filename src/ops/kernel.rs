@@ -1,9 +1,12 @@
 //! Kinds of kernels: the words that stand before a row's kernel, and what follows from them.
 
+use serde::Serialize;
+
 macro_rules! kernels {
     ($($(#[$doc:meta])* $word:ident $kernel:ident: $family:ident, $rounding:ident;)+) => {
         /// The kind of a kernel: a loop over elements, or a module of functions in the reference.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+        #[serde(rename_all = "snake_case")]
         pub enum Kernel {
             $($(#[$doc])* $kernel),+
         }
@@ -88,7 +91,8 @@ kernels! {
 }
 
 /// Where a kernel rounds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Rounding {
     /// Nowhere: it moves elements, compares them, or computes with integers.
     Never,
@@ -101,7 +105,8 @@ pub enum Rounding {
 }
 
 /// Operations that share rules.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Family {
     /// Element by element, on operands that broadcast.
     Pointwise,
