@@ -8,7 +8,8 @@
 //!
 //! Fields of a row, in order:
 //!
-//! - the variant, the documented name, and libtorch's schema name (`-` where libtorch's operators have none);
+//! - the variant, the documented name, libtorch's schema name (`-` where libtorch's operators have none), and a sentence
+//!   on the result;
 //! - `arguments`: the name and the [kind](ParamKind) of each argument, and the default of those that may be left out;
 //! - `forms`: the forms it has ([`Form`]);
 //! - `dtypes`, unless it takes all of them: the dtypes that its kernel computes in ([`DtypeSet`]), and the name under
@@ -74,7 +75,7 @@ macro_rules! __join_rows {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __split_rows {
-    ($then:ident $($variant:ident $name:literal $schema:literal {
+    ($then:ident $($variant:ident $name:literal $schema:literal: $doc:literal {
         arguments: ($($param:ident: $kind:ident $(= $word:ident)? $(= $value:literal)?),*),
         forms: [$($form:ident),+],
         $(dtypes: $dtypes:ident $($refusal:literal)?,)?
@@ -89,7 +90,7 @@ macro_rules! __split_rows {
         $then! {
             $($variant {
                 facts: (
-                    $name $schema [$(($param $kind $($word)? $($value)?))*] [$($form)+] [$($dtypes $($refusal)?)?] $result [$compare $($ulps $why)?] $shape
+                    $name $schema $doc [$(($param $kind $($word)? $($value)?))*] [$($form)+] [$($dtypes $($refusal)?)?] $result [$compare $($ulps $why)?] $shape
                     $gradient [$($($tch)+)?] [$($($quirk)+)?] [$($($absent $reason)+)?]
                     [$($($alias $alias_schema)+)?]
                 )
@@ -124,13 +125,14 @@ macro_rules! compare_mode {
 
 macro_rules! info {
     (
-        $name:literal $schema:literal [$(($param:ident $kind:ident $($default:tt)?))*] [$($form:ident)+] [$($dtypes:tt)*] $result:ident [$($compare:tt)+]
+        $name:literal $schema:literal $doc:literal [$(($param:ident $kind:ident $($default:tt)?))*] [$($form:ident)+] [$($dtypes:tt)*] $result:ident [$($compare:tt)+]
         $shape:ident $gradient:ident [$($tch:tt)*] [$($quirk:ident)*] [$($absent:ident $reason:literal)*]
         [$($alias:literal $alias_schema:literal)*]
     ) => {
         OpInfo {
             name: $name,
             schema: $schema,
+            doc: $doc,
             arguments: &[$(Param {
                 name: stringify!($param),
                 kind: ParamKind::$kind,
@@ -153,9 +155,9 @@ macro_rules! info {
     };
 }
 
-macro_rules! name {
-    ($name:literal $($rest:tt)*) => {
-        $name
+macro_rules! doc {
+    ($name:literal $schema:literal $doc:literal $($rest:tt)*) => {
+        concat!("`", $name, "`: ", $doc)
     };
 }
 
@@ -164,7 +166,7 @@ macro_rules! define {
         /// An operation.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Op {
-            $(#[doc = name! $facts] $variant),+
+            $(#[doc = doc! $facts] $variant),+
         }
 
         impl Op {
@@ -191,6 +193,8 @@ pub struct OpInfo {
     pub name: &'static str,
     /// libtorch's schema name and overload, or `-`.
     pub schema: &'static str,
+    /// The result, in a sentence.
+    pub doc: &'static str,
     /// The arguments, in order.
     pub arguments: &'static [Param],
     /// The kinds of the arguments, in order.

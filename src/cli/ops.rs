@@ -33,6 +33,7 @@ enum Format {
 struct Row {
     name: &'static str,
     schema: &'static str,
+    doc: &'static str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     aliases: Vec<Alias>,
     arguments: Vec<Argument>,
@@ -59,6 +60,7 @@ struct Row {
     /// The classes of what its family refuses.
     rejections: &'static [&'static str],
     /// The methods of `tch`; where there is none, the call goes to libtorch's dispatcher by the schema name.
+    #[serde(skip_serializing_if = "<[&str]>::is_empty")]
     tch: &'static [&'static str],
 }
 
@@ -132,6 +134,7 @@ fn row(op: Op) -> Row {
     Row {
         name: info.name,
         schema: info.schema,
+        doc: info.doc,
         aliases: info.aliases.iter().map(|&(name, schema)| Alias { name, schema }).collect(),
         arguments: info.arguments.iter().map(argument).collect(),
         forms: info.forms,

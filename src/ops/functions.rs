@@ -7,7 +7,7 @@ macro_rules! functions_rows {
     ($($state:tt)*) => {
         $crate::__join_rows! {
             $($state)* [
-            Pow "pow" "pow.Tensor_Tensor" {
+            Pow "pow" "pow.Tensor_Tensor": "Raises a base to an exponent." {
                 arguments: (self: Operand, exponent: Operand), forms: [Functional, InPlace, Out], dtypes: NotBool "pow",
                 result: Promoted,
                 compare: Ulps(16, "the vector loop rounds a scalar exponent to the dtype and approximates the power, the loop over elements computes in float64"),
@@ -17,12 +17,12 @@ macro_rules! functions_rows {
                     d.formula(|[g, a, b]| if a == 0.0 && b >= 0.0 { 0.0 } else { g * a.powf(b) * a.ln() })
                 ],
             }
-            FloatPower "float_power" "float_power.Tensor_Tensor" {
+            FloatPower "float_power" "float_power.Tensor_Tensor": "Raises a base to an exponent in double precision." {
                 arguments: (self: Operand, exponent: Operand), forms: [Functional, InPlace, Out], result: Double,
                 compare: Ulps(2, "the C library's functions round in their own ways"),
                 kernel: function(float_power), gradient: kernel,
             }
-            Atan2 "atan2" "atan2" {
+            Atan2 "atan2" "atan2": "The angle of a point, by its coordinates y and x." {
                 arguments: (self: Tensor, other: Tensor), forms: [Functional, InPlace, Out], dtypes: Floats "atan2_cpu",
                 aliases: ["arctan2" "arctan2"], result: Float,
                 compare: Ulps(2, "libtorch's vector loop has approximations of its own, the C library others"),
@@ -32,7 +32,7 @@ macro_rules! functions_rows {
                     d.formula(|[g, a, b]| if a == 0.0 && b == 0.0 { 0.0 } else { -g * a / (a * a + b * b) })
                 ],
             }
-            Copysign "copysign" "copysign.Tensor" {
+            Copysign "copysign" "copysign.Tensor": "The magnitude of one operand with the sign of the other." {
                 arguments: (self: Tensor, other: Operand), forms: [Functional, InPlace, Out],
                 dtypes: Floats "copysign_cpu", quirks: [KeepsFirst], result: Float, compare: Bits,
                 kernel: float(a, b) => a.copysign(b),
@@ -41,7 +41,7 @@ macro_rules! functions_rows {
                     d.formula(|[_, _, _]| 0.0)
                 ],
             }
-            Nextafter "nextafter" "nextafter" {
+            Nextafter "nextafter" "nextafter": "The next floating-point number in the direction of another." {
                 arguments: (self: Tensor, other: Tensor), forms: [Functional, InPlace, Out],
                 dtypes: Floats "nextafter_cpu", result: Promoted, compare: Bits,
                 kernel: function(next_after),
@@ -50,13 +50,13 @@ macro_rules! functions_rows {
                     d.formula(|[_, _, _]| 0.0)
                 ],
             }
-            Heaviside "heaviside" "heaviside" {
+            Heaviside "heaviside" "heaviside": "The Heaviside step function, with `values` at zero." {
                 arguments: (self: Tensor, values: Tensor), forms: [Functional, InPlace, Out],
                 dtypes: NotComplex "heaviside_cpu", quirks: [AutogradFallback], result: Promoted, compare: Bits,
                 kernel: function(heaviside),
                 gradient: partials(d) => [d.without_derivatives(), d.without_derivatives()],
             }
-            Ldexp "ldexp" "ldexp.Tensor" {
+            Ldexp "ldexp" "ldexp.Tensor": "Multiplies by a power of two." {
                 arguments: (self: Tensor, other: Tensor), forms: [Functional, InPlace, Out],
                 dtypes: All "ldexp_cpu_exp", quirks: [UnroundedSecond, KeepsSecond], result: Float,
                 compare: Ulps(4, "the power of two is the C library's, or the vector loop's"),
@@ -66,7 +66,7 @@ macro_rules! functions_rows {
                     d.formula(|[g, a, b]| g * a * b.exp2() * std::f64::consts::LN_2)
                 ],
             }
-            Logaddexp "logaddexp" "logaddexp" {
+            Logaddexp "logaddexp" "logaddexp": "The logarithm of a sum of exponentials." {
                 arguments: (self: Tensor, other: Tensor), forms: [Functional, Out], dtypes: Fractions "logaddexp_cpu",
                 result: Promoted,
                 compare: Ulps(8, "libtorch's vector loop has approximations of its own, the C library others; it cancels where the sum is near one"),
@@ -76,7 +76,7 @@ macro_rules! functions_rows {
                     d.formula(|[g, a, b]| g / (1.0 + (a - b).exp()))
                 ],
             }
-            Logaddexp2 "logaddexp2" "logaddexp2" {
+            Logaddexp2 "logaddexp2" "logaddexp2": "The logarithm to base 2 of a sum of powers of two." {
                 arguments: (self: Tensor, other: Tensor), forms: [Functional, Out], dtypes: Floats "logaddexp2_cpu",
                 result: Promoted,
                 compare: Ulps(8, "libtorch's vector loop has approximations of its own, the C library others; it cancels where the sum is near one"),
@@ -86,7 +86,7 @@ macro_rules! functions_rows {
                     d.formula(|[g, a, b]| g / (1.0 + (a - b).exp2()))
                 ],
             }
-            Xlogy "xlogy" "xlogy.Tensor" {
+            Xlogy "xlogy" "xlogy.Tensor": "`self * log(other)`, 0 where `self` is 0." {
                 arguments: (self: Operand, other: Operand), forms: [Functional, InPlace, Out],
                 dtypes: Floats "xlogy_cpu", aliases: ["special_xlogy" "special_xlogy"], result: Float,
                 compare: Ulps(1, "the C library's functions round in their own ways"),
@@ -96,7 +96,7 @@ macro_rules! functions_rows {
                     d.formula(|[g, a, b]| g * a / b)
                 ],
             }
-            SpecialXlog1py "special_xlog1py" "special_xlog1py" {
+            SpecialXlog1py "special_xlog1py" "special_xlog1py": "`self * log1p(other)`, 0 where `self` is 0." {
                 arguments: (self: Operand, other: Operand), forms: [Functional, Out], dtypes: Floats "xlog1py_cpu",
                 result: Float, compare: Ulps(1, "the C library's functions round in their own ways"),
                 kernel: function(x_log1p_y),
@@ -105,7 +105,7 @@ macro_rules! functions_rows {
                     d.formula(|[g, a, b]| g * a / (b + 1.0))
                 ],
             }
-            SpecialZeta "special_zeta" "special_zeta" {
+            SpecialZeta "special_zeta" "special_zeta": "The Hurwitz zeta function." {
                 arguments: (self: Operand, other: Operand), forms: [Functional, Out], dtypes: WideFloats "zeta_cpu",
                 result: Float, compare: Ulps(2, "a sum of powers of the C library"),
                 kernel: float(a, b) => math::zeta(a, b),
@@ -114,7 +114,7 @@ macro_rules! functions_rows {
                     d.formula(|[g, a, b]| -g * a * math::zeta(a + 1.0, b))
                 ],
             }
-            Igamma "igamma" "igamma" {
+            Igamma "igamma" "igamma": "The lower regularized incomplete gamma function." {
                 arguments: (self: Tensor, other: Tensor), forms: [Functional, InPlace, Out],
                 dtypes: Floats "igamma_cpu", aliases: ["special_gammainc" "special_gammainc"], result: Promoted,
                 compare: Ulps(16384, "as measured: a series or a continued fraction, whose factors are functions of the C library"),
@@ -124,7 +124,7 @@ macro_rules! functions_rows {
                     d.formula(|[g, a, b]| g * ((a - 1.0) * b.ln() - b - libm::lgamma(a)).exp())
                 ],
             }
-            Igammac "igammac" "igammac" {
+            Igammac "igammac" "igammac": "The upper regularized incomplete gamma function." {
                 arguments: (self: Tensor, other: Tensor), forms: [Functional, InPlace, Out],
                 dtypes: Floats "igammac_cpu", aliases: ["special_gammaincc" "special_gammaincc"], result: Promoted,
                 compare: Ulps(16384, "as measured: a series or a continued fraction, whose factors are functions of the C library"),
@@ -134,81 +134,93 @@ macro_rules! functions_rows {
                     d.formula(|[g, a, b]| -g * ((a - 1.0) * b.ln() - b - libm::lgamma(a)).exp())
                 ],
             }
-            SpecialChebyshevPolynomialT "special_chebyshev_polynomial_t" "special_chebyshev_polynomial_t" {
+            SpecialChebyshevPolynomialT "special_chebyshev_polynomial_t" "special_chebyshev_polynomial_t":
+                "The Chebyshev polynomial of the first kind." {
                 arguments: (x: Operand, n: Operand), forms: [Functional, Out],
                 dtypes: WideFloats "chebyshev_polynomial_t_cpu", result: Float,
                 compare: Ulps(2, "beyond low degrees it is a function of an angle, which the C library rounds"),
                 kernel: float(x, n) => math::chebyshev(math::Chebyshev::T, x, n), gradient: none,
             }
-            SpecialChebyshevPolynomialU "special_chebyshev_polynomial_u" "special_chebyshev_polynomial_u" {
+            SpecialChebyshevPolynomialU "special_chebyshev_polynomial_u" "special_chebyshev_polynomial_u":
+                "The Chebyshev polynomial of the second kind." {
                 arguments: (x: Operand, n: Operand), forms: [Functional, Out],
                 dtypes: WideFloats "chebyshev_polynomial_u_cpu", result: Float,
                 compare: Ulps(2, "beyond low degrees it is a function of an angle, which the C library rounds"),
                 kernel: float(x, n) => math::chebyshev(math::Chebyshev::U, x, n), gradient: none,
             }
-            SpecialChebyshevPolynomialV "special_chebyshev_polynomial_v" "special_chebyshev_polynomial_v" {
+            SpecialChebyshevPolynomialV "special_chebyshev_polynomial_v" "special_chebyshev_polynomial_v":
+                "The Chebyshev polynomial of the third kind." {
                 arguments: (x: Operand, n: Operand), forms: [Functional, Out],
                 dtypes: WideFloats "chebyshev_polynomial_v_cpu", result: Float,
                 compare: Ulps(2, "beyond low degrees it is a function of an angle, which the C library rounds"),
                 kernel: float(x, n) => math::chebyshev(math::Chebyshev::V, x, n), gradient: none,
             }
-            SpecialChebyshevPolynomialW "special_chebyshev_polynomial_w" "special_chebyshev_polynomial_w" {
+            SpecialChebyshevPolynomialW "special_chebyshev_polynomial_w" "special_chebyshev_polynomial_w":
+                "The Chebyshev polynomial of the fourth kind." {
                 arguments: (x: Operand, n: Operand), forms: [Functional, Out],
                 dtypes: WideFloats "chebyshev_polynomial_w_cpu", result: Float,
                 compare: Ulps(2, "beyond low degrees it is a function of an angle, which the C library rounds"),
                 kernel: float(x, n) => math::chebyshev(math::Chebyshev::W, x, n), gradient: none,
             }
-            SpecialShiftedChebyshevPolynomialT "special_shifted_chebyshev_polynomial_t" "special_shifted_chebyshev_polynomial_t" {
+            SpecialShiftedChebyshevPolynomialT "special_shifted_chebyshev_polynomial_t" "special_shifted_chebyshev_polynomial_t":
+                "The shifted Chebyshev polynomial of the first kind." {
                 arguments: (x: Operand, n: Operand), forms: [Functional, Out],
                 dtypes: WideFloats "shifted_chebyshev_polynomial_t_cpu", result: Float,
                 compare: Ulps(2, "beyond low degrees it is a function of an angle, which the C library rounds"),
                 kernel: float(x, n) => math::shifted_chebyshev(math::Chebyshev::T, x, n), gradient: none,
             }
-            SpecialShiftedChebyshevPolynomialU "special_shifted_chebyshev_polynomial_u" "special_shifted_chebyshev_polynomial_u" {
+            SpecialShiftedChebyshevPolynomialU "special_shifted_chebyshev_polynomial_u" "special_shifted_chebyshev_polynomial_u":
+                "The shifted Chebyshev polynomial of the second kind." {
                 arguments: (x: Operand, n: Operand), forms: [Functional, Out],
                 dtypes: WideFloats "shifted_chebyshev_polynomial_u_cpu", result: Float,
                 compare: Ulps(2, "beyond low degrees it is a function of an angle, which the C library rounds"),
                 kernel: float(x, n) => math::shifted_chebyshev(math::Chebyshev::U, x, n), gradient: none,
             }
-            SpecialShiftedChebyshevPolynomialV "special_shifted_chebyshev_polynomial_v" "special_shifted_chebyshev_polynomial_v" {
+            SpecialShiftedChebyshevPolynomialV "special_shifted_chebyshev_polynomial_v" "special_shifted_chebyshev_polynomial_v":
+                "The shifted Chebyshev polynomial of the third kind." {
                 arguments: (x: Operand, n: Operand), forms: [Functional, Out],
                 dtypes: WideFloats "shifted_chebyshev_polynomial_v_cpu", result: Float,
                 compare: Ulps(2, "beyond low degrees it is a function of an angle, which the C library rounds"),
                 kernel: float(x, n) => math::shifted_chebyshev(math::Chebyshev::V, x, n), gradient: none,
             }
-            SpecialShiftedChebyshevPolynomialW "special_shifted_chebyshev_polynomial_w" "special_shifted_chebyshev_polynomial_w" {
+            SpecialShiftedChebyshevPolynomialW "special_shifted_chebyshev_polynomial_w" "special_shifted_chebyshev_polynomial_w":
+                "The shifted Chebyshev polynomial of the fourth kind." {
                 arguments: (x: Operand, n: Operand), forms: [Functional, Out],
                 dtypes: WideFloats "shifted_chebyshev_polynomial_w_cpu", result: Float,
                 compare: Ulps(2, "beyond low degrees it is a function of an angle, which the C library rounds"),
                 kernel: float(x, n) => math::shifted_chebyshev(math::Chebyshev::W, x, n), gradient: none,
             }
-            SpecialHermitePolynomialH "special_hermite_polynomial_h" "special_hermite_polynomial_h" {
+            SpecialHermitePolynomialH "special_hermite_polynomial_h" "special_hermite_polynomial_h":
+                "The physicist's Hermite polynomial." {
                 arguments: (x: Operand, n: Operand), forms: [Functional, Out],
                 dtypes: WideFloats "hermite_polynomial_h_cpu", result: Float, compare: Bits,
                 kernel: float(x, n) => math::hermite_h(x, n), gradient: none,
             }
-            SpecialHermitePolynomialHe "special_hermite_polynomial_he" "special_hermite_polynomial_he" {
+            SpecialHermitePolynomialHe "special_hermite_polynomial_he" "special_hermite_polynomial_he":
+                "The probabilist's Hermite polynomial." {
                 arguments: (x: Operand, n: Operand), forms: [Functional, Out],
                 dtypes: WideFloats "hermite_polynomial_he_cpu", result: Float, compare: Bits,
                 kernel: float(x, n) => math::hermite_he(x, n), gradient: none,
             }
-            SpecialLaguerrePolynomialL "special_laguerre_polynomial_l" "special_laguerre_polynomial_l" {
+            SpecialLaguerrePolynomialL "special_laguerre_polynomial_l" "special_laguerre_polynomial_l":
+                "The Laguerre polynomial." {
                 arguments: (x: Operand, n: Operand), forms: [Functional, Out],
                 dtypes: WideFloats "laguerre_polynomial_l_cpu", result: Float, compare: Bits,
                 kernel: float(x, n) => math::laguerre(x, n), gradient: none,
             }
-            SpecialLegendrePolynomialP "special_legendre_polynomial_p" "special_legendre_polynomial_p" {
+            SpecialLegendrePolynomialP "special_legendre_polynomial_p" "special_legendre_polynomial_p":
+                "The Legendre polynomial." {
                 arguments: (x: Operand, n: Operand), forms: [Functional, Out],
                 dtypes: WideFloats "legendre_polynomial_p_cpu", result: Float, compare: Bits,
                 kernel: float(x, n) => math::legendre(x, n), gradient: none,
             }
-            Complex "complex" "complex" {
+            Complex "complex" "complex": "Complex numbers of real and imaginary parts." {
                 arguments: (real: Tensor, imag: Tensor), forms: [Functional, Out], dtypes: WideFloats, result: Complex,
                 compare: Bits,
                 kernel: function(complex),
                 gradient: partials(d) => [d.parts(|g, [_, _]| g.re), d.parts(|g, [_, _]| g.im)],
             }
-            Polar "polar" "polar" {
+            Polar "polar" "polar": "Complex numbers of magnitudes and angles." {
                 arguments: (abs: Tensor, angle: Tensor), forms: [Functional, Out], dtypes: WideFloats "polar_cpu",
                 result: Complex, compare: Ulps(1, "the C library's functions round in their own ways"),
                 kernel: function(polar),
@@ -217,7 +229,7 @@ macro_rules! functions_rows {
                     d.parts(|g, [magnitude, angle]| magnitude * (g.im * angle.cos() - g.re * angle.sin()))
                 ],
             }
-            Addcmul "addcmul" "addcmul" {
+            Addcmul "addcmul" "addcmul": "Adds the product of two tensors, times `value`." {
                 arguments: (self: Tensor, tensor1: Tensor, tensor2: Tensor, value: Number = 1),
                 forms: [Functional, InPlace, Out], dtypes: NotBool "addcmul_cpu_out", result: Promoted, compare: Bits,
                 kernel: function(addcmul),
@@ -227,7 +239,7 @@ macro_rules! functions_rows {
                     d.times(d.gradient(), d.times(d.operand(1), d.alpha()))
                 ],
             }
-            Addcdiv "addcdiv" "addcdiv" {
+            Addcdiv "addcdiv" "addcdiv": "Adds the quotient of two tensors, times `value`." {
                 arguments: (self: Tensor, tensor1: Tensor, tensor2: Tensor, value: Number = 1),
                 forms: [Functional, InPlace, Out], dtypes: Fractions "addcdiv_cpu_out", result: Promoted, compare: Bits,
                 kernel: function(addcdiv),
@@ -240,7 +252,7 @@ macro_rules! functions_rows {
                     ))
                 ],
             }
-            Lerp "lerp" "lerp.Tensor" {
+            Lerp "lerp" "lerp.Tensor": "Interpolates linearly between two tensors." {
                 arguments: (self: Tensor, end: Tensor, weight: Operand), forms: [Functional, InPlace, Out],
                 dtypes: Fractions "lerp_kernel_tensor|lerp_kernel_scalar", result: Promoted, compare: Bits,
                 kernel: function(lerp),
@@ -250,7 +262,7 @@ macro_rules! functions_rows {
                     d.formula_reading([0, 1], |g, [start, end]| g * (end - start))
                 ],
             }
-            Clamp "clamp" "clamp.Tensor" {
+            Clamp "clamp" "clamp.Tensor": "Clamps elements to bounds, either of which may be missing." {
                 arguments: (self: Tensor, min: Operand = None, max: Operand = None), forms: [Functional, InPlace, Out],
                 dtypes: NotComplex "clamp_cpu|clamp_scalar_cpu|clamp_min_scalar_cpu|clamp_max_scalar_cpu|maximum_cpu|minimum_cpu",
                 aliases: ["clip" "clip.Tensor"], result: Promoted, compare: Bits,
@@ -261,7 +273,7 @@ macro_rules! functions_rows {
                     d.formula(|[g, a, low, high]| if a > high || high < low { g } else { 0.0 })
                 ],
             }
-            ClampMin "clamp_min" "clamp_min.Tensor" {
+            ClampMin "clamp_min" "clamp_min.Tensor": "Clamps elements to a lower bound." {
                 arguments: (self: Tensor, min: Operand), forms: [Functional, InPlace, Out],
                 dtypes: NotComplex "clamp_min_scalar_cpu|maximum_cpu", result: Promoted, compare: Bits,
                 kernel: function(clamp_min),
@@ -271,7 +283,7 @@ macro_rules! functions_rows {
                     d.formula(|[g, a, low, high]| if a > high || high < low { g } else { 0.0 })
                 ],
             }
-            ClampMax "clamp_max" "clamp_max.Tensor" {
+            ClampMax "clamp_max" "clamp_max.Tensor": "Clamps elements to an upper bound." {
                 arguments: (self: Tensor, max: Operand), forms: [Functional, InPlace, Out],
                 dtypes: NotComplex "clamp_max_scalar_cpu|minimum_cpu", result: Promoted, compare: Bits,
                 kernel: function(clamp_max),
@@ -281,7 +293,7 @@ macro_rules! functions_rows {
                     d.formula(|[g, a, low, high]| if a > high || high < low { g } else { 0.0 })
                 ],
             }
-            Where "where" "where.self" {
+            Where "where" "where.self": "Selects from two operands by a condition." {
                 arguments: (condition: Tensor, self: Operand, other: Operand), forms: [Functional, Out], result: Chosen,
                 compare: Bits,
                 kernel: function(choose),
@@ -291,12 +303,12 @@ macro_rules! functions_rows {
                     d.formula(|[g, condition, _, _]| if condition != 0.0 { 0.0 } else { g })
                 ],
             }
-            Isclose "isclose" "isclose" {
+            Isclose "isclose" "isclose": "Whether two elements are equal within tolerances." {
                 arguments: (self: Tensor, other: Tensor, rtol: Real = 1e-5, atol: Real = 1e-8, equal_nan: Flag = False),
                 forms: [Functional], result: Bool, compare: Bits,
                 kernel: function(is_close), gradient: none,
             }
-            Prelu "prelu" "prelu" {
+            Prelu "prelu" "prelu": "The rectifier with a slope for each channel." {
                 arguments: (self: Tensor, weight: Tensor), forms: [Functional], dtypes: Floats "prelu_cpu",
                 result: Same, compare: Bits,
                 kernel: function(prelu),
@@ -305,13 +317,13 @@ macro_rules! functions_rows {
                     d.formula(|[g, a, _]| if a > 0.0 { 0.0 } else { g * a })
                 ],
             }
-            Copy "copy" "copy" {
+            Copy "copy" "copy": "Copies another tensor into this one." {
                 arguments: (self: Tensor, src: Tensor), forms: [InPlace],
                 absent: [Out "libtorch generates it for compilers: no front end has it, and it computes into a new tensor and copies"],
                 result: Same, compare: Bits,
                 kernel: function(copy), gradient: partials(d) => [d.times(d.gradient(), d.zero()), d.gradient()],
             }
-            Fill "fill" "fill.Tensor" {
+            Fill "fill" "fill.Tensor": "Fills a tensor with one value." {
                 arguments: (self: Tensor, value: Operand), forms: [InPlace], result: Same, compare: Bits,
                 kernel: function(fill), gradient: partials(d) => [d.times(d.gradient(), d.zero()), d.gradient()],
             }

@@ -7,96 +7,96 @@ macro_rules! reductions_rows {
     ($($state:tt)*) => {
         $crate::__join_rows! {
             $($state)* [
-            SumToSize "sum_to_size" "sum_to_size" {
+            SumToSize "sum_to_size" "sum_to_size": "Sums dimensions until the tensor has a given shape." {
                 arguments: (self: Tensor, size: Ints), forms: [Functional], result: Sum, compare: Tolerance,
                 kernel: reduction(sum_to_size), gradient: kernel, tch: [f_sum_to_size],
             }
-            Sum "sum" "sum.dim_IntList" {
+            Sum "sum" "sum.dim_IntList": "The sum." {
                 arguments: (self: Tensor, dim: Dims = None, keepdim: Flag = False, dtype: Dtype = None),
                 forms: [Functional, Out], result: Sum, compare: Tolerance,
                 kernel: reduction(sum), gradient: kernel,
             }
-            Nansum "nansum" "nansum" {
+            Nansum "nansum" "nansum": "The sum, with NaN as zero." {
                 arguments: (self: Tensor, dim: Dims = None, keepdim: Flag = False, dtype: Dtype = None),
                 forms: [Functional, Out], dtypes: NotComplex "nansum_cpu", result: Sum, compare: Tolerance,
                 kernel: reduction(nansum), gradient: kernel,
             }
-            Mean "mean" "mean.dim" {
+            Mean "mean" "mean.dim": "The mean." {
                 arguments: (self: Tensor, dim: Dims = None, keepdim: Flag = False, dtype: Dtype = None),
                 forms: [Functional, Out], result: Same, compare: Tolerance,
                 kernel: reduction(mean), gradient: kernel,
             }
-            Prod "prod" "prod" {
+            Prod "prod" "prod": "The product." {
                 arguments: (self: Tensor, dim: Int = None, keepdim: Flag = False, dtype: Dtype = None),
                 forms: [Functional, Out], result: Sum, compare: Tolerance,
                 kernel: reduction(prod), gradient: kernel,
             }
-            Amax "amax" "amax" {
+            Amax "amax" "amax": "The maximum." {
                 arguments: (self: Tensor, dim: Dims = None, keepdim: Flag = False), forms: [Functional, Out],
                 dtypes: NotComplex "max_values_cpu", quirks: [NoOptionalDims], result: Same, compare: Bits,
                 kernel: extreme(amax), gradient: kernel,
             }
-            Amin "amin" "amin" {
+            Amin "amin" "amin": "The minimum." {
                 arguments: (self: Tensor, dim: Dims = None, keepdim: Flag = False), forms: [Functional, Out],
                 dtypes: NotComplex "min_values_cpu", quirks: [NoOptionalDims], result: Same, compare: Bits,
                 kernel: extreme(amin), gradient: kernel,
             }
-            Argmax "argmax" "argmax" {
+            Argmax "argmax" "argmax": "The index of the maximum." {
                 arguments: (self: Tensor, dim: Int = None, keepdim: Flag = False), forms: [Functional, Out],
                 dtypes: Real, result: Int64, compare: Bits,
                 kernel: extreme(argmax), gradient: none,
             }
-            Argmin "argmin" "argmin" {
+            Argmin "argmin" "argmin": "The index of the minimum." {
                 arguments: (self: Tensor, dim: Int = None, keepdim: Flag = False), forms: [Functional, Out],
                 dtypes: Real, result: Int64, compare: Bits,
                 kernel: extreme(argmin), gradient: none,
             }
-            Var "var" "var.correction" {
+            Var "var" "var.correction": "The variance." {
                 arguments: (self: Tensor, dim: Dims = None, correction: Number = None, keepdim: Flag = False,
                     unbiased: Flag = None),
                 forms: [Functional, Out], dtypes: Fractions "std_cpu", result: Real, compare: Tolerance,
                 kernel: moment(var), gradient: kernel,
             }
-            Std "std" "std.correction" {
+            Std "std" "std.correction": "The standard deviation." {
                 arguments: (self: Tensor, dim: Dims = None, correction: Number = None, keepdim: Flag = False,
                     unbiased: Flag = None),
                 forms: [Functional, Out], dtypes: Fractions "std_cpu", result: Real, compare: Tolerance,
                 kernel: moment(std), gradient: kernel,
             }
-            VarMean "var_mean" "var_mean.correction" {
+            VarMean "var_mean" "var_mean.correction": "The variance and the mean." {
                 arguments: (self: Tensor, dim: Dims = None, correction: Number = None, keepdim: Flag = False,
                     unbiased: Flag = None),
                 forms: [Functional], dtypes: Fractions "std_cpu", result: Real, compare: Tolerance,
                 kernel: moment(var_mean), gradient: kernel,
             }
-            StdMean "std_mean" "std_mean.correction" {
+            StdMean "std_mean" "std_mean.correction": "The standard deviation and the mean." {
                 arguments: (self: Tensor, dim: Dims = None, correction: Number = None, keepdim: Flag = False,
                     unbiased: Flag = None),
                 forms: [Functional], dtypes: Fractions "std_cpu", result: Real, compare: Tolerance,
                 kernel: moment(std_mean), gradient: kernel,
             }
-            Logsumexp "logsumexp" "logsumexp" {
+            Logsumexp "logsumexp" "logsumexp": "The logarithm of the sum of exponentials." {
                 arguments: (self: Tensor, dim: Dims, keepdim: Flag = False), forms: [Functional, Out], result: Float,
                 compare: Tolerance,
                 kernel: moment(logsumexp), gradient: kernel,
             }
-            VectorNorm "linalg_vector_norm" "linalg_vector_norm" {
+            VectorNorm "linalg_vector_norm" "linalg_vector_norm": "The norm of vectors." {
                 arguments: (self: Tensor, ord: Number = 2, dim: Dims = None, keepdim: Flag = False,
                     dtype: Dtype = None),
                 forms: [Functional, Out], dtypes: Fractions, result: Real, compare: Tolerance,
                 kernel: norm(vector_norm), gradient: kernel,
             }
-            All "all" "all" {
+            All "all" "all": "Whether all elements are true." {
                 arguments: (self: Tensor, dim: Dims = None, keepdim: Flag = False), forms: [Functional, Out],
                 quirks: [DimOverloads], result: Bool, compare: Bits,
                 kernel: reduction(all), gradient: none,
             }
-            Any "any" "any" {
+            Any "any" "any": "Whether an element is true." {
                 arguments: (self: Tensor, dim: Dims = None, keepdim: Flag = False), forms: [Functional, Out],
                 quirks: [DimOverloads], result: Bool, compare: Bits,
                 kernel: reduction(any), gradient: none,
             }
-            Item "item" "item" {
+            Item "item" "item": "The only element, as a Python number." {
                 arguments: (self: Tensor), forms: [Functional], result: Same, compare: Bits,
                 kernel: reduction(item), gradient: none,
             }
