@@ -248,6 +248,15 @@ fn the_checked_in_report_is_what_check_prints() {
     assert!(differing(&report.replace("false  ", "true   ")).is_some());
 }
 
+/// Adapters in Python read the operation table from it.
+#[test]
+fn the_checked_in_operation_table_is_what_ops_prints() {
+    let (printed, said) = broadcheck(&["ops".to_owned(), "--format".to_owned(), "json".to_owned()]);
+    assert!(!printed.is_empty(), "{said}");
+    let kept = &Tree::here()["adapters/operations.json"];
+    assert!(*kept == printed, "`broadcheck ops --format json > adapters/operations.json` writes it anew");
+}
+
 #[test]
 fn the_readme_shows_a_case_of_the_specification() {
     check(shown_cases);

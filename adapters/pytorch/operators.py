@@ -14,6 +14,7 @@ import eager
 from broadcheck_adapter import Inexpressible
 from broadcheck_adapter.numpy_like import by_tensors
 from broadcheck_adapter.operation import FUNCTIONAL, IN_PLACE, OUT
+from table import ALIASES
 
 # The operator between the two operands.
 BETWEEN = {
@@ -53,25 +54,6 @@ ASSIGNING = {
     "bitwise_xor": operator.ixor,
     "bitwise_left_shift": operator.ilshift,
     "bitwise_right_shift": operator.irshift,
-}
-
-# Other names of an operation: a function, and a method in place. Where there are two, the second takes no options.
-ALIASES = {
-    "sub": ["subtract"],
-    "mul": ["multiply"],
-    "div": ["divide", "true_divide"],
-    "ne": ["not_equal"],
-    "lt": ["less"],
-    "le": ["less_equal"],
-    "gt": ["greater"],
-    "ge": ["greater_equal"],
-    "maximum": ["max"],
-    "minimum": ["min"],
-    "atan2": ["arctan2"],
-    "xlogy": ["special_xlogy"],
-    "igamma": ["special_gammainc"],
-    "igammac": ["special_gammaincc"],
-    "clamp": ["clip"],
 }
 
 

@@ -9,7 +9,7 @@ use super::{Ending, Failure, ops, print};
 use crate::adapter::Implementation;
 use crate::error::Rejection;
 use crate::harness::check::drawing;
-use crate::ops::{Form, Op, ParamKind, Signature};
+use crate::ops::{Form, Op, ParamKind};
 use crate::program::{Arg, Input, Outcome, Program, Rejected, Step, Value, ValueRef};
 use crate::reference::Reference;
 use crate::tensor::{Buffer, DType, Layout, Scalar, Shape};
@@ -74,9 +74,9 @@ impl Explain {
         let (op, form) = Op::parse(name)
             .filter(|(op, _)| ops::takes_tensors_only(*op) && !op.is_front_end())
             .ok_or_else(|| format!("--op {name}: no such operation on shapes; `broadcheck ops` lists them"))?;
-        let most = match op.info().signature {
-            Signature::Tensors => usize::MAX,
-            signature => signature.params().iter().filter(|param| param.default.is_none()).count(),
+        let most = match op {
+            Op::BroadcastTensors => usize::MAX,
+            _ => op.info().arguments.iter().filter(|param| param.default.is_none()).count(),
         };
         if most != self.shapes.len() && most != usize::MAX {
             let plural = if most == 1 { "" } else { "s" };
@@ -101,7 +101,7 @@ fn parse_shape(text: &str) -> Result<Shape, String> {
 
 /// Whether the operation does no more with shapes than to broadcast them.
 fn is_elementwise(op: Op) -> bool {
-    matches!(op.info().signature, Signature::Arithmetic | Signature::Binary | Signature::Tensors)
+    op == Op::BroadcastTensors || op.info().takes_two_operands()
 }
 
 /// Runs the operation in the reference, or, with shapes too large for that, asks the rules alone.
@@ -128,8 +128,7 @@ fn outcome(op: Op, form: Form, shapes: &[Shape]) -> Result<Outcome, Failure> {
     let mut values = (0..inputs.len()).map(|value| ValueRef { value, part: None });
     let args = op
         .info()
-        .signature
-        .params()
+        .arguments
         .iter()
         .map(|param| match (param.kind, param.default) {
             (ParamKind::Tensors, _) => Arg::Tensors(values.by_ref().collect()),

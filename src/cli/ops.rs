@@ -4,9 +4,10 @@ use std::fmt::Write as _;
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::{Ending, Failure, print};
-use crate::ops::{Compare, Form, Op, ParamKind};
+use crate::ops::{Compare, Family, Form, Kernel, Op, Param, ParamDefault, ParamKind, Quirk, ResultType, Rounding};
 use crate::tensor::DType;
 
 /// List the operations that programs are made of.
@@ -27,13 +28,15 @@ enum Format {
     Json,
 }
 
+/// One operation, as programs read it.
 #[derive(Serialize)]
 struct Row {
     name: &'static str,
     schema: &'static str,
+    doc: &'static str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     aliases: Vec<Alias>,
-    parameters: Vec<&'static str>,
+    arguments: Vec<Argument>,
     forms: &'static [Form],
     /// Forms that libtorch has and the table has not.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -43,6 +46,12 @@ struct Row {
     /// The names under which libtorch refuses other dtypes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     kernels: Vec<&'static str>,
+    result: ResultType,
+    family: Family,
+    kernel: Kernel,
+    rounding: Rounding,
+    #[serde(skip_serializing_if = "<[Quirk]>::is_empty")]
+    quirks: &'static [Quirk],
     differentiable: bool,
     compare: String,
     /// Why values are not compared bit for bit.
@@ -51,9 +60,17 @@ struct Row {
     /// The classes of what its family refuses.
     rejections: &'static [&'static str],
     /// The methods of `tch`; where there is none, the call goes to libtorch's dispatcher by the schema name.
+    #[serde(skip_serializing_if = "<[&str]>::is_empty")]
     tch: &'static [&'static str],
-    /// Only PyTorch's Python front end has it.
-    front_end: bool,
+}
+
+#[derive(Serialize)]
+struct Argument {
+    name: &'static str,
+    kind: ParamKind,
+    /// Only where it may be left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    default: Option<Value>,
 }
 
 #[derive(Serialize)]
@@ -73,7 +90,11 @@ impl Ops {
         let rows: Vec<Row> = Op::ALL.iter().map(|op| row(*op)).collect();
         let mut text = String::new();
         match self.format {
-            Format::Json => text = serde_json::to_string_pretty(&rows)? + "\n",
+            // One operation a line, so that a change of one is a change of one line.
+            Format::Json => {
+                let lines = rows.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>()?;
+                text = format!("[\n{}\n]\n", lines.join(",\n"));
+            }
             Format::Text => {
                 let mut line = |call: &str, forms: &str, dtypes: &str, gradient: &str, compare: &str| {
                     let _ = writeln!(text, "{call:<58} {forms:<24} {dtypes:<22} {gradient:<8}  {compare}");
@@ -87,14 +108,15 @@ impl Ops {
                         "tolerance" => "within a tolerance".to_owned(),
                         other => format!("within {other}"),
                     };
-                    if row.front_end {
+                    if op.is_front_end() {
                         compare += "; in PyTorch's Python front end only";
                     }
                     if !row.aliases.is_empty() {
                         let names: Vec<&str> = row.aliases.iter().map(|alias| alias.name).collect();
                         compare += &format!("; also {}", names.join(", "));
                     }
-                    let call = format!("{}({})", row.name, row.parameters.join(", "));
+                    let arguments: Vec<&str> = row.arguments.iter().map(|argument| argument.name).collect();
+                    let call = format!("{}({})", row.name, arguments.join(", "));
                     line(&call, &forms.join(" "), op.info().dtypes.name(), gradient, &compare);
                 }
                 let aliases: usize = rows.iter().map(|row| row.aliases.len()).sum();
@@ -112,12 +134,18 @@ fn row(op: Op) -> Row {
     Row {
         name: info.name,
         schema: info.schema,
+        doc: info.doc,
         aliases: info.aliases.iter().map(|&(name, schema)| Alias { name, schema }).collect(),
-        parameters: info.signature.params().iter().map(|param| param.name).collect(),
+        arguments: info.arguments.iter().map(argument).collect(),
         forms: info.forms,
         absent: info.absent.iter().map(|&(form, reason)| Absent { form, reason }).collect(),
         dtypes: dtypes.map(|dtype| dtype.name()).collect(),
         kernels: info.refusals().filter(|name| !name.is_empty()).collect(),
+        result: info.result,
+        family: info.family(),
+        kernel: info.kernel,
+        rounding: info.kernel.rounding(),
+        quirks: info.quirks,
         differentiable: info.differentiable,
         compare: match info.compare {
             Compare::Bits => "bits".to_owned(),
@@ -127,8 +155,18 @@ fn row(op: Op) -> Row {
         bound: info.bound,
         rejections: info.family().refusals(),
         tch: info.tch,
-        front_end: op.is_front_end(),
     }
+}
+
+fn argument(param: &Param) -> Argument {
+    let default = param.default.map(|default| match default {
+        ParamDefault::Nothing => Value::Null,
+        ParamDefault::Int(value) | ParamDefault::Number(value) => json!(value),
+        ParamDefault::Real(value) => json!(value),
+        ParamDefault::Flag(value) => json!(value),
+        ParamDefault::Text(value) => json!(value),
+    });
+    Argument { name: param.name, kind: param.kind, default }
 }
 
 fn form_name(form: Form) -> &'static str {
@@ -142,5 +180,5 @@ fn form_name(form: Form) -> &'static str {
 /// Whether an operation can be explained on shapes alone: all its arguments are tensors or have defaults.
 pub(super) fn takes_tensors_only(op: Op) -> bool {
     let tensor = |kind| matches!(kind, ParamKind::Tensor | ParamKind::Operand | ParamKind::Tensors);
-    op.info().signature.params().iter().all(|param| tensor(param.kind) || param.default.is_some())
+    op.info().arguments.iter().all(|param| tensor(param.kind) || param.default.is_some())
 }

@@ -264,7 +264,7 @@ pub fn call(step: &Step) -> String {
 
 /// What is called, and which parameters are given tensors or sizes, as in `clamp_(self, max)`.
 pub fn given(step: &Step) -> String {
-    let params = step.op.info().signature.params().iter().zip(&step.args);
+    let params = step.op.info().arguments.iter().zip(&step.args);
     let given = params.filter(|(_, arg)| matches!(arg, Arg::Tensor(_) | Arg::Tensors(_) | Arg::Ints(_)));
     let names: Vec<&str> = given.map(|(param, _)| param.name).collect();
     format!("{}({})", call(step), names.join(", "))

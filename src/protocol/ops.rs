@@ -8,8 +8,9 @@
 //!
 //! Fields of a row, in order:
 //!
-//! - the variant, the documented name, and libtorch's schema name (`-` where libtorch's operators have none);
-//! - `signature`: which arguments it takes ([`Signature`]);
+//! - the variant, the documented name, libtorch's schema name (`-` where libtorch's operators have none), and a sentence
+//!   on the result;
+//! - `arguments`: the name and the [kind](ParamKind) of each argument, and the default of those that may be left out;
 //! - `forms`: the forms it has ([`Form`]);
 //! - `dtypes`, unless it takes all of them: the dtypes that its kernel computes in ([`DtypeSet`]), and the name under
 //!   which libtorch refuses the others (`"lt_cpu" not implemented for …`);
@@ -18,20 +19,21 @@
 //! - `aliases`, if it has any: other names for it, each with libtorch's schema name; they only call it;
 //! - `result`: how the dtype of the result follows ([`ResultType`]);
 //! - `compare`: how values are compared ([`Compare`]); a bound in units in the last place has its reason beside it;
-//! - `kernel`: what the reference computes: one of the words of `reference/elementwise.rs` with an expression over one
-//!   element of each operand, or the module and the name of a function of the reference;
+//! - `kernel`: the computation of the reference, after the word for its [`Kernel`]: an expression over one element of each
+//!   operand, or the name of a function of the reference;
 //! - `gradient`: `none`, `kernel` (the kernel's function says it), or the partial derivative for each operand;
-//! - `tch`: the methods of `tch`, in the order that the signature's expansion in `adapters/libtorch` documents; empty
-//!   where the call goes to libtorch's dispatcher by the schema name, `-` for a form that `tch` does not have.
+//! - `tch`, unless the call goes to libtorch's dispatcher by the schema name: the methods of `tch`, in the order that
+//!   `adapters/libtorch` documents for such arguments, `-` for a form that `tch` does not have.
 
+mod arguments;
 mod functions;
 mod indexing;
+mod kernel;
 mod losses;
 mod pointwise;
 mod products;
 mod programs;
 mod reductions;
-mod signature;
 mod views;
 
 use std::collections::HashMap;
@@ -41,7 +43,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::tensor::{Category, DType};
 
-pub use signature::{Param, ParamDefault, ParamKind, REDUCTIONS, Signature};
+pub use arguments::{Param, ParamDefault, ParamKind, REDUCTIONS};
+pub use kernel::{Family, Kernel, Rounding};
 
 /// Hands every row of the operation table to the macro `$then`, as
 /// `Variant { facts: (…) kernel: (…) gradient: (…) calls: (…) }` each, so that a new fact of a row is news to this module
@@ -72,8 +75,9 @@ macro_rules! __join_rows {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __split_rows {
-    ($then:ident $($variant:ident $name:literal $schema:literal {
-        signature: $signature:ident, forms: [$($form:ident),+],
+    ($then:ident $($variant:ident $name:literal $schema:literal: $doc:literal {
+        arguments: ($($param:ident: $kind:ident $(= $word:ident)? $(= $value:literal)?),*),
+        forms: [$($form:ident),+],
         $(dtypes: $dtypes:ident $($refusal:literal)?,)?
         $(quirks: [$($quirk:ident),+],)?
         $(absent: [$($absent:ident $reason:literal),+],)?
@@ -81,18 +85,18 @@ macro_rules! __split_rows {
         result: $result:ident, compare: $compare:ident $(($ulps:literal, $why:literal))?,
         kernel: $shape:ident $arguments:tt $(=> $body:expr)?,
         gradient: $gradient:ident $(($terms:ident) => $partials:tt)?,
-        tch: [$($tch:tt),*],
+        $(tch: [$($tch:tt),+],)?
     })+) => {
         $then! {
             $($variant {
                 facts: (
-                    $name $schema $signature [$($form)+] [$($dtypes $($refusal)?)?] $result [$compare $($ulps $why)?] $shape
-                    $gradient [$($tch)*] [$($($quirk)+)?] [$($($absent $reason)+)?]
+                    $name $schema $doc [$(($param $kind $($word)? $($value)?))*] [$($form)+] [$($dtypes $($refusal)?)?] $result [$compare $($ulps $why)?] $shape
+                    $gradient [$($($tch)+)?] [$($($quirk)+)?] [$($($absent $reason)+)?]
                     [$($($alias $alias_schema)+)?]
                 )
                 kernel: ($shape $arguments $($body)?)
                 gradient: ($gradient $($terms $partials)?)
-                calls: ($shape $signature [$($tch)*])
+                calls: ([$($kind)*] [$($($tch)+)?])
             })+
         }
     };
@@ -121,21 +125,27 @@ macro_rules! compare_mode {
 
 macro_rules! info {
     (
-        $name:literal $schema:literal $signature:ident [$($form:ident)+] [$($dtypes:tt)*] $result:ident [$($compare:tt)+]
+        $name:literal $schema:literal $doc:literal [$(($param:ident $kind:ident $($default:tt)?))*] [$($form:ident)+] [$($dtypes:tt)*] $result:ident [$($compare:tt)+]
         $shape:ident $gradient:ident [$($tch:tt)*] [$($quirk:ident)*] [$($absent:ident $reason:literal)*]
         [$($alias:literal $alias_schema:literal)*]
     ) => {
         OpInfo {
             name: $name,
             schema: $schema,
-            signature: Signature::$signature,
+            doc: $doc,
+            arguments: &[$(Param {
+                name: stringify!($param),
+                kind: ParamKind::$kind,
+                default: arguments::default!($kind $($default)?),
+            }),*],
+            kinds: &[$(ParamKind::$kind),*],
             forms: &[$(Form::$form),+],
             dtypes: dtype_set!($($dtypes)*).0,
             refusal: dtype_set!($($dtypes)*).1,
             result: ResultType::$result,
             compare: compare_mode!($($compare)+).0,
             bound: compare_mode!($($compare)+).1,
-            kernel: stringify!($shape),
+            kernel: kernel::word::$shape,
             differentiable: !matches!(stringify!($gradient).as_bytes(), b"none"),
             tch: &[$(stringify!($tch)),*],
             quirks: &[$(Quirk::$quirk),*],
@@ -145,9 +155,9 @@ macro_rules! info {
     };
 }
 
-macro_rules! name {
-    ($name:literal $($rest:tt)*) => {
-        $name
+macro_rules! doc {
+    ($name:literal $schema:literal $doc:literal $($rest:tt)*) => {
+        concat!("`", $name, "`: ", $doc)
     };
 }
 
@@ -156,7 +166,7 @@ macro_rules! define {
         /// An operation.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Op {
-            $(#[doc = name! $facts] $variant),+
+            $(#[doc = doc! $facts] $variant),+
         }
 
         impl Op {
@@ -183,8 +193,12 @@ pub struct OpInfo {
     pub name: &'static str,
     /// libtorch's schema name and overload, or `-`.
     pub schema: &'static str,
-    /// The arguments.
-    pub signature: Signature,
+    /// The result, in a sentence.
+    pub doc: &'static str,
+    /// The arguments, in order.
+    pub arguments: &'static [Param],
+    /// The kinds of the arguments, in order.
+    pub kinds: &'static [ParamKind],
     /// The forms.
     pub forms: &'static [Form],
     /// The dtypes that it computes in.
@@ -198,8 +212,8 @@ pub struct OpInfo {
     pub compare: Compare,
     /// Why values are not compared bit for bit, if they are not.
     pub bound: &'static str,
-    /// The kernel shape in the reference.
-    pub kernel: &'static str,
+    /// The kind of the reference's kernel.
+    pub kernel: Kernel,
     /// Whether gradients flow through it.
     pub differentiable: bool,
     /// The methods of `tch`.
@@ -223,108 +237,26 @@ impl OpInfo {
         self.refusal.split('|')
     }
 
-    /// The family, by the module of the reference that has its rules.
+    /// The operations that it shares rules with.
     pub fn family(&self) -> Family {
-        match self.kernel {
-            "view" | "copy" => Family::Views,
-            "product" => Family::Products,
-            "reduction" | "extreme" | "moment" | "norm" => Family::Reductions,
-            "mask" | "gather" | "indexing" => Family::Indexing,
-            "loss" | "distance" => Family::Losses,
-            "autograd" => Family::Autograd,
-            "front_end" => Family::FrontEnd,
-            _ => Family::Pointwise,
-        }
+        self.kernel.family()
+    }
+
+    /// Whether it takes two operands, `self` and `other`, either of which may be a number, and at most a factor.
+    pub fn takes_two_operands(&self) -> bool {
+        use ParamKind::{Number, Operand};
+        matches!(self.kinds, [Operand, Operand] | [Operand, Operand, Number]) && self.arguments[1].name == "other"
+    }
+
+    /// Whether it takes `alpha`, the factor of its second operand.
+    pub fn takes_alpha(&self) -> bool {
+        matches!(self.kinds, [ParamKind::Operand, ParamKind::Operand, ParamKind::Number])
     }
 
     /// Whether all strides of the result are part of what is compared. A gradient is whatever tensor arrived at a leaf,
     /// as long as its strides are the leaf's where the sizes are not 1 (`AccumulateGrad`).
     pub fn layout_is_specified(&self) -> bool {
-        self.kernel != "autograd"
-    }
-}
-
-/// Operations that share rules.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Family {
-    /// Element by element, on operands that broadcast.
-    Pointwise,
-    /// The same memory in another layout, and copies where there is no such layout.
-    Views,
-    /// Masks and indices.
-    Indexing,
-    /// Products of vectors and matrices.
-    Products,
-    /// Many elements to one.
-    Reductions,
-    /// Losses and distances.
-    Losses,
-    /// Gradients.
-    Autograd,
-    /// What only PyTorch's Python front end has.
-    FrontEnd,
-}
-
-impl Family {
-    /// The classes of the refusals of the family, roughly in the order in which libtorch looks for them. What an
-    /// operation looks for exactly, and when, stands with the function of `reference` that does it.
-    pub fn refusals(self) -> &'static [&'static str] {
-        match self {
-            Family::Pointwise => &[
-                "autograd",
-                "argument",
-                "dimension",
-                "overlap",
-                "size-mismatch",
-                "output-shape",
-                "impossible-size",
-                "dtype",
-                "zero-division",
-            ],
-            Family::Views => {
-                &["autograd", "argument", "dimension", "impossible-size", "size-mismatch", "expand", "view"]
-            }
-            Family::Indexing => &[
-                "autograd",
-                "argument",
-                "dtype",
-                "overlap",
-                "view",
-                "item-count",
-                "dimension",
-                "expand",
-                "size-mismatch",
-                "output-shape",
-                "zero-division",
-            ],
-            Family::Products => &[
-                "autograd",
-                "einsum-equation",
-                "einsum-operand",
-                "argument",
-                "dimension",
-                "size-mismatch",
-                "product-shape",
-                "expand",
-                "output-shape",
-                "overlap",
-                "dtype",
-                "singular",
-            ],
-            Family::Reductions => &["autograd", "not-expandable", "argument", "dtype", "dimension", "item-count"],
-            Family::Losses => &[
-                "autograd",
-                "argument",
-                "dimension",
-                "size-mismatch",
-                "product-shape",
-                "output-shape",
-                "overlap",
-                "dtype",
-            ],
-            Family::Autograd => &["not-expandable", "autograd", "dtype", "output-shape"],
-            Family::FrontEnd => &["argument", "impossible-size", "size-mismatch"],
-        }
+        self.family() != Family::Autograd
     }
 }
 
@@ -342,7 +274,8 @@ pub enum Form {
 }
 
 /// What sets an operation apart from others of its kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Quirk {
     /// Bool operands are refused before anything else (`sub_check`).
     RefusesBool,
@@ -369,6 +302,10 @@ pub enum Quirk {
     NoAutograd,
     /// It is no structured operator: a resized `out=` is told of once, whatever its dtype.
     Unstructured,
+    /// libtorch has an overload for all dimensions, one for a single dimension, and one for a list.
+    DimOverloads,
+    /// All dimensions are an empty list for libtorch's operator, which takes no `None`.
+    NoOptionalDims,
 }
 
 /// The dtypes in which an operation computes, which are not always those of its operands: they are promoted first.
@@ -432,7 +369,8 @@ impl DtypeSet {
 }
 
 /// How the dtype of the result follows from those of the operands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ResultType {
     /// By type promotion (`torch.result_type`).
     Promoted,
@@ -492,7 +430,7 @@ impl Op {
 
     /// Whether only PyTorch's Python front end has it.
     pub fn is_front_end(self) -> bool {
-        self.info().kernel == "front_end"
+        self.info().family() == Family::FrontEnd
     }
 }
 

@@ -46,7 +46,7 @@ pub struct Step {
     pub op: Op,
     /// Where the result goes.
     pub form: Form,
-    /// One argument for each parameter of the operation's signature, defaults filled in.
+    /// One argument for each parameter of the operation, defaults filled in.
     pub args: Vec<Arg>,
     /// The tensor that `out=` names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -124,14 +124,10 @@ impl From<ParamDefault> for Arg {
     fn from(default: ParamDefault) -> Arg {
         match default {
             ParamDefault::Nothing => Arg::Nothing,
-            ParamDefault::One => Arg::Number(Scalar::Int(1)),
-            ParamDefault::Zero => Arg::Int(0),
-            ParamDefault::Last => Arg::Int(-1),
-            ParamDefault::Two => Arg::Number(Scalar::Int(2)),
-            ParamDefault::False => Arg::Flag(false),
-            ParamDefault::True => Arg::Flag(true),
-            ParamDefault::Mean => Arg::Text("mean".to_owned()),
-            ParamDefault::Dim(dim) => Arg::Int(dim),
+            ParamDefault::Int(value) => Arg::Int(value),
+            ParamDefault::Number(value) => Arg::Number(Scalar::Int(value)),
+            ParamDefault::Flag(value) => Arg::Flag(value),
+            ParamDefault::Text(value) => Arg::Text(value.to_owned()),
             ParamDefault::Real(value) => Arg::Number(Scalar::Float(value)),
         }
     }
@@ -177,7 +173,7 @@ impl Step {
 
     /// How its result is compared: as the table says; one that many elements were reduced to is a sum.
     pub fn compare(&self) -> Compare {
-        let params = self.op.info().signature.params();
+        let params = self.op.info().arguments;
         let reduces = |(param, arg): (&Param, &Arg)| {
             param.kind == ParamKind::Reduction && !matches!(arg, Arg::Text(text) if text == "none")
         };

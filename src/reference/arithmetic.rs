@@ -1,7 +1,7 @@
 //! Arithmetic that is made of other arithmetic: division with a rounding mode, and the difference the other way round.
 
 use crate::error::Rejection;
-use crate::ops::{DtypeSet, Form, Op, ResultType, Signature};
+use crate::ops::{DtypeSet, Form, Op, ResultType};
 use crate::program::Arg;
 use crate::tensor::Layout;
 
@@ -33,7 +33,7 @@ pub(super) fn rounds(call: &Call) -> bool {
 }
 
 fn rounding(call: &Call) -> Result<Option<Rounding>> {
-    if call.op.info().signature != Signature::Division {
+    if call.op != Op::Div {
         return Ok(None);
     }
     match call.args.get(2) {

@@ -141,7 +141,7 @@ pub(super) struct Composition<'a> {
 impl Composition<'_> {
     /// An operation of the table. Parameters that are left out are what they are by default.
     pub fn step(&mut self, op: Op, form: Form, terms: &[Term]) -> Result<TensorId> {
-        let defaults = op.info().signature.params().iter().skip(terms.len()).filter_map(|param| param.default);
+        let defaults = op.info().arguments.iter().skip(terms.len()).filter_map(|param| param.default);
         let args: Vec<Term> = terms.iter().cloned().chain(defaults.map(|it| Term::Other(it.into()))).collect();
         let operands: Vec<Operand> = args
             .iter()
@@ -347,7 +347,7 @@ pub(super) enum Reduction {
 impl Reduction {
     /// That of a call.
     pub fn of(call: &Call) -> Result<Reduction> {
-        let params = call.op.info().signature.params();
+        let params = call.op.info().arguments;
         let at = params.iter().position(|param| param.name == "reduction").unwrap_or(params.len());
         match call.text(at)? {
             "none" => Ok(Reduction::None),

@@ -3,7 +3,7 @@
 use num_complex::Complex;
 
 use crate::error::Rejection;
-use crate::ops::{DtypeSet, Form, Op, ParamKind, Quirk, ResultType, Signature};
+use crate::ops::{DtypeSet, Form, Op, ParamKind, Quirk, ResultType};
 use crate::program::Arg;
 use crate::tensor::element::Element;
 use crate::tensor::storage::Stored;
@@ -140,7 +140,7 @@ pub(super) fn run_on(
     if call.form == Form::InPlace && call.op.info().has(Quirk::NumberFirstInPlace) {
         operands.unrounded_second &= !matches!(inputs[1], Input::Number(_));
     }
-    if call.op.info().signature == Signature::Arithmetic && !operands.factor.fits(plan.common) {
+    if call.op.info().takes_alpha() && !operands.factor.fits(plan.common) {
         return Err(Rejection::Overflow { dtype: plan.common }.into());
     }
     let values = match (kernel.run)(plan.common, machine, &operands) {
@@ -341,7 +341,7 @@ pub(super) fn compute(machine: &mut Machine, op: Op, inputs: &[Input], shape: Sh
 
 /// The operands of a call: its tensors, and the numbers that stand where a tensor could.
 pub(super) fn inputs(machine: &Machine, call: &Call) -> Result<Vec<Input>> {
-    let params = call.op.info().signature.params();
+    let params = call.op.info().arguments;
     let operands = (0..params.len()).filter(|at| matches!(params[*at].kind, ParamKind::Tensor | ParamKind::Operand));
     operands.map(|at| input(machine, call, at)).collect()
 }
@@ -378,7 +378,7 @@ pub(super) fn check_kernel(op: Op, common: DType) -> Result<()> {
 
 /// The number that a call gives beside its operands: a factor of one of them; 1 if the operation has none.
 fn factor(call: &Call) -> Result<Scalar> {
-    let params = call.op.info().signature.params();
+    let params = call.op.info().arguments;
     match params.iter().position(|param| param.kind == ParamKind::Number) {
         Some(at) => call.number(at),
         None => Ok(Scalar::Int(1)),
@@ -387,7 +387,7 @@ fn factor(call: &Call) -> Result<Scalar> {
 
 /// The factor of the second operand must be of the category of the result (`alpha_check`).
 fn alpha_check(call: &Call, result: DType, alpha: Scalar) -> Result<()> {
-    if call.op.info().signature != Signature::Arithmetic {
+    if !call.op.info().takes_alpha() {
         return Ok(());
     }
     let name = "alpha";

@@ -1,7 +1,7 @@
 //! Runs a program step by step and tells what came of each.
 
 use crate::for_each_op;
-use crate::ops::{Form, Op};
+use crate::ops::{Family, Form, Op};
 use crate::program::{
     Arg, Input, Outcome, Program, Rejected, Reply, Step, StepOutcome, StorageRef, TensorValue, Value, ValueRef,
 };
@@ -211,7 +211,7 @@ fn dispatch(machine: &mut Machine, call: &Call) -> Result<Slot> {
             let slot = function(machine, call)?;
             // These write one element after the other, which libtorch counts as one write, and as none to a new tensor.
             if let Slot::Tensor(made) = slot
-                && matches!(call.op.info().kernel, "mask" | "indexing" | "gather")
+                && call.op.info().family() == Family::Indexing
                 && call.form != Form::Out
             {
                 let version = before.map_or(0, |before| before + 1);
@@ -225,7 +225,7 @@ fn dispatch(machine: &mut Machine, call: &Call) -> Result<Slot> {
 /// Only views, copies, which look for themselves, and operations element by element take tensors that are too large to
 /// be looked at.
 fn check_size(machine: &Machine, call: &Call) -> Result<()> {
-    if matches!(call.op.info().kernel, "view" | "copy") {
+    if call.op.info().family() == Family::Views {
         return Ok(());
     }
     let tensors = call.args.iter().flat_map(|arg| match arg {

@@ -6,8 +6,7 @@ use super::template;
 use crate::harness::campaign::counts::Checked;
 use crate::harness::campaign::summary::{Line, Summary};
 
-/// Why a small world is enough, as the module that makes it has it.
-const WHY: &str = include_str!("../harness/generate/bounded_exhaustive/why.md");
+use crate::harness::generate::bounded_exhaustive::WHY;
 
 #[derive(Serialize)]
 struct Page {

@@ -75,7 +75,7 @@ fn arg(kind: ParamKind, default: Option<ParamDefault>) -> BoxedStrategy<Arg> {
 fn step(name: usize) -> impl Strategy<Value = Step> {
     let op = prop::sample::select(Op::ALL).prop_flat_map(|op| (Just(op), prop::sample::select(op.info().forms)));
     op.prop_flat_map(move |(op, form)| {
-        let args: Vec<_> = op.info().signature.params().iter().map(|param| arg(param.kind, param.default)).collect();
+        let args: Vec<_> = op.info().arguments.iter().map(|param| arg(param.kind, param.default)).collect();
         (args, 0..3usize).prop_map(move |(mut args, value)| {
             let value = ValueRef { value, part: None };
             if form == Form::InPlace {

@@ -1,5 +1,5 @@
-//! From the operation table to calls of libtorch: every row becomes a [`Method`] by its signature, and a method knows
-//! how to run any operation of that signature. No operation is named here.
+//! From the operation table to calls of libtorch: every row becomes a [`Method`] by the kinds of its arguments, and a
+//! method runs any operation with arguments of those kinds. No operation is named here.
 //!
 //! Where `tch` has no method for a form or an argument, the call goes to libtorch's dispatcher under the row's schema
 //! name. Everything goes there in an adapter that is built without `tch`, and after [`dispatch_all`].
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::shim::{self, Argument, Error, Operator, Raised, Returned, Tensor};
 use broadcheck_protocol::adapter::UnsupportedCall;
-use broadcheck_protocol::ops::{Form, Op, ParamKind, REDUCTIONS, Signature};
+use broadcheck_protocol::ops::{Family, Form, Op, ParamKind, Quirk, REDUCTIONS};
 use broadcheck_protocol::tensor::Scalar;
 
 /// Why a call has no result.
@@ -56,11 +56,9 @@ pub fn has(op: Op) -> bool {
 
 /// The overloads that libtorch lacks of an operation that it has, with the text of the answer to a step that asks for one.
 pub fn lacks(op: Op) -> Vec<UnsupportedCall> {
-    let overloads: &[&'static str] = match method(op) {
-        Method::Overloads(_) if op.info().signature == Signature::Truth => {
-            &["", "all_out", "dim", "out", "dims", "dims_out"]
-        }
-        _ => &[],
+    let overloads: &[&'static str] = match op.info().has(Quirk::DimOverloads) {
+        true => &["", "all_out", "dim", "out", "dims", "dims_out"],
+        false => &[],
     };
     let (name, _) = schema(op);
     let missing = overloads.iter().filter(|overload| Operator::find(name, overload).is_none());
@@ -126,7 +124,7 @@ pub fn call(op: Op, form: Form, args: &[Argument<'_>], out: Option<&Tensor>) -> 
 
 type One = Result<Tensor, Error>;
 
-/// How an operation is run: a signature and `tch`'s methods for it.
+/// How an operation is run: the kinds of its arguments, and `tch`'s methods for them.
 #[cfg_attr(not(feature = "tch"), allow(dead_code))] // Without `tch` nothing runs by its methods.
 pub enum Method {
     /// Two operands, either of which may be a number, and perhaps a factor for the second.
@@ -176,80 +174,71 @@ pub struct Elementwise {
     out: Option<fn(&Tensor, &Tensor, &Tensor) -> One>,
 }
 
-/// One row of the table: kernel shape, signature, `tch` methods.
+/// A row's methods of `tch`, by the kinds of its arguments; `None` if it has none.
 #[cfg(feature = "tch")]
-macro_rules! method {
-    (front_end $signature:ident []) => { Method::Absent };
-    (autograd Backward []) => { Method::Backward };
-    (autograd Unary []) => { Method::Grad };
-    ($shape:ident Index []) => { Method::Index };
-    ($shape:ident Truth []) => { Method::Overloads(truth) };
-    ($shape:ident Product []) => { Method::Overloads(product) };
-    ($shape:ident Variance []) => { Method::Overloads(variance) };
-    ($shape:ident Moments []) => { Method::Overloads(variance) };
-    ($shape:ident MaskedFill []) => { Method::Value };
-    ($shape:ident Scatter []) => { Method::Value };
-    ($shape:ident $signature:ident []) => { Method::Dispatcher };
-    ($shape:ident Arithmetic [$($tch:tt)*]) => { method!($shape Binary [$($tch)*]) };
-    ($shape:ident Division [$($tch:tt)*]) => { method!($shape Binary [$($tch)*]) };
-    ($shape:ident Binary [$functional:ident $in_place:tt $out:tt]) => {
-        Method::Elementwise(Elementwise {
+macro_rules! by_tch {
+    ($kinds:tt []) => { None };
+    ([Operand Operand $($option:ident)?] [$functional:ident $in_place:tt $out:tt]) => {
+        Some(Method::Elementwise(Elementwise {
             functional: Some(|a, b| a.$functional(b)),
-            in_place: method!(@in_place $in_place),
-            out: method!(@out $out),
-        })
+            in_place: by_tch!(@in_place $in_place),
+            out: by_tch!(@out $out),
+        }))
     };
     (@in_place -) => { None };
     (@in_place $method:ident) => { Some(|a, b| a.$method(b)) };
     (@out -) => { None };
     (@out $method:ident) => { Some(|a, b, out| a.$method(out, b)) };
-    ($shape:ident Unary [$tch:ident]) => { Method::Unary(|a| a.$tch()) };
-    ($shape:ident TwoTensors [$tch:ident]) => { Method::TwoTensors(|a, b| a.$tch(b)) };
+    ([Tensor] [$tch:ident]) => { Some(Method::Unary(|a| a.$tch())) };
+    ([Tensor Tensor] [$tch:ident]) => { Some(Method::TwoTensors(|a, b| a.$tch(b))) };
     // The one method of these that has a further parameter: `implicit`, which only autograd's tracing sets.
-    ($shape:ident Sizes [f_expand]) => { Method::Sizes(|a, sizes| a.f_expand(sizes, false)) };
-    ($shape:ident Sizes [$tch:ident]) => { Method::Sizes(|a, sizes| a.$tch(sizes)) };
-    ($shape:ident Dim [$tch:ident]) => { Method::Dim(|a, dim| a.$tch(dim)) };
-    ($shape:ident TwoDims [$tch:ident]) => { Method::TwoDims(|a, dim0, dim1| a.$tch(dim0, dim1)) };
-    ($shape:ident Tensors [$tch:ident]) => { Method::Tensors(|tensors| Tensor::$tch(tensors)) };
-    ($shape:ident Einsum [$tch:ident]) => {
-        Method::Einsum(|equation, operands| Tensor::$tch(equation, operands, None::<&[i64]>))
+    ([Tensor Ints] [f_expand]) => { Some(Method::Sizes(|a, sizes| a.f_expand(sizes, false))) };
+    ([Tensor Ints] [$tch:ident]) => { Some(Method::Sizes(|a, sizes| a.$tch(sizes))) };
+    ([Tensor Int] [$tch:ident]) => { Some(Method::Dim(|a, dim| a.$tch(dim))) };
+    ([Tensor Int Int] [$tch:ident]) => { Some(Method::TwoDims(|a, dim0, dim1| a.$tch(dim0, dim1))) };
+    ([Tensors] [$tch:ident]) => { Some(Method::Tensors(|tensors| Tensor::$tch(tensors))) };
+    ([Text Tensors] [$tch:ident]) => {
+        Some(Method::Einsum(|equation, operands| Tensor::$tch(equation, operands, None::<&[i64]>)))
     };
 }
 
-/// The same without `tch`: what would run by its methods goes to the dispatcher.
-#[cfg(not(feature = "tch"))]
-macro_rules! method {
-    (front_end $signature:ident []) => { Method::Absent };
-    (autograd Backward []) => { Method::Backward };
-    (autograd Unary []) => { Method::Grad };
-    ($shape:ident Index []) => { Method::Index };
-    ($shape:ident Truth []) => { Method::Overloads(truth) };
-    ($shape:ident Product []) => { Method::Overloads(product) };
-    ($shape:ident Variance []) => { Method::Overloads(variance) };
-    ($shape:ident Moments []) => { Method::Overloads(variance) };
-    ($shape:ident MaskedFill []) => { Method::Value };
-    ($shape:ident Scatter []) => { Method::Value };
-    ($shape:ident $signature:ident []) => { Method::Dispatcher };
-    ($shape:ident Arithmetic $tch:tt) => { method!($shape Binary $tch) };
-    ($shape:ident Division $tch:tt) => { method!($shape Binary $tch) };
-    ($shape:ident Binary $tch:tt) => {
-        Method::Elementwise(Elementwise { functional: None, in_place: None, out: None })
-    };
-    ($shape:ident $signature:ident $tch:tt) => { Method::Dispatcher };
-}
-
+#[cfg(feature = "tch")]
 macro_rules! methods {
     ($($variant:ident { facts: $facts:tt kernel: $kernel:tt gradient: $gradient:tt calls: $calls:tt })+) => {
-        /// How `op` is run.
-        pub fn method(op: Op) -> Method {
+        fn by_tch(op: Op) -> Option<Method> {
             match op {
-                $(Op::$variant => method! $calls),+
+                $(Op::$variant => by_tch! $calls),+
             }
         }
     };
 }
 
+#[cfg(feature = "tch")]
 broadcheck_protocol::for_each_op!(methods);
+
+/// How `op` is run.
+pub fn method(op: Op) -> Method {
+    use ParamKind::{Dims, Dtype, Flag, Index, Int, Number, Operand, Value};
+    #[cfg(feature = "tch")]
+    if let Some(method) = by_tch(op) {
+        return method;
+    }
+    let info = op.info();
+    match (info.family(), info.kinds) {
+        (Family::FrontEnd, _) => Method::Absent,
+        (Family::Autograd, [_]) => Method::Grad,
+        (Family::Autograd, _) => Method::Backward,
+        (_, [_, Index]) => Method::Index,
+        _ if info.has(Quirk::DimOverloads) => Method::Overloads(truth),
+        (_, [_, Int, Flag, Dtype]) => Method::Overloads(product),
+        (_, [_, Dims, Number, Flag, Flag]) => Method::Overloads(variance),
+        (_, [.., Value]) => Method::Value,
+        (_, [Operand, Operand, ..]) if !info.tch.is_empty() => {
+            Method::Elementwise(Elementwise { functional: None, in_place: None, out: None })
+        }
+        _ => Method::Dispatcher,
+    }
+}
 
 /// An operation on two operands.
 ///
@@ -307,7 +296,7 @@ fn elementwise(
 fn without_option(op: Op, form: Form, args: &[Argument<'_>], out: Option<&Tensor>) -> Result<Returned, Fault> {
     let (name, _) = schema(op);
     let operator = match form {
-        _ if op.info().signature != Signature::Division => None,
+        _ if !matches!(op.info().kinds, [.., ParamKind::Text]) => None,
         Form::Functional => Operator::find(name, "Tensor"),
         Form::InPlace => Operator::find(&format!("{name}_"), "Tensor"),
         Form::Out => Operator::find(name, "out"),
@@ -402,7 +391,7 @@ fn overload(
     };
     let overload = if out.is_some() { writing } else { functional };
     // One dimension is a list of one, unless there is an overload for it.
-    let listed = op.info().signature != Signature::Truth;
+    let listed = !op.info().has(Quirk::DimOverloads);
     let single = match args.get(1) {
         Some(Argument::Number(Scalar::Int(dim))) if listed && kind(op, 1) == Some(ParamKind::Dims) => Some([*dim]),
         _ => None,
@@ -418,7 +407,7 @@ fn overload(
 }
 
 fn kind(op: Op, at: usize) -> Option<ParamKind> {
-    op.info().signature.params().get(at).map(|param| param.kind)
+    op.info().arguments.get(at).map(|param| param.kind)
 }
 
 /// Runs an operation by its schema name: the overload for numbers where there are numbers in the place of operands and
@@ -449,7 +438,7 @@ fn dispatch_by(
     let Some(operator) = operator else {
         return Err(Fault::Unsupported(format!("{op} in the form {form:?}: libtorch has no such operator")));
     };
-    let params = op.info().signature.params();
+    let params = op.info().arguments;
     let single_overload = dims_overload(op, args).is_some();
     // What is wrapped or listed here must live until the call, so it is collected before it is borrowed.
     let wrapped: Vec<Option<Tensor>> = args
@@ -480,7 +469,7 @@ fn dispatch_by(
         .zip(params)
         .map(|(arg, param)| match (arg, param.kind) {
             // An empty list stands for all dimensions, and a few operators take no None.
-            (Argument::Nothing, ParamKind::Dims) if op.info().signature == Signature::Reduction => Argument::Ints(&[]),
+            (Argument::Nothing, ParamKind::Dims) if op.info().has(Quirk::NoOptionalDims) => Argument::Ints(&[]),
             (arg, _) => arg,
         })
         .collect();
@@ -509,7 +498,7 @@ fn value(op: Op, form: Form, args: &[Argument<'_>], out: Option<&Tensor>) -> Res
 /// all, one, or a list.
 fn dims_overload<'a, 'b>(op: Op, args: &'b [Argument<'a>]) -> Option<(&'static str, &'b [Argument<'a>])> {
     let info = op.info();
-    let dims = info.signature.params().last().is_some_and(|param| param.kind == ParamKind::Dims);
+    let dims = info.arguments.last().is_some_and(|param| param.kind == ParamKind::Dims);
     if !dims || info.schema.contains('.') {
         return None;
     }
@@ -523,7 +512,7 @@ fn dims_overload<'a, 'b>(op: Op, args: &'b [Argument<'a>]) -> Option<(&'static s
 
 /// A bit for each operand that is a number, or is left out beside one; `None` if no operand is a number.
 fn numbers(op: Op, args: &[Argument<'_>]) -> Option<u64> {
-    let params = op.info().signature.params();
+    let params = op.info().arguments;
     let operand = |at: &usize| params.get(*at).is_some_and(|param| param.kind == ParamKind::Operand);
     let is_number = |at: &usize| matches!(args[*at], Argument::Number(_));
     let operands = || (0..args.len()).filter(operand);

@@ -16,10 +16,8 @@ use std::collections::BTreeMap;
 use std::sync::Once;
 
 use broadcheck_protocol::adapter::{Capability, Hello, Implementation};
-use broadcheck_protocol::ops::{Form, Op, Signature};
-use broadcheck_protocol::program::{
-    Arg, Outcome, Program, Reply, Step, StepOutcome, TensorValue, VALUE_LIMIT, Value, ValueRef,
-};
+use broadcheck_protocol::ops::{Form, Kernel, Op};
+use broadcheck_protocol::program::{Arg, Outcome, Program, Reply, Step, StepOutcome, TensorValue, VALUE_LIMIT, Value, ValueRef};
 use broadcheck_protocol::tensor::{DType, Scalar};
 
 pub use bare::bare;
@@ -252,12 +250,12 @@ fn within_limit(op: Op, args: &[Argument<'_>]) -> Result<(), Fault> {
     let tensors: Vec<&Tensor> = tensors.collect();
     let most = || tensors.iter().map(|tensor| tensor.numel()).max().unwrap_or(0);
     let elements = match op.info().kernel {
-        "view" => 0,
-        "copy" | "autograd" => most(),
+        Kernel::View => 0,
+        Kernel::Copy | Kernel::Autograd => most(),
         // What is put somewhere, or taken for an index, is not copied.
         _ if op == Op::IndexPut => most(),
-        "product" => product(op, &tensors),
-        "reduction" | "extreme" | "moment" | "norm" => {
+        Kernel::Product => product(op, &tensors),
+        Kernel::Reduction | Kernel::Extreme | Kernel::Moment | Kernel::Norm => {
             let large = most();
             if large > VALUE_LIMIT / DType::Complex128.size() {
                 return Err(value::too_large(large.saturating_mul(DType::Complex128.size())));
@@ -294,12 +292,11 @@ fn within_limit(op: Op, args: &[Argument<'_>]) -> Result<(), Fault> {
 /// The most elements that a product of tensors can have: those of the outer product, but for the dimension that is summed
 /// over in products of matrices. Where the sizes of that one differ, libtorch refuses them before it takes memory.
 fn product(op: Op, tensors: &[&Tensor]) -> usize {
-    use Signature::*;
-    let (summands, summed) = match op.info().signature {
-        Tensors1D | MatrixVector | Matrices | Batches => (0, true),
-        Addmm | Addmv | BatchSum => (1, true),
-        Addr => (1, false),
-        _ => (0, op == Op::Matmul),
+    let (summands, summed) = match op {
+        Op::Dot | Op::Mv | Op::Mm | Op::Bmm | Op::Matmul => (0, true),
+        Op::Addmm | Op::Addmv | Op::Baddbmm | Op::Addbmm => (1, true),
+        Op::Addr => (1, false),
+        _ => (0, false),
     };
     let (summands, factors) = tensors.split_at(summands.min(tensors.len()));
     let inner = factors.first().filter(|_| summed).and_then(|first| first.size().last().copied());

@@ -2,6 +2,10 @@
 
 mod common;
 
+use broadcheck_protocol::adapter::Implementation;
+use broadcheck_protocol::ops::{Form, Op, ParamKind};
+use broadcheck_protocol::program::{Arg, Outcome, Program, Reply, ValueRef};
+use broadcheck_protocol::tensor::DType;
 use broadcheck_libtorch::{Libtorch, missing_aliases};
 use broadcheck_protocol::adapter::Implementation;
 use broadcheck_protocol::ops::{Form, Op, ParamKind, Signature};
@@ -110,7 +114,7 @@ fn on_scalars(op: Op, dtype: DType) -> Vec<Program> {
     let mut draft = Draft::default();
     let x = operand(&mut draft, dtype, &[2, 3]);
     let out = draft.input(&[2, 3], &[0f32; 6]);
-    let params = op.info().signature.params();
+    let params = op.info().arguments;
     let mut programs = Vec::new();
     for number in [int(2), float(2.5)] {
         if params[1].kind == ParamKind::Operand {
@@ -177,10 +181,10 @@ fn gradient(op: Op) -> Option<Program> {
 
 /// The arguments of an operation on these operands, with each of the options that it may have.
 fn calls(op: Op, x: Arg, y: Arg) -> Vec<Vec<Arg>> {
-    let options: &[Arg] = match op.info().signature {
-        Signature::Arithmetic => &[int(1), int(2), float(2.5)],
-        Signature::Division => &[Arg::Nothing, text("floor"), text("trunc"), text("nearest")],
-        Signature::Bounds => return vec![vec![x.clone(), y.clone(), Arg::Nothing], vec![x, Arg::Nothing, y]],
+    let options: &[Arg] = match op {
+        Op::Add | Op::Sub | Op::Rsub => &[int(1), int(2), float(2.5)],
+        Op::Div => &[Arg::Nothing, text("floor"), text("trunc"), text("nearest")],
+        Op::Clamp => return vec![vec![x.clone(), y.clone(), Arg::Nothing], vec![x, Arg::Nothing, y]],
         _ => return vec![vec![x, y]],
     };
     options.iter().map(|option| vec![x.clone(), y.clone(), option.clone()]).collect()

@@ -315,7 +315,7 @@ fn every_form_of_the_table_is_one_that_libtorch_has() {
     for &op in Op::ALL.iter().filter(|op| !op.is_front_end()) {
         for &form in op.info().forms.iter().filter(|&&form| form != Form::Functional) {
             let mut draft = draft.clone();
-            let params = op.info().signature.params().iter();
+            let params = op.info().arguments.iter();
             let args = params.map(|param| match param.default {
                 // Of everything, prod has no form that writes to a tensor given as out.
                 Some(ParamDefault::Nothing) if param.name == "dim" => Arg::Int(0),

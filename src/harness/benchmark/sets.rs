@@ -79,7 +79,7 @@ fn pair(at: usize, shapes: &[&[i64]], accepted: bool) -> Program {
 
 fn call(op: Op, x: Vec<i64>, y: Vec<i64>) -> Program {
     let tensor = |value: usize| Arg::Tensor(ValueRef { value, part: None });
-    let params = op.info().signature.params();
+    let params = op.info().arguments;
     let defaults = params.iter().skip(2).filter_map(|param| param.default.map(Arg::from));
     let args = [tensor(0), tensor(1)].into_iter().chain(defaults).collect();
     let step = Step { name: "r".to_owned(), op, form: Form::Functional, args, out: None };

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::error::Class;
 use crate::generate::Options;
-use crate::ops::{Family, Form, Op, ParamKind, Signature};
+use crate::ops::{Family, Form, Op, ParamKind};
 use crate::program::{Arg, Outcome, Program, Reply, Step, Value, ValueRef};
 use crate::tensor::{DType, Shape};
 
@@ -249,9 +249,9 @@ impl Coverage {
 /// Whether the tensors of an operation are broadcast together, element by element.
 pub(crate) fn broadcasts(op: Op) -> bool {
     let info = op.info();
-    let tensors = info.signature.params().iter().filter(|param| is_operand(param.kind)).count();
+    let tensors = info.arguments.iter().filter(|param| is_operand(param.kind)).count();
     // What a tensor is filled with has one element.
-    info.family() == Family::Pointwise && tensors > 1 && info.signature != Signature::Filled
+    info.family() == Family::Pointwise && tensors > 1 && op != Op::Fill
 }
 
 fn is_operand(kind: ParamKind) -> bool {
@@ -259,7 +259,7 @@ fn is_operand(kind: ParamKind) -> bool {
 }
 
 fn takes_tensors(op: Op) -> bool {
-    let params = op.info().signature.params();
+    let params = op.info().arguments;
     params.iter().any(|param| is_operand(param.kind) || param.kind == ParamKind::Tensors)
 }
 
@@ -286,7 +286,7 @@ fn clauses(step: &Step, known: &Known) -> Vec<Clause> {
     if !broadcasts(step.op) {
         return Vec::new();
     }
-    let params = step.op.info().signature.params().iter();
+    let params = step.op.info().arguments.iter();
     let operands = params.zip(&step.args).filter(|(param, _)| is_operand(param.kind));
     let tensors = operands.filter_map(|(_, arg)| if let Arg::Tensor(value) = arg { known.get(value) } else { None });
     let shapes: Vec<&Shape> = tensors.map(|(shape, _)| shape).collect();

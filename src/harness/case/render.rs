@@ -126,7 +126,7 @@ fn step(program: &Program, step: &Step) -> String {
     let suffix = if step.form == Form::InPlace { "_" } else { "" };
     let mut positional = Vec::new();
     let mut keywords = Vec::new();
-    for (param, arg) in step.op.info().signature.params().iter().zip(&step.args) {
+    for (param, arg) in step.op.info().arguments.iter().zip(&step.args) {
         let value = |arg| argument(program, arg);
         match (param.default, arg) {
             (Some(default), arg) if is_default(default, arg) => {}

@@ -3,7 +3,7 @@
 use crate::campaign::coverage::broadcasts;
 use crate::format;
 use crate::model::event::{Dimension, Drawing, Operand};
-use crate::ops::{Form, Signature};
+use crate::ops::{Form, Op};
 use crate::program::{Arg, Program, Reply, ShapeArg, Step, Value, ValueRef};
 use crate::tensor::Shape;
 use crate::tensor::shape::{Alignment, align};
@@ -19,7 +19,7 @@ fn of_step(program: &Program, reply: &Reply, at: usize) -> Option<Drawing> {
     let step = program.steps.get(at)?;
     let operands: Vec<(String, Shape)> = match &step.args[..] {
         [Arg::Shapes(shapes)] => shapes.iter().map(of_argument).collect::<Option<_>>()?,
-        _ if broadcasts(step.op) || step.op.info().signature == Signature::Tensors => {
+        _ if broadcasts(step.op) || step.op == Op::BroadcastTensors => {
             let operands = step.args.iter().flat_map(|arg| match arg {
                 Arg::Tensor(value) => vec![*value],
                 Arg::Tensors(values) => values.clone(),

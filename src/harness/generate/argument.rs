@@ -1,11 +1,11 @@
 //! Arguments, each by the kind of its parameter.
 //!
-//! Nothing is known of an operation here but its signature. What a list of integers means is not part of that, so lists
+//! Nothing is known of an operation here but its arguments. What a list of integers means is not part of that, so lists
 //! are made of everything that one can mean: new sizes, dimensions, a split of the elements.
 
 use arbitrary::{Result, Unstructured};
 
-use crate::ops::{Form, Op, Param, ParamKind, REDUCTIONS, Signature};
+use crate::ops::{Form, Op, Param, ParamKind, REDUCTIONS};
 use crate::program::{Arg, ShapeArg, ValueRef};
 use crate::tensor::{DType, Scalar, Shape};
 
@@ -20,7 +20,7 @@ const HUGE: &[i64] = &[1 << 62, 1 << 40, 0, 1 << 55, 1];
 impl ProgramBuilder<'_> {
     /// One argument for each parameter of `op`.
     pub(super) fn arguments(&self, u: &mut Unstructured, palette: &Palette, op: Op, form: Form) -> Result<Vec<Arg>> {
-        let params = op.info().signature.params();
+        let params = op.info().arguments;
         let mut args: Vec<Arg> = Vec::with_capacity(params.len());
         let together = self.theme == Some(op) && chance(u, 3, 4)?;
         for (at, param) in params.iter().enumerate() {
@@ -36,9 +36,7 @@ impl ProgramBuilder<'_> {
                 {
                     Arg::Tensor(ValueRef { value: at, part: None })
                 }
-                (ParamKind::Tensor, _) if !ranks(op.info().signature).is_empty() => {
-                    Arg::Tensor(self.operand(u, op.info().signature, &args)?)
-                }
+                (ParamKind::Tensor, _) if !ranks(op).is_empty() => Arg::Tensor(self.operand(u, op, &args)?),
                 (ParamKind::Operand, _) if form == Form::InPlace && at == 0 => Arg::Tensor(self.tensor(u)?),
                 _ => match self.particular(u, param, self.sizes_of(&args), &args)? {
                     Some(arg) => arg,
@@ -47,7 +45,7 @@ impl ProgramBuilder<'_> {
             });
         }
         if !together {
-            self.summand(u, op.info().signature, &mut args)?;
+            self.summand(u, op, &mut args)?;
         }
         // Two lists of dimensions go together: mostly as long as each other.
         if let Some(at) = params.iter().position(|param| param.name == "dims_other")
@@ -166,9 +164,9 @@ impl ProgramBuilder<'_> {
 
     /// A tensor for argument `at`, after the ones before it: mostly one of the rank that a product wants there, and one
     /// that fits what it is multiplied with.
-    fn operand(&self, u: &mut Unstructured, signature: Signature, args: &[Arg]) -> Result<ValueRef> {
+    fn operand(&self, u: &mut Unstructured, op: Op, args: &[Arg]) -> Result<ValueRef> {
         let at = args.len();
-        let ranks = ranks(signature);
+        let ranks = ranks(op);
         let Some(&rank) = ranks.get(at).filter(|_| !ranks.is_empty()) else { return self.tensor(u) };
         if chance(u, 1, 8)? {
             return self.tensor(u);
@@ -190,15 +188,15 @@ impl ProgramBuilder<'_> {
     }
 
     /// A summand that broadcasts to the product of the arguments after it, if there is one.
-    fn summand(&self, u: &mut Unstructured, signature: Signature, args: &mut [Arg]) -> Result<()> {
-        let count = match signature {
-            Signature::Addmm | Signature::Addmv | Signature::Addr | Signature::BatchSum => 3,
+    fn summand(&self, u: &mut Unstructured, op: Op, args: &mut [Arg]) -> Result<()> {
+        let count = match op {
+            Op::Addmm | Op::Addmv | Op::Addr | Op::Baddbmm | Op::Addbmm => 3,
             _ => return Ok(()),
         };
         let [left, right] = [1, count - 1].map(|at| tensors(&args[at]).first().map_or(&[][..], |it| self.sizes(*it)));
         let [Some(rows), columns] = [left.get(left.len().saturating_sub(2)), right.last()] else { return Ok(()) };
-        let product: Vec<i64> = match signature {
-            Signature::Addmv => vec![*rows],
+        let product: Vec<i64> = match op {
+            Op::Addmv => vec![*rows],
             _ => std::iter::once(*rows).chain(columns.copied()).collect(),
         };
         let Ok(product) = Shape::new(product) else { return Ok(()) };
@@ -292,16 +290,16 @@ fn is_index(known: &TensorState) -> bool {
 }
 
 /// The ranks that a product wants of its operands; empty for what is no product of operands of certain ranks.
-fn ranks(signature: Signature) -> &'static [usize] {
-    match signature {
-        Signature::Tensors1D | Signature::Vectors => &[1, 1],
-        Signature::MatrixVector => &[2, 1],
-        Signature::Matrices => &[2, 2],
-        Signature::Batches => &[3, 3],
-        Signature::Addmm => &[2, 2, 2],
-        Signature::Addmv => &[1, 2, 1],
-        Signature::Addr => &[2, 1, 1],
-        Signature::BatchSum => &[3, 3, 3],
+fn ranks(op: Op) -> &'static [usize] {
+    match op {
+        Op::Dot | Op::Outer | Op::Ger => &[1, 1],
+        Op::Mv => &[2, 1],
+        Op::Mm => &[2, 2],
+        Op::Bmm => &[3, 3],
+        Op::Addmm => &[2, 2, 2],
+        Op::Addmv => &[1, 2, 1],
+        Op::Addr => &[2, 1, 1],
+        Op::Baddbmm | Op::Addbmm => &[3, 3, 3],
         _ => &[],
     }
 }

@@ -13,11 +13,14 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ops::{DtypeSet, Family, Form, Op, ParamKind, ResultType, Signature};
+use crate::ops::{DtypeSet, Family, Form, Kernel, Op, ParamKind, ResultType};
 use crate::program::{Arg, Input, Program, Step, ValueRef};
 use crate::tensor::{Buffer, DType, Layout, Scalar, Shape};
 
 use operand::{Operand, layouts, shapes};
+
+/// Why a small scope is enough, in Markdown.
+pub const WHY: &str = include_str!("bounded_exhaustive/why.md");
 
 /// The bounds of a small world.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -169,18 +172,20 @@ impl Group {
 /// The calls of an operation with so many operands.
 fn calls(op: Op, arity: usize) -> Vec<Call> {
     let info = op.info();
-    let params = info.signature.params();
-    let lists: Vec<Vec<Place>> = match (info.family(), info.signature) {
-        (family, _) if family == Family::Pointwise || info.kernel == "mask" => {
+    let params = info.arguments;
+    let lists: Vec<Vec<Place>> = match (info.family(), info.kinds) {
+        (family, _) if family == Family::Pointwise || info.kernel == Kernel::Mask => {
             let takes = |at: &usize| matches!(params[*at].kind, ParamKind::Tensor | ParamKind::Operand);
             let tensors: Vec<usize> = (0..params.len()).filter(takes).collect();
             chosen(&tensors, arity).iter().filter_map(|tensors| arguments(op, tensors)).collect()
         }
-        (Family::Views, Signature::Sizes | Signature::Shape) if arity == 2 => {
+        (Family::Views, [ParamKind::Tensor, ParamKind::Ints]) if arity == 2 => {
             vec![vec![Place::Operand(0), Place::Sizes(1)]]
         }
-        (Family::Views, Signature::TwoTensors) if arity == 2 => vec![vec![Place::Operand(0), Place::Operand(1)]],
-        (Family::Views, Signature::Tensors) => vec![vec![Place::All]],
+        (Family::Views, [ParamKind::Tensor, ParamKind::Tensor]) if arity == 2 => {
+            vec![vec![Place::Operand(0), Place::Operand(1)]]
+        }
+        (Family::Views, [ParamKind::Tensors]) => vec![vec![Place::All]],
         _ => Vec::new(),
     };
     let call = |args: &Vec<Place>, form: Form| Call { op, form, args: args.clone() };
@@ -199,7 +204,7 @@ fn calls(op: Op, arity: usize) -> Vec<Call> {
 /// The arguments of an operation of which these are tensors. Of the others, one that may be left out is, and one that may
 /// be a number is.
 fn arguments(op: Op, tensors: &[usize]) -> Option<Vec<Place>> {
-    let params = op.info().signature.params().iter().enumerate();
+    let params = op.info().arguments.iter().enumerate();
     params
         .map(|(at, param)| match (tensors.iter().position(|tensor| *tensor == at), param.default) {
             (Some(operand), _) => Some(Place::Operand(operand)),
@@ -243,7 +248,7 @@ impl Elements {
             (_, _, DtypeSet::Integral | DtypeSet::Integers) => DType::Int64,
             _ => DType::Float32,
         };
-        Elements { dtype, zero: info.kernel == "compare" }
+        Elements { dtype, zero: info.kernel == Kernel::Compare }
     }
 
     /// Small numbers, all different, of few binary digits, so that sums and products of them are exact. Operands have the
@@ -270,7 +275,7 @@ type Key = (usize, Elements, Option<usize>);
 /// The program of some calls on these operands.
 fn program(operands: &[&Operand], calls: &[&Call]) -> Program {
     let keys = |number: usize, call: &Call| -> Vec<Vec<Key>> {
-        let params = call.op.info().signature.params();
+        let params = call.op.info().arguments;
         let key = |operand: usize, param: &str, at: usize| {
             let written = (call.form == Form::InPlace && at == 0).then_some(number);
             (operand, Elements::of(call.op, param), written)

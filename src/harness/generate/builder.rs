@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use arbitrary::{Result, Unstructured};
 
-use crate::ops::{Compare, Form, Op, Param, ParamKind, Signature};
+use crate::ops::{Compare, Family, Form, Op, Param, ParamKind, Rounding};
 use crate::program::{Arg, Input, Outcome, Program, Reply, Step, StepOutcome, TensorValue, ValueRef};
 use crate::reference::Session;
 use crate::tensor::{Category, DType, Scalar, Shape};
@@ -119,7 +119,7 @@ impl<'a> ProgramBuilder<'a> {
         if !chance(u, 1, 2)? {
             return Ok(Vec::new());
         }
-        let takes_some = |op: &&Op| shape::takes_some(op.info().signature);
+        let takes_some = |op: &&Op| shape::takes_some(**op);
         let particular: Vec<Op> = self.options.ops.iter().filter(takes_some).copied().collect();
         let choices = if !particular.is_empty() && chance(u, 1, 2)? { &particular } else { &self.options.ops };
         if choices.is_empty() {
@@ -127,17 +127,17 @@ impl<'a> ProgramBuilder<'a> {
         }
         let op = *u.choose(choices)?;
         self.theme = Some(op);
-        shape::operands(u, palette, op.info().signature)
+        shape::operands(u, palette, op)
     }
 
     /// The dtype that the operation of the inputs wants of one of them, whatever the others have.
     fn particular_dtype(&self, at: usize) -> Option<DType> {
-        let signature = self.theme?.info().signature;
-        match signature.params().get(at).map(|param| param.name) {
+        let op = self.theme?;
+        match op.info().arguments.get(at).map(|param| param.name) {
             Some("mask" | "condition") => Some(DType::Bool),
             Some("index" | "indices") => Some(DType::Int64),
             // What real numbers make complex ones of has no operand that its `out=` could be.
-            None if matches!(signature, Signature::Parts | Signature::PolarParts) => Some(DType::Complex64),
+            None if matches!(op, Op::Complex | Op::Polar) => Some(DType::Complex64),
             _ => None,
         }
     }
@@ -153,9 +153,11 @@ impl<'a> ProgramBuilder<'a> {
         let mut common = *u.choose(&self.options.dtypes)?;
         let mut mixed = u.arbitrary::<bool>()? || self.options.mixed;
         // Products, losses and functions want one dtype, and most of them floats.
-        let fractions = ["product", "loss", "distance", "moment", "norm", "function", "float"];
-        let kernel = self.theme.map_or("", |op| op.info().kernel);
-        if (!together.is_empty() || fractions.contains(&kernel)) && chance(u, 7, 8)? {
+        let fractions = self
+            .theme
+            .map(|op| op.info())
+            .is_some_and(|info| info.family() == Family::Products || info.kernel.rounding() == Rounding::Steps);
+        if (!together.is_empty() || fractions) && chance(u, 7, 8)? {
             mixed = false;
             let real = [DType::Float32, DType::Float64].into_iter().filter(|dtype| self.options.dtypes.contains(dtype));
             let real: Vec<DType> = real.collect();
@@ -176,7 +178,7 @@ impl<'a> ProgramBuilder<'a> {
                 false => common,
             };
             let shape = palette.operand(u, together.get(at))?;
-            let equations = self.theme.is_some_and(|op| op.info().signature == Signature::Solve) && at == 0;
+            let equations = self.theme.is_some_and(|op| op == Op::LinalgSolve) && at == 0;
             let data = match (index, equations) {
                 (true, _) => value::small(u, dtype, &shape)?,
                 (_, true) => value::dominant(u, dtype, &shape)?,
@@ -277,7 +279,7 @@ impl<'a> ProgramBuilder<'a> {
     fn indices_are_wanted(&self, u: &mut Unstructured) -> Result<bool> {
         let named =
             |param: &Param| ["mask", "index", "indices"].contains(&param.name) && param.kind != ParamKind::Index;
-        let takes = |op: &&Op| op.info().signature.params().iter().any(named);
+        let takes = |op: &&Op| op.info().arguments.iter().any(named);
         match (self.options.ops.iter().filter(takes).count(), self.options.ops.len()) {
             (0, _) => Ok(false),
             (some, all) if some * 4 < all => chance(u, 1, 4),
@@ -327,7 +329,7 @@ impl<'a> ProgramBuilder<'a> {
     /// A step that overwrites what an earlier step made, often a view, while gradients flow.
     fn overwrite(&mut self, u: &mut Unstructured, palette: &Palette) -> Result<()> {
         let writes = |op: &&Op| {
-            let (info, first) = (op.info(), op.info().signature.params().first());
+            let (info, first) = (op.info(), op.info().arguments.first());
             info.differentiable
                 && info.forms.contains(&Form::InPlace)
                 && first.is_some_and(|param| param.kind == ParamKind::Operand)
@@ -378,7 +380,7 @@ impl<'a> ProgramBuilder<'a> {
             }
         };
         if root.tensor.shape.numel() != 1 && !chance(u, 1, 8)? {
-            let params = Op::Sum.info().signature.params();
+            let params = Op::Sum.info().arguments;
             let defaults = params.iter().filter_map(|param| param.default.map(Arg::from));
             if !run(self, Op::Sum, std::iter::once(Arg::Tensor(root.at)).chain(defaults).collect()) {
                 return Ok(());
@@ -447,7 +449,7 @@ impl<'a> ProgramBuilder<'a> {
         let indexed = step.args.iter().any(|arg| matches!(arg, Arg::Indices(_)));
         let together = if let Some(terms) = self.terms(step) {
             terms
-        } else if indexed || step.op.info().kernel == "product" {
+        } else if indexed || step.op.info().family() == Family::Products {
             numels().fold(1, i64::saturating_mul)
         } else {
             let rank = shapes.iter().map(|sizes| sizes.len()).max().unwrap_or(0);
@@ -477,11 +479,9 @@ impl<'a> ProgramBuilder<'a> {
 
     /// The terms that the elements of a product of matrices have together, or its summand's elements if they are more.
     fn terms(&self, step: &Step) -> Option<i64> {
-        let info = step.op.info();
-        let summands = match info.signature {
-            Signature::Tensors1D | Signature::MatrixVector | Signature::Matrices | Signature::Batches => 0,
-            Signature::Addmm | Signature::Addmv | Signature::BatchSum => 1,
-            _ if step.op == Op::Matmul => 0,
+        let summands = match step.op {
+            Op::Dot | Op::Mv | Op::Mm | Op::Bmm | Op::Matmul => 0,
+            Op::Addmm | Op::Addmv | Op::Baddbmm | Op::Addbmm => 1,
             _ => return None,
         };
         let shapes: Option<Vec<&Shape>> =
@@ -510,7 +510,7 @@ impl<'a> ProgramBuilder<'a> {
         if !matches!(outcome, Outcome::Value(_)) {
             self.halfway |= step.op == Op::Backward;
             // Only where numbers stand for tensors is it certain that a tensor would have come of it.
-            if step.op.info().signature.params().iter().any(|param| param.kind == ParamKind::Operand) {
+            if step.op.info().arguments.iter().any(|param| param.kind == ParamKind::Operand) {
                 self.missing.push(ValueRef { value, part: None });
             }
             return;
@@ -518,12 +518,13 @@ impl<'a> ProgramBuilder<'a> {
         let info = step.op.info();
         let sums = exclusions::sums(step);
         // Roots, powers, logarithms and quotients of whole numbers are rounded, whatever they come to.
-        let rounded = info.signature == Signature::Solve
-            || (info.compare == Compare::Tolerance && matches!(info.kernel, "loss" | "distance" | "moment" | "norm"));
+        let rounded = step.op == Op::LinalgSolve
+            || (info.compare == Compare::Tolerance && info.kernel.rounding() == Rounding::Steps);
         // What is a whole number by rounding alone need not be one in another order. Of 16 bits products are rounded, too.
         let narrow = |known: &TensorState| matches!(known.tensor.dtype, DType::Float16 | DType::Bfloat16);
-        let rounds =
-            |known: &TensorState| known.tameness < Tameness::Whole || (info.kernel == "product" && narrow(known));
+        let rounds = |known: &TensorState| {
+            known.tameness < Tameness::Whole || (info.family() == Family::Products && narrow(known))
+        };
         let fractions = step.uses().filter_map(|used| self.find(used)).any(rounds);
         let grad = info.differentiable && step.uses().filter_map(|used| self.find(used)).any(|known| known.grad);
         let several = !matches!(outcome, Outcome::Value(crate::program::Value::Tensor(_)));

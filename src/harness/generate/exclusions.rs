@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::error::Class;
-use crate::ops::{Compare, Form, Op, OpInfo, ParamKind, Quirk, ResultType, Signature};
+use crate::ops::{Compare, Family, Form, Kernel, Op, OpInfo, ParamKind, Quirk, ResultType, Rounding};
 use crate::program::{Arg, Outcome, Step, TensorValue, Value};
 use crate::tensor::element::Element;
 use crate::tensor::{Category, DType, IndexItem, Layout, Scalar, Shape};
@@ -192,7 +192,7 @@ fn sums_of_extremes(draft: &dyn Proposal, outcome: Option<&Outcome>) -> bool {
     let sums = draft.program().steps.last().is_some_and(sums);
     let wild = |known: &TensorState| known.tameness == Tameness::Wild;
     // What flows back is made of everything that gradients flow through.
-    let gradients = signature(draft) == Some(Signature::Backward);
+    let gradients = last_op(draft) == Some(Op::Backward);
     // Integers have no order to care for, unless they are made floats first.
     let large = |known: &TensorState| known.tensor.elements().any(|x| Tameness::of_number(x) == Tameness::Wild);
     let floats = |tensor: &TensorValue| tensor.dtype.category() >= Category::Floating;
@@ -235,7 +235,7 @@ fn unspecified_operands(draft: &dyn Proposal, outcome: Option<&Outcome>) -> bool
     // of its own dtype. The distance of two numbers that should be equal has a root that is far from zero.
     let tolerant = draft.program().steps.last().is_some_and(|step| {
         let info = step.op.info();
-        (info.compare == Compare::Tolerance && info.kernel != "distance") || info.kernel == "autograd"
+        (info.compare == Compare::Tolerance && info.kernel != Kernel::Distance) || info.family() == Family::Autograd
     });
     let made = outcome.map_or(&[][..], |outcome| outcome.tensors());
     let other = |known: &TensorState| made.iter().any(|made| made.dtype != known.tensor.dtype);
@@ -253,7 +253,7 @@ fn overlapping_writes(draft: &dyn Proposal, outcome: Option<&Outcome>) -> bool {
         // What came before the zero, or the index that is out of range, has been written.
         Some(Outcome::Rejected(rejected)) if rejected.class == Some(Class::ZeroDivision) => written.layout(),
         Some(Outcome::Rejected(rejected))
-            if rejected.class == Some(Class::Dimension) && signature(draft) == Some(Signature::IndexPut) =>
+            if rejected.class == Some(Class::Dimension) && last_op(draft) == Some(Op::IndexPut) =>
         {
             written.layout()
         }
@@ -313,8 +313,12 @@ fn refused(outcome: Option<&Outcome>) -> bool {
     matches!(outcome, Some(Outcome::Rejected(_)))
 }
 
-fn signature(draft: &dyn Proposal) -> Option<Signature> {
-    draft.program().steps.last().map(|step| step.op.info().signature)
+fn last_op(draft: &dyn Proposal) -> Option<Op> {
+    draft.program().steps.last().map(|step| step.op)
+}
+
+fn is_polynomial(draft: &dyn Proposal) -> bool {
+    last_op(draft).is_some_and(|op| op.name().contains("_polynomial_"))
 }
 
 fn is_complex(known: &TensorState) -> bool {

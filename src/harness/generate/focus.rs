@@ -2,7 +2,7 @@
 //!
 //! A focus is said in terms of the operation table, so that a new row belongs to its targets from the day it is written.
 
-use crate::ops::{Family, Form, OpInfo, ResultType};
+use crate::ops::{Family, Form, Kernel, OpInfo, ResultType};
 
 use super::Options;
 
@@ -44,7 +44,7 @@ impl Focus {
     pub fn includes(self, info: &OpInfo) -> bool {
         use Family::*;
         // Views are everywhere, because they make the layouts.
-        let view = info.kernel == "view";
+        let view = info.kernel == Kernel::View;
         match self {
             Focus::Shapes => matches!(info.family(), Views | Indexing | Reductions | FrontEnd),
             Focus::Pointwise => view || matches!(info.family(), Pointwise | Losses),

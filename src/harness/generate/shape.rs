@@ -2,7 +2,7 @@
 
 use arbitrary::{Result, Unstructured};
 
-use crate::ops::Signature;
+use crate::ops::Op;
 use crate::tensor::Shape;
 
 use super::{MAX_ELEMENTS, MAX_INPUT_ELEMENTS, MAX_LARGE_ELEMENTS, MAX_RANK, chance};
@@ -123,70 +123,72 @@ impl Palette {
 
 /// Shapes that fit each other as the operands of a product and its like, in the order of the parameters; none for an
 /// operation whose operands only broadcast.
-pub(super) fn operands(u: &mut Unstructured, palette: &Palette, signature: Signature) -> Result<Vec<Vec<i64>>> {
+pub(super) fn operands(u: &mut Unstructured, palette: &Palette, op: Op) -> Result<Vec<Vec<i64>>> {
     let [rows, inner, columns, batch] = [palette.size(u)?, palette.size(u)?, palette.size(u)?, palette.size(u)?];
     let with_batch = |u: &mut Unstructured, sizes: &[i64]| -> Result<Vec<i64>> {
         Ok(if u.arbitrary()? { [&[batch], sizes].concat() } else { sizes.to_vec() })
     };
-    Ok(match signature {
-        Signature::Tensors1D => vec![vec![inner]; 2],
-        Signature::MatrixVector => vec![vec![rows, inner], vec![inner]],
-        Signature::Matrices => vec![vec![rows, inner], vec![inner, columns]],
-        Signature::Batches => vec![vec![batch, rows, inner], vec![batch, inner, columns]],
-        Signature::Addmm => vec![vec![rows, columns], vec![rows, inner], vec![inner, columns]],
-        Signature::Addmv => vec![vec![rows], vec![rows, inner], vec![inner]],
-        Signature::Addr => vec![vec![rows, columns], vec![rows], vec![columns]],
-        Signature::BatchSum => {
+    Ok(match op {
+        Op::Dot => vec![vec![inner]; 2],
+        Op::Mv => vec![vec![rows, inner], vec![inner]],
+        Op::Mm => vec![vec![rows, inner], vec![inner, columns]],
+        Op::Bmm => vec![vec![batch, rows, inner], vec![batch, inner, columns]],
+        Op::Addmm => vec![vec![rows, columns], vec![rows, inner], vec![inner, columns]],
+        Op::Addmv => vec![vec![rows], vec![rows, inner], vec![inner]],
+        Op::Addr => vec![vec![rows, columns], vec![rows], vec![columns]],
+        Op::Baddbmm | Op::Addbmm => {
             let summand = with_batch(u, &[rows, columns])?;
             vec![summand, vec![batch, rows, inner], vec![batch, inner, columns]]
         }
-        Signature::Solve => {
+        Op::LinalgSolve => {
             let matrix = with_batch(u, &[rows, rows])?;
             vec![matrix, with_batch(u, &[rows, columns])?]
         }
-        Signature::Along => {
+        Op::LinalgCross => {
             let vectors = with_batch(u, &[rows, 3])?;
             vec![vectors.clone(), vectors]
         }
-        Signature::Cdist => {
+        Op::Cdist => {
             let first = with_batch(u, &[rows, inner])?;
             vec![first, with_batch(u, &[columns, inner])?]
         }
         // The dimension has a place among the parameters, too.
-        Signature::AlongDim if u.arbitrary()? => vec![vec![rows, inner], vec![], vec![columns]],
-        Signature::AlongDim | Signature::Scatter => {
+        Op::Gather | Op::IndexSelect if u.arbitrary()? => vec![vec![rows, inner], vec![], vec![columns]],
+        Op::Gather | Op::IndexSelect | Op::Scatter => {
             vec![vec![rows, inner], vec![], vec![rows, inner], vec![rows, inner]]
         }
         // Nothing to take from, now and then.
-        Signature::TakeAlong if chance(u, 1, 8)? => vec![vec![rows, 0], vec![rows, inner]],
-        Signature::TakeAlong => vec![vec![rows, inner], vec![rows, inner]],
-        Signature::MaskedScatter => vec![vec![rows, inner], vec![rows, inner], vec![rows, inner]],
-        Signature::PairLoss => vec![vec![rows, inner], vec![rows, inner], vec![rows]],
+        Op::TakeAlongDim if chance(u, 1, 8)? => vec![vec![rows, 0], vec![rows, inner]],
+        Op::TakeAlongDim => vec![vec![rows, inner], vec![rows, inner]],
+        Op::MaskedScatter => vec![vec![rows, inner], vec![rows, inner], vec![rows, inner]],
+        Op::MarginRankingLoss | Op::CosineEmbeddingLoss => vec![vec![rows, inner], vec![rows, inner], vec![rows]],
         _ => Vec::new(),
     })
 }
 
-/// Whether [`operands`] has shapes for a signature.
-pub(super) fn takes_some(signature: Signature) -> bool {
-    use Signature::*;
+/// Whether [`operands`] has shapes for an operation.
+pub(super) fn takes_some(op: Op) -> bool {
+    use Op::*;
     matches!(
-        signature,
-        Tensors1D
-            | MatrixVector
-            | Matrices
-            | Batches
+        op,
+        Dot | Mv
+            | Mm
+            | Bmm
             | Addmm
             | Addmv
             | Addr
-            | BatchSum
-            | Solve
-            | Along
+            | Baddbmm
+            | Addbmm
+            | LinalgSolve
+            | LinalgCross
             | Cdist
-            | AlongDim
+            | Gather
+            | IndexSelect
             | Scatter
-            | TakeAlong
+            | TakeAlongDim
             | MaskedScatter
-            | PairLoss
+            | MarginRankingLoss
+            | CosineEmbeddingLoss
     )
 }
 

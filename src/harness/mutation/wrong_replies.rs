@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::adapter::Implementation;
-use crate::ops::{Form, Op, Signature};
+use crate::ops::{Form, Op};
 use crate::program::{Arg, Outcome, Program, Rejected, Reply, Step, StorageRef, TensorValue, Value, ValueRef};
 use crate::reference::Reference;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
@@ -77,7 +77,7 @@ pub fn wrong_message(program: &Program) -> Reply {
 pub fn swapped_operands(program: &Program) -> Reply {
     let mut swapped = program.clone();
     for step in &mut swapped.steps {
-        let two_operands = matches!(step.op.info().signature, Signature::Arithmetic | Signature::Binary);
+        let two_operands = step.op.info().takes_two_operands();
         let both_tensors = matches!(step.args[..], [Arg::Tensor(_), Arg::Tensor(_), ..]);
         // In place, the target would be swapped too, which is another fault.
         if two_operands && both_tensors && step.form != Form::InPlace {

@@ -3,7 +3,7 @@
 use std::cell::LazyCell;
 
 use crate::adapter::{Capability, Hello};
-use crate::ops::{Compare, Op, OpInfo};
+use crate::ops::{Compare, Family, Kernel, Op, OpInfo};
 use crate::program::{Outcome, Program, Reply, Step, TensorValue, Value};
 use crate::tensor::{Buffer, Category, DType, Scalar};
 
@@ -85,15 +85,14 @@ fn modes(program: &Program, expected: &Reply) -> Vec<Compare> {
     for (at, step) in program.steps.iter().enumerate() {
         let info = step.op.info();
         let used = step.uses().filter_map(|used| modes.get(used.value)).copied().max().unwrap_or(Compare::Bits);
-        let used = if info.kernel == "autograd" { modes.iter().copied().max().unwrap_or(used) } else { used };
+        let used = if info.family() == Family::Autograd { modes.iter().copied().max().unwrap_or(used) } else { used };
         // In 16 bits every step of a formula shows. What equals an extreme has a share of its gradient, a fraction.
         let narrow = |tensor: &TensorValue| matches!(tensor.dtype, DType::Float16 | DType::Bfloat16);
-        let shares = |step: &Step| step.op.info().kernel == "extreme";
+        let shares = |step: &Step| step.op.info().kernel == Kernel::Extreme;
         let tensors = expected.steps.get(at).map_or(&[][..], |outcome| outcome.outcome.tensors());
         let rounds = tensors.iter().any(narrow) || program.steps[..at].iter().any(shares);
-        let used = if info.kernel == "autograd" && rounds { Compare::Tolerance } else { used };
-        let passed =
-            if matches!(info.kernel, "view" | "copy") || used == Compare::Bits { used } else { Compare::Tolerance };
+        let used = if info.family() == Family::Autograd && rounds { Compare::Tolerance } else { used };
+        let passed = if info.family() == Family::Views || used == Compare::Bits { used } else { Compare::Tolerance };
         let whole = |tensor: &TensorValue| tensor.dtype.category() < Category::Floating;
         let exact = !tensors.is_empty() && tensors.iter().all(whole);
         let mode = if exact { Compare::Bits } else { step.compare().max(passed) };
@@ -140,7 +139,7 @@ impl Extent {
         let info = step.op.info();
         let inputs = program.inputs.len();
         // A view, or a copy, is as close as what it is made of.
-        if let ("view" | "copy", Some(made_of)) = (info.kernel, step.uses().next())
+        if let (Family::Views, Some(made_of)) = (info.family(), step.uses().next())
             && let Some(made_at) = made_of.value.checked_sub(inputs).filter(|made_at| *made_at < at)
         {
             return Extent::of(program, reply, made_at);
@@ -161,17 +160,17 @@ impl Extent {
                 (None, None) => (0.0, 0),
             }
         };
-        let measured: Vec<(f64, usize)> = match info.kernel {
-            "autograd" => (0..inputs + at).map(measure).collect(),
+        let measured: Vec<(f64, usize)> = match info.family() {
+            Family::Autograd => (0..inputs + at).map(measure).collect(),
             _ => step.uses().map(|used| measure(used.value)).collect(),
         };
         let count = measured.iter().map(|(_, count)| *count).max().unwrap_or(0);
         let made = reply.steps.get(at).map_or(&[][..], |step| step.outcome.tensors());
         let made = made.iter().map(|tensor| tensor.shape.numel()).max().unwrap_or(1).max(1);
         let sizes = measured.iter().map(|(size, _)| *size);
-        match info.kernel {
-            "product" => Extent { size: sizes.map(|size| size.max(1.0)).product(), terms: count.max(1) as f64 },
-            "autograd" => Extent { size: sizes.fold(0.0, f64::max), terms: count.max(1) as f64 },
+        match info.family() {
+            Family::Products => Extent { size: sizes.map(|size| size.max(1.0)).product(), terms: count.max(1) as f64 },
+            Family::Autograd => Extent { size: sizes.fold(0.0, f64::max), terms: count.max(1) as f64 },
             _ => Extent { size: sizes.fold(0.0, f64::max), terms: count.div_ceil(made).max(1) as f64 },
         }
     }

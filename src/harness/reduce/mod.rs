@@ -140,7 +140,7 @@ fn dtype_weight(dtype: DType) -> u64 {
 }
 
 fn arguments_weight(step: &Step) -> u64 {
-    let params = step.op.info().signature.params();
+    let params = step.op.info().arguments;
     let weights = params.iter().zip(&step.args).map(|(param, arg)| match param.default {
         Some(default) if Arg::from(default) == *arg => 0,
         Some(_) => argument_weight(arg).saturating_add(1),
@@ -219,7 +219,7 @@ mod tests {
     }
 
     fn step(name: &str, op: Op, args: Vec<Arg>) -> Step {
-        let rest = op.info().signature.params()[args.len()..].iter();
+        let rest = op.info().arguments[args.len()..].iter();
         let args = args.into_iter().chain(rest.map(|param| Arg::from(param.default.unwrap()))).collect();
         Step { name: name.to_owned(), op, form: Form::Functional, args, out: None }
     }

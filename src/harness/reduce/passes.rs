@@ -380,7 +380,7 @@ fn arguments(program: &Program) -> Vec<Program> {
     let integers =
         |int: i64| [0, 1, 2, -1, int / 2, int - int.signum(), -int].into_iter().filter(move |new| *new != int);
     let mut candidates = each_step(program, |step| {
-        let params = step.op.info().signature.params().iter().enumerate();
+        let params = step.op.info().arguments.iter().enumerate();
         params
             .filter_map(|(at, param)| {
                 let mut step = step.clone();
@@ -411,7 +411,7 @@ fn arguments(program: &Program) -> Vec<Program> {
     }));
     // A number for a tensor that stands for one, so that the tensor may go.
     for (at, step) in program.steps.iter().enumerate() {
-        let params = step.op.info().signature.params().iter().enumerate();
+        let params = step.op.info().arguments.iter().enumerate();
         for (number, _) in params.filter(|(at, param)| param.kind == ParamKind::Operand && *at > 0) {
             let Arg::Tensor(value) = &step.args[number] else { continue };
             let Some(input) = program.inputs.get(value.value) else { continue };

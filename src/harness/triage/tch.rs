@@ -5,7 +5,7 @@
 
 use std::sync::LazyLock;
 
-use crate::ops::{Form, Op, Param, ParamKind, Signature};
+use crate::ops::{Form, Op, Param, ParamKind, Quirk};
 use crate::program::{Arg, Step, ValueRef};
 use crate::tensor::{DType, IndexItem, Scalar};
 
@@ -74,7 +74,7 @@ pub(super) fn call(step: &Step, value: &dyn Fn(ValueRef) -> String) -> Result<St
 /// The call of a function with the arguments of a step, and how many arguments it does without because they are the
 /// defaults; `None` if it takes something else.
 fn applied(function: &Function, step: &Step, value: &dyn Fn(ValueRef) -> String) -> Option<(usize, String)> {
-    let params = step.op.info().signature.params();
+    let params = step.op.info().arguments;
     let mut left: Vec<(&Param, &Arg)> = params.iter().zip(&step.args).collect();
     let mut receiver = None;
     let mut args = Vec::new();
@@ -131,12 +131,12 @@ fn argument(step: &Step, param: &Param, arg: &Arg, kind: &str, value: &dyn Fn(Va
         ("impl IntList", Arg::Ints(ints)) => list(ints),
         // Arrays are no such lists, and slices are.
         ("impl IntListOption", Arg::Ints(ints)) => format!("&{}[..]", list(ints)),
-        ("impl IntList" | "impl IntListOption", Arg::Int(dim)) if step.op.info().signature != Signature::Truth => {
+        ("impl IntList" | "impl IntListOption", Arg::Int(dim)) if !step.op.info().has(Quirk::DimOverloads) => {
             format!("&{}[..]", list(&[*dim]))
         }
         // An empty list stands for all dimensions, and a few functions take no None.
         ("impl IntList" | "impl IntListOption", Arg::Nothing)
-            if step.op.info().signature == Signature::Reduction && param.kind == ParamKind::Dims =>
+            if step.op.info().has(Quirk::NoOptionalDims) && param.kind == ParamKind::Dims =>
         {
             "&[0i64; 0][..]".to_owned()
         }

@@ -95,7 +95,7 @@ impl Lack {
 
 /// The arguments of a step that are not their defaults, by name.
 fn given(step: &Step) -> impl Iterator<Item = (&'static str, &Arg)> {
-    let params = step.op.info().signature.params().iter().zip(&step.args);
+    let params = step.op.info().arguments.iter().zip(&step.args);
     let given = params.filter(|(param, arg)| param.default.is_none_or(|default| Arg::from(default) != **arg));
     given.map(|(param, arg)| (param.name, arg))
 }

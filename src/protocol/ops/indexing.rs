@@ -7,63 +7,51 @@ macro_rules! indexing_rows {
     ($($state:tt)*) => {
         $crate::__join_rows! {
             $($state)* [
-            MaskedFill "masked_fill" "masked_fill.Tensor" {
-                signature: MaskedFill, forms: [Functional, InPlace],
+            MaskedFill "masked_fill" "masked_fill.Tensor": "Puts one value where a mask is true." {
+                arguments: (self: Tensor, mask: Tensor, value: Value), forms: [Functional, InPlace],
                 absent: [Out "libtorch generates it for compilers: no front end has it, and it computes into a new tensor and copies"],
                 result: Same, compare: Bits,
-                kernel: mask(masked_fill),
-                gradient: kernel,
-                tch: [],
+                kernel: mask(masked_fill), gradient: kernel,
             }
-            MaskedScatter "masked_scatter" "masked_scatter" {
-                signature: MaskedScatter, forms: [Functional, InPlace],
+            MaskedScatter "masked_scatter" "masked_scatter": "Puts elements in order where a mask is true." {
+                arguments: (self: Tensor, mask: Tensor, source: Tensor), forms: [Functional, InPlace],
                 absent: [Out "libtorch generates it for compilers: no front end has it, and it computes into a new tensor and copies"],
                 result: Same, compare: Bits,
-                kernel: mask(masked_scatter),
-                gradient: kernel,
-                tch: [],
+                kernel: mask(masked_scatter), gradient: kernel,
             }
-            MaskedSelect "masked_select" "masked_select" {
-                signature: Masked, forms: [Functional, Out], result: Same, compare: Bits,
-                kernel: mask(masked_select),
-                gradient: kernel,
-                tch: [],
+            MaskedSelect "masked_select" "masked_select": "The elements where a mask is true." {
+                arguments: (self: Tensor, mask: Tensor), forms: [Functional, Out], result: Same, compare: Bits,
+                kernel: mask(masked_select), gradient: kernel,
             }
-            IndexTensor "index.Tensor" "index.Tensor" {
-                signature: IndexTensors, forms: [Functional, Out], result: Same, compare: Bits,
-                kernel: indexing(index),
-                gradient: kernel,
-                tch: [],
+            IndexTensor "index.Tensor" "index.Tensor": "Indexing by tensors, one for each of the first dimensions." {
+                arguments: (self: Tensor, indices: Indices), forms: [Functional, Out], result: Same, compare: Bits,
+                kernel: indexing(index), gradient: kernel,
             }
-            IndexPut "index_put" "index_put" {
-                signature: IndexPut, forms: [Functional, InPlace], result: Same, compare: Bits,
-                kernel: indexing(index_put),
-                gradient: kernel,
-                tch: [],
+            IndexPut "index_put" "index_put": "Puts values at the elements that tensors index." {
+                arguments: (self: Tensor, indices: Indices, values: Tensor, accumulate: Flag = False),
+                forms: [Functional, InPlace], result: Same, compare: Bits,
+                kernel: indexing(index_put), gradient: kernel,
             }
-            TakeAlongDim "take_along_dim" "take_along_dim" {
-                signature: TakeAlong, forms: [Functional, Out], result: Same, compare: Bits,
-                kernel: gather(take_along_dim),
-                gradient: kernel,
-                tch: [],
+            TakeAlongDim "take_along_dim" "take_along_dim":
+                "The elements at indices along a dimension, which broadcast." {
+                arguments: (self: Tensor, indices: Tensor, dim: Int = None), forms: [Functional, Out], result: Same,
+                compare: Bits,
+                kernel: gather(take_along_dim), gradient: kernel,
             }
-            Gather "gather" "gather" {
-                signature: AlongDim, forms: [Functional, Out], result: Same, compare: Bits,
-                kernel: gather(gather),
-                gradient: kernel,
-                tch: [],
+            Gather "gather" "gather": "The elements at indices along a dimension." {
+                arguments: (self: Tensor, dim: Int, index: Tensor), forms: [Functional, Out], result: Same,
+                compare: Bits,
+                kernel: gather(gather), gradient: kernel,
             }
-            Scatter "scatter" "scatter.src" {
-                signature: Scatter, forms: [Functional, InPlace, Out], result: Same, compare: Bits,
-                kernel: gather(scatter),
-                gradient: kernel,
-                tch: [],
+            Scatter "scatter" "scatter.src": "Puts elements at indices along a dimension." {
+                arguments: (self: Tensor, dim: Int, index: Tensor, src: Value), forms: [Functional, InPlace, Out],
+                result: Same, compare: Bits,
+                kernel: gather(scatter), gradient: kernel,
             }
-            IndexSelect "index_select" "index_select" {
-                signature: AlongDim, forms: [Functional, Out], result: Same, compare: Bits,
-                kernel: gather(index_select),
-                gradient: kernel,
-                tch: [],
+            IndexSelect "index_select" "index_select": "The slices of a dimension at given indices." {
+                arguments: (self: Tensor, dim: Int, index: Tensor), forms: [Functional, Out], result: Same,
+                compare: Bits,
+                kernel: gather(index_select), gradient: kernel,
             }
             ]
         }

@@ -7,118 +7,106 @@ macro_rules! losses_rows {
     ($($state:tt)*) => {
         $crate::__join_rows! {
             $($state)* [
-            MseLoss "mse_loss" "mse_loss" {
-                signature: Loss, forms: [Functional, Out], dtypes: Floats "mse_cpu", result: Promoted, compare: Bits,
-                kernel: loss(mse_loss),
-                gradient: kernel,
-                tch: [],
+            MseLoss "mse_loss" "mse_loss": "The squared error." {
+                arguments: (self: Tensor, target: Tensor, reduction: Reduction = "mean"), forms: [Functional, Out],
+                dtypes: Floats "mse_cpu", result: Promoted, compare: Bits,
+                kernel: loss(mse_loss), gradient: kernel,
             }
-            L1Loss "l1_loss" "l1_loss" {
-                signature: Loss, forms: [Functional], result: Promoted,
-                compare: Ulps(1, "the size of a complex number is rounded in more ways than one"),
-                kernel: loss(l1_loss),
-                gradient: kernel,
-                tch: [],
+            L1Loss "l1_loss" "l1_loss": "The absolute error." {
+                arguments: (self: Tensor, target: Tensor, reduction: Reduction = "mean"), forms: [Functional],
+                result: Promoted, compare: Ulps(1, "the size of a complex number is rounded in more ways than one"),
+                kernel: loss(l1_loss), gradient: kernel,
             }
-            SmoothL1Loss "smooth_l1_loss" "smooth_l1_loss" {
-                signature: SmoothLoss, forms: [Functional, Out], dtypes: Floats "smooth_l1_cpu", result: Promoted,
-                compare: Bits,
-                kernel: loss(smooth_l1_loss),
-                gradient: kernel,
-                tch: [],
+            SmoothL1Loss "smooth_l1_loss" "smooth_l1_loss": "The absolute error, quadratic below `beta`." {
+                arguments: (self: Tensor, target: Tensor, reduction: Reduction = "mean", beta: Real = 1.0),
+                forms: [Functional, Out], dtypes: Floats "smooth_l1_cpu", result: Promoted, compare: Bits,
+                kernel: loss(smooth_l1_loss), gradient: kernel,
             }
-            HuberLoss "huber_loss" "huber_loss" {
-                signature: HuberLoss, forms: [Functional, Out], dtypes: Floats "huber_cpu", result: Promoted,
-                compare: Bits,
-                kernel: loss(huber_loss),
-                gradient: kernel,
-                tch: [],
+            HuberLoss "huber_loss" "huber_loss": "The Huber loss: quadratic below `delta`." {
+                arguments: (self: Tensor, target: Tensor, reduction: Reduction = "mean", delta: Real = 1.0),
+                forms: [Functional, Out], dtypes: Floats "huber_cpu", result: Promoted, compare: Bits,
+                kernel: loss(huber_loss), gradient: kernel,
             }
-            SoftMarginLoss "soft_margin_loss" "soft_margin_loss" {
-                signature: Loss, forms: [Functional, Out], result: Same,
+            SoftMarginLoss "soft_margin_loss" "soft_margin_loss": "The logistic loss of targets 1 and -1." {
+                arguments: (self: Tensor, target: Tensor, reduction: Reduction = "mean"), forms: [Functional, Out],
+                result: Same,
                 compare: Ulps(4, "the exponential and the logarithm round in their own ways, one after the other"),
-                kernel: loss(soft_margin_loss),
-                gradient: kernel,
-                tch: [],
+                kernel: loss(soft_margin_loss), gradient: kernel,
             }
-            HingeEmbeddingLoss "hinge_embedding_loss" "hinge_embedding_loss" {
-                signature: HingeLoss, forms: [Functional], result: Same, compare: Bits,
-                kernel: loss(hinge_embedding_loss),
-                gradient: kernel,
-                tch: [],
+            HingeEmbeddingLoss "hinge_embedding_loss" "hinge_embedding_loss":
+                "The loss of distances between alike and unlike pairs." {
+                arguments: (self: Tensor, target: Tensor, margin: Real = 1.0, reduction: Reduction = "mean"),
+                forms: [Functional], result: Same, compare: Bits,
+                kernel: loss(hinge_embedding_loss), gradient: kernel,
             }
-            MarginRankingLoss "margin_ranking_loss" "margin_ranking_loss" {
-                signature: PairLoss, forms: [Functional], result: Float, compare: Bits,
-                kernel: loss(margin_ranking_loss),
-                gradient: kernel,
-                tch: [],
+            MarginRankingLoss "margin_ranking_loss" "margin_ranking_loss": "The loss of the order of two inputs." {
+                arguments: (input1: Tensor, input2: Tensor, target: Tensor, margin: Real = 0.0,
+                    reduction: Reduction = "mean"),
+                forms: [Functional], result: Float, compare: Bits,
+                kernel: loss(margin_ranking_loss), gradient: kernel,
             }
-            KlDiv "kl_div" "kl_div" {
-                signature: Divergence, forms: [Functional], result: Promoted, compare: Tolerance,
-                kernel: loss(kl_div),
-                gradient: kernel,
-                tch: [],
+            KlDiv "kl_div" "kl_div": "The Kullback-Leibler divergence." {
+                arguments: (self: Tensor, target: Tensor, reduction: Reduction = "mean", log_target: Flag = False),
+                forms: [Functional], result: Promoted, compare: Tolerance,
+                kernel: loss(kl_div), gradient: kernel,
             }
-            PoissonNllLoss "poisson_nll_loss" "poisson_nll_loss" {
-                signature: PoissonLoss, forms: [Functional], result: Float, compare: Tolerance,
-                kernel: loss(poisson_nll_loss),
-                gradient: kernel,
-                tch: [],
+            PoissonNllLoss "poisson_nll_loss" "poisson_nll_loss":
+                "The negative log likelihood of a Poisson distribution." {
+                arguments: (input: Tensor, target: Tensor, log_input: Flag = True, full: Flag = False,
+                    eps: Real = 1e-8, reduction: Reduction = "mean"),
+                forms: [Functional], result: Float, compare: Tolerance,
+                kernel: loss(poisson_nll_loss), gradient: kernel,
             }
-            BinaryCrossEntropyWithLogits "binary_cross_entropy_with_logits" "binary_cross_entropy_with_logits" {
-                signature: LogitsLoss, forms: [Functional], dtypes: Floats "log_sigmoid_cpu", result: Same,
+            BinaryCrossEntropyWithLogits "binary_cross_entropy_with_logits" "binary_cross_entropy_with_logits":
+                "The cross entropy of two classes, from logits." {
+                arguments: (self: Tensor, target: Tensor, weight: Tensor = None, pos_weight: Tensor = None,
+                    reduction: Reduction = "mean"),
+                forms: [Functional], dtypes: Floats "log_sigmoid_cpu", result: Same, compare: Tolerance,
+                kernel: loss(binary_cross_entropy_with_logits), gradient: kernel,
+            }
+            CosineEmbeddingLoss "cosine_embedding_loss" "cosine_embedding_loss":
+                "The loss of the cosine of alike and unlike pairs." {
+                arguments: (input1: Tensor, input2: Tensor, target: Tensor, margin: Real = 0.0,
+                    reduction: Reduction = "mean"),
+                forms: [Functional], result: Float, compare: Tolerance,
+                kernel: loss(cosine_embedding_loss), gradient: kernel,
+            }
+            TripletMarginLoss "triplet_margin_loss" "triplet_margin_loss":
+                "The loss of the distances of an anchor from a positive and a negative." {
+                arguments: (anchor: Tensor, positive: Tensor, negative: Tensor, margin: Real = 1.0, p: Real = 2.0,
+                    eps: Real = 1e-6, swap: Flag = False, reduction: Reduction = "mean"),
+                forms: [Functional], result: Float, compare: Tolerance,
+                kernel: distance(triplet_margin_loss), gradient: kernel,
+            }
+            CosineSimilarity "cosine_similarity" "cosine_similarity": "The cosine of the angle between vectors." {
+                arguments: (x1: Tensor, x2: Tensor, dim: Int = 1, eps: Real = 1e-8), forms: [Functional],
+                result: Promoted, compare: Tolerance,
+                kernel: distance(cosine_similarity), gradient: kernel,
+            }
+            PairwiseDistance "pairwise_distance" "pairwise_distance":
+                "The distance between vectors of the last dimension." {
+                arguments: (x1: Tensor, x2: Tensor, p: Real = 2.0, eps: Real = 1e-6, keepdim: Flag = False),
+                forms: [Functional], result: Float, compare: Tolerance,
+                kernel: distance(pairwise_distance), gradient: kernel,
+            }
+            Cdist "cdist" "cdist": "The distances between all rows of two matrices." {
+                arguments: (x1: Tensor, x2: Tensor, p: Real = 2.0, compute_mode: Int = None), forms: [Functional],
+                dtypes: WideFloats "cdist", result: Same, compare: Tolerance,
+                kernel: distance(cdist), gradient: kernel,
+            }
+            Dist "dist" "dist": "The norm of the difference of two tensors." {
+                arguments: (self: Tensor, other: Tensor, p: Number = 2), forms: [Functional], result: Promoted,
                 compare: Tolerance,
-                kernel: loss(binary_cross_entropy_with_logits),
-                gradient: kernel,
-                tch: [],
+                kernel: distance(dist), gradient: kernel,
             }
-            CosineEmbeddingLoss "cosine_embedding_loss" "cosine_embedding_loss" {
-                signature: PairLoss, forms: [Functional], result: Float, compare: Tolerance,
-                kernel: loss(cosine_embedding_loss),
-                gradient: kernel,
-                tch: [],
+            Allclose "allclose" "allclose": "Whether all elements are equal within tolerances." {
+                arguments: (self: Tensor, other: Tensor, rtol: Real = 1e-5, atol: Real = 1e-8, equal_nan: Flag = False),
+                forms: [Functional], result: Bool, compare: Bits,
+                kernel: distance(allclose), gradient: none,
             }
-            TripletMarginLoss "triplet_margin_loss" "triplet_margin_loss" {
-                signature: TripletLoss, forms: [Functional], result: Float, compare: Tolerance,
-                kernel: distance(triplet_margin_loss),
-                gradient: kernel,
-                tch: [],
-            }
-            CosineSimilarity "cosine_similarity" "cosine_similarity" {
-                signature: Similarity, forms: [Functional], result: Promoted, compare: Tolerance,
-                kernel: distance(cosine_similarity),
-                gradient: kernel,
-                tch: [],
-            }
-            PairwiseDistance "pairwise_distance" "pairwise_distance" {
-                signature: PairwiseDistance, forms: [Functional], result: Float, compare: Tolerance,
-                kernel: distance(pairwise_distance),
-                gradient: kernel,
-                tch: [],
-            }
-            Cdist "cdist" "cdist" {
-                signature: Cdist, forms: [Functional], dtypes: WideFloats "cdist", result: Same, compare: Tolerance,
-                kernel: distance(cdist),
-                gradient: kernel,
-                tch: [],
-            }
-            Dist "dist" "dist" {
-                signature: Dist, forms: [Functional], result: Promoted, compare: Tolerance,
-                kernel: distance(dist),
-                gradient: kernel,
-                tch: [],
-            }
-            Allclose "allclose" "allclose" {
-                signature: Closeness, forms: [Functional], result: Bool, compare: Bits,
-                kernel: distance(allclose),
-                gradient: none,
-                tch: [],
-            }
-            Equal "equal" "equal" {
-                signature: TwoTensors, forms: [Functional], result: Bool, compare: Bits,
-                kernel: distance(equal),
-                gradient: none,
-                tch: [],
+            Equal "equal" "equal": "Whether two tensors have the same shape and elements." {
+                arguments: (self: Tensor, other: Tensor), forms: [Functional], result: Bool, compare: Bits,
+                kernel: distance(equal), gradient: none,
             }
             ]
         }

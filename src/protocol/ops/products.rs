@@ -10,135 +10,100 @@ macro_rules! products_rows {
     ($($state:tt)*) => {
         $crate::__join_rows! {
             $($state)* [
-            Einsum "einsum" "einsum" {
-                signature: Einsum, forms: [Functional], result: Same, compare: Tolerance,
-                kernel: product(einsum),
-                gradient: kernel,
-                tch: [f_einsum],
+            Einsum "einsum" "einsum": "The sum of products that an equation describes." {
+                arguments: (equation: Text, operands: Tensors), forms: [Functional], result: Same, compare: Tolerance,
+                kernel: product(einsum), gradient: kernel, tch: [f_einsum],
             }
-            Matmul "matmul" "matmul" {
-                signature: TwoTensors, forms: [Functional, Out], result: Same, compare: Tolerance,
-                kernel: product(matmul),
-                gradient: kernel,
-                tch: [f_matmul],
+            Matmul "matmul" "matmul": "The product of vectors, matrices, or batches of matrices." {
+                arguments: (self: Tensor, other: Tensor), forms: [Functional, Out], result: Same, compare: Tolerance,
+                kernel: product(matmul), gradient: kernel, tch: [f_matmul],
             }
-            Dot "dot" "dot" {
-                signature: Tensors1D, forms: [Functional, Out], dtypes: NotBool "dot", result: Same,
-                compare: Tolerance,
-                kernel: product(dot),
-                gradient: kernel,
-                tch: [],
-            }
-            Vdot "vdot" "vdot" {
-                signature: TwoTensors, forms: [Functional, Out], dtypes: NotBool "dot", result: Same,
-                compare: Tolerance,
-                kernel: product(vdot),
-                gradient: kernel,
-                tch: [],
-            }
-            Mv "mv" "mv" {
-                signature: MatrixVector, forms: [Functional, Out], dtypes: NotBool "addmv_impl_cpu", result: Same,
-                compare: Tolerance,
-                kernel: product(mv),
-                gradient: kernel,
-                tch: [],
-            }
-            Mm "mm" "mm" {
-                signature: Matrices, forms: [Functional, Out], dtypes: NotBool "addmm_impl_cpu_", result: Same,
-                compare: Tolerance,
-                kernel: product(mm),
-                gradient: kernel,
-                tch: [],
-            }
-            Bmm "bmm" "bmm" {
-                signature: Batches, forms: [Functional, Out], dtypes: NotBool "bmm", result: Same,
-                compare: Tolerance,
-                kernel: product(bmm),
-                gradient: kernel,
-                tch: [],
-            }
-            Addmm "addmm" "addmm" {
-                signature: Addmm, forms: [Functional, InPlace, Out], dtypes: NotBool "addmm_impl_cpu_", result: Same,
-                compare: Tolerance,
-                kernel: product(addmm),
-                gradient: kernel,
-                tch: [],
-            }
-            Addmv "addmv" "addmv" {
-                signature: Addmv, forms: [Functional, InPlace, Out], dtypes: NotBool "addmv_impl_cpu", result: Same,
-                compare: Tolerance,
-                kernel: product(addmv),
-                gradient: kernel,
-                tch: [],
-            }
-            Addr "addr" "addr" {
-                signature: Addr, forms: [Functional, InPlace, Out], result: Promoted, compare: Tolerance,
-                kernel: product(addr),
-                gradient: kernel,
-                tch: [],
-            }
-            Baddbmm "baddbmm" "baddbmm" {
-                signature: BatchSum, forms: [Functional, InPlace, Out], dtypes: NotBool "baddbmm", result: Same,
-                compare: Tolerance,
-                kernel: product(baddbmm),
-                gradient: kernel,
-                tch: [],
-            }
-            Addbmm "addbmm" "addbmm" {
-                signature: BatchSum, forms: [Functional, InPlace, Out], dtypes: NotBool "addmm_impl_cpu_",
+            Dot "dot" "dot": "The dot product of two vectors." {
+                arguments: (self: Tensor, tensor: Tensor), forms: [Functional, Out], dtypes: NotBool "dot",
                 result: Same, compare: Tolerance,
-                kernel: product(addbmm),
-                gradient: kernel,
-                tch: [],
+                kernel: product(dot), gradient: kernel,
             }
-            Outer "outer" "outer" {
-                signature: Vectors, forms: [Functional, Out], result: Promoted, compare: Bits,
-                kernel: product(outer),
-                gradient: kernel,
-                tch: [],
-            }
-            Ger "ger" "ger" {
-                signature: Vectors, forms: [Functional, Out], result: Promoted, compare: Bits,
-                kernel: product(ger),
-                gradient: kernel,
-                tch: [],
-            }
-            Inner "inner" "inner" {
-                signature: TwoTensors, forms: [Functional, Out], result: Same, compare: Tolerance,
-                kernel: product(inner),
-                gradient: kernel,
-                tch: [],
-            }
-            Tensordot "tensordot" "tensordot" {
-                signature: Tensordot, forms: [Functional, Out], result: Same, compare: Tolerance,
-                kernel: product(tensordot),
-                gradient: kernel,
-                tch: [],
-            }
-            Kron "kron" "kron" {
-                signature: TwoTensors, forms: [Functional, Out], result: Promoted, compare: Bits,
-                kernel: product(kron),
-                gradient: kernel,
-                tch: [],
-            }
-            LinalgVecdot "linalg_vecdot" "linalg_vecdot" {
-                signature: Vecdot, forms: [Functional, Out], dtypes: Fractions, result: Same, compare: Tolerance,
-                kernel: product(linalg_vecdot),
-                gradient: kernel,
-                tch: [],
-            }
-            LinalgCross "linalg_cross" "linalg_cross" {
-                signature: Along, forms: [Functional, Out], dtypes: NotBool "cross", result: Same,
+            Vdot "vdot" "vdot": "The dot product of two vectors, the first conjugated." {
+                arguments: (self: Tensor, other: Tensor), forms: [Functional, Out], dtypes: NotBool "dot", result: Same,
                 compare: Tolerance,
-                kernel: product(linalg_cross),
-                gradient: kernel,
-                tch: [],
+                kernel: product(vdot), gradient: kernel,
             }
-            LinalgSolve "linalg_solve" "linalg_solve" {
-                signature: Solve, forms: [Functional, Out], dtypes: Fractions, result: Same, compare: Tolerance,
-                kernel: product(linalg_solve),
-                gradient: kernel,
-                tch: [],
+            Mv "mv" "mv": "The product of a matrix and a vector." {
+                arguments: (self: Tensor, vec: Tensor), forms: [Functional, Out], dtypes: NotBool "addmv_impl_cpu",
+                result: Same, compare: Tolerance,
+                kernel: product(mv), gradient: kernel,
+            }
+            Mm "mm" "mm": "The product of two matrices." {
+                arguments: (self: Tensor, mat2: Tensor), forms: [Functional, Out], dtypes: NotBool "addmm_impl_cpu_",
+                result: Same, compare: Tolerance,
+                kernel: product(mm), gradient: kernel,
+            }
+            Bmm "bmm" "bmm": "The products of two batches of matrices." {
+                arguments: (self: Tensor, mat2: Tensor), forms: [Functional, Out], dtypes: NotBool "bmm", result: Same,
+                compare: Tolerance,
+                kernel: product(bmm), gradient: kernel,
+            }
+            Addmm "addmm" "addmm": "Adds the product of two matrices." {
+                arguments: (self: Tensor, mat1: Tensor, mat2: Tensor, beta: Number = 1, alpha: Number = 1),
+                forms: [Functional, InPlace, Out], dtypes: NotBool "addmm_impl_cpu_", result: Same, compare: Tolerance,
+                kernel: product(addmm), gradient: kernel,
+            }
+            Addmv "addmv" "addmv": "Adds the product of a matrix and a vector." {
+                arguments: (self: Tensor, mat: Tensor, vec: Tensor, beta: Number = 1, alpha: Number = 1),
+                forms: [Functional, InPlace, Out], dtypes: NotBool "addmv_impl_cpu", result: Same, compare: Tolerance,
+                kernel: product(addmv), gradient: kernel,
+            }
+            Addr "addr" "addr": "Adds the outer product of two vectors." {
+                arguments: (self: Tensor, vec1: Tensor, vec2: Tensor, beta: Number = 1, alpha: Number = 1),
+                forms: [Functional, InPlace, Out], result: Promoted, compare: Tolerance,
+                kernel: product(addr), gradient: kernel,
+            }
+            Baddbmm "baddbmm" "baddbmm": "Adds the products of two batches of matrices." {
+                arguments: (self: Tensor, batch1: Tensor, batch2: Tensor, beta: Number = 1, alpha: Number = 1),
+                forms: [Functional, InPlace, Out], dtypes: NotBool "baddbmm", result: Same, compare: Tolerance,
+                kernel: product(baddbmm), gradient: kernel,
+            }
+            Addbmm "addbmm" "addbmm": "Adds the sum of the products of two batches of matrices." {
+                arguments: (self: Tensor, batch1: Tensor, batch2: Tensor, beta: Number = 1, alpha: Number = 1),
+                forms: [Functional, InPlace, Out], dtypes: NotBool "addmm_impl_cpu_", result: Same, compare: Tolerance,
+                kernel: product(addbmm), gradient: kernel,
+            }
+            Outer "outer" "outer": "The outer product of two vectors." {
+                arguments: (self: Tensor, vec2: Tensor), forms: [Functional, Out], result: Promoted, compare: Bits,
+                kernel: product(outer), gradient: kernel,
+            }
+            Ger "ger" "ger": "The outer product of two vectors, as `outer`." {
+                arguments: (self: Tensor, vec2: Tensor), forms: [Functional, Out], result: Promoted, compare: Bits,
+                kernel: product(ger), gradient: kernel,
+            }
+            Inner "inner" "inner": "The dot products along the last dimension." {
+                arguments: (self: Tensor, other: Tensor), forms: [Functional, Out], result: Same, compare: Tolerance,
+                kernel: product(inner), gradient: kernel,
+            }
+            Tensordot "tensordot" "tensordot": "Sums products over given dimensions of two tensors." {
+                arguments: (self: Tensor, other: Tensor, dims_self: Ints, dims_other: Ints), forms: [Functional, Out],
+                result: Same, compare: Tolerance,
+                kernel: product(tensordot), gradient: kernel,
+            }
+            Kron "kron" "kron": "The Kronecker product." {
+                arguments: (self: Tensor, other: Tensor), forms: [Functional, Out], result: Promoted, compare: Bits,
+                kernel: product(kron), gradient: kernel,
+            }
+            LinalgVecdot "linalg_vecdot" "linalg_vecdot":
+                "The dot products along a dimension, the first operand conjugated." {
+                arguments: (x: Tensor, y: Tensor, dim: Int = -1), forms: [Functional, Out], dtypes: Fractions,
+                result: Same, compare: Tolerance,
+                kernel: product(linalg_vecdot), gradient: kernel,
+            }
+            LinalgCross "linalg_cross" "linalg_cross": "The cross products of vectors of three elements." {
+                arguments: (self: Tensor, other: Tensor, dim: Int = -1), forms: [Functional, Out],
+                dtypes: NotBool "cross", result: Same, compare: Tolerance,
+                kernel: product(linalg_cross), gradient: kernel,
+            }
+            LinalgSolve "linalg_solve" "linalg_solve": "Solves systems of linear equations." {
+                arguments: (A: Tensor, B: Tensor, left: Flag = True), forms: [Functional, Out], dtypes: Fractions,
+                result: Same, compare: Tolerance,
+                kernel: product(linalg_solve), gradient: kernel,
             }
             ]
         }

@@ -7,29 +7,22 @@ macro_rules! programs_rows {
     ($($state:tt)*) => {
         $crate::__join_rows! {
             $($state)* [
-            BroadcastShapes "broadcast_shapes" "-" {
-                signature: Shapes, forms: [Functional], result: Same, compare: Bits,
-                kernel: front_end(broadcast_shapes),
-                gradient: none,
-                tch: [],
+            BroadcastShapes "broadcast_shapes" "-": "The common shape of shapes." {
+                arguments: (shapes: Shapes), forms: [Functional], result: Same, compare: Bits,
+                kernel: front_end(broadcast_shapes), gradient: none,
             }
-            Backward "backward" "-" {
-                signature: Backward, forms: [Functional], result: Same, compare: Bits,
-                kernel: autograd(backward),
-                gradient: none,
-                tch: [],
+            Backward "backward" "-": "Computes the gradients of the leaves." {
+                arguments: (self: Tensor, gradient: Tensor = None), forms: [Functional], result: Same, compare: Bits,
+                kernel: autograd(backward), gradient: none,
             }
-            Grad "grad" "-" {
-                signature: Unary, forms: [Functional], result: Same, compare: Bits,
-                kernel: autograd(grad),
-                gradient: none,
-                tch: [],
+            Grad "grad" "-": "The gradient that a leaf has accumulated." {
+                arguments: (self: Tensor), forms: [Functional], result: Same, compare: Bits,
+                kernel: autograd(grad), gradient: none,
             }
-            BroadcastWarning "backcompat.broadcast_warning" "-" {
-                signature: Setting, forms: [Functional], result: Same, compare: Bits,
-                kernel: front_end(broadcast_warning),
-                gradient: none,
-                tch: [],
+            BroadcastWarning "backcompat.broadcast_warning" "-":
+                "The switch of the warning about the broadcasting of old releases." {
+                arguments: (enabled: Flag = None), forms: [Functional], result: Same, compare: Bits,
+                kernel: front_end(broadcast_warning), gradient: none,
             }
             ]
         }

@@ -7,118 +7,98 @@ macro_rules! reductions_rows {
     ($($state:tt)*) => {
         $crate::__join_rows! {
             $($state)* [
-            SumToSize "sum_to_size" "sum_to_size" {
-                signature: Sizes, forms: [Functional], result: Sum, compare: Tolerance,
-                kernel: reduction(sum_to_size),
-                gradient: kernel,
-                tch: [f_sum_to_size],
+            SumToSize "sum_to_size" "sum_to_size": "Sums dimensions until the tensor has a given shape." {
+                arguments: (self: Tensor, size: Ints), forms: [Functional], result: Sum, compare: Tolerance,
+                kernel: reduction(sum_to_size), gradient: kernel, tch: [f_sum_to_size],
             }
-            Sum "sum" "sum.dim_IntList" {
-                signature: TypedReduction, forms: [Functional, Out], result: Sum, compare: Tolerance,
-                kernel: reduction(sum),
-                gradient: kernel,
-                tch: [],
+            Sum "sum" "sum.dim_IntList": "The sum." {
+                arguments: (self: Tensor, dim: Dims = None, keepdim: Flag = False, dtype: Dtype = None),
+                forms: [Functional, Out], result: Sum, compare: Tolerance,
+                kernel: reduction(sum), gradient: kernel,
             }
-            Nansum "nansum" "nansum" {
-                signature: TypedReduction, forms: [Functional, Out], dtypes: NotComplex "nansum_cpu",
-                result: Sum, compare: Tolerance,
-                kernel: reduction(nansum),
-                gradient: kernel,
-                tch: [],
+            Nansum "nansum" "nansum": "The sum, with NaN as zero." {
+                arguments: (self: Tensor, dim: Dims = None, keepdim: Flag = False, dtype: Dtype = None),
+                forms: [Functional, Out], dtypes: NotComplex "nansum_cpu", result: Sum, compare: Tolerance,
+                kernel: reduction(nansum), gradient: kernel,
             }
-            Mean "mean" "mean.dim" {
-                signature: TypedReduction, forms: [Functional, Out], result: Same, compare: Tolerance,
-                kernel: reduction(mean),
-                gradient: kernel,
-                tch: [],
+            Mean "mean" "mean.dim": "The mean." {
+                arguments: (self: Tensor, dim: Dims = None, keepdim: Flag = False, dtype: Dtype = None),
+                forms: [Functional, Out], result: Same, compare: Tolerance,
+                kernel: reduction(mean), gradient: kernel,
             }
-            Prod "prod" "prod" {
-                signature: Product, forms: [Functional, Out], result: Sum, compare: Tolerance,
-                kernel: reduction(prod),
-                gradient: kernel,
-                tch: [],
+            Prod "prod" "prod": "The product." {
+                arguments: (self: Tensor, dim: Int = None, keepdim: Flag = False, dtype: Dtype = None),
+                forms: [Functional, Out], result: Sum, compare: Tolerance,
+                kernel: reduction(prod), gradient: kernel,
             }
-            Amax "amax" "amax" {
-                signature: Reduction, forms: [Functional, Out], dtypes: NotComplex "max_values_cpu",
-                result: Same, compare: Bits,
-                kernel: extreme(amax),
-                gradient: kernel,
-                tch: [],
+            Amax "amax" "amax": "The maximum." {
+                arguments: (self: Tensor, dim: Dims = None, keepdim: Flag = False), forms: [Functional, Out],
+                dtypes: NotComplex "max_values_cpu", quirks: [NoOptionalDims], result: Same, compare: Bits,
+                kernel: extreme(amax), gradient: kernel,
             }
-            Amin "amin" "amin" {
-                signature: Reduction, forms: [Functional, Out], dtypes: NotComplex "min_values_cpu",
-                result: Same, compare: Bits,
-                kernel: extreme(amin),
-                gradient: kernel,
-                tch: [],
+            Amin "amin" "amin": "The minimum." {
+                arguments: (self: Tensor, dim: Dims = None, keepdim: Flag = False), forms: [Functional, Out],
+                dtypes: NotComplex "min_values_cpu", quirks: [NoOptionalDims], result: Same, compare: Bits,
+                kernel: extreme(amin), gradient: kernel,
             }
-            Argmax "argmax" "argmax" {
-                signature: Position, forms: [Functional, Out], dtypes: Real, result: Int64, compare: Bits,
-                kernel: extreme(argmax),
-                gradient: none,
-                tch: [],
+            Argmax "argmax" "argmax": "The index of the maximum." {
+                arguments: (self: Tensor, dim: Int = None, keepdim: Flag = False), forms: [Functional, Out],
+                dtypes: Real, result: Int64, compare: Bits,
+                kernel: extreme(argmax), gradient: none,
             }
-            Argmin "argmin" "argmin" {
-                signature: Position, forms: [Functional, Out], dtypes: Real, result: Int64, compare: Bits,
-                kernel: extreme(argmin),
-                gradient: none,
-                tch: [],
+            Argmin "argmin" "argmin": "The index of the minimum." {
+                arguments: (self: Tensor, dim: Int = None, keepdim: Flag = False), forms: [Functional, Out],
+                dtypes: Real, result: Int64, compare: Bits,
+                kernel: extreme(argmin), gradient: none,
             }
-            Var "var" "var.correction" {
-                signature: Variance, forms: [Functional, Out], dtypes: Fractions "std_cpu",
-                result: Real, compare: Tolerance,
-                kernel: moment(var),
-                gradient: kernel,
-                tch: [],
+            Var "var" "var.correction": "The variance." {
+                arguments: (self: Tensor, dim: Dims = None, correction: Number = None, keepdim: Flag = False,
+                    unbiased: Flag = None),
+                forms: [Functional, Out], dtypes: Fractions "std_cpu", result: Real, compare: Tolerance,
+                kernel: moment(var), gradient: kernel,
             }
-            Std "std" "std.correction" {
-                signature: Variance, forms: [Functional, Out], dtypes: Fractions "std_cpu",
-                result: Real, compare: Tolerance,
-                kernel: moment(std),
-                gradient: kernel,
-                tch: [],
+            Std "std" "std.correction": "The standard deviation." {
+                arguments: (self: Tensor, dim: Dims = None, correction: Number = None, keepdim: Flag = False,
+                    unbiased: Flag = None),
+                forms: [Functional, Out], dtypes: Fractions "std_cpu", result: Real, compare: Tolerance,
+                kernel: moment(std), gradient: kernel,
             }
-            VarMean "var_mean" "var_mean.correction" {
-                signature: Moments, forms: [Functional], dtypes: Fractions "std_cpu", result: Real, compare: Tolerance,
-                kernel: moment(var_mean),
-                gradient: kernel,
-                tch: [],
+            VarMean "var_mean" "var_mean.correction": "The variance and the mean." {
+                arguments: (self: Tensor, dim: Dims = None, correction: Number = None, keepdim: Flag = False,
+                    unbiased: Flag = None),
+                forms: [Functional], dtypes: Fractions "std_cpu", result: Real, compare: Tolerance,
+                kernel: moment(var_mean), gradient: kernel,
             }
-            StdMean "std_mean" "std_mean.correction" {
-                signature: Moments, forms: [Functional], dtypes: Fractions "std_cpu", result: Real, compare: Tolerance,
-                kernel: moment(std_mean),
-                gradient: kernel,
-                tch: [],
+            StdMean "std_mean" "std_mean.correction": "The standard deviation and the mean." {
+                arguments: (self: Tensor, dim: Dims = None, correction: Number = None, keepdim: Flag = False,
+                    unbiased: Flag = None),
+                forms: [Functional], dtypes: Fractions "std_cpu", result: Real, compare: Tolerance,
+                kernel: moment(std_mean), gradient: kernel,
             }
-            Logsumexp "logsumexp" "logsumexp" {
-                signature: NamedReduction, forms: [Functional, Out], result: Float, compare: Tolerance,
-                kernel: moment(logsumexp),
-                gradient: kernel,
-                tch: [],
+            Logsumexp "logsumexp" "logsumexp": "The logarithm of the sum of exponentials." {
+                arguments: (self: Tensor, dim: Dims, keepdim: Flag = False), forms: [Functional, Out], result: Float,
+                compare: Tolerance,
+                kernel: moment(logsumexp), gradient: kernel,
             }
-            VectorNorm "linalg_vector_norm" "linalg_vector_norm" {
-                signature: Norm, forms: [Functional, Out], dtypes: Fractions, result: Real, compare: Tolerance,
-                kernel: norm(vector_norm),
-                gradient: kernel,
-                tch: [],
+            VectorNorm "linalg_vector_norm" "linalg_vector_norm": "The norm of vectors." {
+                arguments: (self: Tensor, ord: Number = 2, dim: Dims = None, keepdim: Flag = False,
+                    dtype: Dtype = None),
+                forms: [Functional, Out], dtypes: Fractions, result: Real, compare: Tolerance,
+                kernel: norm(vector_norm), gradient: kernel,
             }
-            All "all" "all" {
-                signature: Truth, forms: [Functional, Out], result: Bool, compare: Bits,
-                kernel: reduction(all),
-                gradient: none,
-                tch: [],
+            All "all" "all": "Whether all elements are true." {
+                arguments: (self: Tensor, dim: Dims = None, keepdim: Flag = False), forms: [Functional, Out],
+                quirks: [DimOverloads], result: Bool, compare: Bits,
+                kernel: reduction(all), gradient: none,
             }
-            Any "any" "any" {
-                signature: Truth, forms: [Functional, Out], result: Bool, compare: Bits,
-                kernel: reduction(any),
-                gradient: none,
-                tch: [],
+            Any "any" "any": "Whether an element is true." {
+                arguments: (self: Tensor, dim: Dims = None, keepdim: Flag = False), forms: [Functional, Out],
+                quirks: [DimOverloads], result: Bool, compare: Bits,
+                kernel: reduction(any), gradient: none,
             }
-            Item "item" "item" {
-                signature: Unary, forms: [Functional], result: Same, compare: Bits,
-                kernel: reduction(item),
-                gradient: none,
-                tch: [],
+            Item "item" "item": "The only element, as a Python number." {
+                arguments: (self: Tensor), forms: [Functional], result: Same, compare: Bits,
+                kernel: reduction(item), gradient: none,
             }
             ]
         }

@@ -7,161 +7,117 @@ macro_rules! views_rows {
     ($($state:tt)*) => {
         $crate::__join_rows! {
             $($state)* [
-            Expand "expand" "expand" {
-                signature: Sizes, forms: [Functional], result: Same, compare: Bits,
-                kernel: view(expand),
-                gradient: kernel,
-                tch: [f_expand],
+            Expand "expand" "expand": "Expands dimensions of size 1, without a copy." {
+                arguments: (self: Tensor, size: Ints), forms: [Functional], result: Same, compare: Bits,
+                kernel: view(expand), gradient: kernel, tch: [f_expand],
             }
-            ExpandAs "expand_as" "expand_as" {
-                signature: TwoTensors, forms: [Functional], result: Same, compare: Bits,
-                kernel: view(expand_as),
-                gradient: kernel,
-                tch: [f_expand_as],
+            ExpandAs "expand_as" "expand_as": "Expands a tensor to the shape of another." {
+                arguments: (self: Tensor, other: Tensor), forms: [Functional], result: Same, compare: Bits,
+                kernel: view(expand_as), gradient: kernel, tch: [f_expand_as],
             }
-            BroadcastTo "broadcast_to" "broadcast_to" {
-                signature: Sizes, forms: [Functional], result: Same, compare: Bits,
-                kernel: view(expand),
-                gradient: kernel,
-                tch: [f_broadcast_to],
+            BroadcastTo "broadcast_to" "broadcast_to": "Expands a tensor to a shape." {
+                arguments: (self: Tensor, size: Ints), forms: [Functional], result: Same, compare: Bits,
+                kernel: view(expand), gradient: kernel, tch: [f_broadcast_to],
             }
-            BroadcastTensors "broadcast_tensors" "broadcast_tensors" {
-                signature: Tensors, forms: [Functional], result: Same, compare: Bits,
-                kernel: view(broadcast_tensors),
-                gradient: kernel,
-                tch: [f_broadcast_tensors],
+            BroadcastTensors "broadcast_tensors" "broadcast_tensors": "Expands tensors to their common shape." {
+                arguments: (tensors: Tensors), forms: [Functional], result: Same, compare: Bits,
+                kernel: view(broadcast_tensors), gradient: kernel, tch: [f_broadcast_tensors],
             }
-            Unsqueeze "unsqueeze" "unsqueeze" {
-                signature: Dim, forms: [Functional, InPlace], result: Same, compare: Bits,
-                kernel: view(unsqueeze),
-                gradient: kernel,
-                tch: [f_unsqueeze],
+            Unsqueeze "unsqueeze" "unsqueeze": "Inserts a dimension of size 1." {
+                arguments: (self: Tensor, dim: Int), forms: [Functional, InPlace], result: Same, compare: Bits,
+                kernel: view(unsqueeze), gradient: kernel, tch: [f_unsqueeze],
             }
-            Transpose "transpose" "transpose.int" {
-                signature: TwoDims, forms: [Functional, InPlace], result: Same, compare: Bits,
-                kernel: view(transpose),
-                gradient: kernel,
-                tch: [f_transpose],
+            Transpose "transpose" "transpose.int": "Swaps two dimensions." {
+                arguments: (self: Tensor, dim0: Int, dim1: Int), forms: [Functional, InPlace], result: Same,
+                compare: Bits,
+                kernel: view(transpose), gradient: kernel, tch: [f_transpose],
             }
-            Permute "permute" "permute" {
-                signature: Sizes, forms: [Functional], result: Same, compare: Bits,
-                kernel: view(permute),
-                gradient: kernel,
-                tch: [f_permute],
+            Permute "permute" "permute": "Reorders the dimensions." {
+                arguments: (self: Tensor, size: Ints), forms: [Functional], result: Same, compare: Bits,
+                kernel: view(permute), gradient: kernel, tch: [f_permute],
             }
-            View "view" "view" {
-                signature: Sizes, forms: [Functional], result: Same, compare: Bits,
-                kernel: view(reshape view),
-                gradient: kernel,
-                tch: [f_view],
+            View "view" "view": "Views the elements in another shape." {
+                arguments: (self: Tensor, size: Ints), forms: [Functional], result: Same, compare: Bits,
+                kernel: view(reshape view), gradient: kernel, tch: [f_view],
             }
-            Index "index" "-" {
-                signature: Index, forms: [Functional], result: Same, compare: Bits,
-                kernel: view(slice index),
-                gradient: kernel,
-                tch: [],
+            Index "index" "-": "Basic indexing, `x[...]`." {
+                arguments: (self: Tensor, index: Index), forms: [Functional], result: Same, compare: Bits,
+                kernel: view(slice index), gradient: kernel,
             }
-            ViewAs "view_as" "view_as" {
-                signature: TwoTensors, forms: [Functional], result: Same, compare: Bits,
-                kernel: view(reshape view_as),
-                gradient: kernel,
-                tch: [],
+            ViewAs "view_as" "view_as": "Views the elements in the shape of another tensor." {
+                arguments: (self: Tensor, other: Tensor), forms: [Functional], result: Same, compare: Bits,
+                kernel: view(reshape view_as), gradient: kernel,
             }
-            Reshape "reshape" "reshape" {
-                signature: Shape, forms: [Functional], result: Same, compare: Bits,
-                kernel: copy(reshape),
-                gradient: kernel,
-                tch: [],
+            Reshape "reshape" "reshape": "Gives the elements another shape, by a view where one is possible." {
+                arguments: (self: Tensor, shape: Ints), forms: [Functional], result: Same, compare: Bits,
+                kernel: copy(reshape), gradient: kernel,
             }
-            ReshapeAs "reshape_as" "reshape_as" {
-                signature: TwoTensors, forms: [Functional], result: Same, compare: Bits,
-                kernel: copy(reshape_as),
-                gradient: kernel,
-                tch: [],
+            ReshapeAs "reshape_as" "reshape_as": "Gives the elements the shape of another tensor." {
+                arguments: (self: Tensor, other: Tensor), forms: [Functional], result: Same, compare: Bits,
+                kernel: copy(reshape_as), gradient: kernel,
             }
-            Flatten "flatten" "flatten.using_ints" {
-                signature: Flatten, forms: [Functional], result: Same, compare: Bits,
-                kernel: copy(flatten),
-                gradient: kernel,
-                tch: [],
+            Flatten "flatten" "flatten.using_ints": "Merges a range of dimensions into one." {
+                arguments: (self: Tensor, start_dim: Int = 0, end_dim: Int = -1), forms: [Functional], result: Same,
+                compare: Bits,
+                kernel: copy(flatten), gradient: kernel,
             }
-            Unflatten "unflatten" "unflatten.int" {
-                signature: Unflatten, forms: [Functional], result: Same, compare: Bits,
-                kernel: view(reshape unflatten),
-                gradient: kernel,
-                tch: [],
+            Unflatten "unflatten" "unflatten.int": "Splits a dimension into several." {
+                arguments: (self: Tensor, dim: Int, sizes: Ints), forms: [Functional], result: Same, compare: Bits,
+                kernel: view(reshape unflatten), gradient: kernel,
             }
-            Squeeze "squeeze" "squeeze" {
-                signature: Squeeze, forms: [Functional, InPlace], result: Same, compare: Bits,
-                kernel: view(squeeze),
-                gradient: kernel,
-                tch: [],
+            Squeeze "squeeze" "squeeze": "Removes dimensions of size 1." {
+                arguments: (self: Tensor, dim: Dims = None), forms: [Functional, InPlace], result: Same, compare: Bits,
+                kernel: view(squeeze), gradient: kernel,
             }
-            Swapaxes "swapaxes" "swapaxes" {
-                signature: TwoAxes, forms: [Functional, InPlace], result: Same, compare: Bits,
-                kernel: view(transpose),
-                gradient: kernel,
-                tch: [],
+            Swapaxes "swapaxes" "swapaxes": "Swaps two dimensions, as `transpose`." {
+                arguments: (self: Tensor, axis0: Int, axis1: Int), forms: [Functional, InPlace], result: Same,
+                compare: Bits,
+                kernel: view(transpose), gradient: kernel,
             }
-            Swapdims "swapdims" "swapdims" {
-                signature: TwoDims, forms: [Functional, InPlace], result: Same, compare: Bits,
-                kernel: view(transpose),
-                gradient: kernel,
-                tch: [],
+            Swapdims "swapdims" "swapdims": "Swaps two dimensions, as `transpose`." {
+                arguments: (self: Tensor, dim0: Int, dim1: Int), forms: [Functional, InPlace], result: Same,
+                compare: Bits,
+                kernel: view(transpose), gradient: kernel,
             }
-            T "t" "t" {
-                signature: Unary, forms: [Functional, InPlace], result: Same, compare: Bits,
-                kernel: view(t),
-                gradient: kernel,
-                tch: [],
+            T "t" "t": "Transposes a matrix." {
+                arguments: (self: Tensor), forms: [Functional, InPlace], result: Same, compare: Bits,
+                kernel: view(t), gradient: kernel,
             }
-            Movedim "movedim" "movedim.int" {
-                signature: Move, forms: [Functional], result: Same, compare: Bits,
-                kernel: view(movedim),
-                gradient: kernel,
-                tch: [],
+            Movedim "movedim" "movedim.int": "Moves a dimension to another position." {
+                arguments: (self: Tensor, source: Int, destination: Int), forms: [Functional], result: Same,
+                compare: Bits,
+                kernel: view(movedim), gradient: kernel,
             }
-            Moveaxis "moveaxis" "moveaxis.int" {
-                signature: Move, forms: [Functional], result: Same, compare: Bits,
-                kernel: view(movedim),
-                gradient: kernel,
-                tch: [],
+            Moveaxis "moveaxis" "moveaxis.int": "Moves a dimension to another position, as `movedim`." {
+                arguments: (self: Tensor, source: Int, destination: Int), forms: [Functional], result: Same,
+                compare: Bits,
+                kernel: view(movedim), gradient: kernel,
             }
-            Select "select" "select.int" {
-                signature: Select, forms: [Functional], result: Same, compare: Bits,
-                kernel: view(slice select),
-                gradient: kernel,
-                tch: [],
+            Select "select" "select.int": "Selects one index of a dimension." {
+                arguments: (self: Tensor, dim: Int, index: Int), forms: [Functional], result: Same, compare: Bits,
+                kernel: view(slice select), gradient: kernel,
             }
-            Narrow "narrow" "narrow" {
-                signature: Narrow, forms: [Functional], result: Same, compare: Bits,
-                kernel: view(slice narrow),
-                gradient: kernel,
-                tch: [],
+            Narrow "narrow" "narrow": "Selects a range of a dimension." {
+                arguments: (self: Tensor, dim: Int, start: Int, length: Int), forms: [Functional], result: Same,
+                compare: Bits,
+                kernel: view(slice narrow), gradient: kernel,
             }
-            AsStrided "as_strided" "as_strided" {
-                signature: Strided, forms: [Functional], result: Same, compare: Bits,
-                kernel: view(slice as_strided),
-                gradient: kernel,
-                tch: [],
+            AsStrided "as_strided" "as_strided": "Views the storage with given sizes, strides and offset." {
+                arguments: (self: Tensor, size: Ints, stride: Ints, storage_offset: Int = None), forms: [Functional],
+                result: Same, compare: Bits,
+                kernel: view(slice as_strided), gradient: kernel,
             }
-            Detach "detach" "detach" {
-                signature: Unary, forms: [Functional], result: Same, compare: Bits,
-                kernel: view(detach),
-                gradient: none,
-                tch: [],
+            Detach "detach" "detach": "Views the tensor outside of the gradient graph." {
+                arguments: (self: Tensor), forms: [Functional], result: Same, compare: Bits,
+                kernel: view(detach), gradient: none,
             }
-            Clone "clone" "clone" {
-                signature: Unary, forms: [Functional], result: Same, compare: Bits,
-                kernel: copy(clone),
-                gradient: kernel,
-                tch: [],
+            Clone "clone" "clone": "Copies the tensor." {
+                arguments: (self: Tensor), forms: [Functional], result: Same, compare: Bits,
+                kernel: copy(clone), gradient: kernel,
             }
-            Contiguous "contiguous" "contiguous" {
-                signature: Unary, forms: [Functional], result: Same, compare: Bits,
-                kernel: copy(contiguous),
-                gradient: kernel,
-                tch: [f_contiguous],
+            Contiguous "contiguous" "contiguous": "Copies the tensor unless it is contiguous." {
+                arguments: (self: Tensor), forms: [Functional], result: Same, compare: Bits,
+                kernel: copy(contiguous), gradient: kernel, tch: [f_contiguous],
             }
             ]
         }

@@ -24,7 +24,7 @@ pub fn missing() -> Vec<&'static str> {
 /// Whether the schema of an alias takes the arguments of an operation. An overload of another name than the operation's
 /// has no options: `true_divide.Tensor` has no rounding mode.
 fn takes(op: Op, schema: &str, args: &[Argument<'_>]) -> bool {
-    let options = args.iter().zip(op.info().signature.params()).filter(|(_, param)| param.default.is_some());
+    let options = args.iter().zip(op.info().arguments).filter(|(_, param)| param.default.is_some());
     parts(schema).1 == super::schema(op).1 || options.map(|(arg, _)| arg).all(is_default)
 }
 

@@ -6,7 +6,7 @@ use serde_yaml::Value;
 
 use super::did_you_mean;
 use super::node::Node;
-use crate::ops::{Op, Signature};
+use crate::ops::Op;
 use crate::program::ValueRef;
 
 /// Every name of a program, those of faulty entries included, so that one fault does not make others.
@@ -123,13 +123,13 @@ impl<'a> Names<'a> {
 impl Kind {
     /// What an operation makes of so many arguments.
     pub fn of(op: Op, arguments: usize) -> Kind {
-        match (op, op.info().signature) {
-            (Op::Item | Op::Allclose | Op::Equal, _) => Kind::Number,
-            (Op::Grad, _) => Kind::Gradient,
-            (_, Signature::Tensors) => Kind::Several(arguments),
-            (_, Signature::Moments) => Kind::Several(2),
-            (_, Signature::Shapes) => Kind::Sizes,
-            (_, Signature::Backward | Signature::Setting) => Kind::Nothing,
+        match op {
+            Op::Item | Op::Allclose | Op::Equal => Kind::Number,
+            Op::Grad => Kind::Gradient,
+            Op::BroadcastTensors => Kind::Several(arguments),
+            Op::VarMean | Op::StdMean => Kind::Several(2),
+            Op::BroadcastShapes => Kind::Sizes,
+            Op::Backward | Op::BroadcastWarning => Kind::Nothing,
             _ => Kind::Tensor,
         }
     }

@@ -1,4 +1,4 @@
-//! One step: its operation, and its arguments in the order of the signature.
+//! One step: its operation, and its arguments in the order of the row.
 
 use serde_yaml::Value;
 
@@ -20,7 +20,7 @@ pub fn parse_operation(key: &str) -> Option<Result<(Op, Form), Op>> {
 
 /// Whether some operation has a keyword of this name.
 pub fn is_keyword(key: &str) -> bool {
-    key == "out" || Op::ALL.iter().any(|op| op.info().signature.params().iter().any(|param| param.name == key))
+    key == "out" || Op::ALL.iter().any(|op| op.info().arguments.iter().any(|param| param.name == key))
 }
 
 /// Reads a step from its operation with the positional arguments, and its keywords. `at` is its number in the program.
@@ -63,7 +63,7 @@ struct Call<'a> {
 
 impl Call<'_> {
     fn params(&self) -> &'static [Param] {
-        self.op.info().signature.params()
+        self.op.info().arguments
     }
 
     /// The tensor that `out` names, if it is there.

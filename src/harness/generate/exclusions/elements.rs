@@ -3,7 +3,7 @@
 use crate::generate::exclusions::*;
 
 pub(super) fn rounded_steps(draft: &dyn Proposal) -> bool {
-    let composed = |step: &&Step| matches!(step.op.info().kernel, "loss" | "distance");
+    let composed = |step: &&Step| step.op.info().family() == Family::Losses;
     let Some(step) = draft.program().steps.last().filter(composed) else { return false };
     let first = operands(draft).next().map(|known| known.tensor.dtype);
     let large =
@@ -38,7 +38,7 @@ pub(super) fn zero_extrema(draft: &dyn Proposal) -> bool {
 pub(super) fn vector_remainders(draft: &dyn Proposal, outcome: Option<&Outcome>) -> bool {
     let Some(step) = draft.program().steps.last() else { return false };
     let info = step.op.info();
-    let remainder = ["divide", "quotient"].contains(&info.kernel) || info.signature == Signature::Division;
+    let remainder = matches!(info.kernel, Kernel::Divide | Kernel::Quotient) || step.op == Op::Div;
     // Two vectors of four elements.
     let vectors = outcome.is_some_and(|outcome| outcome.tensors().iter().any(|tensor| tensor.shape.numel() >= 8));
     let far = |number: Scalar| match number {
@@ -65,26 +65,25 @@ pub(super) fn cancelled_logarithms(draft: &dyn Proposal, outcome: Option<&Outcom
 
 pub(super) fn complex_gradients(draft: &dyn Proposal) -> bool {
     let complex = |number| matches!(number, Scalar::Complex(_));
-    signature(draft) == Some(Signature::Backward)
+    last_op(draft) == Some(Op::Backward)
         && (has_complex(draft) || draft.program().steps.iter().any(|step| numbers(step).any(complex)))
 }
 
 pub(super) fn zero_points(draft: &dyn Proposal, outcome: Option<&Outcome>) -> bool {
     let zero = |tensor: &TensorValue| tensor.elements().any(|scalar| scalar == Scalar::Float(0.0));
     let tensors = outcome.map_or(&[][..], |outcome| outcome.tensors());
-    signature(draft) == Some(Signature::Between)
-        && tensors.iter().any(|tensor| tensor.shape.numel() >= 8 && zero(tensor))
+    last_op(draft) == Some(Op::Lerp) && tensors.iter().any(|tensor| tensor.shape.numel() >= 8 && zero(tensor))
 }
 
 pub(super) fn broadcast_bounds(draft: &dyn Proposal, outcome: Option<&Outcome>) -> bool {
-    let Some(of) = operands(draft).next().filter(|_| signature(draft) == Some(Signature::Bounds)) else { return false };
+    let Some(of) = operands(draft).next().filter(|_| last_op(draft) == Some(Op::Clamp)) else { return false };
     let tensors = outcome.map_or(&[][..], |outcome| outcome.tensors());
     of.grad && tensors.iter().any(|tensor| tensor.shape != of.tensor.shape)
 }
 
 pub(super) fn powers_of_truths(draft: &dyn Proposal) -> bool {
     let truth = |number| matches!(number, Scalar::Bool(_));
-    signature(draft) == Some(Signature::Power)
+    matches!(last_op(draft), Some(Op::Pow | Op::FloatPower))
         && draft.program().steps.last().is_some_and(|step| numbers(step).any(truth))
         && operands(draft).any(|known| known.grad)
 }
@@ -96,7 +95,7 @@ pub(super) fn uncountable_strides(draft: &dyn Proposal, outcome: Option<&Outcome
         sizes.try_fold(LARGEST_ELEMENT, |bytes: u64, size| bytes.checked_mul(size)).is_some_and(|bytes| bytes < 1 << 63)
     };
     let made = outcome.map_or(&[][..], |outcome| outcome.tensors()).iter().map(|tensor| &tensor.shape);
-    let product = draft.program().steps.last().is_some_and(|step| step.op.info().kernel == "product");
+    let product = draft.program().steps.last().is_some_and(|step| step.op.info().family() == Family::Products);
     let large = |known: &TensorState| known.tensor.shape.sizes().iter().any(|&size| size >= 1 << 40);
     if product && operands(draft).any(large) {
         return true;
@@ -109,11 +108,11 @@ pub(super) fn spare_storage(draft: &dyn Proposal) -> bool {
     let inputs = draft.program().inputs.len();
     let step = draft.program().steps.last().filter(|step| step.op == Op::AsStrided);
     let maker = step.and_then(|step| draft.program().steps.get(step.uses().next()?.value.checked_sub(inputs)?));
-    maker.is_some_and(|maker| maker.op.info().kernel == "loss")
+    maker.is_some_and(|maker| maker.op.info().kernel == Kernel::Loss)
 }
 
 pub(super) fn repeated_factors(draft: &dyn Proposal, outcome: Option<&Outcome>) -> bool {
-    let step = draft.program().steps.last().filter(|step| step.op.info().signature == Signature::Arithmetic);
+    let step = draft.program().steps.last().filter(|step| step.op.info().takes_alpha());
     let Some(step) = step.filter(|step| !is_unit(&step.args[2])) else { return false };
     let exact = matches!(step.args[2], Arg::Number(factor) if !rounds(factor));
     let made = outcome.and_then(|outcome| outcome.tensors().first());
@@ -128,9 +127,9 @@ pub(super) fn repeated_factors(draft: &dyn Proposal, outcome: Option<&Outcome>) 
 }
 
 pub(super) fn complex_extremes(draft: &dyn Proposal) -> bool {
-    let product = |step: &&Step| match step.op.info().signature {
-        Signature::Arithmetic => !is_unit(&step.args[2]),
-        _ => is_arithmetic(step.op.info()),
+    let product = |step: &&Step| match step.op.info() {
+        info if info.takes_alpha() => !is_unit(&step.args[2]),
+        info => is_arithmetic(info),
     };
     let Some(step) = draft.program().steps.last().filter(product) else { return false };
     let mut elements = operands(draft).flat_map(|known| known.tensor.elements());
@@ -139,7 +138,7 @@ pub(super) fn complex_extremes(draft: &dyn Proposal) -> bool {
 
 /// Whether elements are added, subtracted or multiplied one by one, by an outer product too.
 pub(super) fn is_arithmetic(info: &OpInfo) -> bool {
-    info.kernel == "number" || (info.kernel == "product" && info.compare == Compare::Bits)
+    info.kernel == Kernel::Number || (info.family() == Family::Products && info.compare == Compare::Bits)
 }
 
 pub(super) fn complex_division(draft: &dyn Proposal) -> bool {
@@ -148,42 +147,39 @@ pub(super) fn complex_division(draft: &dyn Proposal) -> bool {
 }
 
 pub(super) fn refused_after_resize(draft: &dyn Proposal, outcome: Option<&Outcome>) -> bool {
-    let product = draft.program().steps.last().is_some_and(|step| step.op.info().kernel == "product");
+    let product = draft.program().steps.last().is_some_and(|step| step.op.info().family() == Family::Products);
     refused(outcome) && (resized(draft).is_some() || (product && draft.reshaped()))
 }
 
 pub(super) fn complex_functions(draft: &dyn Proposal, outcome: Option<&Outcome>) -> bool {
-    let step = draft.program().steps.last().filter(|step| step.op.info().kernel == "function");
-    let computes = step.is_some_and(|step| match step.op.info().signature {
-        Signature::Power | Signature::Fused | Signature::Between | Signature::TwoTensors => true,
-        Signature::Closeness => operands(draft).any(|known| known.tameness < Tameness::Whole),
+    use Op::{Addcdiv, Addcmul, FloatPower, Ldexp, Lerp, Logaddexp, Nextafter, Pow};
+    let computes = draft.program().steps.last().is_some_and(|step| match step.op {
+        Pow | FloatPower | Addcmul | Addcdiv | Lerp | Nextafter | Ldexp | Logaddexp => true,
+        Op::Isclose => operands(draft).any(|known| known.tameness < Tameness::Whole),
         _ => false,
     });
     computes && has_complex(draft) && !refused(outcome)
 }
 
 pub(super) fn bounds_of_zeros(draft: &dyn Proposal) -> bool {
-    let bounds = [Some(Signature::Bounds), Some(Signature::Lowest), Some(Signature::Highest)];
+    let bounds = matches!(last_op(draft), Some(Op::Clamp | Op::ClampMin | Op::ClampMax));
     let negative_zero =
         |scalar: Scalar| matches!(scalar, Scalar::Float(value) if value == 0.0 && value.is_sign_negative());
     let step = draft.program().steps.last();
     let number = step.is_some_and(|step| numbers(step).any(negative_zero));
-    bounds.contains(&signature(draft))
-        && (number || operands(draft).any(|known| known.tensor.elements().any(negative_zero)))
+    bounds && (number || operands(draft).any(|known| known.tensor.elements().any(negative_zero)))
 }
 
 pub(super) fn polynomials_of_nan(draft: &dyn Proposal) -> bool {
     let nan = |scalar: Scalar| matches!(scalar, Scalar::Float(value) if value.is_nan());
     let number = draft.program().steps.last().is_some_and(|step| numbers(step).any(nan));
-    signature(draft) == Some(Signature::Polynomial)
-        && (number || operands(draft).any(|known| known.tensor.elements().any(nan)))
+    is_polynomial(draft) && (number || operands(draft).any(|known| known.tensor.elements().any(nan)))
 }
 
 pub(super) fn signs_of_nan(draft: &dyn Proposal) -> bool {
     let nan = |scalar: Scalar| matches!(scalar, Scalar::Float(value) if value.is_nan());
     let number = draft.program().steps.last().is_some_and(|step| numbers(step).any(nan));
-    signature(draft) == Some(Signature::TensorOperand)
-        && (number || operands(draft).any(|known| known.tensor.elements().any(nan)))
+    last_op(draft) == Some(Op::Copysign) && (number || operands(draft).any(|known| known.tensor.elements().any(nan)))
 }
 
 pub(super) fn widened_results(draft: &dyn Proposal) -> bool {
@@ -200,7 +196,9 @@ pub(super) fn widened_results(draft: &dyn Proposal) -> bool {
 pub(super) fn saved_results(draft: &dyn Proposal) -> bool {
     let Some(step) = draft.program().steps.last().filter(|step| step.form == Form::InPlace) else { return false };
     let plain = |op: Op| {
-        matches!(op.info().kernel, "number" | "sum" | "real" | "divide" | "quotient" | "arithmetic" | "view" | "copy")
+        let info = op.info();
+        let once = info.kernel.rounding() == Rounding::Once || info.kernel == Kernel::Real;
+        once || info.family() == Family::Views
     };
     let inputs = draft.program().inputs.len();
     let maker = |known: &TensorState| draft.program().steps.get(known.at.value.checked_sub(inputs)?);
@@ -225,7 +223,7 @@ pub(super) fn long_recurrences(draft: &dyn Proposal) -> bool {
     let step = draft.program().steps.last();
     let zeta = step.is_some_and(|step| step.op == Op::SpecialZeta);
     let long = |number: Scalar| f64::from_scalar(number).abs() > 300.0;
-    (zeta || signature(draft) == Some(Signature::Polynomial))
+    (zeta || is_polynomial(draft))
         && (step.is_some_and(|step| numbers(step).any(long))
             || operands(draft).any(|known| known.tensor.elements().any(long)))
 }
@@ -238,12 +236,15 @@ pub(super) fn rounded_exponents(draft: &dyn Proposal) -> bool {
         Scalar::Complex(_) => false,
     };
     let step = draft.program().steps.last();
-    signature(draft) == Some(Signature::Power) && step.is_some_and(|step| numbers(step).any(rounded))
+    matches!(last_op(draft), Some(Op::Pow | Op::FloatPower)) && step.is_some_and(|step| numbers(step).any(rounded))
 }
 
 pub(super) fn mixed_gradients(draft: &dyn Proposal) -> bool {
-    let function =
-        draft.program().steps.last().is_some_and(|step| matches!(step.op.info().kernel, "function" | "float"));
+    let function = draft
+        .program()
+        .steps
+        .last()
+        .is_some_and(|step| matches!(step.op.info().kernel, Kernel::Function | Kernel::Float));
     let grad = operands(draft).any(|known| known.grad);
     let dtype = |known: &TensorState| known.tensor.dtype;
     let first = operands(draft).next().map(dtype);
@@ -252,7 +253,7 @@ pub(super) fn mixed_gradients(draft: &dyn Proposal) -> bool {
 }
 
 pub(super) fn undefined_copies(draft: &dyn Proposal) -> bool {
-    let copies = [Some(Signature::Source), Some(Signature::Filled)].contains(&signature(draft));
+    let copies = matches!(last_op(draft), Some(Op::Copy | Op::Fill));
     let to_integers = operands(draft).next().is_some_and(|known| known.tensor.dtype.category() <= Category::Integral);
     copies && to_integers && operands(draft).skip(1).any(|known| known.tameness == Tameness::Wild)
 }
@@ -264,12 +265,12 @@ pub(super) fn ldexp_to_others(draft: &dyn Proposal) -> bool {
 }
 
 pub(super) fn complex_of_halves(draft: &dyn Proposal) -> bool {
-    let parts = [Some(Signature::Parts), Some(Signature::PolarParts)].contains(&signature(draft));
+    let parts = matches!(last_op(draft), Some(Op::Complex | Op::Polar));
     parts && operands(draft).any(|known| known.tensor.dtype == DType::Float16)
 }
 
 pub(super) fn given_gradients(draft: &dyn Proposal) -> bool {
-    signature(draft) == Some(Signature::Backward) && operands(draft).count() > 1
+    last_op(draft) == Some(Op::Backward) && operands(draft).count() > 1
 }
 
 pub(super) fn gradients_halfway(draft: &dyn Proposal) -> bool {
@@ -292,7 +293,7 @@ pub(super) fn indexed_scalars(draft: &dyn Proposal) -> bool {
 }
 
 pub(super) fn fused_factors(draft: &dyn Proposal, outcome: Option<&Outcome>) -> bool {
-    let step = draft.program().steps.last().filter(|step| step.op.info().signature == Signature::Arithmetic);
+    let step = draft.program().steps.last().filter(|step| step.op.info().takes_alpha());
     let tensors = outcome.map_or(&[][..], |outcome| outcome.tensors());
     // Twice the elements mean the same, says a rule of the definition oracle.
     let vectors = tensors.iter().any(|tensor| 2 * tensor.shape.numel() >= VECTOR);

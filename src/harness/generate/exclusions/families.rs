@@ -30,7 +30,7 @@ pub(super) fn large_products(draft: &dyn Proposal, outcome: Option<&Outcome>) ->
 pub(super) fn extreme_norms(draft: &dyn Proposal, outcome: Option<&Outcome>) -> bool {
     let Some(step) = draft.program().steps.last() else { return false };
     let tame = |order: f64| order == 0.0 || order.is_infinite() || (0.5..=4.0).contains(&order.abs());
-    let mut orders = step.op.info().signature.params().iter().zip(&step.args).filter_map(|(param, arg)| match arg {
+    let mut orders = step.op.info().arguments.iter().zip(&step.args).filter_map(|(param, arg)| match arg {
         Arg::Number(number) if ["ord", "p"].contains(&param.name) => Some(f64::from_scalar(*number)),
         _ => None,
     });
@@ -63,7 +63,7 @@ pub(super) fn reduction_faults(draft: &dyn Proposal) -> bool {
 }
 
 pub(super) fn no_freedom(draft: &dyn Proposal, outcome: Option<&Outcome>) -> bool {
-    let moment = draft.program().steps.last().is_some_and(|step| step.op.info().kernel == "moment");
+    let moment = draft.program().steps.last().is_some_and(|step| step.op.info().kernel == Kernel::Moment);
     let infinite = |tensor: &TensorValue| tensor.elements().any(|number| !weight(number).is_finite());
     moment
         && operands(draft).any(|known| known.tameness < Tameness::Whole)
@@ -78,11 +78,11 @@ pub(super) fn grown_and_refused(draft: &dyn Proposal, outcome: Option<&Outcome>)
 }
 
 pub(super) fn is_reduction(step: &Step) -> bool {
-    matches!(step.op.info().kernel, "reduction" | "extreme" | "moment" | "norm")
+    step.op.info().family() == Family::Reductions
 }
 
 pub(super) fn empty_losses(draft: &dyn Proposal, outcome: Option<&Outcome>) -> bool {
-    let loss = draft.program().steps.last().is_some_and(|step| step.op.info().kernel == "loss");
+    let loss = draft.program().steps.last().is_some_and(|step| step.op.info().kernel == Kernel::Loss);
     let empty = |tensor: &TensorValue| tensor.shape.numel() == 0 && tensor.shape.rank() > 1;
     loss && outcome.is_some_and(|outcome| outcome.tensors().iter().any(empty))
 }
@@ -90,7 +90,7 @@ pub(super) fn empty_losses(draft: &dyn Proposal, outcome: Option<&Outcome>) -> b
 pub(super) fn losses_of_target(draft: &dyn Proposal, outcome: Option<&Outcome>) -> bool {
     let step = draft.program().steps.last().filter(|step| step.form == Form::Out);
     step.is_some_and(|step| {
-        let reduces = step.op.info().signature.params().iter().any(|param| param.kind == ParamKind::Reduction);
+        let reduces = step.op.info().arguments.iter().any(|param| param.kind == ParamKind::Reduction);
         let own = |arg: &Arg| matches!(arg, Arg::Tensor(value) if Some(*value) == step.out);
         reduces && (refused(outcome) || step.args.iter().any(own) || reads_its_out(draft, step))
     })
@@ -98,8 +98,8 @@ pub(super) fn losses_of_target(draft: &dyn Proposal, outcome: Option<&Outcome>) 
 
 /// A refusal after the target was resized or written to, and a result that is made of what it overwrites.
 pub(super) fn gathers_in_part(draft: &dyn Proposal, outcome: Option<&Outcome>) -> bool {
-    let kernels = ["gather", "indexing"];
-    let step = draft.program().steps.last().filter(|step| kernels.contains(&step.op.info().kernel));
+    let indexes = |step: &&Step| matches!(step.op.info().kernel, Kernel::Gather | Kernel::Indexing);
+    let step = draft.program().steps.last().filter(indexes);
     let Some(step) = step.filter(|step| step.form != Form::Functional) else { return false };
     let class = match outcome {
         Some(Outcome::Rejected(rejected)) => rejected.class,
@@ -107,13 +107,13 @@ pub(super) fn gathers_in_part(draft: &dyn Proposal, outcome: Option<&Outcome>) -
         _ => return false,
     };
     let loops = class == Some(Class::Dimension);
-    match step.op.info().signature {
+    match step.op {
         // What these write before an index is out of range the reference knows.
-        Signature::IndexPut => false,
-        Signature::IndexTensors => loops,
-        Signature::Scatter => loops || class == Some(Class::Argument),
+        Op::IndexPut => false,
+        Op::IndexTensor => loops,
+        Op::Scatter => loops || class == Some(Class::Argument),
         // What the shape of the result would have been is not to be seen from the indices.
-        Signature::TakeAlong => true,
+        Op::TakeAlongDim => true,
         _ => loops || resized_by_shape(draft, step),
     }
 }
@@ -136,7 +136,7 @@ pub(super) fn resized_by_shape(draft: &dyn Proposal, step: &Step) -> bool {
 
 /// A `gather` refused for an index while another is bad, too.
 pub(super) fn several_bad_indices(draft: &dyn Proposal, outcome: Option<&Outcome>) -> bool {
-    let Some(step) = draft.program().steps.last().filter(|step| step.op.info().kernel == "gather") else {
+    let Some(step) = draft.program().steps.last().filter(|step| step.op.info().kernel == Kernel::Gather) else {
         return false;
     };
     let index = step.args.iter().skip(1).find_map(|arg| if let Arg::Tensor(value) = arg { Some(*value) } else { None });
@@ -149,7 +149,7 @@ pub(super) fn several_bad_indices(draft: &dyn Proposal, outcome: Option<&Outcome
 }
 
 pub(super) fn written_factors(draft: &dyn Proposal) -> bool {
-    let Some(step) = draft.program().steps.last().filter(|step| step.op.info().kernel == "product") else {
+    let Some(step) = draft.program().steps.last().filter(|step| step.op.info().family() == Family::Products) else {
         return false;
     };
     let Some(written) = step.target().and_then(|target| draft.find(target)) else { return false };
@@ -159,7 +159,7 @@ pub(super) fn written_factors(draft: &dyn Proposal) -> bool {
 }
 
 pub(super) fn unstable_equations(draft: &dyn Proposal, outcome: Option<&Outcome>) -> bool {
-    if signature(draft) != Some(Signature::Solve) {
+    if last_op(draft) != Some(Op::LinalgSolve) {
         return false;
     }
     match outcome {
@@ -198,11 +198,11 @@ pub(super) fn weight(number: Scalar) -> f64 {
 
 pub(super) fn loose_summands(draft: &dyn Proposal, outcome: Option<&Outcome>) -> bool {
     let Some(step) = draft.program().steps.last() else { return false };
-    match (step.op.info().signature, step.form) {
-        (Signature::BatchSum, Form::InPlace) => {
+    match (step.op, step.form) {
+        (Op::Baddbmm | Op::Addbmm, Form::InPlace) => {
             matches!(outcome, Some(Outcome::Rejected(rejected)) if rejected.class == Some(Class::OutputShape))
         }
-        (Signature::Addmv, _) => {
+        (Op::Addmv, _) => {
             let empty = operands(draft).any(|known| known.tensor.shape.rank() == 2 && known.tensor.shape.numel() == 0);
             empty && matches!(outcome, Some(Outcome::Value(_)))
         }

@@ -230,7 +230,7 @@ impl Conditions {
                 step.args.iter().any(|arg| matches!(arg, Arg::Ints(ints) if ints.iter().any(|int| *int < 0)))
             })
             && is(self.factor, &|| {
-                let params = step.op.info().signature.params().iter().zip(&step.args);
+                let params = step.op.info().arguments.iter().zip(&step.args);
                 let given = |(param, arg): (&Param, &Arg)| {
                     param.kind == ParamKind::Number && param.default.is_some_and(|default| Arg::from(default) != *arg)
                 };

@@ -25,7 +25,7 @@ fn exchange(step: &mut Step, op: Op, a: usize, b: usize) {
 
 /// An argument by its name.
 fn argument<'a>(step: &'a mut Step, ops: &[Op], name: &str) -> Option<&'a mut Arg> {
-    let at = step.op.info().signature.params().iter().position(|param| param.name == name)?;
+    let at = step.op.info().arguments.iter().position(|param| param.name == name)?;
     ops.contains(&step.op).then(|| &mut step.args[at])
 }
 

@@ -1,6 +1,6 @@
 //! Operands expanded by hand.
 
-use crate::ops::{Form, Op, ParamKind, Quirk, Signature};
+use crate::ops::{Family, Form, Op, ParamKind, Quirk};
 use crate::program::{Arg, Program};
 use crate::tensor::{Category, DType, Shape};
 
@@ -22,7 +22,7 @@ pub(super) fn expanded(context: &StepContext) -> Vec<(Program, OutputRelation)> 
             return None;
         }
         let expansions = expansions(context)?;
-        if context.step.op.info().kernel == "product" && together(context, &expansions) > LARGEST_PRODUCT {
+        if context.step.op.info().family() == Family::Products && together(context, &expansions) > LARGEST_PRODUCT {
             return None;
         }
         let mut rewrite = Rewrite::before(context);
@@ -97,7 +97,7 @@ pub(super) fn expansions(context: &StepContext) -> Option<Vec<Expansion>> {
         grown.map(|(number, _)| Expansion { argument: *number, part: None, sizes: sizes.to_vec() }).collect()
     };
     let read = || -> Option<(Vec<usize>, Vec<Facts>)> { Some(context.read()?.into_iter().unzip()) };
-    let expansions = match (step.op, step.op.info().signature) {
+    let expansions = match step.op {
         _ if context.is_elementwise() => {
             let (numbers, known) = read()?;
             if !keeps_promotion(context, &known, result.dtype) {
@@ -106,7 +106,7 @@ pub(super) fn expansions(context: &StepContext) -> Option<Vec<Expansion>> {
             let common = common(known.iter().chain(&context.target().filter(|_| step.form == Form::InPlace)))?;
             whole(&numbers, &known, common.sizes())
         }
-        (Op::MaskedFill | Op::MaskedScatter | Op::MaskedSelect, _) => {
+        Op::MaskedFill | Op::MaskedScatter | Op::MaskedSelect => {
             let (Arg::Tensor(own), Arg::Tensor(mask)) = (&step.args[0], &step.args[1]) else { return None };
             let (own, mask) = (context.known(*own)?, context.known(*mask)?);
             let common = common([&own, &mask].into_iter())?;
@@ -115,41 +115,36 @@ pub(super) fn expansions(context: &StepContext) -> Option<Vec<Expansion>> {
                 _ => whole(&[0, 1], &[own, mask], common.sizes()),
             }
         }
-        (
-            Op::MseLoss
-            | Op::L1Loss
-            | Op::SmoothL1Loss
-            | Op::HuberLoss
-            | Op::SoftMarginLoss
-            | Op::HingeEmbeddingLoss
-            | Op::MarginRankingLoss
-            | Op::KlDiv
-            | Op::PoissonNllLoss
-            | Op::BinaryCrossEntropyWithLogits
-            | Op::CosineSimilarity
-            | Op::PairwiseDistance
-            | Op::Dist
-            | Op::Allclose
-            | Op::LinalgVecdot
-            | Op::LinalgCross,
-            _,
-        ) => {
+        Op::MseLoss
+        | Op::L1Loss
+        | Op::SmoothL1Loss
+        | Op::HuberLoss
+        | Op::SoftMarginLoss
+        | Op::HingeEmbeddingLoss
+        | Op::MarginRankingLoss
+        | Op::KlDiv
+        | Op::PoissonNllLoss
+        | Op::BinaryCrossEntropyWithLogits
+        | Op::CosineSimilarity
+        | Op::PairwiseDistance
+        | Op::Dist
+        | Op::Allclose
+        | Op::LinalgVecdot
+        | Op::LinalgCross => {
             let (numbers, known) = read()?;
             if known.iter().any(|operand| operand.dtype != known[0].dtype) {
                 return None;
             }
             whole(&numbers, &known, common(known.iter())?.sizes())
         }
-        (_, Signature::Addmm | Signature::Addmv | Signature::Addr | Signature::BatchSum)
-            if step.form != Form::InPlace =>
-        {
+        Op::Addmm | Op::Addmv | Op::Addr | Op::Baddbmm | Op::Addbmm if step.form != Form::InPlace => {
             let (numbers, known) = read()?;
             whole(&numbers[..1], &known[..1], result.shape.sizes())
         }
-        (Op::Matmul | Op::Cdist | Op::LinalgSolve, _) => batches(context)?,
-        (Op::Einsum, _) => einsum(context)?,
-        (Op::IndexTensor, _) => indices(context)?,
-        (Op::TakeAlongDim, _) => along(context)?,
+        Op::Matmul | Op::Cdist | Op::LinalgSolve => batches(context)?,
+        Op::Einsum => einsum(context)?,
+        Op::IndexTensor => indices(context)?,
+        Op::TakeAlongDim => along(context)?,
         _ => return None,
     };
     let small = expansions.iter().all(|expansion| {

@@ -163,7 +163,7 @@ impl<'a> StepContext<'a> {
 
     /// What an argument is.
     pub fn kind(&self, number: usize) -> ParamKind {
-        self.step.op.info().signature.params()[number].kind
+        self.step.op.info().arguments[number].kind
     }
 }
 

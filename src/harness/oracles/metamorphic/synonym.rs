@@ -2,7 +2,7 @@
 
 use half::{bf16, f16};
 
-use crate::ops::{Family, Form, Op, ParamKind, Quirk, Signature};
+use crate::ops::{Family, Form, Op, ParamKind, Quirk};
 use crate::program::{Arg, Input, Program, Step, ValueRef};
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
@@ -20,13 +20,13 @@ pub(super) fn number(context: &StepContext) -> Vec<(Program, OutputRelation)> {
 }
 
 fn as_tensor(context: &StepContext, number: usize) -> Option<(Program, OutputRelation)> {
-    let (step, signature) = (context.step, context.step.op.info().signature);
+    let step = context.step;
     let Arg::Number(value) = step.args[number] else { return None };
     if !matches!(context.kind(number), ParamKind::Operand | ParamKind::Value) || !is_in_every_dtype(value) {
         return None;
     }
     // A condition or a mask has no part in promotion.
-    let params = signature.params();
+    let params = step.op.info().arguments;
     let others = step.args.iter().zip(params).filter(|(_, param)| !["condition", "mask"].contains(&param.name));
     let others = others.filter_map(|(arg, _)| if let Arg::Tensor(value) = arg { Some(*value) } else { None });
     let others: Vec<_> = others.map(|other| context.known(other)).collect::<Option<_>>()?;
@@ -42,7 +42,7 @@ fn as_tensor(context: &StepContext, number: usize) -> Option<(Program, OutputRel
     }
     // An operand that must have the dtype of the others has it.
     let alike = decides.dtype.category() == value.category();
-    if signature == Signature::Between && !alike {
+    if step.op == Op::Lerp && !alike {
         return None;
     }
     let dtype = match value.category() {

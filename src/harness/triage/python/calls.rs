@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use crate::escape::is_hidden;
-use crate::ops::{Family, Form, Op, OpInfo, Param, ParamKind, REDUCTIONS, Signature};
+use crate::ops::{Family, Form, Op, OpInfo, Param, ParamKind, REDUCTIONS};
 use crate::program::{Arg, Input, Program, ShapeArg, Step, ValueRef};
 use crate::tensor::shape::bracketed;
 use crate::tensor::{DType, Scalar, index};
@@ -173,7 +173,7 @@ pub(super) enum Spelling {
 
 pub(super) fn spelling(step: &Step) -> Spelling {
     let info: &OpInfo = step.op.info();
-    let indices = info.signature.params().iter().any(|param| param.kind == ParamKind::Indices);
+    let indices = info.arguments.iter().any(|param| param.kind == ParamKind::Indices);
     let operator_only = step.form == Form::Out && WITHOUT_OUT.contains(&info.name);
     let own = info.family() == Family::Losses || indices || operator_only || OWN_OF_PYTHON.contains(&info.name);
     let own = own || overload(step).is_some();
@@ -212,7 +212,7 @@ pub(super) fn call(program: &Program, step: &Step) -> String {
 
 fn plain_call(program: &Program, step: &Step) -> String {
     let spelling = spelling(step);
-    let params = step.op.info().signature.params();
+    let params = step.op.info().arguments;
     let mut args: Vec<String> = Vec::new();
     for (param, arg) in params.iter().zip(&step.args) {
         let text = argument(program, param, arg);
@@ -221,7 +221,7 @@ fn plain_call(program: &Program, step: &Step) -> String {
             Some(default) if spelling != Spelling::Operator && Arg::from(default) == *arg => {
                 // With `out=` or `keepdim` a reduction asks for its dimensions.
                 let asks = step.form == Form::Out || step.args.contains(&Arg::Flag(true));
-                if asks && step.op.info().signature == Signature::TypedReduction && param.name == "dim" {
+                if asks && matches!(step.op, Op::Sum | Op::Nansum | Op::Mean) && param.name == "dim" {
                     args.push("dim=None".to_owned());
                 }
             }
