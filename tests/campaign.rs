@@ -319,30 +319,6 @@ fn another_release_is_compared_with() {
     assert_eq!(fuzz("honest", &dir.path().join("truth"), &more).code(), 0);
 }
 
-#[test]
-fn what_one_machine_measured_says_what_many_come_to() {
-    let dir = TempDir::new().unwrap();
-    fuzz("wrong-value", dir.path(), &["--cases", "200"]);
-    let told = |format: &str| {
-        let more = ["--machines", "20", "--format", format];
-        let output = broadcheck().arg("scale").arg(dir.path()).args(more).output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap()
-    };
-    let scale: Value = serde_json::from_str(&told("json")).unwrap();
-    let tally = tally(dir.path());
-    let findings = tally.findings.values().map(|found| found.cases.len()).sum::<usize>();
-    assert_eq!((&scale["cases"], &scale["signatures"]), (&200.into(), &tally.findings.len().into()));
-    assert_eq!((&scale["merge"]["machines"], &scale["merge"]["findings"]), (&20.into(), &(20 * findings).into()));
-    assert_eq!(scale["journal"]["findings"]["lines"], findings);
-    let curve = scale["curve"].as_array().unwrap();
-    let of_all = curve.iter().find(|point| point["cases"] == 200).unwrap();
-    assert_eq!((&of_all["seen"], of_all["expected"].as_f64()), (&scale["signatures"], scale["signatures"].as_f64()));
-    let expected: Vec<f64> = curve.iter().map(|point| point["expected"].as_f64().unwrap()).collect();
-    assert!(expected.is_sorted() && curve.last().unwrap()["cases"] == 4000, "{expected:?}");
-    assert!(told("markdown").starts_with("# A campaign on 20 machines\n"));
-}
-
 /// What a campaign came to, less what a kill from outside adds: counts, and the cases of each group.
 fn outcome(tally: &Tally) -> (BTreeMap<String, Vec<u64>>, Counts) {
     let of_programs = tally.findings.iter().filter(|(group, _)| group.signature.call != "any");

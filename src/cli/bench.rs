@@ -6,23 +6,24 @@ use std::process::Command;
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::runner::Named;
 use super::{Ending, Failure, print};
 use crate::adapter::{CommandLine, Limits};
 use crate::assets;
-use crate::harness::benchmark::{self, Hypothesis, Measured, Set, Soak, Speeds, Subject};
+use crate::harness::benchmark::{self, Hypothesis, Measured, Set, Speeds, Subject};
 use crate::harness::campaign;
 use crate::harness::campaign::record::{Identity, Machine};
 use crate::harness::runner::Start;
 use crate::output;
-use crate::report::{benchmarks, thousands};
+use crate::report::benchmarks;
 
-/// The files that `--write` keeps in its folder, beside what is made of them.
+/// The file that `--write` keeps in its folder, next to the report.
 const MEASURED: &str = "benchmarks.json";
-const SOAKED: &str = "soak.json";
+
+/// The report of what it holds.
+const REPORT: &str = "benchmarks.md";
 
 /// Measure what the harness costs, as ratios to libtorch alone.
 ///
@@ -35,7 +36,6 @@ const SOAKED: &str = "soak.json";
 Examples:
   broadcheck bench
   broadcheck bench --python .venv/bin/python --write reports
-  broadcheck bench --soak 10000000 --write reports
 
 --python names a Python with the packages of benches/requirements.txt; without it the loop with Hypothesis is not measured.
 
@@ -56,13 +56,7 @@ pub struct Bench {
     /// A Python that has NumPy, PyTorch and Hypothesis.
     #[arg(long, value_name = "PATH")]
     python: Option<PathBuf>,
-    /// Run one campaign of so many cases instead, and look at its speed and its memory on the way.
-    #[arg(long, value_name = "CASES", conflicts_with_all = ["programs", "repeats", "python"])]
-    soak: Option<u64>,
-    /// How many workers the long campaign has.
-    #[arg(long, value_name = "N", default_value_t = 1, requires = "soak")]
-    jobs: usize,
-    /// Keep what was measured in this folder, and write benchmarks.md and benchmarks.svg there.
+    /// Write what was measured to benchmarks.json in this folder, and the report to benchmarks.md.
     #[arg(long, value_name = "DIR")]
     write: Option<PathBuf>,
     /// Serve the answers in this file.
@@ -94,11 +88,20 @@ impl Bench {
         let scratch = tempfile::tempdir()?;
         let canned = CommandLine::new(std::env::current_exe()?).arg("bench").arg("--canned");
         let subject = Subject { command, hello: &hello, canned: &canned, scratch: scratch.path(), seed: self.seed };
-        let (measured, soaked) = match self.soak {
-            Some(cases) => (None, Some(self.soak(&subject, cases)?)),
-            None => (Some(self.measure(&subject)?), None),
+        let measured = self.measure(&subject)?;
+        let Some(folder) = &self.write else {
+            print(&benchmarks::render(&measured))?;
+            return Ok(Ending::Conforms);
         };
-        self.tell(measured, soaked)
+        let write = |name: &str, text: String| -> Result<(), Failure> {
+            let path = folder.join(name);
+            output::write_named(&path, text)?;
+            print(&format!("{}\n", path.display()))
+        };
+        write(MEASURED, serde_json::to_string_pretty(&measured)? + "\n")?;
+        // From the file, to the last digit: `broadcheck report` writes the same.
+        report(folder)?.map_or(Ok(()), |(name, text)| write(name, text))?;
+        Ok(Ending::Conforms)
     }
 
     fn measure(&self, subject: &Subject) -> Result<Measured, Failure> {
@@ -111,7 +114,8 @@ impl Bench {
             checks: Default::default(),
             hypothesis: None,
         };
-        let bar = bar(u64::from(self.repeats) * (sets.len() as u64 + 1));
+        let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}").expect("a fixed template");
+        let bar = ProgressBar::new(u64::from(self.repeats) * (sets.len() as u64 + 1)).with_style(style);
         for _ in 0..self.repeats {
             for (set, speeds) in sets.iter_mut().zip(&mut measured.sets) {
                 bar.set_message(set.name.clone());
@@ -135,72 +139,18 @@ impl Bench {
         bar.finish_and_clear();
         Ok(measured)
     }
-
-    fn soak(&self, subject: &Subject, cases: u64) -> Result<Soak, Failure> {
-        let bar = bar(cases);
-        let soaked = subject.soak(cases, self.jobs, |point| bar.set_position(point.cases))?;
-        bar.finish_and_clear();
-        if let (Some(first), Some(last)) = (soaked.points.first(), soaked.points.last()) {
-            let mib = |bytes: u64| bytes >> 20;
-            print(&format!(
-                "{} cases in {:.0} s; memory of the harness {} MiB at first, {} MiB at last, of the adapters {} and {} MiB\n",
-                thousands(last.cases),
-                last.seconds,
-                mib(first.harness),
-                mib(last.harness),
-                mib(first.adapters),
-                mib(last.adapters),
-            ))?;
-        }
-        Ok(soaked)
-    }
-
-    /// Prints what was measured, and keeps it with what was measured before of the other kind.
-    fn tell(&self, measured: Option<Measured>, soaked: Option<Soak>) -> Result<Ending, Failure> {
-        let Some(folder) = &self.write else {
-            if let Some(measured) = measured {
-                print(&benchmarks::render(&measured, soaked.as_ref()))?;
-            }
-            return Ok(Ending::Conforms);
-        };
-        keep(&folder.join(MEASURED), measured.as_ref())?;
-        keep(&folder.join(SOAKED), soaked.as_ref())?;
-        let written = reports(folder)?;
-        if written.is_empty() {
-            return Err(format!("{} is kept; `broadcheck bench --write` makes the report with it", SOAKED).into());
-        }
-        for (name, text) in written {
-            let path = folder.join(name);
-            output::write_named(&path, text)?;
-            print(&format!("{}\n", path.display()))?;
-        }
-        Ok(Ending::Conforms)
-    }
 }
 
-/// The reports of the measurements that are kept in a folder; none if there are none.
-pub(super) fn reports(folder: &Path) -> Result<Vec<(&'static str, String)>, Failure> {
-    let Some(measured) = kept::<Measured>(&folder.join(MEASURED))? else { return Ok(Vec::new()) };
-    Ok(benchmarks::files(&measured, kept::<Soak>(&folder.join(SOAKED))?.as_ref())?)
-}
-
-fn bar(length: u64) -> ProgressBar {
-    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}").expect("a fixed template");
-    ProgressBar::new(length).with_style(style)
-}
-
-fn keep(path: &Path, what: Option<&impl Serialize>) -> Result<(), Failure> {
-    let Some(what) = what else { return Ok(()) };
-    let text = serde_json::to_string_pretty(what)? + "\n";
-    Ok(output::write_named(path, text)?)
-}
-
-fn kept<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, Failure> {
-    match fs::read_to_string(path) {
-        Ok(text) => Ok(Some(serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?)),
-        Err(_) if !path.exists() => Ok(None),
-        Err(error) => Err(format!("{}: {error}", path.display()).into()),
-    }
+/// The report of the measurements that are kept in a folder, with the name of its file; `None` if there are none.
+pub(super) fn report(folder: &Path) -> Result<Option<(&'static str, String)>, Failure> {
+    let path = folder.join(MEASURED);
+    let text = match fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(_) if !path.exists() => return Ok(None),
+        Err(error) => return Err(format!("{}: {error}", path.display()).into()),
+    };
+    let measured: Measured = serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;
+    Ok(Some((REPORT, benchmarks::render(&measured))))
 }
 
 /// Runs the loop with Hypothesis for some seconds.

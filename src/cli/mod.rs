@@ -20,7 +20,6 @@ mod ops;
 mod report;
 mod repro;
 mod runner;
-mod scale;
 mod show;
 mod validate_adapter;
 
@@ -84,7 +83,6 @@ enum Command {
     Ops(ops::Ops),
     Report(report::Report),
     Repro(repro::Repro),
-    Scale(scale::Scale),
     Show(show::Show),
     ValidateAdapter(validate_adapter::ValidateAdapter),
 }
@@ -140,7 +138,6 @@ pub fn main() -> ExitCode {
         Command::Ops(command) => command.run(),
         Command::Report(command) => command.run(),
         Command::Repro(command) => command.run(),
-        Command::Scale(command) => command.run(),
         Command::Show(command) => command.run(),
         Command::ValidateAdapter(command) => command.run(),
     })

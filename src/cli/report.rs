@@ -12,10 +12,10 @@ use crate::report::{self, Run, brief, json, junit, markdown, text};
 /// Write the reports of all releases out of event files; nothing is run.
 ///
 /// In the folder of --out: documentation.md (each documented statement in each release), matrix.md (the releases beside each
-/// other, and what changed), index.html (the same with every case, to look around in), changes.svg and badge.svg; and
-/// exhaustive.md, of what `broadcheck exhaust --format json` printed into the folder `exhaustive` next to that of the event files;
-/// benchmarks.md and benchmarks.svg, of what `broadcheck bench --write` measured there. With
-/// --format, one run is printed instead, as `broadcheck check` would have printed it.
+/// other, and what changed), index.html (the same with every case, to look around in) and badge.svg; exhaustive.md, of what
+/// `broadcheck exhaust --format json` printed into the folder `exhaustive` next to that of the event files; and benchmarks.md,
+/// of what `broadcheck bench --write` measured there. With --format, one run is printed instead, as `broadcheck check` would
+/// have printed it.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -83,12 +83,12 @@ impl Report {
             Some(folder) => folder.clone(),
             None => from.parent().map(PathBuf::from).unwrap_or_default(),
         };
-        let mut files = report::files(&history)?;
+        let mut files = report::files(&history);
         let worlds = events::exhaustive(&from)?;
         if !worlds.is_empty() {
             files.push(("exhaustive.md", report::exhaustive::render(&worlds)));
         }
-        files.extend(bench::reports(&from.parent().map(PathBuf::from).unwrap_or_default())?);
+        files.extend(bench::report(&from.parent().map(PathBuf::from).unwrap_or_default())?);
         std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         for (name, text) in files {
             let path = folder.join(name);

@@ -57,7 +57,7 @@ pub fn render(history: &History) -> String {
 }
 
 /// Neighbouring releases of which there is data.
-pub fn steps(history: &History) -> Vec<(usize, usize)> {
+fn steps(history: &History) -> Vec<(usize, usize)> {
     let mut releases = history.releases();
     releases.retain(|at| history.columns[*at].came.is_ok());
     releases.windows(2).map(|pair| (pair[0], pair[1])).collect()

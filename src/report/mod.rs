@@ -14,16 +14,11 @@ pub mod junit;
 pub mod markdown;
 mod matrix;
 mod page;
-mod plot;
-pub mod scale;
 mod template;
 pub mod text;
 
 /// The reports of a history, each with the name of its file.
-///
-/// # Errors
-/// When one of them cannot be drawn.
-pub fn files(history: &history::History) -> Result<Vec<(&'static str, String)>, String> {
+pub fn files(history: &history::History) -> Vec<(&'static str, String)> {
     let others = implementations::others(history);
     let releases = history.part(|column| !implementations::is_other(column));
     // PyTorch's Python front end is the witness of what only that can show.
@@ -32,12 +27,11 @@ pub fn files(history: &history::History) -> Result<Vec<(&'static str, String)>, 
     let mut files = vec![
         ("documentation.md", documentation::render(&shown, &statements)),
         ("matrix.md", matrix::render(&releases)),
-        ("index.html", page::render(&releases, statements, others.as_ref())?),
-        ("changes.svg", plot::render(&releases)?),
+        ("index.html", page::render(&releases, statements, others.as_ref())),
         ("badge.svg", badge::render(&releases)),
     ];
     files.extend(others.map(|others| ("implementations.md", implementations::render(&others))));
-    Ok(files)
+    files
 }
 
 use std::collections::BTreeMap;

@@ -17,7 +17,7 @@ use super::documentation::{self, Place, Statement};
 use super::history::{Cell, History, Holds};
 use super::implementations::{self, Others};
 use super::matrix::{percent, short_labels};
-use super::{is_failure, left_out, plot, template};
+use super::{is_failure, left_out, template};
 use crate::harness::Difference;
 use crate::harness::model::event::Kind;
 use crate::harness::model::event::{Agreement, CaseStated, Drawing, Judged, Stated, Verdict};
@@ -33,7 +33,6 @@ struct Page<'a> {
     statements: Vec<Statement>,
     generated: Vec<Odd>,
     documents: Vec<(String, String)>,
-    plot: Option<String>,
     others: Option<&'a Others>,
     words: BTreeMap<&'static str, usize>,
     style: String,
@@ -138,10 +137,7 @@ struct Odd {
 }
 
 /// The page.
-///
-/// # Errors
-/// When its plot cannot be drawn.
-pub fn render(history: &History, statements: Vec<Statement>, others: Option<&Others>) -> Result<String, String> {
+pub fn render(history: &History, statements: Vec<Statement>, others: Option<&Others>) -> String {
     let labels = short_labels(history);
     let mut words = BTreeMap::from([("true", 0), ("false", 0), ("unseen", 0), ("changing", 0), ("unshowable", 0)]);
     let documented = statements.iter().filter(|statement| statement.documented).count();
@@ -158,7 +154,6 @@ pub fn render(history: &History, statements: Vec<Statement>, others: Option<&Oth
         code: statements.len() - documented,
         columns: (0..history.columns.len()).map(|at| column(history, at)).collect(),
         generated: generated(history, &labels),
-        plot: if super::matrix::steps(history).is_empty() { None } else { Some(plot::render(history)?) },
         documents: history.documents().iter().map(|document| (document.id.clone(), document.title.clone())).collect(),
         others,
         words,
@@ -174,17 +169,17 @@ pub fn render(history: &History, statements: Vec<Statement>, others: Option<&Oth
             themes: themes(history),
             statements: sections(history, &labels, &statements),
             libraries: others.map_or(&[], Others::lists),
-        })?,
+        }),
         statements: in_order(statements),
     };
-    Ok(template::fill("index.html", page))
+    template::fill("index.html", page)
 }
 
-fn packed(packed: &Packed<'_>) -> Result<String, String> {
-    let json = serde_json::to_vec(packed).map_err(|error| error.to_string())?;
+fn packed(packed: &Packed<'_>) -> String {
+    let json = serde_json::to_vec(packed).expect("its maps have only text for keys");
     let mut compressed = GzEncoder::new(Vec::new(), Compression::best());
-    compressed.write_all(&json).map_err(|error| error.to_string())?;
-    Ok(STANDARD.encode(compressed.finish().map_err(|error| error.to_string())?))
+    compressed.write_all(&json).expect("memory takes every byte");
+    STANDARD.encode(compressed.finish().expect("memory takes every byte"))
 }
 
 /// What documents promise comes first; what the code does is a part of its own.

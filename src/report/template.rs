@@ -21,7 +21,6 @@ const TEMPLATES: &[(&str, &str)] = &[
     ("page.css", include_str!("templates/page.css")),
     ("page.js", include_str!("templates/page.js")),
     ("run.md", include_str!("templates/run.md")),
-    ("scale.md", include_str!("templates/scale.md")),
 ];
 
 /// Fills in a template. Its text and what goes into it are both of this crate, so that a fault is one of the crate.

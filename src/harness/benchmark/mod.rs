@@ -4,8 +4,8 @@
 //! What counts are ratios of one repeat, and their median: the seconds are those of a machine and of a moment.
 
 mod canned;
+mod processes;
 mod sets;
-mod soak;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -32,8 +32,6 @@ use crate::runner::Start;
 
 pub use canned::{Canned, serve_canned};
 pub use sets::{Set, TEN};
-use soak::soak;
-pub use soak::{Point, Soak};
 
 /// What a run of `broadcheck bench` measured.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -228,10 +226,10 @@ impl Subject<'_> {
         let mut seen: Vec<(u64, Spent)> = Vec::new();
         let (book, why) = campaign::run(&setup, book, |book| {
             let done = book.tally().checkpoint.counts.cases;
-            let adapters = soak::adapters();
+            let adapters = processes::adapters();
             if done > seen.last().map_or(0, |(done, _)| *done) && !adapters.is_empty() {
                 let clock = begun.elapsed().as_secs_f64();
-                let (harness, adapters) = soak::processors(&adapters);
+                let (harness, adapters) = processes::processors(&adapters);
                 seen.push((done, Spent { clock, harness, adapters }));
             }
         })?;
@@ -244,16 +242,6 @@ impl Subject<'_> {
         let each = |first: f64, last: f64| (last - first) / (after - before) as f64;
         let (harness, adapters) = (each(first.harness, last.harness), each(first.adapters, last.adapters));
         Ok(Spent { clock: each(first.clock, last.clock), harness, adapters })
-    }
-
-    /// A long campaign, which is looked at now and then.
-    ///
-    /// # Errors
-    /// When it fails.
-    pub fn soak(&self, cases: u64, jobs: usize, tell: impl FnMut(&Point)) -> Result<Soak, String> {
-        let (mut setup, book) = self.setup(cases)?;
-        setup.jobs = jobs;
-        soak(&setup, book, tell)
     }
 
     fn setup(&self, cases: u64) -> Result<(Setup, Book), String> {

@@ -15,7 +15,7 @@ use crate::program::{Program, Reply};
 use crate::reference::Reference;
 
 /// The most parts that a campaign may have: a summary lists those that are missing.
-pub const MAX_SHARDS: u64 = 1_000_000;
+const MAX_SHARDS: u64 = 1_000_000;
 
 /// One part of a campaign that several machines share: the cases whose number is `index` modulo `of`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -27,7 +27,7 @@ const EXAMPLES: usize = 3;
 
 /// The longest time between two checkpoints. A young campaign makes them more often: no more than a twentieth of it has
 /// to be done again.
-pub const CHECKPOINT: Duration = Duration::from_secs(5);
+const CHECKPOINT: Duration = Duration::from_secs(5);
 
 /// Reads the journal in a campaign's folder.
 ///
@@ -40,18 +40,6 @@ pub fn read(folder: &Path) -> Result<Tally, String> {
         _ => format!("{}: {error}", path.display()),
     })?;
     parse(&bytes).map(|(tally, _)| tally).map_err(|error| format!("{}: {error}", path.display()))
-}
-
-/// The records of the journal in a campaign's folder, each with its line.
-///
-/// # Errors
-/// When there is none, or when anything but its end is damaged.
-pub fn records(folder: &Path) -> Result<Vec<(Record, String)>, String> {
-    let path = folder.join(FILE);
-    let bytes = fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-    let whole = bytes[..whole(&bytes)].split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
-    let read = |line: &[u8]| Ok((record(line)?, String::from_utf8_lossy(line).into_owned()));
-    whole.map(read).collect::<Result<_, String>>().map_err(|error| format!("{}: {error}", path.display()))
 }
 
 /// The record on a line, if it can be one.

@@ -36,7 +36,6 @@ pub mod journal;
 pub mod plausible;
 pub mod record;
 mod reduce;
-pub mod scale;
 pub mod summary;
 pub mod tally;
 mod tested;
