@@ -85,22 +85,52 @@ pub struct Ready {
 pub enum ImplementationError {
     /// There is no such folder.
     #[error("no implementation is called `{asked}`{hint}: choose one of {known}, or give the command of an adapter")]
-    Unknown { asked: String, known: String, hint: String },
+    Unknown {
+        /// What was asked for.
+        asked: String,
+        /// What there is.
+        known: String,
+        /// The nearest name, as a question.
+        hint: String,
+    },
     /// `adapter.toml` is no description.
     #[error("{}: {detail}", .path.display())]
-    Description { path: PathBuf, detail: String },
+    Description {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        detail: String,
+    },
     /// A step of the installation ended badly.
     #[error("cannot install {name}: {step} failed; the whole log is in {}, and it says:\n{gist}", .log.display())]
-    Step { name: String, step: &'static str, log: PathBuf, gist: String },
+    Step {
+        /// The name.
+        name: String,
+        /// The step.
+        step: &'static str,
+        /// The file with all that was printed.
+        log: PathBuf,
+        /// The line of it that says why.
+        gist: String,
+    },
     /// A Python was given for what does not run on one.
     #[error("{name} is not written in Python: leave --python out")]
-    NotPython { name: String },
+    NotPython {
+        /// The name.
+        name: String,
+    },
     /// There is no Node.
     #[error("{name} runs on Node: install Node.js 20 or newer with npm, and put node on the PATH")]
-    NoNode { name: String },
+    NoNode {
+        /// The name.
+        name: String,
+    },
     /// There is no cargo.
     #[error("{name} is built from its sources: install Rust, and put cargo on the PATH")]
-    NoCargo { name: String },
+    NoCargo {
+        /// The name.
+        name: String,
+    },
     /// There are no adapters.
     #[error(transparent)]
     Assets(#[from] AssetsError),

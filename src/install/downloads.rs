@@ -27,8 +27,11 @@ pub(super) struct Downloads<'a> {
 /// A wheel that an installation was made from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WheelRecord {
+    /// The name of the file.
     pub file: String,
+    /// The size in bytes.
     pub size: u64,
+    /// The SHA-256 of the file.
     pub sha256: String,
 }
 

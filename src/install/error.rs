@@ -12,99 +12,213 @@ use crate::assets::AssetsError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum InstallError {
+    /// No Python was found.
     #[error("cannot run `{python}`: install Python 3, or set BROADCHECK_PYTHON to a Python 3 program that has pip")]
-    NoPython { python: String },
+    NoPython {
+        /// The Python that was asked.
+        python: String,
+    },
 
+    /// Python has no pip.
     #[error(
         "`{python}` has no pip: install it (`{python} -m ensurepip`, or the system's python3-pip package), or set \
          BROADCHECK_PYTHON to a Python that has it"
     )]
-    NoPip { python: String },
+    NoPip {
+        /// The Python that was asked.
+        python: String,
+    },
 
+    /// The package index cannot be reached.
     #[error(
         "{tool} cannot reach its package index ({detail}): check the network and {tool}'s proxy settings, then run \
          the command again"
     )]
-    NoNetwork { tool: &'static str, detail: String },
+    NoNetwork {
+        /// The tool that needs the network.
+        tool: &'static str,
+        /// What is wrong.
+        detail: String,
+    },
 
+    /// There is no such release.
     #[error("libtorch {asked} is not a release that can be had: choose one of {known}{}", closest_note(.closest))]
-    NoSuchRelease { asked: String, known: String, closest: Option<String> },
+    NoSuchRelease {
+        /// What was asked for.
+        asked: String,
+        /// What there is.
+        known: String,
+        /// The nearest release.
+        closest: Option<String>,
+    },
 
+    /// There is no wheel for this platform.
     #[error(
         "the package index has no wheel for {wanted} ({detail}): check which index pip is configured for \
          (`pip config list`), since a mirror may lack it"
     )]
-    NoWheel { wanted: String, detail: String },
+    NoWheel {
+        /// What was to be fetched.
+        wanted: String,
+        /// What is wrong.
+        detail: String,
+    },
 
+    /// pip failed.
     #[error("pip could not fetch {wanted}: {detail}; `pip download` with the same package shows more")]
-    Pip { wanted: String, detail: String },
+    Pip {
+        /// What was to be fetched.
+        wanted: String,
+        /// What is wrong.
+        detail: String,
+    },
 
+    /// No C++ compiler was found.
     #[error("cannot run the C++ compiler `{tried}`: install one (such as g++), or set CXX to it")]
-    NoCompiler { tried: String },
+    NoCompiler {
+        /// The command that was tried.
+        tried: String,
+    },
 
+    /// No cargo was found.
     #[error("cannot run `{cargo}`: the adapter is built from source, so install Rust and put cargo on the PATH")]
-    NoCargo { cargo: String },
+    NoCargo {
+        /// The command that was tried.
+        cargo: String,
+    },
 
+    /// The disk is full.
     #[error(
         "the disk that holds {} has no space left{}: free some, or set BROADCHECK_CACHE to a folder on another disk",
         .path.display(), space_note(.needed, .free)
     )]
-    DiskFull { path: PathBuf, needed: Option<u64>, free: Option<u64> },
+    DiskFull {
+        /// The file.
+        path: PathBuf,
+        /// Bytes that are needed.
+        needed: Option<u64>,
+        /// Bytes that are free.
+        free: Option<u64>,
+    },
 
+    /// What arrived is not what was pinned.
     #[error(
         "{file} has the wrong SHA-256 hash (expected {expected}, got {got}): it was deleted, so run the command again \
          to fetch it anew, and if that repeats, check the index or mirror that pip uses"
     )]
-    WrongHash { file: String, expected: String, got: String },
+    WrongHash {
+        /// The name of the file.
+        file: String,
+        /// What it has to be.
+        expected: String,
+        /// What it is.
+        got: String,
+    },
 
+    /// The wheel cannot be unpacked.
     #[error(
         "{} is not a usable wheel ({detail}): it was deleted, so run the command again to fetch it anew",
         .path.display()
     )]
-    BadWheel { path: PathBuf, detail: String },
+    BadWheel {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        detail: String,
+    },
 
+    /// A library that libtorch needs is nowhere.
     #[error(
         "`{needed_by}` needs the library `{soname}`, which no wheel that PyTorch names and no system folder supplies: \
          install the package that holds it, or set LIBTORCH to a complete libtorch"
     )]
-    MissingLibrary { soname: String, needed_by: String },
+    MissingLibrary {
+        /// The name of the library.
+        soname: String,
+        /// The library that needs it.
+        needed_by: String,
+    },
 
+    /// The adapter does not compile.
     #[error("building the libtorch adapter failed; the whole log is in {}, and it ends:\n{tail}", .log.display())]
-    AdapterBuild { log: PathBuf, tail: String },
+    AdapterBuild {
+        /// The file with all that was printed.
+        log: PathBuf,
+        /// The end of what the compiler printed.
+        tail: String,
+    },
 
+    /// The compiler was killed.
     #[error(
         "a compiler of the libtorch adapter was killed, as it is where memory is short: set CARGO_BUILD_JOBS=1 and run the \
          command again; the whole log is in {}", .log.display()
     )]
-    Killed { log: PathBuf },
+    Killed {
+        /// The file with all that was printed.
+        log: PathBuf,
+    },
 
     /// What the adapter is built from is not there.
     #[error(transparent)]
     Assets(#[from] AssetsError),
 
+    /// There are no wheels for this platform.
     #[error(
         "broadcheck cannot fetch libtorch for {target} yet: set LIBTORCH to an unpacked libtorch, or \
          LIBTORCH_USE_PYTORCH=1 to use the one in Python's torch package"
     )]
-    UnsupportedPlatform { target: String },
+    UnsupportedPlatform {
+        /// This platform.
+        target: String,
+    },
 
+    /// The user's own libtorch cannot be used.
     #[error("{from} is not a usable libtorch: {problem}; set it to a folder that has include/ and lib/, or unset it")]
-    BadExternal { from: String, problem: String },
+    BadExternal {
+        /// The variable that names it.
+        from: String,
+        /// What is wrong with it.
+        problem: String,
+    },
 
+    /// Python has no PyTorch.
     #[error(
         "LIBTORCH_USE_PYTORCH is set, but `{python}` has no torch package: install it there, set BROADCHECK_PYTHON to \
          a Python that has it, or unset LIBTORCH_USE_PYTORCH"
     )]
-    NoPythonTorch { python: String },
+    NoPythonTorch {
+        /// The Python that was asked.
+        python: String,
+    },
 
+    /// It is not installed.
     #[error("{what} is not installed: run `{command}`")]
-    NotInstalled { what: String, command: String },
+    NotInstalled {
+        /// What is missing.
+        what: String,
+        /// The command that installs it.
+        command: String,
+    },
 
+    /// The list of releases cannot be read.
     #[error("{} is not a list of releases ({detail}): mend it, or remove it and trust what pip brings anew", .path.display())]
-    BadCatalog { path: PathBuf, detail: String },
+    BadCatalog {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        detail: String,
+    },
 
+    /// The file system failed.
     #[error("cannot {action} {}: {source}; check that folder, or set BROADCHECK_CACHE to another", .path.display())]
-    Io { action: &'static str, path: PathBuf, source: io::Error },
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Why, as the system says.
+        source: io::Error,
+    },
 }
 
 /// Adds what was being done, and to which file, to an I/O error. A full disk is recognised here, once for all steps.

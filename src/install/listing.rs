@@ -12,7 +12,9 @@ use super::{Installer, Origin, Record, adapter, files};
 /// One libtorch in the list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Entry {
+    /// The version.
     pub version: String,
+    /// Where it comes from.
     pub origin: Origin,
     /// The folder that has `include` and `lib`.
     pub path: PathBuf,

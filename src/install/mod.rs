@@ -98,11 +98,13 @@ pub const LATEST: &str = "latest";
 /// A libtorch with its adapter, ready for use.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Installed {
+    /// The version.
     pub version: String,
     /// The folder that has `include` and `lib`.
     pub root: PathBuf,
     /// The adapter's program. It finds its libtorch by itself.
     pub adapter: PathBuf,
+    /// Where it comes from.
     pub origin: Origin,
     /// How the adapter was built.
     pub built: Built,
@@ -111,9 +113,11 @@ pub struct Installed {
 /// A libtorch whose adapter may or may not be built.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Libraries {
+    /// The version.
     pub version: String,
     /// The folder that has `include` and `lib`.
     pub root: PathBuf,
+    /// Where it comes from.
     pub origin: Origin,
 }
 

@@ -46,8 +46,11 @@ pub struct Release {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KnownFile {
+    /// The name of the file.
     pub file: String,
+    /// The size in bytes.
     pub size: u64,
+    /// The SHA-256 of the file.
     pub sha256: String,
 }
 

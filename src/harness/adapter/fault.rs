@@ -64,33 +64,82 @@ pub enum FaultKind {
 pub enum StartError {
     /// There is no such program.
     #[error("adapter `{program}` was not found")]
-    NotFound { program: String },
+    NotFound {
+        /// The program that was started.
+        program: String,
+    },
     /// The system would not run it.
     #[error("adapter `{program}` could not be started: {source}")]
-    Spawn { program: String, source: std::io::Error },
+    Spawn {
+        /// The program that was started.
+        program: String,
+        /// Why, as the system says.
+        source: std::io::Error,
+    },
     /// It ended before it said hello.
     #[error("adapter `{program}` ended before it answered hello ({status}){}", shown(stderr))]
-    Exited { program: String, status: String, stderr: String },
+    Exited {
+        /// The program that was started.
+        program: String,
+        /// How the process ended.
+        status: String,
+        /// The end of what it wrote to standard error.
+        stderr: String,
+    },
     /// It did not say hello in time.
     #[error("adapter `{program}` did not answer hello within {after:?}{}", shown(stderr))]
-    TimedOut { program: String, after: Duration, stderr: String },
+    TimedOut {
+        /// The program that was started.
+        program: String,
+        /// The time that it was given.
+        after: Duration,
+        /// The end of what it wrote to standard error.
+        stderr: String,
+    },
     /// It said something else.
     #[error("adapter `{program}` did not answer hello: {why}: {line:?}{}", shown(stderr))]
-    Rubbish { program: String, line: String, why: String, stderr: String },
+    Rubbish {
+        /// The program that was started.
+        program: String,
+        /// What it wrote.
+        line: String,
+        /// The reason.
+        why: String,
+        /// The end of what it wrote to standard error.
+        stderr: String,
+    },
     /// It says that it cannot run on this machine, such as for want of a GPU.
     #[error("the adapter cannot run here: {message}")]
-    CannotRun { message: String },
+    CannotRun {
+        /// The message.
+        message: String,
+    },
     /// It speaks another version of the protocol.
     #[error("adapter `{program}` speaks protocol version {theirs}; this broadcheck speaks {ours}")]
-    WrongProtocol { program: String, theirs: u64, ours: u32 },
+    WrongProtocol {
+        /// The program that was started.
+        program: String,
+        /// The version that it speaks.
+        theirs: u64,
+        /// The version that this broadcheck speaks.
+        ours: u32,
+    },
     /// It calls itself what only our own implementation is called.
     #[error(
         "adapter `{program}` says that its name is {name:?}, which is reserved for broadcheck's own reference: rename it"
     )]
-    Reserved { program: String, name: String },
+    Reserved {
+        /// The program that was started.
+        program: String,
+        /// The name.
+        name: String,
+    },
     /// After a restart it introduced itself differently.
     #[error("adapter `{program}` said something else of itself after a restart")]
-    Changed { program: String },
+    Changed {
+        /// The program that was started.
+        program: String,
+    },
 }
 
 impl Fault {

@@ -61,6 +61,7 @@ pub struct Speeds {
     pub programs: usize,
     /// How many of their steps are accepted and refused.
     pub accepted: usize,
+    /// Calls that are rejected.
     pub refused: usize,
     /// Seconds by way, one for each repeat.
     pub seconds: BTreeMap<Way, Vec<f64>>,

@@ -27,8 +27,11 @@ pub struct Counts {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Judged {
+    /// Accepted calls.
     pub accepted: u64,
+    /// Rejected calls.
     pub rejected: u64,
+    /// Calls that are not supported.
     pub unsupported: u64,
 }
 
@@ -36,8 +39,11 @@ pub struct Judged {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Checked {
+    /// Accepted calls.
     pub accepted: u64,
+    /// Rejected calls.
     pub rejected: u64,
+    /// Calls that are not supported.
     pub unsupported: u64,
     /// How often the implementation broke over it.
     pub broken: u64,

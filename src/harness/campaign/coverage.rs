@@ -49,7 +49,9 @@ pub struct Row {
 /// Accepted and refused steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Seen {
+    /// Accepted calls.
     pub accepted: u64,
+    /// Rejected calls.
     pub rejected: u64,
 }
 
@@ -129,19 +131,26 @@ clauses! {
 /// A combination that should be generated, and was not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Gap {
+    /// The operation.
     pub op: Op,
+    /// The form.
     pub form: Form,
+    /// What is missing.
     pub what: Missing,
 }
 
 /// What was not generated of a function in a form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Missing {
+    /// It is accepted.
     Accepted,
+    /// It is rejected.
     Rejected,
     /// With a tensor of this dtype.
     Dtype(DType),
+    /// A clause of the specification.
     Clause(Clause),
+    /// A class of rejections.
     Rejection(Class),
 }
 

@@ -323,7 +323,16 @@ pub enum Said {
     Reply(Hello, Reply),
     /// The outcomes of a program that means the same, by a rule; which of its values equal which; and what came of it,
     /// unless it broke.
-    SameAs { rule: &'static str, program: Program, pairs: Vec<(String, String)>, reply: Option<Reply> },
+    SameAs {
+        /// The relation.
+        rule: &'static str,
+        /// The program that was started.
+        program: Program,
+        /// Values of the two programs that have to agree.
+        pairs: Vec<(String, String)>,
+        /// The outcome of the program.
+        reply: Option<Reply>,
+    },
 }
 
 /// In what a reply is not as the reference says, if anything, or that the reference has nothing to say.

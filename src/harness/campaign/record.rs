@@ -88,8 +88,11 @@ pub struct Plan {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Identity {
+    /// The name.
     pub name: String,
+    /// The version.
     pub version: String,
+    /// How it was built.
     pub build: String,
 }
 
@@ -97,8 +100,11 @@ pub struct Identity {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Machine {
+    /// The operating system.
     pub os: String,
+    /// The architecture of the processor.
     pub arch: String,
+    /// How many processors it has.
     pub cpus: usize,
 }
 

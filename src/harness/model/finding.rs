@@ -31,7 +31,9 @@ pub enum Oracle {
 /// A program on which an implementation is not what an oracle says.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
+    /// What it has in common with other findings of one cause.
     pub signature: Signature,
+    /// The program that was started.
     pub program: Program,
     /// What differs; nothing if the implementation broke.
     pub differences: Vec<Difference>,
@@ -43,6 +45,7 @@ pub struct Finding {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Signature {
+    /// The oracle that found it.
     pub oracle: Oracle,
     /// The operation in the form in which it was called, as in `add_` or `sum out=`; `input` for what an input has become,
     /// `any` for a fault that no program alone causes.

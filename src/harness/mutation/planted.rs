@@ -31,8 +31,11 @@ pub enum How {
 
 /// One step of a program, and what the reference makes of it.
 pub struct Seen<'a> {
+    /// The program that was started.
     pub program: &'a Program,
+    /// The outcome of the program.
     pub reply: &'a Reply,
+    /// The number of the step.
     pub at: usize,
 }
 
@@ -45,10 +48,12 @@ pub struct Operand<'a> {
 }
 
 impl<'a> Seen<'a> {
+    /// The step.
     pub fn step(&self) -> &'a Step {
         &self.program.steps[self.at]
     }
 
+    /// The outcome of the step.
     pub fn outcome(&self) -> &'a Outcome {
         &self.reply.steps[self.at].outcome
     }

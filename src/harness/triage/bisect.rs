@@ -37,7 +37,9 @@ pub struct Recorded {
 /// An implementation by its name and version.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Named {
+    /// The name.
     pub name: String,
+    /// The version.
     pub version: String,
     #[serde(default)]
     build: String,
@@ -85,9 +87,15 @@ pub enum Verdict {
     /// No difference.
     Right,
     /// A difference of another signature.
-    Another { signature: String },
+    Another {
+        /// What it has in common with other findings of one cause.
+        signature: String,
+    },
     /// It cannot run the program.
-    CannotRun { why: String },
+    CannotRun {
+        /// The reason.
+        why: String,
+    },
 }
 
 /// One implementation and its verdict.
@@ -95,6 +103,7 @@ pub enum Verdict {
 pub struct Row {
     /// The name and version, or what was given on the command line.
     pub implementation: String,
+    /// What was observed there.
     #[serde(flatten)]
     pub verdict: Verdict,
 }

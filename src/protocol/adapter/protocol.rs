@@ -18,9 +18,17 @@ pub const VERSION: u32 = 1;
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Request<'a> {
     /// Who are you? Always first.
-    Hello { protocol: u32 },
+    Hello {
+        /// The version of the protocol.
+        protocol: u32,
+    },
     /// Run one program; the answer bears the same number.
-    Run { seq: u64, program: Cow<'a, Program> },
+    Run {
+        /// The number of the request.
+        seq: u64,
+        /// The program that was started.
+        program: Cow<'a, Program>,
+    },
 }
 
 /// What an adapter answers. It flushes before it waits for the next request.
@@ -29,13 +37,24 @@ pub enum Request<'a> {
 pub enum Response {
     /// The answer to `hello`. JSON is not among the encodings: everybody understands it.
     Hello {
+        /// The version of the protocol.
         protocol: u32,
+        /// The encodings that it reads.
         #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "super::known")]
         encodings: Vec<Encoding>,
+        /// The declaration.
         hello: Hello,
     },
     /// The answer to `run`, in the order of the requests.
-    Ran { seq: u64, reply: Reply },
+    Ran {
+        /// The number of the request.
+        seq: u64,
+        /// The outcome of the program.
+        reply: Reply,
+    },
     /// The request made no sense to the adapter. As the answer to `hello`: it cannot run on this machine.
-    Error { message: String },
+    Error {
+        /// The message.
+        message: String,
+    },
 }

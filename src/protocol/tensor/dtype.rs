@@ -5,9 +5,13 @@ use serde::{Deserialize, Serialize};
 /// The kind of number a dtype holds; promotion never goes down this order (`torch.result_type`, "Type promotion").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Category {
+    /// Booleans.
     Bool,
+    /// Integers.
     Integral,
+    /// Floating-point numbers.
     Floating,
+    /// Complex numbers.
     Complex,
 }
 
@@ -16,7 +20,7 @@ macro_rules! dtypes {
         /// An element type.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
         pub enum DType {
-            $(#[serde(rename = $name)] $variant),+
+            $(#[doc = concat!("`torch.", $name, "`")] #[serde(rename = $name)] $variant),+
         }
 
         impl DType {

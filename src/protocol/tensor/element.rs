@@ -10,10 +10,14 @@ use super::dtype::{Category, DType};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scalar {
+    /// Booleans.
     Bool(bool),
+    /// An integer.
     Int(i64),
+    /// A floating-point number.
     #[serde(with = "float_text")]
     Float(f64),
+    /// Complex numbers.
     #[serde(with = "complex_text")]
     Complex(Complex64),
 }

@@ -13,7 +13,14 @@ pub enum IndexItem {
     /// An integer: picks one index and drops the dimension.
     At(i64),
     /// `start:stop:step`; a step that is not positive is refused.
-    Slice { start: Option<i64>, stop: Option<i64>, step: i64 },
+    Slice {
+        /// The first position.
+        start: Option<i64>,
+        /// The position after the last.
+        stop: Option<i64>,
+        /// The step.
+        step: i64,
+    },
 }
 
 /// Parses what stands between the brackets, for example `..., None` or `1:, ::2`.

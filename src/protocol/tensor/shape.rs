@@ -94,7 +94,12 @@ pub enum Alignment {
     /// The right side decides; the left is 1 or missing.
     Right(i64),
     /// Neither is 1, and they differ.
-    Mismatch { a: i64, b: i64 },
+    Mismatch {
+        /// The size of the first.
+        a: i64,
+        /// The size of the second.
+        b: i64,
+    },
 }
 
 /// The broadcasting rule for one dimension: equal sizes stay, a 1 or a missing dimension gives way to the other side.
@@ -111,8 +116,15 @@ pub fn align(a: Option<i64>, b: Option<i64>) -> Alignment {
 /// Why a list of sizes is no shape.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ShapeError {
+    /// A size is negative.
     #[error("size {size} in dimension {dim} is negative")]
-    Negative { size: i64, dim: usize },
+    Negative {
+        /// The size in bytes.
+        size: i64,
+        /// The dimension.
+        dim: usize,
+    },
+    /// The number of elements does not fit into 64 bits.
     #[error("the number of elements does not fit into 64 bits")]
     TooLarge,
 }

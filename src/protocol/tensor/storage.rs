@@ -12,7 +12,7 @@ macro_rules! buffer {
         /// The elements of one storage.
         #[derive(Clone, Debug, PartialEq)]
         pub enum Buffer {
-            $($variant(Vec<$type>)),+
+            $(#[doc = concat!("Elements of type `", stringify!($type), "`.")] $variant(Vec<$type>)),+
         }
 
         impl Buffer {

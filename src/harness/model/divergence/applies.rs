@@ -108,13 +108,19 @@ pub struct Conditions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Special {
+    /// Not a number.
     Nan,
+    /// Negative zero.
     NegativeZero,
+    /// An infinity.
     Infinity,
+    /// A subnormal number.
     Subnormal,
     /// The least number of a signed integer dtype of at least 32 bits.
     LeastInteger,
+    /// Zero.
     Zero,
+    /// Minus one.
     MinusOne,
     /// A number that is no integer.
     Fraction,
@@ -127,9 +133,13 @@ pub enum Special {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pattern {
+    /// The oracle that found it.
     pub oracle: Oracle,
+    /// The call.
     pub call: String,
+    /// The kind of difference.
     pub kind: String,
+    /// The text.
     #[serde(default)]
     pub text: String,
 }
