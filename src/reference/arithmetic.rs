@@ -3,12 +3,11 @@
 use crate::error::PointwiseFault;
 use crate::ops::{DtypeSet, Form, Op, ResultType, Signature};
 use crate::program::Arg;
-use crate::tensor::Layout;
 
-use super::backward;
 use super::elementwise::{self, Elementwise, Facts, elementwise_kernel};
 use super::iterator;
 use super::machine::{Call, Machine, Operand, Result, Slot};
+use super::{backward, write};
 
 /// How a quotient is rounded (`rounding_mode`).
 enum Rounding {
@@ -60,17 +59,13 @@ pub(super) fn reversed_difference(machine: &mut Machine, call: &Call) -> Result<
     let slot = elementwise::run_as(machine, &difference, kernel, facts)?;
     let (Some(out), Slot::Tensor(result)) = (call.out, &slot) else { return Ok(slot) };
     let result = machine.tensor(*result).clone();
-    if machine.tensor(out).shape() != result.shape() {
-        elementwise::resize_output(machine, out, Layout::contiguous(result.shape().clone()), 1)?;
-    }
+    write::prepare(machine, Some(out), result.shape())?;
     let target = machine.tensor(out).clone();
     if target.dtype != result.dtype {
         return Err(PointwiseFault::OutDtype { result: result.dtype, out: target.dtype }.into());
     }
     iterator::check_overlap(&target, &[])?;
-    let values = machine.buffer(result.storage).clone();
-    let values = crate::tensor::Buffer::from_bytes(result.dtype, &values.to_bytes(&result.layout));
-    machine.write(&target, &values.expect("the bytes of whole elements"));
+    write::copy(machine, out, &result);
     backward::record_missing(machine, Op::Rsub, Form::Out, out, &inputs);
     Ok(Slot::Tensor(out))
 }

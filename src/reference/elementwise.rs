@@ -17,10 +17,11 @@ use super::number::{
     Computed, Integer, Number, Quotient, Real, RealNumber, with_float_type, with_integer_type, with_real_type,
     with_wide_type,
 };
-use super::{arithmetic, backward};
+use super::{arithmetic, backward, write};
 
 mod kernels;
 
+pub(super) use super::write::{resize_output, restride};
 pub(super) use kernels::*;
 
 /// The loop of one operation, for every dtype that it takes.
@@ -269,41 +270,19 @@ impl Plan {
     /// Gives the tensor that is written to its shape. libtorch has done this when it comes to what the kernel refuses.
     pub fn prepare(&self, machine: &mut Machine, call: &Call) -> Result<()> {
         let Some(target) = self.target.filter(|_| call.form == Form::Out) else { return Ok(()) };
-        if *machine.tensor(target).shape() != self.shape {
-            // A result of another dtype goes through a tensor in between, which is told to resize the target again.
-            let direct = call.op.info().has(Quirk::Unstructured)
-                || [self.common, self.result].contains(&machine.tensor(target).dtype);
-            let tellings = if direct { 1 } else { 2 };
-            resize_output(machine, target, self.layout.clone(), tellings)?;
-        }
-        Ok(())
+        // A result of another dtype goes through a tensor in between, which resizes the target again.
+        let direct = call.op.info().has(Quirk::Unstructured)
+            || [self.common, self.result].contains(&machine.tensor(target).dtype);
+        write::resize_output(machine, target, self.layout.clone(), if direct { 1 } else { 2 })
     }
 
-    /// Puts the result, row-major, where it belongs.
+    /// Writes the result, row-major, to its target or to a new tensor. One that is not of the target's dtype is one of the
+    /// common dtype first.
     pub fn deliver(&self, machine: &mut Machine, values: Buffer) -> TensorId {
-        match self.target {
-            None => {
-                let mut result = machine.allocate(Layout::contiguous(self.shape.clone()), values);
-                if result.layout != self.layout {
-                    result = restride(machine, &result, self.layout.clone());
-                }
-                machine.add(result)
-            }
-            Some(target) => {
-                let tensor = machine.tensor(target).clone();
-                // A result that is not of the target's dtype is one of the common dtype first.
-                let through_complex = self.common.category() == Category::Complex;
-                if through_complex
-                    && self.shape.numel() > 0
-                    && tensor.dtype.category() < Category::Complex
-                    && tensor.dtype != self.result
-                {
-                    machine.warnings.push(COMPLEX_TO_REAL.to_owned());
-                }
-                machine.write(&tensor, &values);
-                target
-            }
+        if let Some(to) = self.target.map(|target| machine.tensor(target).dtype).filter(|to| *to != self.result) {
+            write::warn_of_cast(machine, self.common, to, self.shape.numel());
         }
+        write::deliver_in(machine, self.target, self.layout.clone(), values)
     }
 
     /// Writes the results before the element that stopped the loop. They are in the target only if it has the dtype
@@ -311,22 +290,12 @@ impl Plan {
     fn write_in_part(&self, machine: &mut Machine, inputs: &[Input], halt: &Halt) {
         let Some(target) = self.target else { return };
         let tensor = machine.tensor(target).clone();
-        if tensor.dtype != self.common {
-            return;
+        if tensor.dtype == self.common {
+            let order = iterator::loop_places(&tensor.layout, inputs, &self.shape);
+            write::in_part(machine, &tensor, &order, &halt.results, &halt.done);
         }
-        let place = iterator::loop_places(&tensor.layout, inputs, &self.shape);
-        let stop = (0..place.len()).filter(|&at| !halt.done[at]).map(|at| place[at]).min().unwrap_or(usize::MAX);
-        let kept = Buffer::from_bytes(tensor.dtype, &machine.buffer(tensor.storage).to_bytes(&tensor.layout));
-        let kept = kept.expect("the bytes of whole elements").scalars();
-        let results = halt.results.scalars();
-        let mixed = (0..place.len()).map(|at| if place[at] < stop { results[at] } else { kept[at] });
-        let mixed = Buffer::from_scalars(tensor.dtype, mixed.collect::<Vec<_>>().into_iter());
-        machine.write(&tensor, &mixed);
     }
 }
-
-/// The warning of `copy_` from complex to real numbers.
-pub(super) const COMPLEX_TO_REAL: &str = "Casting complex values to real discards the imaginary part";
 
 /// Computes an elementwise operation on operands that are known to fit, without autograd, in a new contiguous tensor.
 pub(super) fn compute(machine: &mut Machine, op: Op, inputs: &[Input], shape: Shape, factor: Scalar) -> Result<Tensor> {
@@ -401,40 +370,7 @@ fn alpha_check(call: &Call, result: DType, alpha: Scalar) -> Result<()> {
     refused.map_or(Ok(()), |kind| Err(Rejection::Alpha { kind }.into()))
 }
 
-/// The same elements laid out otherwise, in a new storage.
-pub(super) fn restride(machine: &mut Machine, tensor: &Tensor, layout: Layout) -> Tensor {
-    let values = Buffer::from_bytes(tensor.dtype, &machine.buffer(tensor.storage).to_bytes(&tensor.layout))
-        .expect("the bytes of whole elements");
-    let mut buffer = Buffer::zeros(tensor.dtype, tensor.shape().numel());
-    crate::with_element_type!(tensor.dtype, T => {
-        buffer.scatter(&layout, T::slice(&values).expect("the element type of the buffer's own dtype"));
-    });
-    machine.allocate(layout, buffer)
-}
-
 /// Whether the elements can be counted in 63 bits.
 fn is_countable(shape: &Shape) -> bool {
     shape.sizes().iter().try_fold(1i64, |product, &size| product.checked_mul(size)).is_some()
-}
-
-/// Gives an `out=` tensor the shape that it should have had, with libtorch's warning (`resize_output`), unless it is more
-/// than a value can have.
-pub(super) fn resize_output(machine: &mut Machine, target: TensorId, layout: Layout, tellings: usize) -> Result<()> {
-    let tensor = machine.tensor(target);
-    if is_large(&layout.shape, tensor.dtype) {
-        return Err(iterator::too_large(usize::MAX));
-    }
-    if tensor.shape().numel() != 0 {
-        let warning = format!(
-            "An output with one or more elements was resized since it had shape {}, which does not match the required \
-             output shape {}. This behavior is deprecated, and in a future PyTorch release outputs will not be resized \
-             unless they have zero elements. You can explicitly reuse an out tensor t by resizing it, inplace, to zero \
-             elements with t.resize_(0).",
-            tensor.shape(),
-            layout.shape
-        );
-        machine.warnings.extend(std::iter::repeat_n(warning, tellings));
-    }
-    machine.replace(target, layout);
-    Ok(())
 }

@@ -8,7 +8,8 @@ use crate::tensor::{Buffer, Category, DType, Scalar};
 use super::backward;
 use super::machine::{Call, Machine, Result, Slot, Tensor, wrap_dim};
 use super::number::with_real_type;
-use super::reduction::{Plan, begin, deliver, record_groups, set_output};
+use super::reduction::{Plan, begin, record_groups, set_output};
+use super::write;
 
 /// `amax`.
 pub(super) fn amax(machine: &mut Machine, call: &Call) -> Result<Slot> {
@@ -61,7 +62,7 @@ fn extreme(machine: &mut Machine, call: &Call, greatest: bool) -> Result<Slot> {
     if tensor.node.is_some() && tensor.dtype.category() == Category::Complex {
         return Err(ReductionFault::ComplexAutograd { name: call.op.name() }.into());
     }
-    let id = deliver(machine, out, &plan.shape, result);
+    let id = write::deliver(machine, out, &plan.shape, result);
     record_groups(machine, call.op, id, &tensor, &plan, |group| {
         // All that equal the result share evenly; a NaN equals nothing, so that nobody is left to share.
         let equal: Vec<f64> = group.elements.iter().map(|&e| f64::from(u8::from(e == group.result))).collect();
@@ -106,7 +107,7 @@ fn position(machine: &mut Machine, call: &Call, greatest: bool) -> Result<Slot> 
     });
     let positions = positions.into_iter().map(|at| Scalar::Int(at as i64));
     let result = Buffer::from_scalars(DType::Int64, positions.collect::<Vec<_>>().into_iter());
-    Ok(Slot::Tensor(deliver(machine, out, &plan.shape, result)))
+    Ok(Slot::Tensor(write::deliver(machine, out, &plan.shape, result)))
 }
 
 /// Where the greatest or least element stands: the first of several, and the first NaN before all others.

@@ -15,7 +15,7 @@ use super::elementwise::{self, Casting, Elementwise, Facts, Halt, Operands, Plan
 use super::iterator::{self, Input};
 use super::machine::{Call, Machine, Operand, Result, Slot, Stop, Tensor};
 use super::number::{Computed, Number, RealNumber};
-use super::{math, reshape};
+use super::{math, reshape, write};
 
 /// A loop, written as the rows of the operation table write it.
 macro_rules! kernel {
@@ -223,11 +223,8 @@ fn is(number: Scalar, other: f64, or_bool: bool) -> bool {
 fn converted(machine: &mut Machine, input: &Input, dtype: DType) -> Input {
     match input {
         Input::Tensor(tensor) if tensor.dtype != dtype => {
-            let layout = like(tensor);
-            let values = machine.elements_as_scalars(tensor);
-            let values = Buffer::from_scalars(dtype, values.into_iter());
-            let copy = machine.allocate(Layout::contiguous(tensor.shape().clone()), values);
-            Input::Tensor(Tensor { node: tensor.node, ..elementwise::restride(machine, &copy, layout) })
+            let values = write::elements(machine, tensor, dtype);
+            Input::Tensor(Tensor { node: tensor.node, ..write::create(machine, like(tensor), values) })
         }
         Input::Number(number) if dtype.category() > number.category() => Input::Number(match dtype.category() {
             Category::Complex => num_complex::Complex64::from_scalar(*number).to_scalar(),

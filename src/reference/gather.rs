@@ -6,10 +6,10 @@ use crate::program::Arg;
 use crate::tensor::{Buffer, DType, Layout, Scalar, Shape};
 
 use super::backward::{self, Route};
-use super::elementwise::{self, restride};
+use super::elementwise;
 use super::iterator::{self, Input};
 use super::machine::{Call, Machine, Operand, Result, Slot, Stop, Tensor, TensorId, wrap_dim};
-use super::mask;
+use super::{mask, write};
 
 /// `take_along_dim`: the tensor and the indices broadcast together, apart from the dimension that the indices go along
 /// (`_take_along_dim_helper`); without a dimension both are flattened. Then it is `gather`.
@@ -153,15 +153,13 @@ pub(super) fn scatter(machine: &mut Machine, call: &Call) -> Result<Slot> {
         (_, Some(out)) => {
             take_output(machine, out, operand.dtype, operand.shape())?;
             // The tensor is copied first, unless it is the target itself.
-            let copy = restride(machine, &operand, Layout::contiguous(operand.shape().clone()));
-            let (values, target) = (machine.buffer(copy.storage).clone(), machine.tensor(out).clone());
             if out != id {
-                machine.write(&target, &values);
+                write::copy(machine, out, &operand);
             }
             out
         }
         _ => {
-            let copy = restride(machine, &operand, Layout::contiguous(operand.shape().clone()));
+            let copy = write::restride(machine, &operand, Layout::contiguous(operand.shape().clone()));
             machine.add(copy)
         }
     };
@@ -292,9 +290,7 @@ pub(super) fn index_select(machine: &mut Machine, call: &Call) -> Result<Slot> {
         iterator::check_internal_overlap(tensor)?;
         iterator::check_no_overlap(tensor, &operand, out == id)?;
         iterator::check_no_overlap(tensor, &index, out == index_id)?;
-        if *tensor.shape() != shape {
-            elementwise::resize_output(machine, out, Layout::contiguous(shape.clone()), 1)?;
-        }
+        write::prepare(machine, call.out, &shape)?;
     }
     let along = size(operand.shape(), dim);
     let indices: Vec<i64> = machine.elements(&index);
@@ -338,10 +334,7 @@ fn take_output(machine: &mut Machine, out: TensorId, dtype: DType, shape: &Shape
     if tensor.dtype != dtype {
         return Err(IndexFault::OutDtype { pair: crate::error::DtypePair(dtype, tensor.dtype) }.into());
     }
-    if tensor.shape() != shape {
-        elementwise::resize_output(machine, out, Layout::contiguous(shape.clone()), 1)?;
-    }
-    Ok(())
+    write::prepare(machine, Some(out), shape)
 }
 
 /// The size of a dimension; a tensor without dimensions counts as one of a single element (`ensure_nonempty_size`).

@@ -12,11 +12,10 @@ use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 use crate::with_element_type as with_any_type;
 
 use super::backward::{self, Route};
-use super::elementwise::{self, restride};
 use super::iterator::{self, Input};
 use super::machine::{Call, Machine, Result, Slot, Stop, Tensor, TensorId};
-use super::mask;
 use super::number::{Computed, Number};
+use super::{mask, write};
 
 /// `index`: a new tensor of the elements that the indices name, laid out as a loop over the operands would
 /// (`build_index_op`).
@@ -34,7 +33,7 @@ pub(super) fn index(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let mut layouts: Vec<Layout> = layouts(&inputs);
     if let Some(out) = call.out {
         if *machine.tensor(out).shape() != shape {
-            elementwise::resize_output(machine, out, layout.clone(), 1)?;
+            write::resize_output(machine, out, layout.clone(), 1)?;
         } else {
             layouts.insert(0, machine.tensor(out).layout.clone());
         }
@@ -46,16 +45,10 @@ pub(super) fn index(machine: &mut Machine, call: &Call) -> Result<Slot> {
     }
     let values = found.iter().map(|place| machine.get(operand.storage, place.position)).collect::<Vec<_>>();
     let values = Buffer::from_scalars(operand.dtype, values.into_iter());
-    if let Some(out) = call.out {
-        let tensor = machine.tensor(out).clone();
-        machine.write(&tensor, &values);
-        return Ok(Slot::Tensor(out));
+    let result = write::deliver_in(machine, call.out, layout, values);
+    if call.out.is_some() {
+        return Ok(Slot::Tensor(result));
     }
-    let mut result = machine.allocate(Layout::contiguous(shape.clone()), values);
-    if layout != result.layout {
-        result = restride(machine, &result, layout);
-    }
-    let result = machine.add(result);
     // On the way back libtorch indexes again, and warns again.
     if has_bytes(machine, indices) {
         backward::record_unknown(machine, call.op, result, &[id]);
@@ -111,7 +104,7 @@ pub(super) fn index_put(machine: &mut Machine, call: &Call) -> Result<Slot> {
                 true => Layout { offset: 0, ..operand.layout.clone() },
                 false => iterator::result_layout(&[Input::Tensor(operand.clone())], operand.shape()),
             };
-            let copy = restride(machine, &operand, layout);
+            let copy = write::restride(machine, &operand, layout);
             machine.add(copy)
         }
     };

@@ -10,10 +10,11 @@ use crate::tensor::{Buffer, Category, DType, Layout, Shape};
 
 use super::backward;
 use super::composition::{Composition, Function, Reduction, Term, converted, real};
-use super::elementwise::{self, Plan, check_kernel};
+use super::elementwise::{Plan, check_kernel};
 use super::iterator::{self, Input};
 use super::loss_gradient::{huber_backward, logits_backward, mse_backward, smooth_backward, soft_margin_backward};
-use super::machine::{Call, Machine, Result, Slot, Stop, Tensor, TensorId};
+use super::machine::{Call, Machine, Result, Slot, Stop, TensorId};
+use super::write;
 
 /// `mse_loss`: the square of the difference.
 pub(super) fn mse_loss(machine: &mut Machine, call: &Call) -> Result<Slot> {
@@ -61,7 +62,7 @@ pub(super) fn huber_loss(machine: &mut Machine, call: &Call) -> Result<Slot> {
         Form::Out => {
             let values = machine.tensor(reduced).clone();
             shrink(machine, target);
-            copy(machine, target, &values);
+            write::copy(machine, target, &values);
             target
         }
         _ => reduced,
@@ -191,12 +192,10 @@ pub(super) fn soft_margin_loss(machine: &mut Machine, call: &Call) -> Result<Slo
             }
             if out != input {
                 let layout = iterator::result_layout(&inputs[..1], tensor.shape());
-                if machine.tensor(out).shape() != tensor.shape() {
-                    elementwise::resize_output(machine, out, layout, 1)?;
-                }
+                write::resize_output(machine, out, layout, 1)?;
             }
             let values = machine.tensor(negative).clone();
-            copy(machine, out, &values);
+            write::copy(machine, out, &values);
             out
         }
     };
@@ -222,7 +221,7 @@ pub(super) fn soft_margin_loss(machine: &mut Machine, call: &Call) -> Result<Slo
             Form::Out => {
                 let values = loss.machine.tensor(reduced).clone();
                 shrink(loss.machine, result);
-                copy(loss.machine, result, &values);
+                write::copy(loss.machine, result, &values);
                 result
             }
             _ => reduced,
@@ -389,7 +388,7 @@ fn structured(
                 None => reduced,
                 Some(target) => {
                     let values = loss.machine.tensor(reduced).clone();
-                    copy(loss.machine, target, &values);
+                    write::copy(loss.machine, target, &values);
                     target
                 }
             }
@@ -423,10 +422,7 @@ fn write_into(
     if !common.can_cast_to(output.dtype) {
         return Err(Rejection::CannotCast { from: common, to: output.dtype }.into());
     }
-    if *output.shape() != shape {
-        let layout = iterator::result_layout(inputs, &shape);
-        elementwise::resize_output(machine, target, layout, 1)?;
-    }
+    write::resize_output(machine, target, iterator::result_layout(inputs, &shape), 1)?;
     check_kernel(call.op, common)?;
     let values = function.compute(machine, inputs, parameters, &shape)?;
     let output = machine.tensor(target).clone();
@@ -443,14 +439,6 @@ fn empty_like(loss: &mut Composition, like: TensorId) -> TensorId {
 /// Takes the dimensions of a tensor away (`resize_({})`), which warns of nothing.
 fn shrink(machine: &mut Machine, target: TensorId) {
     machine.replace(target, Layout::contiguous(Shape::scalar()));
-}
-
-/// Copies the elements of a tensor of the same shape.
-fn copy(machine: &mut Machine, target: TensorId, from: &Tensor) {
-    let values = machine.buffer(from.storage).to_bytes(&from.layout);
-    let values = Buffer::from_bytes(from.dtype, &values).expect("whole elements");
-    let to = machine.tensor(target).clone();
-    machine.write(&to, &values);
 }
 
 static SQUARE: Function = Function::of_floats("mse_cpu", |row, r| {

@@ -8,7 +8,7 @@ use super::backward::{self, Route};
 use super::elementwise;
 use super::iterator::{self, Input};
 use super::machine::{Call, Machine, Result, Slot, Stop, Tensor, TensorId};
-use super::view;
+use super::{view, write};
 
 /// `masked_fill`: the functional form fills a copy that is broadcast with the mask, the mask being named first; the
 /// in-place form lets only the mask broadcast.
@@ -182,23 +182,10 @@ pub(super) fn deliver(
     shape: Shape,
     positions: &[usize],
 ) -> Result<TensorId> {
-    let layout = Layout::contiguous(shape);
-    if let Some(out) = out.filter(|out| *machine.tensor(*out).shape() != layout.shape) {
-        elementwise::resize_output(machine, out, layout.clone(), 1)?;
-    }
+    write::prepare(machine, out, &shape)?;
     let values = positions.iter().map(|&position| machine.get(operand.storage, position)).collect::<Vec<_>>();
     let values = crate::tensor::Buffer::from_scalars(operand.dtype, values.into_iter());
-    Ok(match out {
-        Some(out) => {
-            let tensor = machine.tensor(out).clone();
-            machine.write(&tensor, &values);
-            out
-        }
-        None => {
-            let tensor = machine.allocate(layout, values);
-            machine.add(tensor)
-        }
-    })
+    Ok(write::deliver(machine, out, &shape, values))
 }
 
 /// Notes a result whose elements are those of `operand` with these row-major numbers.
@@ -289,7 +276,7 @@ fn broadcast_copy(machine: &mut Machine, mask: &Tensor, operand: &Tensor) -> Res
     let shape = mask.shape().broadcast(operand.shape())?;
     let expanded = operand.layout.expand(&shape).ok_or_else(|| Stop::Malformed("shapes that broadcast".to_owned()))?;
     let copy = Tensor { layout: expanded, node: None, ..operand.clone() };
-    let copy = elementwise::restride(machine, &copy, Layout::contiguous(shape));
+    let copy = write::restride(machine, &copy, Layout::contiguous(shape));
     Ok(machine.add(copy))
 }
 

@@ -29,6 +29,7 @@ mod reduction;
 mod reshape;
 mod slice;
 mod view;
+mod write;
 
 use crate::adapter::{Capability, Hello, Implementation};
 use crate::ops::Op;

@@ -9,10 +9,10 @@ use crate::tensor::{Buffer, Category, DType, Layout, Scalar};
 use crate::with_element_type;
 
 use super::backward;
-use super::elementwise::resize_output;
 use super::iterator;
 use super::machine::{Call, Machine, Result, Slot, Stop, Tensor, TensorId};
-use super::reduction::{Group, Plan, begin, deliver, dtype_of, record_groups, resize, warn_of_lost_parts};
+use super::reduction::{Group, Plan, begin, dtype_of, record_groups};
+use super::write;
 
 /// `var`.
 pub(super) fn var(machine: &mut Machine, call: &Call) -> Result<Slot> {
@@ -84,8 +84,8 @@ fn variance(machine: &mut Machine, call: &Call, root: bool) -> Result<Slot> {
             iterator::check_internal_overlap(machine.tensor(out))?;
         }
         let tellings = if dtype.category() == Category::Complex { 2 } else { 1 };
-        if let Some(out) = out.filter(|out| *machine.tensor(*out).shape() != plan.shape) {
-            resize_output(machine, out, Layout::contiguous(plan.shape.clone()), tellings)?;
+        if let Some(out) = out {
+            write::resize_output(machine, out, Layout::contiguous(plan.shape.clone()), tellings)?;
         }
         let groups = plan.groups::<Complex64>(machine, &tensor)?;
         let rounded = if plan.shape.numel() == 1 { real_dtype(tensor.dtype) } else { DType::Float64 };
@@ -103,7 +103,7 @@ fn variance(machine: &mut Machine, call: &Call, root: bool) -> Result<Slot> {
         });
         values.collect::<Vec<_>>()
     } else {
-        resize(machine, out, &plan.shape)?;
+        write::prepare(machine, out, &plan.shape)?;
         if !fits {
             return Err(refused.into());
         }
@@ -120,7 +120,7 @@ fn variance(machine: &mut Machine, call: &Call, root: bool) -> Result<Slot> {
         values.collect()
     };
     let result = Buffer::from_scalars(dtype, result.into_iter());
-    let id = deliver(machine, out, &plan.shape, result);
+    let id = write::deliver(machine, out, &plan.shape, result);
     record_variance(machine, call.op, id, &tensor, &plan, &spread, root);
     if root {
         backward::keep_result(machine, id, "Std");
@@ -160,9 +160,9 @@ fn moments(machine: &mut Machine, call: &Call, root: bool) -> Result<Slot> {
     let spreads = Buffer::from_scalars(real_dtype(tensor.dtype), spreads.collect::<Vec<_>>().into_iter());
     let means = parts.iter().map(|(real, imaginary)| Scalar::Complex(Complex64::new(real.mean(), imaginary.mean())));
     let means = Buffer::from_scalars(tensor.dtype, means.collect::<Vec<_>>().into_iter());
-    let first = deliver(machine, None, &plan.shape, spreads);
+    let first = write::deliver(machine, None, &plan.shape, spreads);
     record_variance(machine, call.op, first, &tensor, &plan, &spread, root);
-    let second = deliver(machine, None, &plan.shape, means);
+    let second = write::deliver(machine, None, &plan.shape, means);
     record_groups(machine, call.op, second, &tensor, &plan, |group| {
         vec![group.arrived / group.count() as f64; group.elements.len()]
     });
@@ -263,9 +263,9 @@ pub(super) fn logsumexp(machine: &mut Machine, call: &Call) -> Result<Slot> {
         return Err(ReductionFault::LogsumexpDtype { dtype }.into());
     }
     let plan = Plan::structured(&tensor, call.dims(1)?, call.flag(2)?)?;
-    resize(machine, out, &plan.shape)?;
+    write::prepare(machine, out, &plan.shape)?;
     let complex = tensor.dtype.category() == Category::Complex;
-    warn_of_lost_parts(machine, &tensor, dtype);
+    write::warn_of_cast(machine, tensor.dtype, dtype, tensor.shape().numel());
     let groups = plan.groups::<Complex64>(machine, &tensor)?;
     let values = groups.into_iter().map(|group| {
         let greatest =
@@ -283,7 +283,7 @@ pub(super) fn logsumexp(machine: &mut Machine, call: &Call) -> Result<Slot> {
         Scalar::Float(round(dtype, group.iter().map(term).sum::<f64>()).ln() + round(own, taken))
     });
     let result = Buffer::from_scalars(dtype, values.collect::<Vec<_>>().into_iter());
-    let id = deliver(machine, out, &plan.shape, result);
+    let id = write::deliver(machine, out, &plan.shape, result);
     record_groups(machine, call.op, id, &tensor, &plan, |group| {
         group.elements.iter().map(|element| group.arrived * (element - group.result).exp()).collect()
     });

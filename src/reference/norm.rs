@@ -9,7 +9,8 @@ use crate::tensor::{Buffer, Category, DType, Scalar};
 use super::backward;
 use super::machine::{Call, Machine, Result, Slot, Stop, Tensor, wrap_dim};
 use super::moment::real_dtype;
-use super::reduction::{Group, Plan, begin, deliver, record_groups, set_output, warn_of_lost_parts};
+use super::reduction::{Group, Plan, begin, record_groups, set_output};
+use super::write;
 
 /// `linalg_vector_norm`.
 pub(super) fn vector_norm(machine: &mut Machine, call: &Call) -> Result<Slot> {
@@ -32,14 +33,14 @@ pub(super) fn vector_norm(machine: &mut Machine, call: &Call) -> Result<Slot> {
     set_output(machine, out, &plan.shape, dtype)?;
     if exponent == 0.0 && plan.count() == 1 && !named {
         // Single elements are copied rather than counted, unless a dimension is named where there is none.
-        warn_of_lost_parts(machine, &tensor, dtype);
+        write::warn_of_cast(machine, tensor.dtype, dtype, tensor.shape().numel());
     }
     let values = plan.groups::<Complex64>(machine, &tensor)?.into_iter().map(|group| {
         let sizes: Vec<f64> = group.into_iter().map(|element| element.norm()).collect();
         Scalar::Float(norm(&sizes, exponent))
     });
     let result = Buffer::from_scalars(dtype, values.collect::<Vec<_>>().into_iter());
-    let id = deliver(machine, out, &plan.shape, result);
+    let id = write::deliver(machine, out, &plan.shape, result);
     if exponent == 0.0 && tensor.node.is_some() {
         return Err(Stop::Unsupported("gradients through a count of elements".to_owned()));
     }

@@ -15,10 +15,10 @@ use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 use crate::with_element_type;
 
 use super::backward;
-use super::elementwise::resize_output;
 use super::iterator::Input;
 use super::machine::{Call, Machine, Operand, Result, Slot, Stop, Tensor, TensorId, wrap_dim};
 use super::number::{Computed, Number};
+use super::write;
 
 /// `sum`.
 pub(super) fn sum(machine: &mut Machine, call: &Call) -> Result<Slot> {
@@ -29,7 +29,7 @@ pub(super) fn sum(machine: &mut Machine, call: &Call) -> Result<Slot> {
     set_output(machine, out, &plan.shape, dtype)?;
     let result = add_up(machine, &tensor, &plan, dtype)?;
     check_differentiable(&tensor, dtype)?;
-    let id = deliver(machine, out, &plan.shape, result);
+    let id = write::deliver(machine, out, &plan.shape, result);
     backward::record_reduction(machine, call.op, id, &tensor, plan.targets()?, 1);
     Ok(Slot::Tensor(id))
 }
@@ -61,7 +61,7 @@ pub(super) fn nansum(machine: &mut Machine, call: &Call) -> Result<Slot> {
         });
     }
     let plan = Plan::new(&tensor, call.dims(1)?, call.flag(2)?)?;
-    resize(machine, out, &plan.shape)?;
+    write::prepare(machine, out, &plan.shape)?;
     if dtype.category() != Category::Floating && !summed && tensor.shape().numel() > 0 {
         return Err(PointwiseFault::NoKernel { kernel: "nansum_cpu", dtype }.into());
     }
@@ -72,7 +72,7 @@ pub(super) fn nansum(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let numbers = machine.allocate(Layout::contiguous(tensor.shape().clone()), numbers);
     let result = add_up(machine, &numbers, &plan, dtype)?;
     check_differentiable(&tensor, dtype)?;
-    let id = deliver(machine, out, &plan.shape, result);
+    let id = write::deliver(machine, out, &plan.shape, result);
     record_groups(machine, call.op, id, &tensor, &plan, |group| {
         group.elements.iter().map(|element| if element.is_nan() { 0.0 } else { group.arrived }).collect()
     });
@@ -105,7 +105,7 @@ pub(super) fn mean(machine: &mut Machine, call: &Call) -> Result<Slot> {
         whole => whole,
     });
     let result = Buffer::from_scalars(dtype, means.collect::<Vec<_>>().into_iter());
-    let id = deliver(machine, out, &plan.shape, result);
+    let id = write::deliver(machine, out, &plan.shape, result);
     backward::record_reduction(machine, call.op, id, &tensor, plan.targets()?, count);
     Ok(Slot::Tensor(id))
 }
@@ -124,10 +124,10 @@ pub(super) fn prod(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let dtype = call.optional_dtype(3)?.unwrap_or(dtype_of(machine, out, sum_dtype(tensor.dtype)));
     let plan = Plan::new(&tensor, dim.map(|dim| vec![dim]), keepdim)?;
     set_output(machine, out, &plan.shape, dtype)?;
-    warn_of_lost_parts(machine, &tensor, dtype);
+    write::warn_of_cast(machine, tensor.dtype, dtype, tensor.shape().numel());
     let result = multiply(machine, &tensor, &plan, dtype)?;
     check_differentiable(&tensor, dtype)?;
-    let id = deliver(machine, out, &plan.shape, result);
+    let id = write::deliver(machine, out, &plan.shape, result);
     let scalar = tensor.shape().rank() == 0;
     record_groups(machine, call.op, id, &tensor, &plan, move |group| {
         // Each element's factor is the product of the others, which is there even where the element is zero.
@@ -175,7 +175,7 @@ fn truth(machine: &mut Machine, call: &Call, all: bool) -> Result<Slot> {
         .into_iter()
         .map(|group| if all { group.iter().all(|&truth| truth) } else { group.iter().any(|&truth| truth) });
     let result = Buffer::from_scalars(dtype, truths.map(Scalar::Bool).collect::<Vec<_>>().into_iter());
-    Ok(Slot::Tensor(deliver(machine, out, &plan.shape, result)))
+    Ok(Slot::Tensor(write::deliver(machine, out, &plan.shape, result)))
 }
 
 /// `sum_to_size`: the sum over the dimensions that an expansion from that size would have made (`at::sum_to`).
@@ -206,7 +206,7 @@ pub(super) fn sum_to(machine: &mut Machine, op: Op, id: TensorId, target: &Shape
     }
     let plan = Plan { shape: target.clone(), ..Plan::new(&tensor, Some(reduced), false)? };
     let result = add_up(machine, &tensor, &plan, sum_dtype(tensor.dtype))?;
-    let id = deliver(machine, None, &plan.shape, result);
+    let id = write::deliver(machine, None, &plan.shape, result);
     backward::record_reduction(machine, op, id, &tensor, plan.targets()?, 1);
     Ok(id)
 }
@@ -334,31 +334,7 @@ pub(super) fn set_output(machine: &mut Machine, out: Option<TensorId>, shape: &S
     if let Some(got) = out.map(|out| machine.tensor(out).dtype).filter(|got| *got != dtype) {
         return Err(ReductionFault::OutDtype { wanted: dtype, got }.into());
     }
-    resize(machine, out, shape)?;
-    Ok(())
-}
-
-/// Gives `out` the shape of the result (`resize_output`).
-pub(super) fn resize(machine: &mut Machine, out: Option<TensorId>, shape: &Shape) -> Result<()> {
-    if let Some(out) = out.filter(|out| machine.tensor(*out).shape() != shape) {
-        resize_output(machine, out, Layout::contiguous(shape.clone()), 1)?;
-    }
-    Ok(())
-}
-
-/// Puts the result, row-major, where it belongs.
-pub(super) fn deliver(machine: &mut Machine, out: Option<TensorId>, shape: &Shape, result: Buffer) -> TensorId {
-    match out {
-        None => {
-            let result = machine.allocate(Layout::contiguous(shape.clone()), result);
-            machine.add(result)
-        }
-        Some(out) => {
-            let target = machine.tensor(out).clone();
-            machine.write(&target, &result);
-            out
-        }
-    }
+    write::prepare(machine, out, shape)
 }
 
 /// What went to one element of a result, and the gradient that arrived there; all in double precision.
@@ -424,14 +400,6 @@ fn check_differentiable(tensor: &Tensor, dtype: DType) -> Result<()> {
     Ok(())
 }
 
-/// libtorch's warning where complex numbers are converted to real ones (`copy_impl`).
-pub(super) fn warn_of_lost_parts(machine: &mut Machine, tensor: &Tensor, to: DType) {
-    let lost = tensor.dtype.category() == Category::Complex && to.category() < Category::Complex;
-    if lost && to != DType::Bool && tensor.shape().numel() > 0 {
-        machine.warnings.push("Casting complex values to real discards the imaginary part".to_owned());
-    }
-}
-
 fn sum_dtype(dtype: DType) -> DType {
     if dtype.category() < Category::Floating { DType::Int64 } else { dtype }
 }
@@ -445,7 +413,7 @@ pub(super) fn add_up(machine: &mut Machine, tensor: &Tensor, plan: &Plan, dtype:
 /// The sums before they are rounded. Floats are added in double precision; libtorch adds them in another order and
 /// precision, which is why reductions are compared within a tolerance. Integers wrap, and booleans or.
 fn add_up_wide(machine: &mut Machine, tensor: &Tensor, plan: &Plan, dtype: DType) -> Result<Vec<Scalar>> {
-    warn_of_lost_parts(machine, tensor, dtype);
+    write::warn_of_cast(machine, tensor.dtype, dtype, tensor.shape().numel());
     with_element_type!(dtype, T => {
         let groups = plan.groups::<T>(machine, tensor)?;
         let sum = |group: Vec<T>| {

@@ -65,21 +65,10 @@ pub(in crate::reference) fn copy(machine: &mut Machine, call: &Call) -> Result<S
     }
     let (to, from) = (machine.tensor(target).dtype, machine.tensor(source).dtype);
     let plan = Plan::typed(machine, call, &inputs, (from, to), Casting::Any)?;
-    let written = machine.tensor(target).clone();
-    warn_of_parts(machine, &written, from);
+    let written = machine.tensor(target).shape().numel();
+    write::warn_of_cast(machine, from, to, written);
     finish(machine, call, plan, kernel!(number(_target, source) => source), &inputs, &inputs)
 }
-
-/// Warns where imaginary parts are dropped, if there are any: the truth of a complex number is made of both.
-fn warn_of_parts(machine: &mut Machine, target: &Tensor, from: DType) {
-    let real = matches!(target.dtype.category(), Category::Integral | Category::Floating);
-    if from.category() == Category::Complex && real && target.shape().numel() > 0 {
-        machine.warnings.push(COMPLEX_TO_REAL.to_owned());
-    }
-}
-
-/// The warning of `copy_` where it drops imaginary parts.
-const COMPLEX_TO_REAL: &str = "Casting complex values to real discards the imaginary part";
 
 /// `fill_`, and `fill` into a copy.
 pub(in crate::reference) fn fill(machine: &mut Machine, call: &Call) -> Result<Slot> {
@@ -109,7 +98,7 @@ pub(in crate::reference) fn fill(machine: &mut Machine, call: &Call) -> Result<S
             // A view of what is filled is copied first.
             let apart = value.storage != of.storage;
             iterator::check_overlap(machine.tensor(target), if apart { &inputs[1..] } else { &[] })?;
-            warn_of_parts(machine, &of, value.dtype);
+            write::warn_of_cast(machine, value.dtype, of.dtype, of.shape().numel());
             let value = machine.elements_as_scalars(value);
             Buffer::from_scalars(of.dtype, value.into_iter().cycle().take(of.shape().numel()))
         }

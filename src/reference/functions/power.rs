@@ -43,17 +43,14 @@ fn power_of_number(machine: &mut Machine, call: &Call, inputs: Vec<Input>, base:
     check_autograd(machine, call, &inputs)?;
     let shape = inputs[1].shape();
     let contiguous = Layout::contiguous(shape.clone());
-    if let Some(out) = call.out.filter(|&out| *machine.tensor(out).shape() != shape) {
-        elementwise::resize_output(machine, out, contiguous.clone(), 1)?;
-    }
+    write::prepare(machine, call.out, &shape)?;
     let one = is(base, 1.0, false);
     let common = iterator::result_type(&inputs);
     if let Some(out) = call.out.filter(|_| one) {
         // It is filled, even where one element stands for several.
-        let output = machine.tensor(out).clone();
-        let ones = Buffer::from_scalars(output.dtype, std::iter::repeat_n(Scalar::Int(1), shape.numel()));
-        machine.write(&output, &ones);
-        return Ok(Slot::Tensor(out));
+        let ones = std::iter::repeat_n(Scalar::Int(1), shape.numel());
+        let ones = Buffer::from_scalars(machine.tensor(out).dtype, ones);
+        return Ok(Slot::Tensor(write::deliver_in(machine, Some(out), contiguous, ones)));
     }
     let mut plan = Plan::typed(machine, call, &inputs, (common, common), Casting::Promoted)?;
     plan.layout = contiguous;
@@ -201,7 +198,7 @@ pub(in crate::reference) fn ldexp(machine: &mut Machine, call: &Call) -> Result<
         } else {
             let empty = machine.allocate(like, Buffer::zeros(of, inputs[0].shape().numel()));
             let empty = machine.add(empty);
-            elementwise::resize_output(machine, empty, plan.layout.clone(), 1)?;
+            write::resize_output(machine, empty, plan.layout.clone(), 1)?;
         }
     }
     check_dtype("ldexp_cpu_exp", exponent, |dtype| dtype != DType::Bool)?;
@@ -222,8 +219,7 @@ fn power_of_two(machine: &mut Machine, of: DType, exponent: &Input) -> Result<In
     let layout = if narrow { Layout::contiguous(shape.clone()) } else { iterator::result_layout(&inputs, &shape) };
     let operands = Operands::new(Op::Pow, inputs, shape.clone(), Scalar::Int(1));
     let values = run_loop(kernel!(number(a, b) => a.power(b)), common, machine, &operands)?;
-    let power = machine.allocate(Layout::contiguous(shape), values);
-    Ok(Input::Tensor(elementwise::restride(machine, &power, layout)))
+    Ok(Input::Tensor(write::create(machine, layout, values)))
 }
 
 fn ldexp_loop(dtype: DType, machine: &Machine, operands: &Operands) -> std::result::Result<Buffer, Halt> {

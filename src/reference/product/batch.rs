@@ -6,6 +6,7 @@ use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
 use super::super::backward;
 use super::super::machine::{Call, Machine, Result, Slot, Tensor};
+use super::super::write;
 use super::matrix::{check_kernel, expanded, record_product, record_sum, scaled_in_place, shape_of};
 use super::multiply::{gradients, multiply, needed, scaled, with_layout};
 use super::output::{check_autograd, copied, deliver, set_output};
@@ -24,17 +25,9 @@ pub(in super::super) fn bmm(machine: &mut Machine, call: &Call) -> Result<Slot> 
         multiply(machine, &a, &b, Scalar::Int(1), None)
     };
     check_differentiable(&[&a, &b], b.dtype)?;
-    let result = deliver(machine, target, shape, values)?;
+    let result = deliver(machine, target, &shape, values)?;
     record_product(machine, call, result, [a, b]);
     Ok(Slot::Tensor(result))
-}
-
-/// Warns where a summand is copied to a real dtype and loses its imaginary parts.
-fn warn_of_parts(machine: &mut Machine, summand: &Tensor, dtype: DType, shape: &Shape) {
-    let real = matches!(dtype.category(), Category::Integral | Category::Floating);
-    if summand.dtype.category() == Category::Complex && real && shape.numel() > 0 {
-        machine.warnings.push("Casting complex values to real discards the imaginary part".to_owned());
-    }
 }
 
 /// Refuses a result of integers that gradients should flow through.
@@ -62,7 +55,7 @@ pub(in super::super) fn baddbmm(machine: &mut Machine, call: &Call) -> Result<Sl
     let added = Some((&summand, beta)).filter(|_| !factor::is_zero(beta));
     let filled = added.is_some() && shape.numel() > 0;
     if filled {
-        warn_of_parts(machine, &summand, b.dtype, &shape);
+        write::warn_of_cast(machine, summand.dtype, b.dtype, shape.numel());
     }
     let values = if shape.numel() == 0 {
         Ok(Buffer::zeros(b.dtype, 0))
@@ -88,7 +81,7 @@ pub(in super::super) fn baddbmm(machine: &mut Machine, call: &Call) -> Result<Sl
         }
     };
     check_differentiable(&[&input, &a, &b], b.dtype)?;
-    let result = deliver(machine, target, shape, values)?;
+    let result = deliver(machine, target, &shape, values)?;
     record_sum(machine, call, result, [input, a, b], [beta, alpha]);
     Ok(Slot::Tensor(result))
 }
@@ -155,7 +148,7 @@ pub(in super::super) fn addbmm(machine: &mut Machine, call: &Call) -> Result<Slo
     let dtype = target.map_or(input.dtype, |target| machine.tensor(target).dtype);
     let kept = !factor::is_zero(beta);
     if kept {
-        warn_of_parts(machine, &summand, dtype, &shape);
+        write::warn_of_cast(machine, summand.dtype, dtype, shape.numel());
     }
     let mut sum = converted(machine, &summand, dtype);
     let outcome = accumulate(machine, &mut sum, &a, &b, [beta, alpha]);
@@ -164,7 +157,7 @@ pub(in super::super) fn addbmm(machine: &mut Machine, call: &Call) -> Result<Slo
     }
     outcome?;
     let values = machine.buffer(sum.storage).clone();
-    let result = deliver(machine, target, shape, values)?;
+    let result = deliver(machine, target, &shape, values)?;
     let parents = vec![input.node, a.node, b.node];
     if target.is_none() && dtype.category() < Category::Floating && parents.iter().any(Option::is_some) {
         // Without batches the dtypes need not agree.
@@ -231,9 +224,8 @@ fn selected(batch: &Tensor, at: i64) -> Tensor {
 
 /// A row-major copy in a dtype.
 fn converted(machine: &mut Machine, tensor: &Tensor, dtype: DType) -> Tensor {
-    let bytes = machine.buffer(tensor.storage).to_bytes(&tensor.layout);
-    let values = Buffer::from_bytes(tensor.dtype, &bytes).expect("whole elements").scalars();
-    machine.allocate(Layout::contiguous(tensor.shape().clone()), Buffer::from_scalars(dtype, values.into_iter()))
+    let values = write::elements(machine, tensor, dtype);
+    machine.allocate(Layout::contiguous(tensor.shape().clone()), values)
 }
 
 fn product_shape(a: &Tensor, b: &Tensor) -> Result<Shape> {

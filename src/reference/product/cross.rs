@@ -9,8 +9,9 @@ use crate::with_element_type;
 use super::super::backward;
 use super::super::machine::{Call, Machine, Result, Slot, Tensor, TensorId, wrap_dim};
 use super::super::number::{Computed, Number};
+use super::super::write;
 use super::multiply::needed;
-use super::output::{check_autograd, deliver, resize, set_output};
+use super::output::{check_autograd, deliver, set_output};
 use super::{matrix, parts};
 
 /// `linalg_vecdot`: the first vector conjugated, times the second, summed.
@@ -29,7 +30,7 @@ pub(in super::super) fn linalg_vecdot(machine: &mut Machine, call: &Call) -> Res
     let made = machine.compose(|machine| {
         if left.shape().rank() == 1 && right.shape().rank() == 1 {
             let Some(out) = target else { return parts::binary(machine, Op::Vdot, a, b) };
-            resize(machine, out, &Shape::scalar())?;
+            write::prepare(machine, Some(out), &Shape::scalar())?;
             return parts::binary_out(machine, Op::Vdot, a, b, out);
         }
         let a = conjugated(machine, call.op, a);
@@ -76,7 +77,7 @@ pub(in super::super) fn linalg_cross(machine: &mut Machine, call: &Call) -> Resu
         return Err(ProductFault::ScalarType { expected: a.dtype, found: b.dtype }.into());
     }
     let values = cross(machine, &a, &b, &shape, along);
-    let result = deliver(machine, target, shape, values)?;
+    let result = deliver(machine, target, &shape, values)?;
     let parents = vec![a.node, b.node];
     let saved = [a.clone(), b.clone()];
     backward::record_formula(machine, call.op, result, parents, &needed(&a, &b), move |machine, gradient| {

@@ -22,7 +22,7 @@ pub(in super::super) fn mm(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let shape = product_shape(&a, &b)?;
     let target = set_output(machine, call, &shape, a.dtype)?;
     let values = combine(machine, &a, &b, Scalar::Int(1), None)?;
-    let result = deliver(machine, target, shape, values)?;
+    let result = deliver(machine, target, &shape, values)?;
     record_product(machine, call, result, [a, b]);
     Ok(Slot::Tensor(result))
 }
@@ -56,7 +56,7 @@ pub(in super::super) fn addmm(machine: &mut Machine, call: &Call) -> Result<Slot
             return Err(stop);
         }
     };
-    let result = deliver(machine, target, shape, values)?;
+    let result = deliver(machine, target, &shape, values)?;
     record_sum(machine, call, result, [input, a, b], [beta, alpha]);
     Ok(Slot::Tensor(result))
 }

@@ -8,13 +8,14 @@ use crate::tensor::{Buffer, Category, DType, Scalar, Shape};
 use crate::with_element_type;
 
 use super::super::backward;
-use super::super::elementwise::{Plan, resize_output};
+use super::super::elementwise::Plan;
 use super::super::iterator::Input;
 use super::super::machine::{Call, Machine, Result, Slot, Tensor};
 use super::super::number::{Computed, Number};
+use super::super::write;
 use super::matrix::{expanded, shape_of};
 use super::multiply::{adjoint, column, needed, product, row, scaled, transposed, with_layout};
-use super::output::{check_autograd, resize};
+use super::output::check_autograd;
 use super::{factor, parts};
 
 /// `outer`.
@@ -69,7 +70,7 @@ pub(in super::super) fn kron(machine: &mut Machine, call: &Call) -> Result<Slot>
             return parts::view(machine, product, sizes);
         };
         let shape = shape_of(sizes)?;
-        resize(machine, out, &shape)?;
+        write::prepare(machine, Some(out), &shape)?;
         let split = parts::view(machine, out, pairs)?;
         parts::binary_out(machine, Op::Mul, a, b, split)?;
         Ok(out)
@@ -110,8 +111,8 @@ pub(in super::super) fn addr(machine: &mut Machine, call: &Call) -> Result<Slot>
     let right = Tensor { node: None, ..b.clone() };
     let inputs = [summand, left, right].map(Input::Tensor);
     let plan = Plan::new(machine, call, &inputs)?;
-    if let Some(target) = plan.target.filter(|target| *machine.tensor(*target).shape() != plan.shape) {
-        resize_output(machine, target, plan.layout.clone(), 1)?;
+    if let Some(target) = plan.target {
+        write::resize_output(machine, target, plan.layout.clone(), 1)?;
     }
     for (name, number) in [("beta", beta), ("alpha", alpha)] {
         check_factor(name, number, plan.common)?;
@@ -143,9 +144,7 @@ pub(in super::super) fn addr(machine: &mut Machine, call: &Call) -> Result<Slot>
 }
 
 fn in_dtype(machine: &mut Machine, tensor: &Tensor, dtype: DType) -> Tensor {
-    let bytes = machine.buffer(tensor.storage).to_bytes(&tensor.layout);
-    let values = Buffer::from_bytes(tensor.dtype, &bytes).expect("whole elements").scalars();
-    let values = Buffer::from_scalars(dtype, values.into_iter());
+    let values = write::elements(machine, tensor, dtype);
     machine.allocate(crate::tensor::Layout::contiguous(tensor.shape().clone()), values)
 }
 

@@ -7,8 +7,8 @@ use crate::tensor::storage::Stored;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
 use super::super::backward;
-use super::super::elementwise::resize_output;
 use super::super::machine::{Call, Machine, Result, Slot, Stop, Tensor};
+use super::super::write;
 use super::cross::check_floating;
 use super::matrix::shape_of;
 use super::multiply::{adjoint, product, with_layout};
@@ -30,24 +30,15 @@ pub(in super::super) fn linalg_solve(machine: &mut Machine, call: &Call) -> Resu
         if got != b.dtype {
             return Err(ProductFault::OutDtype { expected: b.dtype, got }.into());
         }
-        if *machine.tensor(target).shape() != equations.shape {
-            resize_output(machine, target, equations.layout(), 1)?;
-        }
+        write::resize_output(machine, target, equations.layout(), 1)?;
     }
     let solution = equations.solve(machine, &a, &b)?;
     let values = Buffer::from_scalars(b.dtype, machine.buffer(solution.storage).scalars().into_iter());
-    let result = match call.target()? {
-        Some(target) => {
-            let tensor = machine.tensor(target).clone();
-            machine.write(&tensor, &values);
-            target
-        }
-        None => {
-            let made = machine.allocate(equations.layout(), Buffer::zeros(b.dtype, equations.shape.numel()));
-            machine.write(&made, &values);
-            machine.add(made)
-        }
-    };
+    let result = write::deliver_in(machine, call.target()?, equations.layout(), values);
+    if call.out.is_none() {
+        // It was there before it was solved for, which counts as a write.
+        machine.set_version(machine.tensor(result).storage, 1);
+    }
     let parents = vec![a.node, b.node];
     let (saved, solution) = (a.clone(), solution.clone());
     backward::record_formula(machine, call.op, result, parents, &[&a], move |machine, gradient| {

@@ -6,7 +6,8 @@ use crate::tensor::Buffer;
 
 use super::super::backward;
 use super::super::machine::{Call, Machine, Operand, Result, Slot, TensorId, wrap_dim};
-use super::output::{deliver, resize};
+use super::super::write;
+use super::output::deliver;
 use super::parts;
 
 /// `tensordot`: dimensions of one operand are summed with dimensions of the other; those of length 1 broadcast.
@@ -126,10 +127,9 @@ fn copied(machine: &mut Machine, product: TensorId, out: TensorId) -> Result<Ten
         let copy = Call { op: Op::Add, form: Form::InPlace, args: &[Operand::Tensor(out)], out: None };
         backward::check_in_place(machine, &copy, out, &[])?;
     }
-    resize(machine, out, made.shape())?;
-    let values = machine.buffer(made.storage).to_bytes(&made.layout);
-    let values = Buffer::from_bytes(made.dtype, &values).expect("whole elements");
-    let result = deliver(machine, Some(out), made.shape().clone(), values)?;
+    write::prepare(machine, Some(out), made.shape())?;
+    let values = write::elements(machine, &made, made.dtype);
+    let result = deliver(machine, Some(out), made.shape(), values)?;
     backward::record_copy(machine, Op::Tensordot, result, &made);
     Ok(result)
 }

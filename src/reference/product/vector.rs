@@ -5,9 +5,10 @@ use crate::tensor::{Buffer, Category, DType, Scalar, Shape};
 
 use super::super::backward;
 use super::super::machine::{Call, Machine, Result, Slot, Tensor};
+use super::super::write;
 use super::matrix::{check_kernel, expanded, shape_of};
 use super::multiply::{adjoint, column, multiply, needed, product, row, scaled, with_layout};
-use super::output::{check_autograd, copied, deliver, resize, set_output};
+use super::output::{check_autograd, copied, deliver, set_output};
 use super::{factor, parts};
 
 /// `dot`.
@@ -25,7 +26,7 @@ fn inner_product(machine: &mut Machine, call: &Call, conjugated: bool) -> Result
     check_autograd(machine, call, &[&a, &b])?;
     let target = call.target()?;
     if let Some(target) = target {
-        resize(machine, target, &Shape::scalar())?;
+        write::prepare(machine, Some(target), &Shape::scalar())?;
         let out = machine.tensor(target).dtype;
         if out != a.dtype {
             return Err(ProductFault::DotOut { out, input: a.dtype }.into());
@@ -45,7 +46,7 @@ fn inner_product(machine: &mut Machine, call: &Call, conjugated: bool) -> Result
     check_kernel("dot", a.dtype)?;
     let left = if conjugated { backward::conjugate(machine, &a) } else { a.clone() };
     let values = multiply(machine, &row(&left), &column(&b), Scalar::Int(1), None);
-    let result = deliver(machine, target, Shape::scalar(), values)?;
+    let result = deliver(machine, target, &Shape::scalar(), values)?;
     let parents = vec![a.node, b.node];
     let saved = [a.clone(), b.clone()];
     backward::record_formula(machine, call.op, result, parents, &needed(&a, &b), move |machine, gradient| {
@@ -86,7 +87,7 @@ pub(in super::super) fn mv(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let fitted = Fitted::new((&shape, dtype), &matrix, &vector)?;
     let target = set_output(machine, call, &fitted.0, vector.dtype)?;
     let values = fitted.values(machine, &matrix, &vector, Scalar::Int(1), None)?;
-    let result = deliver(machine, target, fitted.0, values)?;
+    let result = deliver(machine, target, &fitted.0, values)?;
     let parents = vec![matrix.node, vector.node];
     let saved = [matrix.clone(), vector.clone()];
     backward::record_formula(machine, call.op, result, parents, &needed(&matrix, &vector), move |machine, gradient| {
@@ -119,7 +120,7 @@ pub(in super::super) fn addmv(machine: &mut Machine, call: &Call) -> Result<Slot
             return Err(stop);
         }
     };
-    let result = deliver(machine, target, fitted.0, values)?;
+    let result = deliver(machine, target, &fitted.0, values)?;
     let parents = vec![input.node, matrix.node, vector.node];
     let saved = [matrix.clone(), vector.clone()];
     backward::record_formula(machine, call.op, result, parents, &needed(&matrix, &vector), move |machine, gradient| {
