@@ -11,7 +11,8 @@ use super::elementwise::Operands;
 use super::functions::{Tolerance, printed};
 use super::iterator::{self, Input};
 use super::loss_gradient::real_formula;
-use super::machine::{Call, Machine, Result, Slot, Stop, Tensor, TensorId, wrap_dim};
+use super::machine::{Call, Machine, Result, Slot, Stop, Tensor, TensorId};
+use super::norm;
 
 /// `cosine_similarity`: the sum of the products of two vectors, each divided by its length.
 pub(super) fn cosine_similarity(machine: &mut Machine, call: &Call) -> Result<Slot> {
@@ -45,7 +46,7 @@ pub(super) fn cosine_similarity(machine: &mut Machine, call: &Call) -> Result<Sl
     }
     let mut lengths = Vec::new();
     for &side in &sides {
-        lengths.push(norm(&mut cosine, side, 2.0, Some(dim), true)?);
+        lengths.push(norm::along(&mut cosine, side, 2.0, Some(dim), true)?);
     }
     let mut units = Vec::new();
     for (&side, &length) in sides.iter().zip(&lengths) {
@@ -98,7 +99,7 @@ fn pairwise(distance: &mut Composition, a: TensorId, b: TensorId, p: f64, eps: f
     let rank = [a, b].map(|id| distance.machine.tensor(id).shape().rank()).into_iter().max().unwrap_or(0);
     let difference = distance.combine(Op::Sub, a, b)?;
     let moved = distance.combine(Op::Add, difference, eps)?;
-    let result = norm(distance, moved, p, Some(rank as i64 - 1), keepdim)?;
+    let result = norm::along(distance, moved, p, Some(rank as i64 - 1), keepdim)?;
     backward::keep_result(distance.machine, result, "Norm1");
     Ok(result)
 }
@@ -123,148 +124,9 @@ pub(super) fn dist(machine: &mut Machine, call: &Call) -> Result<Slot> {
         }
         (stop, _) => stop,
     };
-    let result = norm(&mut distance, difference, p, None, false).map_err(named)?;
+    let result = norm::along(&mut distance, difference, p, None, false).map_err(named)?;
     backward::keep_result(distance.machine, result, "Dist");
     Ok(Slot::Tensor(result))
-}
-
-/// A norm along one dimension, or of everything (`linalg_vector_norm`).
-fn norm(it: &mut Composition, operand: TensorId, p: f64, dim: Option<i64>, keepdim: bool) -> Result<TensorId> {
-    let tensor = it.machine.tensor(operand).clone();
-    let rank = tensor.shape().rank();
-    let dim = dim.map(|dim| wrap_dim(dim, rank)).transpose()?;
-    if tensor.dtype.category() == Category::Complex {
-        return Err(Stop::Unsupported("a norm of complex numbers".to_owned()));
-    }
-    let lines = Lines::new(tensor.shape(), dim);
-    if (p < 0.0 || p == f64::INFINITY) && lines.length == 0 && (dim.is_none() || tensor.shape().numel() == 0) {
-        match dim {
-            None => return Err(LossFault::NormOfNothing { order: printed(p) }.into()),
-            Some(dim) if tensor.shape().sizes().get(dim) == Some(&0) => {
-                return Err(LossFault::NormAlongNothing { order: printed(p), dim }.into());
-            }
-            Some(_) => {}
-        }
-    }
-    check_order(p)?;
-    let elements: Vec<f64> = it.machine.elements(&tensor);
-    let alone = lines.length == 1 && rank > 0 && p != 0.0;
-    let norms = (0..lines.count).map(|line| {
-        let mut line = lines.of(line).map(|at| elements[at]);
-        // Of one element it is the size, whatever the order.
-        Scalar::Float(if alone { line.next().map_or(0.0, f64::abs) } else { p_norm(line, p) })
-    });
-    let values = Buffer::from_scalars(tensor.dtype, norms.collect::<Vec<_>>().into_iter());
-    let sizes = tensor.shape().sizes().iter().enumerate();
-    let sizes: Vec<i64> = match dim {
-        None => Vec::new(),
-        Some(_) if rank == 0 => Vec::new(),
-        Some(dim) if keepdim => sizes.map(|(at, &size)| if at == dim { 1 } else { size }).collect(),
-        Some(dim) => sizes.filter(|(at, _)| *at != dim).map(|(_, &size)| size).collect(),
-    };
-    let shape = Shape::new(sizes).expect("no size grew");
-    let result = it.place(values, Layout::contiguous(shape));
-    let numbers = vec![p, dim.map_or(-1.0, |dim| dim as f64)];
-    backward::record_own(it.machine, it.op, result, &[Some(operand)], &[], numbers, norm_backward);
-    Ok(result)
-}
-
-/// Orders so far from the usual that what powers come to depends on how they are computed.
-fn check_order(p: f64) -> Result<()> {
-    if p.is_nan() || (p.is_finite() && p != 0.0 && !(0.1..=16.0).contains(&p.abs())) {
-        return Err(Stop::Unsupported(format!("a norm of the order {p}")));
-    }
-    Ok(())
-}
-
-/// The elements along one dimension, or all of them.
-struct Lines {
-    count: usize,
-    length: usize,
-    inner: usize,
-}
-
-impl Lines {
-    fn new(shape: &Shape, dim: Option<usize>) -> Lines {
-        let numel = shape.numel();
-        match dim.filter(|_| shape.rank() > 0) {
-            None => Lines { count: 1, length: numel, inner: 1 },
-            Some(dim) => {
-                let product = |sizes: &[i64]| sizes.iter().product::<i64>() as usize;
-                let (outer, inner) = (product(&shape.sizes()[..dim]), product(&shape.sizes()[dim + 1..]));
-                Lines { count: outer * inner, length: shape.sizes()[dim] as usize, inner }
-            }
-        }
-    }
-
-    /// The positions of one line, row-major.
-    fn of(&self, line: usize) -> impl Iterator<Item = usize> + use<> {
-        let (length, inner) = (self.length, self.inner);
-        (0..length).map(move |at| (line / inner * length + at) * inner + line % inner)
-    }
-}
-
-fn p_norm(elements: impl Iterator<Item = f64>, p: f64) -> f64 {
-    let sizes = elements.map(f64::abs);
-    let nan_or =
-        |pick: fn(f64, f64) -> f64| move |a: f64, b: f64| if a.is_nan() || b.is_nan() { f64::NAN } else { pick(a, b) };
-    if p == f64::INFINITY {
-        sizes.fold(0.0, nan_or(f64::max))
-    } else if p == f64::NEG_INFINITY {
-        sizes.fold(f64::INFINITY, nan_or(f64::min))
-    } else if p == 0.0 {
-        sizes.filter(|size| *size != 0.0).count() as f64
-    } else if p == 1.0 {
-        sizes.fold(0.0, |sum, size| sum + size)
-    } else if p == 2.0 {
-        sizes.fold(0.0, |sum, size| sum + size * size).sqrt()
-    } else {
-        sizes.fold(0.0, |sum, size| sum + size.powf(p)).powf(1.0 / p)
-    }
-}
-
-/// `norm_backward`. Where the norm is 0 it has a subgradient of 0.
-fn norm_backward(machine: &mut Machine, gradient: &Tensor, saved: &Kept) -> Result<Vec<Option<Tensor>>> {
-    let Some(operand) = &saved.tensors[0] else { return Ok(vec![None]) };
-    let p = saved.numbers[0];
-    if p == 0.0 {
-        return Err(Stop::Unsupported(
-            "the gradient of a norm that counts, which libtorch leaves undefined".to_owned(),
-        ));
-    }
-    if p < 0.0 && p.is_finite() {
-        return Err(Stop::Unsupported(
-            "the gradient of a norm of negative order, beyond what float16 holds".to_owned(),
-        ));
-    }
-    let dim = (saved.numbers[1] >= 0.0).then_some(saved.numbers[1] as usize);
-    let lines = Lines::new(operand.shape(), dim);
-    let elements: Vec<f64> = machine.elements(operand);
-    let gradients: Vec<f64> = machine.elements(gradient);
-    let mut results = vec![Scalar::Float(0.0); elements.len()];
-    for (line, gradient) in gradients.into_iter().enumerate().take(lines.count) {
-        let norm = p_norm(lines.of(line).map(|at| elements[at]), p);
-        let extremes = lines.of(line).filter(|&at| elements[at].abs() == norm).count() as f64;
-        for at in lines.of(line) {
-            let (x, size) = (elements[at], elements[at].abs());
-            let received = if p == 1.0 {
-                sign(x) * gradient
-            } else if p.is_infinite() {
-                if size == norm { sign(x) * gradient / extremes } else { 0.0 }
-            } else if p < 1.0 {
-                if x == 0.0 { 0.0 } else { sign(x) * size.powf(p - 1.0) * gradient * norm.powf(1.0 - p) }
-            } else if norm == 0.0 {
-                0.0
-            } else if p == 2.0 {
-                gradient * (x / norm)
-            } else {
-                sign(x) * size.powf(p - 1.0) * (gradient / norm.powf(p - 1.0))
-            };
-            results[at] = Scalar::Float(received);
-        }
-    }
-    let results = Buffer::from_scalars(operand.dtype, results.into_iter());
-    Ok(vec![Some(machine.allocate(Layout::contiguous(operand.shape().clone()), results))])
 }
 
 /// `cdist`: the distance of every row of one matrix from every row of another; batches of them broadcast.
@@ -321,7 +183,7 @@ pub(super) fn cdist(machine: &mut Machine, call: &Call) -> Result<Slot> {
             return Err(LossFault::ExpectedScalar { expected: a.dtype, found: b.dtype }.into());
         }
     }
-    check_order(p)?;
+    norm::check_order(p)?;
     let (rows1, rows2, columns) = (rows1 as usize, rows2 as usize, columns1 as usize);
     let gather = |tensor: &Tensor, shape: &Shape| -> Vec<f64> {
         let expanded = tensor.layout.expand(shape).expect("batches were broadcast");
@@ -331,7 +193,7 @@ pub(super) fn cdist(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let distance = |at: usize| {
         let (batch, row1, row2) = (at / (rows1 * rows2), at / rows2 % rows1, at % rows2);
         let (from, to) = ((batch * rows1 + row1) * columns, (batch * rows2 + row2) * columns);
-        p_norm((0..columns).map(|column| left[from + column] - right[to + column]), p)
+        norm::of((0..columns).map(|column| (left[from + column] - right[to + column]).abs()), p)
     };
     let values: Vec<Scalar> = (0..result_shape.numel()).map(|at| Scalar::Float(distance(at))).collect();
     let values = Buffer::from_scalars(a.dtype, values.into_iter());
@@ -362,7 +224,7 @@ fn cdist_backward(machine: &mut Machine, gradient: &Tensor, saved: &Kept) -> Res
         let (batch, row1, row2) = (at / (rows1 * rows2), at / rows2 % rows1, at % rows2);
         let (from, to) = ((batch * rows1 + row1) * columns, (batch * rows2 + row2) * columns);
         let differences: Vec<f64> = (0..columns).map(|column| left[from + column] - right[to + column]).collect();
-        let distance = p_norm(differences.iter().copied(), p);
+        let distance = norm::of(differences.iter().copied().map(f64::abs), p);
         for (column, difference) in differences.into_iter().enumerate() {
             let size = difference.abs();
             let share = if p == 0.0 || (distance == 0.0 && p != 1.0) {

@@ -363,6 +363,18 @@ pub(super) fn record_groups(
     plan: &Plan,
     formula: impl Fn(&Group) -> Vec<f64> + 'static,
 ) {
+    try_record_groups(machine, op, result, operand, plan, move |group| Ok(formula(group)));
+}
+
+/// The same where not every gradient is modelled.
+pub(super) fn try_record_groups(
+    machine: &mut Machine,
+    op: Op,
+    result: TensorId,
+    operand: &Tensor,
+    plan: &Plan,
+    formula: impl Fn(&Group) -> Result<Vec<f64>> + 'static,
+) {
     let made = machine.tensor(result).clone();
     let values: Vec<f64> = if operand.node.is_some() { machine.elements(&made) } else { Vec::new() };
     let (operand, plan) = (operand.clone(), plan.clone());
@@ -380,7 +392,7 @@ pub(super) fn record_groups(
             .map(|(elements, (&result, arrived))| {
                 formula(&Group { elements, result, arrived, dtype: operand.dtype, plan: &plan })
             })
-            .collect();
+            .collect::<Result<_>>()?;
         let mut received: Vec<_> = received.into_iter().map(Vec::into_iter).collect();
         let gradients = plan
             .targets()?
