@@ -147,7 +147,7 @@ fn check_dtype(kernel: &'static str, dtype: DType, takes: impl Fn(DType) -> bool
 
 /// Refuses a number that a dtype cannot hold (`c10::overflows`). What it rounds to or loses behind the point does not
 /// matter; an unsigned integer takes a negative one that has its magnitude.
-fn check_held(number: Scalar, dtype: DType) -> Result<()> {
+pub(super) fn check_held(number: Scalar, dtype: DType) -> Result<()> {
     let real = |value: f64| match dtype.category() {
         Category::Bool => true,
         Category::Integral => {
@@ -275,4 +275,18 @@ fn finish_with(
     let slot = plan.deliver(machine, values);
     backward::record_elementwise(machine, call.op, slot, saved, factor);
     Ok(Slot::Tensor(slot))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_dtypes_hold() {
+        let holds = |value: Scalar, dtype| check_held(value, dtype).is_ok();
+        assert!(holds(Scalar::Int(-255), DType::Uint8) && !holds(Scalar::Int(-256), DType::Uint8));
+        assert!(!holds(Scalar::Float(-0.5), DType::Uint8) && holds(Scalar::Float(-0.5), DType::Int8));
+        assert!(holds(Scalar::Float(f64::INFINITY), DType::Float16) && !holds(Scalar::Int(65505), DType::Float16));
+        assert!(holds(Scalar::Float(f64::NAN), DType::Bool) && !holds(Scalar::Float(f64::NAN), DType::Int64));
+    }
 }

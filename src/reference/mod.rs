@@ -27,6 +27,7 @@ mod number;
 mod product;
 mod reduction;
 mod reshape;
+mod selection;
 mod slice;
 mod view;
 mod write;
