@@ -41,35 +41,16 @@ pub(super) fn nansum(machine: &mut Machine, call: &Call) -> Result<Slot> {
         return sum(machine, call);
     }
     let out = begin(machine, call, &tensor)?;
-    if out.is_none() {
-        // A new result is made before anything else is looked at.
-        Plan::new(&tensor, call.dims(1)?, call.flag(2)?)?;
-    }
-    if tensor.dtype.category() == Category::Complex {
-        return Err(ReductionFault::NansumComplex {}.into());
-    }
-    let given = call.optional_dtype(3)?;
-    let dtype = given.unwrap_or(dtype_of(machine, out, tensor.dtype));
-    // Integers that are asked for are summed like any integers, and have no kernel where `out` implies them.
-    let summed = given.is_some_and(|given| given.category() < Category::Floating);
-    if let Some(got) = out.map(|out| machine.tensor(out).dtype).filter(|got| *got != dtype) {
-        return Err(if summed {
-            Plan::structured(&tensor, call.dims(1)?, call.flag(2)?)?;
-            ReductionFault::OutDtype { wanted: dtype, got }.into()
-        } else {
-            ReductionFault::ProvidedDtype { name: "nansum", got, wanted: dtype }.into()
-        });
-    }
-    let plan = Plan::new(&tensor, call.dims(1)?, call.flag(2)?)?;
+    let (plan, dtype) = infer_nansum(machine, call, &tensor, out)?;
     write::prepare(machine, out, &plan.shape)?;
+    let summed = call.optional_dtype(3)?.is_some_and(|given| given.category() < Category::Floating);
     if dtype.category() != Category::Floating && !summed && tensor.shape().numel() > 0 {
         return Err(PointwiseFault::NoKernel { kernel: "nansum_cpu", dtype }.into());
     }
     plan.check_size()?;
+    let numbers = machine.elements::<f64>(&tensor).into_iter().map(|element| Scalar::Float(number_or_zero(element)));
     let numbers =
-        machine.elements::<f64>(&tensor).into_iter().map(|element| if element.is_nan() { 0.0 } else { element });
-    let numbers = Buffer::from_scalars(tensor.dtype, numbers.map(Scalar::Float).collect::<Vec<_>>().into_iter());
-    let numbers = machine.allocate(Layout::contiguous(tensor.shape().clone()), numbers);
+        write::create(machine, Layout::contiguous(tensor.shape().clone()), Buffer::from_scalars(tensor.dtype, numbers));
     let result = add_up(machine, &numbers, &plan, dtype)?;
     check_differentiable(&tensor, dtype)?;
     let id = write::deliver(machine, out, &plan.shape, result);
@@ -79,10 +60,54 @@ pub(super) fn nansum(machine: &mut Machine, call: &Call) -> Result<Slot> {
     Ok(Slot::Tensor(id))
 }
 
+fn number_or_zero(element: f64) -> f64 {
+    if element.is_nan() { 0.0 } else { element }
+}
+
+/// The order of faults: a new result, complex numbers, the dtype of `out`, the dimensions.
+fn infer_nansum(machine: &Machine, call: &Call, tensor: &Tensor, out: Option<TensorId>) -> Result<(Plan, DType)> {
+    let (dims, keepdim) = (call.dims(1)?, call.flag(2)?);
+    if out.is_none() {
+        Plan::new(tensor, dims.clone(), keepdim)?;
+    }
+    if tensor.dtype.category() == Category::Complex {
+        return Err(ReductionFault::NansumComplex {}.into());
+    }
+    let given = call.optional_dtype(3)?;
+    let dtype = given.unwrap_or(dtype_of(machine, out, tensor.dtype));
+    if let Some(got) = out.map(|out| machine.tensor(out).dtype).filter(|got| *got != dtype) {
+        // Integers that are asked for are summed like any integers, and have no kernel where `out` implies them.
+        return Err(if given.is_some_and(|given| given.category() < Category::Floating) {
+            Plan::structured(tensor, dims, keepdim)?;
+            ReductionFault::OutDtype { wanted: dtype, got }.into()
+        } else {
+            ReductionFault::ProvidedDtype { name: "nansum", got, wanted: dtype }.into()
+        });
+    }
+    Ok((Plan::new(tensor, dims, keepdim)?, dtype))
+}
+
 /// `mean`: the sum, divided by the number of elements.
 pub(super) fn mean(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let tensor = machine.tensor(call.tensor(0)?).clone();
     let out = begin(machine, call, &tensor)?;
+    let (plan, dtype) = infer_mean(machine, call, &tensor, out)?;
+    set_output(machine, out, &plan.shape, dtype)?;
+    // libtorch writes the sum to `out` before it divides it in place, which integers refuse.
+    if dtype.category() < Category::Floating {
+        return Err(Rejection::CannotCast { from: DType::Float32, to: dtype }.into());
+    }
+    let count = plan.count();
+    let means = add_up_wide(machine, &tensor, &plan, dtype)?.into_iter().map(|sum| match sum {
+        Scalar::Complex(sum) => Scalar::Complex(sum / count as f64),
+        sum => Scalar::Float(f64::from_scalar(sum) / count as f64),
+    });
+    let id = write::deliver(machine, out, &plan.shape, Buffer::from_scalars(dtype, means));
+    backward::record_reduction(machine, call.op, id, &tensor, plan.targets()?, count);
+    Ok(Slot::Tensor(id))
+}
+
+fn infer_mean(machine: &Machine, call: &Call, tensor: &Tensor, out: Option<TensorId>) -> Result<(Plan, DType)> {
     let given = call.optional_dtype(3)?;
     if given.unwrap_or(tensor.dtype).category() < Category::Floating {
         return Err(match given {
@@ -91,23 +116,7 @@ pub(super) fn mean(machine: &mut Machine, call: &Call) -> Result<Slot> {
         });
     }
     let dtype = given.unwrap_or(dtype_of(machine, out, tensor.dtype));
-    let plan = Plan::structured(&tensor, call.dims(1)?, call.flag(2)?)?;
-    set_output(machine, out, &plan.shape, dtype)?;
-    // libtorch writes the sum to `out` before it divides it in place, which integers refuse.
-    if dtype.category() < Category::Floating {
-        return Err(Rejection::CannotCast { from: DType::Float32, to: dtype }.into());
-    }
-    let count = plan.count();
-    let sums = add_up_wide(machine, &tensor, &plan, dtype)?;
-    let means = sums.into_iter().map(|sum| match sum {
-        Scalar::Complex(sum) => Scalar::Complex(sum / count as f64),
-        Scalar::Float(sum) => Scalar::Float(sum / count as f64),
-        whole => whole,
-    });
-    let result = Buffer::from_scalars(dtype, means.collect::<Vec<_>>().into_iter());
-    let id = write::deliver(machine, out, &plan.shape, result);
-    backward::record_reduction(machine, call.op, id, &tensor, plan.targets()?, count);
-    Ok(Slot::Tensor(id))
+    Ok((Plan::structured(tensor, call.dims(1)?, call.flag(2)?)?, dtype))
 }
 
 /// `prod`.
@@ -129,16 +138,17 @@ pub(super) fn prod(machine: &mut Machine, call: &Call) -> Result<Slot> {
     check_differentiable(&tensor, dtype)?;
     let id = write::deliver(machine, out, &plan.shape, result);
     let scalar = tensor.shape().rank() == 0;
-    record_groups(machine, call.op, id, &tensor, &plan, move |group| {
-        // Each element's factor is the product of the others, which is there even where the element is zero.
-        let elements = &group.elements;
-        let others =
-            |at: usize| elements.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, &e)| e).product();
-        let factor = |at: usize| -> f64 { if scalar { 1.0 } else { others(at) } };
-        (0..elements.len()).map(|at| group.arrived * factor(at)).collect()
-    });
+    record_groups(machine, call.op, id, &tensor, &plan, move |group| prod_gradient(group, scalar));
     backward::keep_result(machine, id, if dim.is_some() { "Prod1" } else { "Prod" });
     Ok(Slot::Tensor(id))
+}
+
+/// Each element's factor is the product of the others, which is there even where the element is zero.
+fn prod_gradient(group: &Group, scalar: bool) -> Vec<f64> {
+    let elements = group.elements.iter().enumerate();
+    let others = |at: usize| elements.clone().filter(move |(other, _)| *other != at).map(|(_, &element)| element);
+    let factor = |at: usize| -> f64 { if scalar { 1.0 } else { others(at).product() } };
+    (0..group.elements.len()).map(|at| group.arrived * factor(at)).collect()
 }
 
 /// `all`.
@@ -154,28 +164,26 @@ pub(super) fn any(machine: &mut Machine, call: &Call) -> Result<Slot> {
 fn truth(machine: &mut Machine, call: &Call, all: bool) -> Result<Slot> {
     let tensor = machine.tensor(call.tensor(0)?).clone();
     let out = begin(machine, call, &tensor)?;
+    let (plan, dtype) = infer_truth(machine, call, &tensor, out)?;
+    set_output(machine, out, &plan.shape, dtype)?;
+    let every = |group: Vec<bool>| group.into_iter().all(|truth| truth);
+    let some = |group: Vec<bool>| group.into_iter().any(|truth| truth);
+    let truths = plan.groups(machine, &tensor)?.into_iter().map(if all { every } else { some });
+    let result = Buffer::from_scalars(dtype, truths.map(Scalar::Bool));
+    Ok(Slot::Tensor(write::deliver(machine, out, &plan.shape, result)))
+}
+
+fn infer_truth(machine: &Machine, call: &Call, tensor: &Tensor, out: Option<TensorId>) -> Result<(Plan, DType)> {
     // uint8 stands for itself, for the sake of masks from before bool existed.
     let own = if tensor.dtype == DType::Uint8 { DType::Uint8 } else { DType::Bool };
     let dtype = dtype_of(machine, out, own);
     if !matches!(dtype, DType::Bool | DType::Uint8) {
         return Err(ReductionFault::TruthDtype { name: call.op.name(), dtype }.into());
     }
-    let mut plan = Plan::structured(&tensor, call.dims(1)?, call.flag(2)?)?;
+    let plan = Plan::structured(tensor, call.dims(1)?, call.flag(2)?)?;
     // An empty list is no dimension here; for other reductions it is all of them.
-    if matches!(&call.args[1], Operand::Other(Arg::Ints(dims)) if dims.is_empty()) {
-        plan = Plan {
-            shape: tensor.shape().clone(),
-            operand: tensor.shape().clone(),
-            reduced: vec![false; plan.reduced.len()],
-        };
-    }
-    set_output(machine, out, &plan.shape, dtype)?;
-    let truths = plan
-        .groups::<bool>(machine, &tensor)?
-        .into_iter()
-        .map(|group| if all { group.iter().all(|&truth| truth) } else { group.iter().any(|&truth| truth) });
-    let result = Buffer::from_scalars(dtype, truths.map(Scalar::Bool).collect::<Vec<_>>().into_iter());
-    Ok(Slot::Tensor(write::deliver(machine, out, &plan.shape, result)))
+    let none = matches!(&call.args[1], Operand::Other(Arg::Ints(dims)) if dims.is_empty());
+    Ok((if none { Plan::of_none(tensor) } else { plan }, dtype))
 }
 
 /// `sum_to_size`: the sum over the dimensions that an expansion from that size would have made (`at::sum_to`).
@@ -275,6 +283,12 @@ impl Plan {
         Plan::new(tensor, Some(dims), keepdim)
     }
 
+    /// A reduction over no dimension.
+    fn of_none(tensor: &Tensor) -> Plan {
+        let shape = tensor.shape().clone();
+        Plan { reduced: vec![false; shape.rank().max(1)], operand: shape.clone(), shape }
+    }
+
     /// How many elements go to each element of the result.
     pub fn count(&self) -> usize {
         let sizes = self.operand.sizes().iter().zip(&self.reduced);
@@ -302,9 +316,14 @@ impl Plan {
 
     /// For each element of the result, the elements of the operand that go to it.
     pub fn groups<T: Stored>(&self, machine: &Machine, tensor: &Tensor) -> Result<Vec<Vec<T>>> {
-        let targets = self.targets()?;
-        let mut groups = vec![Vec::new(); self.shape.numel()];
-        for (target, element) in targets.into_iter().zip(machine.elements::<T>(tensor)) {
+        self.check_size()?;
+        self.group(machine.elements(tensor))
+    }
+
+    /// The same of elements of the operand, row-major.
+    fn group<T>(&self, elements: Vec<T>) -> Result<Vec<Vec<T>>> {
+        let mut groups: Vec<Vec<T>> = (0..self.shape.numel()).map(|_| Vec::new()).collect();
+        for (target, element) in self.targets()?.into_iter().zip(elements) {
             groups[target].push(element);
         }
         Ok(groups)
@@ -423,38 +442,36 @@ pub(super) fn add_up(machine: &mut Machine, tensor: &Tensor, plan: &Plan, dtype:
 }
 
 /// The sums before they are rounded. Floats are added in double precision; libtorch adds them in another order and
-/// precision, which is why reductions are compared within a tolerance. Integers wrap, and booleans or.
+/// precision, which is why reductions are compared within a tolerance.
 fn add_up_wide(machine: &mut Machine, tensor: &Tensor, plan: &Plan, dtype: DType) -> Result<Vec<Scalar>> {
     write::warn_of_cast(machine, tensor.dtype, dtype, tensor.shape().numel());
-    with_element_type!(dtype, T => {
-        let groups = plan.groups::<T>(machine, tensor)?;
-        let sum = |group: Vec<T>| {
-            let zero = match dtype.category() {
-                Category::Bool => Scalar::Bool(false),
-                Category::Integral => Scalar::Int(0),
-                Category::Floating => Scalar::Float(0.0),
-                Category::Complex => Scalar::Complex(Complex64::new(0.0, 0.0)),
-            };
-            group.into_iter().fold(zero, |sum, element| match (sum, element.to_scalar()) {
-                (Scalar::Bool(a), Scalar::Bool(b)) => Scalar::Bool(a | b),
-                (Scalar::Int(a), Scalar::Int(b)) => Scalar::Int(a.wrapping_add(b)),
-                (Scalar::Float(a), Scalar::Float(b)) => Scalar::Float(a + b),
-                (Scalar::Complex(a), Scalar::Complex(b)) => Scalar::Complex(a + b),
-                _ => unreachable!("elements of one dtype"),
-            })
-        };
-        Ok(groups.into_iter().map(sum).collect())
+    plan.check_size()?;
+    let (elements, all) = (write::elements(machine, tensor, dtype), Layout::contiguous(tensor.shape().clone()));
+    fn totals<T: Number>(groups: Vec<Vec<T>>) -> Vec<Scalar> {
+        groups.into_iter().map(|group| total(&group).to_scalar()).collect()
+    }
+    Ok(match dtype.category() {
+        Category::Bool => totals::<bool>(plan.group(elements.gather(&all))?),
+        Category::Integral => totals::<i64>(plan.group(elements.gather(&all))?),
+        Category::Floating => totals::<f64>(plan.group(elements.gather(&all))?),
+        Category::Complex => totals::<Complex64>(plan.group(elements.gather(&all))?),
     })
 }
 
-/// The products of the elements, which are converted to `dtype` first and rounded to it after each factor.
+/// The sum of some elements: integers wrap, and booleans or.
+fn total<T: Number>(elements: &[T]) -> T {
+    elements.iter().fold(T::default(), |sum, element| sum.plus(*element))
+}
+
+/// The products of the elements, which are converted to `dtype` first.
 fn multiply(machine: &Machine, tensor: &Tensor, plan: &Plan, dtype: DType) -> Result<Buffer> {
     with_element_type!(dtype, T => {
-        let product = |group: Vec<T>| {
-            group.into_iter().fold(T::from_scalar(Scalar::Int(1)), |product, factor| {
-                T::narrow(product.widened().times(factor.widened()))
-            })
-        };
-        Ok(T::wrap(plan.groups::<T>(machine, tensor)?.into_iter().map(product).collect()))
+        Ok(T::wrap(plan.groups::<T>(machine, tensor)?.iter().map(|group| product(group)).collect()))
     })
+}
+
+/// The product of some elements, rounded after each factor.
+fn product<T: Computed>(elements: &[T]) -> T {
+    let one = T::from_scalar(Scalar::Int(1));
+    elements.iter().fold(one, |product, factor| T::narrow(product.widened().times(factor.widened())))
 }
