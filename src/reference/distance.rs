@@ -12,7 +12,7 @@ use super::functions::{Tolerance, printed};
 use super::iterator::{self, Input};
 use super::loss_gradient::real_formula;
 use super::machine::{Call, Machine, Result, Slot, Stop, Tensor, TensorId};
-use super::norm;
+use super::{norm, write};
 
 /// `cosine_similarity`: the sum of the products of two vectors, each divided by its length.
 pub(super) fn cosine_similarity(machine: &mut Machine, call: &Call) -> Result<Slot> {
@@ -134,26 +134,32 @@ pub(super) fn cdist(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let ids = [call.tensor(0)?, call.tensor(1)?];
     let [a, b] = ids.map(|id| machine.tensor(id).clone());
     let p = real(call, 2)?;
+    let rows = infer_cdist(call, &a, &b, p)?;
+    let distances = rows.distances(&rows.elements(machine, &a, 0), &rows.elements(machine, &b, 1), p);
+    let values = Buffer::from_scalars(a.dtype, distances.into_iter().map(Scalar::Float));
+    let result = write::deliver(machine, None, &rows.shapes[2], values);
+    backward::record_own(machine, call.op, result, &ids.map(Some), &[], vec![p], cdist_backward);
+    backward::keep_result(machine, result, "Cdist");
+    Ok(Slot::Tensor(result))
+}
+
+/// The order of faults: ranks, columns, dtypes, the order and the mode, the batches, what the kernel refuses.
+fn infer_cdist(call: &Call, a: &Tensor, b: &Tensor, p: f64) -> Result<Rows> {
     let mode = match call.dims(3)?.as_deref() {
         None => 0,
         Some([mode]) => *mode,
         Some(_) => return Err(Stop::Malformed("several modes".to_owned())),
     };
-    let sizes = [&a, &b].map(|tensor| tensor.shape().sizes().to_vec());
-    for (sizes, fault) in
-        sizes.iter().zip([|rank| LossFault::FirstRank { rank }, |rank| LossFault::SecondRank { rank }]
-            as [fn(usize) -> LossFault; 2])
-    {
-        if sizes.len() < 2 {
-            return Err(fault(sizes.len()).into());
-        }
+    let [first, second] = [a, b].map(|tensor| tensor.shape().sizes());
+    if first.len() < 2 {
+        return Err(LossFault::FirstRank { rank: first.len() }.into());
     }
-    let [(batch1, rows1, columns1), (batch2, rows2, columns2)] = [&sizes[0], &sizes[1]].map(|sizes| {
-        let (batch, matrix) = sizes.split_at(sizes.len() - 2);
-        (batch.to_vec(), matrix[0], matrix[1])
-    });
-    if columns1 != columns2 {
-        return Err(LossFault::Columns { first: columns1, second: columns2 }.into());
+    if second.len() < 2 {
+        return Err(LossFault::SecondRank { rank: second.len() }.into());
+    }
+    let [(batch1, matrix1), (batch2, matrix2)] = [first, second].map(|sizes| sizes.split_at(sizes.len() - 2));
+    if matrix1[1] != matrix2[1] {
+        return Err(LossFault::Columns { first: matrix1[1], second: matrix2[1] }.into());
     }
     if a.dtype.category() != Category::Floating {
         return Err(LossFault::FirstDtype { dtype: a.dtype }.into());
@@ -167,15 +173,12 @@ pub(super) fn cdist(machine: &mut Machine, call: &Call) -> Result<Slot> {
     if !(0..=2).contains(&mode) {
         return Err(LossFault::Mode { mode }.into());
     }
-    let [batch1, batch2] = [batch1, batch2].map(|batch| Shape::new(batch).expect("sizes of a tensor"));
-    let batch = batch1.broadcast(&batch2)?;
-    let shape = |last: [i64; 2]| Shape::new([batch.sizes(), &last].concat()).map_err(|_| Stop::from(Rejection::Numel));
-    let (result_shape, shape1, shape2) = (shape([rows1, rows2])?, shape([rows1, columns1])?, shape([rows2, columns2])?);
-    let empty = result_shape.numel() == 0 || columns1 == 0;
-    if !empty && p == 2.0 && (mode == 1 || (mode == 0 && (rows1 > 25 || rows2 > 25))) {
-        return Err(Stop::Unsupported("cdist by a matrix product".to_owned()));
-    }
-    if !empty {
+    let [batch1, batch2] = [batch1, batch2].map(|batch| Shape::new(batch.to_vec()).expect("sizes of a tensor"));
+    let rows = Rows::new(batch1.broadcast(&batch2)?.sizes(), [matrix1[0], matrix2[0]], matrix1[1])?;
+    if rows.shapes[2].numel() > 0 && rows.columns > 0 {
+        if p == 2.0 && (mode == 1 || (mode == 0 && rows.counts.iter().any(|&count| count > 25))) {
+            return Err(Stop::Unsupported("cdist by a matrix product".to_owned()));
+        }
         if !matches!(a.dtype, DType::Float32 | DType::Float64) {
             return Err(PointwiseFault::NoKernel { kernel: "cdist", dtype: a.dtype }.into());
         }
@@ -184,71 +187,88 @@ pub(super) fn cdist(machine: &mut Machine, call: &Call) -> Result<Slot> {
         }
     }
     norm::check_order(p)?;
-    let (rows1, rows2, columns) = (rows1 as usize, rows2 as usize, columns1 as usize);
-    let gather = |tensor: &Tensor, shape: &Shape| -> Vec<f64> {
-        let expanded = tensor.layout.expand(shape).expect("batches were broadcast");
+    Ok(rows)
+}
+
+/// The rows of two batches of matrices, each of the one with each of the other.
+struct Rows {
+    /// The shapes of both batches, broadcast, and of their distances.
+    shapes: [Shape; 3],
+    counts: [usize; 2],
+    columns: usize,
+}
+
+impl Rows {
+    fn new(batch: &[i64], [rows1, rows2]: [i64; 2], columns: i64) -> Result<Rows> {
+        let shape = |matrix: [i64; 2]| Shape::new([batch, &matrix].concat()).map_err(|_| Stop::from(Rejection::Numel));
+        let shapes = [shape([rows1, columns])?, shape([rows2, columns])?, shape([rows1, rows2])?];
+        Ok(Rows { shapes, counts: [rows1 as usize, rows2 as usize], columns: columns as usize })
+    }
+
+    fn elements(&self, machine: &Machine, tensor: &Tensor, side: usize) -> Vec<f64> {
+        let expanded = tensor.layout.expand(&self.shapes[side]).expect("batches were broadcast");
         machine.buffer(tensor.storage).gather(&expanded)
-    };
-    let (left, right) = (gather(&a, &shape1), gather(&b, &shape2));
-    let distance = |at: usize| {
+    }
+
+    /// Where both rows start whose distance has this number.
+    fn starts(&self, at: usize) -> [usize; 2] {
+        let [rows1, rows2] = self.counts;
         let (batch, row1, row2) = (at / (rows1 * rows2), at / rows2 % rows1, at % rows2);
-        let (from, to) = ((batch * rows1 + row1) * columns, (batch * rows2 + row2) * columns);
-        norm::of((0..columns).map(|column| (left[from + column] - right[to + column]).abs()), p)
-    };
-    let values: Vec<Scalar> = (0..result_shape.numel()).map(|at| Scalar::Float(distance(at))).collect();
-    let values = Buffer::from_scalars(a.dtype, values.into_iter());
-    let mut composition = Composition { machine, op: call.op };
-    let result = composition.place(values, Layout::contiguous(result_shape));
-    backward::record_own(composition.machine, call.op, result, &ids.map(Some), &[], vec![p], cdist_backward);
-    backward::keep_result(composition.machine, result, "Cdist");
-    Ok(Slot::Tensor(result))
+        [(batch * rows1 + row1) * self.columns, (batch * rows2 + row2) * self.columns]
+    }
+
+    fn distances(&self, left: &[f64], right: &[f64], p: f64) -> Vec<f64> {
+        let distance = |at: usize| {
+            let [from, to] = self.starts(at);
+            norm::of((0..self.columns).map(|column| (left[from + column] - right[to + column]).abs()), p)
+        };
+        (0..self.shapes[2].numel()).map(distance).collect()
+    }
+
+    /// What flows back to the elements of both sides.
+    fn gradients(&self, left: &[f64], right: &[f64], arrived: &[f64], p: f64) -> [Vec<f64>; 2] {
+        let mut received = [vec![0.0; left.len()], vec![0.0; right.len()]];
+        let distances = self.distances(left, right, p);
+        for (at, (&arrived, distance)) in arrived.iter().zip(distances).enumerate() {
+            let [from, to] = self.starts(at);
+            for column in 0..self.columns {
+                let share = share(left[from + column] - right[to + column], distance, arrived, p);
+                received[0][from + column] += share;
+                received[1][to + column] -= share;
+            }
+        }
+        received
+    }
+}
+
+/// What one difference receives of the gradient of a distance.
+fn share(difference: f64, distance: f64, arrived: f64, p: f64) -> f64 {
+    let size = difference.abs();
+    if p == 0.0 || (distance == 0.0 && p != 1.0) {
+        0.0
+    } else if p == 1.0 {
+        sign(difference) * arrived
+    } else if (p.is_infinite() && size != distance) || difference == 0.0 {
+        0.0
+    } else if p.is_infinite() {
+        sign(difference) * arrived
+    } else {
+        sign(difference) * size.powf(p - 1.0) * arrived / distance.powf(p - 1.0)
+    }
 }
 
 /// `_cdist_backward`, of each operand.
 fn cdist_backward(machine: &mut Machine, gradient: &Tensor, saved: &Kept) -> Result<Vec<Option<Tensor>>> {
     let (Some(a), Some(b)) = (&saved.tensors[0], &saved.tensors[1]) else { return Ok(vec![None, None]) };
-    let p = saved.numbers[0];
-    let sizes = gradient.shape().sizes();
-    let (batch, [rows1, rows2]) = (&sizes[..sizes.len() - 2], [sizes[sizes.len() - 2], sizes[sizes.len() - 1]]);
-    let columns = a.shape().sizes()[a.shape().rank() - 1];
-    let shape = |rows: i64| Shape::new([batch, &[rows, columns]].concat()).map_err(|_| Stop::from(Rejection::Numel));
-    let shapes = [shape(rows1)?, shape(rows2)?];
-    let elements = |tensor: &Tensor, shape: &Shape| -> Vec<f64> {
-        machine.buffer(tensor.storage).gather(&tensor.layout.expand(shape).expect("batches were broadcast"))
-    };
-    let (left, right) = (elements(a, &shapes[0]), elements(b, &shapes[1]));
-    let gradients: Vec<f64> = machine.elements(gradient);
-    let mut received = [vec![0.0; left.len()], vec![0.0; right.len()]];
-    let (rows1, rows2, columns) = (rows1 as usize, rows2 as usize, columns as usize);
-    for (at, gradient) in gradients.into_iter().enumerate() {
-        let (batch, row1, row2) = (at / (rows1 * rows2), at / rows2 % rows1, at % rows2);
-        let (from, to) = ((batch * rows1 + row1) * columns, (batch * rows2 + row2) * columns);
-        let differences: Vec<f64> = (0..columns).map(|column| left[from + column] - right[to + column]).collect();
-        let distance = norm::of(differences.iter().copied().map(f64::abs), p);
-        for (column, difference) in differences.into_iter().enumerate() {
-            let size = difference.abs();
-            let share = if p == 0.0 || (distance == 0.0 && p != 1.0) {
-                0.0
-            } else if p == 1.0 {
-                sign(difference) * gradient
-            } else if p.is_infinite() {
-                if size == distance { sign(difference) * gradient } else { 0.0 }
-            } else if difference == 0.0 {
-                0.0
-            } else {
-                sign(difference) * size.powf(p - 1.0) * gradient / distance.powf(p - 1.0)
-            };
-            received[0][from + column] += share;
-            received[1][to + column] -= share;
-        }
-    }
-    let [first, second] = received;
-    let mut place = |values: Vec<f64>, dtype: DType, shape: Shape| {
-        let values = Buffer::from_scalars(dtype, values.into_iter().map(Scalar::Float));
-        Some(machine.allocate(Layout::contiguous(shape), values))
-    };
-    let [shape1, shape2] = shapes;
-    Ok(vec![place(first, a.dtype, shape1), place(second, b.dtype, shape2)])
+    let (batch, counts) = gradient.shape().sizes().split_at(gradient.shape().rank() - 2);
+    let rows = Rows::new(batch, [counts[0], counts[1]], a.shape().sizes()[a.shape().rank() - 1])?;
+    let (left, right) = (rows.elements(machine, a, 0), rows.elements(machine, b, 1));
+    let received = rows.gradients(&left, &right, &machine.elements::<f64>(gradient), saved.numbers[0]);
+    let sides = received.into_iter().zip([a, b]).zip(&rows.shapes).map(|((values, tensor), shape)| {
+        let values = Buffer::from_scalars(tensor.dtype, values.into_iter().map(Scalar::Float));
+        Some(machine.allocate(Layout::contiguous(shape.clone()), values))
+    });
+    Ok(sides.collect())
 }
 
 /// `equal`: whether two tensors have one shape and the same elements. It does not broadcast.

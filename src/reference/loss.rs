@@ -13,7 +13,7 @@ use super::composition::{Composition, Function, Reduction, Term, converted, real
 use super::elementwise::{Plan, check_kernel};
 use super::iterator::{self, Input};
 use super::loss_gradient::{huber_backward, logits_backward, mse_backward, smooth_backward, soft_margin_backward};
-use super::machine::{Call, Machine, Result, Slot, Stop, TensorId};
+use super::machine::{Call, Machine, Result, Slot, Stop, Tensor, TensorId};
 use super::write;
 
 /// `mse_loss`: the square of the difference.
@@ -45,31 +45,14 @@ pub(super) fn huber_loss(machine: &mut Machine, call: &Call) -> Result<Slot> {
     if delta.is_nan() || delta <= 0.0 {
         return Err(LossFault::Delta {}.into());
     }
-    let mut composition = Composition { machine, op: call.op };
     let target = match call.target()? {
         Some(target) => target,
-        None => empty_like(&mut composition, call.tensor(0)?),
+        None => empty_like(machine, call.tensor(0)?),
     };
-    let machine = composition.machine;
     write_into(machine, call, &HUBER, &inputs, &[delta], target)?;
-    if reduction == Reduction::None {
-        let operands = [Some(call.tensor(0)?), Some(call.tensor(1)?)];
-        record(machine, call, target, &operands, vec![0.0, delta], huber_backward);
-        return Ok(Slot::Tensor(target));
-    }
-    let reduced = Composition { machine, op: call.op }.reduced(target, reduction)?;
-    let result = match call.form {
-        Form::Out => {
-            let values = machine.tensor(reduced).clone();
-            shrink(machine, target);
-            write::copy(machine, target, &values);
-            target
-        }
-        _ => reduced,
-    };
+    let result = settle(machine, call, target, reduction)?;
     let operands = [Some(call.tensor(0)?), Some(call.tensor(1)?)];
-    let mean = if reduction == Reduction::Mean { 1.0 } else { 0.0 };
-    record(machine, call, result, &operands, vec![mean, delta], huber_backward);
+    record(machine, call, result, &operands, vec![reduction.share(), delta], huber_backward);
     Ok(Slot::Tensor(result))
 }
 
@@ -169,33 +152,16 @@ pub(super) fn poisson_nll_loss(machine: &mut Machine, call: &Call) -> Result<Slo
 /// tensor that it is for, with the dtype of the input.
 pub(super) fn soft_margin_loss(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let (input, target, reduction) = (call.tensor(0)?, call.tensor(1)?, Reduction::of(call)?);
-    let inputs = operands(machine, call, 2)?;
-    if let Some(out) = call.target()? {
-        check_out(machine, call, out, &inputs)?;
-    }
-    not_differentiable(machine, call, 1, |name| LossFault::FixedTarget { name })?;
-    let tensor = machine.tensor(input).clone();
-    if tensor.dtype == DType::Bool {
-        return Err(LossFault::BoolNegation {}.into());
-    }
+    infer_soft_margin(machine, call)?;
     let mut loss = Composition { machine, op: call.op };
     let plain = loss.detached(input);
     let negative = loss.negative(plain)?;
     let result = match call.target()? {
         None => negative,
         Some(out) => {
-            let machine = &mut *loss.machine;
-            iterator::check_overlap(machine.tensor(out), &inputs[..1])?;
-            let found = machine.tensor(out).dtype;
-            if found != tensor.dtype {
-                return Err(LossFault::FoundDtype { found, expected: tensor.dtype }.into());
-            }
-            if out != input {
-                let layout = iterator::result_layout(&inputs[..1], tensor.shape());
-                write::resize_output(machine, out, layout, 1)?;
-            }
-            let values = machine.tensor(negative).clone();
-            write::copy(machine, out, &values);
+            prepare_soft_margin(loss.machine, call, out)?;
+            let values = loss.machine.tensor(negative).clone();
+            write::copy(loss.machine, out, &values);
             out
         }
     };
@@ -203,33 +169,61 @@ pub(super) fn soft_margin_loss(machine: &mut Machine, call: &Call) -> Result<Slo
     let factor = if call.target()? == Some(target) { target } else { loss.detached(target) };
     loss.update(Op::Mul, result, factor)?;
     for step in [&EXPONENTIAL, &LOGARITHM_OF_MORE] {
-        let machine = &mut *loss.machine;
-        let tensor = machine.tensor(result).clone();
-        let inputs = [Input::Tensor(tensor.clone())];
-        iterator::check_overlap(&tensor, &inputs)?;
-        let (from, to) = (step.dtype(&inputs), tensor.dtype);
-        if !from.can_cast_to(to) {
-            return Err(Rejection::CannotCast { from, to }.into());
-        }
-        let values = step.compute(machine, &inputs, &[], tensor.shape())?;
-        machine.write(&tensor, &values);
+        update(loss.machine, step, result)?;
     }
-    let mut slot = result;
-    if reduction != Reduction::None {
-        let reduced = loss.reduced(result, reduction)?;
-        slot = match call.form {
-            Form::Out => {
-                let values = loss.machine.tensor(reduced).clone();
-                shrink(loss.machine, result);
-                write::copy(loss.machine, result, &values);
-                result
-            }
-            _ => reduced,
-        };
+    let result = settle(machine, call, result, reduction)?;
+    record(machine, call, result, &[Some(input), Some(target)], vec![reduction.share()], soft_margin_backward);
+    Ok(Slot::Tensor(result))
+}
+
+/// The order of faults: autograd, a target that requires grad, the negation.
+fn infer_soft_margin(machine: &Machine, call: &Call) -> Result<()> {
+    if let Some(out) = call.target()? {
+        check_out(machine, call, out, &operands(machine, call, 2)?)?;
     }
-    let mean = if reduction == Reduction::Mean { 1.0 } else { 0.0 };
-    record(loss.machine, call, slot, &[Some(input), Some(target)], vec![mean], soft_margin_backward);
-    Ok(Slot::Tensor(slot))
+    not_differentiable(machine, call, 1, |name| LossFault::FixedTarget { name })?;
+    match machine.tensor(call.tensor(0)?).dtype {
+        DType::Bool => Err(LossFault::BoolNegation {}.into()),
+        _ => Ok(()),
+    }
+}
+
+/// Brings `out` to the shape of the input, whose dtype it has to have.
+fn prepare_soft_margin(machine: &mut Machine, call: &Call, out: TensorId) -> Result<()> {
+    let inputs = operands(machine, call, 1)?;
+    iterator::check_overlap(machine.tensor(out), &inputs)?;
+    let (found, expected) = (machine.tensor(out).dtype, inputs[0].dtype());
+    if found != expected {
+        return Err(LossFault::FoundDtype { found, expected }.into());
+    }
+    write::resize_output(machine, out, iterator::result_layout(&inputs, &inputs[0].shape()), 1)
+}
+
+/// A function of the elements of a tensor, in place.
+fn update(machine: &mut Machine, function: &'static Function, id: TensorId) -> Result<()> {
+    let tensor = machine.tensor(id).clone();
+    let inputs = [Input::Tensor(tensor.clone())];
+    iterator::check_overlap(&tensor, &inputs)?;
+    check_cast(function.dtype(&inputs), tensor.dtype)?;
+    let values = function.compute(machine, &inputs, &[], tensor.shape())?;
+    machine.write(&tensor, &values);
+    Ok(())
+}
+
+fn check_cast(from: DType, to: DType) -> Result<()> {
+    if from.can_cast_to(to) { Ok(()) } else { Err(Rejection::CannotCast { from, to }.into()) }
+}
+
+/// Reduces a loss; in an `out` that it was computed in, which loses its dimensions for it.
+fn settle(machine: &mut Machine, call: &Call, loss: TensorId, reduction: Reduction) -> Result<TensorId> {
+    let reduced = Composition { machine, op: call.op }.reduced(loss, reduction)?;
+    if reduction == Reduction::None || call.form != Form::Out {
+        return Ok(reduced);
+    }
+    let values = machine.tensor(reduced).clone();
+    shrink(machine, loss);
+    write::copy(machine, loss, &values);
+    Ok(loss)
 }
 
 /// `binary_cross_entropy_with_logits`: computed in `1 - target`, whose shape and dtype the other operands cannot change.
@@ -261,8 +255,8 @@ pub(super) fn binary_cross_entropy_with_logits(machine: &mut Machine, call: &Cal
         loss.update(Op::Mul, result, weight)?;
     }
     let result = loss.reduced(result, reduction)?;
-    let mean = if reduction == Reduction::Mean { 1.0 } else { 0.0 };
-    record(loss.machine, call, result, &[Some(input), Some(target), weight, positive], vec![mean], logits_backward);
+    let operands = [Some(input), Some(target), weight, positive];
+    record(loss.machine, call, result, &operands, vec![reduction.share()], logits_backward);
     Ok(Slot::Tensor(result))
 }
 
@@ -305,6 +299,13 @@ pub(super) fn cosine_embedding_loss(machine: &mut Machine, call: &Call) -> Resul
     let unlike = loss.choose(is_unlike, unlike, zeros)?;
     let sum = loss.combine(Op::Add, alike, unlike)?;
     loss.reduced(sum, reduction).map(Slot::Tensor)
+}
+
+impl Reduction {
+    /// What gradients know of it: 1 for a mean, of which each element has its share.
+    fn share(self) -> f64 {
+        f64::from(u8::from(self == Reduction::Mean))
+    }
 }
 
 /// The first `count` arguments, which are tensors.
@@ -375,30 +376,32 @@ fn structured(
     let result = match reduction {
         Reduction::None => plan.deliver(machine, values),
         _ => {
-            let mut loss = Composition { machine, op: call.op };
-            let mut unreduced = loss.place(values, Layout::contiguous(shape));
-            // A sum is taken in the dtype of the tensor that it is for.
-            if let Some(target) = plan.target {
-                let (tensor, dtype) = (loss.machine.tensor(unreduced).clone(), loss.machine.tensor(target).dtype);
-                let cast = converted(loss.machine, &tensor, dtype);
-                unreduced = loss.machine.add(cast);
-            }
-            let reduced = loss.reduced(unreduced, reduction)?;
-            match plan.target {
-                None => reduced,
-                Some(target) => {
-                    let values = loss.machine.tensor(reduced).clone();
-                    write::copy(loss.machine, target, &values);
-                    target
-                }
-            }
+            let loss = write::create(machine, Layout::contiguous(shape), values);
+            reduced_into(machine, call, plan.target, loss, reduction)?
         }
     };
-    let mean = if reduction == Reduction::Mean { 1.0 } else { 0.0 };
-    let numbers = std::iter::once(mean).chain(parameters).collect();
+    let numbers = std::iter::once(reduction.share()).chain(parameters).collect();
     let operands = [Some(call.tensor(0)?), Some(call.tensor(1)?)];
     record(machine, call, result, &operands, numbers, gradient);
     Ok(Slot::Tensor(result))
+}
+
+/// Reduces a loss that is not in the tensor that it is for; a sum is taken in the dtype of that.
+fn reduced_into(
+    machine: &mut Machine,
+    call: &Call,
+    target: Option<TensorId>,
+    loss: Tensor,
+    reduction: Reduction,
+) -> Result<TensorId> {
+    let dtype = target.map_or(loss.dtype, |target| machine.tensor(target).dtype);
+    let loss = if dtype == loss.dtype { loss } else { converted(machine, &loss, dtype) };
+    let loss = machine.add(loss);
+    let reduced = Composition { machine, op: call.op }.reduced(loss, reduction)?;
+    let Some(target) = target else { return Ok(reduced) };
+    let values = machine.tensor(reduced).clone();
+    write::copy(machine, target, &values);
+    Ok(target)
 }
 
 /// A function into a tensor that is there, by a `TensorIterator` that knows it as its output.
@@ -419,9 +422,7 @@ fn write_into(
         return Err(Rejection::OutputShape { output, broadcast }.into());
     }
     let common = function.dtype(inputs);
-    if !common.can_cast_to(output.dtype) {
-        return Err(Rejection::CannotCast { from: common, to: output.dtype }.into());
-    }
+    check_cast(common, output.dtype)?;
     write::resize_output(machine, target, iterator::result_layout(inputs, &shape), 1)?;
     check_kernel(call.op, common)?;
     let values = function.compute(machine, inputs, parameters, &shape)?;
@@ -431,9 +432,10 @@ fn write_into(
 }
 
 /// A tensor with the shape, the dtype and, if it is dense, the strides of another (`empty_like`).
-fn empty_like(loss: &mut Composition, like: TensorId) -> TensorId {
-    let tensor = loss.machine.tensor(like).clone();
-    loss.place(Buffer::zeros(tensor.dtype, tensor.shape().numel()), iterator::dense(&tensor.layout))
+fn empty_like(machine: &mut Machine, like: TensorId) -> TensorId {
+    let tensor = machine.tensor(like);
+    let (layout, zeros) = (iterator::dense(&tensor.layout), Buffer::zeros(tensor.dtype, tensor.shape().numel()));
+    write::deliver_in(machine, None, layout, zeros)
 }
 
 /// Takes the dimensions of a tensor away (`resize_({})`), which warns of nothing.

@@ -5,7 +5,7 @@ use crate::ops::Form;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
 use super::super::backward;
-use super::super::machine::{Call, Machine, Result, Slot, Tensor};
+use super::super::machine::{Call, Machine, Result, Slot, Tensor, TensorId};
 use super::super::write;
 use super::matrix::{check_kernel, expanded, record_product, record_sum, scaled_in_place, shape_of};
 use super::multiply::{gradients, multiply, needed, scaled, with_layout};
@@ -43,18 +43,10 @@ fn check_differentiable(operands: &[&Tensor], dtype: DType) -> Result<()> {
 pub(in super::super) fn baddbmm(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let [input, a, b] = [call.tensor(0)?, call.tensor(1)?, call.tensor(2)?].map(|id| machine.tensor(id).clone());
     let (beta, alpha) = (call.number(3)?, call.number(4)?);
-    check_autograd(machine, call, &[&input, &a, &b])?;
-    // The summand is looked at first, before it is known that there are batches at all.
-    let sizes = [parts::size(a.shape(), 0)?, parts::size(a.shape(), 1)?, parts::size(b.shape(), 2)?];
-    let summand = expanded(machine, &input, &shape_of(sizes.to_vec())?)?;
-    if input.dtype != a.dtype {
-        return Err(ProductFault::BaddbmmDtypes { input: input.dtype, batch1: a.dtype, batch2: b.dtype }.into());
-    }
-    let shape = product_shape(&a, &b)?;
+    let (summand, shape) = infer_baddbmm(machine, call, &input, &a, &b)?;
     let target = set_output(machine, call, &shape, b.dtype)?;
     let added = Some((&summand, beta)).filter(|_| !factor::is_zero(beta));
-    let filled = added.is_some() && shape.numel() > 0;
-    if filled {
+    if added.is_some() {
         write::warn_of_cast(machine, summand.dtype, b.dtype, shape.numel());
     }
     let values = if shape.numel() == 0 {
@@ -71,19 +63,32 @@ pub(in super::super) fn baddbmm(machine: &mut Machine, call: &Call) -> Result<Sl
     } else {
         product_and_summand(machine, &a, &b, alpha, added)
     };
-    let values = match values {
-        Ok(values) => values,
-        Err(stop) => {
-            if added.is_some() {
-                copied(machine, call, target, &summand)?;
-            }
-            return Err(stop);
-        }
-    };
+    if values.is_err() && added.is_some() {
+        copied(machine, call, target, &summand)?;
+    }
+    let values = values?;
     check_differentiable(&[&input, &a, &b], b.dtype)?;
     let result = deliver(machine, target, &shape, values)?;
     record_sum(machine, call, result, [input, a, b], [beta, alpha]);
     Ok(Slot::Tensor(result))
+}
+
+/// The summand, expanded, and the shape of the result. The summand is looked at first, before it is known that there are
+/// batches at all.
+fn infer_baddbmm(
+    machine: &mut Machine,
+    call: &Call,
+    input: &Tensor,
+    a: &Tensor,
+    b: &Tensor,
+) -> Result<(Tensor, Shape)> {
+    check_autograd(machine, call, &[input, a, b])?;
+    let sizes = [parts::size(a.shape(), 0)?, parts::size(a.shape(), 1)?, parts::size(b.shape(), 2)?];
+    let summand = expanded(machine, input, &shape_of(sizes.to_vec())?)?;
+    if input.dtype != a.dtype {
+        return Err(ProductFault::BaddbmmDtypes { input: input.dtype, batch1: a.dtype, batch2: b.dtype }.into());
+    }
+    Ok((summand, product_shape(a, b)?))
 }
 
 fn product_and_summand(
@@ -110,22 +115,42 @@ fn product_and_summand(
 
 /// `addbmm`: the sum of the products of a batch of matrices, and a summand that broadcasts to it.
 pub(in super::super) fn addbmm(machine: &mut Machine, call: &Call) -> Result<Slot> {
-    let [input, a, b] = [call.tensor(0)?, call.tensor(1)?, call.tensor(2)?].map(|id| machine.tensor(id).clone());
-    let (beta, alpha) = (call.number(3)?, call.number(4)?);
-    check_autograd(machine, call, &[&input, &a, &b])?;
+    let operands = [call.tensor(0)?, call.tensor(1)?, call.tensor(2)?].map(|id| machine.tensor(id).clone());
+    let factors = [call.number(3)?, call.number(4)?];
+    let summand = infer_addbmm(machine, call, &operands)?;
+    let target = prepare_addbmm(machine, call, summand.shape())?;
+    let [input, a, b] = &operands;
+    let dtype = target.map_or(input.dtype, |target| machine.tensor(target).dtype);
+    let kept = !factor::is_zero(factors[0]);
+    if kept {
+        write::warn_of_cast(machine, summand.dtype, dtype, summand.shape().numel());
+    }
+    let mut sum = converted(machine, &summand, dtype);
+    let outcome = accumulate(machine, &mut sum, a, b, factors);
+    if outcome.is_err() && kept {
+        copied(machine, call, target, &sum)?;
+    }
+    outcome?;
+    let values = machine.buffer(sum.storage).clone();
+    let result = deliver(machine, target, summand.shape(), values)?;
+    if target.is_none() && dtype.category() < Category::Floating && operands.iter().any(|it| it.node.is_some()) {
+        // Without batches the dtypes need not agree.
+        return Err(ReductionFault::NotDifferentiable { dtype }.into());
+    }
+    record_addbmm(machine, call, result, operands, factors);
+    Ok(Slot::Tensor(result))
+}
+
+/// The summand, expanded to the shape of the result.
+fn infer_addbmm(machine: &mut Machine, call: &Call, [input, a, b]: &[Tensor; 3]) -> Result<Tensor> {
+    check_autograd(machine, call, &[input, a, b])?;
     // Autograd notes the number of batches.
-    if [&input, &a, &b].iter().any(|operand| operand.node.is_some()) {
+    if [input, a, b].iter().any(|operand| operand.node.is_some()) {
         parts::size(a.shape(), 0)?;
     }
-    let sizes = vec![parts::size(a.shape(), 1)?, parts::size(b.shape(), 2)?];
-    let shape = shape_of(sizes)?;
-    let summand = expanded(machine, &input, &shape)?;
-    let (left, right) = (a.shape().sizes().to_vec(), b.shape().sizes().to_vec());
-    for (name, batch) in [("batch1", &left), ("batch2", &right)] {
-        if batch.len() != 3 {
-            return Err(ProductFault::NoBatch { name }.into());
-        }
-    }
+    let shape = shape_of(vec![parts::size(a.shape(), 1)?, parts::size(b.shape(), 2)?])?;
+    let summand = expanded(machine, input, &shape)?;
+    let [left, right] = batches(a, b)?;
     if left[0] != right[0] {
         return Err(ProductFault::BatchCounts { a: left[0], b: right[0] }.into());
     }
@@ -133,36 +158,32 @@ pub(in super::super) fn addbmm(machine: &mut Machine, call: &Call) -> Result<Slo
         let (rows, left, right, columns) = (left[1], left[2], right[1], right[2]);
         return Err(ProductFault::BatchInner { rows, left, right, columns }.into());
     }
-    let target = call.target()?;
-    if let Some(target) = target {
-        // There is no warning here.
-        if *machine.tensor(target).shape() != shape {
-            if call.form == Form::InPlace {
-                // Its siblings refuse this, in these words.
-                let input = machine.tensor(target).shape().sizes().to_vec();
-                return Err(ProductFault::InPlaceShape { input, output: shape.sizes().to_vec() }.into());
-            }
-            machine.replace(target, Layout::contiguous(shape.clone()));
-        }
+    Ok(summand)
+}
+
+/// Gives `out` the shape of the result. There is no warning here.
+fn prepare_addbmm(machine: &mut Machine, call: &Call, shape: &Shape) -> Result<Option<TensorId>> {
+    let Some(target) = call.target()? else { return Ok(None) };
+    let found = machine.tensor(target).shape();
+    if found != shape && call.form == Form::InPlace {
+        // Its siblings refuse this, in these words.
+        let (input, output) = (found.sizes().to_vec(), shape.sizes().to_vec());
+        return Err(ProductFault::InPlaceShape { input, output }.into());
     }
-    let dtype = target.map_or(input.dtype, |target| machine.tensor(target).dtype);
-    let kept = !factor::is_zero(beta);
-    if kept {
-        write::warn_of_cast(machine, summand.dtype, dtype, shape.numel());
+    if found != shape {
+        machine.replace(target, Layout::contiguous(shape.clone()));
     }
-    let mut sum = converted(machine, &summand, dtype);
-    let outcome = accumulate(machine, &mut sum, &a, &b, [beta, alpha]);
-    if outcome.is_err() && kept {
-        copied(machine, call, target, &sum)?;
-    }
-    outcome?;
-    let values = machine.buffer(sum.storage).clone();
-    let result = deliver(machine, target, &shape, values)?;
+    Ok(Some(target))
+}
+
+fn record_addbmm(
+    machine: &mut Machine,
+    call: &Call,
+    result: TensorId,
+    [input, a, b]: [Tensor; 3],
+    [beta, alpha]: [Scalar; 2],
+) {
     let parents = vec![input.node, a.node, b.node];
-    if target.is_none() && dtype.category() < Category::Floating && parents.iter().any(Option::is_some) {
-        // Without batches the dtypes need not agree.
-        return Err(ReductionFault::NotDifferentiable { dtype }.into());
-    }
     let saved = [a.clone(), b.clone()];
     backward::record_formula(machine, call.op, result, parents, &needed(&a, &b), move |machine, gradient| {
         let [a, b] = &saved;
@@ -174,7 +195,6 @@ pub(in super::super) fn addbmm(machine: &mut Machine, call: &Call) -> Result<Slo
         let summand = scaled(machine, gradient, factor::conjugate(beta))?;
         Ok(vec![Some(summand), Some(a), Some(b)])
     });
-    Ok(Slot::Tensor(result))
 }
 
 /// Adds one product after the other, as `addmm_` does.
@@ -229,17 +249,22 @@ fn converted(machine: &mut Machine, tensor: &Tensor, dtype: DType) -> Tensor {
 }
 
 fn product_shape(a: &Tensor, b: &Tensor) -> Result<Shape> {
-    for (name, batch) in [("batch1", a), ("batch2", b)] {
-        if batch.shape().rank() != 3 {
-            return Err(ProductFault::NoBatch { name }.into());
-        }
-    }
-    let (left, right) = (a.shape().sizes(), b.shape().sizes());
+    let [left, right] = batches(a, b)?;
     let (expected, got) = ([left[0], left[2]], [right[0], right[1]]);
     if expected != got {
         return Err(ProductFault::BatchSizes { expected, got }.into());
     }
     shape_of(vec![left[0], left[1], right[2]])
+}
+
+/// The sizes of two batches of matrices.
+fn batches<'a>(a: &'a Tensor, b: &'a Tensor) -> Result<[&'a [i64]; 2]> {
+    for (name, batch) in [("batch1", a), ("batch2", b)] {
+        if batch.shape().rank() != 3 {
+            return Err(ProductFault::NoBatch { name }.into());
+        }
+    }
+    Ok([a.shape().sizes(), b.shape().sizes()])
 }
 
 /// What multiplies two batches of matrices (`bmm_out_or_baddbmm_`).
