@@ -112,9 +112,7 @@ impl Facts {
 /// 8. a factor that is beyond the dtype (`checked_convert`);
 /// 9. an element: a division of an integer by zero. What came before it in the loop is written already.
 pub(super) fn run(machine: &mut Machine, call: &Call, kernel: Elementwise) -> Result<Slot> {
-    if let Some(target) = call.target()? {
-        backward::check_in_place(machine, call, target, &inputs(machine, call)?)?;
-    }
+    write::check_autograd(machine, call, &inputs(machine, call)?)?;
     let (kernel, facts) = arithmetic::rounded(call, kernel)?;
     run_as(machine, call, kernel, facts)
 }
@@ -204,24 +202,7 @@ impl Plan {
         (common, result): (DType, DType),
         casting: Casting,
     ) -> Result<Plan> {
-        if let Some(target) = call.target()? {
-            backward::check_in_place(machine, call, target, inputs)?;
-        }
-        Plan::settle(machine, call, inputs, (common, result), casting)
-    }
-
-    /// The same without autograd.
-    pub fn unwatched(machine: &Machine, call: &Call, inputs: &[Input], dtypes: (DType, DType)) -> Result<Plan> {
-        Plan::settle(machine, call, inputs, dtypes, Casting::Promoted)
-    }
-
-    fn settle(
-        machine: &Machine,
-        call: &Call,
-        inputs: &[Input],
-        (common, result): (DType, DType),
-        casting: Casting,
-    ) -> Result<Plan> {
+        write::check_autograd(machine, call, inputs)?;
         let target = call.target()?;
         check_operands(call.op, inputs)?;
         if let Some(target) = target {
@@ -232,18 +213,12 @@ impl Plan {
         let shape = iterator::broadcast(inputs)?;
         let read = |target: &TensorId| call.args.iter().any(|arg| matches!(arg, Operand::Tensor(id) if id == target));
         if let Some(target) = target.filter(read) {
-            let output = machine.tensor(target).shape();
-            if *output != shape {
-                let (output, broadcast) = (output.sizes().to_vec(), shape.sizes().to_vec());
-                return Err(Rejection::OutputShape { output, broadcast }.into());
-            }
+            iterator::check_shape(machine.tensor(target).shape(), &shape)?;
         }
         if let Some(target) = target {
             let to = machine.tensor(target).dtype;
             match casting {
-                Casting::Promoted if !result.can_cast_to(to) => {
-                    return Err(Rejection::CannotCast { from: result, to }.into());
-                }
+                Casting::Promoted => iterator::check_cast(result, to)?,
                 Casting::Exact if result != to => {
                     return Err(FunctionFault::OutputDtype { found: to, expected: result }.into());
                 }

@@ -15,7 +15,8 @@ use super::elementwise::{self, Casting, Elementwise, Facts, Halt, Operands, Plan
 use super::iterator::{self, Input};
 use super::machine::{Call, Machine, Operand, Result, Slot, Stop, Tensor};
 use super::number::{Computed, Number, RealNumber};
-use super::{math, reshape, write};
+use super::write::{self, check_autograd};
+use super::{math, product};
 
 /// A loop, written as the rows of the operation table write it.
 macro_rules! kernel {
@@ -130,14 +131,6 @@ pub(super) fn lerp(machine: &mut Machine, call: &Call) -> Result<Slot> {
     }
     let kernel = kernel!(number(start, end, weight) => start.between(end, weight));
     finish(machine, call, plan, kernel, &inputs, &inputs)
-}
-
-/// Refuses what autograd refuses, which libtorch does before it looks at anything else.
-fn check_autograd(machine: &Machine, call: &Call, inputs: &[Input]) -> Result<()> {
-    match call.target()? {
-        Some(target) => backward::check_in_place(machine, call, target, inputs),
-        None => Ok(()),
-    }
 }
 
 /// Refuses a dtype that a kernel does not compute in.

@@ -87,9 +87,7 @@ fn infer_take(call: &Call, operand: Tensor, index: Tensor) -> Result<(Source, Te
 pub(super) fn gather(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let id = call.tensor(0)?;
     let (operand, index) = (machine.tensor(id).clone(), machine.tensor(call.tensor(2)?).clone());
-    if let Some(out) = call.target()? {
-        backward::check_in_place(machine, call, out, &[Input::Tensor(operand.clone())])?;
-    }
+    write::check_autograd(machine, call, &[Input::Tensor(operand.clone())])?;
     let dim = wrap_dim(call.int(1)?, operand.shape().rank())?;
     let own = (0..operand.shape().numel()).collect();
     gather_from(machine, call, Source { view: operand.layout.clone(), own, operand, id: Some(id) }, dim, index)
@@ -181,13 +179,10 @@ pub(super) fn scatter(machine: &mut Machine, call: &Call) -> Result<Slot> {
 
 /// The order of faults: autograd, the dimension, dtypes and shapes, overlap.
 fn infer_scatter(machine: &Machine, call: &Call, operand: &Tensor, index: &Tensor, source: &Input) -> Result<usize> {
-    let target = call.target()?;
-    if let Some(target) = target {
-        backward::check_in_place(machine, call, target, &[Input::Tensor(operand.clone()), source.clone()])?;
-    }
+    write::check_autograd(machine, call, &[Input::Tensor(operand.clone()), source.clone()])?;
     let dim = wrap_dim(call.int(1)?, operand.shape().rank())?;
     check_scatter(operand, dim, index, source)?;
-    if let Some(target) = target {
+    if let Some(target) = call.target()? {
         let tensor = machine.tensor(target);
         iterator::check_internal_overlap(tensor)?;
         iterator::check_no_overlap(tensor, index, target == call.tensor(2)?)?;
@@ -313,9 +308,7 @@ pub(super) fn index_select(machine: &mut Machine, call: &Call) -> Result<Slot> {
 
 /// The dimension, and the shape of the result.
 fn infer_index_select(machine: &Machine, call: &Call, operand: &Tensor, index: &Tensor) -> Result<(usize, Shape)> {
-    if let Some(out) = call.target()? {
-        backward::check_in_place(machine, call, out, &[Input::Tensor(operand.clone())])?;
-    }
+    write::check_autograd(machine, call, &[Input::Tensor(operand.clone())])?;
     let (rank, count) = (operand.shape().rank(), index.shape().numel());
     let dim = wrap_dim(call.int(1)?, rank)?;
     if index.shape().rank() > 1 {

@@ -156,10 +156,7 @@ fn infer_put(machine: &mut Machine, call: &Call, target: TensorId, value: &Tenso
         return Err(IndexFault::PutDtypes { to: tensor.dtype, from: value.dtype }.into());
     }
     let broadcast = iterator::broadcast(&places.inputs(&tensor))?.broadcast(value.shape())?;
-    if broadcast != *shape {
-        let (output, broadcast) = (shape.sizes().to_vec(), broadcast.sizes().to_vec());
-        return Err(Rejection::OutputShape { output, broadcast }.into());
-    }
+    iterator::check_shape(shape, &broadcast)?;
     Ok(places)
 }
 

@@ -151,6 +151,20 @@ pub(super) fn converted(inputs: &[Input], common: DType) -> Vec<Input> {
     inputs.iter().map(convert).collect()
 }
 
+/// Refuses an output that is not of the shape that the operands broadcast to, where it is not resized.
+pub(super) fn check_shape(output: &Shape, broadcast: &Shape) -> Result<()> {
+    if output == broadcast {
+        return Ok(());
+    }
+    let (output, broadcast) = (output.sizes().to_vec(), broadcast.sizes().to_vec());
+    Err(Rejection::OutputShape { output, broadcast }.into())
+}
+
+/// Refuses a result that an output cannot be cast from (`canCast`).
+pub(super) fn check_cast(from: DType, to: DType) -> Result<()> {
+    if from.can_cast_to(to) { Ok(()) } else { Err(Rejection::CannotCast { from, to }.into()) }
+}
+
 /// The layout of a new result (`fast_set_up`, `reorder_dimensions`, `allocate_or_resize_outputs`): contiguous if all
 /// operands are, or with the channels innermost; the operands' own strides if they agree on some; else dense, in the
 /// order of the operands' strides.

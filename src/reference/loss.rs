@@ -3,7 +3,7 @@
 //! Those with a kernel of their own in libtorch (`mse_loss`, `smooth_l1_loss`, `huber_loss`) are a [`Function`] here; the
 //! others are composed of other operations, as they are in libtorch (ATen/native/Loss.cpp).
 
-use crate::error::{LossFault, Rejection};
+use crate::error::LossFault;
 use crate::ops::{Form, Op};
 use crate::program::Arg;
 use crate::tensor::{Buffer, Category, DType, Layout, Shape};
@@ -24,9 +24,7 @@ pub(super) fn mse_loss(machine: &mut Machine, call: &Call) -> Result<Slot> {
 /// `smooth_l1_loss`: the square of the difference up to `beta`, and its size beyond.
 pub(super) fn smooth_l1_loss(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let beta = real(call, 3)?;
-    if let Some(target) = call.target()? {
-        check_out(machine, call, target, &operands(machine, call, 2)?)?;
-    }
+    write::check_autograd(machine, call, &operands(machine, call, 2)?)?;
     if beta.is_nan() || beta < 0.0 {
         return Err(LossFault::NegativeBeta {}.into());
     }
@@ -39,9 +37,7 @@ pub(super) fn smooth_l1_loss(machine: &mut Machine, call: &Call) -> Result<Slot>
 pub(super) fn huber_loss(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let (reduction, delta) = (Reduction::of(call)?, real(call, 3)?);
     let inputs = operands(machine, call, 2)?;
-    if let Some(target) = call.target()? {
-        check_out(machine, call, target, &inputs)?;
-    }
+    write::check_autograd(machine, call, &inputs)?;
     if delta.is_nan() || delta <= 0.0 {
         return Err(LossFault::Delta {}.into());
     }
@@ -178,9 +174,7 @@ pub(super) fn soft_margin_loss(machine: &mut Machine, call: &Call) -> Result<Slo
 
 /// The order of faults: autograd, a target that requires grad, the negation.
 fn infer_soft_margin(machine: &Machine, call: &Call) -> Result<()> {
-    if let Some(out) = call.target()? {
-        check_out(machine, call, out, &operands(machine, call, 2)?)?;
-    }
+    write::check_autograd(machine, call, &operands(machine, call, 2)?)?;
     not_differentiable(machine, call, 1, |name| LossFault::FixedTarget { name })?;
     match machine.tensor(call.tensor(0)?).dtype {
         DType::Bool => Err(LossFault::BoolNegation {}.into()),
@@ -204,14 +198,10 @@ fn update(machine: &mut Machine, function: &'static Function, id: TensorId) -> R
     let tensor = machine.tensor(id).clone();
     let inputs = [Input::Tensor(tensor.clone())];
     iterator::check_overlap(&tensor, &inputs)?;
-    check_cast(function.dtype(&inputs), tensor.dtype)?;
+    iterator::check_cast(function.dtype(&inputs), tensor.dtype)?;
     let values = function.compute(machine, &inputs, &[], tensor.shape())?;
     machine.write(&tensor, &values);
     Ok(())
-}
-
-fn check_cast(from: DType, to: DType) -> Result<()> {
-    if from.can_cast_to(to) { Ok(()) } else { Err(Rejection::CannotCast { from, to }.into()) }
 }
 
 /// Reduces a loss; in an `out` that it was computed in, which loses its dimensions for it.
@@ -313,11 +303,6 @@ fn operands(machine: &Machine, call: &Call, count: usize) -> Result<Vec<Input>> 
     (0..count).map(|at| Ok(Input::Tensor(machine.tensor(call.tensor(at)?).clone()))).collect()
 }
 
-/// What autograd refuses of `out`.
-fn check_out(machine: &Machine, call: &Call, out: TensorId, inputs: &[Input]) -> Result<()> {
-    backward::check_in_place(machine, call, out, inputs)
-}
-
 /// Refuses an operand that requires grad where libtorch has no derivative (`check_no_requires_grad`).
 fn not_differentiable(machine: &Machine, call: &Call, at: usize, fault: fn(&'static str) -> LossFault) -> Result<()> {
     match call.optional_tensor(at)? {
@@ -417,12 +402,11 @@ fn write_into(
     iterator::check_overlap(&output, inputs)?;
     let shape = iterator::broadcast(inputs)?;
     let read = (0..inputs.len()).any(|at| call.tensor(at).is_ok_and(|id| id == target));
-    if read && *output.shape() != shape {
-        let (output, broadcast) = (output.shape().sizes().to_vec(), shape.sizes().to_vec());
-        return Err(Rejection::OutputShape { output, broadcast }.into());
+    if read {
+        iterator::check_shape(output.shape(), &shape)?;
     }
     let common = function.dtype(inputs);
-    check_cast(common, output.dtype)?;
+    iterator::check_cast(common, output.dtype)?;
     write::resize_output(machine, target, iterator::result_layout(inputs, &shape), 1)?;
     check_kernel(call.op, common)?;
     let values = function.compute(machine, inputs, parameters, &shape)?;

@@ -1,6 +1,6 @@
 //! Masks: booleans that say which elements of a tensor an operation is about.
 
-use crate::error::{IndexFault, Rejection};
+use crate::error::IndexFault;
 use crate::ops::Form;
 use crate::tensor::{DType, Layout, Scalar, Shape};
 
@@ -54,10 +54,7 @@ fn infer_fill(machine: &mut Machine, target: &Tensor, mask: &Tensor, value: Scal
     warn_expanded(machine, target, FILL_EXPANDED);
     iterator::check_partial_overlap(target, mask)?;
     let shape = target.shape().broadcast(mask.shape())?;
-    if shape != *target.shape() {
-        let (output, broadcast) = (target.shape().sizes().to_vec(), shape.sizes().to_vec());
-        return Err(Rejection::OutputShape { output, broadcast }.into());
-    }
+    iterator::check_shape(target.shape(), &shape)?;
     check_held(value, target.dtype)
 }
 
@@ -139,9 +136,7 @@ pub(super) fn masked_select(machine: &mut Machine, call: &Call) -> Result<Slot> 
 
 /// The shape that the mask and the tensor broadcast to.
 fn infer_select(machine: &Machine, call: &Call, operand: &Tensor, mask: &Tensor) -> Result<Shape> {
-    if let Some(out) = call.target()? {
-        backward::check_in_place(machine, call, out, &[Input::Tensor(operand.clone())])?;
-    }
+    write::check_autograd(machine, call, &[Input::Tensor(operand.clone())])?;
     if mask.dtype != DType::Bool {
         return Err(IndexFault::SelectMask {}.into());
     }

@@ -2,7 +2,7 @@
 
 use num_complex::Complex64;
 
-use crate::error::{PointwiseFault, ReductionFault, Rejection};
+use crate::error::{PointwiseFault, ReductionFault};
 use crate::ops::Op;
 use crate::tensor::element::Element;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar};
@@ -117,7 +117,7 @@ fn prepare_real(
 ) -> Result<()> {
     write::prepare(machine, out, &plan.shape)?;
     let dtype = dtype_of(machine, out, tensor.dtype);
-    check_cast(tensor.dtype, dtype)?;
+    iterator::check_cast(tensor.dtype, dtype)?;
     warn_of_freedom(machine, call.op, plan, spread.correction, 1);
     if dtype.category() == Category::Complex && tensor.shape().numel() > 0 && plan.shape.numel() != 1 {
         return Err(PointwiseFault::NoKernel { kernel: "std_cpu", dtype }.into());
@@ -136,16 +136,12 @@ fn prepare_complex(
 ) -> Result<()> {
     let own = real_dtype(tensor.dtype);
     let dtype = dtype_of(machine, out, own);
-    check_cast(own, dtype)?;
+    iterator::check_cast(own, dtype)?;
     warn_of_freedom(machine, call.op, plan, spread.correction, 2);
     let Some(out) = out else { return Ok(()) };
     iterator::check_internal_overlap(machine.tensor(out))?;
     let warnings = if dtype.category() == Category::Complex { 2 } else { 1 };
     write::resize_output(machine, out, Layout::contiguous(plan.shape.clone()), warnings)
-}
-
-fn check_cast(from: DType, to: DType) -> Result<()> {
-    if from.can_cast_to(to) { Ok(()) } else { Err(Rejection::CannotCast { from, to }.into()) }
 }
 
 /// The variance of complex numbers, or its root, in a dtype that may be complex; each part's is rounded.

@@ -6,8 +6,14 @@
 
 use crate::tensor::{Buffer, Category, DType, Layout, Shape};
 
-use super::iterator;
-use super::machine::{Machine, Result, Tensor, TensorId, is_large};
+use super::backward;
+use super::iterator::{self, Input};
+use super::machine::{Call, Machine, Result, Tensor, TensorId, is_large};
+
+/// Refuses a target that autograd refuses, before anything else of a call is looked at.
+pub(super) fn check_autograd(machine: &Machine, call: &Call, inputs: &[Input]) -> Result<()> {
+    call.target()?.map_or(Ok(()), |target| backward::check_in_place(machine, call, target, inputs))
+}
 
 /// Warns of imaginary parts that are dropped, if there are any (`copy_impl`): the truth of a complex number is made of both.
 pub(super) fn warn_of_cast(machine: &mut Machine, from: DType, to: DType, elements: usize) {

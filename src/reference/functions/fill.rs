@@ -30,13 +30,7 @@ pub(in crate::reference) fn prelu(machine: &mut Machine, call: &Call) -> Result<
         if shape.rank() > 1 {
             sizes[1] = count as i64;
         }
-        let sizes = Arg::Ints(sizes);
-        let args = [Operand::Tensor(slopes), Operand::Other(&sizes)];
-        let call_of_view = Call { op: Op::View, form: Form::Functional, args: &args, out: None };
-        let Slot::Tensor(view) = reshape::view(machine, &call_of_view)? else {
-            return Err(Stop::Malformed("a view that is no tensor".to_owned()));
-        };
-        slopes = view;
+        slopes = product::parts::view(machine, slopes, sizes)?;
     }
     let inputs = vec![Input::Tensor(machine.tensor(of).clone()), Input::Tensor(machine.tensor(slopes).clone())];
     let mut plan = Plan::typed(machine, call, &inputs, (first, first), Casting::Any)?;

@@ -159,7 +159,7 @@ pub(in crate::reference) fn heaviside(machine: &mut Machine, call: &Call) -> Res
     let kernel = kernel!(real(a, b) => {
         if a == T::default() { b } else { T::from_scalar(Scalar::Bool(a > T::default())) }
     });
-    let plan = Plan::unwatched(machine, call, &inputs, (dtypes[0], dtypes[0]))?;
+    let plan = Plan::typed(machine, call, &inputs, (dtypes[0], dtypes[0]), Casting::Promoted)?;
     plan.prepare(machine, call)?;
     finish(machine, call, plan, kernel, &inputs, &inputs)
 }

@@ -4,11 +4,10 @@ use crate::error::{ProductFault, ReductionFault};
 use crate::ops::Form;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
-use super::super::backward;
 use super::super::machine::{Call, Machine, Result, Slot, Tensor, TensorId};
 use super::super::write;
-use super::matrix::{check_kernel, expanded, record_product, record_sum, scaled_in_place, shape_of};
-use super::multiply::{gradients, multiply, needed, scaled, with_layout};
+use super::matrix::{check_kernel, expanded, scaled_in_place, shape_of};
+use super::multiply::{gradients, multiply, record, with_layout};
 use super::output::{check_autograd, copied, deliver, set_output};
 use super::{factor, parts};
 
@@ -26,7 +25,7 @@ pub(in super::super) fn bmm(machine: &mut Machine, call: &Call) -> Result<Slot> 
     };
     check_differentiable(&[&a, &b], b.dtype)?;
     let result = deliver(machine, target, &shape, values)?;
-    record_product(machine, call, result, [a, b]);
+    record(machine, call, result, None, [a, b], Scalar::Int(1), gradients);
     Ok(Slot::Tensor(result))
 }
 
@@ -69,7 +68,7 @@ pub(in super::super) fn baddbmm(machine: &mut Machine, call: &Call) -> Result<Sl
     let values = values?;
     check_differentiable(&[&input, &a, &b], b.dtype)?;
     let result = deliver(machine, target, &shape, values)?;
-    record_sum(machine, call, result, [input, a, b], [beta, alpha]);
+    record(machine, call, result, Some((&input, beta)), [a, b], alpha, gradients);
     Ok(Slot::Tensor(result))
 }
 
@@ -137,7 +136,8 @@ pub(in super::super) fn addbmm(machine: &mut Machine, call: &Call) -> Result<Slo
         // Without batches the dtypes need not agree.
         return Err(ReductionFault::NotDifferentiable { dtype }.into());
     }
-    record_addbmm(machine, call, result, operands, factors);
+    let ([input, a, b], [beta, alpha]) = (operands, factors);
+    record(machine, call, result, Some((&input, beta)), [a, b], alpha, repeated_gradients);
     Ok(Slot::Tensor(result))
 }
 
@@ -176,25 +176,12 @@ fn prepare_addbmm(machine: &mut Machine, call: &Call, shape: &Shape) -> Result<O
     Ok(Some(target))
 }
 
-fn record_addbmm(
-    machine: &mut Machine,
-    call: &Call,
-    result: TensorId,
-    [input, a, b]: [Tensor; 3],
-    [beta, alpha]: [Scalar; 2],
-) {
-    let parents = vec![input.node, a.node, b.node];
-    let saved = [a.clone(), b.clone()];
-    backward::record_formula(machine, call.op, result, parents, &needed(&a, &b), move |machine, gradient| {
-        let [a, b] = &saved;
-        let sizes = gradient.shape().sizes();
-        let strides = &gradient.layout.strides;
-        let batch = vec![a.shape().sizes()[0], sizes[0], sizes[1]];
-        let repeated = with_layout(gradient, batch, vec![0, strides[0], strides[1]]);
-        let [a, b] = gradients(machine, &repeated, a, b, alpha);
-        let summand = scaled(machine, gradient, factor::conjugate(beta))?;
-        Ok(vec![Some(summand), Some(a), Some(b)])
-    });
+/// What flows back to the batches: each product received the whole gradient.
+fn repeated_gradients(machine: &mut Machine, gradient: &Tensor, factors: &[Tensor; 2], alpha: Scalar) -> [Tensor; 2] {
+    let (sizes, strides) = (gradient.shape().sizes(), &gradient.layout.strides);
+    let batch = vec![factors[0].shape().sizes()[0], sizes[0], sizes[1]];
+    let repeated = with_layout(gradient, batch, vec![0, strides[0], strides[1]]);
+    gradients(machine, &repeated, factors, alpha)
 }
 
 /// Adds one product after the other, as `addmm_` does.

@@ -8,7 +8,7 @@ use crate::tensor::{Buffer, Category, Layout, Scalar, Shape};
 
 use super::super::backward;
 use super::super::iterator::Input;
-use super::super::machine::{Machine, Result, Tensor};
+use super::super::machine::{Call, Machine, Result, Tensor, TensorId};
 use super::super::number::Number;
 use super::factor;
 use crate::ops::Op;
@@ -76,15 +76,33 @@ pub(super) fn needed<'a>(a: &'a Tensor, b: &'a Tensor) -> Vec<&'a Tensor> {
     factors.into_iter().flatten().collect()
 }
 
-/// What the factors of `alpha a b` receive.
-pub(super) fn gradients(
+/// What flows back to both factors of `alpha a b`.
+type Gradients = fn(&mut Machine, &Tensor, &[Tensor; 2], Scalar) -> [Tensor; 2];
+
+/// Records `alpha a b + beta c`, or the product alone.
+pub(super) fn record(
     machine: &mut Machine,
-    gradient: &Tensor,
-    a: &Tensor,
-    b: &Tensor,
+    call: &Call,
+    result: TensorId,
+    added: Option<(&Tensor, Scalar)>,
+    factors: [Tensor; 2],
     alpha: Scalar,
-) -> [Tensor; 2] {
-    let alpha = factor::conjugate(alpha);
+    gradients: Gradients,
+) {
+    let beta = added.map(|(_, beta)| factor::conjugate(beta));
+    let parents =
+        added.iter().map(|(summand, _)| summand.node).chain(factors.iter().map(|factor| factor.node)).collect();
+    let kept = factors.clone();
+    let needed = needed(&kept[0], &kept[1]);
+    backward::record_formula(machine, call.op, result, parents, &needed, move |machine, gradient| {
+        let products = gradients(machine, gradient, &factors, factor::conjugate(alpha));
+        let summand = beta.map(|beta| scaled(machine, gradient, beta)).transpose()?;
+        Ok(summand.into_iter().chain(products).map(Some).collect())
+    });
+}
+
+/// What flows back to matrices, or batches of them, of which `alpha` is the conjugate.
+pub(super) fn gradients(machine: &mut Machine, gradient: &Tensor, [a, b]: &[Tensor; 2], alpha: Scalar) -> [Tensor; 2] {
     let (a, b) = (adjoint(machine, a), adjoint(machine, b));
     [product(machine, gradient, &b, alpha), product(machine, &a, gradient, alpha)]
 }

@@ -4,7 +4,6 @@ use crate::error::ProductFault;
 use crate::ops::Form;
 use crate::tensor::{Buffer, DType, Shape};
 
-use super::super::backward;
 use super::super::iterator::{self, Input};
 use super::super::machine::{Call, Machine, Result, Tensor, TensorId};
 use super::super::write;
@@ -12,10 +11,7 @@ use super::super::write;
 /// What autograd refuses, before anything else is looked at.
 pub(super) fn check_autograd(machine: &Machine, call: &Call, operands: &[&Tensor]) -> Result<()> {
     let inputs: Vec<Input> = operands.iter().map(|operand| Input::Tensor((*operand).clone())).collect();
-    match call.target()? {
-        Some(target) => backward::check_in_place(machine, call, target, &inputs),
-        None => Ok(()),
-    }
+    write::check_autograd(machine, call, &inputs)
 }
 
 /// Prepares the output of a structured kernel: `out=` is given the shape, in-place has it already (`set_output`).

@@ -7,7 +7,7 @@ use super::super::backward;
 use super::super::machine::{Call, Machine, Result, Slot, Tensor};
 use super::super::write;
 use super::matrix::{check_kernel, expanded, shape_of};
-use super::multiply::{adjoint, column, multiply, needed, product, row, scaled, with_layout};
+use super::multiply::{adjoint, column, multiply, product, record, row, scaled, with_layout};
 use super::output::{check_autograd, copied, deliver, set_output};
 use super::{factor, parts};
 
@@ -47,23 +47,29 @@ fn inner_product(machine: &mut Machine, call: &Call, conjugated: bool) -> Result
     let left = if conjugated { backward::conjugate(machine, &a) } else { a.clone() };
     let values = multiply(machine, &row(&left), &column(&b), Scalar::Int(1), None);
     let result = deliver(machine, target, &Shape::scalar(), values)?;
-    let parents = vec![a.node, b.node];
-    let saved = [a.clone(), b.clone()];
-    backward::record_formula(machine, call.op, result, parents, &needed(&a, &b), move |machine, gradient| {
-        let [a, b] = &saved;
-        let given = [gradient.clone(), backward::conjugate(machine, gradient)];
-        let mut by = |gradient: &Tensor, vector: &Tensor| {
-            let gradient = with_layout(gradient, vec![1, 1], vec![1, 1]);
-            let product = product(machine, &gradient, &row(vector), Scalar::Int(1));
-            with_layout(&product, vector.shape().sizes().to_vec(), vec![1])
-        };
-        if conjugated {
-            return Ok(vec![Some(by(&given[1], b)), Some(by(&given[0], a))]);
-        }
-        let (to_a, to_b) = (by(&given[1], b), by(&given[1], a));
-        Ok(vec![Some(backward::conjugate(machine, &to_a)), Some(backward::conjugate(machine, &to_b))])
-    });
+    let flow = if conjugated { conjugated_gradients } else { plain_gradients };
+    record(machine, call, result, None, [a, b], Scalar::Int(1), flow);
     Ok(Slot::Tensor(result))
+}
+
+fn plain_gradients(machine: &mut Machine, gradient: &Tensor, [a, b]: &[Tensor; 2], _: Scalar) -> [Tensor; 2] {
+    let gradient = backward::conjugate(machine, gradient);
+    [b, a].map(|other| {
+        let received = by_vector(machine, &gradient, other);
+        backward::conjugate(machine, &received)
+    })
+}
+
+fn conjugated_gradients(machine: &mut Machine, gradient: &Tensor, [a, b]: &[Tensor; 2], _: Scalar) -> [Tensor; 2] {
+    let conjugate = backward::conjugate(machine, gradient);
+    [by_vector(machine, &conjugate, b), by_vector(machine, gradient, a)]
+}
+
+/// A gradient without dimensions times a vector.
+fn by_vector(machine: &mut Machine, gradient: &Tensor, vector: &Tensor) -> Tensor {
+    let gradient = with_layout(gradient, vec![1, 1], vec![1, 1]);
+    let product = product(machine, &gradient, &row(vector), Scalar::Int(1));
+    with_layout(&product, vector.shape().sizes().to_vec(), vec![1])
 }
 
 /// `mv`: `addmv` with a summand that is not looked at.
@@ -88,12 +94,7 @@ pub(in super::super) fn mv(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let target = set_output(machine, call, &fitted.0, vector.dtype)?;
     let values = fitted.values(machine, &matrix, &vector, Scalar::Int(1), None)?;
     let result = deliver(machine, target, &fitted.0, values)?;
-    let parents = vec![matrix.node, vector.node];
-    let saved = [matrix.clone(), vector.clone()];
-    backward::record_formula(machine, call.op, result, parents, &needed(&matrix, &vector), move |machine, gradient| {
-        let [matrix, vector] = gradients(machine, gradient, &saved, Scalar::Int(1));
-        Ok(vec![Some(matrix), Some(vector)])
-    });
+    record(machine, call, result, None, [matrix, vector], Scalar::Int(1), gradients);
     Ok(Slot::Tensor(result))
 }
 
@@ -121,19 +122,12 @@ pub(in super::super) fn addmv(machine: &mut Machine, call: &Call) -> Result<Slot
         }
     };
     let result = deliver(machine, target, &fitted.0, values)?;
-    let parents = vec![input.node, matrix.node, vector.node];
-    let saved = [matrix.clone(), vector.clone()];
-    backward::record_formula(machine, call.op, result, parents, &needed(&matrix, &vector), move |machine, gradient| {
-        let [matrix, vector] = gradients(machine, gradient, &saved, alpha);
-        let summand = scaled(machine, gradient, factor::conjugate(beta))?;
-        Ok(vec![Some(summand), Some(matrix), Some(vector)])
-    });
+    record(machine, call, result, Some((&input, beta)), [matrix, vector], alpha, gradients);
     Ok(Slot::Tensor(result))
 }
 
-/// What a matrix and a vector of `alpha matrix vector` receive.
+/// What flows back to a matrix and a vector, of which `alpha` is the conjugate.
 fn gradients(machine: &mut Machine, gradient: &Tensor, [matrix, vector]: &[Tensor; 2], alpha: Scalar) -> [Tensor; 2] {
-    let alpha = factor::conjugate(alpha);
     let (matrix, vector) = (adjoint(machine, matrix), adjoint(machine, &column(vector)));
     let to_matrix = product(machine, &column(gradient), &vector, alpha);
     let to_vector = product(machine, &matrix, &column(gradient), alpha);
