@@ -14,7 +14,7 @@ use super::evaluate::{self, Kernel};
 use super::iterator::{self, Input};
 use super::machine::{Call, Machine, Operand, Result, Slot, Stop, Tensor, TensorId, is_large};
 use super::number::{
-    Computed, Integer, Number, Quotient, Real, RealNumber, with_float_type, with_integer_type, with_real_type,
+    Computed, Integer, Number, Quotient, Real, RealNumber, Rounded, with_float_type, with_integer_type, with_real_type,
     with_wide_type,
 };
 use super::{arithmetic, backward, write};

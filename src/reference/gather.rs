@@ -183,12 +183,9 @@ fn infer_scatter(machine: &Machine, call: &Call, operand: &Tensor, index: &Tenso
     let dim = wrap_dim(call.int(1)?, operand.shape().rank())?;
     check_scatter(operand, dim, index, source)?;
     if let Some(target) = call.target()? {
-        let tensor = machine.tensor(target);
-        iterator::check_internal_overlap(tensor)?;
-        iterator::check_no_overlap(tensor, index, target == call.tensor(2)?)?;
-        if let Input::Tensor(source) = source {
-            iterator::check_no_overlap(tensor, source, target == call.tensor(3)?)?;
-        }
+        iterator::check_internal_overlap(machine.tensor(target))?;
+        let source = matches!(source, Input::Tensor(_)).then(|| call.tensor(3)).transpose()?;
+        write::check_apart(machine, target, std::iter::once(call.tensor(2)?).chain(source))?;
     }
     Ok(dim)
 }
@@ -329,8 +326,7 @@ fn infer_index_select(machine: &Machine, call: &Call, operand: &Tensor, index: &
             return Err(IndexFault::SelectResultDtype {}.into());
         }
         iterator::check_internal_overlap(tensor)?;
-        iterator::check_no_overlap(tensor, operand, out == call.tensor(0)?)?;
-        iterator::check_no_overlap(tensor, index, out == call.tensor(2)?)?;
+        write::check_apart(machine, out, [call.tensor(0)?, call.tensor(2)?])?;
     }
     Ok((dim, shape))
 }

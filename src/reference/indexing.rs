@@ -30,8 +30,8 @@ pub(super) fn index(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let shape = iterator::broadcast(&inputs)?;
     let layout = iterator::result_layout(&inputs, &shape);
     // The loop goes over `out`, too, unless that is resized.
-    let given = call.out.map(|out| &machine.tensor(out).layout).filter(|layout| layout.shape == shape).cloned();
-    let order = iterator::sequence(&given.into_iter().chain(layouts(&inputs)).collect::<Vec<_>>(), &shape);
+    let given = call.out.map(|out| &machine.tensor(out).layout).filter(|layout| layout.shape == shape);
+    let order = iterator::sequence(given, &inputs, &shape);
     if let Some(out) = call.out {
         write::resize_output(machine, out, layout.clone(), 1)?;
     }
@@ -80,11 +80,8 @@ fn check_out(machine: &Machine, call: &Call, operand: &Tensor, out: TensorId) ->
         return Err(IndexFault::IndexOutDtype { pair: DtypePair(operand.dtype, tensor.dtype) }.into());
     }
     iterator::check_internal_overlap(tensor)?;
-    iterator::check_no_overlap(tensor, operand, call.tensor(0)? == out)?;
-    for index in indices.iter().flatten() {
-        iterator::check_no_overlap(tensor, machine.tensor(*index), out == *index)?;
-    }
-    Ok(())
+    let indices = indices.iter().flatten().copied();
+    write::check_apart(machine, out, std::iter::once(call.tensor(0)?).chain(indices))
 }
 
 /// `index_put` (`_index_put_impl_`): the functional form puts the values into a copy.
@@ -108,7 +105,7 @@ pub(super) fn index_put(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let shape = places.layout.shape.clone();
     let mut inputs = places.inputs(&tensor);
     inputs.insert(1, Input::Tensor(value.clone()));
-    let order = iterator::sequence(&layouts(&inputs), &shape);
+    let order = iterator::sequence(None, &inputs, &shape);
     let (numbers, fault) = places.eval(&shape, &order);
     let from: Vec<usize> = value.layout.expand(&shape).expect("the values expand to it").positions().collect();
     overwrite(machine, &tensor, &numbers, |machine, turn, position| {
@@ -142,10 +139,8 @@ fn begin_put(machine: &mut Machine, call: &Call, operand: &Tensor, value: &Tenso
 /// The places that the values go to, after overlap; then the shape and the dtype of the values.
 fn infer_put(machine: &mut Machine, call: &Call, target: TensorId, value: &Tensor) -> Result<Places> {
     let (tensor, indices) = (machine.tensor(target).clone(), call.indices(1)?);
-    iterator::check_no_overlap(&tensor, value, target == call.tensor(2)?)?;
-    for index in indices.iter().flatten() {
-        iterator::check_no_overlap(&tensor, machine.tensor(*index), target == *index)?;
-    }
+    let others = indices.iter().flatten().copied();
+    write::check_apart(machine, target, std::iter::once(call.tensor(2)?).chain(others))?;
     let places = Places::new(machine, &tensor, indices)?;
     let shape = &places.layout.shape;
     if !value.shape().expands_to(shape) {
@@ -420,14 +415,6 @@ fn as_mask(machine: &Machine, tensor: &Tensor, indices: &[Option<TensorId>], val
         }
         mask
     }))
-}
-
-fn layouts(inputs: &[Input]) -> Vec<Layout> {
-    let layout = |input: &Input| match input {
-        Input::Tensor(tensor) => Some(tensor.layout.clone()),
-        Input::Number(_) => None,
-    };
-    inputs.iter().filter_map(layout).collect()
 }
 
 /// `a + b` in a dtype.

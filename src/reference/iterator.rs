@@ -30,6 +30,13 @@ impl Input {
             Input::Number(number) => number.dtype(),
         }
     }
+
+    fn layout(&self) -> Layout {
+        match self {
+            Input::Tensor(tensor) => tensor.layout.clone(),
+            Input::Number(_) => Layout::contiguous(Shape::scalar()),
+        }
+    }
 }
 
 /// The dtype in which operands meet (`at::result_type`): tensors with dimensions, tensors without, and numbers are three
@@ -103,8 +110,9 @@ pub(super) fn check_no_overlap(output: &Tensor, input: &Tensor, same_object: boo
 
 /// The elements of a loop over these operands, numbered row-major, in the order in which the loop comes to them
 /// (`reorder_dimensions`).
-pub(super) fn sequence(layouts: &[Layout], shape: &Shape) -> Vec<usize> {
-    let strides: Vec<Vec<i64>> = layouts.iter().map(|layout| broadcast_strides(layout, shape)).collect();
+pub(super) fn sequence(output: Option<&Layout>, inputs: &[Input], shape: &Shape) -> Vec<usize> {
+    let layouts = output.cloned().into_iter().chain(inputs.iter().map(Input::layout));
+    let strides: Vec<Vec<i64>> = layouts.map(|layout| broadcast_strides(&layout, shape)).collect();
     let mut order = iteration_order(shape, &strides);
     order.reverse();
     let numbers = Layout::contiguous(shape.clone());
@@ -169,13 +177,7 @@ pub(super) fn check_cast(from: DType, to: DType) -> Result<()> {
 /// operands are, or with the channels innermost; the operands' own strides if they agree on some; else dense, in the
 /// order of the operands' strides.
 pub(super) fn result_layout(inputs: &[Input], shape: &Shape) -> Layout {
-    let layouts: Vec<Layout> = inputs
-        .iter()
-        .map(|input| match input {
-            Input::Tensor(tensor) => tensor.layout.clone(),
-            Input::Number(_) => Layout::contiguous(Shape::scalar()),
-        })
-        .collect();
+    let layouts: Vec<Layout> = inputs.iter().map(Input::layout).collect();
     let same_shape = layouts.iter().all(|layout| layout.shape == *shape);
     if same_shape && layouts.iter().all(Layout::is_contiguous) {
         return Layout::contiguous(shape.clone());
@@ -192,11 +194,7 @@ pub(super) fn result_layout(inputs: &[Input], shape: &Shape) -> Layout {
 /// The layout of a new result that does not take the short ways of those before: one that is given, without elements,
 /// and grows.
 pub(super) fn ordered_layout(inputs: &[Input], shape: &Shape) -> Layout {
-    let layout = |input: &Input| match input {
-        Input::Tensor(tensor) => tensor.layout.clone(),
-        Input::Number(_) => Layout::contiguous(Shape::scalar()),
-    };
-    in_order(&inputs.iter().map(layout).collect::<Vec<_>>(), shape)
+    in_order(&inputs.iter().map(Input::layout).collect::<Vec<_>>(), shape)
 }
 
 /// Dense, in the order of the strides.
@@ -293,11 +291,8 @@ pub(super) fn too_large(bytes: usize) -> Stop {
 /// When the loop comes to each element of a target, given row-major: the elements before one in the loop have smaller
 /// numbers.
 pub(super) fn loop_places(target: &Layout, inputs: &[Input], shape: &Shape) -> Vec<usize> {
-    let layout = |input: &Input| match input {
-        Input::Tensor(tensor) => broadcast_strides(&tensor.layout, shape),
-        Input::Number(_) => vec![0; shape.rank()],
-    };
-    let strides: Vec<Vec<i64>> = std::iter::once(target.strides.clone()).chain(inputs.iter().map(layout)).collect();
+    let strides = inputs.iter().map(|input| broadcast_strides(&input.layout(), shape));
+    let strides: Vec<Vec<i64>> = std::iter::once(target.strides.clone()).chain(strides).collect();
     let mut places = vec![0; shape.rank()];
     let mut next = 1;
     for dim in iteration_order(shape, &strides) {

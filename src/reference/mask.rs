@@ -146,8 +146,7 @@ fn infer_select(machine: &Machine, call: &Call, operand: &Tensor, mask: &Tensor)
             return Err(IndexFault::SelectDtype {}.into());
         }
         iterator::check_internal_overlap(tensor)?;
-        iterator::check_no_overlap(tensor, operand, out == call.tensor(0)?)?;
-        iterator::check_no_overlap(tensor, mask, out == call.tensor(1)?)?;
+        write::check_apart(machine, out, [call.tensor(0)?, call.tensor(1)?])?;
     }
     Ok(mask.shape().broadcast(operand.shape())?)
 }

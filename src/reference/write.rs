@@ -15,6 +15,16 @@ pub(super) fn check_autograd(machine: &Machine, call: &Call, inputs: &[Input]) -
     call.target()?.map_or(Ok(()), |target| backward::check_in_place(machine, call, target, inputs))
 }
 
+/// Refuses a target that shares memory with an operand (`assert_no_overlap`).
+pub(super) fn check_apart(
+    machine: &Machine,
+    target: TensorId,
+    operands: impl IntoIterator<Item = TensorId>,
+) -> Result<()> {
+    let check = |id| iterator::check_no_overlap(machine.tensor(target), machine.tensor(id), id == target);
+    operands.into_iter().try_for_each(check)
+}
+
 /// Warns of imaginary parts that are dropped, if there are any (`copy_impl`): the truth of a complex number is made of both.
 pub(super) fn warn_of_cast(machine: &mut Machine, from: DType, to: DType, elements: usize) {
     let real = matches!(to.category(), Category::Integral | Category::Floating);

@@ -16,7 +16,7 @@ impl Operands {
     }
 
     /// The elements of operand `at`, row-major, in a type.
-    fn column<T: Stored>(&self, machine: &Machine, at: usize) -> Vec<T> {
+    pub fn column<T: Stored>(&self, machine: &Machine, at: usize) -> Vec<T> {
         match &self.inputs[at] {
             Input::Tensor(tensor) => {
                 let expanded = tensor.layout.expand(&self.shape).expect("operands were broadcast to this shape");
@@ -147,6 +147,22 @@ pub(in crate::reference) fn run_sum<K: SumKernel>(
     })
 }
 
+/// A function of floating-point numbers that is rounded after every operation, in 16 bits, too.
+pub(in crate::reference) trait StepwiseKernel {
+    fn apply<T: Rounded>(operands: &[T], factor: T) -> T;
+}
+
+pub(in crate::reference) fn run_stepwise<K: StepwiseKernel>(
+    dtype: DType,
+    machine: &Machine,
+    operands: &Operands,
+) -> std::result::Result<Buffer, Halt> {
+    with_float_type!(dtype, T => {
+        let kernel: fn(&[T], T) -> T = K::apply::<T>;
+        Ok(T::wrap(operands.each_stored::<T, _>(machine, kernel)))
+    })
+}
+
 /// A whole quotient of real numbers, every step of which is rounded to their type; `None` where integers have none.
 pub(in crate::reference) trait QuotientKernel {
     fn apply<T: Quotient + Copy>(operands: &[T], factor: T) -> Option<T>;
@@ -188,6 +204,9 @@ macro_rules! elementwise_kernel {
     (divide $names:tt $body:expr) => { elementwise_kernel!(@ DivideKernel [RealNumber] run_divide Option<T>, $names $body) };
     (integer $names:tt $body:expr) => { elementwise_kernel!(@ IntegerKernel [Integer] run_integer T, $names $body) };
     (sum $names:tt $body:expr) => { elementwise_kernel!(@ SumKernel [Computed] run_sum T, $names $body) };
+    (stepwise $names:tt $body:expr) => {
+        elementwise_kernel!(@ StepwiseKernel [Rounded] run_stepwise T, $names $body)
+    };
     (quotient $names:tt $body:expr) => {
         elementwise_kernel!(@ QuotientKernel [Quotient + Copy] run_quotient Option<T>, $names $body)
     };

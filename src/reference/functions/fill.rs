@@ -4,42 +4,42 @@ use super::*;
 
 /// `prelu`: one slope for all, or one for each channel, which is the second dimension.
 pub(in crate::reference) fn prelu(machine: &mut Machine, call: &Call) -> Result<Slot> {
-    let (of, slopes) = (call.tensor(0)?, call.tensor(1)?);
-    let (first, second) = (machine.tensor(of).dtype, machine.tensor(slopes).dtype);
-    if first != second {
-        return Err(FunctionFault::SlopeDtypes { first, second }.into());
-    }
-    let shape = machine.tensor(of).shape().clone();
-    let slope_shape = machine.tensor(slopes).shape().clone();
-    let count = slope_shape.numel();
-    if count != 1 {
-        if shape.rank() == 0 {
-            return Err(FunctionFault::SlopesOfScalar {}.into());
-        }
-        let channels = if shape.rank() > 1 { shape.sizes()[1] } else { 1 };
-        if channels != count as i64 {
-            return Err(FunctionFault::Slopes { slopes: count, channels }.into());
-        }
-    }
-    if slope_shape.rank() > 1 {
-        return Err(FunctionFault::SlopeRank { rank: slope_shape.rank() }.into());
-    }
-    let mut slopes = slopes;
-    if slope_shape.rank() != shape.rank() {
-        let mut sizes = vec![1; shape.rank()];
-        if shape.rank() > 1 {
-            sizes[1] = count as i64;
-        }
+    let (of, mut slopes) = (call.tensor(0)?, call.tensor(1)?);
+    infer_slopes(machine.tensor(of), machine.tensor(slopes))?;
+    let (shape, count) = (machine.tensor(of).shape(), machine.tensor(slopes).shape().numel());
+    if machine.tensor(slopes).shape().rank() != shape.rank() {
+        let channels = |dim: usize| if dim == 1 { count as i64 } else { 1 };
+        let sizes = (0..shape.rank()).map(channels).collect();
         slopes = product::parts::view(machine, slopes, sizes)?;
     }
-    let inputs = vec![Input::Tensor(machine.tensor(of).clone()), Input::Tensor(machine.tensor(slopes).clone())];
-    let mut plan = Plan::typed(machine, call, &inputs, (first, first), Casting::Any)?;
-    plan.layout = like(machine.tensor(of));
-    elementwise::check_kernel(call.op, first)?;
+    let inputs = [of, slopes].map(|id| Input::Tensor(machine.tensor(id).clone()));
+    let dtype = inputs[0].dtype();
+    let plan = Plan::typed(machine, call, &inputs, (dtype, dtype), Casting::Any)?;
+    let plan = Plan { layout: like(machine.tensor(of)), ..plan };
+    elementwise::check_kernel(call.op, dtype)?;
     let kernel = kernel!(float(a, slope) => if a > T::default() { a } else { a * slope });
     // What is kept for the gradient is the view of the slopes.
     let args = [Operand::Tensor(of), Operand::Tensor(slopes)];
     finish(machine, &Call { args: &args, ..*call }, plan, kernel, &inputs, &inputs)
+}
+
+/// The order of faults: dtypes, the number of the slopes, their rank.
+fn infer_slopes(of: &Tensor, slopes: &Tensor) -> Result<()> {
+    if of.dtype != slopes.dtype {
+        return Err(FunctionFault::SlopeDtypes { first: of.dtype, second: slopes.dtype }.into());
+    }
+    let (count, rank) = (slopes.shape().numel(), slopes.shape().rank());
+    if count != 1 && of.shape().rank() == 0 {
+        return Err(FunctionFault::SlopesOfScalar {}.into());
+    }
+    let channels = of.shape().sizes().get(1).copied().unwrap_or(1);
+    if count != 1 && channels != count as i64 {
+        return Err(FunctionFault::Slopes { slopes: count, channels }.into());
+    }
+    if rank > 1 {
+        return Err(FunctionFault::SlopeRank { rank }.into());
+    }
+    Ok(())
 }
 
 /// `copy_`: the source is converted, not promoted.

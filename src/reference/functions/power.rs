@@ -92,57 +92,18 @@ pub(in crate::reference) fn float_power(machine: &mut Machine, call: &Call) -> R
 
 /// `nextafter`, which in 16 bits steps to the neighbour of that dtype.
 pub(in crate::reference) fn next_after(machine: &mut Machine, call: &Call) -> Result<Slot> {
-    elementwise::run(machine, call, Elementwise { run: next_after_loop })
-}
-
-fn next_after_loop(dtype: DType, machine: &Machine, operands: &Operands) -> std::result::Result<Buffer, Halt> {
-    macro_rules! narrow {
-        ($type:ty) => {
-            <$type>::wrap(operands.each::<$type, _>(machine, |row, _| {
-                math::next_after(<$type>::from_f32(row[0]), <$type>::from_f32(row[1]))
-            }))
-        };
-    }
-    Ok(match dtype {
-        DType::Float16 => narrow!(f16),
-        DType::Bfloat16 => narrow!(bf16),
-        DType::Float32 => f32::wrap(operands.each::<f32, _>(machine, |row, _| math::next_after(row[0], row[1]))),
-        _ => f64::wrap(operands.each::<f64, _>(machine, |row, _| math::next_after(row[0], row[1]))),
-    })
+    elementwise::run(machine, call, kernel!(stepwise(a, b) => math::next_after(a, b)))
 }
 
 /// `xlogy`.
 pub(in crate::reference) fn x_log_y(machine: &mut Machine, call: &Call) -> Result<Slot> {
-    elementwise::run(machine, call, Elementwise { run: x_log_y_loop })
+    elementwise::run(machine, call, kernel!(stepwise(a, b) => math::x_log_y(a, b)))
 }
 
 /// `special_xlog1py`.
 pub(in crate::reference) fn x_log1p_y(machine: &mut Machine, call: &Call) -> Result<Slot> {
-    elementwise::run(machine, call, Elementwise { run: x_log1p_y_loop })
+    elementwise::run(machine, call, kernel!(stepwise(a, b) => math::x_log1p_y(a, b)))
 }
-
-/// A product with a logarithm, which in 16 bits is rounded before it is multiplied.
-macro_rules! x_times_loop {
-    ($name:ident, $wide:path, $logarithm:path) => {
-        fn $name(dtype: DType, machine: &Machine, operands: &Operands) -> std::result::Result<Buffer, Halt> {
-            fn narrow<T: Computed<Wide = f32>>(machine: &Machine, operands: &Operands) -> Buffer {
-                T::wrap(operands.each::<T, _>(machine, |row, _| {
-                    let logarithm = T::narrow($logarithm(row[1])).widened();
-                    T::narrow(if row[0] == 0.0 || row[1].is_nan() { $wide(row[0], row[1]) } else { row[0] * logarithm })
-                }))
-            }
-            Ok(match dtype {
-                DType::Float16 => narrow::<f16>(machine, operands),
-                DType::Bfloat16 => narrow::<bf16>(machine, operands),
-                DType::Float32 => f32::wrap(operands.each::<f32, _>(machine, |row, _| $wide(row[0], row[1]))),
-                _ => f64::wrap(operands.each::<f64, _>(machine, |row, _| $wide(row[0], row[1]))),
-            })
-        }
-    };
-}
-
-x_times_loop!(x_log_y_loop, math::x_log_y, f32::ln);
-x_times_loop!(x_log1p_y_loop, math::x_log1p_y, f32::ln_1p);
 
 /// `heaviside`, which takes no two dtypes.
 pub(in crate::reference) fn heaviside(machine: &mut Machine, call: &Call) -> Result<Slot> {
@@ -223,22 +184,8 @@ fn power_of_two(machine: &mut Machine, of: DType, exponent: &Input) -> Result<In
 }
 
 fn ldexp_loop(dtype: DType, machine: &Machine, operands: &Operands) -> std::result::Result<Buffer, Halt> {
-    let [values, exponents] = [0, 1].map(|at| scalars(machine, &operands.inputs[at], operands));
-    let scaled = values.into_iter().zip(exponents).map(|(value, exponent)| {
-        Scalar::Float(libm::ldexp(f64::from_scalar(value), i64::from_scalar(exponent) as i32))
-    });
+    let (values, exponents) = (operands.column::<f64>(machine, 0), operands.column::<i64>(machine, 1));
+    let scaled = values.into_iter().zip(exponents);
+    let scaled = scaled.map(|(value, exponent)| Scalar::Float(libm::ldexp(value, exponent as i32)));
     Ok(Buffer::from_scalars(dtype, scaled))
-}
-
-/// The elements of an operand, row-major, without conversion.
-fn scalars(machine: &Machine, input: &Input, operands: &Operands) -> Vec<Scalar> {
-    match input {
-        Input::Number(number) => vec![*number; operands.shape.numel()],
-        Input::Tensor(tensor) => {
-            let expanded = tensor.layout.expand(&operands.shape).expect("operands were broadcast to this shape");
-            crate::with_element_type!(tensor.dtype, T => {
-                machine.buffer(tensor.storage).gather::<T>(&expanded).into_iter().map(T::to_scalar).collect()
-            })
-        }
-    }
 }
