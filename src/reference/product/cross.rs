@@ -59,18 +59,7 @@ fn conjugated(machine: &mut Machine, op: Op, id: TensorId) -> TensorId {
 /// `linalg_cross`.
 pub(in super::super) fn linalg_cross(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let [a, b] = [call.tensor(0)?, call.tensor(1)?].map(|id| machine.tensor(id).clone());
-    let dim = call.int(2)?;
-    check_autograd(machine, call, &[&a, &b])?;
-    let rank = a.shape().rank();
-    if rank != b.shape().rank() {
-        return Err(ProductFault::CrossRanks {}.into());
-    }
-    let sizes = [parts::size(a.shape(), dim)?, parts::size(b.shape(), dim)?];
-    if sizes != [3, 3] {
-        return Err(ProductFault::CrossSizes { dim, a: sizes[0], b: sizes[1] }.into());
-    }
-    let shape = a.shape().broadcast(b.shape())?;
-    let along = wrap_dim(dim, rank)?;
+    let (shape, along) = infer_cross(machine, call, &a, &b)?;
     let target = set_output(machine, call, &shape, a.dtype)?;
     matrix::check_kernel("cross", a.dtype)?;
     if a.dtype != b.dtype {
@@ -81,14 +70,31 @@ pub(in super::super) fn linalg_cross(machine: &mut Machine, call: &Call) -> Resu
     let parents = vec![a.node, b.node];
     let saved = [a.clone(), b.clone()];
     backward::record_formula(machine, call.op, result, parents, &needed(&a, &b), move |machine, gradient| {
-        let [a, b] = [0, 1].map(|side: usize| backward::conjugate(machine, &saved[side]));
-        let shape = gradient.shape().clone();
-        let to_a = cross(machine, &b, gradient, &shape, along);
-        let to_b = cross(machine, gradient, &a, &shape, along);
-        let tensor = |machine: &mut Machine, values| machine.allocate(Layout::contiguous(shape.clone()), values);
-        Ok(vec![Some(tensor(machine, to_a)), Some(tensor(machine, to_b))])
+        Ok(cross_gradient(machine, gradient, &saved, along))
     });
     Ok(Slot::Tensor(result))
+}
+
+/// The shape of the result, and the dimension of the vectors.
+fn infer_cross(machine: &Machine, call: &Call, a: &Tensor, b: &Tensor) -> Result<(Shape, usize)> {
+    let dim = call.int(2)?;
+    check_autograd(machine, call, &[a, b])?;
+    let rank = a.shape().rank();
+    if rank != b.shape().rank() {
+        return Err(ProductFault::CrossRanks {}.into());
+    }
+    let sizes = [parts::size(a.shape(), dim)?, parts::size(b.shape(), dim)?];
+    if sizes != [3, 3] {
+        return Err(ProductFault::CrossSizes { dim, a: sizes[0], b: sizes[1] }.into());
+    }
+    Ok((a.shape().broadcast(b.shape())?, wrap_dim(dim, rank)?))
+}
+
+fn cross_gradient(machine: &mut Machine, gradient: &Tensor, saved: &[Tensor; 2], along: usize) -> Vec<Option<Tensor>> {
+    let [a, b] = [0, 1].map(|side: usize| backward::conjugate(machine, &saved[side]));
+    let shape = gradient.shape().clone();
+    let received = [cross(machine, &b, gradient, &shape, along), cross(machine, gradient, &a, &shape, along)];
+    received.map(|values| Some(machine.allocate(Layout::contiguous(shape.clone()), values))).into()
 }
 
 /// The elements of a cross product: each component is a difference of two products.

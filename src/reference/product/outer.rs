@@ -83,33 +83,7 @@ pub(in super::super) fn kron(machine: &mut Machine, call: &Call) -> Result<Slot>
 pub(in super::super) fn addr(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let [input, a, b] = [call.tensor(0)?, call.tensor(1)?, call.tensor(2)?].map(|id| machine.tensor(id).clone());
     let (beta, alpha) = (call.number(3)?, call.number(4)?);
-    check_autograd(machine, call, &[&input, &a, &b])?;
-    for (name, vector) in [("vec1", &a), ("vec2", &b)] {
-        let rank = vector.shape().rank();
-        if rank != 1 {
-            return Err(ProductFault::AddrVector { name, rank }.into());
-        }
-    }
-    let (rows, columns) = (a.shape().sizes()[0], b.shape().sizes()[0]);
-    let shape = shape_of(vec![rows, columns])?;
-    let summand = match call.target()? {
-        Some(_) if call.form == Form::InPlace => {
-            let rank = input.shape().rank();
-            if rank != 2 {
-                return Err(ProductFault::AddrRank { rank }.into());
-            }
-            if *input.shape() != shape {
-                let input = input.shape().sizes().to_vec();
-                return Err(ProductFault::AddrSizes { input, a: vec![rows], b: vec![columns] }.into());
-            }
-            Tensor { node: None, ..input.clone() }
-        }
-        _ => expanded(machine, &input, &shape)?,
-    };
-    let left = a.layout.view(&shape_of(vec![rows, 1])?).expect("one more dimension of size 1 is a view of any vector");
-    let left = Tensor { node: None, layout: left, ..a.clone() };
-    let right = Tensor { node: None, ..b.clone() };
-    let inputs = [summand, left, right].map(Input::Tensor);
+    let inputs = infer_addr(machine, call, &input, &a, &b)?;
     let plan = Plan::new(machine, call, &inputs)?;
     if let Some(target) = plan.target {
         write::resize_output(machine, target, plan.layout.clone(), 1)?;
@@ -121,26 +95,63 @@ pub(in super::super) fn addr(machine: &mut Machine, call: &Call) -> Result<Slot>
     let result = plan.deliver(machine, values);
     let parents = vec![input.node, a.node, b.node];
     let saved = [a.clone(), b.clone()];
-    let needs = [a.node.is_some(), b.node.is_some()];
     backward::record_formula(machine, call.op, result, parents, &needed(&a, &b), move |machine, gradient| {
-        let [a, b] = &saved;
-        let factor = factor::conjugate(alpha);
-        // Each gradient is a product of a matrix and the other vector (`mv`), which wants one dtype.
-        for vector in needs.iter().zip([b, a]).filter(|(needed, _)| **needed).map(|(_, vector)| vector) {
-            if vector.dtype != gradient.dtype {
-                let (matrix, vector) = (gradient.dtype, vector.dtype);
-                return Err(ProductFault::VectorDtypes { input: vector, matrix, vector }.into());
-            }
-        }
-        let (a, b) = (in_dtype(machine, a, gradient.dtype), in_dtype(machine, b, gradient.dtype));
-        let (conjugate_a, conjugate_b) = (backward::conjugate(machine, &a), adjoint(machine, &row(&b)));
-        let to_a = product(machine, gradient, &conjugate_b, factor);
-        let to_b = product(machine, &transposed(gradient), &column(&conjugate_a), factor);
-        let flat = |tensor: &Tensor| with_layout(tensor, vec![tensor.shape().sizes()[0]], vec![1]);
-        let summand = scaled(machine, gradient, factor::conjugate(beta))?;
-        Ok(vec![Some(summand), Some(flat(&to_a)), Some(flat(&to_b))])
+        addr_gradient(machine, gradient, &saved, [beta, alpha])
     });
     Ok(Slot::Tensor(result))
+}
+
+/// The operands of the loop: the summand in the shape of the result, a column and a row.
+fn infer_addr(machine: &mut Machine, call: &Call, input: &Tensor, a: &Tensor, b: &Tensor) -> Result<[Input; 3]> {
+    check_autograd(machine, call, &[input, a, b])?;
+    for (name, vector) in [("vec1", a), ("vec2", b)] {
+        let rank = vector.shape().rank();
+        if rank != 1 {
+            return Err(ProductFault::AddrVector { name, rank }.into());
+        }
+    }
+    let (rows, columns) = (a.shape().sizes()[0], b.shape().sizes()[0]);
+    let shape = shape_of(vec![rows, columns])?;
+    let summand = if call.form == Form::InPlace {
+        let rank = input.shape().rank();
+        if rank != 2 {
+            return Err(ProductFault::AddrRank { rank }.into());
+        }
+        if *input.shape() != shape {
+            let input = input.shape().sizes().to_vec();
+            return Err(ProductFault::AddrSizes { input, a: vec![rows], b: vec![columns] }.into());
+        }
+        Tensor { node: None, ..input.clone() }
+    } else {
+        expanded(machine, input, &shape)?
+    };
+    let left = a.layout.view(&shape_of(vec![rows, 1])?).expect("one more dimension of size 1 is a view of any vector");
+    let left = Tensor { node: None, layout: left, ..a.clone() };
+    let right = Tensor { node: None, ..b.clone() };
+    Ok([summand, left, right].map(Input::Tensor))
+}
+
+/// Each vector's gradient is a product of a matrix and the other vector (`mv`), which wants one dtype.
+fn addr_gradient(
+    machine: &mut Machine,
+    gradient: &Tensor,
+    vectors: &[Tensor; 2],
+    [beta, alpha]: [Scalar; 2],
+) -> Result<Vec<Option<Tensor>>> {
+    let factor = factor::conjugate(alpha);
+    for (at, vector) in [1, 0].map(|other: usize| &vectors[other]).into_iter().enumerate() {
+        if vectors[at].node.is_some() && vector.dtype != gradient.dtype {
+            let (matrix, vector) = (gradient.dtype, vector.dtype);
+            return Err(ProductFault::VectorDtypes { input: vector, matrix, vector }.into());
+        }
+    }
+    let [a, b] = [0, 1].map(|side: usize| in_dtype(machine, &vectors[side], gradient.dtype));
+    let (conjugate_a, conjugate_b) = (backward::conjugate(machine, &a), adjoint(machine, &row(&b)));
+    let to_a = product(machine, gradient, &conjugate_b, factor);
+    let to_b = product(machine, &transposed(gradient), &column(&conjugate_a), factor);
+    let flat = |tensor: &Tensor| with_layout(tensor, vec![tensor.shape().sizes()[0]], vec![1]);
+    let summand = scaled(machine, gradient, factor::conjugate(beta))?;
+    Ok(vec![Some(summand), Some(flat(&to_a)), Some(flat(&to_b))])
 }
 
 fn in_dtype(machine: &mut Machine, tensor: &Tensor, dtype: DType) -> Tensor {
