@@ -9,7 +9,7 @@ use super::iterator;
 use super::machine::{Call, Machine, Operand, Result, Slot};
 use super::{backward, write};
 
-/// How a quotient is rounded (`rounding_mode`).
+/// The rounding of a quotient (`rounding_mode`).
 enum Rounding {
     Floor,
     Truncated,

@@ -210,7 +210,7 @@ impl Rows {
         machine.buffer(tensor.storage).gather(&expanded)
     }
 
-    /// Where both rows start whose distance has this number.
+    /// The starts of both rows whose distance has this number.
     fn starts(&self, at: usize) -> [usize; 2] {
         let [rows1, rows2] = self.counts;
         let (batch, row1, row2) = (at / (rows1 * rows2), at / rows2 % rows1, at % rows2);
@@ -225,7 +225,7 @@ impl Rows {
         (0..self.shapes[2].numel()).map(distance).collect()
     }
 
-    /// What flows back to the elements of both sides.
+    /// The gradients of the elements of both sides.
     fn gradients(&self, left: &[f64], right: &[f64], arrived: &[f64], p: f64) -> [Vec<f64>; 2] {
         let mut received = [vec![0.0; left.len()], vec![0.0; right.len()]];
         let distances = self.distances(left, right, p);
@@ -241,7 +241,7 @@ impl Rows {
     }
 }
 
-/// What one difference receives of the gradient of a distance.
+/// The gradient of one difference, from that of a distance.
 fn share(difference: f64, distance: f64, arrived: f64, p: f64) -> f64 {
     let size = difference.abs();
     if p == 0.0 || (distance == 0.0 && p != 1.0) {

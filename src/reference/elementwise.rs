@@ -47,7 +47,7 @@ pub(super) struct Operands {
     unrounded_second: bool,
 }
 
-/// What the row of an operation says of how it is computed. An operation that is several (division with a rounding mode)
+/// The facts of an operation's row that decide how it is computed. An operation that is several (division with a rounding mode)
 /// has a row for its arguments, and these for each.
 #[derive(Clone, Copy)]
 pub(super) struct Facts {
@@ -161,7 +161,7 @@ pub(super) fn run_on(
     Ok(Slot::Tensor(slot))
 }
 
-/// What is settled before any element is computed, whatever the operation: libtorch's `TensorIterator` at work.
+/// The decisions that come before any element is computed, whatever the operation: libtorch's `TensorIterator` at work.
 pub(super) struct Plan {
     /// The tensor that is written to, unless the result is a new one.
     pub target: Option<TensorId>,
@@ -300,7 +300,7 @@ pub(super) fn input(machine: &Machine, call: &Call, at: usize) -> Result<Input> 
     }
 }
 
-/// What an operation refuses before any shape is looked at (`sub_check`, `TORCH_META_FUNC(maximum)`).
+/// Refuses operands before any shape is looked at (`sub_check`, `TORCH_META_FUNC(maximum)`).
 fn check_operands(op: Op, inputs: &[Input]) -> Result<()> {
     let info = op.info();
     if info.has(Quirk::RefusesComplex) && inputs.iter().any(|input| input.dtype().category() == Category::Complex) {

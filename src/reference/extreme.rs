@@ -119,7 +119,7 @@ fn infer_position(call: &Call, tensor: &Tensor) -> Result<Plan> {
     Plan::new(tensor, dim.map(|dim| vec![dim]), call.flag(2)?)
 }
 
-/// Where the greatest or least element stands: the first of several, and the first NaN before all others.
+/// The position of the greatest or least element: the first of several, and the first NaN before all others.
 fn best<T: PartialOrd + Copy>(group: &[T], greatest: bool) -> usize {
     let is_nan = |element: &T| element.partial_cmp(element).is_none();
     let better = |a: &T, b: &T| !is_nan(b) && (is_nan(a) || if greatest { a > b } else { a < b });

@@ -93,7 +93,7 @@ pub(super) fn gather(machine: &mut Machine, call: &Call) -> Result<Slot> {
     gather_from(machine, call, Source { view: operand.layout.clone(), own, operand, id: Some(id) }, dim, index)
 }
 
-/// What is gathered from: a view of the operand.
+/// A view of the operand, from which elements are gathered.
 struct Source {
     view: Layout,
     /// For each element of the view its number in the operand.
@@ -132,7 +132,7 @@ fn prepare_gather(machine: &mut Machine, out: TensorId, source: &Source, index: 
     iterator::check_partial_overlap(tensor, index)
 }
 
-/// What the kernel refuses of an index that is not empty.
+/// Refuses, as the kernel does, an index that is not empty.
 fn check_gather(shape: &Shape, index: &Tensor, dim: usize) -> Result<()> {
     if index.shape().numel() == 0 {
         return Ok(());
@@ -190,7 +190,7 @@ fn infer_scatter(machine: &Machine, call: &Call, operand: &Tensor, index: &Tenso
     Ok(dim)
 }
 
-/// What is written to: the tensor in place, or a copy of it, for which `out` is prepared.
+/// The tensor that is written to: the operand in place, or a copy of it, for which `out` is prepared.
 fn begin_scatter(machine: &mut Machine, call: &Call, operand: &Tensor) -> Result<TensorId> {
     let id = call.tensor(0)?;
     match (call.form, call.out) {
@@ -235,7 +235,7 @@ fn record_scatter(
     record_put(machine, call, target, operand, Put { pairs, source, repeated: false, accumulated: false })
 }
 
-/// What `scatter` refuses of its operands (`scatter_gather_dtype_check`, `scatter_shape_check`).
+/// Refuses operands of `scatter` (`scatter_gather_dtype_check`, `scatter_shape_check`).
 fn check_scatter(operand: &Tensor, dim: usize, index: &Tensor, source: &Input) -> Result<()> {
     let empty = index.shape().numel() == 0;
     if !empty && !matches!(index.dtype, DType::Int64 | DType::Int32) {
@@ -331,7 +331,7 @@ fn infer_index_select(machine: &Machine, call: &Call, operand: &Tensor, index: &
     Ok((dim, shape))
 }
 
-/// What the kernel refuses of the indices.
+/// Refuses indices as the kernel does.
 fn check_selected(of: &Shape, dim: usize, indices: &[i64], row_major: bool) -> Result<()> {
     let along = size(of, dim);
     let empty = of.rank() > 1 && of.numel() == 0;

@@ -64,7 +64,7 @@ fn has_bytes(machine: &Machine, indices: &[Option<TensorId>]) -> bool {
     indices.iter().flatten().any(|index| machine.tensor(*index).dtype == DType::Uint8)
 }
 
-/// What `index` refuses of a tensor given by `out=`. The count of the indices comes before all but gradients.
+/// Refuses a tensor given by `out=`. The count of the indices comes before all but gradients.
 fn check_out(machine: &Machine, call: &Call, operand: &Tensor, out: TensorId) -> Result<()> {
     let (indices, tensor) = (call.indices(1)?, machine.tensor(out));
     // An index of floating-point numbers, which is refused later, counts here, too.
@@ -120,7 +120,7 @@ pub(super) fn index_put(machine: &mut Machine, call: &Call) -> Result<Slot> {
     record_indexed(machine, call, target, &operand, Put { pairs, source: Some(&value), repeated, accumulated })
 }
 
-/// What is written to: the operand in place, or a copy, which keeps the strides wherever they leave no gaps (`clone`).
+/// The tensor that is written to: the operand in place, or a copy, which keeps the strides wherever they leave no gaps (`clone`).
 fn begin_put(machine: &mut Machine, call: &Call, operand: &Tensor, value: &Tensor) -> Result<TensorId> {
     if call.form == Form::InPlace {
         let id = call.tensor(0)?;
@@ -182,7 +182,7 @@ fn record_indexed(machine: &mut Machine, call: &Call, target: TensorId, operand:
     record_put(machine, call, target, operand, put)
 }
 
-/// Where the elements lie that indices name.
+/// The elements that indices name: how their numbers are computed.
 struct Places {
     /// The tensor with stride 0 in place of the dimensions that are indexed (`restride_src`), as it lies in memory.
     layout: Layout,
@@ -268,7 +268,7 @@ impl Places {
         Ok(Places { layout: replaced(&layout)?, numbered: replaced(&numbered)?, indices: named })
     }
 
-    /// What the loop goes over: the tensor, then the indices. Of these only their layouts matter.
+    /// The operands of the loop: the tensor, then the indices. Of these only their layouts matter.
     fn inputs(&self, tensor: &Tensor) -> Vec<Input> {
         let layouts = std::iter::once(&self.layout).chain(self.indices.iter().map(|index| &index.layout));
         layouts.map(|layout| Input::Tensor(Tensor { layout: layout.clone(), ..tensor.clone() })).collect()

@@ -229,7 +229,7 @@ pub(super) fn dense(layout: &Layout) -> Layout {
     Layout { shape: layout.shape.clone(), strides, offset: 0 }
 }
 
-/// How a new tensor is asked for.
+/// The way in which a new tensor is allocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Request {
     /// By its sizes alone (`empty`).
@@ -238,7 +238,7 @@ pub(super) enum Request {
     Strided,
 }
 
-/// How a result is asked for that lies so.
+/// The way in which a result of this layout is allocated.
 pub(super) fn request(layout: &Layout) -> Request {
     let row_major = layout.strides == Layout::contiguous(layout.shape.clone()).strides;
     if row_major { Request::RowMajor } else { Request::Strided }
@@ -283,7 +283,7 @@ pub(super) fn check_operands_memory(inputs: &[Input], common: DType) -> Result<(
 /// The bytes that a process on x86-64 can have at most.
 const ADDRESS_SPACE: i64 = 1 << 47;
 
-/// What is beyond the limit of a value.
+/// Reports a value beyond the limit as unsupported.
 pub(super) fn too_large(bytes: usize) -> Stop {
     Stop::Unsupported(format!("a value of {bytes} bytes: the limit is {} MiB", VALUE_LIMIT >> 20))
 }

@@ -292,7 +292,7 @@ pub(super) fn cosine_embedding_loss(machine: &mut Machine, call: &Call) -> Resul
 }
 
 impl Reduction {
-    /// What gradients know of it: 1 for a mean, of which each element has its share.
+    /// The number that is kept of it for gradients: 1 for a mean, of which each element has its share.
     fn share(self) -> f64 {
         f64::from(u8::from(self == Reduction::Mean))
     }

@@ -169,7 +169,7 @@ pub(super) fn warn_expanded(machine: &mut Machine, tensor: &Tensor, warning: &st
     }
 }
 
-/// What is written to: the operand in place, or a contiguous copy of it that is broadcast with the mask
+/// The tensor that is written to: the operand in place, or a contiguous copy of it that is broadcast with the mask
 /// (`expand_outplace`, `clone`).
 fn begin(machine: &mut Machine, call: &Call, mask: &Tensor, operand: &Tensor, value: &Input) -> Result<TensorId> {
     if call.form == Form::InPlace {

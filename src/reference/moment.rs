@@ -34,11 +34,11 @@ pub(super) fn std_mean(machine: &mut Machine, call: &Call) -> Result<Slot> {
     moments(machine, call, true)
 }
 
-/// What is asked of a variance.
+/// The arguments of a variance.
 struct Spread {
     dims: Option<Vec<i64>>,
     keepdim: bool,
-    /// What is taken off the number of elements.
+    /// Subtracted from the number of elements.
     correction: f64,
     /// Whether its root is asked for.
     root: bool,
@@ -106,7 +106,7 @@ fn variance(machine: &mut Machine, call: &Call, root: bool) -> Result<Slot> {
     Ok(Slot::Tensor(id))
 }
 
-/// What is left to refuse of real numbers, after `out` is resized.
+/// Resizes `out`, and refuses what is left to refuse of real numbers.
 fn prepare_real(
     machine: &mut Machine,
     call: &Call,
@@ -125,7 +125,7 @@ fn prepare_real(
     Ok(())
 }
 
-/// The same of complex ones: the variances of their parts are added, and the sum goes to `out`, as any sum does.
+/// The same for complex numbers: the variances of their parts are added, and the sum goes to `out`, as any sum does.
 fn prepare_complex(
     machine: &mut Machine,
     call: &Call,
@@ -302,7 +302,7 @@ pub(super) fn logsumexp(machine: &mut Machine, call: &Call) -> Result<Slot> {
     Ok(Slot::Tensor(id))
 }
 
-/// What is taken off: the greatest of the elements by their real parts, or NaN, unless it is infinite.
+/// The greatest of the elements by their real parts, or NaN; 0 instead of an infinity.
 fn greatest(elements: &[Complex64]) -> f64 {
     let greater = |a: f64, b: f64| if a > b || a.is_nan() { a } else { b };
     let greatest = elements.iter().map(|element| element.re).fold(f64::NEG_INFINITY, greater);

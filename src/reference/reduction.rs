@@ -230,7 +230,7 @@ pub(super) fn item(machine: &mut Machine, call: &Call) -> Result<Slot> {
     Ok(Slot::Number(element.scalars()[0]))
 }
 
-/// How many elements a reduction may go through. An expanded operand can have any number without taking memory.
+/// The most elements that a reduction may go through. An expanded operand can have any number without taking memory.
 const MOST: usize = 1 << 22;
 
 /// Which element of the result each element of the operand goes to.
@@ -289,7 +289,7 @@ impl Plan {
         Plan { reduced: vec![false; shape.rank().max(1)], operand: shape.clone(), shape }
     }
 
-    /// How many elements go to each element of the result.
+    /// The number of elements that go to each element of the result.
     pub fn count(&self) -> usize {
         let sizes = self.operand.sizes().iter().zip(&self.reduced);
         sizes.filter(|(_, reduced)| **reduced).map(|(size, _)| *size as usize).product()
@@ -356,7 +356,7 @@ pub(super) fn set_output(machine: &mut Machine, out: Option<TensorId>, shape: &S
     write::prepare(machine, out, shape)
 }
 
-/// What went to one element of a result, and the gradient that arrived there; all in double precision.
+/// The elements that went to one element of a result, and the upstream gradient there; all in double precision.
 pub(super) struct Group<'a> {
     pub elements: Vec<f64>,
     pub result: f64,

@@ -1,4 +1,4 @@
-//! Elements that are named by their row-major numbers in a tensor: what masks and indices come to.
+//! Elements that are named by their row-major numbers in a tensor, as masks and indices name them.
 //!
 //! The phases that [`super::mask`], [`super::gather`] and [`super::indexing`] share once they have found the numbers:
 //! reading the elements into a result, overwriting them, and what flows back. It must not know how the numbers are found.
@@ -50,7 +50,7 @@ pub(super) fn record_picked(
     }
 }
 
-/// What elements of a target are overwritten with.
+/// The elements of a target that are overwritten, and the source of their values.
 pub(super) struct Put<'a> {
     /// The number of each in the target, and that of the element of the source that it receives.
     pub pairs: Vec<(usize, usize)>,

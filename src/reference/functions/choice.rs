@@ -61,7 +61,7 @@ fn bounded(machine: &mut Machine, call: &Call, bounds: [Option<Input>; 2]) -> Re
     finish(machine, call, plan, kernel, &inputs, &recorded)
 }
 
-/// What `clamp` with numbers settles beforehand. It promotes by hand, and only what is no fraction.
+/// Infers `clamp` with numbers. It promotes by hand, and only what is no fraction.
 fn numeric_bounds(machine: &mut Machine, call: &Call, of: &Input, inputs: &[Input]) -> Result<Plan> {
     let complex_bound = inputs[1..].iter().any(|input| input.dtype().category() == Category::Complex);
     if complex_bound && call.op != Op::Clamp {
@@ -199,7 +199,7 @@ pub(in crate::reference) fn printed(value: f64) -> String {
     }
 }
 
-/// How far numbers may be from each other that are close.
+/// The distance up to which numbers are close.
 pub(in crate::reference) struct Tolerance {
     /// Times the magnitude of the second.
     pub relative: f64,

@@ -176,7 +176,7 @@ fn prepare_addbmm(machine: &mut Machine, call: &Call, shape: &Shape) -> Result<O
     Ok(Some(target))
 }
 
-/// What flows back to the batches: each product received the whole gradient.
+/// The gradients of the batches: each product received the whole gradient.
 fn repeated_gradients(machine: &mut Machine, gradient: &Tensor, factors: &[Tensor; 2], alpha: Scalar) -> [Tensor; 2] {
     let (sizes, strides) = (gradient.shape().sizes(), &gradient.layout.strides);
     let batch = vec![factors[0].shape().sizes()[0], sizes[0], sizes[1]];
@@ -254,7 +254,7 @@ fn batches<'a>(a: &'a Tensor, b: &'a Tensor) -> Result<[&'a [i64]; 2]> {
     Ok([a.shape().sizes(), b.shape().sizes()])
 }
 
-/// What multiplies two batches of matrices (`bmm_out_or_baddbmm_`).
+/// The routine that multiplies two batches of matrices (`bmm_out_or_baddbmm_`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Route {
     /// A loop, for small matrices.
@@ -279,7 +279,7 @@ impl Route {
     }
 }
 
-/// What the kernel refuses that is taken for these sizes.
+/// Refuses dtypes as the kernel does that is taken for these sizes.
 fn check_dtypes(kernel: &'static str, a: &Tensor, b: &Tensor, alone: bool) -> Result<()> {
     let same = a.dtype == b.dtype;
     match Route::of(a, b) {

@@ -113,7 +113,7 @@ pub(super) fn combine(
     Ok(multiply::multiply(machine, a, b, alpha, added))
 }
 
-/// What `mul_` by a number leaves in a tensor.
+/// The elements that `mul_` by a number leaves in a tensor.
 pub(super) fn scaled_in_place(machine: &mut Machine, tensor: &Tensor, number: Scalar) -> Result<Buffer> {
     let from = iterator::result_type(&[Input::Tensor(tensor.clone()), Input::Number(number)]);
     iterator::check_cast(from, tensor.dtype)?;

@@ -70,13 +70,13 @@ pub(super) fn product(machine: &mut Machine, a: &Tensor, b: &Tensor, alpha: Scal
     machine.allocate(Layout::contiguous(shape), values)
 }
 
-/// What a product must hold on to: a factor whose opposite receives a gradient.
+/// The factors that a product keeps: those whose opposite receives a gradient.
 pub(super) fn needed<'a>(a: &'a Tensor, b: &'a Tensor) -> Vec<&'a Tensor> {
     let factors = [a.node.is_some().then_some(b), b.node.is_some().then_some(a)];
     factors.into_iter().flatten().collect()
 }
 
-/// What flows back to both factors of `alpha a b`.
+/// The gradients of both factors of `alpha a b`.
 type Gradients = fn(&mut Machine, &Tensor, &[Tensor; 2], Scalar) -> [Tensor; 2];
 
 /// Records `alpha a b + beta c`, or the product alone.
@@ -101,7 +101,7 @@ pub(super) fn record(
     });
 }
 
-/// What flows back to matrices, or batches of them, of which `alpha` is the conjugate.
+/// The gradients of matrices, or batches of them; `alpha` is conjugated already.
 pub(super) fn gradients(machine: &mut Machine, gradient: &Tensor, [a, b]: &[Tensor; 2], alpha: Scalar) -> [Tensor; 2] {
     let (a, b) = (adjoint(machine, a), adjoint(machine, b));
     [product(machine, gradient, &b, alpha), product(machine, &a, gradient, alpha)]

@@ -8,7 +8,7 @@ use super::super::iterator::{self, Input};
 use super::super::machine::{Call, Machine, Result, Tensor, TensorId};
 use super::super::write;
 
-/// What autograd refuses, before anything else is looked at.
+/// Refuses what autograd refuses, before anything else is looked at.
 pub(super) fn check_autograd(machine: &Machine, call: &Call, operands: &[&Tensor]) -> Result<()> {
     let inputs: Vec<Input> = operands.iter().map(|operand| Input::Tensor((*operand).clone())).collect();
     write::check_autograd(machine, call, &inputs)

@@ -159,7 +159,7 @@ impl Equations {
         matrices.position(|matrix| eliminate(&mut matrix.to_vec(), size, &mut [], 0).is_none()).map(|at| at as i64)
     }
 
-    /// What A and B receive: B the solution for what arrived with the adjoint of A, A the product of that and X.
+    /// The gradients of A and B: B receives the solution for what arrived with the adjoint of A, A the product of that and X.
     fn gradients(
         &self,
         machine: &mut Machine,

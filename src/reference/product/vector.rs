@@ -126,7 +126,7 @@ pub(in super::super) fn addmv(machine: &mut Machine, call: &Call) -> Result<Slot
     Ok(Slot::Tensor(result))
 }
 
-/// What flows back to a matrix and a vector, of which `alpha` is the conjugate.
+/// The gradients of a matrix and a vector; `alpha` is conjugated already.
 fn gradients(machine: &mut Machine, gradient: &Tensor, [matrix, vector]: &[Tensor; 2], alpha: Scalar) -> [Tensor; 2] {
     let (matrix, vector) = (adjoint(machine, matrix), adjoint(machine, &column(vector)));
     let to_matrix = product(machine, &column(gradient), &vector, alpha);
@@ -135,7 +135,7 @@ fn gradients(machine: &mut Machine, gradient: &Tensor, [matrix, vector]: &[Tenso
     [to_matrix, with_layout(&to_vector, vec![size], vec![1])]
 }
 
-/// What a summand is without a matrix: its product with `beta`, a number of its own dtype.
+/// The summand without a matrix: its product with `beta`, a number of its own dtype.
 fn scaled_summand(machine: &mut Machine, summand: &Tensor, beta: Scalar) -> Result<Buffer> {
     // A single element of 16 bits is set without the check that they hold the number.
     let held = if matches!(summand.dtype, DType::Float16 | DType::Bfloat16) { DType::Float64 } else { summand.dtype };
