@@ -32,8 +32,7 @@ pub(super) fn argmin(machine: &mut Machine, call: &Call) -> Result<Slot> {
 }
 
 fn extreme(machine: &mut Machine, call: &Call, greatest: bool) -> Result<Slot> {
-    let tensor = machine.tensor(call.tensor(0)?).clone();
-    let out = begin(machine, call, &tensor)?;
+    let (tensor, out) = begin(machine, call)?;
     let plan = infer_extreme(machine, call, &tensor, out)?;
     set_output(machine, out, &plan.shape, tensor.dtype)?;
     let result = if tensor.shape().numel() == 0 {
@@ -90,8 +89,7 @@ fn check_size(op: Op, tensor: &Tensor, dim: i64, named: i64) -> Result<()> {
 }
 
 fn position(machine: &mut Machine, call: &Call, greatest: bool) -> Result<Slot> {
-    let tensor = machine.tensor(call.tensor(0)?).clone();
-    let out = begin(machine, call, &tensor)?;
+    let (tensor, out) = begin(machine, call)?;
     let plan = infer_position(call, &tensor)?;
     set_output(machine, out, &plan.shape, DType::Int64)?;
     let positions: Vec<i64> = with_real_type!(tensor.dtype, T => {

@@ -79,8 +79,7 @@ impl Spread {
 
 fn variance(machine: &mut Machine, call: &Call, root: bool) -> Result<Slot> {
     check_arguments(call)?;
-    let tensor = machine.tensor(call.tensor(0)?).clone();
-    let out = begin(machine, call, &tensor)?;
+    let (tensor, out) = begin(machine, call)?;
     if tensor.dtype.category() < Category::Floating {
         return Err(ReductionFault::VarianceDtype {}.into());
     }
@@ -279,8 +278,7 @@ fn variance_gradient(group: &Group, correction: f64, root: bool, of_all: bool) -
 
 /// `logsumexp`: computed with the greatest element taken off and added again.
 pub(super) fn logsumexp(machine: &mut Machine, call: &Call) -> Result<Slot> {
-    let tensor = machine.tensor(call.tensor(0)?).clone();
-    let out = begin(machine, call, &tensor)?;
+    let (tensor, out) = begin(machine, call)?;
     let own = if tensor.dtype.category() < Category::Floating { DType::Float32 } else { tensor.dtype };
     let dtype = dtype_of(machine, out, own);
     if dtype.category() < Category::Floating {

@@ -16,8 +16,7 @@ use super::write;
 
 /// `linalg_vector_norm`.
 pub(super) fn vector_norm(machine: &mut Machine, call: &Call) -> Result<Slot> {
-    let tensor = machine.tensor(call.tensor(0)?).clone();
-    let out = begin(machine, call, &tensor)?;
+    let (tensor, out) = begin(machine, call)?;
     if tensor.dtype.category() < Category::Floating {
         return Err(ReductionFault::NormInput { dtype: tensor.dtype }.into());
     }

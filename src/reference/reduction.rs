@@ -22,8 +22,7 @@ use super::write;
 
 /// `sum`.
 pub(super) fn sum(machine: &mut Machine, call: &Call) -> Result<Slot> {
-    let tensor = machine.tensor(call.tensor(0)?).clone();
-    let out = begin(machine, call, &tensor)?;
+    let (tensor, out) = begin(machine, call)?;
     let dtype = call.optional_dtype(3)?.unwrap_or(dtype_of(machine, out, sum_dtype(tensor.dtype)));
     let plan = Plan::structured(&tensor, call.dims(1)?, call.flag(2)?)?;
     set_output(machine, out, &plan.shape, dtype)?;
@@ -36,11 +35,10 @@ pub(super) fn sum(machine: &mut Machine, call: &Call) -> Result<Slot> {
 
 /// `nansum`: what is no number counts as zero.
 pub(super) fn nansum(machine: &mut Machine, call: &Call) -> Result<Slot> {
-    let tensor = machine.tensor(call.tensor(0)?).clone();
-    if tensor.dtype.category() < Category::Floating {
+    if machine.tensor(call.tensor(0)?).dtype.category() < Category::Floating {
         return sum(machine, call);
     }
-    let out = begin(machine, call, &tensor)?;
+    let (tensor, out) = begin(machine, call)?;
     let (plan, dtype) = infer_nansum(machine, call, &tensor, out)?;
     write::prepare(machine, out, &plan.shape)?;
     let summed = call.optional_dtype(3)?.is_some_and(|given| given.category() < Category::Floating);
@@ -89,8 +87,7 @@ fn infer_nansum(machine: &Machine, call: &Call, tensor: &Tensor, out: Option<Ten
 
 /// `mean`: the sum, divided by the number of elements.
 pub(super) fn mean(machine: &mut Machine, call: &Call) -> Result<Slot> {
-    let tensor = machine.tensor(call.tensor(0)?).clone();
-    let out = begin(machine, call, &tensor)?;
+    let (tensor, out) = begin(machine, call)?;
     let (plan, dtype) = infer_mean(machine, call, &tensor, out)?;
     set_output(machine, out, &plan.shape, dtype)?;
     // libtorch writes the sum to `out` before it divides it in place, which integers refuse.
@@ -121,7 +118,6 @@ fn infer_mean(machine: &Machine, call: &Call, tensor: &Tensor, out: Option<Tenso
 
 /// `prod`.
 pub(super) fn prod(machine: &mut Machine, call: &Call) -> Result<Slot> {
-    let tensor = machine.tensor(call.tensor(0)?).clone();
     let (dim, keepdim) = (call.optional_int(1)?, call.flag(2)?);
     if dim.is_none() && keepdim {
         return Err(Stop::Unsupported("prod of all elements has no keepdim".to_owned()));
@@ -129,7 +125,7 @@ pub(super) fn prod(machine: &mut Machine, call: &Call) -> Result<Slot> {
     if dim.is_none() && call.out.is_some() {
         return Err(Stop::Unsupported("prod of all elements has no out".to_owned()));
     }
-    let out = begin(machine, call, &tensor)?;
+    let (tensor, out) = begin(machine, call)?;
     let dtype = call.optional_dtype(3)?.unwrap_or(dtype_of(machine, out, sum_dtype(tensor.dtype)));
     let plan = Plan::new(&tensor, dim.map(|dim| vec![dim]), keepdim)?;
     set_output(machine, out, &plan.shape, dtype)?;
@@ -162,8 +158,7 @@ pub(super) fn any(machine: &mut Machine, call: &Call) -> Result<Slot> {
 }
 
 fn truth(machine: &mut Machine, call: &Call, all: bool) -> Result<Slot> {
-    let tensor = machine.tensor(call.tensor(0)?).clone();
-    let out = begin(machine, call, &tensor)?;
+    let (tensor, out) = begin(machine, call)?;
     let (plan, dtype) = infer_truth(machine, call, &tensor, out)?;
     set_output(machine, out, &plan.shape, dtype)?;
     let every = |group: Vec<bool>| group.into_iter().all(|truth| truth);
@@ -333,14 +328,15 @@ impl Plan {
 /// The bits of libtorch's mask of dimensions (`dim_list_to_bitset`).
 const MOST_DIMS: usize = 64;
 
-/// The tensor that a reduction writes to, once autograd has nothing against it.
-pub(super) fn begin(machine: &Machine, call: &Call, operand: &Tensor) -> Result<Option<TensorId>> {
-    let Some(out) = call.target()? else { return Ok(None) };
-    backward::check_in_place(machine, call, out, &[Input::Tensor(operand.clone())])?;
-    if machine.tensor(out).storage == operand.storage {
+/// The operand of a reduction, and the tensor that it writes to, once autograd has nothing against it.
+pub(super) fn begin(machine: &Machine, call: &Call) -> Result<(Tensor, Option<TensorId>)> {
+    let operand = machine.tensor(call.tensor(0)?).clone();
+    write::check_autograd(machine, call, &[Input::Tensor(operand.clone())])?;
+    let out = call.target()?;
+    if out.is_some_and(|out| machine.tensor(out).storage == operand.storage) {
         return Err(Stop::Unsupported("a reduction that is written over its operand".to_owned()));
     }
-    Ok(Some(out))
+    Ok((operand, out))
 }
 
 /// The dtype that the result takes from `out`, or else has of its own.
