@@ -331,12 +331,12 @@ const MOST_DIMS: usize = 64;
 /// The operand of a reduction, and the tensor that it writes to, once autograd has nothing against it.
 pub(super) fn begin(machine: &Machine, call: &Call) -> Result<(Tensor, Option<TensorId>)> {
     let operand = machine.tensor(call.tensor(0)?).clone();
-    write::check_autograd(machine, call, &[Input::Tensor(operand.clone())])?;
-    let out = call.target()?;
-    if out.is_some_and(|out| machine.tensor(out).storage == operand.storage) {
+    let Some(out) = call.target()? else { return Ok((operand, None)) };
+    backward::check_in_place(machine, call, out, &[Input::Tensor(operand.clone())])?;
+    if machine.tensor(out).storage == operand.storage {
         return Err(Stop::Unsupported("a reduction that is written over its operand".to_owned()));
     }
-    Ok((operand, out))
+    Ok((operand, Some(out)))
 }
 
 /// The dtype that the result takes from `out`, or else has of its own.
