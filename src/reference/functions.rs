@@ -13,7 +13,7 @@ use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 use super::backward;
 use super::elementwise::{self, Casting, Elementwise, Facts, Halt, Operands, Plan, elementwise_kernel};
 use super::iterator::{self, Input};
-use super::machine::{Call, Machine, Operand, Result, Slot, Stop, Tensor};
+use super::machine::{Call, Machine, Operand, Result, Slot, Stop, Tensor, TensorId};
 use super::number::{Computed, Number, RealNumber};
 use super::write::{self, check_autograd};
 use super::{math, product};

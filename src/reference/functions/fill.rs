@@ -75,31 +75,35 @@ pub(in crate::reference) fn fill(machine: &mut Machine, call: &Call) -> Result<S
     let target = match call.form {
         Form::Functional => {
             let layout = iterator::result_layout(&inputs[..1], of.shape());
-            let copy = machine.allocate(layout, Buffer::zeros(of.dtype, of.shape().numel()));
-            machine.add(copy)
+            let zeros = Buffer::zeros(of.dtype, of.shape().numel());
+            write::deliver_in(machine, None, layout, zeros)
         }
         _ => call.tensor(0)?,
     };
-    let values = match &inputs[1] {
-        Input::Number(number) => {
-            check_filled(*number, of.dtype, of.shape().numel())?;
-            Buffer::from_scalars(of.dtype, std::iter::repeat_n(held_as(*number, of.dtype), of.shape().numel()))
-        }
-        Input::Tensor(value) => {
-            if value.shape().rank() > 0 {
-                return Err(FunctionFault::FillRank { rank: value.shape().rank() }.into());
-            }
-            // A view of what is filled is copied first.
-            let apart = value.storage != of.storage;
-            iterator::check_overlap(machine.tensor(target), if apart { &inputs[1..] } else { &[] })?;
-            write::warn_of_cast(machine, value.dtype, of.dtype, of.shape().numel());
-            let value = machine.elements_as_scalars(value);
-            Buffer::from_scalars(of.dtype, value.into_iter().cycle().take(of.shape().numel()))
-        }
+    infer_fill(machine, target, &of, &inputs[1])?;
+    let value = match &inputs[1] {
+        Input::Number(number) => *number,
+        Input::Tensor(value) => machine.elements_as_scalars(value)[0],
     };
-    let tensor = machine.tensor(target).clone();
+    let values = Buffer::from_scalars(of.dtype, std::iter::repeat_n(value, of.shape().numel()));
     let saved = backward::save(machine, call, inputs, false);
-    machine.write(&tensor, &values);
+    write::deliver(machine, Some(target), of.shape(), values);
     backward::record_elementwise(machine, call.op, target, saved, Scalar::Int(1));
     Ok(Slot::Tensor(target))
+}
+
+/// The order of faults: a number that is not held; the dimensions of a tensor, overlap.
+fn infer_fill(machine: &mut Machine, target: TensorId, of: &Tensor, value: &Input) -> Result<()> {
+    let value = match value {
+        Input::Number(number) => return check_filled(*number, of.dtype, of.shape().numel()),
+        Input::Tensor(value) => value,
+    };
+    if value.shape().rank() > 0 {
+        return Err(FunctionFault::FillRank { rank: value.shape().rank() }.into());
+    }
+    // A view of what is filled is copied first.
+    let apart = (value.storage != of.storage).then(|| Input::Tensor(value.clone()));
+    iterator::check_overlap(machine.tensor(target), apart.as_slice())?;
+    write::warn_of_cast(machine, value.dtype, of.dtype, of.shape().numel());
+    Ok(())
 }
