@@ -49,7 +49,7 @@ fn rounding(call: &Call) -> Result<Option<Rounding>> {
 /// copied then, to a tensor of its own dtype.
 pub(super) fn reversed_difference(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let inputs = [elementwise::input(machine, call, 0)?, elementwise::input(machine, call, 1)?];
-    write::check_autograd(machine, call, &inputs)?;
+    elementwise::check_autograd(machine, call, &inputs)?;
     let args = [call.args[1].clone(), call.args[0].clone(), call.args[2].clone()];
     let difference = Call { op: Op::Sub, form: Form::Functional, args: &args, out: None };
     let kernel = elementwise_kernel!(sum (a, b; alpha) a.plus_product(alpha, b));

@@ -113,7 +113,7 @@ impl Facts {
 /// 9. an element: a division of an integer by zero. What came before it in the loop is written already.
 pub(super) fn run(machine: &mut Machine, call: &Call, kernel: Elementwise) -> Result<Slot> {
     if call.form != Form::Functional {
-        write::check_autograd(machine, call, &inputs(machine, call)?)?;
+        check_autograd(machine, call, &inputs(machine, call)?)?;
     }
     let (kernel, facts) = arithmetic::rounded(call, kernel)?;
     run_as(machine, call, kernel, facts)
@@ -204,7 +204,7 @@ impl Plan {
         (common, result): (DType, DType),
         casting: Casting,
     ) -> Result<Plan> {
-        write::check_autograd(machine, call, inputs)?;
+        check_autograd(machine, call, inputs)?;
         let target = call.target()?;
         check_operands(call.op, inputs)?;
         if let Some(target) = target {
@@ -284,6 +284,11 @@ pub(super) fn compute(machine: &mut Machine, op: Op, inputs: &[Input], shape: Sh
         Ok(values) => Ok(machine.allocate(Layout::contiguous(shape), values)),
         Err(_) => Err(PointwiseFault::ZeroDivision {}.into()),
     }
+}
+
+/// Refuses a target that autograd refuses, before anything else of a call is looked at.
+pub(super) fn check_autograd(machine: &Machine, call: &Call, inputs: &[Input]) -> Result<()> {
+    call.target()?.map_or(Ok(()), |target| backward::check_in_place(machine, call, target, inputs))
 }
 
 /// The operands of a call: its tensors, and the numbers that stand where a tensor could.

@@ -11,12 +11,11 @@ use crate::tensor::storage::Stored;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
 use super::backward;
-use super::elementwise::{self, Casting, Elementwise, Facts, Halt, Operands, Plan, elementwise_kernel};
+use super::elementwise::{self, Casting, Elementwise, Facts, Halt, Operands, Plan, check_autograd, elementwise_kernel};
 use super::iterator::{self, Input};
 use super::machine::{Call, Machine, Operand, Result, Slot, Stop, Tensor, TensorId};
 use super::number::{Computed, Number, RealNumber};
-use super::write::{self, check_autograd};
-use super::{math, product};
+use super::{math, product, write};
 
 /// A loop, written as the rows of the operation table write it.
 macro_rules! kernel {

@@ -6,14 +6,8 @@
 
 use crate::tensor::{Buffer, Category, DType, Layout, Shape};
 
-use super::backward;
-use super::iterator::{self, Input};
-use super::machine::{Call, Machine, Result, Tensor, TensorId, is_large};
-
-/// Refuses a target that autograd refuses, before anything else of a call is looked at.
-pub(super) fn check_autograd(machine: &Machine, call: &Call, inputs: &[Input]) -> Result<()> {
-    call.target()?.map_or(Ok(()), |target| backward::check_in_place(machine, call, target, inputs))
-}
+use super::iterator;
+use super::machine::{Machine, Result, Tensor, TensorId, is_large};
 
 /// Refuses a target that shares memory with an operand (`assert_no_overlap`).
 pub(super) fn check_apart(
