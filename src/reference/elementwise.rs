@@ -10,18 +10,21 @@ use crate::tensor::storage::Stored;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 use crate::with_element_type as with_any_type;
 
-use super::evaluate::{self, Kernel};
+use super::backward;
 use super::iterator::{self, Input};
-use super::machine::{Call, Machine, Operand, Result, Slot, Stop, Tensor, TensorId, is_large};
+use super::machine::{Call, Machine, Operand, Result, Slot, Stop, TensorId, is_large};
 use super::number::{
     Computed, Integer, Number, Quotient, Real, RealNumber, with_float_type, with_integer_type, with_real_type,
     with_wide_type,
 };
-use super::{arithmetic, backward};
 
 mod kernels;
+mod rows;
 
+pub(super) use super::machine::restride;
 pub(super) use kernels::*;
+use rows::rounds;
+pub(super) use rows::{arithmetic, run_row};
 
 /// The loop of one operation, for every dtype that it takes.
 pub(super) struct Elementwise {
@@ -114,8 +117,7 @@ pub(super) fn run(machine: &mut Machine, call: &Call, kernel: Elementwise) -> Re
     if let Some(target) = call.target()? {
         backward::check_in_place(machine, call, target, &inputs(machine, call)?)?;
     }
-    let (kernel, facts) = arithmetic::rounded(call, kernel)?;
-    run_as(machine, call, kernel, facts)
+    run_as(machine, call, kernel, Facts::of(call.op))
 }
 
 /// The same for an operation that is several.
@@ -156,7 +158,7 @@ pub(super) fn run_on(
         backward::record_missing(machine, call.op, call.form, slot, &inputs);
         return Ok(Slot::Tensor(slot));
     }
-    let saved = backward::save(machine, call, inputs, arithmetic::rounds(call));
+    let saved = backward::save(machine, call, inputs, rounds(call));
     let slot = plan.deliver(machine, values);
     backward::record_elementwise(machine, facts.gradient, slot, saved, factor);
     Ok(Slot::Tensor(slot))
@@ -328,18 +330,6 @@ impl Plan {
 /// The warning of `copy_` from complex to real numbers.
 pub(super) const COMPLEX_TO_REAL: &str = "Casting complex values to real discards the imaginary part";
 
-/// Computes an elementwise operation on operands that are known to fit, without autograd, in a new contiguous tensor.
-pub(super) fn compute(machine: &mut Machine, op: Op, inputs: &[Input], shape: Shape, factor: Scalar) -> Result<Tensor> {
-    let Kernel::Elementwise(kernel) = evaluate::kernel(op) else {
-        return Err(Stop::Malformed(format!("{op} is not elementwise")));
-    };
-    let operands = Operands::new(op, inputs.to_vec(), shape.clone(), factor);
-    match (kernel.run)(Facts::of(op).dtypes(inputs).0, machine, &operands) {
-        Ok(values) => Ok(machine.allocate(Layout::contiguous(shape), values)),
-        Err(_) => Err(PointwiseFault::ZeroDivision {}.into()),
-    }
-}
-
 /// The operands of a call: its tensors, and the numbers that stand where a tensor could.
 pub(super) fn inputs(machine: &Machine, call: &Call) -> Result<Vec<Input>> {
     let params = call.op.info().signature.params();
@@ -399,17 +389,6 @@ fn alpha_check(call: &Call, result: DType, alpha: Scalar) -> Result<()> {
         _ => None,
     };
     refused.map_or(Ok(()), |kind| Err(Rejection::Alpha { kind }.into()))
-}
-
-/// The same elements laid out otherwise, in a new storage.
-pub(super) fn restride(machine: &mut Machine, tensor: &Tensor, layout: Layout) -> Tensor {
-    let values = Buffer::from_bytes(tensor.dtype, &machine.buffer(tensor.storage).to_bytes(&tensor.layout))
-        .expect("the bytes of whole elements");
-    let mut buffer = Buffer::zeros(tensor.dtype, tensor.shape().numel());
-    crate::with_element_type!(tensor.dtype, T => {
-        buffer.scatter(&layout, T::slice(&values).expect("the element type of the buffer's own dtype"));
-    });
-    machine.allocate(layout, buffer)
 }
 
 /// Whether the elements can be counted in 63 bits.

@@ -5,11 +5,10 @@ use crate::ops::Op;
 use crate::tensor::element::Element;
 use crate::tensor::{Buffer, DType, Layout, Scalar, Shape};
 
-use super::backward::Kept;
-use super::composition::{Composition, Function, check_gradient};
+use super::composition::{Composition, Function, LOG_SIGMOID, check_gradient};
 use super::elementwise;
+use super::graph::Kept;
 use super::iterator::{self, Input};
-use super::loss::LOG_SIGMOID;
 use super::machine::{Machine, Result, Tensor};
 
 /// What goes back through a loss of two operands that knows nothing of broadcasting: the gradient is computed for a

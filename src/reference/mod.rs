@@ -6,14 +6,17 @@
 mod arithmetic;
 mod backward;
 mod composition;
+mod dispatch;
 mod distance;
 mod einsum;
 mod elementwise;
+mod engine;
 mod evaluate;
 mod extreme;
 mod front_end;
 mod functions;
 mod gather;
+mod graph;
 mod indexing;
 mod iterator;
 mod loss;
@@ -28,6 +31,7 @@ mod product;
 mod reduction;
 mod reshape;
 mod slice;
+mod value;
 mod view;
 
 use crate::adapter::{Capability, Hello, Implementation};
