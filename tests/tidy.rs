@@ -5,6 +5,7 @@
 #![cfg(feature = "cli")]
 
 mod tidy {
+    pub mod circles;
     pub mod code;
     pub mod documents;
     pub mod tree;
@@ -16,6 +17,7 @@ use std::path::Path;
 use broadcheck::case::{self, Specification};
 use broadcheck::generate::Focus;
 use broadcheck::ops::Op;
+use tidy::circles::new_circles;
 use tidy::code::{Use, code_only, uses};
 use tidy::documents::{
     arguments, blocks, broadcheck, examples, first_difference, leaf_commands, missing_files, shown_runs, unnamed_files,
@@ -132,6 +134,15 @@ fn dependencies_run_one_way() {
     finds(directions, "src/install/pip.rs", "use crate::cli;", "install uses cli");
     finds(directions, "src/adapter/serve.rs", "use crate::case;", "adapter uses case");
     finds(directions, "src/lib.rs", "pub mod newcomer;", "newcomer");
+}
+
+#[test]
+fn files_use_each_other_without_circles() {
+    check(new_circles);
+    let below = "src/tensor/layout.rs";
+    finds(new_circles, below, "use crate::tensor::Buffer;", "src/tensor/storage.rs");
+    finds(new_circles, below, "fn f() { super::storage::Buffer::zeros(); }", "src/tensor/storage.rs");
+    finds(new_circles, below, "use super::{self as all}; fn f() { all::Buffer::zeros(); }", "src/tensor/storage.rs");
 }
 
 #[test]

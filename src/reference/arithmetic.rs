@@ -1,49 +1,12 @@
-//! Arithmetic that is made of other arithmetic: division with a rounding mode, and the difference the other way round.
+//! Arithmetic that is made of other arithmetic: the difference the other way round.
 
 use crate::error::PointwiseFault;
-use crate::ops::{DtypeSet, Form, Op, ResultType, Signature};
-use crate::program::Arg;
+use crate::ops::{Form, Op};
 
-use super::elementwise::{self, Elementwise, Facts, elementwise_kernel};
+use super::elementwise::{self, Facts, elementwise_kernel};
 use super::iterator;
-use super::machine::{Call, Machine, Operand, Result, Slot};
+use super::machine::{Call, Machine, Result, Slot};
 use super::{backward, write};
-
-/// The rounding of a quotient (`rounding_mode`).
-enum Rounding {
-    Floor,
-    Truncated,
-}
-
-/// The kernel of a division, and what is true of it, by its rounding mode (`TORCH_META_FUNC2(div, Tensor_mode)`). Other
-/// calls keep theirs.
-pub(super) fn rounded(call: &Call, kernel: Elementwise) -> Result<(Elementwise, Facts)> {
-    let Some(rounding) = rounding(call)? else { return Ok((kernel, Facts::of(call.op))) };
-    let (kernel, refusal) = match rounding {
-        Rounding::Floor => (elementwise_kernel!(quotient (a, b) a.floor_over(b)), "div_floor_cpu"),
-        Rounding::Truncated => (elementwise_kernel!(quotient (a, b) a.truncated_over(b)), "div_trunc_cpu"),
-    };
-    Ok((kernel, Facts { gradient: Op::Div, result: ResultType::Promoted, dtypes: DtypeSet::Real, refusal }))
-}
-
-/// Whether a call rounds a quotient: nothing flows back through it but zeros.
-pub(super) fn rounds(call: &Call) -> bool {
-    matches!(rounding(call), Ok(Some(_)))
-}
-
-fn rounding(call: &Call) -> Result<Option<Rounding>> {
-    if call.op.info().signature != Signature::Division {
-        return Ok(None);
-    }
-    match call.args.get(2) {
-        Some(Operand::Other(Arg::Text(mode))) => match mode.as_str() {
-            "floor" => Ok(Some(Rounding::Floor)),
-            "trunc" => Ok(Some(Rounding::Truncated)),
-            _ => Err(PointwiseFault::RoundingMode { mode: mode.clone() }.into()),
-        },
-        _ => Ok(None),
-    }
-}
 
 /// `rsub`: the second operand less the first (`at::sub(other, self)`). With `out=` the difference is computed first, and
 /// copied then, to a tensor of its own dtype.

@@ -1,282 +1,20 @@
-//! Gradients: the graph that steps leave behind, and the walk back through it.
-//!
-//! What arrives at an operand is summed to the operand's size (`validate_outputs`, `sum_to`), whatever operation it
-//! comes from: that is all that broadcasting means for gradients.
+//! What operations leave behind in the graph, and what autograd refuses beforehand.
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use num_complex::Complex64;
 
-use crate::error::{self, FunctionFault, PointwiseFault, Rejection};
-use crate::for_each_op;
+use crate::error::{self, PointwiseFault, Rejection};
 use crate::ops::{Form, Op, Quirk};
-use crate::tensor::element::Element;
-use crate::tensor::storage::Stored;
-use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
+use crate::tensor::{Buffer, Category, DType, Layout, Scalar};
 
-use super::elementwise::restride;
-use super::iterator::{self, Input};
-use super::machine::{Call, Machine, Operand, Result, Slot, Stop, StorageId, Tensor, TensorId};
-use super::{math, reduction, slice, view};
+use super::graph::{Derivative, Formula, Kept, KeptResult, Kind, Saved, Slopes};
+use super::iterator::Input;
+use super::machine::{Backward, Call, Machine, Operand, Partials, Result, Stop, Tensor, TensorId, is_large};
+use super::value::NodeId;
+use super::write::restride;
 
-mod record;
-mod terms;
-
-pub(super) use record::*;
-use terms::{Terms, partials};
-
-/// Names a node of the graph. Later steps have greater numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct NodeId(usize);
-
-/// The nodes, in the order in which they were made.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Graph {
-    nodes: Vec<Node>,
-}
-
-#[derive(Clone, Debug)]
-struct Node {
-    /// What the value of this node looks like; a gradient that arrives is brought to it.
-    shape: Shape,
-    dtype: DType,
-    kind: Kind,
-    /// Whether a gradient has gone through it: what was kept for that is given up then (`release_variables`).
-    spent: bool,
-    /// Whether it was given to a view, which had none, by a write to another view, and no operation has asked for it
-    /// since: libtorch takes such a view for a leaf (`VariableHooks::is_leaf` looks at what the view knows itself).
-    unseen: bool,
-}
-
-#[derive(Clone, Debug)]
-enum Kind {
-    /// A tensor that the program made; its gradient is kept.
-    Leaf { gradient: Option<TensorId> },
-    /// The result of an operation on these nodes.
-    Operation { parents: Vec<Option<NodeId>>, derivative: Derivative },
-}
-
-/// How a gradient goes from a result to its operands.
-#[derive(Clone, Debug)]
-enum Derivative {
-    /// As the operation table says.
-    Elementwise { op: Op, saved: Saved, factor: Scalar },
-    /// To the elements that the view stands for.
-    View { shape: Shape, positions: Vec<usize> },
-    /// To the operands of an operation that overwrote the elements at these positions, what arrived there; to the tensor
-    /// as it was before, what arrived elsewhere, and at these positions what the operation passes to its own operand
-    /// (`CopySlices`).
-    Part { shape: Shape, positions: Vec<usize>, part: Box<Derivative> },
-    /// From each result back to the elements that were summed into it, divided by `count`.
-    Reduction { shape: Shape, target: Vec<usize>, count: usize },
-    /// From single elements of the result to single elements of each operand.
-    Routes { routes: Vec<Route>, versions: Vec<(StorageId, u64)> },
-    /// Unchanged.
-    Copy,
-    /// By a formula of the operation's own.
-    Formula(Formula),
-    /// libtorch has none.
-    Missing { name: &'static str },
-    /// Not modelled.
-    Unknown { op: Op },
-}
-
-/// What each operand receives of what arrived at a result: a function that holds on to what it needs of the operands.
-#[derive(Clone)]
-struct Formula {
-    function: Rc<Partials>,
-    /// The storages that it reads, as they were.
-    saved: Vec<(StorageId, u64)>,
-    /// The result, if that is needed again.
-    result: Option<KeptResult>,
-}
-
-/// The result of an operation that needs it again.
-#[derive(Clone, Debug)]
-struct KeptResult {
-    storage: StorageId,
-    version: u64,
-    dtype: DType,
-    shape: Shape,
-    /// What libtorch calls the operation.
-    node: error::Node,
-}
-
-impl KeptResult {
-    /// Refuses a result that was written to since (`SavedVariable::unpack`).
-    fn check(&self, machine: &Machine) -> Result<()> {
-        let (version, expected) = (machine.version(self.storage), self.version);
-        if version == expected {
-            return Ok(());
-        }
-        let (dtype, shape, node) = (self.dtype, self.shape.sizes().to_vec(), self.node);
-        Err(PointwiseFault::ModifiedResult { dtype, shape, node, version, expected }.into())
-    }
-}
-
-/// A gradient for each operand, if it receives any, from what arrived at the result.
-pub(super) type Partials = dyn Fn(&mut Machine, &Tensor) -> Result<Vec<Option<Tensor>>>;
-
-impl std::fmt::Debug for Formula {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Formula").field("saved", &self.saved).finish_non_exhaustive()
-    }
-}
-
-/// The elements of an operand that what arrives at a result goes to.
-#[derive(Clone, Debug)]
-pub(super) struct Route {
-    /// The node of the operand, as it was before the operation.
-    pub node: Option<NodeId>,
-    /// The shape of the operand.
-    pub shape: Shape,
-    /// From which element of the result to which one of the operand, both numbered row-major.
-    pub pairs: Vec<(usize, usize)>,
-    /// Whether they are added to zeros, which leaves no negative zero, or taken as they are.
-    pub added: bool,
-}
-
-impl Route {
-    /// What arrives at the operand. Sums are rounded once.
-    fn spread(&self, machine: &mut Machine, dtype: DType, arrived: &[Complex64]) -> Tensor {
-        let mut sums = vec![Complex64::default(); self.shape.numel()];
-        for &(from, to) in &self.pairs {
-            sums[to] = if self.added { sums[to] + arrived[from] } else { arrived[from] };
-        }
-        let sums = sums.into_iter().map(Scalar::Complex);
-        machine.allocate(Layout::contiguous(self.shape.clone()), Buffer::from_scalars(dtype, sums))
-    }
-}
-
-/// What each operand receives: of one element of the gradient, of each operand, and the parameters.
-pub(super) type Slopes = fn(&[f64]) -> Vec<f64>;
-
-/// What each operand receives: of the gradient, and of what was kept. Nothing for operands that need nothing.
-pub(super) type Backward = fn(&mut Machine, &Tensor, &Kept) -> Result<Vec<Option<Tensor>>>;
-
-/// What an operation keeps for its gradient.
-#[derive(Clone, Debug)]
-pub(super) struct Kept {
-    /// The operation.
-    pub op: Op,
-    /// The operands, without their place in the graph, and perhaps the result after them.
-    pub tensors: Vec<Option<Tensor>>,
-    /// The parameters.
-    pub numbers: Vec<f64>,
-    /// Which operands need a gradient.
-    pub needed: Vec<bool>,
-}
-
-/// The operands of an operation, as they were before it.
-#[derive(Clone, Debug)]
-pub(super) struct Saved {
-    inputs: Vec<Input>,
-    /// Whether the operation is flat: nothing flows back but zeros.
-    flat: bool,
-    /// Whether gradients have flowed through it already. Then nothing is kept any more.
-    freed: bool,
-    /// For each operand that is a tensor: itself, unless it is one that an operation made on its way; its storage, and how
-    /// often that had been written to.
-    versions: Vec<Option<(Option<TensorId>, StorageId, u64)>>,
-}
-
-impl Graph {
-    /// The node of an input that gradients are kept for.
-    pub fn leaf(&mut self, shape: Shape, dtype: DType) -> NodeId {
-        self.add(Node { shape, dtype, kind: Kind::Leaf { gradient: None }, spent: false, unseen: false })
-    }
-
-    fn add(&mut self, node: Node) -> NodeId {
-        if let Kind::Operation { parents, .. } = &node.kind {
-            for parent in parents.iter().flatten() {
-                self.nodes[parent.0].unseen = false;
-            }
-        }
-        self.nodes.push(node);
-        NodeId(self.nodes.len() - 1)
-    }
-
-    fn is_leaf(&self, node: NodeId) -> bool {
-        matches!(self.nodes[node.0].kind, Kind::Leaf { .. })
-    }
-}
-
-/// `backward`: gradients flow from a tensor to the leaves that it was made of.
-pub(super) fn backward(machine: &mut Machine, call: &Call) -> Result<Slot> {
-    let root = machine.tensor(call.tensor(0)?).clone();
-    let seed = match call.optional_tensor(1)? {
-        Some(gradient) => {
-            let gradient = machine.tensor(gradient).clone();
-            // One of another shape is summed to the tensor's, if the tensor's expands to it.
-            if root.node.is_some() && !root.shape().expands_to(gradient.shape()) {
-                let (gradient, output) = (gradient.shape().sizes().to_vec(), root.shape().sizes().to_vec());
-                return Err(Rejection::InvalidGradient { gradient, output }.into());
-            }
-            gradient
-        }
-        None if root.node.is_some() && root.shape().numel() != 1 => return Err(Rejection::GradNeedsScalar.into()),
-        None => {
-            let one = Buffer::from_scalars(root.dtype, vec![Scalar::Int(1); root.shape().numel()].into_iter());
-            machine.allocate(Layout::contiguous(root.shape().clone()), one)
-        }
-    };
-    let start = root.node.ok_or(Rejection::NoGradient)?;
-    let mut pending = BTreeMap::from([(start, seed)]);
-    while let Some((node, gradient)) = pending.pop_last() {
-        let node_shape = machine.graph.nodes[node.0].shape.clone();
-        let node_dtype = machine.graph.nodes[node.0].dtype;
-        let gradient = fit(machine, gradient, &node_shape, node_dtype)?;
-        let (parents, derivative) = match &machine.graph.nodes[node.0].kind {
-            Kind::Leaf { .. } => {
-                accumulate(machine, node, &gradient);
-                continue;
-            }
-            Kind::Operation { parents, derivative } => (parents.clone(), derivative.clone()),
-        };
-        if std::mem::replace(&mut machine.graph.nodes[node.0].spent, true) {
-            derivative.check_second()?;
-        }
-        let wanted: Vec<bool> = parents.iter().map(Option::is_some).collect();
-        let partials = derivative.apply(machine, &gradient, &wanted)?;
-        if let Kind::Operation { derivative: Derivative::Elementwise { saved, .. }, .. } =
-            &mut machine.graph.nodes[node.0].kind
-        {
-            saved.freed = true;
-        }
-        for (parent, partial) in parents.into_iter().zip(partials) {
-            let (Some(parent), Some(partial)) = (parent, partial) else { continue };
-            let (shape, dtype) = (machine.graph.nodes[parent.0].shape.clone(), machine.graph.nodes[parent.0].dtype);
-            let partial = fit(machine, partial, &shape, dtype)?;
-            let sum = match pending.remove(&parent) {
-                Some(seen) => arithmetic(machine, Op::Add, Input::Tensor(seen), Input::Tensor(partial))?,
-                None => partial,
-            };
-            pending.insert(parent, sum);
-        }
-    }
-    Ok(Slot::Nothing)
-}
-
-/// `grad`: what has flowed into a leaf so far.
-pub(super) fn grad(machine: &mut Machine, call: &Call) -> Result<Slot> {
-    let Some(node) = machine.tensor(call.tensor(0)?).node else { return Ok(Slot::Nothing) };
-    match &machine.graph.nodes[node.0].kind {
-        Kind::Leaf { gradient: Some(gradient) } => Ok(Slot::Tensor(*gradient)),
-        Kind::Leaf { gradient: None } => Ok(Slot::Nothing),
-        Kind::Operation { .. } => {
-            machine.warnings.push(NON_LEAF.to_owned());
-            Ok(Slot::Nothing)
-        }
-    }
-}
-
-/// The warning of `TensorBody.h` for the gradient of a tensor that is no leaf.
-const NON_LEAF: &str = "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad \
-    attribute won't be populated during autograd.backward(). If you indeed want the .grad field to be populated for a \
-    non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure \
-    you access the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more information.";
+pub(super) use super::graph::Route;
 
 /// What autograd refuses before an operation writes to `target` (`check_inplace`, `throw_error_out_requires_grad`).
 pub(super) fn check_in_place(machine: &Machine, call: &Call, target: TensorId, inputs: &[Input]) -> Result<()> {
@@ -309,7 +47,7 @@ pub(super) fn check_in_place(machine: &Machine, call: &Call, target: TensorId, i
         if tensor.base.is_some_and(|base| machine.tensor(base).node.is_some_and(|node| machine.graph.is_leaf(node))) {
             return Err(Rejection::LeafViewInPlace.into());
         }
-        if machine.graph.is_leaf(node) || machine.graph.nodes[node.0].unseen {
+        if machine.graph.is_leaf(node) || machine.graph[node].unseen {
             return Err(Rejection::LeafInPlace.into());
         }
     }
@@ -325,177 +63,307 @@ fn flows(op: Op, result: &Tensor, parents: &[Option<NodeId>]) -> bool {
     op.info().differentiable && floating && parents.iter().any(Option::is_some)
 }
 
-/// Brings a gradient to the shape and dtype of what it belongs to (`validate_outputs`).
-fn fit(machine: &mut Machine, gradient: Tensor, shape: &Shape, dtype: DType) -> Result<Tensor> {
-    let mut gradient = gradient;
-    gradient.node = None;
-    if gradient.shape() != shape && !shape.expands_to(gradient.shape()) {
-        // A result whose tensor was resized afterwards.
-        return Err(Stop::Unsupported("a gradient of a shape that the tensor has no more".to_owned()));
+/// Keeps the operands of an elementwise operation for its gradient, before it writes to any: as they are, apart from the
+/// target of an in-place operation, of which a copy is kept (`original_self` in libtorch's generated code).
+pub(super) fn save(machine: &mut Machine, call: &Call, mut inputs: Vec<Input>, flat: bool) -> Saved {
+    let flows = inputs.iter().any(|input| matches!(input, Input::Tensor(tensor) if tensor.node.is_some()));
+    let mut tensors = call.args.iter().filter_map(|arg| match arg {
+        Operand::Tensor(id) => Some(*id),
+        _ => None,
+    });
+    let mut versions: Vec<_> = inputs
+        .iter()
+        .map(|input| match input {
+            Input::Tensor(tensor) => tensors.next().map(|id| {
+                (Some(id).filter(|id| machine.outlives(*id)), tensor.storage, machine.version(tensor.storage))
+            }),
+            Input::Number(_) => None,
+        })
+        .collect();
+    if flows
+        && call.form == Form::InPlace
+        && let Some(Input::Tensor(target)) = inputs.first()
+    {
+        let (node, target) = (target.node, target.clone());
+        let copy = restride(machine, &target, Layout::contiguous(target.shape().clone()));
+        inputs[0] = Input::Tensor(Tensor { node, ..copy });
+        versions[0] = None;
     }
-    if gradient.shape() != shape {
-        let id = machine.add(gradient);
-        let summed = reduction::sum_to(machine, Op::SumToSize, id, shape)?;
-        gradient = machine.tensor(summed).clone();
+    if flows && let Some(kept) = kept_operands(call.op, &inputs) {
+        // The formulas of the table compute the result once more, of what its operands were.
+        for ((input, version), _) in inputs.iter_mut().zip(&mut versions).zip(kept).filter(|(_, kept)| !kept) {
+            if let Input::Tensor(tensor) = input {
+                let copy = restride(machine, tensor, Layout::contiguous(tensor.shape().clone()));
+                *tensor = Tensor { node: tensor.node, ..copy };
+                *version = None;
+            }
+        }
     }
-    if gradient.dtype != dtype {
-        let values = machine.buffer(gradient.storage).to_bytes(&gradient.layout);
-        let values = Buffer::from_bytes(gradient.dtype, &values).expect("whole elements");
-        let cast = Buffer::from_scalars(dtype, values.scalars().into_iter());
-        gradient = machine.allocate(Layout::contiguous(shape.clone()), cast);
-    }
-    Ok(gradient)
+    Saved { inputs, flat, freed: false, versions }
 }
 
-/// Adds to the gradient of a leaf. The first one is copied, so that it has the leaf's own layout (`AccumulateGrad`).
-fn accumulate(machine: &mut Machine, leaf: NodeId, gradient: &Tensor) {
-    let Kind::Leaf { gradient: kept } = &machine.graph.nodes[leaf.0].kind else { return };
-    match *kept {
-        None => {
-            let copy = restride(machine, gradient, Layout::contiguous(gradient.shape().clone()));
-            let copy = machine.add(copy);
-            machine.graph.nodes[leaf.0].kind = Kind::Leaf { gradient: Some(copy) };
+/// Which of two operands libtorch keeps as they are, for an operation that keeps its result beside them.
+fn kept_operands(op: Op, inputs: &[Input]) -> Option<[bool; 2]> {
+    let flows = |at: usize| matches!(inputs.get(at), Some(Input::Tensor(tensor)) if tensor.node.is_some());
+    let info = op.info();
+    if info.has(Quirk::KeepsOwn) {
+        Some([flows(0), flows(1)])
+    } else if info.has(Quirk::KeepsFirst) {
+        Some([flows(0), false])
+    } else if info.has(Quirk::KeepsSecond) {
+        Some([false, flows(0)])
+    } else {
+        None
+    }
+}
+
+/// Notes what an elementwise operation did, if gradients flow through it.
+pub(super) fn record_elementwise(machine: &mut Machine, op: Op, result: TensorId, saved: Saved, factor: Scalar) {
+    let parents = saved
+        .inputs
+        .iter()
+        .map(|input| match input {
+            Input::Tensor(tensor) => tensor.node,
+            Input::Number(_) => None,
+        })
+        .collect();
+    record(machine, op, result, parents, Derivative::Elementwise { op, saved, factor });
+}
+
+/// Notes a result of operands that gradients flow through, of an operation that libtorch has no gradient for.
+pub(super) fn record_missing(machine: &mut Machine, op: Op, form: Form, result: TensorId, inputs: &[Input]) {
+    let node = |input: &Input| match input {
+        Input::Tensor(tensor) => tensor.node,
+        Input::Number(_) => None,
+    };
+    let parents: Vec<_> = inputs.iter().map(node).collect();
+    // The only one that is in place, and takes what gradients flow through.
+    let name = if op == Op::FloorDivide && form == Form::InPlace { "floor_divide_" } else { op.name() };
+    let tensor = machine.tensor(result);
+    if tensor.dtype.category() >= Category::Floating && parents.iter().any(Option::is_some) {
+        add_operation(machine, result, parents, Derivative::Missing { name });
+    }
+}
+
+/// Notes a view of `operand`.
+pub(super) fn record_view(machine: &mut Machine, op: Op, view: TensorId, operand: &Tensor, positions: Vec<usize>) {
+    let derivative = Derivative::View { shape: operand.shape().clone(), positions };
+    add(machine, op, view, vec![operand.node], derivative);
+}
+
+/// Notes a view whose gradient the reference does not model.
+pub(super) fn record_unknown_view(machine: &mut Machine, op: Op, view: TensorId, operand: &Tensor) {
+    add(machine, op, view, vec![operand.node], Derivative::Unknown { op });
+}
+
+/// Notes a reduction of `operand`.
+pub(super) fn record_reduction(
+    machine: &mut Machine,
+    op: Op,
+    result: TensorId,
+    operand: &Tensor,
+    target: Vec<usize>,
+    count: usize,
+) {
+    let derivative = Derivative::Reduction { shape: operand.shape().clone(), target, count };
+    record(machine, op, result, vec![operand.node], derivative);
+}
+
+/// Notes an operation that takes elements of its operands from one place to another.
+pub(super) fn record_routes(machine: &mut Machine, call: &Call, result: TensorId, routes: Vec<Route>) {
+    let parents = routes.iter().map(|route| route.node).collect();
+    // Masks and indices are needed again.
+    let used = call.args.iter().flat_map(|arg| match arg {
+        Operand::Tensor(id) => vec![*id],
+        Operand::Indices(ids) => ids.iter().flatten().copied().collect(),
+        _ => Vec::new(),
+    });
+    let storages = used.map(|id| machine.tensor(id).storage);
+    let versions = storages.map(|storage| (storage, machine.version(storage))).collect();
+    record(machine, call.op, result, parents, Derivative::Routes { routes, versions });
+}
+
+/// Notes what a function of real numbers did, element by element.
+pub(super) fn record_function(
+    machine: &mut Machine,
+    op: Op,
+    result: TensorId,
+    inputs: &[Input],
+    parameters: &[f64],
+    slopes: Slopes,
+) {
+    let tensors = inputs.iter().filter_map(|input| match input {
+        Input::Tensor(tensor) => Some(tensor),
+        Input::Number(_) => None,
+    });
+    let (parents, versions) =
+        tensors.map(|tensor| (tensor.node, (tensor.storage, machine.version(tensor.storage)))).unzip();
+    let (inputs, parameters) = (inputs.to_vec(), parameters.to_vec());
+    record(machine, op, result, parents, Derivative::Slopes { op, inputs, parameters, slopes, versions });
+}
+
+/// Notes an operation whose gradient is a function of the reference.
+pub(super) fn record_own(
+    machine: &mut Machine,
+    op: Op,
+    result: TensorId,
+    operands: &[Option<TensorId>],
+    kept: &[TensorId],
+    numbers: Vec<f64>,
+    backward: Backward,
+) {
+    let node = |id: &Option<TensorId>| id.and_then(|id| machine.tensor(id).node);
+    let parents: Vec<Option<NodeId>> = operands.iter().map(node).collect();
+    let detached = |id: TensorId| Tensor { node: None, ..machine.tensor(id).clone() };
+    let tensors: Vec<Option<Tensor>> =
+        operands.iter().copied().chain(kept.iter().copied().map(Some)).map(|id| id.map(detached)).collect();
+    let read: Vec<Tensor> = tensors.iter().flatten().cloned().collect();
+    let saved = Kept { op, tensors, numbers, needed: parents.iter().map(Option::is_some).collect() };
+    let function = move |machine: &mut Machine, gradient: &Tensor| backward(machine, gradient, &saved);
+    record_formula(machine, op, result, parents, &read.iter().collect::<Vec<_>>(), function);
+}
+
+/// Notes an operation whose gradient the reference does not model; asking for it is unsupported, not wrong.
+pub(super) fn record_unknown(machine: &mut Machine, op: Op, result: TensorId, operands: &[TensorId]) {
+    let parents = operands.iter().map(|id| machine.tensor(*id).node).collect();
+    record(machine, op, result, parents, Derivative::Unknown { op });
+}
+
+/// Notes a copy of `operand`.
+pub(super) fn record_copy(machine: &mut Machine, op: Op, copy: TensorId, operand: &Tensor) {
+    record(machine, op, copy, vec![operand.node], Derivative::Copy);
+}
+
+/// Notes an operation whose gradient has a formula of its own, one that reads the tensors `saved`.
+pub(super) fn record_formula(
+    machine: &mut Machine,
+    op: Op,
+    result: TensorId,
+    parents: Vec<Option<NodeId>>,
+    saved: &[&Tensor],
+    function: impl Fn(&mut Machine, &Tensor) -> Result<Vec<Option<Tensor>>> + 'static,
+) {
+    let saved = saved.iter().map(|tensor| (tensor.storage, machine.version(tensor.storage))).collect();
+    record(
+        machine,
+        op,
+        result,
+        parents,
+        Derivative::Formula(Formula { function: Partials(Rc::new(function)), saved, result: None }),
+    );
+}
+
+/// Notes that the operation that `result` is the result of needs it again for its gradient, under the name that
+/// libtorch has for it.
+pub(super) fn keep_result(machine: &mut Machine, result: TensorId, name: &'static str) {
+    keep_first(machine, result, result, name);
+}
+
+/// The same of an operation with several results that needs the first of them.
+pub(super) fn keep_first(machine: &mut Machine, result: TensorId, first: TensorId, name: &'static str) {
+    let tensor = machine.tensor(first);
+    let (storage, version, dtype) = (tensor.storage, machine.version(tensor.storage), tensor.dtype);
+    let kept = KeptResult { storage, version, dtype, shape: tensor.shape().clone(), node: error::Node(name) };
+    if let Some(node) = machine.tensor(result).node
+        && let Kind::Operation { derivative: Derivative::Formula(formula), .. } = &mut machine.graph[node].kind
+    {
+        formula.result = Some(kept);
+    }
+}
+
+/// Notes an operation that made a new tensor, or overwrote one. Of a view it has overwritten a part of the tensor that
+/// this is a view of, and all that look at the same elements are now made of what was written (`rebase_history`).
+fn record(
+    machine: &mut Machine,
+    op: Op,
+    result: TensorId,
+    parents: Vec<Option<NodeId>>,
+    derivative: Derivative<Partials>,
+) {
+    let tensor = machine.tensor(result).clone();
+    let Some(base) = tensor.base else {
+        add(machine, op, result, parents, derivative);
+        return refresh_views(machine, result);
+    };
+    if !flows(op, &tensor, &parents) {
+        return;
+    }
+    let owner = machine.tensor(base).clone();
+    let kind = match element_positions(&owner.layout, owner.dtype, &tensor.layout) {
+        Some(positions) => {
+            let derivative = Derivative::Part { shape: tensor.shape().clone(), positions, part: Box::new(derivative) };
+            let parents = std::iter::once(owner.node).chain(parents.into_iter().skip(1)).collect();
+            Kind::Operation { parents, derivative }
         }
-        Some(kept) => {
-            let kept = machine.tensor(kept).clone();
-            let sum = arithmetic(machine, Op::Add, Input::Tensor(kept.clone()), Input::Tensor(gradient.clone()))
-                .expect("gradients of one leaf have one shape and dtype");
-            let values = machine.buffer(sum.storage).clone();
-            machine.write(&kept, &values);
+        None => Kind::Operation { parents, derivative: Derivative::Unknown { op } },
+    };
+    let node = machine.graph.add(owner.shape().clone(), owner.dtype, kind);
+    machine.tensor_mut(base).node = Some(node);
+    refresh_views(machine, base);
+    if let Some(own) = machine.tensor(result).node {
+        machine.graph[own].unseen = false;
+    }
+}
+
+/// Makes all the views of a tensor again what they are: views of what it has become.
+pub(super) fn refresh_views(machine: &mut Machine, base: TensorId) {
+    let owner = machine.tensor(base).clone();
+    if owner.node.is_none() {
+        return;
+    }
+    for view in machine.views_of(base) {
+        let (layout, before) = (machine.tensor(view).layout.clone(), machine.tensor(view).node);
+        match element_positions(&owner.layout, owner.dtype, &layout) {
+            Some(positions) => record_view(machine, Op::AsStrided, view, &owner, positions),
+            None => record_unknown_view(machine, Op::AsStrided, view, &owner),
+        }
+        let unseen = before.is_none_or(|before| machine.graph[before].unseen);
+        if let Some(node) = machine.tensor(view).node {
+            machine.graph[node].unseen = unseen;
         }
     }
 }
 
-impl Derivative {
-    /// Refuses a second gradient where operands were kept for the first.
-    fn check_second(&self) -> Result<()> {
-        match self {
-            Derivative::Part { .. } => Err(Rejection::Freed.into()),
-            Derivative::Formula(formula) if !formula.saved.is_empty() => Err(Rejection::Freed.into()),
-            _ => Ok(()),
+fn add(
+    machine: &mut Machine,
+    op: Op,
+    result: TensorId,
+    parents: Vec<Option<NodeId>>,
+    derivative: Derivative<Partials>,
+) {
+    let tensor = machine.tensor(result);
+    if !flows(op, tensor, &parents) {
+        return;
+    }
+    add_operation(machine, result, parents, derivative);
+}
+
+fn add_operation(
+    machine: &mut Machine,
+    result: TensorId,
+    parents: Vec<Option<NodeId>>,
+    derivative: Derivative<Partials>,
+) {
+    let tensor = machine.tensor(result);
+    let (shape, dtype) = (tensor.shape().clone(), tensor.dtype);
+    let node = machine.graph.add(shape, dtype, Kind::Operation { parents, derivative });
+    machine.tensor_mut(result).node = Some(node);
+}
+
+/// For each element of `view` the element of `of` that lies at the same place of the storage, counted row-major, and
+/// `usize::MAX` if none does. `None` where that is not to be told.
+pub(super) fn element_positions(of: &Layout, dtype: DType, view: &Layout) -> Option<Vec<usize>> {
+    if is_large(&of.shape, dtype) || is_large(&view.shape, dtype) {
+        return None;
+    }
+    let mut places = std::collections::HashMap::new();
+    for (at, place) in of.positions().enumerate() {
+        // One place that stands for several elements: what is its own of a gradient?
+        if places.insert(place, at).is_some() {
+            return None;
         }
     }
-
-    /// What libtorch calls a node of the graph: the operation, and which of its overloads with a gradient.
-    fn node(&self) -> Option<error::Node> {
-        let Derivative::Elementwise { op, saved, .. } = self else { return None };
-        let number = matches!(saved.inputs.get(1), Some(Input::Number(_)));
-        Some(error::Node(match (op, number) {
-            (Op::Add, false) => "Add",
-            (Op::Sub, false) => "Sub",
-            (Op::Mul, false) => "Mul",
-            (Op::Div, _) if saved.flat => "Div2",
-            (Op::Div, false) => "Div",
-            (Op::Add, true) => "Add1",
-            (Op::Sub, true) => "Sub1",
-            (Op::Mul, true) => "Mul1",
-            (Op::Div, true) => "Div1",
-            (Op::Fmod, false) => "Fmod1",
-            (Op::Fmod, true) => "Fmod",
-            (Op::Remainder, false) => "Remainder1",
-            (Op::Remainder, true) => "Remainder",
-            (Op::Rsub, false) => "Rsub",
-            (Op::Rsub, true) => "Rsub1",
-            (Op::Maximum, _) => "Maximum",
-            (Op::Minimum, _) => "Minimum",
-            (Op::Fmax, _) => "Fmax",
-            (Op::Fmin, _) => "Fmin",
-            _ => return None,
-        }))
-    }
-
-    /// What each operand receives that is `wanted`.
-    fn apply(&self, machine: &mut Machine, gradient: &Tensor, wanted: &[bool]) -> Result<Vec<Option<Tensor>>> {
-        let modified = |machine: &Machine, saved: &[(StorageId, u64)]| {
-            saved.iter().any(|&(storage, version)| machine.version(storage) != version)
-        };
-        let stale = || Err(Stop::Unsupported("an operand was modified before backward needed it".to_owned()));
-        match self {
-            Derivative::Elementwise { op, saved, factor } if saved.flat => {
-                // A rounded quotient keeps its operands all the same.
-                let terms = Terms { machine: RefCell::new(machine), op: *op, gradient, saved, factor: *factor };
-                terms.operand(1)?;
-                if wanted[1] {
-                    terms.operand(0)?;
-                }
-                let zeros = Buffer::zeros(gradient.dtype, gradient.shape().numel());
-                let zeros = machine.allocate(Layout::contiguous(gradient.shape().clone()), zeros);
-                Ok(wanted.iter().map(|&wanted| wanted.then(|| zeros.clone())).collect())
-            }
-            Derivative::Elementwise { op, saved, factor } => {
-                let terms = Terms { machine: RefCell::new(machine), op: *op, gradient, saved, factor: *factor };
-                partials(*op, &terms, wanted)?
-                    .into_iter()
-                    .map(|input| input.map(|input| terms.tensor(input)).transpose())
-                    .collect()
-            }
-            Derivative::View { shape, positions } => {
-                let sums = view::gather_back(machine, gradient, shape, positions);
-                Ok(vec![Some(machine.allocate(Layout::contiguous(shape.clone()), sums))])
-            }
-            Derivative::Part { shape, positions, part } => {
-                let whole = machine.elements::<Complex64>(gradient);
-                let scalars = positions.iter().map(|&position| Scalar::Complex(whole[position]));
-                let arrived = Buffer::from_scalars(gradient.dtype, scalars);
-                let arrived = machine.allocate(Layout::contiguous(shape.clone()), arrived);
-                let mut partials = part.apply(machine, &arrived, wanted)?;
-                if partials.is_empty() {
-                    return Err(Stop::Malformed("an operation without operands".to_owned()));
-                }
-                let own = match partials.remove(0) {
-                    Some(own) => fit(machine, own, shape, gradient.dtype)?,
-                    None => {
-                        let zeros = Buffer::zeros(gradient.dtype, shape.numel());
-                        machine.allocate(Layout::contiguous(shape.clone()), zeros)
-                    }
-                };
-                let before = restride(machine, gradient, Layout::contiguous(gradient.shape().clone()));
-                let own = machine.elements::<Complex64>(&own);
-                let mut elements = whole;
-                for (&position, value) in positions.iter().zip(own) {
-                    elements[position] = value;
-                }
-                let values = Buffer::from_scalars(gradient.dtype, elements.into_iter().map(Scalar::Complex));
-                machine.write(&before, &values);
-                partials.insert(0, Some(before));
-                Ok(partials)
-            }
-            Derivative::Reduction { shape, target, count } => {
-                let spread = crate::with_element_type!(gradient.dtype, T => {
-                    let arrived = machine.elements::<T>(gradient);
-                    T::wrap(target.iter().map(|&target| arrived[target]).collect())
-                });
-                let spread = machine.allocate(Layout::contiguous(shape.clone()), spread);
-                let share = match count {
-                    1 => spread,
-                    count => {
-                        let count = Input::Number(Scalar::Int(*count as i64));
-                        arithmetic(machine, Op::Div, Input::Tensor(spread), count)?
-                    }
-                };
-                Ok(vec![Some(share)])
-            }
-            Derivative::Copy => Ok(vec![Some(gradient.clone())]),
-            Derivative::Missing { name } => Err(PointwiseFault::NoDerivative { name }.into()),
-            Derivative::Unknown { op } => Err(Stop::Unsupported(format!("the gradient of {op}"))),
-            Derivative::Formula(formula) => {
-                if modified(machine, &formula.saved) {
-                    return stale();
-                }
-                if let Some(result) = &formula.result {
-                    result.check(machine)?;
-                }
-                machine.aside(|machine| (formula.function)(machine, gradient))
-            }
-            Derivative::Routes { routes, versions } => {
-                if versions.iter().any(|&(storage, version)| machine.version(storage) != version) {
-                    return Err(Stop::Unsupported("an operand was modified before backward needed it".to_owned()));
-                }
-                let values: Vec<Complex64> = machine.elements(gradient);
-                Ok(routes.iter().map(|route| Some(route.spread(machine, gradient.dtype, &values))).collect())
-            }
-        }
-    }
+    Some(view.positions().map(|place| places.get(&place).copied().unwrap_or(usize::MAX)).collect())
 }
 
 /// The tensor with every element conjugated: itself if it is real.
@@ -507,11 +375,4 @@ pub(super) fn conjugate(machine: &mut Machine, tensor: &Tensor) -> Tensor {
     let conjugates = values.into_iter().map(|value| Scalar::Complex(value.conj()));
     let conjugates = Buffer::from_scalars(tensor.dtype, conjugates);
     machine.allocate(Layout::contiguous(tensor.shape().clone()), conjugates)
-}
-
-/// An elementwise operation of the table, outside of the graph.
-pub(super) fn arithmetic(machine: &mut Machine, op: Op, a: Input, b: Input) -> Result<Tensor> {
-    let inputs = [a, b];
-    let shape = iterator::broadcast(&inputs)?;
-    super::elementwise::compute(machine, op, &inputs, shape, Scalar::Int(1))
 }

@@ -9,11 +9,11 @@ use crate::tensor::storage::Stored;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
 use super::backward;
-use super::elementwise::restride;
-use super::evaluate::{self, Kernel};
+use super::dispatch;
 use super::functions;
 use super::iterator::{self, Input};
 use super::machine::{Call, Machine, Operand, Result, Slot, Stop, Tensor, TensorId};
+use super::write::restride;
 
 /// An argument of a step.
 #[derive(Clone, Debug)]
@@ -151,11 +151,7 @@ impl Composition<'_> {
             })
             .collect();
         let call = Call { op, form, args: &operands, out: None };
-        let slot = match evaluate::kernel(op) {
-            Kernel::Elementwise(kernel) => super::elementwise::run(self.machine, &call, kernel)?,
-            Kernel::Function(function) => function(self.machine, &call)?,
-        };
-        match slot {
+        match dispatch::run(self.machine, &call)? {
             Slot::Tensor(id) => Ok(id),
             _ => Err(Stop::Malformed(format!("{op} is no step of a composite operation"))),
         }
@@ -200,7 +196,7 @@ impl Composition<'_> {
         });
         let layout = iterator::result_layout(&inputs, &shape);
         let result = self.place(values, layout);
-        let partials: backward::Slopes =
+        let partials: super::graph::Slopes =
             |row| if row[1] != 0.0 { vec![0.0, row[0], 0.0] } else { vec![0.0, 0.0, row[0]] };
         backward::record_function(self.machine, self.op, result, &inputs, &[], partials);
         Ok(result)
@@ -373,6 +369,16 @@ static NOT_BELOW_ZERO: Function = Function {
     whole: Some(|row| row[0].max(0)),
     partials: |row| vec![if row[1] >= 0.0 { row[0] } else { 0.0 }],
     ..Function::of_floats("clamp_min_scalar_cpu", |row, _| if row[0] < 0.0 { 0.0 } else { row[0] })
+};
+
+/// The logarithm of the logistic function.
+pub(super) static LOG_SIGMOID: Function = Function {
+    steps: |dtype| if dtype == DType::Float64 { dtype } else { DType::Float32 },
+    ..Function::of_floats("log_sigmoid_cpu", |row, r| {
+        let more = r.to(r.to((-row[0].abs()).exp()).ln_1p());
+        let least = if row[0].is_nan() { row[0] } else { row[0].min(0.0) };
+        r.to(least - more)
+    })
 };
 
 /// 1, 0 or -1 (`sgn`).

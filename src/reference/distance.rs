@@ -5,10 +5,11 @@ use crate::ops::{Form, Op};
 use crate::program::Arg;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
-use super::backward::{self, Kept};
+use super::backward;
 use super::composition::{Composition, Term, converted, real, sign};
 use super::elementwise::Operands;
 use super::functions::{Tolerance, printed};
+use super::graph::Kept;
 use super::iterator::{self, Input};
 use super::loss_gradient::real_formula;
 use super::machine::{Call, Machine, Result, Slot, Stop, Tensor, TensorId};

@@ -10,19 +10,21 @@ use crate::tensor::storage::Stored;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 use crate::with_element_type as with_any_type;
 
-use super::evaluate::{self, Kernel};
+use super::backward;
 use super::iterator::{self, Input};
-use super::machine::{Call, Machine, Operand, Result, Slot, Stop, Tensor, TensorId, is_large};
+use super::machine::{Call, Machine, Operand, Result, Slot, Stop, TensorId, is_large};
 use super::number::{
     Computed, Integer, Number, Quotient, Real, RealNumber, Rounded, with_float_type, with_integer_type, with_real_type,
     with_wide_type,
 };
-use super::{arithmetic, backward, write};
+use super::write;
 
 mod kernels;
+mod rows;
 
-pub(super) use super::write::{resize_output, restride};
 pub(super) use kernels::*;
+use rows::rounds;
+pub(super) use rows::{arithmetic, run_row};
 
 /// The loop of one operation, for every dtype that it takes.
 pub(super) struct Elementwise {
@@ -115,8 +117,7 @@ pub(super) fn run(machine: &mut Machine, call: &Call, kernel: Elementwise) -> Re
     if call.form != Form::Functional {
         check_autograd(machine, call, &inputs(machine, call)?)?;
     }
-    let (kernel, facts) = arithmetic::rounded(call, kernel)?;
-    run_as(machine, call, kernel, facts)
+    run_as(machine, call, kernel, Facts::of(call.op))
 }
 
 /// The same for an operation that is several.
@@ -157,7 +158,7 @@ pub(super) fn run_on(
         backward::record_missing(machine, call.op, call.form, slot, &inputs);
         return Ok(Slot::Tensor(slot));
     }
-    let saved = backward::save(machine, call, inputs, arithmetic::rounds(call));
+    let saved = backward::save(machine, call, inputs, rounds(call));
     let slot = plan.deliver(machine, values);
     backward::record_elementwise(machine, facts.gradient, slot, saved, factor);
     Ok(Slot::Tensor(slot))
@@ -271,18 +272,6 @@ impl Plan {
             let order = iterator::loop_places(&tensor.layout, inputs, &self.shape);
             write::in_part(machine, &tensor, &order, &halt.results, &halt.done);
         }
-    }
-}
-
-/// Computes an elementwise operation on operands that are known to fit, without autograd, in a new contiguous tensor.
-pub(super) fn compute(machine: &mut Machine, op: Op, inputs: &[Input], shape: Shape, factor: Scalar) -> Result<Tensor> {
-    let Kernel::Elementwise(kernel) = evaluate::kernel(op) else {
-        return Err(Stop::Malformed(format!("{op} is not elementwise")));
-    };
-    let operands = Operands::new(op, inputs.to_vec(), shape.clone(), factor);
-    match (kernel.run)(Facts::of(op).dtypes(inputs).0, machine, &operands) {
-        Ok(values) => Ok(machine.allocate(Layout::contiguous(shape), values)),
-        Err(_) => Err(PointwiseFault::ZeroDivision {}.into()),
     }
 }
 

@@ -3,34 +3,13 @@
 
 use crate::error::{Rejection, ViewFault};
 use crate::program::VALUE_LIMIT;
-use crate::tensor::{Category, DType, Layout, Scalar, Shape};
+use crate::tensor::{Category, DType, Layout, Shape};
 
-use super::machine::{Result, Stop, Tensor};
+use super::value::{Result, Stop, Tensor};
 
-/// An operand of an elementwise operation.
-#[derive(Clone, Debug)]
-pub(super) enum Input {
-    /// A tensor.
-    Tensor(Tensor),
-    /// A number, which libtorch wraps into a tensor without dimensions that yields in promotion.
-    Number(Scalar),
-}
+pub(super) use super::value::Input;
 
 impl Input {
-    pub fn shape(&self) -> Shape {
-        match self {
-            Input::Tensor(tensor) => tensor.shape().clone(),
-            Input::Number(_) => Shape::scalar(),
-        }
-    }
-
-    pub fn dtype(&self) -> DType {
-        match self {
-            Input::Tensor(tensor) => tensor.dtype,
-            Input::Number(number) => number.dtype(),
-        }
-    }
-
     fn layout(&self) -> Layout {
         match self {
             Input::Tensor(tensor) => tensor.layout.clone(),

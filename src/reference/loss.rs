@@ -9,11 +9,11 @@ use crate::program::Arg;
 use crate::tensor::{Buffer, Category, DType, Layout, Shape};
 
 use super::backward;
-use super::composition::{Composition, Function, Reduction, Term, converted, real};
+use super::composition::{Composition, Function, LOG_SIGMOID, Reduction, Term, converted, real};
 use super::elementwise::{Plan, check_autograd, check_kernel};
 use super::iterator::{self, Input};
 use super::loss_gradient::{huber_backward, logits_backward, mse_backward, smooth_backward, soft_margin_backward};
-use super::machine::{Call, Machine, Result, Slot, Stop, Tensor, TensorId};
+use super::machine::{Backward, Call, Machine, Result, Slot, Stop, Tensor, TensorId};
 use super::write;
 
 /// `mse_loss`: the square of the difference.
@@ -318,7 +318,7 @@ fn record(
     result: TensorId,
     operands: &[Option<TensorId>],
     numbers: Vec<f64>,
-    backward: backward::Backward,
+    backward: Backward,
 ) {
     if call.form == Form::Functional {
         machine.tensor_mut(result).node = None;
@@ -333,7 +333,7 @@ fn structured(
     call: &Call,
     function: &'static Function,
     parameters: Vec<f64>,
-    gradient: backward::Backward,
+    gradient: Backward,
 ) -> Result<Slot> {
     let reduction = Reduction::of(call)?;
     let inputs = operands(machine, call, 2)?;
@@ -482,14 +482,5 @@ static TIMES_LOGARITHM: Function = Function {
         (_, y) if y.is_nan() => f64::NAN,
         (0.0, _) => 0.0,
         (x, y) => r.to(x * r.to(y.ln())),
-    })
-};
-
-pub(super) static LOG_SIGMOID: Function = Function {
-    steps: |dtype| if dtype == DType::Float64 { dtype } else { DType::Float32 },
-    ..Function::of_floats("log_sigmoid_cpu", |row, r| {
-        let more = r.to(r.to((-row[0].abs()).exp()).ln_1p());
-        let least = if row[0].is_nan() { row[0] } else { row[0].min(0.0) };
-        r.to(least - more)
     })
 };

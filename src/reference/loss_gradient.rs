@@ -5,12 +5,11 @@ use crate::ops::Op;
 use crate::tensor::element::Element;
 use crate::tensor::{Buffer, DType, Layout, Scalar, Shape};
 
-use super::backward::Kept;
-use super::composition::{Composition, Function, check_gradient};
-use super::elementwise;
+use super::composition::{Composition, Function, LOG_SIGMOID, check_gradient};
+use super::graph::Kept;
 use super::iterator::{self, Input};
-use super::loss::LOG_SIGMOID;
 use super::machine::{Machine, Result, Tensor};
+use super::write;
 
 /// What goes back through a loss of two operands that knows nothing of broadcasting: the gradient is computed for a
 /// tensor like the operand, which is resized, with a warning, and the mean divides by the operand's own elements
@@ -32,7 +31,7 @@ fn for_both(
             let target = machine
                 .allocate(Layout::contiguous(own.shape().clone()), Buffer::zeros(own.dtype, own.shape().numel()));
             let target = machine.add(target);
-            elementwise::resize_output(machine, target, Layout::contiguous(shape.clone()), 1)?;
+            write::resize_output(machine, target, Layout::contiguous(shape.clone()), 1)?;
         }
         let share = if saved.numbers[0] == 1.0 { 1.0 / own.shape().numel() as f64 } else { 1.0 };
         let numbers: Vec<f64> = std::iter::once(share).chain(saved.numbers[1..].iter().copied()).collect();

@@ -9,52 +9,9 @@ use crate::tensor::element::Element;
 use crate::tensor::storage::Stored;
 use crate::tensor::{Buffer, DType, IndexItem, Layout, Scalar, Shape};
 
-use super::backward::Graph;
+use super::graph::{Graph, Kept};
 
-/// Why a step has no value.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Stop {
-    /// The operation refuses.
-    Rejected(Rejection),
-    /// The reference does not model this.
-    Unsupported(String),
-    /// The program is malformed.
-    Malformed(String),
-}
-
-impl<T: Into<Rejection>> From<T> for Stop {
-    fn from(rejection: T) -> Stop {
-        Stop::Rejected(rejection.into())
-    }
-}
-
-pub(super) type Result<T> = std::result::Result<T, Stop>;
-
-/// Names a tensor of the machine. Two names of one tensor object (after an in-place step) are equal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct TensorId(pub usize);
-
-/// Names a storage of the machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct StorageId(pub usize);
-
-/// A view of a storage.
-#[derive(Clone, Debug)]
-pub(super) struct Tensor {
-    pub storage: StorageId,
-    pub layout: Layout,
-    pub dtype: DType,
-    /// Where it stands in the graph, if gradients flow through it.
-    pub node: Option<super::backward::NodeId>,
-    /// The tensor that it is a view of.
-    pub base: Option<TensorId>,
-}
-
-impl Tensor {
-    pub fn shape(&self) -> &Shape {
-        &self.layout.shape
-    }
-}
+pub(super) use super::value::{Result, Stop, StorageId, Tensor, TensorId};
 
 /// The value of a step.
 #[derive(Clone, Debug)]
@@ -67,11 +24,13 @@ pub(super) enum Slot {
 }
 
 /// Storages, tensors and graph. A clone shares the elements of storages until one of both writes to them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Machine {
+    /// The functions that run operations; none for one that its row says element by element.
+    pub kernels: fn(Op) -> Option<Kernel>,
     storages: Vec<Storage>,
     tensors: Vec<Tensor>,
-    pub graph: Graph,
+    pub graph: Graph<Partials>,
     /// The warnings of the current step.
     pub warnings: Vec<String>,
     /// The switch `torch.utils.backcompat.broadcast_warning.enabled`, which nothing reads but the program.
@@ -79,6 +38,22 @@ pub(super) struct Machine {
     /// How many tensor objects were there before the operation that makes others on its way, if one does.
     lasting: Option<usize>,
 }
+
+/// A function that runs an operation.
+pub(super) type Kernel = fn(&mut Machine, &Call) -> Result<Slot>;
+
+/// A gradient for each operand, if it receives any, from what arrived at the result.
+#[derive(Clone)]
+pub(super) struct Partials(pub Rc<dyn Fn(&mut Machine, &Tensor) -> Result<Vec<Option<Tensor>>>>);
+
+impl std::fmt::Debug for Partials {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Partials")
+    }
+}
+
+/// What each operand receives: of the gradient, and of what was kept. Nothing for operands that need nothing.
+pub(super) type Backward = fn(&mut Machine, &Tensor, &Kept) -> Result<Vec<Option<Tensor>>>;
 
 #[derive(Clone, Debug)]
 struct Storage {
@@ -88,6 +63,19 @@ struct Storage {
 }
 
 impl Machine {
+    /// An empty one that runs operations by these functions.
+    pub fn new(kernels: fn(Op) -> Option<Kernel>) -> Machine {
+        Machine {
+            kernels,
+            storages: Vec::new(),
+            tensors: Vec::new(),
+            graph: Graph::new(),
+            warnings: Vec::new(),
+            broadcast_warning: false,
+            lasting: None,
+        }
+    }
+
     /// A new tensor object on a storage that exists.
     pub fn add(&mut self, tensor: Tensor) -> TensorId {
         self.tensors.push(tensor);

@@ -21,14 +21,17 @@
 mod arithmetic;
 mod backward;
 mod composition;
+mod dispatch;
 mod distance;
 mod einsum;
 mod elementwise;
+mod engine;
 mod evaluate;
 mod extreme;
 mod front_end;
 mod functions;
 mod gather;
+mod graph;
 mod indexing;
 mod iterator;
 mod loss;
@@ -44,6 +47,7 @@ mod reduction;
 mod reshape;
 mod selection;
 mod slice;
+mod value;
 mod view;
 mod write;
 

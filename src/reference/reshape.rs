@@ -4,10 +4,10 @@ use crate::error::{Rejection, ViewFault};
 use crate::tensor::{Layout, Shape, shape::ShapeError};
 
 use super::backward;
-use super::elementwise::restride;
 use super::iterator::{self, Request};
 use super::machine::{Call, Machine, Result, Slot, Stop, TensorId, wrap_dim};
 use super::view::{self, views};
+use super::write::restride;
 
 views! {
     /// `view`.

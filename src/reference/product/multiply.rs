@@ -7,6 +7,7 @@ use crate::tensor::storage::Stored;
 use crate::tensor::{Buffer, Category, Layout, Scalar, Shape};
 
 use super::super::backward;
+use super::super::elementwise::arithmetic;
 use super::super::iterator::Input;
 use super::super::machine::{Call, Machine, Result, Tensor, TensorId};
 use super::super::number::Number;
@@ -140,5 +141,5 @@ pub(super) fn with_layout(tensor: &Tensor, sizes: Vec<i64>, strides: Vec<i64>) -
 
 /// A tensor times a number.
 pub(super) fn scaled(machine: &mut Machine, tensor: &Tensor, number: Scalar) -> Result<Tensor> {
-    backward::arithmetic(machine, Op::Mul, Input::Tensor(tensor.clone()), Input::Number(number))
+    arithmetic(machine, Op::Mul, Input::Tensor(tensor.clone()), Input::Number(number))
 }

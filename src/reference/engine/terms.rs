@@ -65,7 +65,7 @@ impl Terms<'_> {
         };
         let tensor = machine.tensor(id);
         let (dtype, shape) = (tensor.dtype, tensor.shape().sizes().to_vec());
-        let fault = match tensor.node.map(|node| &machine.graph.nodes[node.0].kind) {
+        let fault = match tensor.node.map(|node| &machine.graph[node].kind) {
             Some(Kind::Operation { derivative, .. }) => {
                 let node = derivative.node().ok_or_else(|| Stop::Unsupported("the name of a node".to_owned()))?;
                 PointwiseFault::ModifiedResult { dtype, shape, node, version, expected }
