@@ -166,7 +166,7 @@ fn norm(it: &mut Composition, operand: TensorId, p: f64, dim: Option<i64>, keepd
     let shape = Shape::new(sizes).expect("no size grew");
     let result = it.place(values, Layout::contiguous(shape));
     let numbers = vec![p, dim.map_or(-1.0, |dim| dim as f64)];
-    backward::record_own(it.machine, it.op, result, &[Some(operand)], &[], numbers, norm_backward);
+    backward::record_own(it.machine, it.op, result, &[Some(operand)], numbers, norm_backward);
     Ok(result)
 }
 
@@ -227,7 +227,7 @@ fn p_norm(elements: impl Iterator<Item = f64>, p: f64) -> f64 {
 /// `norm_backward`. Where the norm is 0 it has a subgradient of 0.
 fn norm_backward(machine: &mut Machine, gradient: &Tensor, saved: &Kept) -> Result<Vec<Option<Tensor>>> {
     let Some(operand) = &saved.tensors[0] else { return Ok(vec![None]) };
-    let p = saved.numbers[0];
+    let p = saved.real(0);
     if p == 0.0 {
         return Err(Stop::Unsupported(
             "the gradient of a norm that counts, which libtorch leaves undefined".to_owned(),
@@ -238,7 +238,7 @@ fn norm_backward(machine: &mut Machine, gradient: &Tensor, saved: &Kept) -> Resu
             "the gradient of a norm of negative order, beyond what float16 holds".to_owned(),
         ));
     }
-    let dim = (saved.numbers[1] >= 0.0).then_some(saved.numbers[1] as usize);
+    let dim = Some(saved.real(1)).filter(|dim| *dim >= 0.0).map(|dim| dim as usize);
     let lines = Lines::new(operand.shape(), dim);
     let elements: Vec<f64> = machine.elements(operand);
     let gradients: Vec<f64> = machine.elements(gradient);
@@ -338,7 +338,7 @@ pub(super) fn cdist(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let values = Buffer::from_scalars(a.dtype, values.into_iter());
     let mut composition = Composition { machine, op: call.op };
     let result = composition.place(values, Layout::contiguous(result_shape));
-    backward::record_own(composition.machine, call.op, result, &ids.map(Some), &[], vec![p], cdist_backward);
+    backward::record_own(composition.machine, call.op, result, &ids.map(Some), vec![p], cdist_backward);
     backward::keep_result(composition.machine, result, "Cdist");
     Ok(Slot::Tensor(result))
 }
@@ -346,7 +346,7 @@ pub(super) fn cdist(machine: &mut Machine, call: &Call) -> Result<Slot> {
 /// `_cdist_backward`, of each operand.
 fn cdist_backward(machine: &mut Machine, gradient: &Tensor, saved: &Kept) -> Result<Vec<Option<Tensor>>> {
     let (Some(a), Some(b)) = (&saved.tensors[0], &saved.tensors[1]) else { return Ok(vec![None, None]) };
-    let p = saved.numbers[0];
+    let p = saved.real(0);
     let sizes = gradient.shape().sizes();
     let (batch, [rows1, rows2]) = (&sizes[..sizes.len() - 2], [sizes[sizes.len() - 2], sizes[sizes.len() - 1]]);
     let columns = a.shape().sizes()[a.shape().rank() - 1];

@@ -6,9 +6,10 @@ use crate::tensor::storage::Stored;
 use crate::tensor::{Buffer, Category, DType, Scalar};
 
 use super::backward;
+use super::graph::Kept;
 use super::machine::{Call, Machine, Result, Slot, Tensor, wrap_dim};
 use super::number::with_real_type;
-use super::reduction::{Plan, begin, deliver, record_groups, set_output};
+use super::reduction::{Plan, begin, deliver, over_groups, record_groups, set_output};
 
 /// `amax`.
 pub(super) fn amax(machine: &mut Machine, call: &Call) -> Result<Slot> {
@@ -62,14 +63,19 @@ fn extreme(machine: &mut Machine, call: &Call, greatest: bool) -> Result<Slot> {
         return Err(ReductionFault::ComplexAutograd { name: call.op.name() }.into());
     }
     let id = deliver(machine, out, &plan.shape, result);
-    record_groups(machine, call.op, id, &tensor, &plan, |group| {
+    record_groups(machine, call.op, id, &tensor, &plan, &[], extreme_backward);
+    backward::keep_result(machine, id, if greatest { "Amax" } else { "Amin" });
+    Ok(Slot::Tensor(id))
+}
+
+/// `scale_grad_by_count`.
+fn extreme_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
+    over_groups(machine, gradient, kept, |group| {
         // All that equal the result share evenly; a NaN equals nothing, so that nobody is left to share.
         let equal: Vec<f64> = group.elements.iter().map(|&e| f64::from(u8::from(e == group.result))).collect();
         let count: f64 = equal.iter().sum();
         equal.into_iter().map(|equal| group.arrived * equal / count).collect()
-    });
-    backward::keep_result(machine, id, if greatest { "Amax" } else { "Amin" });
-    Ok(Slot::Tensor(id))
+    })
 }
 
 /// Refuses a dimension without elements (`zero_numel_check_dims`); the message has it as it was given, or wrapped.

@@ -10,9 +10,10 @@ use crate::with_element_type;
 
 use super::backward;
 use super::elementwise::resize_output;
+use super::graph::Kept;
 use super::iterator;
 use super::machine::{Call, Machine, Result, Slot, Stop, Tensor, TensorId};
-use super::reduction::{Group, Plan, begin, deliver, dtype_of, record_groups, resize, warn_of_lost_parts};
+use super::reduction::{Group, Plan, begin, deliver, dtype_of, over_groups, record_groups, resize, warn_of_lost_parts};
 
 /// `var`.
 pub(super) fn var(machine: &mut Machine, call: &Call) -> Result<Slot> {
@@ -163,14 +164,16 @@ fn moments(machine: &mut Machine, call: &Call, root: bool) -> Result<Slot> {
     let first = deliver(machine, None, &plan.shape, spreads);
     record_variance(machine, call.op, first, &tensor, &plan, &spread, root);
     let second = deliver(machine, None, &plan.shape, means);
-    record_groups(machine, call.op, second, &tensor, &plan, |group| {
-        vec![group.arrived / group.count() as f64; group.elements.len()]
-    });
+    record_groups(machine, call.op, second, &tensor, &plan, &[], mean_backward);
     if root {
         backward::keep_result(machine, first, "StdMean");
         backward::keep_first(machine, second, first, "StdMean");
     }
     Ok(Slot::Tensors(vec![first, second]))
+}
+
+fn mean_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
+    over_groups(machine, gradient, kept, |group| vec![group.arrived / group.count; group.elements.len()])
 }
 
 pub(super) fn real_dtype(dtype: DType) -> DType {
@@ -232,25 +235,35 @@ fn record_variance(
     spread: &Spread,
     root: bool,
 ) {
-    let correction = spread.correction;
     let of_all = spread.dims.is_none() || tensor.shape().rank() == 0;
-    record_groups(machine, op, result, tensor, plan, move |group: &Group| {
-        let mean = group.elements.iter().sum::<f64>() / group.count() as f64;
-        let mean = round(group.dtype, mean);
-        let arrived = match root {
-            true if group.result == 0.0 => 0.0,
-            true => group.arrived / (2.0 * group.result),
-            false => group.arrived,
-        };
-        let freedom = group.count() as f64 - correction;
-        let slope = |&element: &f64| match of_all && freedom <= 0.0 {
-            // The limit, which only the variance of everything knows of.
-            true if element == mean => f64::NAN,
-            true => f64::INFINITY,
-            false => 2.0 / freedom * (element - mean),
-        };
-        group.elements.iter().map(|element| arrived * slope(element)).collect()
-    });
+    let parameters = [spread.correction, f64::from(u8::from(of_all))];
+    let function = if root { std_backward } else { var_backward };
+    record_groups(machine, op, result, tensor, plan, &parameters, function);
+}
+
+/// What arrives at a variance.
+fn var_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
+    over_groups(machine, gradient, kept, |group| spread_slopes(group, kept, group.arrived))
+}
+
+/// What arrives at the root of one.
+fn std_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
+    over_groups(machine, gradient, kept, |group| {
+        let arrived = if group.result == 0.0 { 0.0 } else { group.arrived / (2.0 * group.result) };
+        spread_slopes(group, kept, arrived)
+    })
+}
+
+fn spread_slopes(group: &Group, kept: &Kept, arrived: f64) -> Vec<f64> {
+    let (freedom, of_all) = (group.count - kept.real(1), kept.real(2) == 1.0);
+    let mean = round(group.dtype, group.elements.iter().sum::<f64>() / group.count);
+    let slope = |&element: &f64| match of_all && freedom <= 0.0 {
+        // The limit, which only the variance of everything knows of.
+        true if element == mean => f64::NAN,
+        true => f64::INFINITY,
+        false => 2.0 / freedom * (element - mean),
+    };
+    group.elements.iter().map(|element| arrived * slope(element)).collect()
 }
 
 /// `logsumexp`: computed with the greatest element taken off and added again.
@@ -284,9 +297,13 @@ pub(super) fn logsumexp(machine: &mut Machine, call: &Call) -> Result<Slot> {
     });
     let result = Buffer::from_scalars(dtype, values.collect::<Vec<_>>().into_iter());
     let id = deliver(machine, out, &plan.shape, result);
-    record_groups(machine, call.op, id, &tensor, &plan, |group| {
-        group.elements.iter().map(|element| group.arrived * (element - group.result).exp()).collect()
-    });
+    record_groups(machine, call.op, id, &tensor, &plan, &[], logsumexp_backward);
     backward::keep_result(machine, id, "Logsumexp");
     Ok(Slot::Tensor(id))
+}
+
+fn logsumexp_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
+    over_groups(machine, gradient, kept, |group| {
+        group.elements.iter().map(|element| group.arrived * (element - group.result).exp()).collect()
+    })
 }

@@ -7,9 +7,10 @@ use crate::tensor::element::Element;
 use crate::tensor::{Buffer, Category, DType, Scalar};
 
 use super::backward;
+use super::graph::Kept;
 use super::machine::{Call, Machine, Result, Slot, Stop, Tensor, wrap_dim};
 use super::moment::real_dtype;
-use super::reduction::{Group, Plan, begin, deliver, record_groups, set_output, warn_of_lost_parts};
+use super::reduction::{Group, Plan, begin, deliver, over_groups, record_groups, set_output, warn_of_lost_parts};
 
 /// `linalg_vector_norm`.
 pub(super) fn vector_norm(machine: &mut Machine, call: &Call) -> Result<Slot> {
@@ -43,7 +44,7 @@ pub(super) fn vector_norm(machine: &mut Machine, call: &Call) -> Result<Slot> {
     if exponent == 0.0 && tensor.node.is_some() {
         return Err(Stop::Unsupported("gradients through a count of elements".to_owned()));
     }
-    record_groups(machine, call.op, id, &tensor, &plan, move |group| gradient(group, exponent));
+    record_groups(machine, call.op, id, &tensor, &plan, &[exponent], norm_backward);
     backward::keep_result(machine, id, "LinalgVectorNorm");
     Ok(Slot::Tensor(id))
 }
@@ -97,7 +98,11 @@ fn check_dtype(own: DType, given: Option<DType>) -> Result<()> {
 }
 
 /// `linalg_vector_norm_backward`.
-fn gradient(group: &Group, exponent: f64) -> Vec<f64> {
+fn norm_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
+    over_groups(machine, gradient, kept, |group| slopes(group, kept.real(1)))
+}
+
+fn slopes(group: &Group, exponent: f64) -> Vec<f64> {
     let (elements, result, arrived) = (&group.elements, group.result, group.arrived);
     let sign = |element: f64| if element == 0.0 { 0.0 } else { element.signum() };
     if exponent.is_infinite() {

@@ -4,10 +4,10 @@ use crate::error::{ProductFault, ReductionFault};
 use crate::ops::Form;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
-use super::super::backward;
+use super::super::graph::Kept;
 use super::super::machine::{Call, Machine, Result, Slot, Tensor};
-use super::matrix::{check_kernel, expanded, record_product, record_sum, scaled_in_place, shape_of};
-use super::multiply::{gradients, multiply, needed, scaled, with_layout};
+use super::matrix::{check_kernel, expanded, scaled_in_place, shape_of};
+use super::multiply::{adjoint, multiply, product, product_backward, received, record_product, with_layout};
 use super::output::{check_autograd, copied, deliver, set_output};
 use super::{factor, parts};
 
@@ -25,7 +25,7 @@ pub(in super::super) fn bmm(machine: &mut Machine, call: &Call) -> Result<Slot> 
     };
     check_differentiable(&[&a, &b], b.dtype)?;
     let result = deliver(machine, target, shape, values)?;
-    record_product(machine, call, result, [a, b]);
+    record_product(machine, call.op, result, &[&a, &b], &[], product_backward);
     Ok(Slot::Tensor(result))
 }
 
@@ -89,7 +89,7 @@ pub(in super::super) fn baddbmm(machine: &mut Machine, call: &Call) -> Result<Sl
     };
     check_differentiable(&[&input, &a, &b], b.dtype)?;
     let result = deliver(machine, target, shape, values)?;
-    record_sum(machine, call, result, [input, a, b], [beta, alpha]);
+    record_product(machine, call.op, result, &[&input, &a, &b], &[beta, alpha], product_backward);
     Ok(Slot::Tensor(result))
 }
 
@@ -165,23 +165,35 @@ pub(in super::super) fn addbmm(machine: &mut Machine, call: &Call) -> Result<Slo
     outcome?;
     let values = machine.buffer(sum.storage).clone();
     let result = deliver(machine, target, shape, values)?;
-    let parents = vec![input.node, a.node, b.node];
-    if target.is_none() && dtype.category() < Category::Floating && parents.iter().any(Option::is_some) {
+    let differentiated = [&input, &a, &b].iter().any(|operand| operand.node.is_some());
+    if target.is_none() && dtype.category() < Category::Floating && differentiated {
         // Without batches the dtypes need not agree.
         return Err(ReductionFault::NotDifferentiable { dtype }.into());
     }
-    let saved = [a.clone(), b.clone()];
-    backward::record_formula(machine, call.op, result, parents, &needed(&a, &b), move |machine, gradient| {
-        let [a, b] = &saved;
-        let sizes = gradient.shape().sizes();
-        let strides = &gradient.layout.strides;
-        let batch = vec![a.shape().sizes()[0], sizes[0], sizes[1]];
-        let repeated = with_layout(gradient, batch, vec![0, strides[0], strides[1]]);
-        let [a, b] = gradients(machine, &repeated, a, b, alpha);
-        let summand = scaled(machine, gradient, factor::conjugate(beta))?;
-        Ok(vec![Some(summand), Some(a), Some(b)])
-    });
+    record_product(machine, call.op, result, &[&input, &a, &b], &[beta, alpha], addbmm_backward);
     Ok(Slot::Tensor(result))
+}
+
+/// Each matrix of a batch receives what that of a product receives.
+fn addbmm_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
+    let (sizes, strides) = (gradient.shape().sizes(), &gradient.layout.strides);
+    let repeated = |batch: &Tensor| {
+        let sizes = vec![batch.shape().sizes()[0], sizes[0], sizes[1]];
+        with_layout(gradient, sizes, vec![0, strides[0], strides[1]])
+    };
+    received(
+        machine,
+        gradient,
+        kept,
+        |machine, b, alpha| {
+            let adjoint = adjoint(machine, b);
+            product(machine, &repeated(b), &adjoint, alpha)
+        },
+        |machine, a, alpha| {
+            let adjoint = adjoint(machine, a);
+            product(machine, &adjoint, &repeated(a), alpha)
+        },
+    )
 }
 
 /// Adds one product after the other, as `addmm_` does.
