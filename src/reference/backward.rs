@@ -1,7 +1,5 @@
 //! What operations leave behind in the graph, and what autograd refuses beforehand.
 
-use std::rc::Rc;
-
 use num_complex::Complex64;
 
 use crate::error::{self, PointwiseFault, Rejection};
@@ -10,7 +8,7 @@ use crate::tensor::{Buffer, Category, DType, Layout, Scalar};
 
 use super::graph::{Derivative, Formula, Kept, KeptResult, Kind, Saved, Slopes};
 use super::iterator::Input;
-use super::machine::{Backward, Call, Machine, Operand, Partials, Result, Stop, Tensor, TensorId, is_large};
+use super::machine::{Backward, Call, Machine, Operand, Result, Stop, Tensor, TensorId, is_large};
 use super::value::NodeId;
 use super::write::restride;
 
@@ -145,10 +143,16 @@ pub(super) fn record_missing(machine: &mut Machine, op: Op, form: Form, result: 
     }
 }
 
-/// Notes a view of `operand`.
+/// Notes a view of `operand`: for each element of the view the one of the operand that it stands for, if any.
 pub(super) fn record_view(machine: &mut Machine, op: Op, view: TensorId, operand: &Tensor, positions: Vec<usize>) {
-    let derivative = Derivative::View { shape: operand.shape().clone(), positions };
-    add(machine, op, view, vec![operand.node], derivative);
+    let pairs = positions.into_iter().enumerate().filter(|&(_, to)| to < operand.shape().numel()).collect();
+    add(machine, op, view, vec![operand.node], routes(operand, pairs, 1));
+}
+
+/// The way back to one operand.
+fn routes(operand: &Tensor, pairs: Vec<(usize, usize)>, count: usize) -> Derivative<Backward> {
+    let route = Route { node: operand.node, shape: operand.shape().clone(), pairs, added: false };
+    Derivative::Routes { routes: vec![route], versions: Vec::new(), count }
 }
 
 /// Notes a view whose gradient the reference does not model.
@@ -156,7 +160,7 @@ pub(super) fn record_unknown_view(machine: &mut Machine, op: Op, view: TensorId,
     add(machine, op, view, vec![operand.node], Derivative::Unknown { op });
 }
 
-/// Notes a reduction of `operand`.
+/// Notes a sum of the elements of `operand`, divided by `count`: for each the element of the result that it went to.
 pub(super) fn record_reduction(
     machine: &mut Machine,
     op: Op,
@@ -165,8 +169,8 @@ pub(super) fn record_reduction(
     target: Vec<usize>,
     count: usize,
 ) {
-    let derivative = Derivative::Reduction { shape: operand.shape().clone(), target, count };
-    record(machine, op, result, vec![operand.node], derivative);
+    let pairs = target.into_iter().enumerate().map(|(to, from)| (from, to)).collect();
+    record(machine, op, result, vec![operand.node], routes(operand, pairs, count));
 }
 
 /// Notes an operation that takes elements of its operands from one place to another.
@@ -180,7 +184,7 @@ pub(super) fn record_routes(machine: &mut Machine, call: &Call, result: TensorId
     });
     let storages = used.map(|id| machine.tensor(id).storage);
     let versions = storages.map(|storage| (storage, machine.version(storage))).collect();
-    record(machine, call.op, result, parents, Derivative::Routes { routes, versions });
+    record(machine, call.op, result, parents, Derivative::Routes { routes, versions, count: 1 });
 }
 
 /// Notes what a function of real numbers did, element by element.
@@ -202,25 +206,37 @@ pub(super) fn record_function(
     record(machine, op, result, parents, Derivative::Slopes { op, inputs, parameters, slopes, versions });
 }
 
-/// Notes an operation whose gradient is a function of the reference.
+/// Notes an operation whose gradient has a formula of its own, which needs all operands again.
 pub(super) fn record_own(
     machine: &mut Machine,
     op: Op,
     result: TensorId,
     operands: &[Option<TensorId>],
-    kept: &[TensorId],
     numbers: Vec<f64>,
-    backward: Backward,
+    function: Backward,
 ) {
-    let node = |id: &Option<TensorId>| id.and_then(|id| machine.tensor(id).node);
-    let parents: Vec<Option<NodeId>> = operands.iter().map(node).collect();
-    let detached = |id: TensorId| Tensor { node: None, ..machine.tensor(id).clone() };
-    let tensors: Vec<Option<Tensor>> =
-        operands.iter().copied().chain(kept.iter().copied().map(Some)).map(|id| id.map(detached)).collect();
-    let read: Vec<Tensor> = tensors.iter().flatten().cloned().collect();
-    let saved = Kept { op, tensors, numbers, needed: parents.iter().map(Option::is_some).collect() };
-    let function = move |machine: &mut Machine, gradient: &Tensor| backward(machine, gradient, &saved);
-    record_formula(machine, op, result, parents, &read.iter().collect::<Vec<_>>(), function);
+    let tensors: Vec<Option<Tensor>> = operands.iter().map(|id| id.map(|id| machine.tensor(id).clone())).collect();
+    let operands: Vec<Option<&Tensor>> = tensors.iter().map(Option::as_ref).collect();
+    let numbers = numbers.into_iter().map(Scalar::Float).collect();
+    let kept = Kept { tensors: tensors.clone(), numbers, ..Kept::of(op) };
+    record_formula(machine, result, &operands, kept, function);
+}
+
+/// Notes an operation whose gradient has a formula of its own, a function of what is kept.
+pub(super) fn record_formula(
+    machine: &mut Machine,
+    result: TensorId,
+    operands: &[Option<&Tensor>],
+    mut kept: Kept,
+    function: Backward,
+) {
+    let parents: Vec<Option<NodeId>> = operands.iter().map(|operand| operand.and_then(|tensor| tensor.node)).collect();
+    kept.needed = parents.iter().map(Option::is_some).collect();
+    kept.tensors.iter_mut().flatten().for_each(|tensor| tensor.node = None);
+    let read = kept.tensors.iter().flatten();
+    let versions = read.map(|tensor| (tensor.storage, machine.version(tensor.storage))).collect();
+    let op = kept.op;
+    record(machine, op, result, parents, Derivative::Formula(Formula { function, kept, versions }));
 }
 
 /// Notes an operation whose gradient the reference does not model; asking for it is unsupported, not wrong.
@@ -231,26 +247,8 @@ pub(super) fn record_unknown(machine: &mut Machine, op: Op, result: TensorId, op
 
 /// Notes a copy of `operand`.
 pub(super) fn record_copy(machine: &mut Machine, op: Op, copy: TensorId, operand: &Tensor) {
-    record(machine, op, copy, vec![operand.node], Derivative::Copy);
-}
-
-/// Notes an operation whose gradient has a formula of its own, one that reads the tensors `saved`.
-pub(super) fn record_formula(
-    machine: &mut Machine,
-    op: Op,
-    result: TensorId,
-    parents: Vec<Option<NodeId>>,
-    saved: &[&Tensor],
-    function: impl Fn(&mut Machine, &Tensor) -> Result<Vec<Option<Tensor>>> + 'static,
-) {
-    let saved = saved.iter().map(|tensor| (tensor.storage, machine.version(tensor.storage))).collect();
-    record(
-        machine,
-        op,
-        result,
-        parents,
-        Derivative::Formula(Formula { function: Partials(Rc::new(function)), saved, result: None }),
-    );
+    let elements = if operand.node.is_some() { operand.shape().numel() } else { 0 };
+    record(machine, op, copy, vec![operand.node], routes(operand, (0..elements).map(|at| (at, at)).collect(), 1));
 }
 
 /// Notes that the operation that `result` is the result of needs it again for its gradient, under the name that
@@ -261,13 +259,12 @@ pub(super) fn keep_result(machine: &mut Machine, result: TensorId, name: &'stati
 
 /// The same of an operation with several results that needs the first of them.
 pub(super) fn keep_first(machine: &mut Machine, result: TensorId, first: TensorId, name: &'static str) {
-    let tensor = machine.tensor(first);
-    let (storage, version, dtype) = (tensor.storage, machine.version(tensor.storage), tensor.dtype);
-    let kept = KeptResult { storage, version, dtype, shape: tensor.shape().clone(), node: error::Node(name) };
+    let tensor = Tensor { node: None, ..machine.tensor(first).clone() };
+    let kept = KeptResult { version: machine.version(tensor.storage), tensor, node: error::Node(name) };
     if let Some(node) = machine.tensor(result).node
         && let Kind::Operation { derivative: Derivative::Formula(formula), .. } = &mut machine.graph[node].kind
     {
-        formula.result = Some(kept);
+        formula.kept.result = Some(kept);
     }
 }
 
@@ -278,7 +275,7 @@ fn record(
     op: Op,
     result: TensorId,
     parents: Vec<Option<NodeId>>,
-    derivative: Derivative<Partials>,
+    derivative: Derivative<Backward>,
 ) {
     let tensor = machine.tensor(result).clone();
     let Some(base) = tensor.base else {
@@ -329,7 +326,7 @@ fn add(
     op: Op,
     result: TensorId,
     parents: Vec<Option<NodeId>>,
-    derivative: Derivative<Partials>,
+    derivative: Derivative<Backward>,
 ) {
     let tensor = machine.tensor(result);
     if !flows(op, tensor, &parents) {
@@ -342,7 +339,7 @@ fn add_operation(
     machine: &mut Machine,
     result: TensorId,
     parents: Vec<Option<NodeId>>,
-    derivative: Derivative<Partials>,
+    derivative: Derivative<Backward>,
 ) {
     let tensor = machine.tensor(result);
     let (shape, dtype) = (tensor.shape().clone(), tensor.dtype);

@@ -139,7 +139,7 @@ pub(super) fn cdist(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let distances = rows.distances(&rows.elements(machine, &a, 0), &rows.elements(machine, &b, 1), p);
     let values = Buffer::from_scalars(a.dtype, distances.into_iter().map(Scalar::Float));
     let result = write::deliver(machine, None, &rows.shapes[2], values);
-    backward::record_own(machine, call.op, result, &ids.map(Some), &[], vec![p], cdist_backward);
+    backward::record_own(machine, call.op, result, &ids.map(Some), vec![p], cdist_backward);
     backward::keep_result(machine, result, "Cdist");
     Ok(Slot::Tensor(result))
 }
@@ -264,7 +264,7 @@ fn cdist_backward(machine: &mut Machine, gradient: &Tensor, saved: &Kept) -> Res
     let (batch, counts) = gradient.shape().sizes().split_at(gradient.shape().rank() - 2);
     let rows = Rows::new(batch, [counts[0], counts[1]], a.shape().sizes()[a.shape().rank() - 1])?;
     let (left, right) = (rows.elements(machine, a, 0), rows.elements(machine, b, 1));
-    let received = rows.gradients(&left, &right, &machine.elements::<f64>(gradient), saved.numbers[0]);
+    let received = rows.gradients(&left, &right, &machine.elements::<f64>(gradient), saved.real(0));
     let sides = received.into_iter().zip([a, b]).zip(&rows.shapes).map(|((values, tensor), shape)| {
         let values = Buffer::from_scalars(tensor.dtype, values.into_iter().map(Scalar::Float));
         Some(machine.allocate(Layout::contiguous(shape.clone()), values))

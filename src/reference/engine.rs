@@ -12,17 +12,16 @@ use crate::error::{self, FunctionFault, PointwiseFault, Rejection};
 use crate::for_each_op;
 use crate::ops::Op;
 use crate::tensor::element::Element;
-use crate::tensor::storage::Stored;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
 use super::backward::conjugate;
 use super::elementwise::arithmetic;
-use super::graph::{Derivative, KeptResult, Kind, Route, Saved};
+use super::graph::{Derivative, Formula, KeptResult, Kind, Route, Saved};
 use super::iterator::Input;
-use super::machine::{Call, Machine, Partials, Result, Slot, Stop, StorageId, Tensor};
+use super::machine::{Backward, Call, Machine, Result, Slot, Stop, StorageId, Tensor};
 use super::value::NodeId;
 use super::write::restride;
-use super::{math, reduction, view};
+use super::{math, reduction};
 
 mod terms;
 
@@ -143,13 +142,13 @@ fn accumulate(machine: &mut Machine, leaf: NodeId, gradient: &Tensor) {
     }
 }
 
-impl Derivative<Partials> {
+impl Derivative<Backward> {
     /// Refuses a second gradient where operands were kept for the first.
     fn check_second(&self) -> Result<()> {
         match self {
             Derivative::Part { .. } => Err(Rejection::Freed.into()),
             Derivative::Slopes { versions, .. } if !versions.is_empty() => Err(Rejection::Freed.into()),
-            Derivative::Formula(formula) if !formula.saved.is_empty() => Err(Rejection::Freed.into()),
+            Derivative::Formula(Formula { versions, .. }) if !versions.is_empty() => Err(Rejection::Freed.into()),
             _ => Ok(()),
         }
     }
@@ -219,10 +218,6 @@ impl Derivative<Partials> {
                 let partial = |at: usize| terms.formula_of(|row| slopes(&[row, parameters].concat())[at]);
                 tensors.map(|(at, _)| terms.tensor(partial(at)).map(Some)).collect()
             }
-            Derivative::View { shape, positions } => {
-                let sums = view::gather_back(machine, gradient, shape, positions);
-                Ok(vec![Some(machine.allocate(Layout::contiguous(shape.clone()), sums))])
-            }
             Derivative::Part { shape, positions, part } => {
                 let whole = machine.elements::<Complex64>(gradient);
                 let scalars = positions.iter().map(|&position| Scalar::Complex(whole[position]));
@@ -250,39 +245,32 @@ impl Derivative<Partials> {
                 partials.insert(0, Some(before));
                 Ok(partials)
             }
-            Derivative::Reduction { shape, target, count } => {
-                let spread = crate::with_element_type!(gradient.dtype, T => {
-                    let arrived = machine.elements::<T>(gradient);
-                    T::wrap(target.iter().map(|&target| arrived[target]).collect())
-                });
-                let spread = machine.allocate(Layout::contiguous(shape.clone()), spread);
-                let share = match count {
-                    1 => spread,
-                    count => {
-                        let count = Input::Number(Scalar::Int(*count as i64));
-                        arithmetic(machine, Op::Div, Input::Tensor(spread), count)?
-                    }
-                };
-                Ok(vec![Some(share)])
-            }
-            Derivative::Copy => Ok(vec![Some(gradient.clone())]),
             Derivative::Missing { name } => Err(PointwiseFault::NoDerivative { name }.into()),
             Derivative::Unknown { op } => Err(Stop::Unsupported(format!("the gradient of {op}"))),
-            Derivative::Formula(formula) => {
-                if modified(machine, &formula.saved) {
+            Derivative::Formula(Formula { function, kept, versions }) => {
+                if modified(machine, versions) {
                     return stale();
                 }
-                if let Some(result) = &formula.result {
+                if let Some(result) = &kept.result {
                     result.check(machine)?;
                 }
-                machine.aside(|machine| (formula.function.0)(machine, gradient))
+                machine.aside(|machine| function(machine, gradient, kept))
             }
-            Derivative::Routes { routes, versions } => {
+            Derivative::Routes { routes, versions, count } => {
                 if modified(machine, versions) {
                     return stale();
                 }
                 let values: Vec<Complex64> = machine.elements(gradient);
-                Ok(routes.iter().map(|route| Some(spread(route, machine, gradient.dtype, &values))).collect())
+                let mut received = Vec::new();
+                for route in routes {
+                    let spread = spread(route, machine, gradient.dtype, &values);
+                    let count = Input::Number(Scalar::Int(*count as i64));
+                    received.push(Some(match count {
+                        Input::Number(Scalar::Int(1)) => spread,
+                        count => arithmetic(machine, Op::Div, Input::Tensor(spread), count)?,
+                    }));
+                }
+                Ok(received)
             }
         }
     }
@@ -291,21 +279,22 @@ impl Derivative<Partials> {
 impl KeptResult {
     /// Refuses a result that was written to since (`SavedVariable::unpack`).
     fn check(&self, machine: &Machine) -> Result<()> {
-        let (version, expected) = (machine.version(self.storage), self.version);
+        let (version, expected) = (machine.version(self.tensor.storage), self.version);
         if version == expected {
             return Ok(());
         }
-        let (dtype, shape, node) = (self.dtype, self.shape.sizes().to_vec(), self.node);
+        let (dtype, shape, node) = (self.tensor.dtype, self.tensor.shape().sizes().to_vec(), self.node);
         Err(PointwiseFault::ModifiedResult { dtype, shape, node, version, expected }.into())
     }
 }
 
 /// What arrives at the operand of a route. Sums are rounded once.
 fn spread(route: &Route, machine: &mut Machine, dtype: DType, arrived: &[Complex64]) -> Tensor {
-    let mut sums = vec![Complex64::default(); route.shape.numel()];
+    let zero = Complex64::default();
+    let mut sums: Vec<Option<Complex64>> = vec![route.added.then_some(zero); route.shape.numel()];
     for &(from, to) in &route.pairs {
-        sums[to] = if route.added { sums[to] + arrived[from] } else { arrived[from] };
+        sums[to] = Some(sums[to].map_or(arrived[from], |sum| zero + sum + arrived[from]));
     }
-    let sums = sums.into_iter().map(Scalar::Complex);
+    let sums = sums.into_iter().map(|sum| Scalar::Complex(sum.unwrap_or_default()));
     machine.allocate(Layout::contiguous(route.shape.clone()), Buffer::from_scalars(dtype, sums))
 }

@@ -6,9 +6,10 @@ use crate::tensor::storage::Stored;
 use crate::tensor::{Buffer, Category, DType};
 
 use super::backward;
+use super::graph::Kept;
 use super::machine::{Call, Machine, Result, Slot, Tensor, TensorId, wrap_dim};
 use super::number::with_real_type;
-use super::reduction::{Group, Plan, begin, record_groups, set_output};
+use super::reduction::{Group, Plan, begin, over_groups, record_groups, set_output};
 use super::write;
 
 /// `amax`.
@@ -50,7 +51,7 @@ fn extreme(machine: &mut Machine, call: &Call, greatest: bool) -> Result<Slot> {
         return Err(ReductionFault::ComplexAutograd { name: call.op.name() }.into());
     }
     let id = write::deliver(machine, out, &plan.shape, result);
-    record_groups(machine, call.op, id, &tensor, &plan, shared_evenly);
+    record_groups(machine, call.op, id, &tensor, &plan, &[], extreme_backward);
     backward::keep_result(machine, id, if greatest { "Amax" } else { "Amin" });
     Ok(Slot::Tensor(id))
 }
@@ -70,6 +71,11 @@ fn infer_extreme(machine: &Machine, call: &Call, tensor: &Tensor, out: Option<Te
         }
     }
     Plan::structured(tensor, Some(dims), call.flag(2)?)
+}
+
+/// `scale_grad_by_count`.
+fn extreme_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
+    over_groups(machine, gradient, kept, shared_evenly)
 }
 
 /// All that equal the result share evenly; a NaN equals nothing, so that none is left to share.

@@ -5,6 +5,7 @@ use std::ops::{Index, IndexMut};
 
 use crate::error;
 use crate::ops::Op;
+use crate::tensor::element::Element;
 use crate::tensor::{DType, Scalar, Shape};
 
 use super::value::{Input, NodeId, StorageId, Tensor, TensorId};
@@ -43,18 +44,12 @@ pub(super) enum Derivative<F> {
     Elementwise { op: Op, saved: Saved, factor: Scalar },
     /// As slopes say of real numbers, element by element.
     Slopes { op: Op, inputs: Vec<Input>, parameters: Vec<f64>, slopes: Slopes, versions: Vec<(StorageId, u64)> },
-    /// To the elements that the view stands for.
-    View { shape: Shape, positions: Vec<usize> },
     /// To the operands of an operation that overwrote the elements at these positions, what arrived there; to the tensor
     /// as it was before, what arrived elsewhere, and at these positions what the operation passes to its own operand
     /// (`CopySlices`).
     Part { shape: Shape, positions: Vec<usize>, part: Box<Derivative<F>> },
-    /// From each result back to the elements that were summed into it, divided by `count`.
-    Reduction { shape: Shape, target: Vec<usize>, count: usize },
-    /// From single elements of the result to single elements of each operand.
-    Routes { routes: Vec<Route>, versions: Vec<(StorageId, u64)> },
-    /// Unchanged.
-    Copy,
+    /// From single elements of the result to single elements of each operand, divided by `count`.
+    Routes { routes: Vec<Route>, versions: Vec<(StorageId, u64)>, count: usize },
     /// By a formula of the operation's own.
     Formula(Formula<F>),
     /// libtorch has none.
@@ -63,23 +58,20 @@ pub(super) enum Derivative<F> {
     Unknown { op: Op },
 }
 
-/// What each operand receives of what arrived at a result: a function, and what it reads.
+/// What each operand receives of what arrived at a result: a function of that and of what was kept.
 #[derive(Clone, Debug)]
 pub(super) struct Formula<F> {
     pub function: F,
+    pub kept: Kept,
     /// The storages that it reads, as they were.
-    pub saved: Vec<(StorageId, u64)>,
-    /// The result, if that is needed again.
-    pub result: Option<KeptResult>,
+    pub versions: Vec<(StorageId, u64)>,
 }
 
 /// The result of an operation that needs it again.
 #[derive(Clone, Debug)]
 pub(super) struct KeptResult {
-    pub storage: StorageId,
+    pub tensor: Tensor,
     pub version: u64,
-    pub dtype: DType,
-    pub shape: Shape,
     /// What libtorch calls the operation.
     pub node: error::Node,
 }
@@ -93,7 +85,8 @@ pub(super) struct Route {
     pub shape: Shape,
     /// From which element of the result to which one of the operand, both numbered row-major.
     pub pairs: Vec<(usize, usize)>,
-    /// Whether they are added to zeros, which leaves no negative zero, or taken as they are.
+    /// Whether they are added to zeros, which leaves no negative zero. Else a single one is taken as it is, and only
+    /// several are added.
     pub added: bool,
 }
 
@@ -103,14 +96,30 @@ pub(super) type Slopes = fn(&[f64]) -> Vec<f64>;
 /// What an operation keeps for its gradient.
 #[derive(Clone, Debug)]
 pub(super) struct Kept {
-    /// The operation.
     pub op: Op,
-    /// The operands, without their place in the graph, and perhaps the result after them.
+    /// Operands, without their place in the graph, where they are kept.
     pub tensors: Vec<Option<Tensor>>,
-    /// The parameters.
-    pub numbers: Vec<f64>,
+    /// Parameters.
+    pub numbers: Vec<Scalar>,
+    /// Which element of the result each element of the operand went to, of a reduction.
+    pub targets: Vec<usize>,
     /// Which operands need a gradient.
     pub needed: Vec<bool>,
+    /// The result, if that is needed again.
+    pub result: Option<KeptResult>,
+}
+
+impl Kept {
+    /// Nothing yet.
+    pub fn of(op: Op) -> Kept {
+        let (tensors, numbers, targets, needed) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Kept { op, tensors, numbers, targets, needed, result: None }
+    }
+
+    /// Parameter `at`, which is real.
+    pub fn real(&self, at: usize) -> f64 {
+        f64::from_scalar(self.numbers[at])
+    }
 }
 
 /// The operands of an operation, as they were before it.

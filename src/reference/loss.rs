@@ -322,7 +322,7 @@ fn record(
 ) {
     if call.form == Form::Functional {
         machine.tensor_mut(result).node = None;
-        backward::record_own(machine, call.op, result, operands, &[], numbers, backward);
+        backward::record_own(machine, call.op, result, operands, numbers, backward);
     }
 }
 

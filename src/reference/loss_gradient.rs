@@ -33,8 +33,9 @@ fn for_both(
             let target = machine.add(target);
             write::resize_output(machine, target, Layout::contiguous(shape.clone()), 1)?;
         }
-        let share = if saved.numbers[0] == 1.0 { 1.0 / own.shape().numel() as f64 } else { 1.0 };
-        let numbers: Vec<f64> = std::iter::once(share).chain(saved.numbers[1..].iter().copied()).collect();
+        let share = if saved.real(0) == 1.0 { 1.0 / own.shape().numel() as f64 } else { 1.0 };
+        let numbers: Vec<f64> =
+            std::iter::once(share).chain((1..saved.numbers.len()).map(|at| saved.real(at))).collect();
         *result = Some(real_formula(machine, &inputs, &numbers, &shape, own.dtype, formula));
     }
     Ok(results)
@@ -118,7 +119,7 @@ pub(super) fn soft_margin_backward(
     }
     let inputs = [input, target, gradient].map(|tensor| Input::Tensor(tensor.clone()));
     let shape = iterator::broadcast(&inputs)?;
-    let share = if saved.numbers[0] == 1.0 { 1.0 / input.shape().numel() as f64 } else { 1.0 };
+    let share = if saved.real(0) == 1.0 { 1.0 / input.shape().numel() as f64 } else { 1.0 };
     let result = real_formula(machine, &inputs, &[share], &shape, input.dtype, |row| {
         let power = (-row[1] * row[0]).exp();
         row[1] * power * -row[3] / (power + 1.0) * row[2]
@@ -175,7 +176,7 @@ pub(super) fn logits_backward(machine: &mut Machine, gradient: &Tensor, saved: &
         if let Some(weight) = weight {
             loss.update(Op::Mul, result, weight)?;
         }
-        if saved.numbers[0] == 1.0 {
+        if saved.real(0) == 1.0 {
             let count = operand.shape().numel() as i64;
             loss.update(Op::Div, result, count)?;
         }

@@ -30,7 +30,7 @@ pub(super) struct Machine {
     pub kernels: fn(Op) -> Option<Kernel>,
     storages: Vec<Storage>,
     tensors: Vec<Tensor>,
-    pub graph: Graph<Partials>,
+    pub graph: Graph<Backward>,
     /// The warnings of the current step.
     pub warnings: Vec<String>,
     /// The switch `torch.utils.backcompat.broadcast_warning.enabled`, which nothing reads but the program.
@@ -42,17 +42,8 @@ pub(super) struct Machine {
 /// A function that runs an operation.
 pub(super) type Kernel = fn(&mut Machine, &Call) -> Result<Slot>;
 
-/// A gradient for each operand, if it receives any, from what arrived at the result.
-#[derive(Clone)]
-pub(super) struct Partials(pub Rc<dyn Fn(&mut Machine, &Tensor) -> Result<Vec<Option<Tensor>>>>);
-
-impl std::fmt::Debug for Partials {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Partials")
-    }
-}
-
-/// What each operand receives: of the gradient, and of what was kept. Nothing for operands that need nothing.
+/// What each operand receives, of what arrived at the result and of what was kept. Operands that need nothing may
+/// receive nothing.
 pub(super) type Backward = fn(&mut Machine, &Tensor, &Kept) -> Result<Vec<Option<Tensor>>>;
 
 #[derive(Clone, Debug)]

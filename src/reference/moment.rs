@@ -9,9 +9,10 @@ use crate::tensor::{Buffer, Category, DType, Layout, Scalar};
 use crate::with_element_type;
 
 use super::backward;
+use super::graph::Kept;
 use super::iterator;
 use super::machine::{Call, Machine, Result, Slot, Stop, Tensor, TensorId};
-use super::reduction::{Group, Plan, begin, dtype_of, record_groups};
+use super::reduction::{Group, Plan, begin, dtype_of, over_groups, record_groups};
 use super::write;
 
 /// `var`.
@@ -180,14 +181,16 @@ fn moments(machine: &mut Machine, call: &Call, root: bool) -> Result<Slot> {
     let first = write::deliver(machine, None, &plan.shape, spreads);
     record_variance(machine, call.op, first, &tensor, &plan, &spread);
     let second = write::deliver(machine, None, &plan.shape, means);
-    record_groups(machine, call.op, second, &tensor, &plan, |group| {
-        vec![group.arrived / group.count() as f64; group.elements.len()]
-    });
+    record_groups(machine, call.op, second, &tensor, &plan, &[], mean_backward);
     if root {
         backward::keep_result(machine, first, "StdMean");
         backward::keep_first(machine, second, first, "StdMean");
     }
     Ok(Slot::Tensors(vec![first, second]))
+}
+
+fn mean_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
+    over_groups(machine, gradient, kept, |group| vec![group.arrived / group.count; group.elements.len()])
 }
 
 /// The variance of numbers that may be complex, or its root: that of both parts.
@@ -253,20 +256,28 @@ impl Welford {
 
 /// Records a variance or its root.
 fn record_variance(machine: &mut Machine, op: Op, result: TensorId, tensor: &Tensor, plan: &Plan, spread: &Spread) {
-    let (correction, root) = (spread.correction, spread.root);
     let of_all = spread.dims.is_none() || tensor.shape().rank() == 0;
-    record_groups(machine, op, result, tensor, plan, move |group| variance_gradient(group, correction, root, of_all));
+    let parameters = [spread.correction, f64::from(u8::from(of_all))];
+    let function = if spread.root { std_backward } else { var_backward };
+    record_groups(machine, op, result, tensor, plan, &parameters, function);
 }
 
-/// `var_backward`, `std_backward`.
-fn variance_gradient(group: &Group, correction: f64, root: bool, of_all: bool) -> Vec<f64> {
-    let mean = round(group.dtype, group.elements.iter().sum::<f64>() / group.count() as f64);
-    let arrived = match root {
-        true if group.result == 0.0 => 0.0,
-        true => group.arrived / (2.0 * group.result),
-        false => group.arrived,
-    };
-    let freedom = group.count() as f64 - correction;
+/// `var_backward`.
+fn var_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
+    over_groups(machine, gradient, kept, |group| spread_slopes(group, kept, group.arrived))
+}
+
+/// `std_backward`.
+fn std_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
+    over_groups(machine, gradient, kept, |group| {
+        let arrived = if group.result == 0.0 { 0.0 } else { group.arrived / (2.0 * group.result) };
+        spread_slopes(group, kept, arrived)
+    })
+}
+
+fn spread_slopes(group: &Group, kept: &Kept, arrived: f64) -> Vec<f64> {
+    let (freedom, of_all) = (group.count - kept.real(1), kept.real(2) == 1.0);
+    let mean = round(group.dtype, group.elements.iter().sum::<f64>() / group.count);
     let slope = |&element: &f64| match of_all && freedom <= 0.0 {
         // The limit, which only the variance of everything knows of.
         true if element == mean => f64::NAN,
@@ -293,11 +304,15 @@ pub(super) fn logsumexp(machine: &mut Machine, call: &Call) -> Result<Slot> {
         _ => log_sum_exp(&group, own, dtype),
     });
     let id = write::deliver(machine, out, &plan.shape, Buffer::from_scalars(dtype, values));
-    record_groups(machine, call.op, id, &tensor, &plan, |group| {
-        group.elements.iter().map(|element| group.arrived * (element - group.result).exp()).collect()
-    });
+    record_groups(machine, call.op, id, &tensor, &plan, &[], logsumexp_backward);
     backward::keep_result(machine, id, "Logsumexp");
     Ok(Slot::Tensor(id))
+}
+
+fn logsumexp_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
+    over_groups(machine, gradient, kept, |group| {
+        group.elements.iter().map(|element| group.arrived * (element - group.result).exp()).collect()
+    })
 }
 
 /// The greatest of the elements by their real parts, or NaN; 0 instead of an infinity.

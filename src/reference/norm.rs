@@ -9,9 +9,10 @@ use crate::tensor::{Buffer, Category, DType, Scalar};
 use super::backward;
 use super::composition::{Composition, sign};
 use super::functions::printed;
+use super::graph::Kept;
 use super::machine::{Call, Machine, Result, Slot, Stop, Tensor, TensorId, wrap_dim};
 use super::moment::real_dtype;
-use super::reduction::{Group, Plan, begin, record_groups, set_output, try_record_groups};
+use super::reduction::{Group, Plan, begin, over_groups, record_groups, set_output};
 use super::write;
 
 /// `linalg_vector_norm`.
@@ -45,7 +46,7 @@ pub(super) fn vector_norm(machine: &mut Machine, call: &Call) -> Result<Slot> {
     if exponent == 0.0 && tensor.node.is_some() {
         return Err(Stop::Unsupported("gradients through a count of elements".to_owned()));
     }
-    record_groups(machine, call.op, id, &tensor, &plan, move |group| gradient(group, exponent));
+    record_groups(machine, call.op, id, &tensor, &plan, &[exponent], norm_backward);
     backward::keep_result(machine, id, "LinalgVectorNorm");
     Ok(Slot::Tensor(id))
 }
@@ -88,7 +89,7 @@ pub(super) fn along(
         .map(|group| Scalar::Float(if alone { group[0].abs() } else { of(group.into_iter().map(f64::abs), order) }));
     let values = Buffer::from_scalars(operand.dtype, norms);
     let result = write::deliver(it.machine, None, &plan.shape, values);
-    try_record_groups(it.machine, it.op, result, &operand, &plan, move |group| gradient_along(group, order));
+    record_groups(it.machine, it.op, result, &operand, &plan, &[order], along_backward);
     Ok(result)
 }
 
@@ -120,7 +121,8 @@ pub(super) fn check_order(order: f64) -> Result<()> {
 }
 
 /// `norm_backward`. Where the norm is 0 it has a subgradient of 0.
-fn gradient_along(group: &Group, order: f64) -> Result<Vec<f64>> {
+fn along_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
+    let order = kept.real(1);
     if order == 0.0 {
         let missing = "the gradient of a norm that counts, which libtorch leaves undefined";
         return Err(Stop::Unsupported(missing.to_owned()));
@@ -129,6 +131,10 @@ fn gradient_along(group: &Group, order: f64) -> Result<Vec<f64>> {
         let missing = "the gradient of a norm of negative order, beyond what float16 holds";
         return Err(Stop::Unsupported(missing.to_owned()));
     }
+    over_groups(machine, gradient, kept, |group| slopes_along(group, order))
+}
+
+fn slopes_along(group: &Group, order: f64) -> Vec<f64> {
     let (elements, arrived) = (&group.elements, group.arrived);
     let norm = of(elements.iter().copied().map(f64::abs), order);
     let extremes = elements.iter().filter(|element| element.abs() == norm).count() as f64;
@@ -144,7 +150,7 @@ fn gradient_along(group: &Group, order: f64) -> Result<Vec<f64>> {
             _ => sign(x) * size.powf(power) * (arrived / norm.powf(power)),
         }
     };
-    Ok(elements.iter().map(received).collect())
+    elements.iter().map(received).collect()
 }
 
 /// Norms that have no value for nothing refuse it (the meta function of `linalg_vector_norm`).
@@ -180,7 +186,11 @@ fn check_dtype(own: DType, given: Option<DType>) -> Result<()> {
 }
 
 /// `linalg_vector_norm_backward`.
-fn gradient(group: &Group, exponent: f64) -> Vec<f64> {
+fn norm_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
+    over_groups(machine, gradient, kept, |group| slopes(group, kept.real(1)))
+}
+
+fn slopes(group: &Group, exponent: f64) -> Vec<f64> {
     let (elements, result, arrived) = (&group.elements, group.result, group.arrived);
     let sign = |element: f64| if element == 0.0 { 0.0 } else { element.signum() };
     if exponent.is_infinite() {

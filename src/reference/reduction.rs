@@ -15,8 +15,9 @@ use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 use crate::with_element_type;
 
 use super::backward;
+use super::graph::Kept;
 use super::iterator::Input;
-use super::machine::{Call, Machine, Operand, Result, Slot, Stop, Tensor, TensorId, wrap_dim};
+use super::machine::{Backward, Call, Machine, Operand, Result, Slot, Stop, Tensor, TensorId, wrap_dim};
 use super::number::{Computed, Number};
 use super::write;
 
@@ -52,10 +53,14 @@ pub(super) fn nansum(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let result = add_up(machine, &numbers, &plan, dtype)?;
     check_differentiable(&tensor, dtype)?;
     let id = write::deliver(machine, out, &plan.shape, result);
-    record_groups(machine, call.op, id, &tensor, &plan, |group| {
-        group.elements.iter().map(|element| if element.is_nan() { 0.0 } else { group.arrived }).collect()
-    });
+    record_groups(machine, call.op, id, &tensor, &plan, &[], nansum_backward);
     Ok(Slot::Tensor(id))
+}
+
+fn nansum_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
+    over_groups(machine, gradient, kept, |group| {
+        group.elements.iter().map(|element| if element.is_nan() { 0.0 } else { group.arrived }).collect()
+    })
 }
 
 fn number_or_zero(element: f64) -> f64 {
@@ -133,10 +138,14 @@ pub(super) fn prod(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let result = multiply(machine, &tensor, &plan, dtype)?;
     check_differentiable(&tensor, dtype)?;
     let id = write::deliver(machine, out, &plan.shape, result);
-    let scalar = tensor.shape().rank() == 0;
-    record_groups(machine, call.op, id, &tensor, &plan, move |group| prod_gradient(group, scalar));
+    record_groups(machine, call.op, id, &tensor, &plan, &[], prod_backward);
     backward::keep_result(machine, id, if dim.is_some() { "Prod1" } else { "Prod" });
     Ok(Slot::Tensor(id))
+}
+
+fn prod_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
+    let scalar = kept.tensors.iter().flatten().all(|operand| operand.shape().rank() == 0);
+    over_groups(machine, gradient, kept, |group| prod_gradient(group, scalar))
 }
 
 /// Each element's factor is the product of the others, which is there even where the element is zero.
@@ -352,70 +361,63 @@ pub(super) fn set_output(machine: &mut Machine, out: Option<TensorId>, shape: &S
     write::prepare(machine, out, shape)
 }
 
-/// The elements that went to one element of a result, and the upstream gradient there; all in double precision.
-pub(super) struct Group<'a> {
+/// The elements that went to one element of a result, and the gradient that arrived there; all in double precision.
+pub(super) struct Group {
     pub elements: Vec<f64>,
+    /// The element of the result, of an operation that keeps that.
     pub result: f64,
     pub arrived: f64,
     /// The dtype of the operand.
     pub dtype: DType,
-    plan: &'a Plan,
-}
-
-impl Group<'_> {
     /// The number of elements.
-    pub fn count(&self) -> usize {
-        self.plan.count()
-    }
+    pub count: f64,
 }
 
-/// Notes a reduction by what each of the elements of a group receives.
+/// Notes a reduction whose gradient is a function [`over_groups`], with its parameters.
 pub(super) fn record_groups(
     machine: &mut Machine,
     op: Op,
     result: TensorId,
     operand: &Tensor,
     plan: &Plan,
-    formula: impl Fn(&Group) -> Vec<f64> + 'static,
+    parameters: &[f64],
+    function: Backward,
 ) {
-    try_record_groups(machine, op, result, operand, plan, move |group| Ok(formula(group)));
+    let targets = plan.targets().ok().filter(|_| operand.node.is_some()).unwrap_or_default();
+    let numbers = std::iter::once(plan.count() as f64).chain(parameters.iter().copied()).map(Scalar::Float).collect();
+    let kept = Kept { tensors: vec![Some(operand.clone())], numbers, targets, ..Kept::of(op) };
+    backward::record_formula(machine, result, &[Some(operand)], kept, function);
 }
 
-/// The same where not every gradient is modelled.
-pub(super) fn try_record_groups(
+/// The gradient of a reduction by that which each of the elements of a group receives.
+pub(super) fn over_groups(
     machine: &mut Machine,
-    op: Op,
-    result: TensorId,
-    operand: &Tensor,
-    plan: &Plan,
-    formula: impl Fn(&Group) -> Result<Vec<f64>> + 'static,
-) {
-    let made = machine.tensor(result).clone();
-    let values: Vec<f64> = if operand.node.is_some() { machine.elements(&made) } else { Vec::new() };
-    let (operand, plan) = (operand.clone(), plan.clone());
-    let saved = operand.clone();
-    backward::record_formula(machine, op, result, vec![operand.node], &[&saved], move |machine, gradient| {
-        if operand.dtype.category() == Category::Complex || gradient.dtype.category() == Category::Complex {
-            return Err(Stop::Unsupported(format!("the gradient of {op} for complex numbers")));
-        }
-        let arrived = machine.elements::<f64>(gradient);
-        // The elements as the reduction saw them: in the dtype of its result.
-        let groups: Vec<Vec<f64>> = plan.groups::<f64>(machine, &operand)?;
-        let received: Vec<Vec<f64>> = groups
-            .into_iter()
-            .zip(values.iter().zip(arrived))
-            .map(|(elements, (&result, arrived))| {
-                formula(&Group { elements, result, arrived, dtype: operand.dtype, plan: &plan })
-            })
-            .collect::<Result<_>>()?;
-        let mut received: Vec<_> = received.into_iter().map(Vec::into_iter).collect();
-        let gradients = plan
-            .targets()?
-            .into_iter()
-            .map(|target| Scalar::Float(received[target].next().expect("a gradient for each element")));
-        let gradients = Buffer::from_scalars(operand.dtype, gradients.collect::<Vec<_>>().into_iter());
-        Ok(vec![Some(machine.allocate(Layout::contiguous(operand.shape().clone()), gradients))])
+    gradient: &Tensor,
+    kept: &Kept,
+    formula: impl Fn(&Group) -> Vec<f64>,
+) -> Result<Vec<Option<Tensor>>> {
+    let Some(operand) = &kept.tensors[0] else { return Ok(vec![None]) };
+    if operand.dtype.category() == Category::Complex || gradient.dtype.category() == Category::Complex {
+        return Err(Stop::Unsupported(format!("the gradient of {} for complex numbers", kept.op)));
+    }
+    let (arrived, dtype, count) = (machine.elements::<f64>(gradient), operand.dtype, kept.real(0));
+    let results: Vec<f64> = kept.result.iter().flat_map(|result| machine.elements::<f64>(&result.tensor)).collect();
+    let mut groups: Vec<Vec<f64>> = vec![Vec::new(); arrived.len()];
+    for (&target, element) in kept.targets.iter().zip(machine.elements::<f64>(operand)) {
+        groups[target].push(element);
+    }
+    let received = groups.into_iter().zip(arrived).enumerate().map(|(at, (elements, arrived))| {
+        let result = results.get(at).copied().unwrap_or(f64::NAN);
+        formula(&Group { elements, result, arrived, dtype, count }).into_iter()
     });
+    let mut received: Vec<_> = received.collect();
+    let gradients = kept
+        .targets
+        .iter()
+        .map(|&target| Scalar::Float(received[target].next().expect("a gradient for each element")))
+        .collect::<Vec<_>>();
+    let gradients = Buffer::from_scalars(dtype, gradients.into_iter());
+    Ok(vec![Some(machine.allocate(Layout::contiguous(operand.shape().clone()), gradients))])
 }
 
 /// Refuses a result that gradients could not flow through, although they flow through the operand (autograd's

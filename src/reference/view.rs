@@ -6,7 +6,7 @@
 use crate::error::{Rejection, ViewFault};
 use crate::ops::{Form, Op};
 use crate::program::Arg;
-use crate::tensor::{Buffer, DType, Layout, Shape, shape::ShapeError};
+use crate::tensor::{DType, Layout, Shape, shape::ShapeError};
 
 use super::backward;
 use super::iterator::Input;
@@ -272,26 +272,3 @@ pub(super) fn dimension_set(dims: &[i64], rank: usize) -> Result<Vec<usize>> {
 
 /// The most dimensions of a tensor of which some can be named by a list.
 const MAX_SET: usize = 64;
-
-/// Adds what arrived at each element of a view to the element of the operand that it stands for, if any.
-pub(super) fn gather_back(machine: &Machine, gradient: &Tensor, shape: &Shape, positions: &[usize]) -> Buffer {
-    macro_rules! accumulate {
-        ($type:ty) => {{
-            let zero = <$type>::default();
-            let mut sums = vec![None; shape.numel()];
-            for (&position, value) in positions.iter().zip(machine.elements::<$type>(gradient)) {
-                if let Some(sum) = sums.get_mut(position) {
-                    // A single element is moved, a sum starts from zero: only the first keeps a negative zero.
-                    *sum = Some(sum.map_or(value, |sum| zero + sum + value));
-                }
-            }
-            let sums = sums.into_iter().map(Option::unwrap_or_default).collect();
-            <$type as crate::tensor::storage::Stored>::wrap(sums)
-        }};
-    }
-    let sums = match gradient.dtype.category() {
-        crate::tensor::Category::Complex => accumulate!(num_complex::Complex64),
-        _ => accumulate!(f64),
-    };
-    Buffer::from_scalars(gradient.dtype, sums.scalars().into_iter())
-}

@@ -4,10 +4,11 @@ use crate::error::{ProductFault, ReductionFault};
 use crate::ops::Form;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
+use super::super::graph::Kept;
 use super::super::machine::{Call, Machine, Result, Slot, Tensor, TensorId};
 use super::super::write;
 use super::matrix::{check_kernel, expanded, scaled_in_place, shape_of};
-use super::multiply::{gradients, multiply, record, with_layout};
+use super::multiply::{adjoint, multiply, product, product_backward, received, record_product, with_layout};
 use super::output::{check_autograd, copied, deliver, set_output};
 use super::{factor, parts};
 
@@ -25,7 +26,7 @@ pub(in super::super) fn bmm(machine: &mut Machine, call: &Call) -> Result<Slot> 
     };
     check_differentiable(&[&a, &b], b.dtype)?;
     let result = deliver(machine, target, &shape, values)?;
-    record(machine, call, result, None, [a, b], Scalar::Int(1), gradients);
+    record_product(machine, call.op, result, &[&a, &b], &[], product_backward);
     Ok(Slot::Tensor(result))
 }
 
@@ -68,7 +69,7 @@ pub(in super::super) fn baddbmm(machine: &mut Machine, call: &Call) -> Result<Sl
     let values = values?;
     check_differentiable(&[&input, &a, &b], b.dtype)?;
     let result = deliver(machine, target, &shape, values)?;
-    record(machine, call, result, Some((&input, beta)), [a, b], alpha, gradients);
+    record_product(machine, call.op, result, &[&input, &a, &b], &[beta, alpha], product_backward);
     Ok(Slot::Tensor(result))
 }
 
@@ -136,8 +137,7 @@ pub(in super::super) fn addbmm(machine: &mut Machine, call: &Call) -> Result<Slo
         // Without batches the dtypes need not agree.
         return Err(ReductionFault::NotDifferentiable { dtype }.into());
     }
-    let ([input, a, b], [beta, alpha]) = (operands, factors);
-    record(machine, call, result, Some((&input, beta)), [a, b], alpha, repeated_gradients);
+    record_product(machine, call.op, result, &operands.each_ref(), &factors, addbmm_backward);
     Ok(Slot::Tensor(result))
 }
 
@@ -176,12 +176,26 @@ fn prepare_addbmm(machine: &mut Machine, call: &Call, shape: &Shape) -> Result<O
     Ok(Some(target))
 }
 
-/// The gradients of the batches: each product received the whole gradient.
-fn repeated_gradients(machine: &mut Machine, gradient: &Tensor, factors: &[Tensor; 2], alpha: Scalar) -> [Tensor; 2] {
+/// Each matrix of a batch receives what that of a product receives.
+fn addbmm_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
     let (sizes, strides) = (gradient.shape().sizes(), &gradient.layout.strides);
-    let batch = vec![factors[0].shape().sizes()[0], sizes[0], sizes[1]];
-    let repeated = with_layout(gradient, batch, vec![0, strides[0], strides[1]]);
-    gradients(machine, &repeated, factors, alpha)
+    let repeated = |batch: &Tensor| {
+        let sizes = vec![batch.shape().sizes()[0], sizes[0], sizes[1]];
+        with_layout(gradient, sizes, vec![0, strides[0], strides[1]])
+    };
+    received(
+        machine,
+        gradient,
+        kept,
+        |machine, b, alpha| {
+            let adjoint = adjoint(machine, b);
+            product(machine, &repeated(b), &adjoint, alpha)
+        },
+        |machine, a, alpha| {
+            let adjoint = adjoint(machine, a);
+            product(machine, &adjoint, &repeated(a), alpha)
+        },
+    )
 }
 
 /// Adds one product after the other, as `addmm_` does.

@@ -3,14 +3,15 @@
 use crate::error::ProductFault;
 use crate::ops::Op;
 use crate::tensor::storage::Stored;
-use crate::tensor::{Buffer, Category, DType, Layout, Shape};
+use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 use crate::with_element_type;
 
 use super::super::backward;
+use super::super::graph::Kept;
 use super::super::machine::{Call, Machine, Result, Slot, Tensor, TensorId, wrap_dim};
 use super::super::number::{Computed, Number};
 use super::super::write;
-use super::multiply::needed;
+use super::multiply::{received, record_product};
 use super::output::{check_autograd, deliver, set_output};
 use super::{matrix, parts};
 
@@ -50,10 +51,12 @@ fn conjugated(machine: &mut Machine, op: Op, id: TensorId) -> TensorId {
     }
     let conjugate = backward::conjugate(machine, &tensor);
     let made = machine.add(Tensor { node: None, base: None, ..conjugate });
-    backward::record_formula(machine, op, made, vec![tensor.node], &[], |machine, gradient| {
-        Ok(vec![Some(backward::conjugate(machine, gradient))])
-    });
+    backward::record_formula(machine, made, &[Some(&tensor)], Kept::of(op), conjugate_backward);
     made
+}
+
+fn conjugate_backward(machine: &mut Machine, gradient: &Tensor, _: &Kept) -> Result<Vec<Option<Tensor>>> {
+    Ok(vec![Some(backward::conjugate(machine, gradient))])
 }
 
 /// `linalg_cross`.
@@ -67,11 +70,7 @@ pub(in super::super) fn linalg_cross(machine: &mut Machine, call: &Call) -> Resu
     }
     let values = cross(machine, &a, &b, &shape, along);
     let result = deliver(machine, target, &shape, values)?;
-    let parents = vec![a.node, b.node];
-    let saved = [a.clone(), b.clone()];
-    backward::record_formula(machine, call.op, result, parents, &needed(&a, &b), move |machine, gradient| {
-        Ok(cross_gradient(machine, gradient, &saved, along))
-    });
+    record_product(machine, call.op, result, &[&a, &b], &[Scalar::Int(along as i64)], cross_backward);
     Ok(Slot::Tensor(result))
 }
 
@@ -90,11 +89,19 @@ fn infer_cross(machine: &Machine, call: &Call, a: &Tensor, b: &Tensor) -> Result
     Ok((a.shape().broadcast(b.shape())?, wrap_dim(dim, rank)?))
 }
 
-fn cross_gradient(machine: &mut Machine, gradient: &Tensor, saved: &[Tensor; 2], along: usize) -> Vec<Option<Tensor>> {
-    let [a, b] = [0, 1].map(|side: usize| backward::conjugate(machine, &saved[side]));
-    let shape = gradient.shape().clone();
-    let received = [cross(machine, &b, gradient, &shape, along), cross(machine, gradient, &a, &shape, along)];
-    received.map(|values| Some(machine.allocate(Layout::contiguous(shape.clone()), values))).into()
+fn cross_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
+    let (along, shape) = (kept.real(0) as usize, gradient.shape());
+    let first = |machine: &mut Machine, b: &Tensor, _| {
+        let b = backward::conjugate(machine, b);
+        let values = cross(machine, &b, gradient, shape, along);
+        machine.allocate(Layout::contiguous(shape.clone()), values)
+    };
+    let second = |machine: &mut Machine, a: &Tensor, _| {
+        let a = backward::conjugate(machine, a);
+        let values = cross(machine, gradient, &a, shape, along);
+        machine.allocate(Layout::contiguous(shape.clone()), values)
+    };
+    received(machine, gradient, kept, first, second)
 }
 
 /// The elements of a cross product: each component is a difference of two products.

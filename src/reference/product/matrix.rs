@@ -5,7 +5,7 @@ use crate::tensor::{Buffer, Category, DType, Scalar, Shape};
 
 use super::super::iterator::{self, Input};
 use super::super::machine::{Call, Machine, Result, Slot, Tensor};
-use super::multiply::{self, gradients, record, scaled};
+use super::multiply::{self, product_backward, record_product, scaled};
 use super::output::{check_autograd, copied, deliver, set_output};
 use super::{factor, parts};
 
@@ -22,7 +22,7 @@ pub(in super::super) fn mm(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let target = set_output(machine, call, &shape, a.dtype)?;
     let values = combine(machine, &a, &b, Scalar::Int(1), None)?;
     let result = deliver(machine, target, &shape, values)?;
-    record(machine, call, result, None, [a, b], Scalar::Int(1), gradients);
+    record_product(machine, call.op, result, &[&a, &b], &[], product_backward);
     Ok(Slot::Tensor(result))
 }
 
@@ -56,7 +56,7 @@ pub(in super::super) fn addmm(machine: &mut Machine, call: &Call) -> Result<Slot
         }
     };
     let result = deliver(machine, target, &shape, values)?;
-    record(machine, call, result, Some((&input, beta)), [a, b], alpha, gradients);
+    record_product(machine, call.op, result, &[&input, &a, &b], &[beta, alpha], product_backward);
     Ok(Slot::Tensor(result))
 }
 

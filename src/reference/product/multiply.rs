@@ -8,8 +8,9 @@ use crate::tensor::{Buffer, Category, Layout, Scalar, Shape};
 
 use super::super::backward;
 use super::super::elementwise::arithmetic;
+use super::super::graph::Kept;
 use super::super::iterator::Input;
-use super::super::machine::{Call, Machine, Result, Tensor, TensorId};
+use super::super::machine::{Backward, Machine, Result, Tensor, TensorId};
 use super::super::number::Number;
 use super::factor;
 use crate::ops::Op;
@@ -71,41 +72,57 @@ pub(super) fn product(machine: &mut Machine, a: &Tensor, b: &Tensor, alpha: Scal
     machine.allocate(Layout::contiguous(shape), values)
 }
 
-/// The factors that a product keeps: those whose opposite receives a gradient.
-pub(super) fn needed<'a>(a: &'a Tensor, b: &'a Tensor) -> Vec<&'a Tensor> {
-    let factors = [a.node.is_some().then_some(b), b.node.is_some().then_some(a)];
-    factors.into_iter().flatten().collect()
-}
-
-/// The gradients of both factors of `alpha a b`.
-type Gradients = fn(&mut Machine, &Tensor, &[Tensor; 2], Scalar) -> [Tensor; 2];
-
-/// Records `alpha a b + beta c`, or the product alone.
-pub(super) fn record(
+/// Notes a product of the last two of these operands, each of which is kept if the other one needs a gradient, perhaps
+/// with a summand before them, and with the numbers that the summand and the product are multiplied by.
+pub(super) fn record_product(
     machine: &mut Machine,
-    call: &Call,
+    op: Op,
     result: TensorId,
-    added: Option<(&Tensor, Scalar)>,
-    factors: [Tensor; 2],
-    alpha: Scalar,
-    gradients: Gradients,
+    operands: &[&Tensor],
+    numbers: &[Scalar],
+    function: Backward,
 ) {
-    let beta = added.map(|(_, beta)| factor::conjugate(beta));
-    let parents =
-        added.iter().map(|(summand, _)| summand.node).chain(factors.iter().map(|factor| factor.node)).collect();
-    let kept = factors.clone();
-    let needed = needed(&kept[0], &kept[1]);
-    backward::record_formula(machine, call.op, result, parents, &needed, move |machine, gradient| {
-        let products = gradients(machine, gradient, &factors, factor::conjugate(alpha));
-        let summand = beta.map(|beta| scaled(machine, gradient, beta)).transpose()?;
-        Ok(summand.into_iter().chain(products).map(Some).collect())
-    });
+    let last = operands.len() - 2;
+    let factor = |at: usize| Some(operands[last + at].clone()).filter(|_| operands[last + 1 - at].node.is_some());
+    let kept = Kept { tensors: vec![factor(0), factor(1)], numbers: numbers.to_vec(), ..Kept::of(op) };
+    let operands: Vec<Option<&Tensor>> = operands.iter().map(|operand| Some(*operand)).collect();
+    backward::record_formula(machine, result, &operands, kept, function);
 }
 
-/// The gradients of matrices, or batches of them; `alpha` is conjugated already.
-pub(super) fn gradients(machine: &mut Machine, gradient: &Tensor, [a, b]: &[Tensor; 2], alpha: Scalar) -> [Tensor; 2] {
-    let (a, b) = (adjoint(machine, a), adjoint(machine, b));
-    [product(machine, gradient, &b, alpha), product(machine, &a, gradient, alpha)]
+/// The gradients of the summand, if there is one, and of the factors of a product: of the first by the second one, and of
+/// the second by the first one, both by the factor of the product, conjugated.
+pub(super) fn received(
+    machine: &mut Machine,
+    gradient: &Tensor,
+    kept: &Kept,
+    first: impl FnOnce(&mut Machine, &Tensor, Scalar) -> Tensor,
+    second: impl FnOnce(&mut Machine, &Tensor, Scalar) -> Tensor,
+) -> Result<Vec<Option<Tensor>>> {
+    let (mut received, mut alpha) = (Vec::new(), Scalar::Int(1));
+    if let [beta, product] = kept.numbers[..] {
+        received.push(Some(scaled(machine, gradient, factor::conjugate(beta))?));
+        alpha = factor::conjugate(product);
+    }
+    received.push(kept.tensors[1].as_ref().map(|other| first(machine, other, alpha)));
+    received.push(kept.tensors[0].as_ref().map(|other| second(machine, other, alpha)));
+    Ok(received)
+}
+
+/// The gradients of a product of matrices, or of batches of them.
+pub(super) fn product_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
+    received(
+        machine,
+        gradient,
+        kept,
+        |machine, b, alpha| {
+            let b = adjoint(machine, b);
+            product(machine, gradient, &b, alpha)
+        },
+        |machine, a, alpha| {
+            let a = adjoint(machine, a);
+            product(machine, &a, gradient, alpha)
+        },
+    )
 }
 
 /// The matrices with rows and columns exchanged, and conjugated.

@@ -9,12 +9,13 @@ use crate::with_element_type;
 
 use super::super::backward;
 use super::super::elementwise::Plan;
+use super::super::graph::Kept;
 use super::super::iterator::Input;
 use super::super::machine::{Call, Machine, Result, Slot, Tensor};
 use super::super::number::{Computed, Number};
 use super::super::write;
 use super::matrix::{expanded, shape_of};
-use super::multiply::{adjoint, column, needed, product, row, scaled, transposed, with_layout};
+use super::multiply::{adjoint, column, product, received, record_product, row, transposed, with_layout};
 use super::output::check_autograd;
 use super::{factor, parts};
 
@@ -93,11 +94,7 @@ pub(in super::super) fn addr(machine: &mut Machine, call: &Call) -> Result<Slot>
     }
     let values = outer_sum(machine, &inputs, &plan.shape, plan.common, [beta, alpha])?;
     let result = plan.deliver(machine, values);
-    let parents = vec![input.node, a.node, b.node];
-    let saved = [a.clone(), b.clone()];
-    backward::record_formula(machine, call.op, result, parents, &needed(&a, &b), move |machine, gradient| {
-        addr_gradient(machine, gradient, &saved, [beta, alpha])
-    });
+    record_product(machine, call.op, result, &[&input, &a, &b], &[beta, alpha], addr_backward);
     Ok(Slot::Tensor(result))
 }
 
@@ -131,32 +128,24 @@ fn infer_addr(machine: &mut Machine, call: &Call, input: &Tensor, a: &Tensor, b:
     Ok([summand, left, right].map(Input::Tensor))
 }
 
-/// Each vector's gradient is a product of a matrix and the other vector (`mv`), which wants one dtype.
-fn addr_gradient(
-    machine: &mut Machine,
-    gradient: &Tensor,
-    vectors: &[Tensor; 2],
-    [beta, alpha]: [Scalar; 2],
-) -> Result<Vec<Option<Tensor>>> {
-    let factor = factor::conjugate(alpha);
-    for (at, vector) in [1, 0].map(|other: usize| &vectors[other]).into_iter().enumerate() {
-        if vectors[at].node.is_some() && vector.dtype != gradient.dtype {
+fn addr_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
+    // Each gradient is a product of a matrix and the other vector (`mv`), which wants one dtype.
+    for vector in kept.tensors.iter().rev().flatten() {
+        if vector.dtype != gradient.dtype {
             let (matrix, vector) = (gradient.dtype, vector.dtype);
             return Err(ProductFault::VectorDtypes { input: vector, matrix, vector }.into());
         }
     }
-    let [a, b] = [0, 1].map(|side: usize| in_dtype(machine, &vectors[side], gradient.dtype));
-    let (conjugate_a, conjugate_b) = (backward::conjugate(machine, &a), adjoint(machine, &row(&b)));
-    let to_a = product(machine, gradient, &conjugate_b, factor);
-    let to_b = product(machine, &transposed(gradient), &column(&conjugate_a), factor);
-    let flat = |tensor: &Tensor| with_layout(tensor, vec![tensor.shape().sizes()[0]], vec![1]);
-    let summand = scaled(machine, gradient, factor::conjugate(beta))?;
-    Ok(vec![Some(summand), Some(flat(&to_a)), Some(flat(&to_b))])
-}
-
-fn in_dtype(machine: &mut Machine, tensor: &Tensor, dtype: DType) -> Tensor {
-    let values = write::elements(machine, tensor, dtype);
-    machine.allocate(crate::tensor::Layout::contiguous(tensor.shape().clone()), values)
+    let flat = |tensor: Tensor| with_layout(&tensor, vec![tensor.shape().sizes()[0]], vec![1]);
+    let first = |machine: &mut Machine, b: &Tensor, alpha| {
+        let b = adjoint(machine, &row(b));
+        flat(product(machine, gradient, &b, alpha))
+    };
+    let second = |machine: &mut Machine, a: &Tensor, alpha| {
+        let a = column(&backward::conjugate(machine, a));
+        flat(product(machine, &transposed(gradient), &a, alpha))
+    };
+    received(machine, gradient, kept, first, second)
 }
 
 /// `beta c + alpha a b` for every element; the summand is not looked at where `beta` is zero (`addr_kernel`).

@@ -4,10 +4,11 @@ use crate::error::ProductFault;
 use crate::tensor::{Buffer, Category, DType, Scalar, Shape};
 
 use super::super::backward;
+use super::super::graph::Kept;
 use super::super::machine::{Call, Machine, Result, Slot, Tensor};
 use super::super::write;
 use super::matrix::{check_kernel, expanded, shape_of};
-use super::multiply::{adjoint, column, multiply, product, record, row, scaled, with_layout};
+use super::multiply::{adjoint, column, multiply, product, received, record_product, row, scaled, with_layout};
 use super::output::{check_autograd, copied, deliver, set_output};
 use super::{factor, parts};
 
@@ -47,28 +48,35 @@ fn inner_product(machine: &mut Machine, call: &Call, conjugated: bool) -> Result
     let left = if conjugated { backward::conjugate(machine, &a) } else { a.clone() };
     let values = multiply(machine, &row(&left), &column(&b), Scalar::Int(1), None);
     let result = deliver(machine, target, &Shape::scalar(), values)?;
-    let flow = if conjugated { conjugated_gradients } else { plain_gradients };
-    record(machine, call, result, None, [a, b], Scalar::Int(1), flow);
+    let function = if conjugated { vdot_backward } else { dot_backward };
+    record_product(machine, call.op, result, &[&a, &b], &[], function);
     Ok(Slot::Tensor(result))
 }
 
-fn plain_gradients(machine: &mut Machine, gradient: &Tensor, [a, b]: &[Tensor; 2], _: Scalar) -> [Tensor; 2] {
-    let gradient = backward::conjugate(machine, gradient);
-    [b, a].map(|other| {
-        let received = by_vector(machine, &gradient, other);
-        backward::conjugate(machine, &received)
-    })
+fn dot_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
+    let arrived = backward::conjugate(machine, gradient);
+    let times = |machine: &mut Machine, vector: &Tensor, _| {
+        let product = times(machine, &arrived, vector);
+        backward::conjugate(machine, &product)
+    };
+    received(machine, gradient, kept, times, times)
 }
 
-fn conjugated_gradients(machine: &mut Machine, gradient: &Tensor, [a, b]: &[Tensor; 2], _: Scalar) -> [Tensor; 2] {
-    let conjugate = backward::conjugate(machine, gradient);
-    [by_vector(machine, &conjugate, b), by_vector(machine, gradient, a)]
+fn vdot_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
+    let arrived = backward::conjugate(machine, gradient);
+    received(
+        machine,
+        gradient,
+        kept,
+        |machine, b, _| times(machine, &arrived, b),
+        |machine, a, _| times(machine, gradient, a),
+    )
 }
 
-/// A gradient without dimensions times a vector.
-fn by_vector(machine: &mut Machine, gradient: &Tensor, vector: &Tensor) -> Tensor {
-    let gradient = with_layout(gradient, vec![1, 1], vec![1, 1]);
-    let product = product(machine, &gradient, &row(vector), Scalar::Int(1));
+/// A number, as a tensor without dimensions, times a vector.
+fn times(machine: &mut Machine, number: &Tensor, vector: &Tensor) -> Tensor {
+    let number = with_layout(number, vec![1, 1], vec![1, 1]);
+    let product = product(machine, &number, &row(vector), Scalar::Int(1));
     with_layout(&product, vector.shape().sizes().to_vec(), vec![1])
 }
 
@@ -94,7 +102,7 @@ pub(in super::super) fn mv(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let target = set_output(machine, call, &fitted.0, vector.dtype)?;
     let values = fitted.values(machine, &matrix, &vector, Scalar::Int(1), None)?;
     let result = deliver(machine, target, &fitted.0, values)?;
-    record(machine, call, result, None, [matrix, vector], Scalar::Int(1), gradients);
+    record_product(machine, call.op, result, &[&matrix, &vector], &[], vector_backward);
     Ok(Slot::Tensor(result))
 }
 
@@ -122,17 +130,26 @@ pub(in super::super) fn addmv(machine: &mut Machine, call: &Call) -> Result<Slot
         }
     };
     let result = deliver(machine, target, &fitted.0, values)?;
-    record(machine, call, result, Some((&input, beta)), [matrix, vector], alpha, gradients);
+    record_product(machine, call.op, result, &[&input, &matrix, &vector], &[beta, alpha], vector_backward);
     Ok(Slot::Tensor(result))
 }
 
-/// The gradients of a matrix and a vector; `alpha` is conjugated already.
-fn gradients(machine: &mut Machine, gradient: &Tensor, [matrix, vector]: &[Tensor; 2], alpha: Scalar) -> [Tensor; 2] {
-    let (matrix, vector) = (adjoint(machine, matrix), adjoint(machine, &column(vector)));
-    let to_matrix = product(machine, &column(gradient), &vector, alpha);
-    let to_vector = product(machine, &matrix, &column(gradient), alpha);
-    let size = to_vector.shape().sizes()[0];
-    [to_matrix, with_layout(&to_vector, vec![size], vec![1])]
+/// The gradients of a matrix times a vector.
+fn vector_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
+    received(
+        machine,
+        gradient,
+        kept,
+        |machine, vector, alpha| {
+            let vector = adjoint(machine, &column(vector));
+            product(machine, &column(gradient), &vector, alpha)
+        },
+        |machine, matrix, alpha| {
+            let matrix = adjoint(machine, matrix);
+            let product = product(machine, &matrix, &column(gradient), alpha);
+            with_layout(&product, vec![product.shape().sizes()[0]], vec![1])
+        },
+    )
 }
 
 /// The summand without a matrix: its product with `beta`, a number of its own dtype.
