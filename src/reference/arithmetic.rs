@@ -31,9 +31,8 @@ pub(super) fn reversed_difference(machine: &mut Machine, call: &Call) -> Result<
         return Err(PointwiseFault::OutDtype { result: result.dtype, out: target.dtype }.into());
     }
     iterator::check_overlap(&target, &[])?;
-    let values = machine.buffer(result.storage).clone();
-    let values = crate::tensor::Buffer::from_bytes(result.dtype, &values.to_bytes(&result.layout));
-    machine.write(&target, &values.expect("the bytes of whole elements"));
+    let values = machine.values(&result);
+    machine.write(&target, &values);
     backward::record_missing(machine, Op::Rsub, Form::Out, out, &inputs);
     Ok(Slot::Tensor(out))
 }

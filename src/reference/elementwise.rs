@@ -318,9 +318,7 @@ impl Plan {
         }
         let place = iterator::loop_places(&tensor.layout, inputs, &self.shape);
         let stop = (0..place.len()).filter(|&at| !halt.done[at]).map(|at| place[at]).min().unwrap_or(usize::MAX);
-        let kept = Buffer::from_bytes(tensor.dtype, &machine.buffer(tensor.storage).to_bytes(&tensor.layout));
-        let kept = kept.expect("the bytes of whole elements").scalars();
-        let results = halt.results.scalars();
+        let (kept, results) = (machine.values(&tensor).scalars(), halt.results.scalars());
         let mixed = (0..place.len()).map(|at| if place[at] < stop { results[at] } else { kept[at] });
         let mixed = Buffer::from_scalars(tensor.dtype, mixed.collect::<Vec<_>>().into_iter());
         machine.write(&tensor, &mixed);

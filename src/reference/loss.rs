@@ -9,7 +9,7 @@ use crate::program::Arg;
 use crate::tensor::{Buffer, Category, DType, Layout, Shape};
 
 use super::backward;
-use super::composition::{Composition, Function, LOG_SIGMOID, Reduction, Term, converted, real};
+use super::composition::{Composition, Function, LOG_SIGMOID, Reduction, Term, real};
 use super::elementwise::{self, Plan, check_kernel};
 use super::iterator::{self, Input};
 use super::loss_gradient::{huber_backward, logits_backward, mse_backward, smooth_backward, soft_margin_backward};
@@ -381,7 +381,7 @@ fn structured(
             // A sum is taken in the dtype of the tensor that it is for.
             if let Some(target) = plan.target {
                 let (tensor, dtype) = (loss.machine.tensor(unreduced).clone(), loss.machine.tensor(target).dtype);
-                let cast = converted(loss.machine, &tensor, dtype);
+                let cast = loss.machine.converted(&tensor, dtype);
                 unreduced = loss.machine.add(cast);
             }
             let reduced = loss.reduced(unreduced, reduction)?;
@@ -447,8 +447,7 @@ fn shrink(machine: &mut Machine, target: TensorId) {
 
 /// Copies the elements of a tensor of the same shape.
 fn copy(machine: &mut Machine, target: TensorId, from: &Tensor) {
-    let values = machine.buffer(from.storage).to_bytes(&from.layout);
-    let values = Buffer::from_bytes(from.dtype, &values).expect("whole elements");
+    let values = machine.values(from);
     let to = machine.tensor(target).clone();
     machine.write(&to, &values);
 }

@@ -69,7 +69,6 @@ pub(super) fn deliver(
 /// Writes a tensor to the target before a kernel refuses: libtorch has put the summand there already.
 pub(super) fn copied(machine: &mut Machine, call: &Call, target: Option<TensorId>, tensor: &Tensor) -> Result<()> {
     let Some(target) = target.filter(|_| call.form == Form::Out) else { return Ok(()) };
-    let values = Buffer::from_bytes(tensor.dtype, &machine.buffer(tensor.storage).to_bytes(&tensor.layout));
-    let shape = tensor.shape().clone();
-    deliver(machine, Some(target), shape, values.expect("whole elements")).map(|_| ())
+    let values = machine.values(tensor);
+    deliver(machine, Some(target), tensor.shape().clone(), values).map(|_| ())
 }

@@ -127,8 +127,7 @@ fn copied(machine: &mut Machine, product: TensorId, out: TensorId) -> Result<Ten
         backward::check_in_place(machine, &copy, out, &[])?;
     }
     resize(machine, out, made.shape())?;
-    let values = machine.buffer(made.storage).to_bytes(&made.layout);
-    let values = Buffer::from_bytes(made.dtype, &values).expect("whole elements");
+    let values = machine.values(&made);
     let result = deliver(machine, Some(out), made.shape().clone(), values)?;
     backward::record_copy(machine, Op::Tensordot, result, &made);
     Ok(result)
