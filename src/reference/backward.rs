@@ -6,7 +6,7 @@ use crate::error::{self, PointwiseFault, Rejection};
 use crate::ops::{Form, Op, Quirk};
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar};
 
-use super::graph::{Derivative, Formula, Kept, KeptResult, Kind, Saved, Slopes};
+use super::graph::{Derivative, Kept, KeptResult, Kind, Saved, Slopes};
 use super::iterator::Input;
 use super::machine::{Backward, Call, Machine, Operand, Result, Stop, Tensor, TensorId, is_large};
 use super::value::NodeId;
@@ -16,12 +16,8 @@ pub(super) use super::graph::Route;
 
 /// What autograd refuses before an operation writes to `target` (`check_inplace`, `throw_error_out_requires_grad`).
 pub(super) fn check_in_place(machine: &Machine, call: &Call, target: TensorId, inputs: &[Input]) -> Result<()> {
-    let node_of = |input: &Input| match input {
-        Input::Tensor(tensor) => tensor.node,
-        Input::Number(_) => None,
-    };
     let tensor = machine.tensor(target);
-    if tensor.node.is_none() && inputs.iter().all(|input| node_of(input).is_none()) {
+    if tensor.node.is_none() && inputs.iter().all(|input| input.node().is_none()) {
         return Ok(());
     }
     if call.op.info().has(Quirk::NoAutograd) {
@@ -64,7 +60,7 @@ fn flows(op: Op, result: &Tensor, parents: &[Option<NodeId>]) -> bool {
 /// Keeps the operands of an elementwise operation for its gradient, before it writes to any: as they are, apart from the
 /// target of an in-place operation, of which a copy is kept (`original_self` in libtorch's generated code).
 pub(super) fn save(machine: &mut Machine, call: &Call, mut inputs: Vec<Input>, flat: bool) -> Saved {
-    let flows = inputs.iter().any(|input| matches!(input, Input::Tensor(tensor) if tensor.node.is_some()));
+    let flows = inputs.iter().any(|input| input.node().is_some());
     let mut tensors = call.args.iter().filter_map(|arg| match arg {
         Operand::Tensor(id) => Some(*id),
         _ => None,
@@ -102,7 +98,7 @@ pub(super) fn save(machine: &mut Machine, call: &Call, mut inputs: Vec<Input>, f
 
 /// Which of two operands libtorch keeps as they are, for an operation that keeps its result beside them.
 fn kept_operands(op: Op, inputs: &[Input]) -> Option<[bool; 2]> {
-    let flows = |at: usize| matches!(inputs.get(at), Some(Input::Tensor(tensor)) if tensor.node.is_some());
+    let flows = |at: usize| inputs.get(at).is_some_and(|input| input.node().is_some());
     let info = op.info();
     if info.has(Quirk::KeepsOwn) {
         Some([flows(0), flows(1)])
@@ -117,24 +113,13 @@ fn kept_operands(op: Op, inputs: &[Input]) -> Option<[bool; 2]> {
 
 /// Notes what an elementwise operation did, if gradients flow through it.
 pub(super) fn record_elementwise(machine: &mut Machine, op: Op, result: TensorId, saved: Saved, factor: Scalar) {
-    let parents = saved
-        .inputs
-        .iter()
-        .map(|input| match input {
-            Input::Tensor(tensor) => tensor.node,
-            Input::Number(_) => None,
-        })
-        .collect();
+    let parents = saved.inputs.iter().map(Input::node).collect();
     record(machine, op, result, parents, Derivative::Elementwise { op, saved, factor });
 }
 
 /// Notes a result of operands that gradients flow through, of an operation that libtorch has no gradient for.
 pub(super) fn record_missing(machine: &mut Machine, op: Op, form: Form, result: TensorId, inputs: &[Input]) {
-    let node = |input: &Input| match input {
-        Input::Tensor(tensor) => tensor.node,
-        Input::Number(_) => None,
-    };
-    let parents: Vec<_> = inputs.iter().map(node).collect();
+    let parents: Vec<_> = inputs.iter().map(Input::node).collect();
     // The only one that is in place, and takes what gradients flow through.
     let name = if op == Op::FloorDivide && form == Form::InPlace { "floor_divide_" } else { op.name() };
     let tensor = machine.tensor(result);
@@ -196,14 +181,11 @@ pub(super) fn record_function(
     parameters: &[f64],
     slopes: Slopes,
 ) {
-    let tensors = inputs.iter().filter_map(|input| match input {
-        Input::Tensor(tensor) => Some(tensor),
-        Input::Number(_) => None,
-    });
+    let tensors = inputs.iter().filter_map(Input::tensor);
     let (parents, versions) =
         tensors.map(|tensor| (tensor.node, (tensor.storage, machine.version(tensor.storage)))).unzip();
     let (inputs, parameters) = (inputs.to_vec(), parameters.to_vec());
-    record(machine, op, result, parents, Derivative::Slopes { op, inputs, parameters, slopes, versions });
+    record(machine, op, result, parents, Derivative::Slopes { inputs, parameters, slopes, versions });
 }
 
 /// Notes an operation whose gradient has a formula of its own, which needs all operands again.
@@ -236,7 +218,7 @@ pub(super) fn record_formula(
     let read = kept.tensors.iter().flatten();
     let versions = read.map(|tensor| (tensor.storage, machine.version(tensor.storage))).collect();
     let op = kept.op;
-    record(machine, op, result, parents, Derivative::Formula(Formula { function, kept, versions }));
+    record(machine, op, result, parents, Derivative::Formula { function, kept, versions });
 }
 
 /// Notes an operation whose gradient the reference does not model; asking for it is unsupported, not wrong.
@@ -262,9 +244,9 @@ pub(super) fn keep_first(machine: &mut Machine, result: TensorId, first: TensorI
     let tensor = Tensor { node: None, ..machine.tensor(first).clone() };
     let kept = KeptResult { version: machine.version(tensor.storage), tensor, node: error::Node(name) };
     if let Some(node) = machine.tensor(result).node
-        && let Kind::Operation { derivative: Derivative::Formula(formula), .. } = &mut machine.graph[node].kind
+        && let Kind::Operation { derivative: Derivative::Formula { kept: all, .. }, .. } = &mut machine.graph[node].kind
     {
-        formula.kept.result = Some(kept);
+        all.result = Some(kept);
     }
 }
 

@@ -290,9 +290,8 @@ impl Composition<'_> {
         if tensor.dtype == dtype && tensor.layout == layout {
             return Ok(sum);
         }
-        let cast = converted(self.machine, &tensor, dtype);
-        let values = Buffer::from_bytes(dtype, &self.machine.buffer(cast.storage).to_bytes(&cast.layout));
-        let result = self.place(values.expect("whole elements"), layout);
+        let cast = self.machine.converted(&tensor, dtype);
+        let result = self.place(self.machine.buffer(cast.storage).clone(), layout);
         backward::record_copy(self.machine, self.op, result, &tensor);
         Ok(result)
     }
@@ -322,14 +321,6 @@ impl Composition<'_> {
         }
         self.machine.add(tensor)
     }
-}
-
-/// The same elements in another dtype, contiguous.
-pub(super) fn converted(machine: &mut Machine, tensor: &Tensor, dtype: DType) -> Tensor {
-    let values = machine.buffer(tensor.storage).to_bytes(&tensor.layout);
-    let values = Buffer::from_bytes(tensor.dtype, &values).expect("whole elements");
-    let cast = Buffer::from_scalars(dtype, values.scalars().into_iter());
-    machine.allocate(Layout::contiguous(tensor.shape().clone()), cast)
 }
 
 /// What a loss makes of its elements (`at::Reduction`).

@@ -6,12 +6,11 @@ use crate::program::Arg;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
 use super::backward;
-use super::composition::{Composition, Term, converted, real, sign};
+use super::composition::{Composition, Term, real, sign};
 use super::elementwise::Operands;
 use super::functions::{Tolerance, printed};
 use super::graph::Kept;
 use super::iterator::{self, Input};
-use super::loss_gradient::real_formula;
 use super::machine::{Call, Machine, Result, Slot, Stop, Tensor, TensorId};
 use super::{norm, write};
 
@@ -36,7 +35,7 @@ pub(super) fn cosine_similarity(machine: &mut Machine, call: &Call) -> Result<Sl
         let mut side = id;
         let tensor = cosine.machine.tensor(id).clone();
         if tensor.dtype.category() < Category::Floating {
-            let cast = converted(cosine.machine, &tensor, dtype);
+            let cast = cosine.machine.converted(&tensor, dtype);
             side = cosine.machine.add(cast);
         }
         if *tensor.shape() != shape {
@@ -54,9 +53,9 @@ pub(super) fn cosine_similarity(machine: &mut Machine, call: &Call) -> Result<Sl
         // The least length is put in behind autograd's back.
         let tensor = cosine.machine.tensor(length).clone();
         let lengths = [Input::Tensor(tensor.clone()), Input::Number(Scalar::Float(eps))];
-        let lengths = real_formula(cosine.machine, &lengths, &[], tensor.shape(), tensor.dtype, |row| {
+        let lengths = cosine.machine.real_formula(&lengths, &[], tensor.shape(), tensor.dtype, |row| {
             if row[0].is_nan() { row[0] } else { row[0].max(row[1]) }
-        });
+        })?;
         let values = cosine.machine.buffer(lengths.storage).clone();
         let length = cosine.machine.tensor(length).clone();
         cosine.machine.write(&length, &values);

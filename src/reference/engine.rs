@@ -16,7 +16,7 @@ use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
 use super::backward::conjugate;
 use super::elementwise::arithmetic;
-use super::graph::{Derivative, Formula, KeptResult, Kind, Route, Saved};
+use super::graph::{Derivative, KeptResult, Kind, Route, Saved};
 use super::iterator::Input;
 use super::machine::{Backward, Call, Machine, Result, Slot, Stop, StorageId, Tensor};
 use super::value::NodeId;
@@ -115,10 +115,7 @@ fn fit(machine: &mut Machine, gradient: Tensor, shape: &Shape, dtype: DType) -> 
         gradient = machine.tensor(summed).clone();
     }
     if gradient.dtype != dtype {
-        let values = machine.buffer(gradient.storage).to_bytes(&gradient.layout);
-        let values = Buffer::from_bytes(gradient.dtype, &values).expect("whole elements");
-        let cast = Buffer::from_scalars(dtype, values.scalars().into_iter());
-        gradient = machine.allocate(Layout::contiguous(shape.clone()), cast);
+        gradient = machine.converted(&gradient, dtype);
     }
     Ok(gradient)
 }
@@ -147,8 +144,9 @@ impl Derivative<Backward> {
     fn check_second(&self) -> Result<()> {
         match self {
             Derivative::Part { .. } => Err(Rejection::Freed.into()),
-            Derivative::Slopes { versions, .. } if !versions.is_empty() => Err(Rejection::Freed.into()),
-            Derivative::Formula(Formula { versions, .. }) if !versions.is_empty() => Err(Rejection::Freed.into()),
+            Derivative::Slopes { versions, .. } | Derivative::Formula { versions, .. } if !versions.is_empty() => {
+                Err(Rejection::Freed.into())
+            }
             _ => Ok(()),
         }
     }
@@ -206,17 +204,19 @@ impl Derivative<Backward> {
                     .map(|input| input.map(|input| terms.tensor(input)).transpose())
                     .collect()
             }
-            Derivative::Slopes { op, inputs, parameters, slopes, versions } => {
+            Derivative::Slopes { inputs, parameters, slopes, versions } => {
                 if modified(machine, versions) {
                     return stale();
                 }
-                let saved =
-                    Saved { inputs: inputs.clone(), flat: false, freed: false, versions: vec![None; inputs.len()] };
-                let factor = Scalar::Int(1);
-                let terms = Terms { machine: RefCell::new(machine), op: *op, gradient, saved: &saved, factor };
+                let columns = [&[Input::Tensor(gradient.clone())], &inputs[..]].concat();
+                if columns.iter().any(|column| column.dtype().category() == Category::Complex) {
+                    return Err(Stop::Unsupported("the gradient of complex operands".to_owned()));
+                }
+                let (shape, dtype) = (gradient.shape(), gradient.dtype);
                 let tensors = inputs.iter().enumerate().filter(|(_, input)| matches!(input, Input::Tensor(_)));
-                let partial = |at: usize| terms.formula_of(|row| slopes(&[row, parameters].concat())[at]);
-                tensors.map(|(at, _)| terms.tensor(partial(at)).map(Some)).collect()
+                let slope =
+                    |(at, _)| machine.real_formula(&columns, parameters, shape, dtype, |row| slopes(row)[at]).map(Some);
+                tensors.map(slope).collect()
             }
             Derivative::Part { shape, positions, part } => {
                 let whole = machine.elements::<Complex64>(gradient);
@@ -247,7 +247,7 @@ impl Derivative<Backward> {
             }
             Derivative::Missing { name } => Err(PointwiseFault::NoDerivative { name }.into()),
             Derivative::Unknown { op } => Err(Stop::Unsupported(format!("the gradient of {op}"))),
-            Derivative::Formula(Formula { function, kept, versions }) => {
+            Derivative::Formula { function, kept, versions } => {
                 if modified(machine, versions) {
                     return stale();
                 }
@@ -261,16 +261,17 @@ impl Derivative<Backward> {
                     return stale();
                 }
                 let values: Vec<Complex64> = machine.elements(gradient);
-                let mut received = Vec::new();
-                for route in routes {
+                let share = |route: &Route| {
                     let spread = spread(route, machine, gradient.dtype, &values);
-                    let count = Input::Number(Scalar::Int(*count as i64));
-                    received.push(Some(match count {
-                        Input::Number(Scalar::Int(1)) => spread,
-                        count => arithmetic(machine, Op::Div, Input::Tensor(spread), count)?,
-                    }));
-                }
-                Ok(received)
+                    Ok(Some(match *count {
+                        1 => spread,
+                        count => {
+                            let count = Input::Number(Scalar::Int(count as i64));
+                            arithmetic(machine, Op::Div, Input::Tensor(spread), count)?
+                        }
+                    }))
+                };
+                routes.iter().map(share).collect()
             }
         }
     }

@@ -10,9 +10,10 @@ use crate::wording;
 
 use super::dispatch::dispatch;
 use super::machine::{Call, Kernel, Machine, Operand, Result, Slot, Stop, StorageId, TensorId, is_large};
+// The families by the words of the rows.
 use super::{
-    arithmetic, distance, einsum, engine, extreme, front_end, functions, gather, indexing, loss, mask, moment, norm,
-    product, reduction, reshape, slice, view,
+    arithmetic, distance, einsum, engine as autograd, extreme, front_end, functions as function, gather, indexing,
+    loss, mask, moment, norm, product, reduction, reshape, reshape as copy, slice, view,
 };
 
 /// What every step of the program comes to.
@@ -150,59 +151,14 @@ impl Session {
 }
 
 macro_rules! kernel {
-    (view ($module:ident $function:ident)) => {
-        Some($module::$function)
-    };
-    (arithmetic ($function:ident)) => {
-        Some(arithmetic::$function)
-    };
-    (view ($function:ident)) => {
-        Some(view::$function)
-    };
-    (copy ($function:ident)) => {
-        Some(reshape::$function)
-    };
-    (reduction ($function:ident)) => {
-        Some(reduction::$function)
-    };
-    (extreme ($function:ident)) => {
-        Some(extreme::$function)
-    };
-    (norm ($function:ident)) => {
-        Some(norm::$function)
-    };
-    (moment ($function:ident)) => {
-        Some(moment::$function)
-    };
-    (mask ($function:ident)) => {
-        Some(mask::$function)
-    };
-    (gather ($function:ident)) => {
-        Some(gather::$function)
-    };
-    (indexing ($function:ident)) => {
-        Some(indexing::$function)
-    };
     (product (einsum)) => {
         Some(einsum::einsum)
     };
-    (product ($function:ident)) => {
-        Some(product::$function)
+    (view ($module:ident $function:ident)) => {
+        Some($module::$function)
     };
-    (loss ($function:ident)) => {
-        Some(loss::$function)
-    };
-    (distance ($function:ident)) => {
-        Some(distance::$function)
-    };
-    (function ($function:ident)) => {
-        Some(functions::$function)
-    };
-    (front_end ($function:ident)) => {
-        Some(front_end::$function)
-    };
-    (autograd ($function:ident)) => {
-        Some(engine::$function)
+    ($module:ident ($function:ident)) => {
+        Some($module::$function)
     };
     ($word:ident $operands:tt $($body:tt)+) => {
         None

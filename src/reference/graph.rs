@@ -43,28 +43,19 @@ pub(super) enum Derivative<F> {
     /// As the operation table says.
     Elementwise { op: Op, saved: Saved, factor: Scalar },
     /// As slopes say of real numbers, element by element.
-    Slopes { op: Op, inputs: Vec<Input>, parameters: Vec<f64>, slopes: Slopes, versions: Vec<(StorageId, u64)> },
+    Slopes { inputs: Vec<Input>, parameters: Vec<f64>, slopes: Slopes, versions: Vec<(StorageId, u64)> },
     /// To the operands of an operation that overwrote the elements at these positions, what arrived there; to the tensor
     /// as it was before, what arrived elsewhere, and at these positions what the operation passes to its own operand
     /// (`CopySlices`).
     Part { shape: Shape, positions: Vec<usize>, part: Box<Derivative<F>> },
     /// From single elements of the result to single elements of each operand, divided by `count`.
     Routes { routes: Vec<Route>, versions: Vec<(StorageId, u64)>, count: usize },
-    /// By a formula of the operation's own.
-    Formula(Formula<F>),
+    /// By a formula of the operation's own, of what arrived and of what was kept, which reads these storages.
+    Formula { function: F, kept: Kept, versions: Vec<(StorageId, u64)> },
     /// libtorch has none.
     Missing { name: &'static str },
     /// Not modelled.
     Unknown { op: Op },
-}
-
-/// What each operand receives of what arrived at a result: a function of that and of what was kept.
-#[derive(Clone, Debug)]
-pub(super) struct Formula<F> {
-    pub function: F,
-    pub kept: Kept,
-    /// The storages that it reads, as they were.
-    pub versions: Vec<(StorageId, u64)>,
 }
 
 /// The result of an operation that needs it again.

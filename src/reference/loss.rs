@@ -9,7 +9,7 @@ use crate::program::Arg;
 use crate::tensor::{Buffer, Category, DType, Layout, Shape};
 
 use super::backward;
-use super::composition::{Composition, Function, LOG_SIGMOID, Reduction, Term, converted, real};
+use super::composition::{Composition, Function, LOG_SIGMOID, Reduction, Term, real};
 use super::elementwise::{Plan, check_autograd, check_kernel};
 use super::iterator::{self, Input};
 use super::loss_gradient::{huber_backward, logits_backward, mse_backward, smooth_backward, soft_margin_backward};
@@ -380,7 +380,7 @@ fn reduced_into(
     reduction: Reduction,
 ) -> Result<TensorId> {
     let dtype = target.map_or(loss.dtype, |target| machine.tensor(target).dtype);
-    let loss = if dtype == loss.dtype { loss } else { converted(machine, &loss, dtype) };
+    let loss = if dtype == loss.dtype { loss } else { machine.converted(&loss, dtype) };
     let loss = machine.add(loss);
     let reduced = Composition { machine, op: call.op }.reduced(loss, reduction)?;
     let Some(target) = target else { return Ok(reduced) };

@@ -2,8 +2,7 @@
 
 use crate::error::LossFault;
 use crate::ops::Op;
-use crate::tensor::element::Element;
-use crate::tensor::{Buffer, DType, Layout, Scalar, Shape};
+use crate::tensor::{Buffer, DType, Layout};
 
 use super::composition::{Composition, Function, LOG_SIGMOID, check_gradient};
 use super::graph::Kept;
@@ -36,34 +35,9 @@ fn for_both(
         let share = if saved.real(0) == 1.0 { 1.0 / own.shape().numel() as f64 } else { 1.0 };
         let numbers: Vec<f64> =
             std::iter::once(share).chain((1..saved.numbers.len()).map(|at| saved.real(at))).collect();
-        *result = Some(real_formula(machine, &inputs, &numbers, &shape, own.dtype, formula));
+        *result = Some(machine.real_formula(&inputs, &numbers, &shape, own.dtype, formula)?);
     }
     Ok(results)
-}
-
-/// A formula of real numbers, in double precision and rounded once.
-pub(super) fn real_formula(
-    machine: &mut Machine,
-    inputs: &[Input],
-    numbers: &[f64],
-    shape: &Shape,
-    dtype: DType,
-    formula: fn(&[f64]) -> f64,
-) -> Tensor {
-    let column = |input: &Input| match input {
-        Input::Tensor(tensor) => {
-            let expanded = tensor.layout.expand(shape).expect("operands were broadcast to this shape");
-            machine.buffer(tensor.storage).gather::<f64>(&expanded)
-        }
-        Input::Number(number) => {
-            vec![f64::from_scalar(*number); shape.numel()]
-        }
-    };
-    let columns: Vec<Vec<f64>> = inputs.iter().map(column).collect();
-    let row = |at: usize| columns.iter().map(|column| column[at]).chain(numbers.iter().copied()).collect::<Vec<f64>>();
-    let values: Vec<Scalar> = (0..shape.numel()).map(|at| Scalar::Float(formula(&row(at)))).collect();
-    let values = Buffer::from_scalars(dtype, values.into_iter());
-    machine.allocate(Layout::contiguous(shape.clone()), values)
 }
 
 pub(super) fn mse_backward(machine: &mut Machine, gradient: &Tensor, saved: &Kept) -> Result<Vec<Option<Tensor>>> {
@@ -120,10 +94,10 @@ pub(super) fn soft_margin_backward(
     let inputs = [input, target, gradient].map(|tensor| Input::Tensor(tensor.clone()));
     let shape = iterator::broadcast(&inputs)?;
     let share = if saved.real(0) == 1.0 { 1.0 / input.shape().numel() as f64 } else { 1.0 };
-    let result = real_formula(machine, &inputs, &[share], &shape, input.dtype, |row| {
+    let result = machine.real_formula(&inputs, &[share], &shape, input.dtype, |row| {
         let power = (-row[1] * row[0]).exp();
         row[1] * power * -row[3] / (power + 1.0) * row[2]
-    });
+    })?;
     Ok(vec![Some(result), None])
 }
 

@@ -10,6 +10,7 @@ use crate::tensor::storage::Stored;
 use crate::tensor::{Buffer, DType, IndexItem, Layout, Scalar, Shape};
 
 use super::graph::{Graph, Kept};
+use super::value::Input;
 
 pub(super) use super::value::{Result, Stop, StorageId, Tensor, TensorId};
 
@@ -142,6 +143,51 @@ impl Machine {
     /// The elements of a tensor, row-major, converted to `T`.
     pub fn elements<T: Stored>(&self, tensor: &Tensor) -> Vec<T> {
         self.buffer(tensor.storage).gather(&tensor.layout)
+    }
+
+    /// The elements of a tensor, row-major, in a buffer of their own.
+    pub fn values(&self, tensor: &Tensor) -> Buffer {
+        let bytes = self.buffer(tensor.storage).to_bytes(&tensor.layout);
+        Buffer::from_bytes(tensor.dtype, &bytes).expect("the bytes of whole elements")
+    }
+
+    /// The same elements in another dtype, contiguous.
+    pub fn converted(&mut self, tensor: &Tensor, dtype: DType) -> Tensor {
+        let values = Buffer::from_scalars(dtype, self.values(tensor).scalars().into_iter());
+        self.allocate(Layout::contiguous(tensor.shape().clone()), values)
+    }
+
+    /// The elements of operands, row-major, expanded to a shape and in double precision.
+    pub fn columns(&self, inputs: &[Input], shape: &Shape) -> Result<Vec<Vec<f64>>> {
+        let column = |input: &Input| match input {
+            Input::Number(number) => Ok(vec![f64::from_scalar(*number); shape.numel()]),
+            Input::Tensor(tensor) => {
+                let expanded = tensor.layout.expand(shape);
+                let expanded = expanded.ok_or_else(|| Stop::Malformed("operands of another shape".to_owned()))?;
+                Ok(self.buffer(tensor.storage).gather(&expanded))
+            }
+        };
+        inputs.iter().map(column).collect()
+    }
+
+    /// A formula of real operands and parameters, in double precision and rounded once.
+    pub fn real_formula(
+        &mut self,
+        inputs: &[Input],
+        parameters: &[f64],
+        shape: &Shape,
+        dtype: DType,
+        formula: impl Fn(&[f64]) -> f64,
+    ) -> Result<Tensor> {
+        let columns = self.columns(inputs, shape)?;
+        let mut row = Vec::new();
+        let values = (0..shape.numel()).map(|at| {
+            row.clear();
+            row.extend(columns.iter().map(|column| column[at]).chain(parameters.iter().copied()));
+            Scalar::Float(formula(&row))
+        });
+        let values = Buffer::from_scalars(dtype, values);
+        Ok(self.allocate(Layout::contiguous(shape.clone()), values))
     }
 
     /// The elements of a tensor, row-major, as numbers.

@@ -62,6 +62,19 @@ pub(super) enum Input {
 }
 
 impl Input {
+    /// The tensor, if it is one.
+    pub fn tensor(&self) -> Option<&Tensor> {
+        match self {
+            Input::Tensor(tensor) => Some(tensor),
+            Input::Number(_) => None,
+        }
+    }
+
+    /// Where it stands in the graph.
+    pub fn node(&self) -> Option<NodeId> {
+        self.tensor()?.node
+    }
+
     pub fn shape(&self) -> Shape {
         match self {
             Input::Tensor(tensor) => tensor.shape().clone(),

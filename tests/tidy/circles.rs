@@ -117,6 +117,10 @@ impl Files {
             match &import.name {
                 None => used.extend(words.iter().filter_map(|word| self.item(&import.path, word, &[]))),
                 Some(name) if import.handed_on && !words.contains(name.as_str()) => {}
+                // A module of which no path says what is used.
+                Some(name) if !import.handed_on && !file.code.contains(&format!("{name}::")) => {
+                    used.extend(self.0.get(&import.path).map(|file| file.path.as_str()).or(self.definer(&import.path)))
+                }
                 Some(_) => used.extend(self.definer(&import.path)),
             }
         }

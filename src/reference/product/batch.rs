@@ -55,7 +55,7 @@ pub(in super::super) fn baddbmm(machine: &mut Machine, call: &Call) -> Result<Sl
         match added {
             // The sum has the dtype of the second batch, to which the summand is converted first.
             Some((summand, beta)) => {
-                let summand = converted(machine, summand, b.dtype);
+                let summand = machine.converted(summand, b.dtype);
                 scaled_in_place(machine, &summand, beta)
             }
             None => Ok(Buffer::zeros(b.dtype, shape.numel())),
@@ -125,7 +125,7 @@ pub(in super::super) fn addbmm(machine: &mut Machine, call: &Call) -> Result<Slo
     if kept {
         write::warn_of_cast(machine, summand.dtype, dtype, summand.shape().numel());
     }
-    let mut sum = converted(machine, &summand, dtype);
+    let mut sum = machine.converted(&summand, dtype);
     let outcome = accumulate(machine, &mut sum, a, b, factors);
     if outcome.is_err() && kept {
         copied(machine, call, target, &sum)?;
@@ -241,12 +241,6 @@ fn selected(batch: &Tensor, at: i64) -> Tensor {
     let mut matrix = with_layout(batch, sizes[1..].to_vec(), strides[1..].to_vec());
     matrix.layout.offset += at * strides[0];
     matrix
-}
-
-/// A row-major copy in a dtype.
-fn converted(machine: &mut Machine, tensor: &Tensor, dtype: DType) -> Tensor {
-    let values = write::elements(machine, tensor, dtype);
-    machine.allocate(Layout::contiguous(tensor.shape().clone()), values)
 }
 
 fn product_shape(a: &Tensor, b: &Tensor) -> Result<Shape> {
