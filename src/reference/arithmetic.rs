@@ -4,7 +4,7 @@ use crate::error::PointwiseFault;
 use crate::ops::{Form, Op};
 use crate::tensor::Layout;
 
-use super::backward;
+use super::autograd;
 use super::elementwise::{self, Facts, elementwise_kernel};
 use super::iterator;
 use super::machine::{Call, Machine, Result, Slot};
@@ -14,7 +14,7 @@ use super::machine::{Call, Machine, Result, Slot};
 pub(super) fn reversed_difference(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let inputs = [elementwise::input(machine, call, 0)?, elementwise::input(machine, call, 1)?];
     if let Some(target) = call.target()? {
-        backward::check_in_place(machine, call, target, &inputs)?;
+        autograd::check_in_place(machine, call, target, &inputs)?;
     }
     let args = [call.args[1].clone(), call.args[0].clone(), call.args[2].clone()];
     let difference = Call { op: Op::Sub, form: Form::Functional, args: &args, out: None };
@@ -33,6 +33,6 @@ pub(super) fn reversed_difference(machine: &mut Machine, call: &Call) -> Result<
     iterator::check_overlap(&target, &[])?;
     let values = machine.values(&result);
     machine.write(&target, &values);
-    backward::record_missing(machine, Op::Rsub, Form::Out, out, &inputs);
+    autograd::record_missing(machine, Op::Rsub, Form::Out, out, &inputs);
     Ok(Slot::Tensor(out))
 }

@@ -5,7 +5,7 @@ use crate::ops::{Form, Op};
 use crate::program::Arg;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
-use super::backward;
+use super::autograd;
 use super::composition::{Composition, Term, real, sign};
 use super::elementwise::Operands;
 use super::functions::{Tolerance, printed};
@@ -99,7 +99,7 @@ fn pairwise(distance: &mut Composition, a: TensorId, b: TensorId, p: f64, eps: f
     let difference = distance.combine(Op::Sub, a, b)?;
     let moved = distance.combine(Op::Add, difference, eps)?;
     let result = norm(distance, moved, p, Some(rank as i64 - 1), keepdim)?;
-    backward::keep_result(distance.machine, result, "Norm1");
+    autograd::keep_result(distance.machine, result, "Norm1");
     Ok(result)
 }
 
@@ -124,7 +124,7 @@ pub(super) fn dist(machine: &mut Machine, call: &Call) -> Result<Slot> {
         (stop, _) => stop,
     };
     let result = norm(&mut distance, difference, p, None, false).map_err(named)?;
-    backward::keep_result(distance.machine, result, "Dist");
+    autograd::keep_result(distance.machine, result, "Dist");
     Ok(Slot::Tensor(result))
 }
 
@@ -165,7 +165,7 @@ fn norm(it: &mut Composition, operand: TensorId, p: f64, dim: Option<i64>, keepd
     let shape = Shape::new(sizes).expect("no size grew");
     let result = it.place(values, Layout::contiguous(shape));
     let numbers = vec![p, dim.map_or(-1.0, |dim| dim as f64)];
-    backward::record_own(it.machine, it.op, result, &[Some(operand)], numbers, norm_backward);
+    autograd::record_own(it.machine, it.op, result, &[Some(operand)], numbers, norm_backward);
     Ok(result)
 }
 
@@ -337,8 +337,8 @@ pub(super) fn cdist(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let values = Buffer::from_scalars(a.dtype, values.into_iter());
     let mut composition = Composition { machine, op: call.op };
     let result = composition.place(values, Layout::contiguous(result_shape));
-    backward::record_own(composition.machine, call.op, result, &ids.map(Some), vec![p], cdist_backward);
-    backward::keep_result(composition.machine, result, "Cdist");
+    autograd::record_own(composition.machine, call.op, result, &ids.map(Some), vec![p], cdist_backward);
+    autograd::keep_result(composition.machine, result, "Cdist");
     Ok(Slot::Tensor(result))
 }
 

@@ -10,7 +10,7 @@ use crate::tensor::storage::Stored;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 use crate::with_element_type as with_any_type;
 
-use super::backward;
+use super::autograd;
 use super::iterator::{self, Input};
 use super::machine::{Call, Machine, Operand, Result, Slot, Stop, TensorId, is_large};
 use super::number::{
@@ -115,7 +115,7 @@ impl Facts {
 /// 9. an element: a division of an integer by zero. What came before it in the loop is written already.
 pub(super) fn run(machine: &mut Machine, call: &Call, kernel: Elementwise) -> Result<Slot> {
     if let Some(target) = call.target()? {
-        backward::check_in_place(machine, call, target, &inputs(machine, call)?)?;
+        autograd::check_in_place(machine, call, target, &inputs(machine, call)?)?;
     }
     run_as(machine, call, kernel, Facts::of(call.op))
 }
@@ -155,12 +155,12 @@ pub(super) fn run_on(
     };
     if facts.gradient.info().has(Quirk::AutogradFallback) && !facts.gradient.info().differentiable {
         let slot = plan.deliver(machine, values);
-        backward::record_missing(machine, call.op, call.form, slot, &inputs);
+        autograd::record_missing(machine, call.op, call.form, slot, &inputs);
         return Ok(Slot::Tensor(slot));
     }
-    let saved = backward::save(machine, call, inputs, rounds(call));
+    let saved = autograd::save(machine, call, inputs, rounds(call));
     let slot = plan.deliver(machine, values);
-    backward::record_elementwise(machine, facts.gradient, slot, saved, factor);
+    autograd::record_elementwise(machine, facts.gradient, slot, saved, factor);
     Ok(Slot::Tensor(slot))
 }
 
@@ -206,7 +206,7 @@ impl Plan {
         casting: Casting,
     ) -> Result<Plan> {
         if let Some(target) = call.target()? {
-            backward::check_in_place(machine, call, target, inputs)?;
+            autograd::check_in_place(machine, call, target, inputs)?;
         }
         Plan::settle(machine, call, inputs, (common, result), casting)
     }

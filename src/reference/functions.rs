@@ -10,7 +10,7 @@ use crate::tensor::element::Element;
 use crate::tensor::storage::Stored;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
-use super::backward;
+use super::autograd;
 use super::elementwise::{self, Casting, Elementwise, Facts, Halt, Operands, Plan, elementwise_kernel};
 use super::iterator::{self, Input};
 use super::machine::{Call, Machine, Operand, Result, Slot, Stop, Tensor};
@@ -135,7 +135,7 @@ pub(super) fn lerp(machine: &mut Machine, call: &Call) -> Result<Slot> {
 /// Refuses what autograd refuses, which libtorch does before it looks at anything else.
 fn check_autograd(machine: &Machine, call: &Call, inputs: &[Input]) -> Result<()> {
     match call.target()? {
-        Some(target) => backward::check_in_place(machine, call, target, inputs),
+        Some(target) => autograd::check_in_place(machine, call, target, inputs),
         None => Ok(()),
     }
 }
@@ -274,8 +274,8 @@ fn finish_with(
 ) -> Result<Slot> {
     let operands = Operands::new(call.op, computed.to_vec(), plan.shape.clone(), factor);
     let values = run_loop(kernel, plan.common, machine, &operands)?;
-    let saved = backward::save(machine, call, recorded.to_vec(), false);
+    let saved = autograd::save(machine, call, recorded.to_vec(), false);
     let slot = plan.deliver(machine, values);
-    backward::record_elementwise(machine, call.op, slot, saved, factor);
+    autograd::record_elementwise(machine, call.op, slot, saved, factor);
     Ok(Slot::Tensor(slot))
 }

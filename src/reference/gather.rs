@@ -5,7 +5,7 @@ use crate::ops::Form;
 use crate::program::Arg;
 use crate::tensor::{Buffer, DType, Layout, Scalar, Shape};
 
-use super::backward::{self, Route};
+use super::autograd::{self, Route};
 use super::elementwise::{self, restride};
 use super::iterator::{self, Input};
 use super::machine::{Call, Machine, Operand, Result, Slot, Stop, Tensor, TensorId, wrap_dim};
@@ -78,7 +78,7 @@ pub(super) fn gather(machine: &mut Machine, call: &Call) -> Result<Slot> {
     };
     // What autograd refuses comes first.
     if let Some(out) = call.target()? {
-        backward::check_in_place(machine, call, out, &[Input::Tensor(operand.clone())])?;
+        autograd::check_in_place(machine, call, out, &[Input::Tensor(operand.clone())])?;
     }
     let dim = wrap_dim(call.int(1)?, operand.shape().rank())?;
     gather_from(machine, call, source, dim, index)
@@ -136,7 +136,7 @@ pub(super) fn scatter(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let (operand, index) = (machine.tensor(id).clone(), machine.tensor(index_id).clone());
     let source = elementwise::input(machine, call, 3)?;
     if let Some(target) = call.target()? {
-        backward::check_in_place(machine, call, target, &[Input::Tensor(operand.clone()), source.clone()])?;
+        autograd::check_in_place(machine, call, target, &[Input::Tensor(operand.clone()), source.clone()])?;
     }
     let dim = wrap_dim(call.int(1)?, operand.shape().rank())?;
     check_scatter(&operand, dim, &index, &source)?;
@@ -205,7 +205,7 @@ pub(super) fn scatter(machine: &mut Machine, call: &Call) -> Result<Slot> {
         && source.node.is_some()
         && source.shape() != index.shape()
     {
-        backward::record_unknown(machine, call.op, target, &[id, *source_id]);
+        autograd::record_unknown(machine, call.op, target, &[id, *source_id]);
         return Ok(Slot::Tensor(target));
     }
     mask::finish(machine, call, target, routes)
@@ -266,7 +266,7 @@ pub(super) fn index_select(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let (id, index_id) = (call.tensor(0)?, call.tensor(2)?);
     let (operand, index) = (machine.tensor(id).clone(), machine.tensor(index_id).clone());
     if let Some(out) = call.target()? {
-        backward::check_in_place(machine, call, out, &[Input::Tensor(operand.clone())])?;
+        autograd::check_in_place(machine, call, out, &[Input::Tensor(operand.clone())])?;
     }
     let (rank, count) = (operand.shape().rank(), index.shape().numel());
     let dim = wrap_dim(call.int(1)?, rank)?;

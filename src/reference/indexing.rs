@@ -11,7 +11,7 @@ use crate::tensor::storage::Stored;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 use crate::with_element_type as with_any_type;
 
-use super::backward::{self, Route};
+use super::autograd::{self, Route};
 use super::elementwise::{self, restride};
 use super::iterator::{self, Input};
 use super::machine::{Call, Machine, Result, Slot, Stop, Tensor, TensorId};
@@ -58,7 +58,7 @@ pub(super) fn index(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let result = machine.add(result);
     // On the way back libtorch indexes again, and warns again.
     if has_bytes(machine, indices) {
-        backward::record_unknown(machine, call.op, result, &[id]);
+        autograd::record_unknown(machine, call.op, result, &[id]);
         return Ok(Slot::Tensor(result));
     }
     let own = found.iter().map(|place| place.number).collect();
@@ -102,7 +102,7 @@ pub(super) fn index_put(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let target = match call.form {
         Form::InPlace => {
             let inputs = [Input::Tensor(operand.clone()), Input::Tensor(value.clone())];
-            backward::check_in_place(machine, call, id, &inputs)?;
+            autograd::check_in_place(machine, call, id, &inputs)?;
             id
         }
         _ => {
@@ -137,7 +137,7 @@ pub(super) fn index_put(machine: &mut Machine, call: &Call) -> Result<Slot> {
         let lost = named == 0 || value.shape().rank() > taken;
         if (value.node.is_some() && lost) || (bytes && differentiated) {
             mask::check_history(machine, call, target, differentiated)?;
-            backward::record_unknown(machine, call.op, target, &[id, value_id]);
+            autograd::record_unknown(machine, call.op, target, &[id, value_id]);
             return Ok(Slot::Tensor(target));
         }
         return mask::finish(machine, call, target, vec![own, put]);
@@ -177,7 +177,7 @@ pub(super) fn index_put(machine: &mut Machine, call: &Call) -> Result<Slot> {
     }
     // On the way back libtorch indexes again, and warns again.
     if bytes && differentiated && operand.dtype.category() >= Category::Floating {
-        backward::record_unknown(machine, call.op, target, &[id, value_id]);
+        autograd::record_unknown(machine, call.op, target, &[id, value_id]);
         return Ok(Slot::Tensor(target));
     }
     let kept = (0..overwritten.len()).filter(|&at| accumulate || !overwritten[at]);

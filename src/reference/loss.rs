@@ -8,7 +8,7 @@ use crate::ops::{Form, Op};
 use crate::program::Arg;
 use crate::tensor::{Buffer, Category, DType, Layout, Shape};
 
-use super::backward;
+use super::autograd;
 use super::composition::{Composition, Function, LOG_SIGMOID, Reduction, Term, real};
 use super::elementwise::{self, Plan, check_kernel};
 use super::iterator::{self, Input};
@@ -315,7 +315,7 @@ fn operands(machine: &Machine, call: &Call, count: usize) -> Result<Vec<Input>> 
 
 /// What autograd refuses of `out`.
 fn check_out(machine: &Machine, call: &Call, out: TensorId, inputs: &[Input]) -> Result<()> {
-    backward::check_in_place(machine, call, out, inputs)
+    autograd::check_in_place(machine, call, out, inputs)
 }
 
 /// Refuses an operand that requires grad where libtorch has no derivative (`check_no_requires_grad`).
@@ -337,7 +337,7 @@ fn record(
 ) {
     if call.form == Form::Functional {
         machine.tensor_mut(result).node = None;
-        backward::record_own(machine, call.op, result, operands, numbers, backward);
+        autograd::record_own(machine, call.op, result, operands, numbers, backward);
     }
 }
 

@@ -4,7 +4,7 @@ use crate::error::{IndexFault, PointwiseFault, Rejection};
 use crate::ops::Form;
 use crate::tensor::{Category, DType, Layout, Scalar, Shape};
 
-use super::backward::{self, Route};
+use super::autograd::{self, Route};
 use super::elementwise;
 use super::iterator::{self, Input};
 use super::machine::{Call, Machine, Result, Slot, Stop, Tensor, TensorId};
@@ -18,7 +18,7 @@ pub(super) fn masked_fill(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let value = elementwise::input(machine, call, 2)?;
     let target = match call.form {
         Form::InPlace => {
-            backward::check_in_place(machine, call, id, &[Input::Tensor(operand.clone()), value.clone()])?;
+            autograd::check_in_place(machine, call, id, &[Input::Tensor(operand.clone()), value.clone()])?;
             id
         }
         _ => broadcast_copy(machine, &mask, &operand)?,
@@ -69,7 +69,7 @@ pub(super) fn masked_scatter(machine: &mut Machine, call: &Call) -> Result<Slot>
     let target = match call.form {
         Form::InPlace => {
             let inputs = [Input::Tensor(operand.clone()), Input::Tensor(source.clone())];
-            backward::check_in_place(machine, call, id, &inputs)?;
+            autograd::check_in_place(machine, call, id, &inputs)?;
             id
         }
         _ => broadcast_copy(machine, &mask, &operand)?,
@@ -128,7 +128,7 @@ pub(super) fn masked_select(machine: &mut Machine, call: &Call) -> Result<Slot> 
     let (id, mask_id) = (call.tensor(0)?, call.tensor(1)?);
     let (operand, mask) = (machine.tensor(id).clone(), machine.tensor(mask_id).clone());
     if let Some(out) = call.target()? {
-        backward::check_in_place(machine, call, out, &[Input::Tensor(operand.clone())])?;
+        autograd::check_in_place(machine, call, out, &[Input::Tensor(operand.clone())])?;
     }
     if mask.dtype != DType::Bool {
         return Err(IndexFault::SelectMask {}.into());
@@ -170,7 +170,7 @@ pub(super) fn check_history(machine: &Machine, call: &Call, target: TensorId, fl
 /// Notes the ways back.
 pub(super) fn finish(machine: &mut Machine, call: &Call, target: TensorId, routes: Vec<Route>) -> Result<Slot> {
     check_history(machine, call, target, routes.iter().any(|route| route.node.is_some()))?;
-    backward::record_routes(machine, call, target, routes);
+    autograd::record_routes(machine, call, target, routes);
     Ok(Slot::Tensor(target))
 }
 
@@ -206,7 +206,7 @@ pub(super) fn record_taken(machine: &mut Machine, call: &Call, result: TensorId,
     let pairs = own.into_iter().enumerate().collect();
     let route = Route { node: operand.node, shape: operand.shape().clone(), pairs, added: true };
     if call.form == Form::Functional {
-        backward::record_routes(machine, call, result, vec![route]);
+        autograd::record_routes(machine, call, result, vec![route]);
     }
 }
 

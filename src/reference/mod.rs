@@ -4,7 +4,7 @@
 //! hold the meaning of the operations, one module a family. What an operation *is* stands in [`crate::ops`].
 
 mod arithmetic;
-mod backward;
+mod autograd;
 mod composition;
 mod dispatch;
 mod distance;

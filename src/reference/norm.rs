@@ -6,7 +6,7 @@ use crate::error::ReductionFault;
 use crate::tensor::element::Element;
 use crate::tensor::{Buffer, Category, DType, Scalar};
 
-use super::backward;
+use super::autograd;
 use super::graph::Kept;
 use super::machine::{Call, Machine, Result, Slot, Stop, Tensor, wrap_dim};
 use super::moment::real_dtype;
@@ -45,7 +45,7 @@ pub(super) fn vector_norm(machine: &mut Machine, call: &Call) -> Result<Slot> {
         return Err(Stop::Unsupported("gradients through a count of elements".to_owned()));
     }
     record_groups(machine, call.op, id, &tensor, &plan, &[exponent], norm_backward);
-    backward::keep_result(machine, id, "LinalgVectorNorm");
+    autograd::keep_result(machine, id, "LinalgVectorNorm");
     Ok(Slot::Tensor(id))
 }
 

@@ -6,7 +6,7 @@ use crate::ops::{DtypeSet, Op, ResultType, Signature};
 use crate::program::Arg;
 use crate::tensor::{Layout, Scalar};
 
-use super::super::backward;
+use super::super::autograd;
 use super::super::iterator::{self, Input};
 use super::super::machine::{Call, Machine, Operand, Result, Slot, Stop, Tensor};
 use super::super::math;
@@ -37,7 +37,7 @@ for_each_op!(rows);
 /// Runs an operation that its row says element by element, in any of its forms.
 pub(in crate::reference) fn run_row(machine: &mut Machine, call: &Call) -> Result<Slot> {
     if let Some(target) = call.target()? {
-        backward::check_in_place(machine, call, target, &inputs(machine, call)?)?;
+        autograd::check_in_place(machine, call, target, &inputs(machine, call)?)?;
     }
     let (kernel, facts) = rounded(call)?;
     run_as(machine, call, kernel, facts)

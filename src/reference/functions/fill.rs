@@ -115,8 +115,8 @@ pub(in crate::reference) fn fill(machine: &mut Machine, call: &Call) -> Result<S
         }
     };
     let tensor = machine.tensor(target).clone();
-    let saved = backward::save(machine, call, inputs, false);
+    let saved = autograd::save(machine, call, inputs, false);
     machine.write(&tensor, &values);
-    backward::record_elementwise(machine, call.op, target, saved, Scalar::Int(1));
+    autograd::record_elementwise(machine, call.op, target, saved, Scalar::Int(1));
     Ok(Slot::Tensor(target))
 }

@@ -4,7 +4,7 @@ use crate::error::{ProductFault, Rejection};
 use crate::ops::Form;
 use crate::tensor::{Buffer, DType, Layout, Shape};
 
-use super::super::backward;
+use super::super::autograd;
 use super::super::elementwise::resize_output;
 use super::super::iterator::Input;
 use super::super::machine::{Call, Machine, Result, Tensor, TensorId};
@@ -13,7 +13,7 @@ use super::super::machine::{Call, Machine, Result, Tensor, TensorId};
 pub(super) fn check_autograd(machine: &Machine, call: &Call, operands: &[&Tensor]) -> Result<()> {
     let inputs: Vec<Input> = operands.iter().map(|operand| Input::Tensor((*operand).clone())).collect();
     match call.target()? {
-        Some(target) => backward::check_in_place(machine, call, target, &inputs),
+        Some(target) => autograd::check_in_place(machine, call, target, &inputs),
         None => Ok(()),
     }
 }

@@ -4,7 +4,7 @@ use crate::error::ProductFault;
 use crate::ops::{Form, Op};
 use crate::tensor::Buffer;
 
-use super::super::backward;
+use super::super::autograd;
 use super::super::machine::{Call, Machine, Operand, Result, Slot, TensorId, wrap_dim};
 use super::output::{deliver, resize};
 use super::parts;
@@ -124,12 +124,12 @@ fn copied(machine: &mut Machine, product: TensorId, out: TensorId) -> Result<Ten
     }
     if tensor.node.is_some() {
         let copy = Call { op: Op::Add, form: Form::InPlace, args: &[Operand::Tensor(out)], out: None };
-        backward::check_in_place(machine, &copy, out, &[])?;
+        autograd::check_in_place(machine, &copy, out, &[])?;
     }
     resize(machine, out, made.shape())?;
     let values = machine.values(&made);
     let result = deliver(machine, Some(out), made.shape().clone(), values)?;
-    backward::record_copy(machine, Op::Tensordot, result, &made);
+    autograd::record_copy(machine, Op::Tensordot, result, &made);
     Ok(result)
 }
 
