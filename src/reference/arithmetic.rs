@@ -6,7 +6,7 @@ use crate::ops::{Form, Op};
 use super::elementwise::{self, Facts, elementwise_kernel};
 use super::iterator;
 use super::machine::{Call, Machine, Result, Slot};
-use super::{backward, write};
+use super::{autograd, write};
 
 /// `rsub`: the second operand less the first (`at::sub(other, self)`). With `out=` the difference is computed first, and
 /// copied then, to a tensor of its own dtype.
@@ -27,6 +27,6 @@ pub(super) fn reversed_difference(machine: &mut Machine, call: &Call) -> Result<
     }
     iterator::check_overlap(&target, &[])?;
     write::copy(machine, out, &result);
-    backward::record_missing(machine, Op::Rsub, Form::Out, out, &inputs);
+    autograd::record_missing(machine, Op::Rsub, Form::Out, out, &inputs);
     Ok(Slot::Tensor(out))
 }

@@ -8,7 +8,7 @@ use crate::tensor::element::Element;
 use crate::tensor::storage::Stored;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
-use super::backward;
+use super::autograd;
 use super::dispatch;
 use super::functions;
 use super::iterator::{self, Input};
@@ -179,7 +179,7 @@ impl Composition<'_> {
         let values = function.compute(self.machine, &inputs, parameters, &shape)?;
         let layout = iterator::result_layout(&iterator::converted(&inputs, function.dtype(&inputs)), &shape);
         let result = self.place(values, layout);
-        backward::record_function(self.machine, self.op, result, &inputs, parameters, function.partials);
+        autograd::record_function(self.machine, self.op, result, &inputs, parameters, function.partials);
         Ok(result)
     }
 
@@ -198,7 +198,7 @@ impl Composition<'_> {
         let result = self.place(values, layout);
         let partials: super::graph::Slopes =
             |row| if row[1] != 0.0 { vec![0.0, row[0], 0.0] } else { vec![0.0, 0.0, row[0]] };
-        backward::record_function(self.machine, self.op, result, &inputs, &[], partials);
+        autograd::record_function(self.machine, self.op, result, &inputs, &[], partials);
         Ok(result)
     }
 
@@ -215,7 +215,7 @@ impl Composition<'_> {
         let values = Buffer::from_scalars(real, values);
         let layout = iterator::ordered_layout(&[Input::Tensor(tensor.clone())], tensor.shape());
         let result = self.place(values, layout);
-        backward::record_unknown(self.machine, self.op, result, &[operand]);
+        autograd::record_unknown(self.machine, self.op, result, &[operand]);
         Ok(result)
     }
 
@@ -292,7 +292,7 @@ impl Composition<'_> {
         }
         let cast = self.machine.converted(&tensor, dtype);
         let result = self.place(self.machine.buffer(cast.storage).clone(), layout);
-        backward::record_copy(self.machine, self.op, result, &tensor);
+        autograd::record_copy(self.machine, self.op, result, &tensor);
         Ok(result)
     }
 

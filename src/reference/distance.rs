@@ -5,7 +5,7 @@ use crate::ops::{Form, Op};
 use crate::program::Arg;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
-use super::backward;
+use super::autograd;
 use super::composition::{Composition, Term, real, sign};
 use super::elementwise::Operands;
 use super::functions::{Tolerance, printed};
@@ -100,7 +100,7 @@ fn pairwise(distance: &mut Composition, a: TensorId, b: TensorId, p: f64, eps: f
     let difference = distance.combine(Op::Sub, a, b)?;
     let moved = distance.combine(Op::Add, difference, eps)?;
     let result = norm::along(distance, moved, p, Some(rank as i64 - 1), keepdim)?;
-    backward::keep_result(distance.machine, result, "Norm1");
+    autograd::keep_result(distance.machine, result, "Norm1");
     Ok(result)
 }
 
@@ -125,7 +125,7 @@ pub(super) fn dist(machine: &mut Machine, call: &Call) -> Result<Slot> {
         (stop, _) => stop,
     };
     let result = norm::along(&mut distance, difference, p, None, false).map_err(named)?;
-    backward::keep_result(distance.machine, result, "Dist");
+    autograd::keep_result(distance.machine, result, "Dist");
     Ok(Slot::Tensor(result))
 }
 
@@ -138,8 +138,8 @@ pub(super) fn cdist(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let distances = rows.distances(&rows.elements(machine, &a, 0), &rows.elements(machine, &b, 1), p);
     let values = Buffer::from_scalars(a.dtype, distances.into_iter().map(Scalar::Float));
     let result = write::deliver(machine, None, &rows.shapes[2], values);
-    backward::record_own(machine, call.op, result, &ids.map(Some), vec![p], cdist_backward);
-    backward::keep_result(machine, result, "Cdist");
+    autograd::record_own(machine, call.op, result, &ids.map(Some), vec![p], cdist_backward);
+    autograd::keep_result(machine, result, "Cdist");
     Ok(Slot::Tensor(result))
 }
 

@@ -10,7 +10,7 @@ use crate::tensor::storage::Stored;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 use crate::with_element_type as with_any_type;
 
-use super::backward;
+use super::autograd;
 use super::iterator::{self, Input};
 use super::machine::{Call, Machine, Operand, Result, Slot, Stop, TensorId, is_large};
 use super::number::{
@@ -155,12 +155,12 @@ pub(super) fn run_on(
     };
     if facts.gradient.info().has(Quirk::AutogradFallback) && !facts.gradient.info().differentiable {
         let slot = plan.deliver(machine, values);
-        backward::record_missing(machine, call.op, call.form, slot, &inputs);
+        autograd::record_missing(machine, call.op, call.form, slot, &inputs);
         return Ok(Slot::Tensor(slot));
     }
-    let saved = backward::save(machine, call, inputs, rounds(call));
+    let saved = autograd::save(machine, call, inputs, rounds(call));
     let slot = plan.deliver(machine, values);
-    backward::record_elementwise(machine, facts.gradient, slot, saved, factor);
+    autograd::record_elementwise(machine, facts.gradient, slot, saved, factor);
     Ok(Slot::Tensor(slot))
 }
 
@@ -277,7 +277,7 @@ impl Plan {
 
 /// Refuses a target that autograd refuses, before anything else of a call is looked at.
 pub(super) fn check_autograd(machine: &Machine, call: &Call, inputs: &[Input]) -> Result<()> {
-    call.target()?.map_or(Ok(()), |target| backward::check_in_place(machine, call, target, inputs))
+    call.target()?.map_or(Ok(()), |target| autograd::check_in_place(machine, call, target, inputs))
 }
 
 /// The operands of a call: its tensors, and the numbers that stand where a tensor could.

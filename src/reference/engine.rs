@@ -14,7 +14,7 @@ use crate::ops::Op;
 use crate::tensor::element::Element;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
-use super::backward::conjugate;
+use super::autograd::conjugate;
 use super::elementwise::arithmetic;
 use super::graph::{Derivative, KeptResult, Kind, Route, Saved};
 use super::iterator::Input;

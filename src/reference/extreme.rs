@@ -5,7 +5,7 @@ use crate::ops::Op;
 use crate::tensor::storage::Stored;
 use crate::tensor::{Buffer, Category, DType};
 
-use super::backward;
+use super::autograd;
 use super::graph::Kept;
 use super::machine::{Call, Machine, Result, Slot, Tensor, TensorId, wrap_dim};
 use super::number::with_real_type;
@@ -52,7 +52,7 @@ fn extreme(machine: &mut Machine, call: &Call, greatest: bool) -> Result<Slot> {
     }
     let id = write::deliver(machine, out, &plan.shape, result);
     record_groups(machine, call.op, id, &tensor, &plan, &[], extreme_backward);
-    backward::keep_result(machine, id, if greatest { "Amax" } else { "Amin" });
+    autograd::keep_result(machine, id, if greatest { "Amax" } else { "Amin" });
     Ok(Slot::Tensor(id))
 }
 

@@ -10,7 +10,7 @@ use crate::tensor::element::Element;
 use crate::tensor::storage::Stored;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
-use super::backward;
+use super::autograd;
 use super::elementwise::{self, Casting, Elementwise, Facts, Halt, Operands, Plan, check_autograd, elementwise_kernel};
 use super::iterator::{self, Input};
 use super::machine::{Call, Machine, Operand, Result, Slot, Stop, Tensor, TensorId};
@@ -263,9 +263,9 @@ fn finish_with(
 ) -> Result<Slot> {
     let operands = Operands::new(call.op, computed.to_vec(), plan.shape.clone(), factor);
     let values = run_loop(kernel, plan.common, machine, &operands)?;
-    let saved = backward::save(machine, call, recorded.to_vec(), false);
+    let saved = autograd::save(machine, call, recorded.to_vec(), false);
     let slot = plan.deliver(machine, values);
-    backward::record_elementwise(machine, call.op, slot, saved, factor);
+    autograd::record_elementwise(machine, call.op, slot, saved, factor);
     Ok(Slot::Tensor(slot))
 }
 

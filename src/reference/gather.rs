@@ -10,7 +10,7 @@ use super::functions::check_held;
 use super::iterator::{self, Input};
 use super::machine::{Call, Machine, Operand, Result, Slot, Tensor, TensorId, wrap_dim};
 use super::selection::{self, Put, numbering, overwrite, record_picked, record_put};
-use super::{backward, elementwise, write};
+use super::{autograd, elementwise, write};
 
 /// For each index along `dim`, row-major, the number of the element of a tensor that it names. The first that is out of
 /// range ends it, and is returned.
@@ -224,7 +224,7 @@ fn record_scatter(
     };
     // The gradient of a source that is larger than the indices libtorch documents as missing.
     if source.is_some_and(|source| source.node.is_some() && source.shape() != index.shape()) {
-        backward::record_unknown(machine, call.op, target, &[call.tensor(0)?, call.tensor(3)?]);
+        autograd::record_unknown(machine, call.op, target, &[call.tensor(0)?, call.tensor(3)?]);
         return Ok(Slot::Tensor(target));
     }
     let from: Vec<usize> = match source {

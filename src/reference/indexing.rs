@@ -11,7 +11,7 @@ use crate::tensor::storage::Stored;
 use crate::tensor::{Category, DType, Layout, Scalar, Shape};
 use crate::with_element_type as with_any_type;
 
-use super::backward;
+use super::autograd;
 use super::iterator::{self, Input};
 use super::machine::{Call, Machine, Result, Slot, Stop, Tensor, TensorId};
 use super::number::{Computed, Number};
@@ -52,7 +52,7 @@ fn record_index(
     numbers: Vec<usize>,
 ) -> Result<Slot> {
     if call.out.is_none() && has_bytes(machine, call.indices(1)?) {
-        backward::record_unknown(machine, call.op, result, &[call.tensor(0)?]);
+        autograd::record_unknown(machine, call.op, result, &[call.tensor(0)?]);
     } else {
         record_picked(machine, call, result, operand, numbers);
     }
@@ -125,7 +125,7 @@ fn begin_put(machine: &mut Machine, call: &Call, operand: &Tensor, value: &Tenso
     if call.form == Form::InPlace {
         let id = call.tensor(0)?;
         let inputs = [operand, value].map(|tensor| Input::Tensor(tensor.clone()));
-        backward::check_in_place(machine, call, id, &inputs)?;
+        autograd::check_in_place(machine, call, id, &inputs)?;
         return Ok(id);
     }
     let layout = match operand.layout.is_dense() {
@@ -165,7 +165,7 @@ fn record_filled(machine: &mut Machine, call: &Call, target: TensorId, operand: 
     let differentiated = operand.node.is_some() || value.node.is_some();
     if (value.node.is_some() && lost) || (has_bytes(machine, indices) && differentiated) {
         selection::check_history(machine, call, target, differentiated)?;
-        backward::record_unknown(machine, call.op, target, &[call.tensor(0)?, call.tensor(2)?]);
+        autograd::record_unknown(machine, call.op, target, &[call.tensor(0)?, call.tensor(2)?]);
         return Ok(Slot::Tensor(target));
     }
     record_put(machine, call, target, operand, put)
@@ -176,7 +176,7 @@ fn record_indexed(machine: &mut Machine, call: &Call, target: TensorId, operand:
     let differentiated = operand.node.is_some() || put.source.is_some_and(|value| value.node.is_some());
     let floating = operand.dtype.category() >= Category::Floating;
     if has_bytes(machine, call.indices(1)?) && differentiated && floating {
-        backward::record_unknown(machine, call.op, target, &[call.tensor(0)?, call.tensor(2)?]);
+        autograd::record_unknown(machine, call.op, target, &[call.tensor(0)?, call.tensor(2)?]);
         return Ok(Slot::Tensor(target));
     }
     record_put(machine, call, target, operand, put)

@@ -8,7 +8,7 @@ use crate::ops::{Form, Op};
 use crate::program::Arg;
 use crate::tensor::{Buffer, Category, DType, Layout, Shape};
 
-use super::backward;
+use super::autograd;
 use super::composition::{Composition, Function, LOG_SIGMOID, Reduction, Term, real};
 use super::elementwise::{Plan, check_autograd, check_kernel};
 use super::iterator::{self, Input};
@@ -322,7 +322,7 @@ fn record(
 ) {
     if call.form == Form::Functional {
         machine.tensor_mut(result).node = None;
-        backward::record_own(machine, call.op, result, operands, numbers, backward);
+        autograd::record_own(machine, call.op, result, operands, numbers, backward);
     }
 }
 

@@ -9,7 +9,7 @@ use super::functions::check_held;
 use super::iterator::{self, Input};
 use super::machine::{Call, Machine, Result, Slot, Stop, Tensor, TensorId};
 use super::selection::{self, Put, numbering, record_picked, record_put};
-use super::{backward, view, write};
+use super::{autograd, view, write};
 
 /// `masked_fill`: the functional form fills a copy that is broadcast with the mask, the mask being named first; the
 /// in-place form lets only the mask broadcast.
@@ -174,7 +174,7 @@ pub(super) fn warn_expanded(machine: &mut Machine, tensor: &Tensor, warning: &st
 fn begin(machine: &mut Machine, call: &Call, mask: &Tensor, operand: &Tensor, value: &Input) -> Result<TensorId> {
     if call.form == Form::InPlace {
         let id = call.tensor(0)?;
-        backward::check_in_place(machine, call, id, &[Input::Tensor(operand.clone()), value.clone()])?;
+        autograd::check_in_place(machine, call, id, &[Input::Tensor(operand.clone()), value.clone()])?;
         return Ok(id);
     }
     let shape = mask.shape().broadcast(operand.shape())?;

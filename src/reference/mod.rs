@@ -16,10 +16,10 @@
 //!    tensors, storages or the form of the call; so a formula that is generic over its element can be computed wider.
 //! 4. **write** (`write`, `selection::overwrite`): elements reach a new tensor, an operand in place, or `out=`. It must not
 //!    know the operation. A loop that refuses an element has written those before it.
-//! 5. **gradient** (`record_*`, `*_gradient`): what is kept for the backward pass, and the formula, which is pure as eval is.
+//! 5. **gradient** (`record_*`, `*_backward`): what is kept for the backward pass, and the formula, which is pure as eval is.
 
 mod arithmetic;
-mod backward;
+mod autograd;
 mod composition;
 mod dispatch;
 mod distance;

@@ -8,7 +8,7 @@ use crate::tensor::element::Element;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar};
 use crate::with_element_type;
 
-use super::backward;
+use super::autograd;
 use super::graph::Kept;
 use super::iterator;
 use super::machine::{Call, Machine, Result, Slot, Stop, Tensor, TensorId};
@@ -101,7 +101,7 @@ fn variance(machine: &mut Machine, call: &Call, root: bool) -> Result<Slot> {
     let id = write::deliver(machine, out, &plan.shape, Buffer::from_scalars(dtype, values.into_iter()));
     record_variance(machine, call.op, id, &tensor, &plan, &spread);
     if root {
-        backward::keep_result(machine, id, "Std");
+        autograd::keep_result(machine, id, "Std");
     }
     Ok(Slot::Tensor(id))
 }
@@ -183,8 +183,8 @@ fn moments(machine: &mut Machine, call: &Call, root: bool) -> Result<Slot> {
     let second = write::deliver(machine, None, &plan.shape, means);
     record_groups(machine, call.op, second, &tensor, &plan, &[], mean_backward);
     if root {
-        backward::keep_result(machine, first, "StdMean");
-        backward::keep_first(machine, second, first, "StdMean");
+        autograd::keep_result(machine, first, "StdMean");
+        autograd::keep_first(machine, second, first, "StdMean");
     }
     Ok(Slot::Tensors(vec![first, second]))
 }
@@ -305,7 +305,7 @@ pub(super) fn logsumexp(machine: &mut Machine, call: &Call) -> Result<Slot> {
     });
     let id = write::deliver(machine, out, &plan.shape, Buffer::from_scalars(dtype, values));
     record_groups(machine, call.op, id, &tensor, &plan, &[], logsumexp_backward);
-    backward::keep_result(machine, id, "Logsumexp");
+    autograd::keep_result(machine, id, "Logsumexp");
     Ok(Slot::Tensor(id))
 }
 

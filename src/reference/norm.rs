@@ -6,7 +6,7 @@ use crate::error::{LossFault, ReductionFault};
 use crate::tensor::element::Element;
 use crate::tensor::{Buffer, Category, DType, Scalar};
 
-use super::backward;
+use super::autograd;
 use super::composition::{Composition, sign};
 use super::functions::printed;
 use super::graph::Kept;
@@ -47,7 +47,7 @@ pub(super) fn vector_norm(machine: &mut Machine, call: &Call) -> Result<Slot> {
         return Err(Stop::Unsupported("gradients through a count of elements".to_owned()));
     }
     record_groups(machine, call.op, id, &tensor, &plan, &[exponent], norm_backward);
-    backward::keep_result(machine, id, "LinalgVectorNorm");
+    autograd::keep_result(machine, id, "LinalgVectorNorm");
     Ok(Slot::Tensor(id))
 }
 

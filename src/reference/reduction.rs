@@ -14,7 +14,7 @@ use crate::tensor::storage::Stored;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 use crate::with_element_type;
 
-use super::backward;
+use super::autograd;
 use super::graph::Kept;
 use super::iterator::Input;
 use super::machine::{Backward, Call, Machine, Operand, Result, Slot, Stop, Tensor, TensorId, wrap_dim};
@@ -30,7 +30,7 @@ pub(super) fn sum(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let result = add_up(machine, &tensor, &plan, dtype)?;
     check_differentiable(&tensor, dtype)?;
     let id = write::deliver(machine, out, &plan.shape, result);
-    backward::record_reduction(machine, call.op, id, &tensor, plan.targets()?, 1);
+    autograd::record_reduction(machine, call.op, id, &tensor, plan.targets()?, 1);
     Ok(Slot::Tensor(id))
 }
 
@@ -105,7 +105,7 @@ pub(super) fn mean(machine: &mut Machine, call: &Call) -> Result<Slot> {
         sum => Scalar::Float(f64::from_scalar(sum) / count as f64),
     });
     let id = write::deliver(machine, out, &plan.shape, Buffer::from_scalars(dtype, means));
-    backward::record_reduction(machine, call.op, id, &tensor, plan.targets()?, count);
+    autograd::record_reduction(machine, call.op, id, &tensor, plan.targets()?, count);
     Ok(Slot::Tensor(id))
 }
 
@@ -139,7 +139,7 @@ pub(super) fn prod(machine: &mut Machine, call: &Call) -> Result<Slot> {
     check_differentiable(&tensor, dtype)?;
     let id = write::deliver(machine, out, &plan.shape, result);
     record_groups(machine, call.op, id, &tensor, &plan, &[], prod_backward);
-    backward::keep_result(machine, id, if dim.is_some() { "Prod1" } else { "Prod" });
+    autograd::keep_result(machine, id, if dim.is_some() { "Prod1" } else { "Prod" });
     Ok(Slot::Tensor(id))
 }
 
@@ -219,7 +219,7 @@ pub(super) fn sum_to(machine: &mut Machine, op: Op, id: TensorId, target: &Shape
     let plan = Plan { shape: target.clone(), ..Plan::new(&tensor, Some(reduced), false)? };
     let result = add_up(machine, &tensor, &plan, sum_dtype(tensor.dtype))?;
     let id = write::deliver(machine, None, &plan.shape, result);
-    backward::record_reduction(machine, op, id, &tensor, plan.targets()?, 1);
+    autograd::record_reduction(machine, op, id, &tensor, plan.targets()?, 1);
     Ok(id)
 }
 
@@ -341,7 +341,7 @@ const MOST_DIMS: usize = 64;
 pub(super) fn begin(machine: &Machine, call: &Call) -> Result<(Tensor, Option<TensorId>)> {
     let operand = machine.tensor(call.tensor(0)?).clone();
     let Some(out) = call.target()? else { return Ok((operand, None)) };
-    backward::check_in_place(machine, call, out, &[Input::Tensor(operand.clone())])?;
+    autograd::check_in_place(machine, call, out, &[Input::Tensor(operand.clone())])?;
     if machine.tensor(out).storage == operand.storage {
         return Err(Stop::Unsupported("a reduction that is written over its operand".to_owned()));
     }
@@ -386,7 +386,7 @@ pub(super) fn record_groups(
     let targets = plan.targets().ok().filter(|_| operand.node.is_some()).unwrap_or_default();
     let numbers = std::iter::once(plan.count() as f64).chain(parameters.iter().copied()).map(Scalar::Float).collect();
     let kept = Kept { tensors: vec![Some(operand.clone())], numbers, targets, ..Kept::of(op) };
-    backward::record_formula(machine, result, &[Some(operand)], kept, function);
+    autograd::record_formula(machine, result, &[Some(operand)], kept, function);
 }
 
 /// The gradient of a reduction by that which each of the elements of a group receives.

@@ -8,7 +8,7 @@ use crate::ops::Form;
 use crate::tensor::storage::Stored;
 use crate::tensor::{Category, Layout, Scalar, Shape};
 
-use super::backward::{self, Route};
+use super::autograd::{self, Route};
 use super::machine::{Call, Machine, Result, Slot, Tensor, TensorId};
 use super::write;
 
@@ -46,7 +46,7 @@ pub(super) fn record_picked(
     if call.form == Form::Functional {
         let pairs = numbers.into_iter().enumerate().collect();
         let route = Route { node: operand.node, shape: operand.shape().clone(), pairs, added: true };
-        backward::record_routes(machine, call, result, vec![route]);
+        autograd::record_routes(machine, call, result, vec![route]);
     }
 }
 
@@ -82,7 +82,7 @@ pub(super) fn record_put(
         routes.push(Route { node: source.node, shape, pairs: put.pairs, added: put.repeated });
     }
     check_history(machine, call, target, routes.iter().any(|route| route.node.is_some()))?;
-    backward::record_routes(machine, call, target, routes);
+    autograd::record_routes(machine, call, target, routes);
     Ok(Slot::Tensor(target))
 }
 

@@ -3,7 +3,7 @@
 use crate::error::{Rejection, ViewFault};
 use crate::tensor::{IndexItem, Layout, Shape, shape::ShapeError};
 
-use super::backward::element_positions;
+use super::autograd::element_positions;
 use super::machine::{Call, Machine, Result, Slot, Stop, wrap_dim};
 use super::view::{self, insert_dimension, views};
 

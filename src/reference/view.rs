@@ -8,7 +8,7 @@ use crate::ops::{Form, Op};
 use crate::program::Arg;
 use crate::tensor::{DType, Layout, Shape, shape::ShapeError};
 
-use super::backward;
+use super::autograd;
 use super::iterator::Input;
 use super::machine::{Call, Machine, Operand, Result, Slot, Stop, Tensor, TensorId, is_large, wrap_dim};
 
@@ -145,7 +145,7 @@ pub(super) fn run(machine: &mut Machine, call: &Call, layout: ToLayout) -> Resul
 /// Gives a tensor itself another layout on the same elements.
 fn change(machine: &mut Machine, call: &Call, id: TensorId, layout: ToLayout) -> Result<()> {
     let tensor = machine.tensor(id).clone();
-    backward::check_in_place(machine, call, id, &[Input::Tensor(tensor.clone())])?;
+    autograd::check_in_place(machine, call, id, &[Input::Tensor(tensor.clone())])?;
     let changed = layout(machine, &tensor.layout, tensor.dtype, call)?;
     if tensor.node.is_some() && (tensor.base.is_some() || is_large(tensor.shape(), tensor.dtype)) {
         return Err(Stop::Unsupported(format!("gradients through {}_ of a view", call.op)));
@@ -157,8 +157,8 @@ fn change(machine: &mut Machine, call: &Call, id: TensorId, layout: ToLayout) ->
         None => Vec::new(),
     };
     machine.relayout(id, changed);
-    backward::record_view(machine, call.op, id, &tensor, positions);
-    backward::refresh_views(machine, id);
+    autograd::record_view(machine, call.op, id, &tensor, positions);
+    autograd::refresh_views(machine, id);
     Ok(())
 }
 
@@ -197,8 +197,8 @@ pub(super) fn make(
     let view = Tensor { layout, node: None, base: operand.base.or(Some(of)), ..operand.clone() };
     let view = machine.add(view);
     match positions {
-        Some(positions) => backward::record_view(machine, op, view, &operand, positions),
-        None => backward::record_unknown_view(machine, op, view, &operand),
+        Some(positions) => autograd::record_view(machine, op, view, &operand, positions),
+        None => autograd::record_unknown_view(machine, op, view, &operand),
     }
     view
 }

@@ -86,9 +86,9 @@ pub(in crate::reference) fn fill(machine: &mut Machine, call: &Call) -> Result<S
         Input::Tensor(value) => machine.elements_as_scalars(value)[0],
     };
     let values = Buffer::from_scalars(of.dtype, std::iter::repeat_n(value, of.shape().numel()));
-    let saved = backward::save(machine, call, inputs, false);
+    let saved = autograd::save(machine, call, inputs, false);
     write::deliver(machine, Some(target), of.shape(), values);
-    backward::record_elementwise(machine, call.op, target, saved, Scalar::Int(1));
+    autograd::record_elementwise(machine, call.op, target, saved, Scalar::Int(1));
     Ok(Slot::Tensor(target))
 }
 

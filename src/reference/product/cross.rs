@@ -6,7 +6,7 @@ use crate::tensor::storage::Stored;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 use crate::with_element_type;
 
-use super::super::backward;
+use super::super::autograd;
 use super::super::graph::Kept;
 use super::super::machine::{Call, Machine, Result, Slot, Tensor, TensorId, wrap_dim};
 use super::super::number::{Computed, Number};
@@ -49,14 +49,14 @@ fn conjugated(machine: &mut Machine, op: Op, id: TensorId) -> TensorId {
     if tensor.dtype.category() != Category::Complex {
         return id;
     }
-    let conjugate = backward::conjugate(machine, &tensor);
+    let conjugate = autograd::conjugate(machine, &tensor);
     let made = machine.add(Tensor { node: None, base: None, ..conjugate });
-    backward::record_formula(machine, made, &[Some(&tensor)], Kept::of(op), conjugate_backward);
+    autograd::record_formula(machine, made, &[Some(&tensor)], Kept::of(op), conjugate_backward);
     made
 }
 
 fn conjugate_backward(machine: &mut Machine, gradient: &Tensor, _: &Kept) -> Result<Vec<Option<Tensor>>> {
-    Ok(vec![Some(backward::conjugate(machine, gradient))])
+    Ok(vec![Some(autograd::conjugate(machine, gradient))])
 }
 
 /// `linalg_cross`.
@@ -92,12 +92,12 @@ fn infer_cross(machine: &Machine, call: &Call, a: &Tensor, b: &Tensor) -> Result
 fn cross_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
     let (along, shape) = (kept.real(0) as usize, gradient.shape());
     let first = |machine: &mut Machine, b: &Tensor, _| {
-        let b = backward::conjugate(machine, b);
+        let b = autograd::conjugate(machine, b);
         let values = cross(machine, &b, gradient, shape, along);
         machine.allocate(Layout::contiguous(shape.clone()), values)
     };
     let second = |machine: &mut Machine, a: &Tensor, _| {
-        let a = backward::conjugate(machine, a);
+        let a = autograd::conjugate(machine, a);
         let values = cross(machine, gradient, &a, shape, along);
         machine.allocate(Layout::contiguous(shape.clone()), values)
     };

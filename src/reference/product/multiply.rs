@@ -6,7 +6,7 @@ use crate::tensor::element::Element;
 use crate::tensor::storage::Stored;
 use crate::tensor::{Buffer, Category, Layout, Scalar, Shape};
 
-use super::super::backward;
+use super::super::autograd;
 use super::super::elementwise::arithmetic;
 use super::super::graph::Kept;
 use super::super::iterator::Input;
@@ -86,7 +86,7 @@ pub(super) fn record_product(
     let factor = |at: usize| Some(operands[last + at].clone()).filter(|_| operands[last + 1 - at].node.is_some());
     let kept = Kept { tensors: vec![factor(0), factor(1)], numbers: numbers.to_vec(), ..Kept::of(op) };
     let operands: Vec<Option<&Tensor>> = operands.iter().map(|operand| Some(*operand)).collect();
-    backward::record_formula(machine, result, &operands, kept, function);
+    autograd::record_formula(machine, result, &operands, kept, function);
 }
 
 /// The gradients of the summand, if there is one, and of the factors of a product: of the first by the second one, and of
@@ -128,7 +128,7 @@ pub(super) fn product_backward(machine: &mut Machine, gradient: &Tensor, kept: &
 /// The matrices with rows and columns exchanged, and conjugated.
 pub(super) fn adjoint(machine: &mut Machine, tensor: &Tensor) -> Tensor {
     let transposed = transposed(tensor);
-    backward::conjugate(machine, &transposed)
+    autograd::conjugate(machine, &transposed)
 }
 
 /// The same matrices with rows and columns exchanged.

@@ -7,7 +7,7 @@ use crate::tensor::storage::Stored;
 use crate::tensor::{Buffer, Category, DType, Scalar, Shape};
 use crate::with_element_type;
 
-use super::super::backward;
+use super::super::autograd;
 use super::super::elementwise::Plan;
 use super::super::graph::Kept;
 use super::super::iterator::Input;
@@ -142,7 +142,7 @@ fn addr_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Resul
         flat(product(machine, gradient, &b, alpha))
     };
     let second = |machine: &mut Machine, a: &Tensor, alpha| {
-        let a = column(&backward::conjugate(machine, a));
+        let a = column(&autograd::conjugate(machine, a));
         flat(product(machine, &transposed(gradient), &a, alpha))
     };
     received(machine, gradient, kept, first, second)

@@ -6,7 +6,7 @@ use crate::error::{ProductFault, Rejection};
 use crate::tensor::storage::Stored;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
-use super::super::backward;
+use super::super::autograd;
 use super::super::graph::Kept;
 use super::super::machine::{Call, Machine, Result, Slot, Stop, Tensor};
 use super::super::write;
@@ -42,8 +42,8 @@ pub(in super::super) fn linalg_solve(machine: &mut Machine, call: &Call) -> Resu
     }
     let numbers = [left, equations.vector].map(Scalar::Bool).to_vec();
     let kept = Kept { tensors: vec![Some(a.clone()), Some(solution)], numbers, ..Kept::of(call.op) };
-    backward::record_formula(machine, result, &[Some(&a), Some(&b)], kept, solve_backward);
-    backward::keep_result(machine, result, "LinalgSolveEx");
+    autograd::record_formula(machine, result, &[Some(&a), Some(&b)], kept, solve_backward);
+    autograd::keep_result(machine, result, "LinalgSolveEx");
     Ok(Slot::Tensor(result))
 }
 

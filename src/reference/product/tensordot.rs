@@ -4,7 +4,7 @@ use crate::error::ProductFault;
 use crate::ops::{Form, Op};
 use crate::tensor::Buffer;
 
-use super::super::backward;
+use super::super::autograd;
 use super::super::machine::{Call, Machine, Operand, Result, Slot, TensorId, wrap_dim};
 use super::super::write;
 use super::output::deliver;
@@ -125,12 +125,12 @@ fn copied(machine: &mut Machine, product: TensorId, out: TensorId) -> Result<Ten
     }
     if tensor.node.is_some() {
         let copy = Call { op: Op::Add, form: Form::InPlace, args: &[Operand::Tensor(out)], out: None };
-        backward::check_in_place(machine, &copy, out, &[])?;
+        autograd::check_in_place(machine, &copy, out, &[])?;
     }
     write::prepare(machine, Some(out), made.shape())?;
     let values = write::elements(machine, &made, made.dtype);
     let result = deliver(machine, Some(out), made.shape(), values)?;
-    backward::record_copy(machine, Op::Tensordot, result, &made);
+    autograd::record_copy(machine, Op::Tensordot, result, &made);
     Ok(result)
 }
 

@@ -3,7 +3,7 @@
 use crate::error::ProductFault;
 use crate::tensor::{Buffer, Category, DType, Scalar, Shape};
 
-use super::super::backward;
+use super::super::autograd;
 use super::super::graph::Kept;
 use super::super::machine::{Call, Machine, Result, Slot, Tensor};
 use super::super::write;
@@ -45,7 +45,7 @@ fn inner_product(machine: &mut Machine, call: &Call, conjugated: bool) -> Result
         return Err(ProductFault::DotSizes { a: size_a, b: size_b }.into());
     }
     check_kernel("dot", a.dtype)?;
-    let left = if conjugated { backward::conjugate(machine, &a) } else { a.clone() };
+    let left = if conjugated { autograd::conjugate(machine, &a) } else { a.clone() };
     let values = multiply(machine, &row(&left), &column(&b), Scalar::Int(1), None);
     let result = deliver(machine, target, &Shape::scalar(), values)?;
     let function = if conjugated { vdot_backward } else { dot_backward };
@@ -54,16 +54,16 @@ fn inner_product(machine: &mut Machine, call: &Call, conjugated: bool) -> Result
 }
 
 fn dot_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
-    let arrived = backward::conjugate(machine, gradient);
+    let arrived = autograd::conjugate(machine, gradient);
     let times = |machine: &mut Machine, vector: &Tensor, _| {
         let product = times(machine, &arrived, vector);
-        backward::conjugate(machine, &product)
+        autograd::conjugate(machine, &product)
     };
     received(machine, gradient, kept, times, times)
 }
 
 fn vdot_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
-    let arrived = backward::conjugate(machine, gradient);
+    let arrived = autograd::conjugate(machine, gradient);
     received(
         machine,
         gradient,
