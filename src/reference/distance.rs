@@ -323,11 +323,7 @@ pub(super) fn cdist(machine: &mut Machine, call: &Call) -> Result<Slot> {
     }
     check_order(p)?;
     let (rows1, rows2, columns) = (rows1 as usize, rows2 as usize, columns1 as usize);
-    let gather = |tensor: &Tensor, shape: &Shape| -> Vec<f64> {
-        let expanded = tensor.layout.expand(shape).expect("batches were broadcast");
-        machine.buffer(tensor.storage).gather(&expanded)
-    };
-    let (left, right) = (gather(&a, &shape1), gather(&b, &shape2));
+    let (left, right) = (machine.expanded::<f64>(&a, &shape1)?, machine.expanded::<f64>(&b, &shape2)?);
     let distance = |at: usize| {
         let (batch, row1, row2) = (at / (rows1 * rows2), at / rows2 % rows1, at % rows2);
         let (from, to) = ((batch * rows1 + row1) * columns, (batch * rows2 + row2) * columns);
@@ -351,10 +347,7 @@ fn cdist_backward(machine: &mut Machine, gradient: &Tensor, saved: &Kept) -> Res
     let columns = a.shape().sizes()[a.shape().rank() - 1];
     let shape = |rows: i64| Shape::new([batch, &[rows, columns]].concat()).map_err(|_| Stop::from(Rejection::Numel));
     let shapes = [shape(rows1)?, shape(rows2)?];
-    let elements = |tensor: &Tensor, shape: &Shape| -> Vec<f64> {
-        machine.buffer(tensor.storage).gather(&tensor.layout.expand(shape).expect("batches were broadcast"))
-    };
-    let (left, right) = (elements(a, &shapes[0]), elements(b, &shapes[1]));
+    let (left, right) = (machine.expanded::<f64>(a, &shapes[0])?, machine.expanded::<f64>(b, &shapes[1])?);
     let gradients: Vec<f64> = machine.elements(gradient);
     let mut received = [vec![0.0; left.len()], vec![0.0; right.len()]];
     let (rows1, rows2, columns) = (rows1 as usize, rows2 as usize, columns as usize);

@@ -23,9 +23,7 @@ pub(super) fn mse_loss(machine: &mut Machine, call: &Call) -> Result<Slot> {
 /// `smooth_l1_loss`: the square of the difference up to `beta`, and its size beyond.
 pub(super) fn smooth_l1_loss(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let beta = real(call, 3)?;
-    if let Some(target) = call.target()? {
-        check_out(machine, call, target, &operands(machine, call, 2)?)?;
-    }
+    autograd::check_target(machine, call, &operands(machine, call, 2)?)?;
     if beta.is_nan() || beta < 0.0 {
         return Err(LossFault::NegativeBeta {}.into());
     }
@@ -38,9 +36,7 @@ pub(super) fn smooth_l1_loss(machine: &mut Machine, call: &Call) -> Result<Slot>
 pub(super) fn huber_loss(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let (reduction, delta) = (Reduction::of(call)?, real(call, 3)?);
     let inputs = operands(machine, call, 2)?;
-    if let Some(target) = call.target()? {
-        check_out(machine, call, target, &inputs)?;
-    }
+    autograd::check_target(machine, call, &inputs)?;
     if delta.is_nan() || delta <= 0.0 {
         return Err(LossFault::Delta {}.into());
     }
@@ -169,9 +165,7 @@ pub(super) fn poisson_nll_loss(machine: &mut Machine, call: &Call) -> Result<Slo
 pub(super) fn soft_margin_loss(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let (input, target, reduction) = (call.tensor(0)?, call.tensor(1)?, Reduction::of(call)?);
     let inputs = operands(machine, call, 2)?;
-    if let Some(out) = call.target()? {
-        check_out(machine, call, out, &inputs)?;
-    }
+    autograd::check_target(machine, call, &inputs)?;
     not_differentiable(machine, call, 1, |name| LossFault::FixedTarget { name })?;
     let tensor = machine.tensor(input).clone();
     if tensor.dtype == DType::Bool {
@@ -311,11 +305,6 @@ pub(super) fn cosine_embedding_loss(machine: &mut Machine, call: &Call) -> Resul
 /// The first `count` arguments, which are tensors.
 fn operands(machine: &Machine, call: &Call, count: usize) -> Result<Vec<Input>> {
     (0..count).map(|at| Ok(Input::Tensor(machine.tensor(call.tensor(at)?).clone()))).collect()
-}
-
-/// What autograd refuses of `out`.
-fn check_out(machine: &Machine, call: &Call, out: TensorId, inputs: &[Input]) -> Result<()> {
-    autograd::check_in_place(machine, call, out, inputs)
 }
 
 /// Refuses an operand that requires grad where libtorch has no derivative (`check_no_requires_grad`).

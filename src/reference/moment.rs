@@ -241,12 +241,12 @@ fn record_variance(
     record_groups(machine, op, result, tensor, plan, &parameters, function);
 }
 
-/// What arrives at a variance.
+/// The gradient of a variance.
 fn var_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
     over_groups(machine, gradient, kept, |group| spread_slopes(group, kept, group.arrived))
 }
 
-/// What arrives at the root of one.
+/// The gradient of the root of one.
 fn std_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
     over_groups(machine, gradient, kept, |group| {
         let arrived = if group.result == 0.0 { 0.0 } else { group.arrived / (2.0 * group.result) };

@@ -89,8 +89,8 @@ pub(super) fn record_product(
     autograd::record_formula(machine, result, &operands, kept, function);
 }
 
-/// What the summand receives, if there is one, and the factors of a product: the first from the second one, and the
-/// second from the first one, both from the factor of the product, conjugated.
+/// The gradients of the summand, if there is one, and of the two factors. `first` computes that of the first factor from
+/// the second one, `second` the other way round, both with the number that the product is multiplied by, conjugated.
 pub(super) fn received(
     machine: &mut Machine,
     gradient: &Tensor,

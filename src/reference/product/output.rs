@@ -12,10 +12,7 @@ use super::super::machine::{Call, Machine, Result, Tensor, TensorId};
 /// What autograd refuses, before anything else is looked at.
 pub(super) fn check_autograd(machine: &Machine, call: &Call, operands: &[&Tensor]) -> Result<()> {
     let inputs: Vec<Input> = operands.iter().map(|operand| Input::Tensor((*operand).clone())).collect();
-    match call.target()? {
-        Some(target) => autograd::check_in_place(machine, call, target, &inputs),
-        None => Ok(()),
-    }
+    autograd::check_target(machine, call, &inputs)
 }
 
 /// Prepares the output of a structured kernel: `out=` is given the shape, in-place has it already (`set_output`).
