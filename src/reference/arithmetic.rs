@@ -12,12 +12,13 @@ use super::{autograd, write};
 /// copied then, to a tensor of its own dtype.
 pub(super) fn reversed_difference(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let inputs = [elementwise::input(machine, call, 0)?, elementwise::input(machine, call, 1)?];
-    elementwise::check_autograd(machine, call, &inputs)?;
+    autograd::check_target(machine, call, &inputs)?;
     let args = [call.args[1].clone(), call.args[0].clone(), call.args[2].clone()];
     let difference = Call { op: Op::Sub, form: Form::Functional, args: &args, out: None };
     let kernel = elementwise_kernel!(sum (a, b; alpha) a.plus_product(alpha, b));
     let facts = Facts { gradient: Op::Rsub, ..Facts::of(Op::Sub) };
-    let slot = elementwise::run_as(machine, &difference, kernel, facts)?;
+    let operands = elementwise::inputs(machine, &difference)?;
+    let slot = elementwise::run_on(machine, &difference, kernel, facts, operands)?;
     let (Some(out), Slot::Tensor(result)) = (call.out, &slot) else { return Ok(slot) };
     let result = machine.tensor(*result).clone();
     write::prepare(machine, Some(out), result.shape())?;

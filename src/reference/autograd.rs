@@ -1,4 +1,4 @@
-//! What operations leave behind in the graph, and what autograd refuses beforehand.
+//! Records operations in the autograd graph, and rejects what autograd rejects before an operation runs.
 
 use num_complex::Complex64;
 
@@ -13,6 +13,11 @@ use super::value::NodeId;
 use super::write::restride;
 
 pub(super) use super::graph::Route;
+
+/// Rejects what autograd rejects before an operation writes to its target, if it has one.
+pub(super) fn check_target(machine: &Machine, call: &Call, inputs: &[Input]) -> Result<()> {
+    call.target()?.map_or(Ok(()), |target| check_in_place(machine, call, target, inputs))
+}
 
 /// What autograd refuses before an operation writes to `target` (`check_inplace`, `throw_error_out_requires_grad`).
 pub(super) fn check_in_place(machine: &Machine, call: &Call, target: TensorId, inputs: &[Input]) -> Result<()> {
@@ -114,7 +119,7 @@ fn kept_operands(op: Op, inputs: &[Input]) -> Option<[bool; 2]> {
 /// Notes what an elementwise operation did, if gradients flow through it.
 pub(super) fn record_elementwise(machine: &mut Machine, op: Op, result: TensorId, saved: Saved, factor: Scalar) {
     let parents = saved.inputs.iter().map(Input::node).collect();
-    record(machine, op, result, parents, Derivative::Elementwise { op, saved, factor });
+    record(machine, op, result, parents, Derivative::Row { op, saved, factor });
 }
 
 /// Notes a result of operands that gradients flow through, of an operation that libtorch has no gradient for.
@@ -188,7 +193,7 @@ pub(super) fn record_function(
     record(machine, op, result, parents, Derivative::Slopes { inputs, parameters, slopes, versions });
 }
 
-/// Notes an operation whose gradient has a formula of its own, which needs all operands again.
+/// Notes an operation whose gradient is a function of the upstream gradient, all operands, and numbers.
 pub(super) fn record_own(
     machine: &mut Machine,
     op: Op,
@@ -204,7 +209,7 @@ pub(super) fn record_own(
     record_formula(machine, result, &operands, kept, function);
 }
 
-/// Notes an operation whose gradient has a formula of its own, a function of what is kept.
+/// Notes an operation whose gradient is a function of the upstream gradient and of what is kept.
 pub(super) fn record_formula(
     machine: &mut Machine,
     result: TensorId,

@@ -110,20 +110,10 @@ impl Function {
 
 /// The elements of each operand, broadcast, in the dtype `common`.
 fn columns<T: Stored>(machine: &Machine, inputs: &[Input], shape: &Shape, common: DType) -> Result<Vec<Vec<T>>> {
-    let gather = |input: &Input| -> Result<Vec<T>> {
-        crate::with_element_type!(common, C => {
-            Ok(match input {
-                Input::Number(number) => vec![T::from_scalar(C::from_scalar(*number).to_scalar()); shape.numel()],
-                Input::Tensor(tensor) => {
-                    let expanded = tensor.layout.expand(shape);
-                    let expanded = expanded.ok_or_else(|| Stop::Malformed("operands of other shapes".to_owned()))?;
-                    let elements: Vec<C> = machine.buffer(tensor.storage).gather(&expanded);
-                    elements.into_iter().map(|element| T::from_scalar(element.to_scalar())).collect()
-                }
-            })
-        })
-    };
-    inputs.iter().map(gather).collect()
+    crate::with_element_type!(common, C => {
+        let cast = |column: Vec<C>| column.into_iter().map(|element| T::from_scalar(element.to_scalar())).collect();
+        Ok(machine.columns::<C>(inputs, shape)?.into_iter().map(cast).collect())
+    })
 }
 
 /// An element of each column in turn, with the parameters behind them.

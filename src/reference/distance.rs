@@ -135,7 +135,11 @@ pub(super) fn cdist(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let [a, b] = ids.map(|id| machine.tensor(id).clone());
     let p = real(call, 2)?;
     let rows = infer_cdist(call, &a, &b, p)?;
-    let distances = rows.distances(&rows.elements(machine, &a, 0), &rows.elements(machine, &b, 1), p);
+    let distances = rows.distances(
+        &machine.expanded::<f64>(&a, &rows.shapes[0])?,
+        &machine.expanded::<f64>(&b, &rows.shapes[1])?,
+        p,
+    );
     let values = Buffer::from_scalars(a.dtype, distances.into_iter().map(Scalar::Float));
     let result = write::deliver(machine, None, &rows.shapes[2], values);
     autograd::record_own(machine, call.op, result, &ids.map(Some), vec![p], cdist_backward);
@@ -205,11 +209,6 @@ impl Rows {
         Ok(Rows { shapes, counts: [rows1 as usize, rows2 as usize], columns: columns as usize })
     }
 
-    fn elements(&self, machine: &Machine, tensor: &Tensor, side: usize) -> Vec<f64> {
-        let expanded = tensor.layout.expand(&self.shapes[side]).expect("batches were broadcast");
-        machine.buffer(tensor.storage).gather(&expanded)
-    }
-
     /// The starts of both rows whose distance has this number.
     fn starts(&self, at: usize) -> [usize; 2] {
         let [rows1, rows2] = self.counts;
@@ -262,7 +261,7 @@ fn cdist_backward(machine: &mut Machine, gradient: &Tensor, saved: &Kept) -> Res
     let (Some(a), Some(b)) = (&saved.tensors[0], &saved.tensors[1]) else { return Ok(vec![None, None]) };
     let (batch, counts) = gradient.shape().sizes().split_at(gradient.shape().rank() - 2);
     let rows = Rows::new(batch, [counts[0], counts[1]], a.shape().sizes()[a.shape().rank() - 1])?;
-    let (left, right) = (rows.elements(machine, a, 0), rows.elements(machine, b, 1));
+    let (left, right) = (machine.expanded::<f64>(a, &rows.shapes[0])?, machine.expanded::<f64>(b, &rows.shapes[1])?);
     let received = rows.gradients(&left, &right, &machine.elements::<f64>(gradient), saved.real(0));
     let sides = received.into_iter().zip([a, b]).zip(&rows.shapes).map(|((values, tensor), shape)| {
         let values = Buffer::from_scalars(tensor.dtype, values.into_iter().map(Scalar::Float));

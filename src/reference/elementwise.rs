@@ -114,19 +114,12 @@ impl Facts {
 /// 8. a factor that is beyond the dtype (`checked_convert`);
 /// 9. an element: a division of an integer by zero. What came before it in the loop is written already.
 pub(super) fn run(machine: &mut Machine, call: &Call, kernel: Elementwise) -> Result<Slot> {
-    if call.form != Form::Functional {
-        check_autograd(machine, call, &inputs(machine, call)?)?;
-    }
-    run_as(machine, call, kernel, Facts::of(call.op))
-}
-
-/// The same for an operation that is several.
-pub(super) fn run_as(machine: &mut Machine, call: &Call, kernel: Elementwise, facts: Facts) -> Result<Slot> {
     let inputs = inputs(machine, call)?;
-    run_on(machine, call, kernel, facts, inputs)
+    autograd::check_target(machine, call, &inputs)?;
+    run_on(machine, call, kernel, Facts::of(call.op), inputs)
 }
 
-/// The same on operands that are not just those of the call.
+/// The same of an operation that is several, or of other operands than those of the call.
 pub(super) fn run_on(
     machine: &mut Machine,
     call: &Call,
@@ -205,7 +198,7 @@ impl Plan {
         (common, result): (DType, DType),
         casting: Casting,
     ) -> Result<Plan> {
-        check_autograd(machine, call, inputs)?;
+        autograd::check_target(machine, call, inputs)?;
         let target = call.target()?;
         check_operands(call.op, inputs)?;
         if let Some(target) = target {
@@ -273,11 +266,6 @@ impl Plan {
             write::in_part(machine, &tensor, &order, &halt.results, &halt.done);
         }
     }
-}
-
-/// Refuses a target that autograd refuses, before anything else of a call is looked at.
-pub(super) fn check_autograd(machine: &Machine, call: &Call, inputs: &[Input]) -> Result<()> {
-    call.target()?.map_or(Ok(()), |target| autograd::check_in_place(machine, call, target, inputs))
 }
 
 /// The operands of a call: its tensors, and the numbers that stand where a tensor could.

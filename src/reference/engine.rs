@@ -1,4 +1,4 @@
-//! The walk back through the graph that steps left behind.
+//! Walks the autograd graph backward.
 //!
 //! What arrives at an operand is summed to the operand's size (`validate_outputs`, `sum_to`), whatever operation it
 //! comes from: that is all that broadcasting means for gradients.
@@ -64,8 +64,7 @@ pub(super) fn backward(machine: &mut Machine, call: &Call) -> Result<Slot> {
         }
         let wanted: Vec<bool> = parents.iter().map(Option::is_some).collect();
         let partials = derivative.apply(machine, &gradient, &wanted)?;
-        if let Kind::Operation { derivative: Derivative::Elementwise { saved, .. }, .. } = &mut machine.graph[node].kind
-        {
+        if let Kind::Operation { derivative: Derivative::Row { saved, .. }, .. } = &mut machine.graph[node].kind {
             saved.freed = true;
         }
         for (parent, partial) in parents.into_iter().zip(partials) {
@@ -153,7 +152,7 @@ impl Derivative<Backward> {
 
     /// What libtorch calls a node of the graph: the operation, and which of its overloads with a gradient.
     fn node(&self) -> Option<error::Node> {
-        let Derivative::Elementwise { op, saved, .. } = self else { return None };
+        let Derivative::Row { op, saved, .. } = self else { return None };
         let number = matches!(saved.inputs.get(1), Some(Input::Number(_)));
         Some(error::Node(match (op, number) {
             (Op::Add, false) => "Add",
@@ -186,7 +185,7 @@ impl Derivative<Backward> {
         };
         let stale = || Err(Stop::Unsupported("an operand was modified before backward needed it".to_owned()));
         match self {
-            Derivative::Elementwise { op, saved, factor } if saved.flat => {
+            Derivative::Row { op, saved, factor } if saved.flat => {
                 // A rounded quotient keeps its operands all the same.
                 let terms = Terms { machine: RefCell::new(machine), op: *op, gradient, saved, factor: *factor };
                 terms.operand(1)?;
@@ -197,7 +196,7 @@ impl Derivative<Backward> {
                 let zeros = machine.allocate(Layout::contiguous(gradient.shape().clone()), zeros);
                 Ok(wanted.iter().map(|&wanted| wanted.then(|| zeros.clone())).collect())
             }
-            Derivative::Elementwise { op, saved, factor } => {
+            Derivative::Row { op, saved, factor } => {
                 let terms = Terms { machine: RefCell::new(machine), op: *op, gradient, saved, factor: *factor };
                 partials(*op, &terms, wanted)?
                     .into_iter()

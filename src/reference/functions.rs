@@ -11,7 +11,7 @@ use crate::tensor::storage::Stored;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
 use super::autograd;
-use super::elementwise::{self, Casting, Elementwise, Facts, Halt, Operands, Plan, check_autograd, elementwise_kernel};
+use super::elementwise::{self, Casting, Elementwise, Facts, Halt, Operands, Plan, elementwise_kernel};
 use super::iterator::{self, Input};
 use super::machine::{Call, Machine, Operand, Result, Slot, Stop, Tensor, TensorId};
 use super::number::{Computed, Number, RealNumber};
@@ -45,7 +45,7 @@ pub(super) fn polar(machine: &mut Machine, call: &Call) -> Result<Slot> {
 /// Complex numbers out of two real ones (`complex_check_floating`, `complex_check_dtype`).
 fn parts(machine: &mut Machine, call: &Call, kernel: Elementwise) -> Result<Slot> {
     let inputs = elementwise::inputs(machine, call)?;
-    check_autograd(machine, call, &inputs)?;
+    autograd::check_target(machine, call, &inputs)?;
     let (first, second) = (inputs[0].dtype(), inputs[1].dtype());
     let part = |dtype| matches!(dtype, DType::Float16 | DType::Float32 | DType::Float64);
     if !part(first) || !part(second) {
@@ -72,14 +72,14 @@ fn parts(machine: &mut Machine, call: &Call, kernel: Elementwise) -> Result<Slot
 /// `addcmul`.
 pub(super) fn addcmul(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let inputs = elementwise::inputs(machine, call)?;
-    check_autograd(machine, call, &inputs)?;
+    autograd::check_target(machine, call, &inputs)?;
     fused(machine, call, inputs, kernel!(number(a, b, c; value) => a.plus_products(value, b, c)))
 }
 
 /// `addcdiv`, which divides no integers by integers.
 pub(super) fn addcdiv(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let inputs = elementwise::inputs(machine, call)?;
-    check_autograd(machine, call, &inputs)?;
+    autograd::check_target(machine, call, &inputs)?;
     if inputs[1..].iter().all(|input| input.dtype().category() <= Category::Integral) {
         return Err(FunctionFault::IntegerQuotients {}.into());
     }
@@ -100,7 +100,7 @@ fn fused(machine: &mut Machine, call: &Call, inputs: Vec<Input>, kernel: Element
 /// `lerp`: a weight with dimensions, or a number, has nothing to say in promotion.
 pub(super) fn lerp(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let inputs = elementwise::inputs(machine, call)?;
-    check_autograd(machine, call, &inputs)?;
+    autograd::check_target(machine, call, &inputs)?;
     let first = inputs[0].dtype();
     let other = inputs[1].dtype();
     if other != first {

@@ -87,7 +87,7 @@ fn infer_take(call: &Call, operand: Tensor, index: Tensor) -> Result<(Source, Te
 pub(super) fn gather(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let id = call.tensor(0)?;
     let (operand, index) = (machine.tensor(id).clone(), machine.tensor(call.tensor(2)?).clone());
-    elementwise::check_autograd(machine, call, &[Input::Tensor(operand.clone())])?;
+    autograd::check_target(machine, call, &[Input::Tensor(operand.clone())])?;
     let dim = wrap_dim(call.int(1)?, operand.shape().rank())?;
     let own = (0..operand.shape().numel()).collect();
     gather_from(machine, call, Source { view: operand.layout.clone(), own, operand, id: Some(id) }, dim, index)
@@ -179,7 +179,7 @@ pub(super) fn scatter(machine: &mut Machine, call: &Call) -> Result<Slot> {
 
 /// The order of faults: autograd, the dimension, dtypes and shapes, overlap.
 fn infer_scatter(machine: &Machine, call: &Call, operand: &Tensor, index: &Tensor, source: &Input) -> Result<usize> {
-    elementwise::check_autograd(machine, call, &[Input::Tensor(operand.clone()), source.clone()])?;
+    autograd::check_target(machine, call, &[Input::Tensor(operand.clone()), source.clone()])?;
     let dim = wrap_dim(call.int(1)?, operand.shape().rank())?;
     check_scatter(operand, dim, index, source)?;
     if let Some(target) = call.target()? {
@@ -305,7 +305,7 @@ pub(super) fn index_select(machine: &mut Machine, call: &Call) -> Result<Slot> {
 
 /// The dimension, and the shape of the result.
 fn infer_index_select(machine: &Machine, call: &Call, operand: &Tensor, index: &Tensor) -> Result<(usize, Shape)> {
-    elementwise::check_autograd(machine, call, &[Input::Tensor(operand.clone())])?;
+    autograd::check_target(machine, call, &[Input::Tensor(operand.clone())])?;
     let (rank, count) = (operand.shape().rank(), index.shape().numel());
     let dim = wrap_dim(call.int(1)?, rank)?;
     if index.shape().rank() > 1 {

@@ -1,5 +1,5 @@
-//! The graph that steps leave behind for gradients: which derivative each result has, and what was kept for it. It is
-//! data, and knows no kernel and no walk.
+//! The autograd graph: the derivative of each result, and the tensors that were kept for it. It is data: it knows no
+//! kernel, and not how it is walked.
 
 use std::ops::{Index, IndexMut};
 
@@ -40,9 +40,9 @@ pub(super) enum Kind<F> {
 /// How a gradient goes from a result to its operands.
 #[derive(Clone, Debug)]
 pub(super) enum Derivative<F> {
-    /// As the operation table says.
-    Elementwise { op: Op, saved: Saved, factor: Scalar },
-    /// As slopes say of real numbers, element by element.
+    /// By the partial derivatives in the row of the operation table.
+    Row { op: Op, saved: Saved, factor: Scalar },
+    /// By the slopes of a function of real numbers, element by element.
     Slopes { inputs: Vec<Input>, parameters: Vec<f64>, slopes: Slopes, versions: Vec<(StorageId, u64)> },
     /// To the operands of an operation that overwrote the elements at these positions, what arrived there; to the tensor
     /// as it was before, what arrived elsewhere, and at these positions what the operation passes to its own operand
@@ -50,7 +50,7 @@ pub(super) enum Derivative<F> {
     Part { shape: Shape, positions: Vec<usize>, part: Box<Derivative<F>> },
     /// From single elements of the result to single elements of each operand, divided by `count`.
     Routes { routes: Vec<Route>, versions: Vec<(StorageId, u64)>, count: usize },
-    /// By a formula of the operation's own, of what arrived and of what was kept, which reads these storages.
+    /// By a function beside the kernel, of the upstream gradient and of what was kept, whose storages had these versions.
     Formula { function: F, kept: Kept, versions: Vec<(StorageId, u64)> },
     /// libtorch has none.
     Missing { name: &'static str },
@@ -81,7 +81,7 @@ pub(super) struct Route {
     pub added: bool,
 }
 
-/// What each operand receives: of one element of the gradient, of each operand, and the parameters.
+/// The gradients of the operands: of one element of the upstream gradient, one of each operand, and the parameters.
 pub(super) type Slopes = fn(&[f64]) -> Vec<f64>;
 
 /// What an operation keeps for its gradient.

@@ -10,7 +10,7 @@ use crate::tensor::{Buffer, Category, DType, Layout, Shape};
 
 use super::autograd;
 use super::composition::{Composition, Function, LOG_SIGMOID, Reduction, Term, real};
-use super::elementwise::{Plan, check_autograd, check_kernel};
+use super::elementwise::{Plan, check_kernel};
 use super::iterator::{self, Input};
 use super::loss_gradient::{huber_backward, logits_backward, mse_backward, smooth_backward, soft_margin_backward};
 use super::machine::{Backward, Call, Machine, Result, Slot, Stop, Tensor, TensorId};
@@ -24,7 +24,7 @@ pub(super) fn mse_loss(machine: &mut Machine, call: &Call) -> Result<Slot> {
 /// `smooth_l1_loss`: the square of the difference up to `beta`, and its size beyond.
 pub(super) fn smooth_l1_loss(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let beta = real(call, 3)?;
-    check_autograd(machine, call, &operands(machine, call, 2)?)?;
+    autograd::check_target(machine, call, &operands(machine, call, 2)?)?;
     if beta.is_nan() || beta < 0.0 {
         return Err(LossFault::NegativeBeta {}.into());
     }
@@ -37,7 +37,7 @@ pub(super) fn smooth_l1_loss(machine: &mut Machine, call: &Call) -> Result<Slot>
 pub(super) fn huber_loss(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let (reduction, delta) = (Reduction::of(call)?, real(call, 3)?);
     let inputs = operands(machine, call, 2)?;
-    check_autograd(machine, call, &inputs)?;
+    autograd::check_target(machine, call, &inputs)?;
     if delta.is_nan() || delta <= 0.0 {
         return Err(LossFault::Delta {}.into());
     }
@@ -174,7 +174,7 @@ pub(super) fn soft_margin_loss(machine: &mut Machine, call: &Call) -> Result<Slo
 
 /// The order of faults: autograd, a target that requires grad, the negation.
 fn infer_soft_margin(machine: &Machine, call: &Call) -> Result<()> {
-    check_autograd(machine, call, &operands(machine, call, 2)?)?;
+    autograd::check_target(machine, call, &operands(machine, call, 2)?)?;
     not_differentiable(machine, call, 1, |name| LossFault::FixedTarget { name })?;
     match machine.tensor(call.tensor(0)?).dtype {
         DType::Bool => Err(LossFault::BoolNegation {}.into()),

@@ -43,8 +43,7 @@ pub(super) struct Machine {
 /// A function that runs an operation.
 pub(super) type Kernel = fn(&mut Machine, &Call) -> Result<Slot>;
 
-/// What each operand receives, of what arrived at the result and of what was kept. Operands that need nothing may
-/// receive nothing.
+/// A gradient for each operand, from the upstream gradient and what was kept; operands that need none may have none.
 pub(super) type Backward = fn(&mut Machine, &Tensor, &Kept) -> Result<Vec<Option<Tensor>>>;
 
 #[derive(Clone, Debug)]
@@ -157,15 +156,18 @@ impl Machine {
         self.allocate(Layout::contiguous(tensor.shape().clone()), values)
     }
 
-    /// The elements of operands, row-major, expanded to a shape and in double precision.
-    pub fn columns(&self, inputs: &[Input], shape: &Shape) -> Result<Vec<Vec<f64>>> {
+    /// The elements of a tensor expanded to a shape, row-major, converted to `T`.
+    pub fn expanded<T: Stored>(&self, tensor: &Tensor, shape: &Shape) -> Result<Vec<T>> {
+        let layout = tensor.layout.expand(shape);
+        let layout = layout.ok_or_else(|| Stop::Malformed("an operand of another shape".to_owned()))?;
+        Ok(self.buffer(tensor.storage).gather(&layout))
+    }
+
+    /// The same of operands.
+    pub fn columns<T: Stored>(&self, inputs: &[Input], shape: &Shape) -> Result<Vec<Vec<T>>> {
         let column = |input: &Input| match input {
-            Input::Number(number) => Ok(vec![f64::from_scalar(*number); shape.numel()]),
-            Input::Tensor(tensor) => {
-                let expanded = tensor.layout.expand(shape);
-                let expanded = expanded.ok_or_else(|| Stop::Malformed("operands of another shape".to_owned()))?;
-                Ok(self.buffer(tensor.storage).gather(&expanded))
-            }
+            Input::Number(number) => Ok(vec![T::from_scalar(*number); shape.numel()]),
+            Input::Tensor(tensor) => self.expanded(tensor, shape),
         };
         inputs.iter().map(column).collect()
     }
@@ -179,7 +181,7 @@ impl Machine {
         dtype: DType,
         formula: impl Fn(&[f64]) -> f64,
     ) -> Result<Tensor> {
-        let columns = self.columns(inputs, shape)?;
+        let columns = self.columns::<f64>(inputs, shape)?;
         let mut row = Vec::new();
         let values = (0..shape.numel()).map(|at| {
             row.clear();

@@ -136,7 +136,7 @@ pub(super) fn masked_select(machine: &mut Machine, call: &Call) -> Result<Slot> 
 
 /// The shape that the mask and the tensor broadcast to.
 fn infer_select(machine: &Machine, call: &Call, operand: &Tensor, mask: &Tensor) -> Result<Shape> {
-    elementwise::check_autograd(machine, call, &[Input::Tensor(operand.clone())])?;
+    autograd::check_target(machine, call, &[Input::Tensor(operand.clone())])?;
     if mask.dtype != DType::Bool {
         return Err(IndexFault::SelectMask {}.into());
     }

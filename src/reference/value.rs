@@ -1,4 +1,4 @@
-//! Tensors as everything else sees them: names of storages and of nodes of the graph, and why there is none.
+//! Tensors, operands, and the reasons why a step has no value.
 
 use crate::error::Rejection;
 use crate::tensor::{DType, Layout, Scalar, Shape};

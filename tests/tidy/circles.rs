@@ -1,8 +1,8 @@
-//! Which file of `src/` uses which, and the circles among them.
+//! Finds circles of files in `src/`: the strongly connected components of the graph of uses.
 //!
-//! A file uses another if it names something that the other defines. Names are followed through imports and re-exports
-//! to the file that defines them, so a parent that only re-exports its children is used by nobody. What a file uses of
-//! its own submodules is no use: they are parts of it. Neither are declarations of modules, re-exports and tests.
+//! A file uses another one if it names an item that the other one defines. Names are resolved through imports and
+//! re-exports to the file that defines the item, so no file uses a parent that only re-exports its children. Not
+//! counted: declarations of modules, re-exports, test modules, and uses of a file's own submodules, which are its parts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -137,17 +137,17 @@ impl Files {
         used.into_iter().filter(|path| *path != file.path && !part(path)).collect()
     }
 
-    /// The file that defines what a path names. Nobody defines a module, and macros of the whole crate have no file.
+    /// The file that defines the item of a path; none for a module by itself and for a macro of the whole crate.
     fn definer(&self, path: &[String]) -> Option<&str> {
         let end = (0..=path.len()).rev().find(|&end| self.0.contains_key(&path[..end]))?;
         let (module, rest) = path.split_at(end);
         let item = rest.first()?;
-        // What is not found is made by a macro.
+        // An item that is not found is made by a macro.
         let own = || Some(self.0[module].path.as_str()).filter(|_| !module.is_empty());
         self.item(module, item, &rest[1..]).or_else(own)
     }
 
-    /// The file that defines an item of a module, and what is inside of that.
+    /// The file that defines an item of a module, or `rest` inside of it.
     fn item(&self, module: &[String], item: &str, rest: &[String]) -> Option<&str> {
         let file = self.0.get(module)?;
         if file.defined.contains(item) {

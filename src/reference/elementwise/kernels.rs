@@ -17,13 +17,8 @@ impl Operands {
 
     /// The elements of operand `at`, row-major, in a type.
     pub fn column<T: Stored>(&self, machine: &Machine, at: usize) -> Vec<T> {
-        match &self.inputs[at] {
-            Input::Tensor(tensor) => {
-                let expanded = tensor.layout.expand(&self.shape).expect("operands were broadcast to this shape");
-                machine.buffer(tensor.storage).gather(&expanded)
-            }
-            Input::Number(number) => vec![T::from_scalar(*number); self.shape.numel()],
-        }
+        let columns = machine.columns(&self.inputs[at..=at], &self.shape);
+        columns.expect("operands were broadcast to this shape").remove(0)
     }
 
     /// The elements of each operand, row-major, in the common type `T` and widened to what it is computed in; then the

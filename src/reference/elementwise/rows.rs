@@ -2,14 +2,15 @@
 
 use crate::error::PointwiseFault;
 use crate::for_each_op;
-use crate::ops::{DtypeSet, Form, Op, ResultType, Signature};
+use crate::ops::{DtypeSet, Op, ResultType, Signature};
 use crate::program::Arg;
 use crate::tensor::{Layout, Scalar};
 
+use super::super::autograd;
 use super::super::iterator::{self, Input};
 use super::super::machine::{Call, Machine, Operand, Result, Slot, Stop, Tensor};
 use super::super::math;
-use super::{Elementwise, Facts, Operands, check_autograd, elementwise_kernel, inputs, run_as};
+use super::{Elementwise, Facts, Operands, elementwise_kernel, inputs, run_on};
 
 macro_rules! row {
     ($word:ident $function:tt) => {
@@ -35,11 +36,10 @@ for_each_op!(rows);
 
 /// Runs an operation that its row says element by element, in any of its forms.
 pub(in crate::reference) fn run_row(machine: &mut Machine, call: &Call) -> Result<Slot> {
-    if call.form != Form::Functional {
-        check_autograd(machine, call, &inputs(machine, call)?)?;
-    }
+    let inputs = inputs(machine, call)?;
+    autograd::check_target(machine, call, &inputs)?;
     let (kernel, facts) = rounded(call)?;
-    run_as(machine, call, kernel, facts)
+    run_on(machine, call, kernel, facts, inputs)
 }
 
 /// The same of two operands that are known to fit, without autograd and into a new contiguous tensor.

@@ -144,7 +144,7 @@ impl Terms<'_> {
         let mut machine = self.machine.borrow_mut();
         let shape = self.gradient.shape().clone();
         let arrived: Vec<Complex64> = machine.elements(self.gradient);
-        let columns = machine.columns(&self.saved.inputs, &shape)?;
+        let columns = machine.columns::<f64>(&self.saved.inputs, &shape)?;
         let values: Vec<Scalar> = (0..shape.numel())
             .map(|at| Scalar::Float(formula(arrived[at], std::array::from_fn(|column| columns[column][at]))))
             .collect();

@@ -27,7 +27,7 @@ fn bound(machine: &Machine, call: &Call, at: usize) -> Result<Option<Input>> {
 fn bounded(machine: &mut Machine, call: &Call, bounds: [Option<Input>; 2]) -> Result<Slot> {
     let of = elementwise::input(machine, call, 0)?;
     let inputs: Vec<Input> = std::iter::once(of.clone()).chain(bounds.iter().flatten().cloned()).collect();
-    check_autograd(machine, call, &inputs)?;
+    autograd::check_target(machine, call, &inputs)?;
     if inputs.len() == 1 {
         return Err(FunctionFault::NoBounds {}.into());
     }
@@ -134,7 +134,7 @@ pub(in crate::reference) fn choose(machine: &mut Machine, call: &Call) -> Result
 
 /// The dtype of the result. The order of faults: autograd, numbers, the dtype of `out`, that of the condition.
 fn infer_choice(machine: &mut Machine, call: &Call, inputs: &[Input]) -> Result<DType> {
-    check_autograd(machine, call, &inputs[1..])?;
+    autograd::check_target(machine, call, &inputs[1..])?;
     let wanted = iterator::result_type(&inputs[1..]);
     // Into `out` numbers go as tensors, whose conversion loses what does not fit.
     for input in inputs[1..].iter().filter(|_| call.form == Form::Functional) {

@@ -46,7 +46,7 @@ fn infer_slopes(of: &Tensor, slopes: &Tensor) -> Result<()> {
 pub(in crate::reference) fn copy(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let (target, source) = (call.tensor(0)?, call.tensor(1)?);
     let inputs = vec![Input::Tensor(machine.tensor(target).clone()), Input::Tensor(machine.tensor(source).clone())];
-    check_autograd(machine, call, &inputs)?;
+    autograd::check_target(machine, call, &inputs)?;
     let [written, read] = [target, source].map(|id| machine.tensor(id));
     // The same elements in the same order are left alone.
     if target == source
@@ -67,7 +67,7 @@ pub(in crate::reference) fn copy(machine: &mut Machine, call: &Call) -> Result<S
 /// `fill_`, and `fill` into a copy.
 pub(in crate::reference) fn fill(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let inputs = elementwise::inputs(machine, call)?;
-    check_autograd(machine, call, &inputs)?;
+    autograd::check_target(machine, call, &inputs)?;
     let Input::Tensor(of) = &inputs[0] else {
         return Err(Stop::Malformed("fill of a number".to_owned()));
     };

@@ -18,7 +18,7 @@ fn power_of(machine: &mut Machine, call: &Call, inputs: Vec<Input>) -> Result<Sl
 
 /// `pow_Tensor_Scalar`: the exponents 0 and 1 need no loop, so they refuse no dtype.
 fn power_to_number(machine: &mut Machine, call: &Call, inputs: Vec<Input>, exponent: Scalar) -> Result<Slot> {
-    check_autograd(machine, call, &inputs)?;
+    autograd::check_target(machine, call, &inputs)?;
     let negative = matches!(exponent, Scalar::Int(value) if value < 0);
     if negative && inputs[0].dtype().category() <= Category::Integral {
         return Err(FunctionFault::NegativePower {}.into());
@@ -40,7 +40,7 @@ fn power_to_number(machine: &mut Machine, call: &Call, inputs: Vec<Input>, expon
 
 /// `pow_Scalar`: the result is contiguous, and a base of 1 needs no loop.
 fn power_of_number(machine: &mut Machine, call: &Call, inputs: Vec<Input>, base: Scalar) -> Result<Slot> {
-    check_autograd(machine, call, &inputs)?;
+    autograd::check_target(machine, call, &inputs)?;
     let shape = inputs[1].shape();
     let contiguous = Layout::contiguous(shape.clone());
     write::prepare(machine, call.out, &shape)?;
@@ -108,7 +108,7 @@ pub(in crate::reference) fn x_log1p_y(machine: &mut Machine, call: &Call) -> Res
 /// `heaviside`, which takes no two dtypes.
 pub(in crate::reference) fn heaviside(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let inputs = elementwise::inputs(machine, call)?;
-    check_autograd(machine, call, &inputs)?;
+    autograd::check_target(machine, call, &inputs)?;
     let target = call.target()?.map(|target| machine.tensor(target).dtype);
     let dtypes: Vec<DType> = inputs.iter().map(Input::dtype).chain(target).collect();
     if dtypes.iter().any(|dtype| dtype.category() == Category::Complex) {
@@ -133,7 +133,7 @@ pub(in crate::reference) fn log_add_exp(machine: &mut Machine, call: &Call) -> R
 /// `ldexp`: of a fraction and an integer without a power, and with no promotion; else a product with a power of two.
 pub(in crate::reference) fn ldexp(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let inputs = elementwise::inputs(machine, call)?;
-    check_autograd(machine, call, &inputs)?;
+    autograd::check_target(machine, call, &inputs)?;
     let (of, exponent) = (inputs[0].dtype(), inputs[1].dtype());
     let target = call.target()?.map(|target| machine.tensor(target).dtype);
     if let Some(output) = target.filter(|dtype| dtype.category() <= Category::Integral) {

@@ -108,11 +108,8 @@ fn cross_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Resu
 fn cross(machine: &Machine, a: &Tensor, b: &Tensor, shape: &Shape, dim: usize) -> Buffer {
     let step = Layout::contiguous(shape.clone()).strides[dim] as usize;
     with_element_type!(a.dtype, T => {
-        let elements = |tensor: &Tensor| -> Vec<T> {
-            let layout = tensor.layout.expand(shape).expect("the operands broadcast");
-            machine.buffer(tensor.storage).gather(&layout)
-        };
-        let (left, right) = (elements(a), elements(b));
+        let [left, right] =
+            [a, b].map(|operand| machine.expanded::<T>(operand, shape).expect("the operands broadcast"));
         let component = |at: usize| {
             let own = at / step % 3;
             let other = |by: usize| at - own * step + (own + by) % 3 * step;

@@ -89,8 +89,8 @@ pub(super) fn record_product(
     autograd::record_formula(machine, result, &operands, kept, function);
 }
 
-/// The gradients of the summand, if there is one, and of the factors of a product: of the first by the second one, and of
-/// the second by the first one, both by the factor of the product, conjugated.
+/// The gradients of the summand, if there is one, and of the two factors. `first` computes that of the first factor from
+/// the second one, `second` the other way round, both with the number that the product is multiplied by, conjugated.
 pub(super) fn received(
     machine: &mut Machine,
     gradient: &Tensor,

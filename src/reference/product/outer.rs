@@ -161,16 +161,8 @@ fn outer_sum(
         DType::Bool => (truth(beta), truth(alpha)),
         _ => (factor::convert(beta, dtype)?, factor::convert(alpha, dtype)?),
     };
-    let layouts: Vec<_> = inputs
-        .iter()
-        .map(|input| match input {
-            Input::Tensor(tensor) => (tensor.storage, tensor.layout.expand(shape).expect("operands broadcast")),
-            Input::Number(_) => unreachable!("the operands are tensors"),
-        })
-        .collect();
     Ok(with_element_type!(dtype, T => {
-        let columns: Vec<Vec<T>> =
-            layouts.iter().map(|(storage, layout)| machine.buffer(*storage).gather(layout)).collect();
+        let columns = machine.columns::<T>(inputs, shape)?;
         let (beta, alpha) = (<T as Computed>::Wide::from_scalar(beta), <T as Computed>::Wide::from_scalar(alpha));
         let element = |at: usize| {
             let [c, a, b] = [0, 1, 2].map(|column: usize| columns[column][at].widened());

@@ -4,7 +4,7 @@ use crate::error::ProductFault;
 use crate::ops::Form;
 use crate::tensor::{Buffer, DType, Shape};
 
-use super::super::elementwise;
+use super::super::autograd;
 use super::super::iterator::{self, Input};
 use super::super::machine::{Call, Machine, Result, Tensor, TensorId};
 use super::super::write;
@@ -12,7 +12,7 @@ use super::super::write;
 /// Refuses what autograd refuses, before anything else is looked at.
 pub(super) fn check_autograd(machine: &Machine, call: &Call, operands: &[&Tensor]) -> Result<()> {
     let inputs: Vec<Input> = operands.iter().map(|operand| Input::Tensor((*operand).clone())).collect();
-    elementwise::check_autograd(machine, call, &inputs)
+    autograd::check_target(machine, call, &inputs)
 }
 
 /// Prepares the output of a structured kernel: `out=` is given the shape, in-place has it already (`set_output`).
