@@ -143,6 +143,8 @@ fn files_use_each_other_without_circles() {
     finds(new_circles, below, "use crate::tensor::Buffer;", "src/tensor/storage.rs");
     finds(new_circles, below, "fn f() { super::storage::Buffer::zeros(); }", "src/tensor/storage.rs");
     finds(new_circles, below, "use super::{self as all}; fn f() { all::Buffer::zeros(); }", "src/tensor/storage.rs");
+    let known = "src/adapter/launch.rs";
+    assert!(new_circles(&Tree::here().with(known, "")).iter().any(|finding| finding.contains(known)));
 }
 
 #[test]

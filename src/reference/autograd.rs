@@ -133,21 +133,26 @@ pub(super) fn record_missing(machine: &mut Machine, op: Op, form: Form, result: 
     }
 }
 
-/// Notes a view of `operand`: for each element of the view the one of the operand that it stands for, if any.
-pub(super) fn record_view(machine: &mut Machine, op: Op, view: TensorId, operand: &Tensor, positions: Vec<usize>) {
-    let pairs = positions.into_iter().enumerate().filter(|&(_, to)| to < operand.shape().numel()).collect();
-    add(machine, op, view, vec![operand.node], routes(operand, pairs, 1));
+/// Notes a view of `operand`: for each element of the view the one of the operand that it stands for, if any; none where
+/// the reference does not model the gradient.
+pub(super) fn record_view(
+    machine: &mut Machine,
+    op: Op,
+    view: TensorId,
+    operand: &Tensor,
+    positions: Option<Vec<usize>>,
+) {
+    let derivative = positions.map_or(Derivative::Unknown { op }, |positions| {
+        let pairs = positions.into_iter().enumerate().filter(|&(_, to)| to < operand.shape().numel()).collect();
+        routes(operand, pairs, 1)
+    });
+    add(machine, op, view, vec![operand.node], derivative);
 }
 
 /// The way back to one operand.
 fn routes(operand: &Tensor, pairs: Vec<(usize, usize)>, count: usize) -> Derivative<Backward> {
     let route = Route { node: operand.node, shape: operand.shape().clone(), pairs, added: false };
     Derivative::Routes { routes: vec![route], versions: Vec::new(), count }
-}
-
-/// Notes a view whose gradient the reference does not model.
-pub(super) fn record_unknown_view(machine: &mut Machine, op: Op, view: TensorId, operand: &Tensor) {
-    add(machine, op, view, vec![operand.node], Derivative::Unknown { op });
 }
 
 /// Notes a sum of the elements of `operand`, divided by `count`: for each the element of the result that it went to.
@@ -222,7 +227,7 @@ pub(super) fn record_formula(
     kept.tensors.iter_mut().flatten().for_each(|tensor| tensor.node = None);
     let read = kept.tensors.iter().flatten();
     let versions = read.map(|tensor| (tensor.storage, machine.version(tensor.storage))).collect();
-    let op = kept.op;
+    let (op, kept) = (kept.op, Box::new(kept));
     record(machine, op, result, parents, Derivative::Formula { function, kept, versions });
 }
 
@@ -297,10 +302,8 @@ pub(super) fn refresh_views(machine: &mut Machine, base: TensorId) {
     }
     for view in machine.views_of(base) {
         let (layout, before) = (machine.tensor(view).layout.clone(), machine.tensor(view).node);
-        match element_positions(&owner.layout, owner.dtype, &layout) {
-            Some(positions) => record_view(machine, Op::AsStrided, view, &owner, positions),
-            None => record_unknown_view(machine, Op::AsStrided, view, &owner),
-        }
+        let positions = element_positions(&owner.layout, owner.dtype, &layout);
+        record_view(machine, Op::AsStrided, view, &owner, positions);
         let unseen = before.is_none_or(|before| machine.graph[before].unseen);
         if let Some(node) = machine.tensor(view).node {
             machine.graph[node].unseen = unseen;

@@ -11,6 +11,7 @@ use num_complex::Complex64;
 use crate::error::{self, FunctionFault, PointwiseFault, Rejection};
 use crate::for_each_op;
 use crate::ops::Op;
+use crate::program::Arg;
 use crate::tensor::element::Element;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
@@ -18,10 +19,10 @@ use super::autograd::conjugate;
 use super::elementwise::arithmetic;
 use super::graph::{Derivative, KeptResult, Kind, Route, Saved};
 use super::iterator::Input;
-use super::machine::{Backward, Call, Machine, Result, Slot, Stop, StorageId, Tensor};
+use super::machine::{Backward, Call, Machine, Operand, Result, Slot, Stop, StorageId, Tensor};
 use super::value::NodeId;
 use super::write::restride;
-use super::{math, reduction};
+use super::{dispatch, math};
 
 mod terms;
 
@@ -109,8 +110,8 @@ fn fit(machine: &mut Machine, gradient: Tensor, shape: &Shape, dtype: DType) -> 
         return Err(Stop::Unsupported("a gradient of a shape that the tensor has no more".to_owned()));
     }
     if gradient.shape() != shape {
-        let id = machine.add(gradient);
-        let summed = reduction::sum_to(machine, Op::SumToSize, id, shape)?;
+        let (id, sizes) = (machine.add(gradient), Arg::Ints(shape.sizes().to_vec()));
+        let summed = dispatch::apply(machine, Op::SumToSize, &[Operand::Tensor(id), Operand::Other(&sizes)])?;
         gradient = machine.tensor(summed).clone();
     }
     if gradient.dtype != dtype {
@@ -143,10 +144,20 @@ impl Derivative<Backward> {
     fn check_second(&self) -> Result<()> {
         match self {
             Derivative::Part { .. } => Err(Rejection::Freed.into()),
-            Derivative::Slopes { versions, .. } | Derivative::Formula { versions, .. } if !versions.is_empty() => {
+            Derivative::Slopes { .. } | Derivative::Formula { .. } if !self.versions().is_empty() => {
                 Err(Rejection::Freed.into())
             }
             _ => Ok(()),
+        }
+    }
+
+    /// The storages that are read again, as they were.
+    fn versions(&self) -> &[(StorageId, u64)] {
+        match self {
+            Derivative::Slopes { versions, .. }
+            | Derivative::Formula { versions, .. }
+            | Derivative::Routes { versions, .. } => versions,
+            _ => &[],
         }
     }
 
@@ -180,10 +191,9 @@ impl Derivative<Backward> {
 
     /// What each operand receives that is `wanted`.
     fn apply(&self, machine: &mut Machine, gradient: &Tensor, wanted: &[bool]) -> Result<Vec<Option<Tensor>>> {
-        let modified = |machine: &Machine, saved: &[(StorageId, u64)]| {
-            saved.iter().any(|&(storage, version)| machine.version(storage) != version)
-        };
-        let stale = || Err(Stop::Unsupported("an operand was modified before backward needed it".to_owned()));
+        if self.versions().iter().any(|&(storage, version)| machine.version(storage) != version) {
+            return Err(Stop::Unsupported("an operand was modified before backward needed it".to_owned()));
+        }
         match self {
             Derivative::Row { op, saved, factor } if saved.flat => {
                 // A rounded quotient keeps its operands all the same.
@@ -203,10 +213,7 @@ impl Derivative<Backward> {
                     .map(|input| input.map(|input| terms.tensor(input)).transpose())
                     .collect()
             }
-            Derivative::Slopes { inputs, parameters, slopes, versions } => {
-                if modified(machine, versions) {
-                    return stale();
-                }
+            Derivative::Slopes { inputs, parameters, slopes, .. } => {
                 let columns = [&[Input::Tensor(gradient.clone())], &inputs[..]].concat();
                 if columns.iter().any(|column| column.dtype().category() == Category::Complex) {
                     return Err(Stop::Unsupported("the gradient of complex operands".to_owned()));
@@ -246,19 +253,13 @@ impl Derivative<Backward> {
             }
             Derivative::Missing { name } => Err(PointwiseFault::NoDerivative { name }.into()),
             Derivative::Unknown { op } => Err(Stop::Unsupported(format!("the gradient of {op}"))),
-            Derivative::Formula { function, kept, versions } => {
-                if modified(machine, versions) {
-                    return stale();
-                }
+            Derivative::Formula { function, kept, .. } => {
                 if let Some(result) = &kept.result {
                     result.check(machine)?;
                 }
                 machine.aside(|machine| function(machine, gradient, kept))
             }
-            Derivative::Routes { routes, versions, count } => {
-                if modified(machine, versions) {
-                    return stale();
-                }
+            Derivative::Routes { routes, count, .. } => {
                 let values: Vec<Complex64> = machine.elements(gradient);
                 let share = |route: &Route| {
                     let spread = spread(route, machine, gradient.dtype, &values);

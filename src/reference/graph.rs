@@ -51,7 +51,7 @@ pub(super) enum Derivative<F> {
     /// From single elements of the result to single elements of each operand, divided by `count`.
     Routes { routes: Vec<Route>, versions: Vec<(StorageId, u64)>, count: usize },
     /// By a function beside the kernel, of the upstream gradient and of what was kept, whose storages had these versions.
-    Formula { function: F, kept: Kept, versions: Vec<(StorageId, u64)> },
+    Formula { function: F, kept: Box<Kept>, versions: Vec<(StorageId, u64)> },
     /// libtorch has none.
     Missing { name: &'static str },
     /// Not modelled.

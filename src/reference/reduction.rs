@@ -190,7 +190,9 @@ fn infer_truth(machine: &Machine, call: &Call, tensor: &Tensor, out: Option<Tens
     Ok((if none { Plan::of_none(tensor) } else { plan }, dtype))
 }
 
-/// `sum_to_size`: the sum over the dimensions that an expansion from that size would have made (`at::sum_to`).
+/// `sum_to_size`: the sum over the dimensions that an expansion from that size would have made (`at::sum_to`): everything if
+/// the size has no dimensions, else the leading dimensions that it lacks and those in which it has a 1. Where nothing is to
+/// be summed the result is the tensor itself.
 pub(super) fn sum_to_size(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let id = call.tensor(0)?;
     let tensor = machine.tensor(id).clone();
@@ -200,13 +202,6 @@ pub(super) fn sum_to_size(machine: &mut Machine, call: &Call) -> Result<Slot> {
         let (from, to) = (sizes.to_vec(), tensor.shape().sizes().to_vec());
         return Err(Rejection::NotExpandable { from, to }.into());
     };
-    sum_to(machine, call.op, id, &target).map(Slot::Tensor)
-}
-
-/// Sums a tensor down to a shape that expands to its own: everything if the shape has no dimensions, else the leading
-/// dimensions that the shape lacks and those in which it has a 1. Where nothing is to be summed the result is a view.
-pub(super) fn sum_to(machine: &mut Machine, op: Op, id: TensorId, target: &Shape) -> Result<TensorId> {
-    let tensor = machine.tensor(id).clone();
     let sizes = tensor.shape().sizes();
     let leading = sizes.len() - target.rank();
     let reduced: Vec<i64> = (0..sizes.len())
@@ -214,13 +209,13 @@ pub(super) fn sum_to(machine: &mut Machine, op: Op, id: TensorId, target: &Shape
         .map(|dim| dim as i64)
         .collect();
     if reduced.is_empty() && target.rank() > 0 {
-        return Ok(id);
+        return Ok(Slot::Tensor(id));
     }
-    let plan = Plan { shape: target.clone(), ..Plan::new(&tensor, Some(reduced), false)? };
+    let plan = Plan { shape: target, ..Plan::new(&tensor, Some(reduced), false)? };
     let result = add_up(machine, &tensor, &plan, sum_dtype(tensor.dtype))?;
     let id = write::deliver(machine, None, &plan.shape, result);
-    autograd::record_reduction(machine, op, id, &tensor, plan.targets()?, 1);
-    Ok(id)
+    autograd::record_reduction(machine, call.op, id, &tensor, plan.targets()?, 1);
+    Ok(Slot::Tensor(id))
 }
 
 /// `item`: the number that a tensor of one element holds (`_local_scalar_dense`).

@@ -114,7 +114,7 @@ fn reshaped(machine: &mut Machine, call: &Call, sizes: &[i64]) -> Result<Slot> {
     let mut copy = restride(machine, &tensor, Layout::contiguous(tensor.shape().clone()));
     copy.layout = Layout::contiguous(shape);
     let copy = machine.add(copy);
-    autograd::record_view(machine, call.op, copy, &tensor, (0..tensor.shape().numel()).collect());
+    autograd::record_view(machine, call.op, copy, &tensor, Some((0..tensor.shape().numel()).collect()));
     Ok(Slot::Tensor(copy))
 }
 

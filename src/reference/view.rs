@@ -157,7 +157,7 @@ fn change(machine: &mut Machine, call: &Call, id: TensorId, layout: ToLayout) ->
         None => Vec::new(),
     };
     machine.relayout(id, changed);
-    autograd::record_view(machine, call.op, id, &tensor, positions);
+    autograd::record_view(machine, call.op, id, &tensor, Some(positions));
     autograd::refresh_views(machine, id);
     Ok(())
 }
@@ -196,10 +196,7 @@ pub(super) fn make(
     let operand = machine.tensor(of).clone();
     let view = Tensor { layout, node: None, base: operand.base.or(Some(of)), ..operand.clone() };
     let view = machine.add(view);
-    match positions {
-        Some(positions) => autograd::record_view(machine, op, view, &operand, positions),
-        None => autograd::record_unknown_view(machine, op, view, &operand),
-    }
+    autograd::record_view(machine, op, view, &operand, positions);
     view
 }
 
