@@ -13,7 +13,7 @@ use super::dispatch;
 use super::functions;
 use super::iterator::{self, Input};
 use super::machine::{Call, Machine, Operand, Result, Slot, Stop, Tensor, TensorId};
-use super::write::restride;
+use super::write;
 
 /// An argument of a step.
 #[derive(Clone, Debug)]
@@ -228,7 +228,7 @@ impl Composition<'_> {
     /// Gives a new result another layout, and the number of writes that libtorch makes to it.
     fn relay(&mut self, result: TensorId, layout: Layout, writes: u64) {
         let kept = self.machine.tensor(result).clone();
-        let moved = Tensor { node: kept.node, ..restride(self.machine, &kept, layout) };
+        let moved = Tensor { node: kept.node, ..write::restride(self.machine, &kept, layout) };
         self.machine.set_version(moved.storage, writes);
         *self.machine.tensor_mut(result) = moved;
     }
@@ -305,11 +305,7 @@ impl Composition<'_> {
 
     /// A new tensor of these elements, which are in row-major order.
     pub fn place(&mut self, values: Buffer, layout: Layout) -> TensorId {
-        let mut tensor = self.machine.allocate(Layout::contiguous(layout.shape.clone()), values);
-        if tensor.layout != layout {
-            tensor = restride(self.machine, &tensor, layout);
-        }
-        self.machine.add(tensor)
+        write::deliver_in(self.machine, None, layout, values)
     }
 }
 

@@ -144,15 +144,9 @@ impl Machine {
         self.buffer(tensor.storage).gather(&tensor.layout)
     }
 
-    /// The elements of a tensor, row-major, in a buffer of their own.
-    pub fn values(&self, tensor: &Tensor) -> Buffer {
-        let bytes = self.buffer(tensor.storage).to_bytes(&tensor.layout);
-        Buffer::from_bytes(tensor.dtype, &bytes).expect("the bytes of whole elements")
-    }
-
     /// The same elements in another dtype, contiguous.
     pub fn converted(&mut self, tensor: &Tensor, dtype: DType) -> Tensor {
-        let values = Buffer::from_scalars(dtype, self.values(tensor).scalars().into_iter());
+        let values = Buffer::from_scalars(dtype, self.elements_as_scalars(tensor).into_iter());
         self.allocate(Layout::contiguous(tensor.shape().clone()), values)
     }
 
