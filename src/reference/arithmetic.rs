@@ -1,6 +1,6 @@
 //! Arithmetic that is made of other arithmetic: the difference the other way round.
 
-use crate::error::PointwiseFault;
+use crate::error::Rejection;
 use crate::ops::{Form, Op};
 
 use super::elementwise::{self, Facts, elementwise_kernel};
@@ -24,7 +24,7 @@ pub(super) fn reversed_difference(machine: &mut Machine, call: &Call) -> Result<
     write::prepare(machine, Some(out), result.shape())?;
     let target = machine.tensor(out).clone();
     if target.dtype != result.dtype {
-        return Err(PointwiseFault::OutDtype { result: result.dtype, out: target.dtype }.into());
+        return Err(Rejection::OutDtype { expected: result.dtype, got: target.dtype }.into());
     }
     iterator::check_overlap(&target, &[])?;
     write::copy(machine, out, &result);

@@ -2,7 +2,7 @@
 
 use num_complex::Complex64;
 
-use crate::error::{self, PointwiseFault, Rejection};
+use crate::error::{self, Rejection};
 use crate::ops::{Form, Op, Quirk};
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar};
 
@@ -35,7 +35,7 @@ pub(super) fn check_in_place(machine: &Machine, call: &Call, target: TensorId, i
             if !leaf(tensor) && !tensor.base.is_some_and(|base| leaf(machine.tensor(base))) {
                 return Ok(());
             }
-            return Err(PointwiseFault::OutFallback { name: call.op.name() }.into());
+            return Err(Rejection::OutFallback { name: call.op.name() }.into());
         }
         if !call.op.info().differentiable {
             return Ok(());

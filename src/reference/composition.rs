@@ -1,7 +1,7 @@
 //! Operations that are made of others, as libtorch's composite functions are: each step is an operation of the table, or
 //! a function of real numbers that the table does not have, and leaves its own trace for gradients.
 
-use crate::error::{LossFault, PointwiseFault, Rejection};
+use crate::error::Rejection;
 use crate::ops::{Form, Op};
 use crate::program::Arg;
 use crate::tensor::element::Element;
@@ -91,7 +91,7 @@ impl Function {
             return Ok(Buffer::from_scalars(common, values.into_iter()));
         }
         if common.category() != Category::Floating {
-            return Err(PointwiseFault::NoKernel { kernel: self.kernel, dtype: common }.into());
+            return Err(Rejection::NoKernel { kernel: self.kernel, dtype: common }.into());
         }
         let rounding = Rounding((self.steps)(common));
         let columns = columns::<f64>(machine, inputs, shape, common)?;
@@ -212,7 +212,7 @@ impl Composition<'_> {
     /// The greater of each element and 0 (`clamp_min`).
     pub fn not_below_zero(&mut self, operand: TensorId) -> Result<TensorId> {
         if self.machine.tensor(operand).dtype.category() == Category::Complex {
-            return Err(LossFault::ComplexClamp {}.into());
+            return Err(Rejection::ClampComplex.into());
         }
         self.function(&NOT_BELOW_ZERO, &[operand], &[])
     }
@@ -236,7 +236,7 @@ impl Composition<'_> {
     /// The negative (`neg`).
     pub fn negative(&mut self, operand: TensorId) -> Result<TensorId> {
         match self.machine.tensor(operand).dtype {
-            DType::Bool => Err(LossFault::BoolNegation {}.into()),
+            DType::Bool => Err(Rejection::BoolNegation.into()),
             _ => {
                 let tensor = self.machine.tensor(operand).clone();
                 let layout = iterator::result_layout(&[Input::Tensor(tensor.clone())], tensor.shape());
@@ -370,15 +370,10 @@ pub(super) fn sign(value: f64) -> f64 {
 }
 
 /// Refuses a gradient that the operand's shape does not expand to, and names the function as the engine does.
-pub(super) fn check_gradient(
-    fault: fn(usize, Vec<i64>, Vec<i64>) -> LossFault,
-    index: usize,
-    gradient: &Tensor,
-    operand: &Tensor,
-) -> Result<()> {
+pub(super) fn check_gradient(index: usize, gradient: &Tensor, operand: &Tensor) -> Result<()> {
     if operand.shape().expands_to(gradient.shape()) {
         return Ok(());
     }
-    let fault = fault(index, gradient.shape().sizes().to_vec(), operand.shape().sizes().to_vec());
-    Err(Rejection::from(fault).into())
+    let (gradient, expected) = (gradient.shape().sizes().to_vec(), operand.shape().sizes().to_vec());
+    Err(Rejection::LogitsGradient { index, gradient, expected }.into())
 }

@@ -1,6 +1,6 @@
 //! Distances: norms of differences, angles, and whether two tensors are close or equal.
 
-use crate::error::{LossFault, PointwiseFault, Rejection};
+use crate::error::Rejection;
 use crate::ops::{Form, Op};
 use crate::program::Arg;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
@@ -20,10 +20,10 @@ pub(super) fn cosine_similarity(machine: &mut Machine, call: &Call) -> Result<Sl
     let inputs = ids.map(|id| Input::Tensor(machine.tensor(id).clone()));
     let dtype = iterator::result_type(&inputs);
     if dtype.category() != Category::Floating {
-        return Err(LossFault::CosineDtype { dtype }.into());
+        return Err(Rejection::CosineDtype { dtype }.into());
     }
     if eps.is_nan() || eps < 0.0 {
-        return Err(LossFault::CosineEps { eps: printed(eps) }.into());
+        return Err(Rejection::CosineEps { eps: printed(eps) }.into());
     }
     let shape = iterator::broadcast(&inputs)?;
     if dtype != DType::Float64 && eps.is_finite() && eps > f64::from(f32::MAX) {
@@ -80,7 +80,7 @@ pub(super) fn triplet_margin_loss(machine: &mut Machine, call: &Call) -> Result<
     let reduction = super::composition::Reduction::of(call)?;
     let [anchor, positive, negative] = ids.map(|id| machine.tensor(id).shape().rank());
     if anchor != positive || positive != negative {
-        return Err(LossFault::TripletRanks { anchor, positive, negative }.into());
+        return Err(Rejection::TripletRanks { anchor, positive, negative }.into());
     }
     if swap {
         return Err(Stop::Unsupported("triplet_margin_loss with swap".to_owned()));
@@ -111,16 +111,16 @@ pub(super) fn dist(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let difference = distance.combine(Op::Sub, a, b)?;
     let dtype = distance.machine.tensor(difference).dtype;
     if dtype.category() < Category::Floating {
-        return Err(LossFault::NormDtype { dtype }.into());
+        return Err(Rejection::DistDtype { dtype }.into());
     }
     let p = match p {
-        Scalar::Complex(_) => return Err(LossFault::ComplexOrder {}.into()),
+        Scalar::Complex(_) => return Err(Rejection::NormOrder.into()),
         p => <f64 as crate::tensor::element::Element>::from_scalar(p),
     };
     let named = |stop: Stop| match (stop, call.number(2)) {
         // An integer is printed as one.
-        (Stop::Rejected(Rejection::Loss(LossFault::NormOfNothing { .. })), Ok(Scalar::Int(order))) => {
-            LossFault::NormOfNothing { order: order.to_string() }.into()
+        (Stop::Rejected(Rejection::NormOfNothing { .. }), Ok(Scalar::Int(order))) => {
+            Rejection::NormOfNothing { order: order.to_string() }.into()
         }
         (stop, _) => stop,
     };
@@ -156,26 +156,25 @@ fn infer_cdist(call: &Call, a: &Tensor, b: &Tensor, p: f64) -> Result<Rows> {
     };
     let [first, second] = [a, b].map(|tensor| tensor.shape().sizes());
     if first.len() < 2 {
-        return Err(LossFault::FirstRank { rank: first.len() }.into());
+        return Err(Rejection::CdistRank { name: "X1", rank: first.len() }.into());
     }
     if second.len() < 2 {
-        return Err(LossFault::SecondRank { rank: second.len() }.into());
+        return Err(Rejection::CdistRank { name: "X2", rank: second.len() }.into());
     }
     let [(batch1, matrix1), (batch2, matrix2)] = [first, second].map(|sizes| sizes.split_at(sizes.len() - 2));
     if matrix1[1] != matrix2[1] {
-        return Err(LossFault::Columns { first: matrix1[1], second: matrix2[1] }.into());
+        return Err(Rejection::CdistColumns { first: matrix1[1], second: matrix2[1] }.into());
     }
-    if a.dtype.category() != Category::Floating {
-        return Err(LossFault::FirstDtype { dtype: a.dtype }.into());
-    }
-    if b.dtype.category() != Category::Floating {
-        return Err(LossFault::SecondDtype { dtype: b.dtype }.into());
+    for (name, dtype) in [("X1", a.dtype), ("X2", b.dtype)] {
+        if dtype.category() != Category::Floating {
+            return Err(Rejection::CdistDtype { name, dtype }.into());
+        }
     }
     if p.is_nan() || p < 0.0 {
-        return Err(LossFault::NegativeOrder {}.into());
+        return Err(Rejection::CdistOrder.into());
     }
     if !(0..=2).contains(&mode) {
-        return Err(LossFault::Mode { mode }.into());
+        return Err(Rejection::CdistMode { mode }.into());
     }
     let [batch1, batch2] = [batch1, batch2].map(|batch| Shape::new(batch.to_vec()).expect("sizes of a tensor"));
     let rows = Rows::new(batch1.broadcast(&batch2)?.sizes(), [matrix1[0], matrix2[0]], matrix1[1])?;
@@ -184,10 +183,10 @@ fn infer_cdist(call: &Call, a: &Tensor, b: &Tensor, p: f64) -> Result<Rows> {
             return Err(Stop::Unsupported("cdist by a matrix product".to_owned()));
         }
         if !matches!(a.dtype, DType::Float32 | DType::Float64) {
-            return Err(PointwiseFault::NoKernel { kernel: "cdist", dtype: a.dtype }.into());
+            return Err(Rejection::NoKernel { kernel: "cdist", dtype: a.dtype }.into());
         }
         if a.dtype != b.dtype {
-            return Err(LossFault::ExpectedScalar { expected: a.dtype, found: b.dtype }.into());
+            return Err(Rejection::ScalarType { expected: a.dtype, found: b.dtype }.into());
         }
     }
     norm::check_order(p)?;
@@ -290,13 +289,12 @@ pub(super) fn allclose(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let inputs = [a, b].map(|id| Input::Tensor(machine.tensor(id).clone()));
     let [left, right] = [a, b].map(|id| machine.tensor(id).dtype);
     if left != right {
-        return Err(LossFault::Unlike { left, right }.into());
+        return Err(Rejection::IscloseDtypes { first: left, second: right }.into());
     }
-    if rtol.is_nan() || rtol < 0.0 {
-        return Err(LossFault::NegativeRtol { rtol: printed(rtol) }.into());
-    }
-    if atol.is_nan() || atol < 0.0 {
-        return Err(LossFault::NegativeAtol { atol: printed(atol) }.into());
+    for (name, value) in [("rtol", rtol), ("atol", atol)] {
+        if value.is_nan() || value < 0.0 {
+            return Err(Rejection::NegativeTolerance { name, value: printed(value) }.into());
+        }
     }
     let shape = iterator::broadcast(&inputs)?;
     let operands = Operands::new(call.op, inputs.to_vec(), shape, Scalar::Int(1));

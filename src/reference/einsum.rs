@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use crate::error::{EinsumFault, Rejection};
+use crate::error::Rejection;
 use crate::ops::Op;
 use crate::tensor::{Layout, Shape};
 
@@ -18,11 +18,11 @@ use super::view;
 pub(super) fn einsum(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let ids = call.tensors(1)?.to_vec();
     let ranks: Vec<usize> = ids.iter().map(|id| machine.tensor(*id).shape().rank()).collect();
-    let equation = Equation::parse(call.text(0)?, &ranks).map_err(Rejection::Einsum)?;
+    let equation = Equation::parse(call.text(0)?, &ranks)?;
     let mut seen = Seen { sizes: vec![1; equation.dims.len()], counts: vec![0; equation.dims.len()] };
     for (operand, id) in ids.iter().enumerate() {
         let layout = machine.tensor(*id).layout.clone();
-        equation.align(operand, &layout, &mut seen).map_err(Rejection::Einsum)?;
+        equation.align(operand, &layout, &mut seen)?;
     }
     machine.compose(|machine| equation.contract(machine, call.op, &ids, seen.counts)).map(Slot::Tensor)
 }
@@ -56,9 +56,9 @@ enum Item {
 }
 
 impl Equation {
-    fn parse(text: &str, ranks: &[usize]) -> std::result::Result<Equation, EinsumFault> {
+    fn parse(text: &str, ranks: &[usize]) -> std::result::Result<Equation, Rejection> {
         if ranks.is_empty() {
-            return Err(EinsumFault::NoOperands);
+            return Err(Rejection::EinsumNoOperands);
         }
         let (left, right) = match text.split_once("->") {
             Some((left, right)) => (left, Some(right)),
@@ -69,11 +69,15 @@ impl Equation {
         for (operand, (items, &rank)) in sides.iter().zip(ranks).enumerate() {
             let ellipsis = items.contains(&Item::Ellipsis);
             let subscripts = items.len() - usize::from(ellipsis);
-            if if ellipsis { subscripts > rank } else { subscripts != rank } {
-                return Err(EinsumFault::SubscriptCount { subscripts, rank, operand, ellipsis });
-            }
-            if ellipsis {
-                covered = covered.max(rank - subscripts);
+            match ellipsis {
+                true if subscripts > rank => {
+                    return Err(Rejection::EinsumTooManySubscripts { subscripts, rank, operand });
+                }
+                true => covered = covered.max(rank - subscripts),
+                false if subscripts != rank => {
+                    return Err(Rejection::EinsumSubscriptCount { subscripts, rank, operand });
+                }
+                false => {}
             }
         }
         let operands: Vec<Vec<Label>> = sides
@@ -118,7 +122,7 @@ impl Equation {
 
     /// An operand with its dimensions in the order of the equation, size 1 where it lacks one, and the diagonal where a
     /// letter repeats. Sizes are compared with each other, and with those of the operands before, letter by letter.
-    fn align(&self, operand: usize, layout: &Layout, seen: &mut Seen) -> std::result::Result<Layout, EinsumFault> {
+    fn align(&self, operand: usize, layout: &Layout, seen: &mut Seen) -> std::result::Result<Layout, Rejection> {
         let (mut sizes, mut strides) = (layout.shape.sizes().to_vec(), layout.strides.clone());
         let mut places: Vec<Option<usize>> = vec![None; self.dims.len()];
         // The next dimension: a diagonal takes one away.
@@ -128,7 +132,7 @@ impl Equation {
             if let (Some(first), Label::Letter(letter)) = (places[at], label) {
                 if sizes[dim] != sizes[first] {
                     let (first, second) = (sizes[first], sizes[dim]);
-                    return Err(EinsumFault::RepeatedSizes { label: *letter, operand, first, second });
+                    return Err(Rejection::EinsumRepeatedSizes { label: *letter, operand, first, second });
                 }
                 sizes.remove(dim);
                 strides[first] += strides.remove(dim);
@@ -139,8 +143,8 @@ impl Equation {
                 let known = seen.sizes[at];
                 if known != 1 && known != size {
                     return Err(match *label {
-                        Label::Letter(label) => EinsumFault::SizeMismatch { label, size, operand, seen: known },
-                        Label::Covered(_) => EinsumFault::EllipsisMismatch { dim, size, operand, seen: known },
+                        Label::Letter(label) => Rejection::EinsumSizeMismatch { label, size, operand, seen: known },
+                        Label::Covered(_) => Rejection::EinsumEllipsisMismatch { dim, size, operand, seen: known },
                     });
                 }
                 seen.sizes[at] = size;
@@ -160,7 +164,7 @@ impl Equation {
         for (operand, id) in ids.iter().enumerate() {
             let aligned = |_: &Machine, from: &Layout, _| {
                 let mut own = Seen { sizes: vec![1; self.dims.len()], counts: counts.clone() };
-                self.align(operand, from, &mut own).map_err(|fault| Rejection::Einsum(fault).into())
+                Ok(self.align(operand, from, &mut own)?)
             };
             operands.push_back(view::apply(machine, op, *id, aligned)?);
         }
@@ -188,7 +192,7 @@ impl Equation {
             }
             operands.push_front(pair(machine, a, b, &together)?);
         }
-        let result = operands.pop_front().ok_or(Rejection::Einsum(EinsumFault::NoOperands))?;
+        let result = operands.pop_front().ok_or(Rejection::EinsumNoOperands)?;
         if self.output == self.dims.len() {
             return Ok(result);
         }
@@ -240,7 +244,7 @@ fn pair(machine: &mut Machine, a: TensorId, b: TensorId, summed: &[usize]) -> Re
     parts::permute(machine, made, back)
 }
 
-fn parse_operands(left: &str, count: usize) -> std::result::Result<Vec<Vec<Item>>, EinsumFault> {
+fn parse_operands(left: &str, count: usize) -> std::result::Result<Vec<Vec<Item>>, Rejection> {
     let mut operands = vec![Vec::new()];
     let mut at = 0;
     let bytes = left.as_bytes();
@@ -250,27 +254,27 @@ fn parse_operands(left: &str, count: usize) -> std::result::Result<Vec<Vec<Item>
             b' ' => {}
             b'.' => {
                 if operands[operand].contains(&Item::Ellipsis) {
-                    return Err(EinsumFault::SecondEllipsis { operand: Some(operand) });
+                    return Err(Rejection::EinsumSecondEllipsis { operand });
                 }
                 if !left[at..].starts_with("...") {
-                    return Err(EinsumFault::IncompleteEllipsis { operand: Some(operand) });
+                    return Err(Rejection::EinsumDot { operand });
                 }
                 operands[operand].push(Item::Ellipsis);
                 at += 2;
             }
             b',' => {
                 if operands.len() == count {
-                    return Err(EinsumFault::TooFewOperands);
+                    return Err(Rejection::EinsumTooFewOperands);
                 }
                 operands.push(Vec::new());
             }
             letter if letter.is_ascii_alphabetic() => operands[operand].push(Item::Letter(letter as char)),
-            _ => return Err(EinsumFault::InvalidSubscript { at }),
+            _ => return Err(Rejection::EinsumSubscript { at }),
         }
         at += 1;
     }
     if operands.len() < count {
-        return Err(EinsumFault::TooManyOperands);
+        return Err(Rejection::EinsumTooManyOperands);
     }
     Ok(operands)
 }
@@ -280,7 +284,7 @@ fn parse_output(
     offset: usize,
     letters: &[char],
     covered: usize,
-) -> std::result::Result<Vec<Label>, EinsumFault> {
+) -> std::result::Result<Vec<Label>, Rejection> {
     let mut dims = Vec::new();
     let mut ellipsis = false;
     let mut at = 0;
@@ -290,10 +294,10 @@ fn parse_output(
             b' ' => {}
             b'.' => {
                 if ellipsis {
-                    return Err(EinsumFault::SecondEllipsis { operand: None });
+                    return Err(Rejection::EinsumSecondOutputEllipsis);
                 }
                 if !right[at..].starts_with("...") {
-                    return Err(EinsumFault::IncompleteEllipsis { operand: None });
+                    return Err(Rejection::EinsumOutputDot);
                 }
                 ellipsis = true;
                 dims.extend((0..covered).map(Label::Covered));
@@ -302,14 +306,14 @@ fn parse_output(
             letter if letter.is_ascii_alphabetic() => {
                 let label = letter as char;
                 if dims.contains(&Label::Letter(label)) {
-                    return Err(EinsumFault::RepeatedOutput { label });
+                    return Err(Rejection::EinsumRepeatedOutput { label });
                 }
                 if !letters.contains(&label) {
-                    return Err(EinsumFault::UnknownOutput { label });
+                    return Err(Rejection::EinsumUnknownOutput { label });
                 }
                 dims.push(Label::Letter(label));
             }
-            _ => return Err(EinsumFault::InvalidSubscript { at: offset + at }),
+            _ => return Err(Rejection::EinsumSubscript { at: offset + at }),
         }
         at += 1;
     }

@@ -2,7 +2,7 @@
 
 use num_complex::Complex;
 
-use crate::error::{AlphaKind, FunctionFault, PointwiseFault, Rejection};
+use crate::error::Rejection;
 use crate::ops::{DtypeSet, Form, Op, ParamKind, Quirk, ResultType, Signature};
 use crate::program::Arg;
 use crate::tensor::element::Element;
@@ -89,7 +89,7 @@ impl Facts {
         if self.dtypes.contains(common) {
             return Ok(());
         }
-        Err(PointwiseFault::NoKernel { kernel: self.refusal.split('|').next().unwrap_or_default(), dtype: common }
+        Err(Rejection::NoKernel { kernel: self.refusal.split('|').next().unwrap_or_default(), dtype: common }
             .into())
     }
 }
@@ -137,13 +137,13 @@ pub(super) fn run_on(
         operands.unrounded_second &= !matches!(inputs[1], Input::Number(_));
     }
     if call.op.info().signature == Signature::Arithmetic && !operands.factor.fits(plan.common) {
-        return Err(PointwiseFault::Overflow { dtype: plan.common }.into());
+        return Err(Rejection::Overflow { dtype: plan.common }.into());
     }
     let values = match (kernel.run)(plan.common, machine, &operands) {
         Ok(values) => values,
         Err(halt) => {
             plan.write_in_part(machine, &inputs, &halt);
-            return Err(PointwiseFault::ZeroDivision {}.into());
+            return Err(Rejection::ZeroDivision.into());
         }
     };
     if facts.gradient.info().has(Quirk::AutogradFallback) && !facts.gradient.info().differentiable {
@@ -216,7 +216,7 @@ impl Plan {
             match casting {
                 Casting::Promoted => iterator::check_cast(result, to)?,
                 Casting::Exact if result != to => {
-                    return Err(FunctionFault::OutputDtype { found: to, expected: result }.into());
+                    return Err(Rejection::FoundDtype { found: to, expected: result }.into());
                 }
                 _ => {}
             }
@@ -288,7 +288,7 @@ pub(super) fn input(machine: &Machine, call: &Call, at: usize) -> Result<Input> 
 fn check_operands(op: Op, inputs: &[Input]) -> Result<()> {
     let info = op.info();
     if info.has(Quirk::RefusesComplex) && inputs.iter().any(|input| input.dtype().category() == Category::Complex) {
-        return Err(PointwiseFault::ComplexOperands { name: info.name }.into());
+        return Err(Rejection::ComplexOperands { name: info.name }.into());
     }
     if !info.has(Quirk::RefusesBool) {
         return Ok(());
@@ -319,14 +319,16 @@ fn alpha_check(call: &Call, result: DType, alpha: Scalar) -> Result<()> {
     if call.op.info().signature != Signature::Arithmetic {
         return Ok(());
     }
-    let refused = match alpha.category() {
-        Category::Bool if result != DType::Bool => Some(AlphaKind::Bool),
+    let name = "alpha";
+    match alpha.category() {
+        Category::Bool if result != DType::Bool => Err(Rejection::BoolFactor { name }.into()),
         // A complex factor of integers is called a floating-point one, too.
-        Category::Floating | Category::Complex if result.category() < Category::Floating => Some(AlphaKind::Float),
-        Category::Complex if result.category() < Category::Complex => Some(AlphaKind::Complex),
-        _ => None,
-    };
-    refused.map_or(Ok(()), |kind| Err(Rejection::Alpha { kind }.into()))
+        Category::Floating | Category::Complex if result.category() < Category::Floating => {
+            Err(Rejection::FloatFactor { name }.into())
+        }
+        Category::Complex if result.category() < Category::Complex => Err(Rejection::ComplexFactor { name }.into()),
+        _ => Ok(()),
+    }
 }
 
 /// Whether the elements can be counted in 63 bits.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use num_complex::Complex64;
 
-use crate::error::{self, FunctionFault, PointwiseFault, Rejection};
+use crate::error::{self, Rejection};
 use crate::for_each_op;
 use crate::ops::Op;
 use crate::program::Arg;
@@ -251,7 +251,7 @@ impl Derivative<Backward> {
                 partials.insert(0, Some(before));
                 Ok(partials)
             }
-            Derivative::Missing { name } => Err(PointwiseFault::NoDerivative { name }.into()),
+            Derivative::Missing { name } => Err(Rejection::NoDerivative { name }.into()),
             Derivative::Unknown { op } => Err(Stop::Unsupported(format!("the gradient of {op}"))),
             Derivative::Formula { function, kept, .. } => {
                 if let Some(result) = &kept.result {
@@ -285,7 +285,7 @@ impl KeptResult {
             return Ok(());
         }
         let (dtype, shape, node) = (self.tensor.dtype, self.tensor.shape().sizes().to_vec(), self.node);
-        Err(PointwiseFault::ModifiedResult { dtype, shape, node, version, expected }.into())
+        Err(Rejection::Modified { dtype, shape, node: Some(node), version, expected }.into())
     }
 }
 

@@ -6,7 +6,6 @@ use crate::program::{
     Arg, Input, Outcome, Program, Rejected, Reply, Step, StepOutcome, StorageRef, TensorValue, Value, ValueRef,
 };
 use crate::tensor::{Buffer, Layout, Shape};
-use crate::wording;
 
 use super::dispatch::dispatch;
 use super::machine::{Call, Kernel, Machine, Operand, Result, Slot, Stop, StorageId, TensorId, is_large};
@@ -181,7 +180,7 @@ for_each_op!(kernels);
 fn outcome_of(stop: Stop) -> Outcome {
     match stop {
         Stop::Rejected(rejection) => Outcome::Rejected(Rejected {
-            message: wording::text(&rejection),
+            message: rejection.to_string(),
             class: Some(rejection.class()),
             origin: None,
             raises: None,

@@ -1,6 +1,6 @@
 //! The least and the greatest of the elements, and where they stand.
 
-use crate::error::{PointwiseFault, ReductionFault};
+use crate::error::Rejection;
 use crate::ops::Op;
 use crate::tensor::storage::Stored;
 use crate::tensor::{Buffer, Category, DType};
@@ -40,7 +40,7 @@ fn extreme(machine: &mut Machine, call: &Call, greatest: bool) -> Result<Slot> {
         // No kernel runs, whatever the dtype.
         Buffer::zeros(tensor.dtype, plan.shape.numel())
     } else if tensor.dtype.category() == Category::Complex {
-        return Err(PointwiseFault::NoKernel { kernel: call.op.info().refusal, dtype: tensor.dtype }.into());
+        return Err(Rejection::NoKernel { kernel: call.op.info().refusal, dtype: tensor.dtype }.into());
     } else {
         with_real_type!(tensor.dtype, T => {
             let groups = plan.groups::<T>(machine, &tensor)?.into_iter();
@@ -48,7 +48,7 @@ fn extreme(machine: &mut Machine, call: &Call, greatest: bool) -> Result<Slot> {
         })
     };
     if tensor.node.is_some() && tensor.dtype.category() == Category::Complex {
-        return Err(ReductionFault::ComplexAutograd { name: call.op.name() }.into());
+        return Err(Rejection::ComplexAutograd { name: call.op.name() }.into());
     }
     let id = write::deliver(machine, out, &plan.shape, result);
     record_groups(machine, call.op, id, &tensor, &plan, &[], extreme_backward);
@@ -59,12 +59,12 @@ fn extreme(machine: &mut Machine, call: &Call, greatest: bool) -> Result<Slot> {
 /// The order of faults: the dtype of `out`, reductions of nothing, the dimensions.
 fn infer_extreme(machine: &Machine, call: &Call, tensor: &Tensor, out: Option<TensorId>) -> Result<Plan> {
     if let Some(target) = out.map(|out| machine.tensor(out).dtype).filter(|target| *target != tensor.dtype) {
-        return Err(ReductionFault::ExtremeDtype { input: tensor.dtype, out: target }.into());
+        return Err(Rejection::AmaxOutput { input: tensor.dtype, out: target }.into());
     }
     let dims = call.dims(1)?.unwrap_or_default();
     if tensor.shape().numel() == 0 {
         if dims.is_empty() {
-            return Err(ReductionFault::EmptyExtreme { name: call.op.name() }.into());
+            return Err(Rejection::AmaxEmpty { name: call.op.name() }.into());
         }
         for &dim in &dims {
             check_size(call.op, tensor, dim, dim)?;
@@ -89,7 +89,7 @@ fn shared_evenly(group: &Group) -> Vec<f64> {
 fn check_size(op: Op, tensor: &Tensor, dim: i64, named: i64) -> Result<()> {
     let at = wrap_dim(dim, tensor.shape().rank())?;
     if tensor.shape().sizes().get(at) == Some(&0) {
-        return Err(ReductionFault::EmptyDimension { name: op.name(), dim: named }.into());
+        return Err(Rejection::EmptyDimension { name: op.name(), dim: named }.into());
     }
     Ok(())
 }
@@ -107,8 +107,8 @@ fn position(machine: &mut Machine, call: &Call, greatest: bool) -> Result<Slot> 
 fn infer_position(call: &Call, tensor: &Tensor) -> Result<Plan> {
     let name = call.op.name();
     match tensor.dtype.category() {
-        Category::Complex => return Err(ReductionFault::PositionComplex { name }.into()),
-        Category::Bool => return Err(ReductionFault::PositionBool { name }.into()),
+        Category::Complex => return Err(Rejection::ArgmaxDtype { name, category: "complex" }.into()),
+        Category::Bool => return Err(Rejection::ArgmaxDtype { name, category: "bool" }.into()),
         _ => {}
     }
     let dim = call.optional_int(1)?;
@@ -117,7 +117,7 @@ fn infer_position(call: &Call, tensor: &Tensor) -> Result<Plan> {
             let wrapped = wrap_dim(dim, tensor.shape().rank())?;
             check_size(call.op, tensor, dim, wrapped as i64)?;
         }
-        None if tensor.shape().numel() == 0 => return Err(ReductionFault::EmptyPosition { name }.into()),
+        None if tensor.shape().numel() == 0 => return Err(Rejection::ArgmaxEmpty { name }.into()),
         None => {}
     }
     Plan::new(tensor, dim.map(|dim| vec![dim]), call.flag(2)?)

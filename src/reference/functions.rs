@@ -3,7 +3,7 @@
 
 use half::{bf16, f16};
 
-use crate::error::{FunctionFault, PointwiseFault};
+use crate::error::Rejection;
 use crate::ops::{Form, Op};
 use crate::program::Arg;
 use crate::tensor::element::Element;
@@ -49,10 +49,10 @@ fn parts(machine: &mut Machine, call: &Call, kernel: Elementwise) -> Result<Slot
     let (first, second) = (inputs[0].dtype(), inputs[1].dtype());
     let part = |dtype| matches!(dtype, DType::Float16 | DType::Float32 | DType::Float64);
     if !part(first) || !part(second) {
-        return Err(FunctionFault::PartsDtype { first, second }.into());
+        return Err(Rejection::PartsDtype { first, second }.into());
     }
     if first != second {
-        return Err(FunctionFault::PartsDtypes { first, second }.into());
+        return Err(Rejection::PartsDiffer { first, second }.into());
     }
     if first == DType::Float16 {
         return Err(Stop::Unsupported("complex numbers of two float16".to_owned()));
@@ -61,7 +61,7 @@ fn parts(machine: &mut Machine, call: &Call, kernel: Elementwise) -> Result<Slot
     if let Some(target) = call.target()? {
         let output = machine.tensor(target).dtype;
         if output != wanted {
-            return Err(FunctionFault::PartsOutput { wanted, output }.into());
+            return Err(Rejection::PartsOutput { wanted, output }.into());
         }
     }
     let plan = Plan::typed(machine, call, &inputs, (first, wanted), Casting::Any)?;
@@ -81,7 +81,7 @@ pub(super) fn addcdiv(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let inputs = elementwise::inputs(machine, call)?;
     autograd::check_target(machine, call, &inputs)?;
     if inputs[1..].iter().all(|input| input.dtype().category() <= Category::Integral) {
-        return Err(FunctionFault::IntegerQuotients {}.into());
+        return Err(Rejection::AddcdivIntegers.into());
     }
     fused(machine, call, inputs, kernel!(number(a, b, c; value) => a.plus(value.times(b).over(c))))
 }
@@ -104,7 +104,7 @@ pub(super) fn lerp(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let first = inputs[0].dtype();
     let other = inputs[1].dtype();
     if other != first {
-        return Err(FunctionFault::EndDtype { first, other }.into());
+        return Err(Rejection::LerpDtype { operand: "end", first, other }.into());
     }
     let weighs_in = inputs[2].shape().rank() == 0;
     let (plan, name) = match &inputs[2] {
@@ -112,7 +112,7 @@ pub(super) fn lerp(machine: &mut Machine, call: &Call) -> Result<Slot> {
             (Plan::typed(machine, call, &inputs[..2], (first, first), Casting::Promoted)?, "lerp_kernel_scalar")
         }
         Input::Tensor(weight) if !weighs_in && weight.dtype != first => {
-            return Err(FunctionFault::WeightDtype { first, other: weight.dtype }.into());
+            return Err(Rejection::LerpDtype { operand: "weight", first, other: weight.dtype }.into());
         }
         Input::Tensor(_) => {
             let common = if weighs_in { iterator::result_type(&inputs) } else { first };
@@ -134,7 +134,7 @@ pub(super) fn lerp(machine: &mut Machine, call: &Call) -> Result<Slot> {
 
 /// Refuses a dtype that a kernel does not compute in.
 fn check_dtype(kernel: &'static str, dtype: DType, takes: impl Fn(DType) -> bool) -> Result<()> {
-    if takes(dtype) { Ok(()) } else { Err(PointwiseFault::NoKernel { kernel, dtype }.into()) }
+    if takes(dtype) { Ok(()) } else { Err(Rejection::NoKernel { kernel, dtype }.into()) }
 }
 
 /// Refuses a number that a dtype cannot hold (`c10::overflows`). What it rounds to or loses behind the point does not
@@ -161,7 +161,7 @@ pub(super) fn check_held(number: Scalar, dtype: DType) -> Result<()> {
         Scalar::Complex(value) if dtype.category() == Category::Complex => real(value.re) && real(value.im),
         Scalar::Complex(value) => value.im == 0.0 && real(value.re),
     };
-    if held { Ok(()) } else { Err(PointwiseFault::Overflow { dtype }.into()) }
+    if held { Ok(()) } else { Err(Rejection::Overflow { dtype }.into()) }
 }
 
 /// Refuses a number that so many elements cannot be filled with. A single element of 16 bits is set without the check that
@@ -237,7 +237,7 @@ fn like(tensor: &Tensor) -> Layout {
 }
 
 fn run_loop(kernel: Elementwise, common: DType, machine: &Machine, operands: &Operands) -> Result<Buffer> {
-    (kernel.run)(common, machine, operands).map_err(|_| PointwiseFault::ZeroDivision {}.into())
+    (kernel.run)(common, machine, operands).map_err(|_| Rejection::ZeroDivision.into())
 }
 
 fn finish(

@@ -1,6 +1,6 @@
 //! Indices along one dimension. Of these only `take_along_dim` broadcasts.
 
-use crate::error::{DtypePair, IndexFault, PointwiseFault, Rejection};
+use crate::error::Rejection;
 use crate::ops::Form;
 use crate::program::Arg;
 use crate::tensor::storage::Stored;
@@ -38,7 +38,7 @@ pub(super) fn take_along_dim(machine: &mut Machine, call: &Call) -> Result<Slot>
     // (`remainder`).
     let (indices, own) = (machine.elements::<i64>(&index), size(&source.view.shape, dim));
     if own == 0 && !indices.is_empty() {
-        return Err(PointwiseFault::ZeroDivision {}.into());
+        return Err(Rejection::ZeroDivision.into());
     }
     let indices = i64::wrap(indices.into_iter().map(|index| index.rem_euclid(own)).collect());
     let index = machine.allocate(Layout::contiguous(index.shape().clone()), indices);
@@ -60,14 +60,14 @@ fn infer_take_flat(operand: Tensor, index: Tensor) -> Result<(Source, Tensor)> {
 fn infer_take(call: &Call, operand: Tensor, index: Tensor) -> Result<(Source, Tensor, usize)> {
     let (rank, indices) = (operand.shape().rank(), index.shape().rank());
     if rank != indices {
-        return Err(IndexFault::TakeRank { rank, indices }.into());
+        return Err(Rejection::TakeAlongDimRank { rank, indices }.into());
     }
     if index.dtype != DType::Int64 {
-        return Err(IndexFault::TakeDtype { dtype: index.dtype }.into());
+        return Err(Rejection::TakeAlongDimDtype { dtype: index.dtype }.into());
     }
     let dim = wrap_dim(call.int(2)?, rank)?;
     if rank == 0 {
-        return Err(IndexFault::NoDimensions { dim: 0 }.into());
+        return Err(Rejection::NoDimensions { dim: 0 }.into());
     }
     let with = |shape: &Shape, size: i64| {
         let mut sizes = shape.sizes().to_vec();
@@ -138,15 +138,15 @@ fn check_gather(shape: &Shape, index: &Tensor, dim: usize) -> Result<()> {
         return Ok(());
     }
     if !matches!(index.dtype, DType::Int64 | DType::Int32) {
-        return Err(IndexFault::GatherDtype {}.into());
+        return Err(Rejection::IndexNotInteger { function: "gather" }.into());
     }
     let rank = shape.rank().max(1);
     if rank != index.shape().rank().max(1) {
-        return Err(IndexFault::GatherRank {}.into());
+        return Err(Rejection::IndexTensorRank { other: "input" }.into());
     }
     if let Some(at) = (0..rank).find(|&at| at != dim && size(index.shape(), at) > size(shape, at)) {
         let (index, tensor) = (index.shape().sizes().to_vec(), shape.sizes().to_vec());
-        return Err(IndexFault::GatherShape { at, index, tensor, dim }.into());
+        return Err(Rejection::GatherShape { at, index, tensor, dim }.into());
     }
     Ok(())
 }
@@ -239,27 +239,27 @@ fn record_scatter(
 fn check_scatter(operand: &Tensor, dim: usize, index: &Tensor, source: &Input) -> Result<()> {
     let empty = index.shape().numel() == 0;
     if !empty && !matches!(index.dtype, DType::Int64 | DType::Int32) {
-        return Err(IndexFault::ScatterIndexDtype {}.into());
+        return Err(Rejection::IndexNotInteger { function: "scatter" }.into());
     }
     let source = match source {
         Input::Tensor(source) => Some(source),
         Input::Number(_) => None,
     };
     if source.is_some_and(|source| source.dtype != operand.dtype) {
-        return Err(IndexFault::ScatterSourceDtype {}.into());
+        return Err(Rejection::ScatterSourceDtype.into());
     }
     if empty {
         return Ok(());
     }
     let rank = operand.shape().rank().max(1);
     if rank != index.shape().rank().max(1) {
-        return Err(IndexFault::ScatterRank {}.into());
+        return Err(Rejection::IndexTensorRank { other: "self" }.into());
     }
     let beyond_own = (0..rank).any(|at| at != dim && size(index.shape(), at) > size(operand.shape(), at));
     let (sizes, own) = (index.shape().sizes().to_vec(), operand.shape().sizes().to_vec());
     let Some(source) = source else {
         if beyond_own {
-            return Err(IndexFault::ScatterValueShape { index: sizes, tensor: own, dim }.into());
+            return Err(Rejection::ScatterValueShape { index: sizes, tensor: own, dim }.into());
         }
         return Ok(());
     };
@@ -276,11 +276,11 @@ fn check_scatter(operand: &Tensor, dim: usize, index: &Tensor, source: &Input) -
         }
     }
     if source.shape().rank().max(1) != index.shape().rank().max(1) {
-        return Err(IndexFault::ScatterSourceRank {}.into());
+        return Err(Rejection::IndexTensorRank { other: "src" }.into());
     }
     if beyond {
         let source = source.shape().sizes().to_vec();
-        return Err(IndexFault::ScatterShape { index: sizes, tensor: own, dim, source }.into());
+        return Err(Rejection::ScatterShape { index: sizes, tensor: own, dim, source }.into());
     }
     Ok(())
 }
@@ -309,13 +309,13 @@ fn infer_index_select(machine: &Machine, call: &Call, operand: &Tensor, index: &
     let (rank, count) = (operand.shape().rank(), index.shape().numel());
     let dim = wrap_dim(call.int(1)?, rank)?;
     if index.shape().rank() > 1 {
-        return Err(IndexFault::SelectRank {}.into());
+        return Err(Rejection::IndexSelectRank.into());
     }
     if rank == 0 && count != 1 {
-        return Err(IndexFault::SelectScalar { count }.into());
+        return Err(Rejection::IndexSelectScalar { count }.into());
     }
     if !matches!(index.dtype, DType::Int64 | DType::Int32) {
-        return Err(IndexFault::SelectIndexDtype {}.into());
+        return Err(Rejection::IndexSelectDtype.into());
     }
     let mut sizes = operand.shape().sizes().to_vec();
     sizes.get_mut(dim).into_iter().for_each(|size| *size = count as i64);
@@ -323,7 +323,7 @@ fn infer_index_select(machine: &Machine, call: &Call, operand: &Tensor, index: &
     if let Some(out) = call.out {
         let tensor = machine.tensor(out);
         if tensor.dtype != operand.dtype {
-            return Err(IndexFault::SelectResultDtype {}.into());
+            return Err(Rejection::SelectOutDtype { function: "index_select" }.into());
         }
         iterator::check_internal_overlap(tensor)?;
         write::check_apart(machine, out, [call.tensor(0)?, call.tensor(2)?])?;
@@ -336,14 +336,14 @@ fn check_selected(of: &Shape, dim: usize, indices: &[i64], row_major: bool) -> R
     let along = size(of, dim);
     let empty = of.rank() > 1 && of.numel() == 0;
     if empty && along == 0 && !indices.is_empty() {
-        return Err(IndexFault::SelectEmpty {}.into());
+        return Err(Rejection::IndexSelectEmpty.into());
     }
     match indices.iter().find(|index| !(0..along).contains(*index)) {
         None => Ok(()),
         Some(&index) if of.rank() > 1 && (empty || (dim == 1 && row_major)) => {
-            Err(IndexFault::SelectBounds { index, size: along }.into())
+            Err(Rejection::IndexSelectBounds { index, size: along }.into())
         }
-        Some(_) => Err(IndexFault::SelectRange {}.into()),
+        Some(_) => Err(Rejection::IndexSelectRange.into()),
     }
 }
 
@@ -351,7 +351,7 @@ fn check_selected(of: &Shape, dim: usize, indices: &[i64], row_major: bool) -> R
 fn take_output(machine: &mut Machine, out: TensorId, dtype: DType, shape: &Shape) -> Result<()> {
     let tensor = machine.tensor(out);
     if tensor.dtype != dtype {
-        return Err(IndexFault::OutDtype { pair: DtypePair(dtype, tensor.dtype) }.into());
+        return Err(Rejection::OutDtype { expected: dtype, got: tensor.dtype }.into());
     }
     write::prepare(machine, Some(out), shape)
 }

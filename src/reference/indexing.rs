@@ -4,7 +4,7 @@
 //! of faults: the number of indices, their dtypes, the sizes of masks, the shapes of indices, dimensions of size 0, the
 //! values to be put, and last, element by element, what the indices say.
 
-use crate::error::{DtypePair, IndexFault, Rejection};
+use crate::error::Rejection;
 use crate::ops::Form;
 use crate::program::VALUE_LIMIT;
 use crate::tensor::storage::Stored;
@@ -77,7 +77,7 @@ fn check_out(machine: &Machine, call: &Call, operand: &Tensor, out: TensorId) ->
         return Err(nothing_indexed());
     }
     if operand.dtype != tensor.dtype {
-        return Err(IndexFault::IndexOutDtype { pair: DtypePair(operand.dtype, tensor.dtype) }.into());
+        return Err(Rejection::IndexOutDtype { input: operand.dtype, result: tensor.dtype }.into());
     }
     iterator::check_internal_overlap(tensor)?;
     let indices = indices.iter().flatten().copied();
@@ -145,10 +145,10 @@ fn infer_put(machine: &mut Machine, call: &Call, target: TensorId, value: &Tenso
     let shape = &places.layout.shape;
     if !value.shape().expands_to(shape) {
         let (value, places) = (value.shape().sizes().to_vec(), shape.sizes().to_vec());
-        return Err(IndexFault::ValueShape { value, places }.into());
+        return Err(Rejection::PutShape { value, places }.into());
     }
     if value.dtype != tensor.dtype {
-        return Err(IndexFault::PutDtypes { to: tensor.dtype, from: value.dtype }.into());
+        return Err(Rejection::PutDtypes { to: tensor.dtype, from: value.dtype }.into());
     }
     let broadcast = iterator::broadcast(&places.inputs(&tensor))?.broadcast(value.shape())?;
     iterator::check_shape(shape, &broadcast)?;
@@ -215,7 +215,7 @@ impl Places {
         }
         let allowed = [DType::Int64, DType::Uint8, DType::Bool, DType::Int32];
         if indices.iter().flatten().any(|index| !allowed.contains(&index.dtype)) {
-            return Err(IndexFault::IndexDtype {}.into());
+            return Err(Rejection::IndexDtype.into());
         }
         let indices = without_masks(machine, tensor, indices)?;
         let mut indices = broadcast(indices)?;
@@ -248,7 +248,7 @@ impl Places {
         let replacement = indices[before].as_ref().map(|index| index.shape().clone()).unwrap_or_default();
         let sizes = &layout.shape.sizes()[before..before + count];
         if sizes.contains(&0) && !replacement.sizes().contains(&0) {
-            return Err(IndexFault::NoSuchIndex {}.into());
+            return Err(Rejection::NoSuchIndex.into());
         }
         let padded = [vec![1; before], replacement.sizes().to_vec(), vec![1; after]].concat();
         let padded = Shape::new(padded).map_err(|_| Rejection::Numel)?;
@@ -299,7 +299,7 @@ impl Places {
 /// Refuses more indices than dimensions. A mask counts once here, however many dimensions it has.
 fn check_count(tensor: &Tensor, indices: &[Option<TensorId>]) -> Result<()> {
     let (rank, got) = (tensor.shape().rank(), indices.len());
-    if got > rank { Err(IndexFault::TooMany { rank, got }.into()) } else { Ok(()) }
+    if got > rank { Err(Rejection::TooManyIndexTensors { rank, got }.into()) } else { Ok(()) }
 }
 
 /// libtorch fails an assertion where no dimension is indexed, or returns something empty.
@@ -344,7 +344,7 @@ fn mask_shape(tensor: &Tensor, mask: &Tensor, at: usize, dim: usize) -> Stop {
         return Rejection::DimensionRange { low: -rank, high: rank - 1, got: dim as i64 }.into();
     }
     let (mask, tensor) = (mask.shape().sizes().to_vec(), tensor.shape().sizes().to_vec());
-    IndexFault::MaskShape { mask, at, tensor, dim }.into()
+    Rejection::MaskShape { mask, at, tensor, dim }.into()
 }
 
 /// The indices broadcast together (`expand_outplace`).
@@ -354,7 +354,7 @@ fn broadcast(mut indices: Vec<Option<Tensor>>) -> Result<Vec<Option<Tensor>>> {
     let shape = shapes
         .iter()
         .try_fold((*first).clone(), |shape, next| shape.broadcast(next))
-        .map_err(|_| IndexFault::IndexShapes { shapes: shapes.iter().map(|shape| shape.sizes().to_vec()).collect() })?;
+        .map_err(|_| Rejection::IndexShapes { shapes: shapes.iter().map(|shape| shape.sizes().to_vec()).collect() })?;
     for index in indices.iter_mut().flatten() {
         index.layout = index.layout.expand(&shape).expect("the indices broadcast to this shape");
     }

@@ -1,7 +1,7 @@
 //! What libtorch's `TensorIterator` decides before any element is computed: the common dtype, the broadcast shape, the
 //! overlap of what is written with what is read, and the strides of a new result.
 
-use crate::error::{Rejection, ViewFault};
+use crate::error::Rejection;
 use crate::program::VALUE_LIMIT;
 use crate::tensor::{Category, DType, Layout, Shape};
 
@@ -149,7 +149,7 @@ pub(super) fn check_shape(output: &Shape, broadcast: &Shape) -> Result<()> {
 
 /// Refuses a result that an output cannot be cast from (`canCast`).
 pub(super) fn check_cast(from: DType, to: DType) -> Result<()> {
-    if from.can_cast_to(to) { Ok(()) } else { Err(Rejection::CannotCast { from, to }.into()) }
+    if from.can_cast_to(to) { Ok(()) } else { Err(Rejection::CannotCast { from, to: to.libtorch_name() }.into()) }
 }
 
 /// The layout of a new result (`fast_set_up`, `reorder_dimensions`, `allocate_or_resize_outputs`): contiguous if all
@@ -230,11 +230,11 @@ pub(super) fn check_memory(layout: &Layout, dtype: DType, request: Request) -> R
     let elements = sizes.iter().try_fold(1u64, |product, &size| product.checked_mul(size as u64));
     let bytes = elements.and_then(|elements| elements.checked_mul(dtype.size() as u64));
     match bytes.and_then(|bytes| i64::try_from(bytes).ok()) {
-        None if request == Request::RowMajor => Err(ViewFault::StorageOverflow { sizes: sizes.to_vec() }.into()),
-        None => Err(ViewFault::StridedOverflow { sizes: sizes.to_vec(), strides: strides.clone() }.into()),
-        Some(bytes) if bytes >= ADDRESS_SPACE => Err(ViewFault::NoMemory { bytes }.into()),
+        None if request == Request::RowMajor => Err(Rejection::StorageOverflow { sizes: sizes.to_vec() }.into()),
+        None => Err(Rejection::StridedOverflow { sizes: sizes.to_vec(), strides: strides.clone() }.into()),
+        Some(bytes) if bytes >= ADDRESS_SPACE => Err(Rejection::NoMemory { bytes }.into()),
         Some(bytes) if bytes as usize > VALUE_LIMIT => Err(too_large(bytes as usize)),
-        Some(0) if request == Request::RowMajor && !has_strides(sizes) => Err(ViewFault::StrideOverflow {}.into()),
+        Some(0) if request == Request::RowMajor && !has_strides(sizes) => Err(Rejection::StrideOverflow.into()),
         Some(_) => Ok(()),
     }
 }

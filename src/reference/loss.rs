@@ -3,7 +3,7 @@
 //! Those with a kernel of their own in libtorch (`mse_loss`, `smooth_l1_loss`, `huber_loss`) are a [`Function`] here; the
 //! others are composed of other operations, as they are in libtorch (ATen/native/Loss.cpp).
 
-use crate::error::LossFault;
+use crate::error::Rejection;
 use crate::ops::{Form, Op};
 use crate::program::Arg;
 use crate::tensor::{Buffer, Category, DType, Layout, Shape};
@@ -26,7 +26,7 @@ pub(super) fn smooth_l1_loss(machine: &mut Machine, call: &Call) -> Result<Slot>
     let beta = real(call, 3)?;
     autograd::check_target(machine, call, &operands(machine, call, 2)?)?;
     if beta.is_nan() || beta < 0.0 {
-        return Err(LossFault::NegativeBeta {}.into());
+        return Err(Rejection::SmoothL1Beta.into());
     }
     structured(machine, call, &SMOOTH, vec![beta], smooth_backward)
 }
@@ -39,7 +39,7 @@ pub(super) fn huber_loss(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let inputs = operands(machine, call, 2)?;
     autograd::check_target(machine, call, &inputs)?;
     if delta.is_nan() || delta <= 0.0 {
-        return Err(LossFault::Delta {}.into());
+        return Err(Rejection::HuberDelta.into());
     }
     let target = match call.target()? {
         Some(target) => target,
@@ -95,10 +95,10 @@ pub(super) fn kl_div(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let (input, target, reduction) = (call.tensor(0)?, call.tensor(1)?, Reduction::of(call)?);
     let categories = [input, target].map(|id| machine.tensor(id).dtype.category());
     if categories.contains(&Category::Complex) {
-        return Err(LossFault::ComplexDivergence {}.into());
+        return Err(Rejection::KlDivComplex.into());
     }
     if categories.iter().any(|&category| category < Category::Floating) {
-        return Err(LossFault::IntegralDivergence {}.into());
+        return Err(Rejection::KlDivIntegral.into());
     }
     let mut loss = Composition { machine, op: call.op };
     let divergence = if call.flag(3)? {
@@ -175,9 +175,9 @@ pub(super) fn soft_margin_loss(machine: &mut Machine, call: &Call) -> Result<Slo
 /// The order of faults: autograd, a target that requires grad, the negation.
 fn infer_soft_margin(machine: &Machine, call: &Call) -> Result<()> {
     autograd::check_target(machine, call, &operands(machine, call, 2)?)?;
-    not_differentiable(machine, call, 1, |name| LossFault::FixedTarget { name })?;
+    not_differentiable(machine, call, 1, "target")?;
     match machine.tensor(call.tensor(0)?).dtype {
-        DType::Bool => Err(LossFault::BoolNegation {}.into()),
+        DType::Bool => Err(Rejection::BoolNegation.into()),
         _ => Ok(()),
     }
 }
@@ -188,7 +188,7 @@ fn prepare_soft_margin(machine: &mut Machine, call: &Call, out: TensorId) -> Res
     iterator::check_overlap(machine.tensor(out), &inputs)?;
     let (found, expected) = (machine.tensor(out).dtype, inputs[0].dtype());
     if found != expected {
-        return Err(LossFault::FoundDtype { found, expected }.into());
+        return Err(Rejection::FoundDtype { found, expected }.into());
     }
     write::resize_output(machine, out, iterator::result_layout(&inputs, &inputs[0].shape()), 1)
 }
@@ -225,8 +225,8 @@ pub(super) fn binary_cross_entropy_with_logits(machine: &mut Machine, call: &Cal
     if !complex(input) && [Some(target), weight, positive].into_iter().flatten().any(complex) {
         return Err(Stop::Unsupported(format!("{} with complex numbers", call.op)));
     }
-    not_differentiable(machine, call, 2, |name| LossFault::FixedWeight { name })?;
-    not_differentiable(machine, call, 3, |name| LossFault::FixedPositiveWeight { name })?;
+    not_differentiable(machine, call, 2, "weight")?;
+    not_differentiable(machine, call, 3, "pos_weight")?;
     let mut loss = Composition { machine, op: call.op };
     let (logits, wanted) = (loss.detached(input), loss.detached(target));
     let likelihood = loss.function(&LOG_SIGMOID, &[logits], &[])?;
@@ -256,15 +256,12 @@ pub(super) fn cosine_embedding_loss(machine: &mut Machine, call: &Call) -> Resul
     let (margin, reduction) = (real(call, 3)?, Reduction::of(call)?);
     let rank = machine.tensor(target).shape().rank();
     if rank > 1 {
-        return Err(LossFault::ManyTargets {}.into());
+        return Err(Rejection::CosineTargetRank.into());
     }
     let sizes = [first, second].map(|id| machine.tensor(id).shape().sizes().to_vec());
     if sizes.iter().any(|sizes| sizes.len() != rank + 1) {
         let [first, second] = sizes;
-        return Err(match rank {
-            0 => LossFault::OneTarget { first, second }.into(),
-            _ => LossFault::TargetVector { first, second }.into(),
-        });
+        return Err(Rejection::CosineInputRank { target: rank, first, second }.into());
     }
     let mut loss = Composition { machine, op: call.op };
     let product = |loss: &mut Composition, a, b| {
@@ -304,9 +301,9 @@ fn operands(machine: &Machine, call: &Call, count: usize) -> Result<Vec<Input>> 
 }
 
 /// Refuses an operand that requires grad where libtorch has no derivative (`check_no_requires_grad`).
-fn not_differentiable(machine: &Machine, call: &Call, at: usize, fault: fn(&'static str) -> LossFault) -> Result<()> {
+fn not_differentiable(machine: &Machine, call: &Call, at: usize, argument: &'static str) -> Result<()> {
     match call.optional_tensor(at)? {
-        Some(id) if machine.tensor(id).node.is_some() => Err(fault(call.op.name()).into()),
+        Some(id) if machine.tensor(id).node.is_some() => Err(Rejection::FixedArgument { name: call.op.name(), argument }.into()),
         _ => Ok(()),
     }
 }

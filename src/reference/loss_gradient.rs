@@ -1,6 +1,6 @@
 //! The gradients of losses that have a kernel of their own.
 
-use crate::error::LossFault;
+use crate::error::Rejection;
 use crate::ops::Op;
 use crate::tensor::{Buffer, DType, Layout};
 
@@ -27,7 +27,7 @@ fn for_both(
         let inputs = [own, other, gradient].map(|tensor| Input::Tensor(tensor.clone()));
         let unlike = inputs.iter().map(Input::dtype).find(|dtype| !promoted && *dtype != own.dtype);
         if let Some(found) = unlike {
-            return Err(LossFault::FoundDtype { found, expected: own.dtype }.into());
+            return Err(Rejection::FoundDtype { found, expected: own.dtype }.into());
         }
         let shape = iterator::broadcast(&inputs)?;
         if shape != *own.shape() {
@@ -81,7 +81,7 @@ pub(super) fn soft_margin_backward(
     let (Some(input), Some(target)) = (&saved.tensors[0], &saved.tensors[1]) else { return Ok(vec![None, None]) };
     // Unlike the loss, its gradient begins with the opposite of the target.
     if target.dtype == DType::Bool {
-        return Err(LossFault::BoolNegation {}.into());
+        return Err(Rejection::BoolNegation.into());
     }
     let inputs = [input, target, gradient].map(|tensor| Input::Tensor(tensor.clone()));
     let shape = iterator::broadcast(&inputs)?;
@@ -149,15 +149,11 @@ pub(super) fn logits_backward(machine: &mut Machine, gradient: &Tensor, saved: &
     }
     for (at, received) in received.iter().enumerate() {
         if let Some(gradient) = received {
-            check_gradient(logits_fault, at, gradient, &shapes[at])?;
+            check_gradient(at, gradient, &shapes[at])?;
         }
     }
     received.extend([None, None]);
     Ok(received)
-}
-
-fn logits_fault(index: usize, gradient: Vec<i64>, expected: Vec<i64>) -> LossFault {
-    LossFault::LogitsGradient { index, gradient, expected }
 }
 
 static SIGMOID: Function = Function {

@@ -1,6 +1,6 @@
 //! Masks: booleans that say which elements of a tensor an operation is about.
 
-use crate::error::IndexFault;
+use crate::error::Rejection;
 use crate::ops::Form;
 use crate::tensor::{DType, Layout, Scalar, Shape};
 
@@ -20,7 +20,7 @@ pub(super) fn masked_fill(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let target = begin(machine, call, &mask, &operand, &value)?;
     let (number, source) = match &value {
         Input::Tensor(tensor) if tensor.shape().rank() > 0 => {
-            return Err(IndexFault::FillRank { rank: tensor.shape().rank() }.into());
+            return Err(Rejection::MaskedFillRank { rank: tensor.shape().rank() }.into());
         }
         Input::Tensor(tensor) => (machine.get(tensor.storage, tensor.layout.offset as usize), Some(tensor)),
         Input::Number(number) => (*number, None),
@@ -49,7 +49,7 @@ pub(super) fn fill(
 /// The order of faults: the mask's dtype, overlap, the shapes, the number.
 fn infer_fill(machine: &mut Machine, target: &Tensor, mask: &Tensor, value: Scalar) -> Result<()> {
     if mask.dtype != DType::Bool {
-        return Err(IndexFault::FillMask { dtype: mask.dtype }.into());
+        return Err(Rejection::MaskedFillMask { dtype: mask.dtype }.into());
     }
     warn_expanded(machine, target, FILL_EXPANDED);
     iterator::check_partial_overlap(target, mask)?;
@@ -80,7 +80,7 @@ fn infer_masked_scatter(
 ) -> Result<Tensor> {
     iterator::check_internal_overlap(target)?;
     if target.dtype != source.dtype {
-        return Err(IndexFault::ScatterDtypes { own: target.dtype, source: source.dtype }.into());
+        return Err(Rejection::MaskedScatterDtypes { own: target.dtype, source: source.dtype }.into());
     }
     let layout = match call.form {
         Form::InPlace if mask.shape() != target.shape() => {
@@ -92,7 +92,7 @@ fn infer_masked_scatter(
         machine.warnings.push(SCATTER_BYTES.to_owned());
     }
     if mask.dtype != DType::Bool {
-        return Err(IndexFault::ScatterMask { dtype: mask.dtype }.into());
+        return Err(Rejection::MaskedScatterMask { dtype: mask.dtype }.into());
     }
     Ok(Tensor { layout, ..mask })
 }
@@ -108,7 +108,7 @@ fn write_masked(machine: &mut Machine, target: &Tensor, mask: &Tensor, source: &
         }
         let next = pairs.len();
         if next == source.shape().numel() {
-            return Err(IndexFault::SourceCount {}.into());
+            return Err(Rejection::MaskedScatterCount.into());
         }
         let value = match &copy {
             Some(values) => values[next],
@@ -138,12 +138,12 @@ pub(super) fn masked_select(machine: &mut Machine, call: &Call) -> Result<Slot> 
 fn infer_select(machine: &Machine, call: &Call, operand: &Tensor, mask: &Tensor) -> Result<Shape> {
     autograd::check_target(machine, call, &[Input::Tensor(operand.clone())])?;
     if mask.dtype != DType::Bool {
-        return Err(IndexFault::SelectMask {}.into());
+        return Err(Rejection::MaskedSelectMask.into());
     }
     if let Some(out) = call.out {
         let tensor = machine.tensor(out);
         if tensor.dtype != operand.dtype {
-            return Err(IndexFault::SelectDtype {}.into());
+            return Err(Rejection::SelectOutDtype { function: "masked_select" }.into());
         }
         iterator::check_internal_overlap(tensor)?;
         write::check_apart(machine, out, [call.tensor(0)?, call.tensor(1)?])?;

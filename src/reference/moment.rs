@@ -2,7 +2,7 @@
 
 use num_complex::Complex64;
 
-use crate::error::{PointwiseFault, ReductionFault};
+use crate::error::Rejection;
 use crate::ops::Op;
 use crate::tensor::element::Element;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar};
@@ -58,7 +58,7 @@ impl Spread {
         let correction = match (call.optional_number(2)?, call.optional_flag(4)?) {
             (None, None) => 1.0,
             (None, Some(unbiased)) => f64::from(u8::from(unbiased)),
-            (Some(Scalar::Complex(value)), _) if value.im != 0.0 => return Err(ReductionFault::Correction {}.into()),
+            (Some(Scalar::Complex(value)), _) if value.im != 0.0 => return Err(Rejection::Overflow { dtype: DType::Float64 }.into()),
             (Some(number), _) => f64::from_scalar(number),
         };
         Ok(Spread { dims: call.dims(1)?, keepdim: call.flag(3)?, correction, root })
@@ -82,7 +82,7 @@ fn variance(machine: &mut Machine, call: &Call, root: bool) -> Result<Slot> {
     check_arguments(call)?;
     let (tensor, out) = begin(machine, call)?;
     if tensor.dtype.category() < Category::Floating {
-        return Err(ReductionFault::VarianceDtype {}.into());
+        return Err(Rejection::VarDtype.into());
     }
     let spread = Spread::new(call, root)?;
     let plan = spread.plan(&tensor)?;
@@ -120,7 +120,7 @@ fn prepare_real(
     iterator::check_cast(tensor.dtype, dtype)?;
     warn_of_freedom(machine, call.op, plan, spread.correction, 1);
     if dtype.category() == Category::Complex && tensor.shape().numel() > 0 && plan.shape.numel() != 1 {
-        return Err(PointwiseFault::NoKernel { kernel: "std_cpu", dtype }.into());
+        return Err(Rejection::NoKernel { kernel: "std_cpu", dtype }.into());
     }
     Ok(())
 }
@@ -168,7 +168,7 @@ fn moments(machine: &mut Machine, call: &Call, root: bool) -> Result<Slot> {
     let tensor = machine.tensor(call.tensor(0)?).clone();
     let category = tensor.dtype.category();
     if category < Category::Floating {
-        return Err(ReductionFault::MomentsDtype { name: call.op.name() }.into());
+        return Err(Rejection::VarMeanDtype { name: call.op.name() }.into());
     }
     let spread = Spread::new(call, root)?;
     let plan = spread.plan(&tensor)?;
@@ -293,7 +293,7 @@ pub(super) fn logsumexp(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let own = if tensor.dtype.category() < Category::Floating { DType::Float32 } else { tensor.dtype };
     let dtype = dtype_of(machine, out, own);
     if dtype.category() < Category::Floating {
-        return Err(ReductionFault::LogsumexpDtype { dtype }.into());
+        return Err(Rejection::LogsumexpDtype { dtype }.into());
     }
     let plan = Plan::structured(&tensor, call.dims(1)?, call.flag(2)?)?;
     write::prepare(machine, out, &plan.shape)?;

@@ -2,7 +2,7 @@
 
 use num_complex::Complex64;
 
-use crate::error::{LossFault, ReductionFault};
+use crate::error::Rejection;
 use crate::tensor::element::Element;
 use crate::tensor::{Buffer, Category, DType, Scalar};
 
@@ -19,10 +19,10 @@ use super::write;
 pub(super) fn vector_norm(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let (tensor, out) = begin(machine, call)?;
     if tensor.dtype.category() < Category::Floating {
-        return Err(ReductionFault::NormInput { dtype: tensor.dtype }.into());
+        return Err(Rejection::NotFloating { function: "linalg.vector_norm", dtype: tensor.dtype }.into());
     }
     let exponent = match call.number(1)? {
-        Scalar::Complex(_) => return Err(ReductionFault::NormOrder {}.into()),
+        Scalar::Complex(_) => return Err(Rejection::NormOrder.into()),
         number => f64::from_scalar(number),
     };
     let dims = call.dims(2)?.unwrap_or_default();
@@ -104,8 +104,8 @@ fn infer_along(operand: &Tensor, order: f64, dim: Option<i64>, keepdim: bool) ->
     if (order < 0.0 || order == f64::INFINITY) && operand.shape().numel() == 0 && plan.count() == 0 {
         let order = printed(order);
         return Err(match dim {
-            None => LossFault::NormOfNothing { order }.into(),
-            Some(dim) => LossFault::NormAlongNothing { order, dim }.into(),
+            None => Rejection::NormOfNothing { order }.into(),
+            Some(dim) => Rejection::NormAlongNothing { order, dim }.into(),
         });
     }
     check_order(order)?;
@@ -161,11 +161,11 @@ fn check_identity(tensor: &Tensor, exponent: f64, dims: &[i64]) -> Result<()> {
     let order = if exponent.is_infinite() { format!("{exponent}") } else { Scalar::Float(exponent).to_string() };
     let order = order.trim_end_matches(".0").to_owned();
     if dims.is_empty() {
-        return Err(ReductionFault::NormOfNothing { order }.into());
+        return Err(Rejection::NormOfNothing { order }.into());
     }
     for &dim in dims {
         if tensor.shape().sizes()[wrap_dim(dim, tensor.shape().rank())?] == 0 {
-            return Err(ReductionFault::NormAlongNothing { order, dim }.into());
+            return Err(Rejection::NormAlongNothing { order, dim }.into());
         }
     }
     Ok(())
@@ -175,12 +175,12 @@ fn check_identity(tensor: &Tensor, exponent: f64, dims: &[i64]) -> Result<()> {
 fn check_dtype(own: DType, given: Option<DType>) -> Result<()> {
     let Some(given) = given else { return Ok(()) };
     if given.category() < Category::Floating {
-        return Err(ReductionFault::NormDtype { dtype: given }.into());
+        return Err(Rejection::NormDtype { dtype: given }.into());
     }
     match (own.category() == Category::Complex, given.category() == Category::Complex) {
-        (true, false) => Err(ReductionFault::NormComplex { dtype: given }.into()),
-        (false, true) => Err(ReductionFault::NormReal { dtype: given }.into()),
-        _ if own.promote(given) != given => Err(ReductionFault::NormNarrowed { own, given }.into()),
+        (true, false) => Err(Rejection::NormComplex { dtype: given }.into()),
+        (false, true) => Err(Rejection::NormReal { dtype: given }.into()),
+        _ if own.promote(given) != given => Err(Rejection::NormNarrowed { own, given }.into()),
         _ => Ok(()),
     }
 }

@@ -416,7 +416,7 @@ macro_rules! with_some_type {
 /// Bool, integers, floating-point numbers.
 macro_rules! with_real_type {
     ($dtype:expr, $T:ident => $body:expr) => {
-        $crate::reference::number::with_some_type!(
+        $crate::number::with_some_type!(
             $dtype, $T => $body, Bool bool, Uint8 u8, Int8 i8, Int16 i16, Int32 i32, Int64 i64, Float16 half::f16,
             Bfloat16 half::bf16, Float32 f32, Float64 f64
         )
@@ -426,7 +426,7 @@ macro_rules! with_real_type {
 /// Bool and integers.
 macro_rules! with_integer_type {
     ($dtype:expr, $T:ident => $body:expr) => {
-        $crate::reference::number::with_some_type!(
+        $crate::number::with_some_type!(
             $dtype, $T => $body, Bool bool, Uint8 u8, Int8 i8, Int16 i16, Int32 i32, Int64 i64
         )
     };
@@ -435,7 +435,7 @@ macro_rules! with_integer_type {
 /// Floating-point numbers.
 macro_rules! with_float_type {
     ($dtype:expr, $T:ident => $body:expr) => {
-        $crate::reference::number::with_some_type!(
+        $crate::number::with_some_type!(
             $dtype, $T => $body, Float16 half::f16, Bfloat16 half::bf16, Float32 f32, Float64 f64
         )
     };
@@ -444,7 +444,7 @@ macro_rules! with_float_type {
 /// Floating-point numbers of 32 and 64 bits.
 macro_rules! with_wide_type {
     ($dtype:expr, $T:ident => $body:expr) => {
-        $crate::reference::number::with_some_type!($dtype, $T => $body, Float32 f32, Float64 f64)
+        $crate::number::with_some_type!($dtype, $T => $body, Float32 f32, Float64 f64)
     };
 }
 

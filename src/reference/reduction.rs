@@ -6,7 +6,7 @@
 
 use num_complex::Complex64;
 
-use crate::error::{PointwiseFault, ReductionFault, Rejection};
+use crate::error::Rejection;
 use crate::ops::Op;
 use crate::program::Arg;
 use crate::tensor::element::Element;
@@ -44,7 +44,7 @@ pub(super) fn nansum(machine: &mut Machine, call: &Call) -> Result<Slot> {
     write::prepare(machine, out, &plan.shape)?;
     let summed = call.optional_dtype(3)?.is_some_and(|given| given.category() < Category::Floating);
     if dtype.category() != Category::Floating && !summed && tensor.shape().numel() > 0 {
-        return Err(PointwiseFault::NoKernel { kernel: "nansum_cpu", dtype }.into());
+        return Err(Rejection::NoKernel { kernel: "nansum_cpu", dtype }.into());
     }
     plan.check_size()?;
     let numbers = machine.elements::<f64>(&tensor).into_iter().map(|element| Scalar::Float(number_or_zero(element)));
@@ -74,7 +74,7 @@ fn infer_nansum(machine: &Machine, call: &Call, tensor: &Tensor, out: Option<Ten
         Plan::new(tensor, dims.clone(), keepdim)?;
     }
     if tensor.dtype.category() == Category::Complex {
-        return Err(ReductionFault::NansumComplex {}.into());
+        return Err(Rejection::NansumComplex.into());
     }
     let given = call.optional_dtype(3)?;
     let dtype = given.unwrap_or(dtype_of(machine, out, tensor.dtype));
@@ -82,9 +82,9 @@ fn infer_nansum(machine: &Machine, call: &Call, tensor: &Tensor, out: Option<Ten
         // Integers that are asked for are summed like any integers, and have no kernel where `out` implies them.
         return Err(if given.is_some_and(|given| given.category() < Category::Floating) {
             Plan::structured(tensor, dims, keepdim)?;
-            ReductionFault::OutDtype { wanted: dtype, got }.into()
+            Rejection::OutDtype { expected: dtype, got }.into()
         } else {
-            ReductionFault::ProvidedDtype { name: "nansum", got, wanted: dtype }.into()
+            Rejection::ProvidedDtype { name: "nansum", got, wanted: dtype }.into()
         });
     }
     Ok((Plan::new(tensor, dims, keepdim)?, dtype))
@@ -97,7 +97,7 @@ pub(super) fn mean(machine: &mut Machine, call: &Call) -> Result<Slot> {
     set_output(machine, out, &plan.shape, dtype)?;
     // libtorch writes the sum to `out` before it divides it in place, which integers refuse.
     if dtype.category() < Category::Floating {
-        return Err(Rejection::CannotCast { from: DType::Float32, to: dtype }.into());
+        return Err(Rejection::CannotCast { from: DType::Float32, to: dtype.libtorch_name() }.into());
     }
     let count = plan.count();
     let means = add_up_wide(machine, &tensor, &plan, dtype)?.into_iter().map(|sum| match sum {
@@ -113,8 +113,8 @@ fn infer_mean(machine: &Machine, call: &Call, tensor: &Tensor, out: Option<Tenso
     let given = call.optional_dtype(3)?;
     if given.unwrap_or(tensor.dtype).category() < Category::Floating {
         return Err(match given {
-            Some(dtype) => ReductionFault::MeanOptional { dtype }.into(),
-            None => ReductionFault::MeanInput { dtype: tensor.dtype }.into(),
+            Some(dtype) => Rejection::MeanDtype { source: "Optional", dtype }.into(),
+            None => Rejection::MeanDtype { source: "Input", dtype: tensor.dtype }.into(),
         });
     }
     let dtype = given.unwrap_or(dtype_of(machine, out, tensor.dtype));
@@ -182,7 +182,7 @@ fn infer_truth(machine: &Machine, call: &Call, tensor: &Tensor, out: Option<Tens
     let own = if tensor.dtype == DType::Uint8 { DType::Uint8 } else { DType::Bool };
     let dtype = dtype_of(machine, out, own);
     if !matches!(dtype, DType::Bool | DType::Uint8) {
-        return Err(ReductionFault::TruthDtype { name: call.op.name(), dtype }.into());
+        return Err(Rejection::BoolOutput { name: call.op.name(), dtype }.into());
     }
     let plan = Plan::structured(tensor, call.dims(1)?, call.flag(2)?)?;
     // An empty list is no dimension here; for other reductions it is all of them.
@@ -254,7 +254,7 @@ impl Plan {
             return Err(if dims.is_empty() {
                 Stop::Unsupported(format!("a reduction over more than {MOST_DIMS} dimensions"))
             } else {
-                ReductionFault::TooManyDimensions { most: MOST_DIMS }.into()
+                Rejection::TooManyDimensions { most: MOST_DIMS }.into()
             });
         }
         for &dim in &dims {
@@ -351,7 +351,7 @@ pub(super) fn dtype_of(machine: &Machine, out: Option<TensorId>, own: DType) -> 
 /// Refuses an `out` of another dtype, and gives it the shape of the result (`resize_out` of structured kernels).
 pub(super) fn set_output(machine: &mut Machine, out: Option<TensorId>, shape: &Shape, dtype: DType) -> Result<()> {
     if let Some(got) = out.map(|out| machine.tensor(out).dtype).filter(|got| *got != dtype) {
-        return Err(ReductionFault::OutDtype { wanted: dtype, got }.into());
+        return Err(Rejection::OutDtype { expected: dtype, got }.into());
     }
     write::prepare(machine, out, shape)
 }
@@ -419,7 +419,7 @@ pub(super) fn over_groups(
 /// `set_history`).
 fn check_differentiable(tensor: &Tensor, dtype: DType) -> Result<()> {
     if tensor.node.is_some() && dtype.category() < Category::Floating {
-        return Err(ReductionFault::NotDifferentiable { dtype }.into());
+        return Err(Rejection::NotDifferentiable { dtype }.into());
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! The same elements in another shape: a view where strides can say it, else a copy; and copies as such.
 
-use crate::error::{Rejection, ViewFault};
+use crate::error::Rejection;
 use crate::tensor::{Layout, Shape, shape::ShapeError};
 
 use super::autograd;
@@ -21,14 +21,14 @@ views! {
     unflatten = |_, from, _, call| {
         let (dim, sizes) = (wrap_dim(call.int(1)?, from.shape.rank())?, call.ints(2)?);
         if sizes.is_empty() {
-            return Err(ViewFault::UnflattenEmpty {}.into());
+            return Err(Rejection::UnflattenEmpty.into());
         }
         let Some(&size) = from.shape.sizes().get(dim) else { return Err(unexpected()) };
         let Ok(inner) = view_sizes(sizes, size as usize) else {
             let product = sizes.iter().filter(|&&size| size != -1).fold(1, |product: i64, &size| product.wrapping_mul(size));
             let plain = sizes.iter().all(|&size| size >= -1) && sizes.iter().filter(|&&size| size == -1).count() < 2;
             return Err(match plain && (product != 0 || size != 0) {
-                true => ViewFault::UnflattenSizes { sizes: sizes.to_vec(), dim, size }.into(),
+                true => Rejection::UnflattenSizes { sizes: sizes.to_vec(), dim, size }.into(),
                 false => unexpected(),
             });
         };
@@ -61,7 +61,7 @@ pub(super) fn flatten(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let sizes = machine.tensor(id).shape().sizes().to_vec();
     let (start, end) = (wrap_dim(call.int(1)?, sizes.len())?, wrap_dim(call.int(2)?, sizes.len())?);
     if start > end {
-        return Err(ViewFault::FlattenOrder {}.into());
+        return Err(Rejection::FlattenOrder.into());
     }
     if sizes.is_empty() {
         return reshaped(machine, call, &[1]);
@@ -134,7 +134,7 @@ fn view_shape(from: &Layout, sizes: &[i64]) -> Result<Shape> {
         Some(own)
     });
     if strides.into_iter().any(|stride| stride < 0) {
-        return Err(ViewFault::StrideOverflow {}.into());
+        return Err(Rejection::StrideOverflow.into());
     }
     Ok(Shape::new(sizes.to_vec()).map_err(|_: ShapeError| Rejection::Numel)?)
 }

@@ -3,7 +3,7 @@
 //! The phases that [`super::mask`], [`super::gather`] and [`super::indexing`] share once they have found the numbers:
 //! reading the elements into a result, overwriting them, and what flows back. It must not know how the numbers are found.
 
-use crate::error::IndexFault;
+use crate::error::Rejection;
 use crate::ops::Form;
 use crate::tensor::storage::Stored;
 use crate::tensor::{Category, Layout, Scalar, Shape};
@@ -90,7 +90,7 @@ pub(super) fn record_put(
 pub(super) fn check_history(machine: &Machine, call: &Call, target: TensorId, flows: bool) -> Result<()> {
     let dtype = machine.tensor(target).dtype;
     if flows && call.form == Form::Functional && dtype.category() < Category::Floating {
-        return Err(IndexFault::NotDifferentiable { dtype }.into());
+        return Err(Rejection::NotDifferentiable { dtype }.into());
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Views of a part of a tensor: what `x[…]` makes, `select`, `narrow`, and any strides at all.
 
-use crate::error::{Rejection, ViewFault};
+use crate::error::Rejection;
 use crate::tensor::{IndexItem, Layout, Shape, shape::ShapeError};
 
 use super::autograd::element_positions;
@@ -14,12 +14,12 @@ views! {
     select = |_, from, _, call| {
         let (dim, index) = (call.int(1)?, call.int(2)?);
         if from.shape.rank() == 0 {
-            return Err(ViewFault::NoDimension { name: "select" }.into());
+            return Err(Rejection::ZeroDim { name: "select" }.into());
         }
         let dim = wrap_dim(dim, from.shape.rank())?;
         let size = from.shape.sizes()[dim];
         if index < -size || index >= size {
-            return Err(ViewFault::SelectRange { index, sizes: from.shape.sizes().to_vec(), dim }.into());
+            return Err(Rejection::SelectRange { index, sizes: from.shape.sizes().to_vec(), dim }.into());
         }
         Ok(selected(from, dim, index))
     };
@@ -28,19 +28,19 @@ views! {
         let (dim, start, length) = (call.int(1)?, call.int(2)?, call.int(3)?);
         let rank = from.shape.rank();
         if rank == 0 {
-            return Err(ViewFault::NoDimension { name: "narrow" }.into());
+            return Err(Rejection::ZeroDim { name: "narrow" }.into());
         }
         if length < 0 {
-            return Err(ViewFault::NarrowLength {}.into());
+            return Err(Rejection::NarrowLength.into());
         }
         let dim = wrap_dim(dim, rank)?;
         let size = from.shape.sizes()[dim];
         if start < -size || start > size {
-            return Err(ViewFault::NarrowStart { low: -size, high: size, start }.into());
+            return Err(Rejection::NarrowStart { low: -size, high: size, start }.into());
         }
         let start = if start < 0 { start + size } else { start };
         if start > size - length {
-            return Err(ViewFault::NarrowEnd { start, length, size }.into());
+            return Err(Rejection::NarrowEnd { start, length, size }.into());
         }
         Ok(sliced(from, dim, start, start + length, 1))
     };
@@ -53,26 +53,26 @@ pub(super) fn as_strided(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let (sizes, strides) = (call.ints(1)?, call.ints(2)?);
     let offset = call.optional_int(3)?.unwrap_or(tensor.layout.offset);
     if sizes.len() != strides.len() {
-        return Err(ViewFault::StridesLength {}.into());
+        return Err(Rejection::StridesLength.into());
     }
     if strides.iter().any(|&stride| stride < 0) {
-        return Err(ViewFault::NegativeStride { strides: strides.to_vec() }.into());
+        return Err(Rejection::NegativeStride { strides: strides.to_vec() }.into());
     }
     let item = tensor.dtype.size() as i64;
     let (sizes, strides) = (sizes.to_vec(), strides.to_vec());
     if offset < 0 {
-        return Err(ViewFault::NegativeOffset { offset }.into());
+        return Err(Rejection::NegativeOffset { offset }.into());
     }
     let Some(needed) = Layout::extent(&sizes, &strides, offset, tensor.dtype.size()) else {
         // No strides at all are taken for strides that are not given.
         return Err(match strides.is_empty() {
-            true => ViewFault::StorageOverflow { sizes }.into(),
-            false => ViewFault::StridedOverflow { sizes, strides }.into(),
+            true => Rejection::StorageOverflow { sizes }.into(),
+            false => Rejection::StridedOverflow { sizes, strides }.into(),
         });
     };
     let storage = machine.buffer(tensor.storage).len() as i64 * item;
     if needed > storage {
-        return Err(ViewFault::StorageBounds { sizes, strides, offset, item, needed, storage }.into());
+        return Err(Rejection::StorageBounds { sizes, strides, offset, item, needed, storage }.into());
     }
     let shape = Shape::new(sizes).map_err(|_: ShapeError| Rejection::Numel)?;
     let layout = Layout { shape, strides, offset };
@@ -90,15 +90,15 @@ const OPEN_END: i64 = (1 << 62) - 1;
 fn indexed(from: &Layout, items: &[IndexItem]) -> Result<Layout> {
     let rank = from.shape.rank();
     if items.iter().any(|item| matches!(item, IndexItem::Slice { step: 0, .. })) {
-        return Err(ViewFault::SliceStepZero {}.into());
+        return Err(Rejection::SliceStepZero.into());
     }
     let used = items.iter().filter(|item| matches!(item, IndexItem::At(_) | IndexItem::Slice { .. })).count();
     if used > rank {
         return Err(match items {
             [IndexItem::At(0)] if rank == 0 => Rejection::IndexScalar,
             [IndexItem::At(index)] if rank == 0 => Rejection::IndexRange { index: *index, dim: 0, size: 0 },
-            [IndexItem::Slice { step: ..=0, .. }] => ViewFault::SliceStep {}.into(),
-            [IndexItem::Slice { .. }] if rank == 0 => ViewFault::NoSlice {}.into(),
+            [IndexItem::Slice { step: ..=0, .. }] => Rejection::SliceStep,
+            [IndexItem::Slice { .. }] if rank == 0 => Rejection::ZeroDim { name: "slice" },
             _ => Rejection::TooManyIndices { rank },
         }
         .into());
@@ -126,7 +126,7 @@ fn indexed(from: &Layout, items: &[IndexItem]) -> Result<Layout> {
             }
             IndexItem::Slice { start, stop, step } => {
                 if *step < 1 {
-                    return Err(ViewFault::SliceStep {}.into());
+                    return Err(Rejection::SliceStep.into());
                 }
                 let size = size_of(&result, dim)?;
                 let clamp = |bound: i64| if bound < 0 { (bound + size).max(0) } else { bound.min(size) };
@@ -181,7 +181,7 @@ mod tests {
         let Err(Stop::Rejected(rejection)) = indexed(&matrix, &[Ellipsis, Ellipsis, NewAxis]) else {
             panic!("a new dimension has a range");
         };
-        let message = crate::wording::text(&rejection);
+        let message = rejection.to_string();
         assert_eq!(message, "Dimension out of range (expected to be in range of [-3, 2], but got 4)");
         for item in [At(0), At(-1), slice] {
             let outcome = indexed(&matrix, &[Ellipsis, Ellipsis, item.clone()]);

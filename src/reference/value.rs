@@ -14,9 +14,9 @@ pub(super) enum Stop {
     Malformed(String),
 }
 
-impl<T: Into<Rejection>> From<T> for Stop {
-    fn from(rejection: T) -> Stop {
-        Stop::Rejected(rejection.into())
+impl From<Rejection> for Stop {
+    fn from(rejection: Rejection) -> Stop {
+        Stop::Rejected(rejection)
     }
 }
 

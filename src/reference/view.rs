@@ -3,7 +3,7 @@
 //! Each is a function from layout to layout; [`apply`] makes the tensor. The gradient needs no formula of its own: an
 //! element of the operand receives what arrives at the elements of the view that stand for it.
 
-use crate::error::{Rejection, ViewFault};
+use crate::error::Rejection;
 use crate::ops::{Form, Op};
 use crate::program::Arg;
 use crate::tensor::{DType, Layout, Shape, shape::ShapeError};
@@ -19,12 +19,12 @@ pub(super) type ToLayout = fn(&Machine, &Layout, DType, &Call) -> Result<Layout>
 macro_rules! views {
     ($($(#[$doc:meta])* $name:ident = $layout:expr;)+) => {$(
         $(#[$doc])*
-        pub(in $crate::reference) fn $name(
-            machine: &mut $crate::reference::machine::Machine,
-            call: &$crate::reference::machine::Call,
-        ) -> $crate::reference::machine::Result<$crate::reference::machine::Slot> {
-            let layout: $crate::reference::view::ToLayout = $layout;
-            $crate::reference::view::run(machine, call, layout)
+        pub(crate) fn $name(
+            machine: &mut $crate::machine::Machine,
+            call: &$crate::machine::Call,
+        ) -> $crate::machine::Result<$crate::machine::Slot> {
+            let layout: $crate::view::ToLayout = $layout;
+            $crate::view::run(machine, call, layout)
         }
     )+};
 }
@@ -70,8 +70,8 @@ views! {
     t = |_, from, _, call| {
         let rank = from.shape.rank();
         match call.form {
-            Form::InPlace if rank > 2 => return Err(ViewFault::NoMatrixInPlace { rank }.into()),
-            _ if rank > 2 => return Err(ViewFault::NoMatrix { rank }.into()),
+            Form::InPlace if rank > 2 => return Err(Rejection::TransposeRank { name: "t_", rank }.into()),
+            _ if rank > 2 => return Err(Rejection::TransposeRank { name: "t", rank }.into()),
             _ => {}
         }
         permuted(from, &(0..rank).rev().collect::<Vec<_>>())
@@ -254,7 +254,7 @@ fn permuted(from: &Layout, order: &[usize]) -> Result<Layout> {
 /// Dimensions that are named by a list, each once (`dim_list_to_bitset`).
 pub(super) fn dimension_set(dims: &[i64], rank: usize) -> Result<Vec<usize>> {
     if rank > MAX_SET {
-        return Err(ViewFault::TooManyDimensions {}.into());
+        return Err(Rejection::TooManyDimensions { most: MAX_SET }.into());
     }
     let mut set = Vec::with_capacity(dims.len());
     for &dim in dims {

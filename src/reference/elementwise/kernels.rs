@@ -63,11 +63,11 @@ fn rows<T: Stored, R>(columns: &[Vec<T>], count: usize, factor: T, kernel: impl 
 macro_rules! kernels {
     ($($(#[$doc:meta])* $trait:ident: $bound:path => $result:ty, $run:ident over $types:ident ($dtype:ident, $T:ident) $into:expr;)+) => {$(
         $(#[$doc])*
-        pub(in crate::reference) trait $trait {
+        pub(crate) trait $trait {
             fn apply<T: $bound>(operands: &[T], factor: T) -> $result;
         }
 
-        pub(in crate::reference) fn $run<K: $trait>(
+        pub(crate) fn $run<K: $trait>(
             $dtype: DType,
             machine: &Machine,
             operands: &Operands,
@@ -127,11 +127,11 @@ fn stored_quotients<T: Stored>(results: Vec<Option<T>>) -> std::result::Result<B
 }
 
 /// A sum with a product.
-pub(in crate::reference) trait SumKernel {
+pub(crate) trait SumKernel {
     fn apply<T: Computed>(operands: &[T], factor: T) -> T;
 }
 
-pub(in crate::reference) fn run_sum<K: SumKernel>(
+pub(crate) fn run_sum<K: SumKernel>(
     dtype: DType,
     machine: &Machine,
     operands: &Operands,
@@ -143,11 +143,11 @@ pub(in crate::reference) fn run_sum<K: SumKernel>(
 }
 
 /// A function of floating-point numbers that is rounded after every operation, in 16 bits, too.
-pub(in crate::reference) trait StepwiseKernel {
+pub(crate) trait StepwiseKernel {
     fn apply<T: Rounded>(operands: &[T], factor: T) -> T;
 }
 
-pub(in crate::reference) fn run_stepwise<K: StepwiseKernel>(
+pub(crate) fn run_stepwise<K: StepwiseKernel>(
     dtype: DType,
     machine: &Machine,
     operands: &Operands,
@@ -159,11 +159,11 @@ pub(in crate::reference) fn run_stepwise<K: StepwiseKernel>(
 }
 
 /// A whole quotient of real numbers, every step of which is rounded to their type; `None` where integers have none.
-pub(in crate::reference) trait QuotientKernel {
+pub(crate) trait QuotientKernel {
     fn apply<T: Quotient + Copy>(operands: &[T], factor: T) -> Option<T>;
 }
 
-pub(in crate::reference) fn run_quotient<K: QuotientKernel>(
+pub(crate) fn run_quotient<K: QuotientKernel>(
     dtype: DType,
     machine: &Machine,
     operands: &Operands,
@@ -183,14 +183,14 @@ pub(in crate::reference) fn run_quotient<K: QuotientKernel>(
 macro_rules! elementwise_kernel {
     (@ $trait:ident [$bound:ident $(+ $more:ident)?] $run:ident $result:ty, ($($operand:ident),+ $(; $factor:ident)?) $body:expr) => {{
         struct Kernel;
-        impl $crate::reference::elementwise::$trait for Kernel {
-            fn apply<T: $crate::reference::number::$bound $(+ $more)?>(operands: &[T], _factor: T) -> $result {
+        impl $crate::elementwise::$trait for Kernel {
+            fn apply<T: $crate::number::$bound $(+ $more)?>(operands: &[T], _factor: T) -> $result {
                 let &[$($operand),+] = operands else { unreachable!("the operands that the signature names") };
                 $(let $factor = _factor;)?
                 $body
             }
         }
-        $crate::reference::elementwise::Elementwise { run: $crate::reference::elementwise::$run::<Kernel> }
+        $crate::elementwise::Elementwise { run: $crate::elementwise::$run::<Kernel> }
     }};
     (number $names:tt $body:expr) => { elementwise_kernel!(@ NumberKernel [Number] run_number T, $names $body) };
     (compare $names:tt $body:expr) => { elementwise_kernel!(@ CompareKernel [Number] run_compare bool, $names $body) };
@@ -211,4 +211,4 @@ macro_rules! elementwise_kernel {
     };
 }
 
-pub(in crate::reference) use elementwise_kernel;
+pub(crate) use elementwise_kernel;

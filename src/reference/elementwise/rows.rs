@@ -1,6 +1,6 @@
 //! The operations that their rows say element by element.
 
-use crate::error::PointwiseFault;
+use crate::error::Rejection;
 use crate::for_each_op;
 use crate::ops::{DtypeSet, Op, ResultType, Signature};
 use crate::program::Arg;
@@ -35,7 +35,7 @@ macro_rules! rows {
 for_each_op!(rows);
 
 /// Runs an operation that its row says element by element, in any of its forms.
-pub(in crate::reference) fn run_row(machine: &mut Machine, call: &Call) -> Result<Slot> {
+pub(crate) fn run_row(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let inputs = inputs(machine, call)?;
     autograd::check_target(machine, call, &inputs)?;
     let (kernel, facts) = rounded(call)?;
@@ -43,13 +43,13 @@ pub(in crate::reference) fn run_row(machine: &mut Machine, call: &Call) -> Resul
 }
 
 /// The same of two operands that are known to fit, without autograd and into a new contiguous tensor.
-pub(in crate::reference) fn arithmetic(machine: &mut Machine, op: Op, a: Input, b: Input) -> Result<Tensor> {
+pub(crate) fn arithmetic(machine: &mut Machine, op: Op, a: Input, b: Input) -> Result<Tensor> {
     let inputs = [a, b];
     let shape = iterator::broadcast(&inputs)?;
     let operands = Operands::new(op, inputs.to_vec(), shape.clone(), Scalar::Int(1));
     match (own(op)?.run)(Facts::of(op).dtypes(&inputs).0, machine, &operands) {
         Ok(values) => Ok(machine.allocate(Layout::contiguous(shape), values)),
-        Err(_) => Err(PointwiseFault::ZeroDivision {}.into()),
+        Err(_) => Err(Rejection::ZeroDivision.into()),
     }
 }
 
@@ -87,7 +87,7 @@ fn rounding(call: &Call) -> Result<Option<Rounding>> {
         Some(Operand::Other(Arg::Text(mode))) => match mode.as_str() {
             "floor" => Ok(Some(Rounding::Floor)),
             "trunc" => Ok(Some(Rounding::Truncated)),
-            _ => Err(PointwiseFault::RoundingMode { mode: mode.clone() }.into()),
+            _ => Err(Rejection::RoundingMode { mode: mode.clone() }.into()),
         },
         _ => Ok(None),
     }

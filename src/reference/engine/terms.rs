@@ -1,7 +1,7 @@
 //! What the partial derivatives of the operation table are written in.
 
 use super::*;
-use crate::reference::number::{Quotient, with_float_type};
+use crate::number::{Quotient, with_float_type};
 
 /// A quotient of numbers that are no integers, which always have one.
 fn quotient<T: Element>(a: f64, b: f64, divide: impl Fn(T, T) -> Option<T>) -> f64 {
@@ -35,7 +35,7 @@ impl Terms<'_> {
     pub fn raw(&self, at: usize) -> Result<&Input> {
         let machine = self.machine.borrow();
         if self.saved.freed && matches!(self.saved.inputs[at], Input::Tensor(_)) {
-            return Err(PointwiseFault::Freed {}.into());
+            return Err(Rejection::Freed.into());
         }
         let Some((id, storage, expected)) = self.saved.versions[at] else { return Ok(&self.saved.inputs[at]) };
         let version = machine.version(storage);
@@ -50,9 +50,9 @@ impl Terms<'_> {
         let fault = match tensor.node.map(|node| &machine.graph[node].kind) {
             Some(Kind::Operation { derivative, .. }) => {
                 let node = derivative.node().ok_or_else(|| Stop::Unsupported("the name of a node".to_owned()))?;
-                PointwiseFault::ModifiedResult { dtype, shape, node, version, expected }
+                Rejection::Modified { dtype, shape, node: Some(node), version, expected }
             }
-            _ => PointwiseFault::Modified { dtype, shape, version, expected },
+            _ => Rejection::Modified { dtype, shape, node: None, version, expected },
         };
         Err(fault.into())
     }
@@ -88,12 +88,12 @@ impl Terms<'_> {
         if self.saved.inputs.iter().filter(|input| input.node().is_some()).count() > 1 {
             (0..self.saved.inputs.len()).try_for_each(|at| self.raw(at).map(drop))?;
         }
-        Err(FunctionFault::NoDerivative { name }.into())
+        Err(Rejection::NoFormula { name }.into())
     }
 
     /// For the operands of an operation that libtorch has no derivatives of.
     pub fn without_derivatives(&self) -> Result<Input> {
-        Err(FunctionFault::NoDerivatives { name: self.op.name() }.into())
+        Err(Rejection::NoDerivative { name: self.op.name() }.into())
     }
 
     /// The factor of the second operand, conjugated.

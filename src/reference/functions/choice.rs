@@ -3,17 +3,17 @@
 use super::*;
 
 /// `clamp`: between numbers, or between tensors; either bound may be missing.
-pub(in crate::reference) fn clamp(machine: &mut Machine, call: &Call) -> Result<Slot> {
+pub(crate) fn clamp(machine: &mut Machine, call: &Call) -> Result<Slot> {
     bounded(machine, call, [bound(machine, call, 1)?, bound(machine, call, 2)?])
 }
 
 /// `clamp_min`.
-pub(in crate::reference) fn clamp_min(machine: &mut Machine, call: &Call) -> Result<Slot> {
+pub(crate) fn clamp_min(machine: &mut Machine, call: &Call) -> Result<Slot> {
     bounded(machine, call, [bound(machine, call, 1)?, None])
 }
 
 /// `clamp_max`.
-pub(in crate::reference) fn clamp_max(machine: &mut Machine, call: &Call) -> Result<Slot> {
+pub(crate) fn clamp_max(machine: &mut Machine, call: &Call) -> Result<Slot> {
     bounded(machine, call, [None, bound(machine, call, 1)?])
 }
 
@@ -29,12 +29,12 @@ fn bounded(machine: &mut Machine, call: &Call, bounds: [Option<Input>; 2]) -> Re
     let inputs: Vec<Input> = std::iter::once(of.clone()).chain(bounds.iter().flatten().cloned()).collect();
     autograd::check_target(machine, call, &inputs)?;
     if inputs.len() == 1 {
-        return Err(FunctionFault::NoBounds {}.into());
+        return Err(Rejection::ClampNoBounds.into());
     }
     let numbers = inputs[1..].iter().all(|input| matches!(input, Input::Number(_)));
     let complex = of.dtype().category() == Category::Complex;
     if complex && (numbers || call.op == Op::Clamp) {
-        return Err(FunctionFault::ComplexBounds {}.into());
+        return Err(Rejection::ClampComplex.into());
     }
     let plan = if numbers {
         numeric_bounds(machine, call, &of, &inputs)?
@@ -65,18 +65,18 @@ fn bounded(machine: &mut Machine, call: &Call, bounds: [Option<Input>; 2]) -> Re
 fn numeric_bounds(machine: &mut Machine, call: &Call, of: &Input, inputs: &[Input]) -> Result<Plan> {
     let complex_bound = inputs[1..].iter().any(|input| input.dtype().category() == Category::Complex);
     if complex_bound && call.op != Op::Clamp {
-        return Err(FunctionFault::ComplexBounds {}.into());
+        return Err(Rejection::ClampComplex.into());
     }
     let mut result = of.dtype();
     if result.category() < Category::Floating {
         result = iterator::result_type(inputs);
         let own = call.target()?.is_some_and(|target| matches!(call.args[0], Operand::Tensor(id) if id == target));
         if own && result != of.dtype() {
-            return Err(FunctionFault::BoundsCast { result, target: of.dtype() }.into());
+            return Err(Rejection::CannotCast { from: result, to: of.dtype().cpp_name() }.into());
         }
     }
     if result.category() == Category::Complex {
-        return Err(FunctionFault::ComplexBounds {}.into());
+        return Err(Rejection::ClampComplex.into());
     }
     let of = converted(machine, of, result);
     let plan = Plan::typed(machine, call, &[of], (result, result), Casting::Exact)?;
@@ -117,7 +117,7 @@ fn is_nan<T: RealNumber>(value: T) -> bool {
 }
 
 /// `where`: the condition chooses, and has nothing to say in promotion.
-pub(in crate::reference) fn choose(machine: &mut Machine, call: &Call) -> Result<Slot> {
+pub(crate) fn choose(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let recorded = elementwise::inputs(machine, call)?;
     let wanted = infer_choice(machine, call, &recorded)?;
     // The copy of a condition in bytes overlaps nothing.
@@ -143,12 +143,12 @@ fn infer_choice(machine: &mut Machine, call: &Call, inputs: &[Input]) -> Result<
         }
     }
     if let Some(output) = call.target()?.map(|target| machine.tensor(target).dtype).filter(|it| *it != wanted) {
-        return Err(FunctionFault::ChoiceOutput { wanted, output }.into());
+        return Err(Rejection::WhereOutput { wanted, output }.into());
     }
     match inputs[0].dtype() {
         DType::Bool => {}
         DType::Uint8 => machine.warnings.push(BYTE_CONDITION.to_owned()),
-        dtype => return Err(FunctionFault::Condition { dtype }.into()),
+        dtype => return Err(Rejection::WhereCondition { dtype }.into()),
     }
     Ok(wanted)
 }
@@ -158,16 +158,16 @@ const BYTE_CONDITION: &str = "where received a uint8 condition tensor. This beha
     a future version of PyTorch. Use a boolean condition instead.";
 
 /// `isclose`: every step of the comparison is rounded to the dtype, as each is an operation of its own.
-pub(in crate::reference) fn is_close(machine: &mut Machine, call: &Call) -> Result<Slot> {
+pub(crate) fn is_close(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let inputs = vec![elementwise::input(machine, call, 0)?, elementwise::input(machine, call, 1)?];
     let (first, second) = (inputs[0].dtype(), inputs[1].dtype());
     if first != second {
-        return Err(FunctionFault::CloseDtypes { first, second }.into());
+        return Err(Rejection::IscloseDtypes { first, second }.into());
     }
     let [relative, absolute] = [call.number(2)?, call.number(3)?].map(f64::from_scalar);
     for (name, value) in [("rtol", relative), ("atol", absolute)] {
         if value.is_nan() || value < 0.0 {
-            return Err(FunctionFault::Tolerance { name, value: printed(value) }.into());
+            return Err(Rejection::NegativeTolerance { name, value: printed(value) }.into());
         }
     }
     let nan_equals_nan = call.flag(4)?;
@@ -179,7 +179,7 @@ pub(in crate::reference) fn is_close(machine: &mut Machine, call: &Call) -> Resu
 }
 
 /// A number as C++ prints it to a stream: with six digits, and an exponent where it would be long otherwise.
-pub(in crate::reference) fn printed(value: f64) -> String {
+pub(crate) fn printed(value: f64) -> String {
     if !value.is_finite() {
         return format!("{value}").to_lowercase();
     }
@@ -200,7 +200,7 @@ pub(in crate::reference) fn printed(value: f64) -> String {
 }
 
 /// The distance up to which numbers are close.
-pub(in crate::reference) struct Tolerance {
+pub(crate) struct Tolerance {
     /// Times the magnitude of the second.
     pub relative: f64,
     /// Beside that.

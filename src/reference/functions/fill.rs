@@ -3,7 +3,7 @@
 use super::*;
 
 /// `prelu`: one slope for all, or one for each channel, which is the second dimension.
-pub(in crate::reference) fn prelu(machine: &mut Machine, call: &Call) -> Result<Slot> {
+pub(crate) fn prelu(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let (of, mut slopes) = (call.tensor(0)?, call.tensor(1)?);
     infer_slopes(machine.tensor(of), machine.tensor(slopes))?;
     let (shape, count) = (machine.tensor(of).shape(), machine.tensor(slopes).shape().numel());
@@ -26,24 +26,24 @@ pub(in crate::reference) fn prelu(machine: &mut Machine, call: &Call) -> Result<
 /// The order of faults: dtypes, the number of the slopes, their rank.
 fn infer_slopes(of: &Tensor, slopes: &Tensor) -> Result<()> {
     if of.dtype != slopes.dtype {
-        return Err(FunctionFault::SlopeDtypes { first: of.dtype, second: slopes.dtype }.into());
+        return Err(Rejection::PreluDtypes { first: of.dtype, second: slopes.dtype }.into());
     }
     let (count, rank) = (slopes.shape().numel(), slopes.shape().rank());
     if count != 1 && of.shape().rank() == 0 {
-        return Err(FunctionFault::SlopesOfScalar {}.into());
+        return Err(Rejection::PreluScalar.into());
     }
     let channels = of.shape().sizes().get(1).copied().unwrap_or(1);
     if count != 1 && channels != count as i64 {
-        return Err(FunctionFault::Slopes { slopes: count, channels }.into());
+        return Err(Rejection::PreluSlopes { slopes: count, channels }.into());
     }
     if rank > 1 {
-        return Err(FunctionFault::SlopeRank { rank }.into());
+        return Err(Rejection::PreluRank { rank }.into());
     }
     Ok(())
 }
 
 /// `copy_`: the source is converted, not promoted.
-pub(in crate::reference) fn copy(machine: &mut Machine, call: &Call) -> Result<Slot> {
+pub(crate) fn copy(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let (target, source) = (call.tensor(0)?, call.tensor(1)?);
     let inputs = vec![Input::Tensor(machine.tensor(target).clone()), Input::Tensor(machine.tensor(source).clone())];
     autograd::check_target(machine, call, &inputs)?;
@@ -65,7 +65,7 @@ pub(in crate::reference) fn copy(machine: &mut Machine, call: &Call) -> Result<S
 }
 
 /// `fill_`, and `fill` into a copy.
-pub(in crate::reference) fn fill(machine: &mut Machine, call: &Call) -> Result<Slot> {
+pub(crate) fn fill(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let inputs = elementwise::inputs(machine, call)?;
     autograd::check_target(machine, call, &inputs)?;
     let Input::Tensor(of) = &inputs[0] else {
@@ -99,7 +99,7 @@ fn infer_fill(machine: &mut Machine, target: TensorId, of: &Tensor, value: &Inpu
         Input::Tensor(value) => value,
     };
     if value.shape().rank() > 0 {
-        return Err(FunctionFault::FillRank { rank: value.shape().rank() }.into());
+        return Err(Rejection::FillRank { rank: value.shape().rank() }.into());
     }
     // A view of what is filled is copied first.
     let apart = (value.storage != of.storage).then(|| Input::Tensor(value.clone()));

@@ -3,7 +3,7 @@
 use super::*;
 
 /// `pow`: by tensors, or by a number on either side, each of which has a loop of its own (Pow.cpp).
-pub(in crate::reference) fn power(machine: &mut Machine, call: &Call) -> Result<Slot> {
+pub(crate) fn power(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let inputs = elementwise::inputs(machine, call)?;
     power_of(machine, call, inputs)
 }
@@ -21,7 +21,7 @@ fn power_to_number(machine: &mut Machine, call: &Call, inputs: Vec<Input>, expon
     autograd::check_target(machine, call, &inputs)?;
     let negative = matches!(exponent, Scalar::Int(value) if value < 0);
     if negative && inputs[0].dtype().category() <= Category::Integral {
-        return Err(FunctionFault::NegativePower {}.into());
+        return Err(Rejection::NegativePower.into());
     }
     let common = iterator::result_type(&inputs);
     let base = converted(machine, &inputs[0], common);
@@ -61,17 +61,17 @@ fn power_of_number(machine: &mut Machine, call: &Call, inputs: Vec<Input>, base:
 }
 
 /// `float_power`: `pow` in double precision.
-pub(in crate::reference) fn float_power(machine: &mut Machine, call: &Call) -> Result<Slot> {
+pub(crate) fn float_power(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let inputs = elementwise::inputs(machine, call)?;
     let complex = inputs.iter().any(|input| input.dtype().category() == Category::Complex);
     let required = if complex { DType::Complex128 } else { DType::Float64 };
     if let Some(target) = call.target()? {
         let found = machine.tensor(target).dtype;
         if found != required && call.form == Form::Out {
-            return Err(FunctionFault::PowerOutput { output: found, required }.into());
+            return Err(Rejection::FloatPowerOutput { output: found, required }.into());
         }
         if found != required {
-            return Err(FunctionFault::PowerBase { base: found, required }.into());
+            return Err(Rejection::FloatPowerBase { base: found, required }.into());
         }
     }
     let numbers = inputs.iter().all(|input| matches!(input, Input::Number(_)));
@@ -91,31 +91,31 @@ pub(in crate::reference) fn float_power(machine: &mut Machine, call: &Call) -> R
 }
 
 /// `nextafter`, which in 16 bits steps to the neighbour of that dtype.
-pub(in crate::reference) fn next_after(machine: &mut Machine, call: &Call) -> Result<Slot> {
+pub(crate) fn next_after(machine: &mut Machine, call: &Call) -> Result<Slot> {
     elementwise::run(machine, call, kernel!(stepwise(a, b) => math::next_after(a, b)))
 }
 
 /// `xlogy`.
-pub(in crate::reference) fn x_log_y(machine: &mut Machine, call: &Call) -> Result<Slot> {
+pub(crate) fn x_log_y(machine: &mut Machine, call: &Call) -> Result<Slot> {
     elementwise::run(machine, call, kernel!(stepwise(a, b) => math::x_log_y(a, b)))
 }
 
 /// `special_xlog1py`.
-pub(in crate::reference) fn x_log1p_y(machine: &mut Machine, call: &Call) -> Result<Slot> {
+pub(crate) fn x_log1p_y(machine: &mut Machine, call: &Call) -> Result<Slot> {
     elementwise::run(machine, call, kernel!(stepwise(a, b) => math::x_log1p_y(a, b)))
 }
 
 /// `heaviside`, which takes no two dtypes.
-pub(in crate::reference) fn heaviside(machine: &mut Machine, call: &Call) -> Result<Slot> {
+pub(crate) fn heaviside(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let inputs = elementwise::inputs(machine, call)?;
     autograd::check_target(machine, call, &inputs)?;
     let target = call.target()?.map(|target| machine.tensor(target).dtype);
     let dtypes: Vec<DType> = inputs.iter().map(Input::dtype).chain(target).collect();
     if dtypes.iter().any(|dtype| dtype.category() == Category::Complex) {
-        return Err(FunctionFault::StepComplex {}.into());
+        return Err(Rejection::HeavisideComplex.into());
     }
     if dtypes.iter().any(|dtype| *dtype != dtypes[0]) {
-        return Err(FunctionFault::StepDtypes {}.into());
+        return Err(Rejection::HeavisideDtypes.into());
     }
     let kernel = kernel!(real(a, b) => {
         if a == T::default() { b } else { T::from_scalar(Scalar::Bool(a > T::default())) }
@@ -126,18 +126,18 @@ pub(in crate::reference) fn heaviside(machine: &mut Machine, call: &Call) -> Res
 }
 
 /// `logaddexp`, also of complex numbers.
-pub(in crate::reference) fn log_add_exp(machine: &mut Machine, call: &Call) -> Result<Slot> {
+pub(crate) fn log_add_exp(machine: &mut Machine, call: &Call) -> Result<Slot> {
     elementwise::run(machine, call, kernel!(number(a, b) => a.log_add_exp(b)))
 }
 
 /// `ldexp`: of a fraction and an integer without a power, and with no promotion; else a product with a power of two.
-pub(in crate::reference) fn ldexp(machine: &mut Machine, call: &Call) -> Result<Slot> {
+pub(crate) fn ldexp(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let inputs = elementwise::inputs(machine, call)?;
     autograd::check_target(machine, call, &inputs)?;
     let (of, exponent) = (inputs[0].dtype(), inputs[1].dtype());
     let target = call.target()?.map(|target| machine.tensor(target).dtype);
     if let Some(output) = target.filter(|dtype| dtype.category() <= Category::Integral) {
-        return Err(FunctionFault::LdexpOutput { output }.into());
+        return Err(Rejection::LdexpOutput { output }.into());
     }
     let direct = exponent.category() <= Category::Integral && of.category() == Category::Floating;
     if !direct || target.is_some_and(|target| target != of) {

@@ -1,6 +1,6 @@
 //! `bmm`, `baddbmm` and `addbmm`: products of batches of matrices.
 
-use crate::error::{ProductFault, ReductionFault};
+use crate::error::Rejection;
 use crate::ops::Form;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
@@ -34,7 +34,7 @@ pub(in super::super) fn bmm(machine: &mut Machine, call: &Call) -> Result<Slot> 
 fn check_differentiable(operands: &[&Tensor], dtype: DType) -> Result<()> {
     let differentiated = operands.iter().any(|operand| operand.node.is_some());
     if differentiated && dtype.category() < Category::Floating {
-        return Err(ProductFault::AutogradDtype { dtype }.into());
+        return Err(Rejection::NotDifferentiable { dtype }.into());
     }
     Ok(())
 }
@@ -86,7 +86,7 @@ fn infer_baddbmm(
     let sizes = [parts::size(a.shape(), 0)?, parts::size(a.shape(), 1)?, parts::size(b.shape(), 2)?];
     let summand = expanded(machine, input, &shape_of(sizes.to_vec())?)?;
     if input.dtype != a.dtype {
-        return Err(ProductFault::BaddbmmDtypes { input: input.dtype, batch1: a.dtype, batch2: b.dtype }.into());
+        return Err(Rejection::BaddbmmDtypes { input: input.dtype, batch1: a.dtype, batch2: b.dtype }.into());
     }
     Ok((summand, product_shape(a, b)?))
 }
@@ -135,7 +135,7 @@ pub(in super::super) fn addbmm(machine: &mut Machine, call: &Call) -> Result<Slo
     let result = deliver(machine, target, summand.shape(), values)?;
     if target.is_none() && dtype.category() < Category::Floating && operands.iter().any(|it| it.node.is_some()) {
         // Without batches the dtypes need not agree.
-        return Err(ReductionFault::NotDifferentiable { dtype }.into());
+        return Err(Rejection::NotDifferentiable { dtype }.into());
     }
     record_product(machine, call.op, result, &operands.each_ref(), &factors, addbmm_backward);
     Ok(Slot::Tensor(result))
@@ -152,11 +152,11 @@ fn infer_addbmm(machine: &mut Machine, call: &Call, [input, a, b]: &[Tensor; 3])
     let summand = expanded(machine, input, &shape)?;
     let [left, right] = batches(a, b)?;
     if left[0] != right[0] {
-        return Err(ProductFault::BatchCounts { a: left[0], b: right[0] }.into());
+        return Err(Rejection::BatchCounts { a: left[0], b: right[0] }.into());
     }
     if left[2] != right[1] {
         let (rows, left, right, columns) = (left[1], left[2], right[1], right[2]);
-        return Err(ProductFault::BatchInner { rows, left, right, columns }.into());
+        return Err(Rejection::BatchInner { rows, left, right, columns }.into());
     }
     Ok(summand)
 }
@@ -168,7 +168,7 @@ fn prepare_addbmm(machine: &mut Machine, call: &Call, shape: &Shape) -> Result<O
     if found != shape && call.form == Form::InPlace {
         // Its siblings refuse this, in these words.
         let (input, output) = (found.sizes().to_vec(), shape.sizes().to_vec());
-        return Err(ProductFault::InPlaceShape { input, output }.into());
+        return Err(Rejection::InPlaceShape { input, output }.into());
     }
     if found != shape {
         machine.replace(target, Layout::contiguous(shape.clone()));
@@ -224,7 +224,7 @@ fn accumulate(
     for batch in 0..batches {
         for (first, dtype) in [("self", sum.dtype), ("mat1", a.dtype)] {
             if dtype != b.dtype {
-                return Err(ProductFault::AddmmDtypes { first, a: dtype, b: b.dtype }.into());
+                return Err(Rejection::AddmmDtypes { first, a: dtype, b: b.dtype }.into());
             }
         }
         let (left, right) = (selected(a, batch), selected(b, batch));
@@ -247,7 +247,7 @@ fn product_shape(a: &Tensor, b: &Tensor) -> Result<Shape> {
     let [left, right] = batches(a, b)?;
     let (expected, got) = ([left[0], left[2]], [right[0], right[1]]);
     if expected != got {
-        return Err(ProductFault::BatchSizes { expected, got }.into());
+        return Err(Rejection::BatchSizes { expected, got }.into());
     }
     shape_of(vec![left[0], left[1], right[2]])
 }
@@ -256,7 +256,7 @@ fn product_shape(a: &Tensor, b: &Tensor) -> Result<Shape> {
 fn batches<'a>(a: &'a Tensor, b: &'a Tensor) -> Result<[&'a [i64]; 2]> {
     for (name, batch) in [("batch1", a), ("batch2", b)] {
         if batch.shape().rank() != 3 {
-            return Err(ProductFault::NoBatch { name }.into());
+            return Err(Rejection::BatchRank { name }.into());
         }
     }
     Ok([a.shape().sizes(), b.shape().sizes()])
@@ -293,13 +293,13 @@ fn check_dtypes(kernel: &'static str, a: &Tensor, b: &Tensor, alone: bool) -> Re
     match Route::of(a, b) {
         Route::Loop => {
             check_kernel(kernel, a.dtype)?;
-            if same { Ok(()) } else { Err(ProductFault::ScalarType { expected: a.dtype, found: b.dtype }.into()) }
+            if same { Ok(()) } else { Err(Rejection::ScalarType { expected: a.dtype, found: b.dtype }.into()) }
         }
         Route::Mkl if same => Ok(()),
-        Route::Mkl => Err(ProductFault::ScalarType { expected: b.dtype, found: a.dtype }.into()),
+        Route::Mkl => Err(Rejection::ScalarType { expected: b.dtype, found: a.dtype }.into()),
         Route::Each if same => check_kernel("addmm_impl_cpu_", a.dtype),
-        Route::Each if alone => Err(ProductFault::MatrixDtypes { a: a.dtype, b: b.dtype }.into()),
-        Route::Each => Err(ProductFault::AddmmDtypes { first: "mat1", a: a.dtype, b: b.dtype }.into()),
+        Route::Each if alone => Err(Rejection::MatrixDtypes { a: a.dtype, b: b.dtype }.into()),
+        Route::Each => Err(Rejection::AddmmDtypes { first: "mat1", a: a.dtype, b: b.dtype }.into()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! `linalg_vecdot` and `linalg_cross`: products of vectors along one dimension.
 
-use crate::error::ProductFault;
+use crate::error::Rejection;
 use crate::ops::Op;
 use crate::tensor::storage::Stored;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
@@ -22,11 +22,11 @@ pub(in super::super) fn linalg_vecdot(machine: &mut Machine, call: &Call) -> Res
     let (left, right) = (machine.tensor(a).clone(), machine.tensor(b).clone());
     check_floating("linalg.vecdot", left.dtype)?;
     if left.dtype != right.dtype {
-        return Err(ProductFault::VecdotDtypes { a: left.dtype, b: right.dtype }.into());
+        return Err(Rejection::VecdotDtypes { a: left.dtype, b: right.dtype }.into());
     }
     let target = call.target()?;
     if let Some(out) = target.map(|out| machine.tensor(out).dtype).filter(|out| *out != left.dtype) {
-        return Err(ProductFault::VecdotOut { input: left.dtype, out }.into());
+        return Err(Rejection::VecdotOut { input: left.dtype, out }.into());
     }
     let made = machine.compose(|machine| {
         if left.shape().rank() == 1 && right.shape().rank() == 1 {
@@ -66,7 +66,7 @@ pub(in super::super) fn linalg_cross(machine: &mut Machine, call: &Call) -> Resu
     let target = set_output(machine, call, &shape, a.dtype)?;
     matrix::check_kernel("cross", a.dtype)?;
     if a.dtype != b.dtype {
-        return Err(ProductFault::ScalarType { expected: a.dtype, found: b.dtype }.into());
+        return Err(Rejection::ScalarType { expected: a.dtype, found: b.dtype }.into());
     }
     let values = cross(machine, &a, &b, &shape, along);
     let result = deliver(machine, target, &shape, values)?;
@@ -80,11 +80,11 @@ fn infer_cross(machine: &Machine, call: &Call, a: &Tensor, b: &Tensor) -> Result
     check_autograd(machine, call, &[a, b])?;
     let rank = a.shape().rank();
     if rank != b.shape().rank() {
-        return Err(ProductFault::CrossRanks {}.into());
+        return Err(Rejection::CrossRanks.into());
     }
     let sizes = [parts::size(a.shape(), dim)?, parts::size(b.shape(), dim)?];
     if sizes != [3, 3] {
-        return Err(ProductFault::CrossSizes { dim, a: sizes[0], b: sizes[1] }.into());
+        return Err(Rejection::CrossSizes { dim, a: sizes[0], b: sizes[1] }.into());
     }
     Ok((a.shape().broadcast(b.shape())?, wrap_dim(dim, rank)?))
 }
@@ -124,7 +124,7 @@ fn cross(machine: &Machine, a: &Tensor, b: &Tensor, shape: &Shape, dim: usize) -
 /// Refuses integers and bool (`checkFloatingOrComplex`).
 pub(super) fn check_floating(function: &'static str, dtype: DType) -> Result<()> {
     if dtype.category() < Category::Floating {
-        return Err(ProductFault::NotFloating { function, dtype }.into());
+        return Err(Rejection::NotFloating { function, dtype }.into());
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! `matmul`, and the choices that libtorch makes inside of it (`_matmul_impl`).
 
-use crate::error::{ProductFault, Rejection};
+use crate::error::Rejection;
 use crate::ops::Op;
 use crate::tensor::Shape;
 
@@ -19,7 +19,7 @@ pub(in super::super) fn matmul(machine: &mut Machine, call: &Call) -> Result<Slo
 fn product(machine: &mut Machine, a: TensorId, b: TensorId, out: Option<TensorId>) -> Result<TensorId> {
     let (rank_a, rank_b) = (machine.tensor(a).shape().rank(), machine.tensor(b).shape().rank());
     if rank_a == 0 || rank_b == 0 {
-        return Err(ProductFault::Scalar { a: rank_a, b: rank_b }.into());
+        return Err(Rejection::MatmulScalar { a: rank_a, b: rank_b }.into());
     }
     if out.is_some() && [Some(a), Some(b), out].into_iter().flatten().any(|id| machine.tensor(id).node.is_some()) {
         return Err(Rejection::OutNeedsGrad { name: "matmul" }.into());

@@ -1,6 +1,6 @@
 //! `mm` and `addmm`: products of matrices.
 
-use crate::error::{ProductFault, Rejection};
+use crate::error::Rejection;
 use crate::tensor::{Buffer, Category, DType, Scalar, Shape};
 
 use super::super::iterator::{self, Input};
@@ -15,7 +15,7 @@ pub(in super::super) fn mm(machine: &mut Machine, call: &Call) -> Result<Slot> {
     check_autograd(machine, call, &[&a, &b])?;
     for (name, factor) in [("self", &a), ("mat2", &b)] {
         if factor.shape().rank() != 2 {
-            return Err(ProductFault::NoMatrix { name }.into());
+            return Err(Rejection::MmRank { name }.into());
         }
     }
     let shape = product_shape(&a, &b)?;
@@ -34,13 +34,13 @@ pub(in super::super) fn addmm(machine: &mut Machine, call: &Call) -> Result<Slot
     check_autograd(machine, call, &[&input, &a, &b])?;
     for (first, dtype) in [("self", input.dtype), ("mat1", a.dtype)] {
         if dtype != b.dtype {
-            return Err(ProductFault::AddmmDtypes { first, a: dtype, b: b.dtype }.into());
+            return Err(Rejection::AddmmDtypes { first, a: dtype, b: b.dtype }.into());
         }
     }
     for (name, factor) in [("mat1", &a), ("mat2", &b)] {
         let rank = factor.shape().rank();
         if rank != 2 {
-            return Err(ProductFault::NoMatrixBut { name, rank }.into());
+            return Err(Rejection::AddmmRank { name, rank }.into());
         }
     }
     let shape = product_shape(&a, &b)?;
@@ -74,7 +74,7 @@ fn product_shape(a: &Tensor, b: &Tensor) -> Result<Shape> {
     let (left, right) = (a.shape().sizes(), b.shape().sizes());
     if left[1] != right[0] {
         let (rows, left, right, columns) = (left[0], left[1], right[0], right[1]);
-        return Err(ProductFault::Inner { rows, left, right, columns }.into());
+        return Err(Rejection::MatrixSizes { rows, left, right, columns }.into());
     }
     shape_of(vec![left[0], right[1]])
 }
@@ -93,7 +93,7 @@ pub(super) fn combine(
     added: Option<(&Tensor, Scalar)>,
 ) -> Result<Buffer> {
     if a.dtype != b.dtype {
-        return Err(ProductFault::MatrixDtypes { a: a.dtype, b: b.dtype }.into());
+        return Err(Rejection::MatrixDtypes { a: a.dtype, b: b.dtype }.into());
     }
     let [rows, inner, columns] = [a.shape().sizes()[0], a.shape().sizes()[1], b.shape().sizes()[1]];
     let added = added.filter(|(_, beta)| !factor::is_zero(*beta));
@@ -125,7 +125,7 @@ pub(super) fn scaled_in_place(machine: &mut Machine, tensor: &Tensor, number: Sc
 /// Refuses bool, which no product's kernel computes in.
 pub(super) fn check_kernel(kernel: &'static str, dtype: DType) -> Result<()> {
     if dtype.category() == Category::Bool {
-        return Err(ProductFault::NoKernel { kernel, dtype }.into());
+        return Err(Rejection::NoKernel { kernel, dtype }.into());
     }
     Ok(())
 }

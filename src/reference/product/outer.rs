@@ -1,6 +1,6 @@
 //! `outer`, `addr` and `kron`: every element of one operand by every element of the other.
 
-use crate::error::ProductFault;
+use crate::error::Rejection;
 use crate::ops::{Form, Op};
 use crate::tensor::element::Element;
 use crate::tensor::storage::Stored;
@@ -25,7 +25,7 @@ pub(in super::super) fn outer(machine: &mut Machine, call: &Call) -> Result<Slot
     for (name, id) in [("self", a), ("vec2", b)] {
         let rank = machine.tensor(id).shape().rank();
         if rank != 1 {
-            return Err(ProductFault::OuterVector { name, rank }.into());
+            return Err(Rejection::OuterRank { function: "outer", name, rank }.into());
         }
     }
     let target = call.target()?;
@@ -104,7 +104,7 @@ fn infer_addr(machine: &mut Machine, call: &Call, input: &Tensor, a: &Tensor, b:
     for (name, vector) in [("vec1", a), ("vec2", b)] {
         let rank = vector.shape().rank();
         if rank != 1 {
-            return Err(ProductFault::AddrVector { name, rank }.into());
+            return Err(Rejection::OuterRank { function: "addr", name, rank }.into());
         }
     }
     let (rows, columns) = (a.shape().sizes()[0], b.shape().sizes()[0]);
@@ -112,11 +112,11 @@ fn infer_addr(machine: &mut Machine, call: &Call, input: &Tensor, a: &Tensor, b:
     let summand = if call.form == Form::InPlace {
         let rank = input.shape().rank();
         if rank != 2 {
-            return Err(ProductFault::AddrRank { rank }.into());
+            return Err(Rejection::AddrRank { rank }.into());
         }
         if *input.shape() != shape {
             let input = input.shape().sizes().to_vec();
-            return Err(ProductFault::AddrSizes { input, a: vec![rows], b: vec![columns] }.into());
+            return Err(Rejection::AddrSizes { input, a: vec![rows], b: vec![columns] }.into());
         }
         Tensor { node: None, ..input.clone() }
     } else {
@@ -133,7 +133,7 @@ fn addr_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Resul
     for vector in kept.tensors.iter().rev().flatten() {
         if vector.dtype != gradient.dtype {
             let (matrix, vector) = (gradient.dtype, vector.dtype);
-            return Err(ProductFault::VectorDtypes { input: vector, matrix, vector }.into());
+            return Err(Rejection::AddmvDtypes { input: vector, matrix, vector }.into());
         }
     }
     let flat = |tensor: Tensor| with_layout(&tensor, vec![tensor.shape().sizes()[0]], vec![1]);
@@ -183,10 +183,10 @@ fn truth(number: Scalar) -> Scalar {
 fn check_factor(name: &'static str, number: Scalar, dtype: DType) -> Result<()> {
     let fraction = number.category() >= Category::Floating;
     if number.category() == Category::Bool && dtype != DType::Bool {
-        return Err(ProductFault::BoolFactor { name }.into());
+        return Err(Rejection::BoolFactor { name }.into());
     }
     if fraction && dtype.category() < Category::Floating {
-        return Err(ProductFault::FloatFactor { name }.into());
+        return Err(Rejection::FloatFactor { name }.into());
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Where products go: a new tensor, the first operand, or the tensor that `out=` names.
 
-use crate::error::ProductFault;
+use crate::error::Rejection;
 use crate::ops::Form;
 use crate::tensor::{Buffer, DType, Shape};
 
@@ -21,16 +21,16 @@ pub(super) fn set_output(machine: &mut Machine, call: &Call, shape: &Shape, dtyp
     let tensor = machine.tensor(target);
     if call.form == Form::Out {
         if tensor.dtype != dtype {
-            return Err(ProductFault::OutDtype { expected: dtype, got: tensor.dtype }.into());
+            return Err(Rejection::OutDtype { expected: dtype, got: tensor.dtype }.into());
         }
         write::prepare(machine, Some(target), shape)?;
     } else {
         if tensor.dtype != dtype {
-            return Err(ProductFault::InPlaceDtype { input: tensor.dtype, output: dtype }.into());
+            return Err(Rejection::InPlaceDtype { input: tensor.dtype, output: dtype }.into());
         }
         if tensor.shape() != shape {
             let (input, output) = (tensor.shape().sizes().to_vec(), shape.sizes().to_vec());
-            return Err(ProductFault::InPlaceShape { input, output }.into());
+            return Err(Rejection::InPlaceShape { input, output }.into());
         }
     }
     Ok(Some(target))

@@ -1,6 +1,6 @@
 //! What composed products are made of: operations of the table, called by their names.
 
-use crate::error::ProductFault;
+use crate::error::Rejection;
 use crate::ops::{Form, Op};
 use crate::program::Arg;
 use crate::tensor::{IndexItem, Layout, Shape};
@@ -98,7 +98,7 @@ fn summed(
 /// The size of a dimension (`Tensor::size`).
 pub(crate) fn size(shape: &Shape, dim: i64) -> Result<i64> {
     match shape.rank() {
-        0 => Err(ProductFault::NoDimensions { dim }.into()),
+        0 => Err(Rejection::NoDimensions { dim }.into()),
         rank => Ok(shape.sizes()[wrap_dim(dim, rank)?]),
     }
 }

@@ -2,7 +2,7 @@
 
 use num_complex::Complex64;
 
-use crate::error::{ProductFault, Rejection};
+use crate::error::Rejection;
 use crate::tensor::storage::Stored;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
@@ -29,7 +29,7 @@ pub(in super::super) fn linalg_solve(machine: &mut Machine, call: &Call) -> Resu
     if let Some(target) = call.target()? {
         let got = machine.tensor(target).dtype;
         if got != b.dtype {
-            return Err(ProductFault::OutDtype { expected: b.dtype, got }.into());
+            return Err(Rejection::OutDtype { expected: b.dtype, got }.into());
         }
         write::resize_output(machine, target, equations.layout(), 1)?;
     }
@@ -64,18 +64,18 @@ impl Equations {
     fn new(a: &Tensor, b: &Tensor, left: bool) -> Result<Equations> {
         check_floating("linalg.solve", a.dtype)?;
         if a.dtype != b.dtype {
-            return Err(ProductFault::SolveDtypes { a: a.dtype, b: b.dtype }.into());
+            return Err(Rejection::SolveDtypes { a: a.dtype, b: b.dtype }.into());
         }
         let (sizes_a, sizes_b) = (a.shape().sizes(), b.shape().sizes());
         let vector = sizes_b.len() == 1 || (!sizes_a.is_empty() && sizes_b == &sizes_a[..sizes_a.len() - 1]);
         let matrices: Vec<i64> = sizes_b.iter().copied().chain(vector.then_some(1)).collect();
-        let refuse_rank = |name: &'static str| Err(ProductFault::SolveRank { name }.into());
+        let refuse_rank = |name: &'static str| Err(Rejection::SolveRank { name }.into());
         if sizes_a.len() < 2 {
             return refuse_rank("A");
         }
         let [rows, columns] = [sizes_a[sizes_a.len() - 2], sizes_a[sizes_a.len() - 1]];
         if rows != columns {
-            return Err(ProductFault::SolveSquare { rows, columns }.into());
+            return Err(Rejection::SolveSquare { rows, columns }.into());
         }
         if matrices.len() < 2 {
             return refuse_rank("B");
@@ -83,12 +83,12 @@ impl Equations {
         let own = [matrices[matrices.len() - 2], matrices[matrices.len() - 1]];
         if if left { rows != own[0] } else { columns != own[1] } {
             let equation = if left { "AX = B" } else { "XA = B" };
-            return Err(ProductFault::SolveSizes { equation, a: [rows, columns], b: own }.into());
+            return Err(Rejection::SolveSizes { equation, a: [rows, columns], b: own }.into());
         }
         let batch = |sizes: &[i64]| shape_of(sizes[..sizes.len() - 2].to_vec());
         let batch = batch(&matrices)?.broadcast(&batch(sizes_a)?)?;
         if !left && vector {
-            return Err(ProductFault::SolveVector {}.into());
+            return Err(Rejection::SolveVector.into());
         }
         let sizes = [batch.sizes(), &own].concat();
         let shape = shape_of(if vector { sizes[..sizes.len() - 1].to_vec() } else { sizes.clone() })?;
@@ -115,13 +115,13 @@ impl Equations {
             Tensor { layout: layout.expect("batches broadcast"), node: None, ..tensor.clone() }
         };
         if a.shape().numel() > 0 && matches!(a.dtype, DType::Float16 | DType::Bfloat16) {
-            return Err(ProductFault::NoKernel { kernel: "lu_cpu", dtype: a.dtype }.into());
+            return Err(Rejection::NoKernel { kernel: "lu_cpu", dtype: a.dtype }.into());
         }
         // An A that many share is factored once, so its own batch tells which of them has no inverse.
         if let Some(at) = self.singular(machine, a) {
             let batch = a.shape().rank() > 2;
             return Err(
-                if batch { ProductFault::SingularInBatch { batch: at } } else { ProductFault::Singular {} }.into()
+                if batch { Rejection::SingularInBatch { batch: at } } else { Rejection::Singular }.into()
             );
         }
         let (a, b) = (expand(a, &self.expanded), expand(&b, &self.sizes));

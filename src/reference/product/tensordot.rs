@@ -1,6 +1,6 @@
 //! `tensordot` and `inner`: products summed over chosen dimensions (ATen/native/Linear.cpp).
 
-use crate::error::ProductFault;
+use crate::error::Rejection;
 use crate::ops::{Form, Op};
 use crate::tensor::Buffer;
 
@@ -31,7 +31,7 @@ pub(in super::super) fn inner(machine: &mut Machine, call: &Call) -> Result<Slot
             };
         }
         if left.last() != right.last() {
-            return Err(ProductFault::InnerSizes { a: left, b: right }.into());
+            return Err(Rejection::InnerSizes { a: left, b: right }.into());
         }
         product(machine, a, b, [vec![-1], vec![-1]], target)
     })?;
@@ -46,10 +46,10 @@ fn product(
     target: Option<TensorId>,
 ) -> Result<TensorId> {
     if dims[0].len() != dims[1].len() {
-        return Err(ProductFault::DotDims {}.into());
+        return Err(Rejection::TensordotDims.into());
     }
     if machine.tensor(a).dtype != machine.tensor(b).dtype {
-        return Err(ProductFault::TensordotDtypes {}.into());
+        return Err(Rejection::TensordotDtypes.into());
     }
     let operands = [a, b];
     let mut summed = operands;
@@ -62,7 +62,7 @@ fn product(
         } else if size1 == 1 {
             summed[1] = own_sum(machine, summed[1], vec![dim2], true)?;
         } else if size1 != size2 {
-            return Err(ProductFault::Contracted { size1, dim1, size2, dim2 }.into());
+            return Err(Rejection::TensordotSizes { size1, dim1, size2, dim2 }.into());
         } else {
             inner *= size1;
         }
@@ -118,10 +118,10 @@ fn product(
 fn copied(machine: &mut Machine, product: TensorId, out: TensorId) -> Result<TensorId> {
     let (made, tensor) = (machine.tensor(product).clone(), machine.tensor(out).clone());
     if tensor.node.is_some() && tensor.shape() != made.shape() {
-        return Err(ProductFault::OutRequiresGrad {}.into());
+        return Err(Rejection::TensordotOutGrad.into());
     }
     if tensor.dtype != made.dtype {
-        return Err(ProductFault::TensordotOut { expected: made.dtype, got: tensor.dtype }.into());
+        return Err(Rejection::TensordotOut { expected: made.dtype, got: tensor.dtype }.into());
     }
     if tensor.node.is_some() {
         let copy = Call { op: Op::Add, form: Form::InPlace, args: &[Operand::Tensor(out)], out: None };

@@ -1,6 +1,6 @@
 //! `dot`, `vdot`, `mv` and `addmv`: products with a vector (ATen/native/Blas.cpp).
 
-use crate::error::ProductFault;
+use crate::error::Rejection;
 use crate::tensor::{Buffer, Category, DType, Scalar, Shape};
 
 use super::super::autograd;
@@ -30,19 +30,19 @@ fn inner_product(machine: &mut Machine, call: &Call, conjugated: bool) -> Result
         write::prepare(machine, Some(target), &Shape::scalar())?;
         let out = machine.tensor(target).dtype;
         if out != a.dtype {
-            return Err(ProductFault::DotOut { out, input: a.dtype }.into());
+            return Err(Rejection::DotOut { out, input: a.dtype }.into());
         }
     }
     let (rank_a, rank_b) = (a.shape().rank(), b.shape().rank());
     if rank_a != 1 || rank_b != 1 {
-        return Err(ProductFault::DotRanks { a: rank_a, b: rank_b }.into());
+        return Err(Rejection::DotRanks { a: rank_a, b: rank_b }.into());
     }
     if a.dtype != b.dtype {
-        return Err(ProductFault::DotDtypes { a: a.dtype, b: b.dtype }.into());
+        return Err(Rejection::DotDtypes { a: a.dtype, b: b.dtype }.into());
     }
     let (size_a, size_b) = (a.shape().sizes()[0], b.shape().sizes()[0]);
     if size_a != size_b {
-        return Err(ProductFault::DotSizes { a: size_a, b: size_b }.into());
+        return Err(Rejection::DotSizes { a: size_a, b: size_b }.into());
     }
     check_kernel("dot", a.dtype)?;
     let left = if conjugated { autograd::conjugate(machine, &a) } else { a.clone() };
@@ -171,16 +171,16 @@ impl Fitted {
     fn new((input, dtype): (&Shape, crate::tensor::DType), matrix: &Tensor, vector: &Tensor) -> Result<Fitted> {
         let ranks = [input.rank(), matrix.shape().rank(), vector.shape().rank()];
         if ranks[0] > 1 || ranks[1] != 2 || ranks[2] != 1 {
-            return Err(ProductFault::VectorRanks { input: ranks[0], matrix: ranks[1], vector: ranks[2] }.into());
+            return Err(Rejection::AddmvRanks { input: ranks[0], matrix: ranks[1], vector: ranks[2] }.into());
         }
         let (rows, columns) = (matrix.shape().sizes()[0], matrix.shape().sizes()[1]);
         let (size, numel) = (vector.shape().sizes()[0], input.numel() as i64);
         if columns != size || (rows != numel && numel != 1) {
             let input = parts::size(input, 0)?;
-            return Err(ProductFault::VectorSizes { input, rows, columns, vector: size }.into());
+            return Err(Rejection::AddmvSizes { input, rows, columns, vector: size }.into());
         }
         if dtype != matrix.dtype || matrix.dtype != vector.dtype {
-            return Err(ProductFault::VectorDtypes { input: dtype, matrix: matrix.dtype, vector: vector.dtype }.into());
+            return Err(Rejection::AddmvDtypes { input: dtype, matrix: matrix.dtype, vector: vector.dtype }.into());
         }
         Ok(Fitted(shape_of(vec![rows])?))
     }
