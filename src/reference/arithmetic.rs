@@ -1,76 +1,33 @@
-//! Arithmetic that is made of other arithmetic: division with a rounding mode, and the difference the other way round.
+//! Arithmetic that is made of other arithmetic: the difference the other way round.
 
 use crate::error::Rejection;
-use crate::ops::{DtypeSet, Form, Op, ResultType};
-use crate::program::Arg;
-use crate::tensor::Layout;
+use crate::ops::{Form, Op};
 
-use super::backward;
-use super::elementwise::{self, Elementwise, Facts, elementwise_kernel};
+use super::elementwise::{self, Facts, elementwise_kernel};
 use super::iterator;
-use super::machine::{Call, Machine, Operand, Result, Slot};
-
-/// How a quotient is rounded (`rounding_mode`).
-enum Rounding {
-    Floor,
-    Truncated,
-}
-
-/// The kernel of a division, and what is true of it, by its rounding mode (`TORCH_META_FUNC2(div, Tensor_mode)`). Other
-/// calls keep theirs.
-pub(super) fn rounded(call: &Call, kernel: Elementwise) -> Result<(Elementwise, Facts)> {
-    let Some(rounding) = rounding(call)? else { return Ok((kernel, Facts::of(call.op))) };
-    let (kernel, refusal) = match rounding {
-        Rounding::Floor => (elementwise_kernel!(quotient (a, b) a.floor_over(b)), "div_floor_cpu"),
-        Rounding::Truncated => (elementwise_kernel!(quotient (a, b) a.truncated_over(b)), "div_trunc_cpu"),
-    };
-    Ok((kernel, Facts { gradient: Op::Div, result: ResultType::Promoted, dtypes: DtypeSet::Real, refusal }))
-}
-
-/// Whether a call rounds a quotient: nothing flows back through it but zeros.
-pub(super) fn rounds(call: &Call) -> bool {
-    matches!(rounding(call), Ok(Some(_)))
-}
-
-fn rounding(call: &Call) -> Result<Option<Rounding>> {
-    if call.op != Op::Div {
-        return Ok(None);
-    }
-    match call.args.get(2) {
-        Some(Operand::Other(Arg::Text(mode))) => match mode.as_str() {
-            "floor" => Ok(Some(Rounding::Floor)),
-            "trunc" => Ok(Some(Rounding::Truncated)),
-            _ => Err(Rejection::RoundingMode { mode: mode.clone() }.into()),
-        },
-        _ => Ok(None),
-    }
-}
+use super::machine::{Call, Machine, Result, Slot};
+use super::{autograd, write};
 
 /// `rsub`: the second operand less the first (`at::sub(other, self)`). With `out=` the difference is computed first, and
 /// copied then, to a tensor of its own dtype.
 pub(super) fn reversed_difference(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let inputs = [elementwise::input(machine, call, 0)?, elementwise::input(machine, call, 1)?];
-    if let Some(target) = call.target()? {
-        backward::check_in_place(machine, call, target, &inputs)?;
-    }
+    autograd::check_target(machine, call, &inputs)?;
     let args = [call.args[1].clone(), call.args[0].clone(), call.args[2].clone()];
     let difference = Call { op: Op::Sub, form: Form::Functional, args: &args, out: None };
     let kernel = elementwise_kernel!(sum (a, b; alpha) a.plus_product(alpha, b));
     let facts = Facts { gradient: Op::Rsub, ..Facts::of(Op::Sub) };
-    let slot = elementwise::run_as(machine, &difference, kernel, facts)?;
+    let operands = elementwise::inputs(machine, &difference)?;
+    let slot = elementwise::run_on(machine, &difference, kernel, facts, operands)?;
     let (Some(out), Slot::Tensor(result)) = (call.out, &slot) else { return Ok(slot) };
     let result = machine.tensor(*result).clone();
-    if machine.tensor(out).shape() != result.shape() {
-        elementwise::resize_output(machine, out, Layout::contiguous(result.shape().clone()), 1)?;
-    }
+    write::prepare(machine, Some(out), result.shape())?;
     let target = machine.tensor(out).clone();
     if target.dtype != result.dtype {
         return Err(Rejection::OutDtype { expected: result.dtype, got: target.dtype }.into());
     }
     iterator::check_overlap(&target, &[])?;
-    let values = machine.buffer(result.storage).clone();
-    let values = crate::tensor::Buffer::from_bytes(result.dtype, &values.to_bytes(&result.layout));
-    machine.write(&target, &values.expect("the bytes of whole elements"));
-    backward::record_missing(machine, Op::Rsub, Form::Out, out, &inputs);
+    write::copy(machine, out, &result);
+    autograd::record_missing(machine, Op::Rsub, Form::Out, out, &inputs);
     Ok(Slot::Tensor(out))
 }

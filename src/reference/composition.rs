@@ -8,12 +8,12 @@ use crate::tensor::element::Element;
 use crate::tensor::storage::Stored;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
-use super::backward;
-use super::elementwise::restride;
-use super::evaluate::{self, Kernel};
+use super::autograd;
+use super::dispatch;
 use super::functions;
 use super::iterator::{self, Input};
 use super::machine::{Call, Machine, Operand, Result, Slot, Stop, Tensor, TensorId};
+use super::write;
 
 /// An argument of a step.
 #[derive(Clone, Debug)]
@@ -110,20 +110,10 @@ impl Function {
 
 /// The elements of each operand, broadcast, in the dtype `common`.
 fn columns<T: Stored>(machine: &Machine, inputs: &[Input], shape: &Shape, common: DType) -> Result<Vec<Vec<T>>> {
-    let gather = |input: &Input| -> Result<Vec<T>> {
-        crate::with_element_type!(common, C => {
-            Ok(match input {
-                Input::Number(number) => vec![T::from_scalar(C::from_scalar(*number).to_scalar()); shape.numel()],
-                Input::Tensor(tensor) => {
-                    let expanded = tensor.layout.expand(shape);
-                    let expanded = expanded.ok_or_else(|| Stop::Malformed("operands of other shapes".to_owned()))?;
-                    let elements: Vec<C> = machine.buffer(tensor.storage).gather(&expanded);
-                    elements.into_iter().map(|element| T::from_scalar(element.to_scalar())).collect()
-                }
-            })
-        })
-    };
-    inputs.iter().map(gather).collect()
+    crate::with_element_type!(common, C => {
+        let cast = |column: Vec<C>| column.into_iter().map(|element| T::from_scalar(element.to_scalar())).collect();
+        Ok(machine.columns::<C>(inputs, shape)?.into_iter().map(cast).collect())
+    })
 }
 
 /// An element of each column in turn, with the parameters behind them.
@@ -151,11 +141,7 @@ impl Composition<'_> {
             })
             .collect();
         let call = Call { op, form, args: &operands, out: None };
-        let slot = match evaluate::kernel(op) {
-            Kernel::Elementwise(kernel) => super::elementwise::run(self.machine, &call, kernel)?,
-            Kernel::Function(function) => function(self.machine, &call)?,
-        };
-        match slot {
+        match dispatch::run(self.machine, &call)? {
             Slot::Tensor(id) => Ok(id),
             _ => Err(Stop::Malformed(format!("{op} is no step of a composite operation"))),
         }
@@ -183,7 +169,7 @@ impl Composition<'_> {
         let values = function.compute(self.machine, &inputs, parameters, &shape)?;
         let layout = iterator::result_layout(&iterator::converted(&inputs, function.dtype(&inputs)), &shape);
         let result = self.place(values, layout);
-        backward::record_function(self.machine, self.op, result, &inputs, parameters, function.partials);
+        autograd::record_function(self.machine, self.op, result, &inputs, parameters, function.partials);
         Ok(result)
     }
 
@@ -200,9 +186,9 @@ impl Composition<'_> {
         });
         let layout = iterator::result_layout(&inputs, &shape);
         let result = self.place(values, layout);
-        let partials: backward::Slopes =
+        let partials: super::graph::Slopes =
             |row| if row[1] != 0.0 { vec![0.0, row[0], 0.0] } else { vec![0.0, 0.0, row[0]] };
-        backward::record_function(self.machine, self.op, result, &inputs, &[], partials);
+        autograd::record_function(self.machine, self.op, result, &inputs, &[], partials);
         Ok(result)
     }
 
@@ -219,7 +205,7 @@ impl Composition<'_> {
         let values = Buffer::from_scalars(real, values);
         let layout = iterator::ordered_layout(&[Input::Tensor(tensor.clone())], tensor.shape());
         let result = self.place(values, layout);
-        backward::record_unknown(self.machine, self.op, result, &[operand]);
+        autograd::record_unknown(self.machine, self.op, result, &[operand]);
         Ok(result)
     }
 
@@ -242,7 +228,7 @@ impl Composition<'_> {
     /// Gives a new result another layout, and the number of writes that libtorch makes to it.
     fn relay(&mut self, result: TensorId, layout: Layout, writes: u64) {
         let kept = self.machine.tensor(result).clone();
-        let moved = Tensor { node: kept.node, ..restride(self.machine, &kept, layout) };
+        let moved = Tensor { node: kept.node, ..write::restride(self.machine, &kept, layout) };
         self.machine.set_version(moved.storage, writes);
         *self.machine.tensor_mut(result) = moved;
     }
@@ -294,10 +280,9 @@ impl Composition<'_> {
         if tensor.dtype == dtype && tensor.layout == layout {
             return Ok(sum);
         }
-        let cast = converted(self.machine, &tensor, dtype);
-        let values = Buffer::from_bytes(dtype, &self.machine.buffer(cast.storage).to_bytes(&cast.layout));
-        let result = self.place(values.expect("whole elements"), layout);
-        backward::record_copy(self.machine, self.op, result, &tensor);
+        let cast = self.machine.converted(&tensor, dtype);
+        let result = self.place(self.machine.buffer(cast.storage).clone(), layout);
+        autograd::record_copy(self.machine, self.op, result, &tensor);
         Ok(result)
     }
 
@@ -320,20 +305,8 @@ impl Composition<'_> {
 
     /// A new tensor of these elements, which are in row-major order.
     pub fn place(&mut self, values: Buffer, layout: Layout) -> TensorId {
-        let mut tensor = self.machine.allocate(Layout::contiguous(layout.shape.clone()), values);
-        if tensor.layout != layout {
-            tensor = restride(self.machine, &tensor, layout);
-        }
-        self.machine.add(tensor)
+        write::deliver_in(self.machine, None, layout, values)
     }
-}
-
-/// The same elements in another dtype, contiguous.
-pub(super) fn converted(machine: &mut Machine, tensor: &Tensor, dtype: DType) -> Tensor {
-    let values = machine.buffer(tensor.storage).to_bytes(&tensor.layout);
-    let values = Buffer::from_bytes(tensor.dtype, &values).expect("whole elements");
-    let cast = Buffer::from_scalars(dtype, values.scalars().into_iter());
-    machine.allocate(Layout::contiguous(tensor.shape().clone()), cast)
 }
 
 /// What a loss makes of its elements (`at::Reduction`).
@@ -373,6 +346,16 @@ static NOT_BELOW_ZERO: Function = Function {
     whole: Some(|row| row[0].max(0)),
     partials: |row| vec![if row[1] >= 0.0 { row[0] } else { 0.0 }],
     ..Function::of_floats("clamp_min_scalar_cpu", |row, _| if row[0] < 0.0 { 0.0 } else { row[0] })
+};
+
+/// The logarithm of the logistic function.
+pub(super) static LOG_SIGMOID: Function = Function {
+    steps: |dtype| if dtype == DType::Float64 { dtype } else { DType::Float32 },
+    ..Function::of_floats("log_sigmoid_cpu", |row, r| {
+        let more = r.to(r.to((-row[0].abs()).exp()).ln_1p());
+        let least = if row[0].is_nan() { row[0] } else { row[0].min(0.0) };
+        r.to(least - more)
+    })
 };
 
 /// 1, 0 or -1 (`sgn`).

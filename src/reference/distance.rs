@@ -5,13 +5,14 @@ use crate::ops::{Form, Op};
 use crate::program::Arg;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
-use super::backward::{self, Kept};
-use super::composition::{Composition, Term, converted, real, sign};
+use super::autograd;
+use super::composition::{Composition, Term, real, sign};
 use super::elementwise::Operands;
 use super::functions::{Tolerance, printed};
+use super::graph::Kept;
 use super::iterator::{self, Input};
-use super::loss_gradient::real_formula;
-use super::machine::{Call, Machine, Result, Slot, Stop, Tensor, TensorId, wrap_dim};
+use super::machine::{Call, Machine, Result, Slot, Stop, Tensor, TensorId};
+use super::{norm, write};
 
 /// `cosine_similarity`: the sum of the products of two vectors, each divided by its length.
 pub(super) fn cosine_similarity(machine: &mut Machine, call: &Call) -> Result<Slot> {
@@ -34,7 +35,7 @@ pub(super) fn cosine_similarity(machine: &mut Machine, call: &Call) -> Result<Sl
         let mut side = id;
         let tensor = cosine.machine.tensor(id).clone();
         if tensor.dtype.category() < Category::Floating {
-            let cast = converted(cosine.machine, &tensor, dtype);
+            let cast = cosine.machine.converted(&tensor, dtype);
             side = cosine.machine.add(cast);
         }
         if *tensor.shape() != shape {
@@ -45,16 +46,16 @@ pub(super) fn cosine_similarity(machine: &mut Machine, call: &Call) -> Result<Sl
     }
     let mut lengths = Vec::new();
     for &side in &sides {
-        lengths.push(norm(&mut cosine, side, 2.0, Some(dim), true)?);
+        lengths.push(norm::along(&mut cosine, side, 2.0, Some(dim), true)?);
     }
     let mut units = Vec::new();
     for (&side, &length) in sides.iter().zip(&lengths) {
         // The least length is put in behind autograd's back.
         let tensor = cosine.machine.tensor(length).clone();
         let lengths = [Input::Tensor(tensor.clone()), Input::Number(Scalar::Float(eps))];
-        let lengths = real_formula(cosine.machine, &lengths, &[], tensor.shape(), tensor.dtype, |row| {
+        let lengths = cosine.machine.real_formula(&lengths, &[], tensor.shape(), tensor.dtype, |row| {
             if row[0].is_nan() { row[0] } else { row[0].max(row[1]) }
-        });
+        })?;
         let values = cosine.machine.buffer(lengths.storage).clone();
         let length = cosine.machine.tensor(length).clone();
         cosine.machine.write(&length, &values);
@@ -98,8 +99,8 @@ fn pairwise(distance: &mut Composition, a: TensorId, b: TensorId, p: f64, eps: f
     let rank = [a, b].map(|id| distance.machine.tensor(id).shape().rank()).into_iter().max().unwrap_or(0);
     let difference = distance.combine(Op::Sub, a, b)?;
     let moved = distance.combine(Op::Add, difference, eps)?;
-    let result = norm(distance, moved, p, Some(rank as i64 - 1), keepdim)?;
-    backward::keep_result(distance.machine, result, "Norm1");
+    let result = norm::along(distance, moved, p, Some(rank as i64 - 1), keepdim)?;
+    autograd::keep_result(distance.machine, result, "Norm1");
     Ok(result)
 }
 
@@ -123,148 +124,9 @@ pub(super) fn dist(machine: &mut Machine, call: &Call) -> Result<Slot> {
         }
         (stop, _) => stop,
     };
-    let result = norm(&mut distance, difference, p, None, false).map_err(named)?;
-    backward::keep_result(distance.machine, result, "Dist");
+    let result = norm::along(&mut distance, difference, p, None, false).map_err(named)?;
+    autograd::keep_result(distance.machine, result, "Dist");
     Ok(Slot::Tensor(result))
-}
-
-/// A norm along one dimension, or of everything (`linalg_vector_norm`).
-fn norm(it: &mut Composition, operand: TensorId, p: f64, dim: Option<i64>, keepdim: bool) -> Result<TensorId> {
-    let tensor = it.machine.tensor(operand).clone();
-    let rank = tensor.shape().rank();
-    let dim = dim.map(|dim| wrap_dim(dim, rank)).transpose()?;
-    if tensor.dtype.category() == Category::Complex {
-        return Err(Stop::Unsupported("a norm of complex numbers".to_owned()));
-    }
-    let lines = Lines::new(tensor.shape(), dim);
-    if (p < 0.0 || p == f64::INFINITY) && lines.length == 0 && (dim.is_none() || tensor.shape().numel() == 0) {
-        match dim {
-            None => return Err(Rejection::NormOfNothing { order: printed(p) }.into()),
-            Some(dim) if tensor.shape().sizes().get(dim) == Some(&0) => {
-                return Err(Rejection::NormAlongNothing { order: printed(p), dim: dim as i64 }.into());
-            }
-            Some(_) => {}
-        }
-    }
-    check_order(p)?;
-    let elements: Vec<f64> = it.machine.elements(&tensor);
-    let alone = lines.length == 1 && rank > 0 && p != 0.0;
-    let norms = (0..lines.count).map(|line| {
-        let mut line = lines.of(line).map(|at| elements[at]);
-        // Of one element it is the size, whatever the order.
-        Scalar::Float(if alone { line.next().map_or(0.0, f64::abs) } else { p_norm(line, p) })
-    });
-    let values = Buffer::from_scalars(tensor.dtype, norms.collect::<Vec<_>>().into_iter());
-    let sizes = tensor.shape().sizes().iter().enumerate();
-    let sizes: Vec<i64> = match dim {
-        None => Vec::new(),
-        Some(_) if rank == 0 => Vec::new(),
-        Some(dim) if keepdim => sizes.map(|(at, &size)| if at == dim { 1 } else { size }).collect(),
-        Some(dim) => sizes.filter(|(at, _)| *at != dim).map(|(_, &size)| size).collect(),
-    };
-    let shape = Shape::new(sizes).expect("no size grew");
-    let result = it.place(values, Layout::contiguous(shape));
-    let numbers = vec![p, dim.map_or(-1.0, |dim| dim as f64)];
-    backward::record_own(it.machine, it.op, result, &[Some(operand)], &[], numbers, norm_backward);
-    Ok(result)
-}
-
-/// Orders so far from the usual that what powers come to depends on how they are computed.
-fn check_order(p: f64) -> Result<()> {
-    if p.is_nan() || (p.is_finite() && p != 0.0 && !(0.1..=16.0).contains(&p.abs())) {
-        return Err(Stop::Unsupported(format!("a norm of the order {p}")));
-    }
-    Ok(())
-}
-
-/// The elements along one dimension, or all of them.
-struct Lines {
-    count: usize,
-    length: usize,
-    inner: usize,
-}
-
-impl Lines {
-    fn new(shape: &Shape, dim: Option<usize>) -> Lines {
-        let numel = shape.numel();
-        match dim.filter(|_| shape.rank() > 0) {
-            None => Lines { count: 1, length: numel, inner: 1 },
-            Some(dim) => {
-                let product = |sizes: &[i64]| sizes.iter().product::<i64>() as usize;
-                let (outer, inner) = (product(&shape.sizes()[..dim]), product(&shape.sizes()[dim + 1..]));
-                Lines { count: outer * inner, length: shape.sizes()[dim] as usize, inner }
-            }
-        }
-    }
-
-    /// The positions of one line, row-major.
-    fn of(&self, line: usize) -> impl Iterator<Item = usize> + use<> {
-        let (length, inner) = (self.length, self.inner);
-        (0..length).map(move |at| (line / inner * length + at) * inner + line % inner)
-    }
-}
-
-fn p_norm(elements: impl Iterator<Item = f64>, p: f64) -> f64 {
-    let sizes = elements.map(f64::abs);
-    let nan_or =
-        |pick: fn(f64, f64) -> f64| move |a: f64, b: f64| if a.is_nan() || b.is_nan() { f64::NAN } else { pick(a, b) };
-    if p == f64::INFINITY {
-        sizes.fold(0.0, nan_or(f64::max))
-    } else if p == f64::NEG_INFINITY {
-        sizes.fold(f64::INFINITY, nan_or(f64::min))
-    } else if p == 0.0 {
-        sizes.filter(|size| *size != 0.0).count() as f64
-    } else if p == 1.0 {
-        sizes.fold(0.0, |sum, size| sum + size)
-    } else if p == 2.0 {
-        sizes.fold(0.0, |sum, size| sum + size * size).sqrt()
-    } else {
-        sizes.fold(0.0, |sum, size| sum + size.powf(p)).powf(1.0 / p)
-    }
-}
-
-/// `norm_backward`. Where the norm is 0 it has a subgradient of 0.
-fn norm_backward(machine: &mut Machine, gradient: &Tensor, saved: &Kept) -> Result<Vec<Option<Tensor>>> {
-    let Some(operand) = &saved.tensors[0] else { return Ok(vec![None]) };
-    let p = saved.numbers[0];
-    if p == 0.0 {
-        return Err(Stop::Unsupported(
-            "the gradient of a norm that counts, which libtorch leaves undefined".to_owned(),
-        ));
-    }
-    if p < 0.0 && p.is_finite() {
-        return Err(Stop::Unsupported(
-            "the gradient of a norm of negative order, beyond what float16 holds".to_owned(),
-        ));
-    }
-    let dim = (saved.numbers[1] >= 0.0).then_some(saved.numbers[1] as usize);
-    let lines = Lines::new(operand.shape(), dim);
-    let elements: Vec<f64> = machine.elements(operand);
-    let gradients: Vec<f64> = machine.elements(gradient);
-    let mut results = vec![Scalar::Float(0.0); elements.len()];
-    for (line, gradient) in gradients.into_iter().enumerate().take(lines.count) {
-        let norm = p_norm(lines.of(line).map(|at| elements[at]), p);
-        let extremes = lines.of(line).filter(|&at| elements[at].abs() == norm).count() as f64;
-        for at in lines.of(line) {
-            let (x, size) = (elements[at], elements[at].abs());
-            let received = if p == 1.0 {
-                sign(x) * gradient
-            } else if p.is_infinite() {
-                if size == norm { sign(x) * gradient / extremes } else { 0.0 }
-            } else if p < 1.0 {
-                if x == 0.0 { 0.0 } else { sign(x) * size.powf(p - 1.0) * gradient * norm.powf(1.0 - p) }
-            } else if norm == 0.0 {
-                0.0
-            } else if p == 2.0 {
-                gradient * (x / norm)
-            } else {
-                sign(x) * size.powf(p - 1.0) * (gradient / norm.powf(p - 1.0))
-            };
-            results[at] = Scalar::Float(received);
-        }
-    }
-    let results = Buffer::from_scalars(operand.dtype, results.into_iter());
-    Ok(vec![Some(machine.allocate(Layout::contiguous(operand.shape().clone()), results))])
 }
 
 /// `cdist`: the distance of every row of one matrix from every row of another; batches of them broadcast.
@@ -272,23 +134,36 @@ pub(super) fn cdist(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let ids = [call.tensor(0)?, call.tensor(1)?];
     let [a, b] = ids.map(|id| machine.tensor(id).clone());
     let p = real(call, 2)?;
+    let rows = infer_cdist(call, &a, &b, p)?;
+    let distances = rows.distances(
+        &machine.expanded::<f64>(&a, &rows.shapes[0])?,
+        &machine.expanded::<f64>(&b, &rows.shapes[1])?,
+        p,
+    );
+    let values = Buffer::from_scalars(a.dtype, distances.into_iter().map(Scalar::Float));
+    let result = write::deliver(machine, None, &rows.shapes[2], values);
+    autograd::record_own(machine, call.op, result, &ids.map(Some), vec![p], cdist_backward);
+    autograd::keep_result(machine, result, "Cdist");
+    Ok(Slot::Tensor(result))
+}
+
+/// The order of faults: ranks, columns, dtypes, the order and the mode, the batches, what the kernel refuses.
+fn infer_cdist(call: &Call, a: &Tensor, b: &Tensor, p: f64) -> Result<Rows> {
     let mode = match call.dims(3)?.as_deref() {
         None => 0,
         Some([mode]) => *mode,
         Some(_) => return Err(Stop::Malformed("several modes".to_owned())),
     };
-    let sizes = [&a, &b].map(|tensor| tensor.shape().sizes().to_vec());
-    for (sizes, name) in sizes.iter().zip(["X1", "X2"]) {
-        if sizes.len() < 2 {
-            return Err(Rejection::CdistRank { name, rank: sizes.len() }.into());
-        }
+    let [first, second] = [a, b].map(|tensor| tensor.shape().sizes());
+    if first.len() < 2 {
+        return Err(Rejection::CdistRank { name: "X1", rank: first.len() }.into());
     }
-    let [(batch1, rows1, columns1), (batch2, rows2, columns2)] = [&sizes[0], &sizes[1]].map(|sizes| {
-        let (batch, matrix) = sizes.split_at(sizes.len() - 2);
-        (batch.to_vec(), matrix[0], matrix[1])
-    });
-    if columns1 != columns2 {
-        return Err(Rejection::CdistColumns { first: columns1, second: columns2 }.into());
+    if second.len() < 2 {
+        return Err(Rejection::CdistRank { name: "X2", rank: second.len() }.into());
+    }
+    let [(batch1, matrix1), (batch2, matrix2)] = [first, second].map(|sizes| sizes.split_at(sizes.len() - 2));
+    if matrix1[1] != matrix2[1] {
+        return Err(Rejection::CdistColumns { first: matrix1[1], second: matrix2[1] }.into());
     }
     for (name, dtype) in [("X1", a.dtype), ("X2", b.dtype)] {
         if dtype.category() != Category::Floating {
@@ -301,15 +176,12 @@ pub(super) fn cdist(machine: &mut Machine, call: &Call) -> Result<Slot> {
     if !(0..=2).contains(&mode) {
         return Err(Rejection::CdistMode { mode }.into());
     }
-    let [batch1, batch2] = [batch1, batch2].map(|batch| Shape::new(batch).expect("sizes of a tensor"));
-    let batch = batch1.broadcast(&batch2)?;
-    let shape = |last: [i64; 2]| Shape::new([batch.sizes(), &last].concat()).map_err(|_| Stop::from(Rejection::Numel));
-    let (result_shape, shape1, shape2) = (shape([rows1, rows2])?, shape([rows1, columns1])?, shape([rows2, columns2])?);
-    let empty = result_shape.numel() == 0 || columns1 == 0;
-    if !empty && p == 2.0 && (mode == 1 || (mode == 0 && (rows1 > 25 || rows2 > 25))) {
-        return Err(Stop::Unsupported("cdist by a matrix product".to_owned()));
-    }
-    if !empty {
+    let [batch1, batch2] = [batch1, batch2].map(|batch| Shape::new(batch.to_vec()).expect("sizes of a tensor"));
+    let rows = Rows::new(batch1.broadcast(&batch2)?.sizes(), [matrix1[0], matrix2[0]], matrix1[1])?;
+    if rows.shapes[2].numel() > 0 && rows.columns > 0 {
+        if p == 2.0 && (mode == 1 || (mode == 0 && rows.counts.iter().any(|&count| count > 25))) {
+            return Err(Stop::Unsupported("cdist by a matrix product".to_owned()));
+        }
         if !matches!(a.dtype, DType::Float32 | DType::Float64) {
             return Err(Rejection::NoKernel { kernel: "cdist", dtype: a.dtype }.into());
         }
@@ -317,72 +189,84 @@ pub(super) fn cdist(machine: &mut Machine, call: &Call) -> Result<Slot> {
             return Err(Rejection::ScalarType { expected: a.dtype, found: b.dtype }.into());
         }
     }
-    check_order(p)?;
-    let (rows1, rows2, columns) = (rows1 as usize, rows2 as usize, columns1 as usize);
-    let gather = |tensor: &Tensor, shape: &Shape| -> Vec<f64> {
-        let expanded = tensor.layout.expand(shape).expect("batches were broadcast");
-        machine.buffer(tensor.storage).gather(&expanded)
-    };
-    let (left, right) = (gather(&a, &shape1), gather(&b, &shape2));
-    let distance = |at: usize| {
+    norm::check_order(p)?;
+    Ok(rows)
+}
+
+/// The rows of two batches of matrices, each of the one with each of the other.
+struct Rows {
+    /// The shapes of both batches, broadcast, and of their distances.
+    shapes: [Shape; 3],
+    counts: [usize; 2],
+    columns: usize,
+}
+
+impl Rows {
+    fn new(batch: &[i64], [rows1, rows2]: [i64; 2], columns: i64) -> Result<Rows> {
+        let shape = |matrix: [i64; 2]| Shape::new([batch, &matrix].concat()).map_err(|_| Stop::from(Rejection::Numel));
+        let shapes = [shape([rows1, columns])?, shape([rows2, columns])?, shape([rows1, rows2])?];
+        Ok(Rows { shapes, counts: [rows1 as usize, rows2 as usize], columns: columns as usize })
+    }
+
+    /// The starts of both rows whose distance has this number.
+    fn starts(&self, at: usize) -> [usize; 2] {
+        let [rows1, rows2] = self.counts;
         let (batch, row1, row2) = (at / (rows1 * rows2), at / rows2 % rows1, at % rows2);
-        let (from, to) = ((batch * rows1 + row1) * columns, (batch * rows2 + row2) * columns);
-        p_norm((0..columns).map(|column| left[from + column] - right[to + column]), p)
-    };
-    let values: Vec<Scalar> = (0..result_shape.numel()).map(|at| Scalar::Float(distance(at))).collect();
-    let values = Buffer::from_scalars(a.dtype, values.into_iter());
-    let mut composition = Composition { machine, op: call.op };
-    let result = composition.place(values, Layout::contiguous(result_shape));
-    backward::record_own(composition.machine, call.op, result, &ids.map(Some), &[], vec![p], cdist_backward);
-    backward::keep_result(composition.machine, result, "Cdist");
-    Ok(Slot::Tensor(result))
+        [(batch * rows1 + row1) * self.columns, (batch * rows2 + row2) * self.columns]
+    }
+
+    fn distances(&self, left: &[f64], right: &[f64], p: f64) -> Vec<f64> {
+        let distance = |at: usize| {
+            let [from, to] = self.starts(at);
+            norm::of((0..self.columns).map(|column| (left[from + column] - right[to + column]).abs()), p)
+        };
+        (0..self.shapes[2].numel()).map(distance).collect()
+    }
+
+    /// The gradients of the elements of both sides.
+    fn gradients(&self, left: &[f64], right: &[f64], arrived: &[f64], p: f64) -> [Vec<f64>; 2] {
+        let mut received = [vec![0.0; left.len()], vec![0.0; right.len()]];
+        let distances = self.distances(left, right, p);
+        for (at, (&arrived, distance)) in arrived.iter().zip(distances).enumerate() {
+            let [from, to] = self.starts(at);
+            for column in 0..self.columns {
+                let share = share(left[from + column] - right[to + column], distance, arrived, p);
+                received[0][from + column] += share;
+                received[1][to + column] -= share;
+            }
+        }
+        received
+    }
+}
+
+/// The gradient of one difference, from that of a distance.
+fn share(difference: f64, distance: f64, arrived: f64, p: f64) -> f64 {
+    let size = difference.abs();
+    if p == 0.0 || (distance == 0.0 && p != 1.0) {
+        0.0
+    } else if p == 1.0 {
+        sign(difference) * arrived
+    } else if (p.is_infinite() && size != distance) || difference == 0.0 {
+        0.0
+    } else if p.is_infinite() {
+        sign(difference) * arrived
+    } else {
+        sign(difference) * size.powf(p - 1.0) * arrived / distance.powf(p - 1.0)
+    }
 }
 
 /// `_cdist_backward`, of each operand.
 fn cdist_backward(machine: &mut Machine, gradient: &Tensor, saved: &Kept) -> Result<Vec<Option<Tensor>>> {
     let (Some(a), Some(b)) = (&saved.tensors[0], &saved.tensors[1]) else { return Ok(vec![None, None]) };
-    let p = saved.numbers[0];
-    let sizes = gradient.shape().sizes();
-    let (batch, [rows1, rows2]) = (&sizes[..sizes.len() - 2], [sizes[sizes.len() - 2], sizes[sizes.len() - 1]]);
-    let columns = a.shape().sizes()[a.shape().rank() - 1];
-    let shape = |rows: i64| Shape::new([batch, &[rows, columns]].concat()).map_err(|_| Stop::from(Rejection::Numel));
-    let shapes = [shape(rows1)?, shape(rows2)?];
-    let elements = |tensor: &Tensor, shape: &Shape| -> Vec<f64> {
-        machine.buffer(tensor.storage).gather(&tensor.layout.expand(shape).expect("batches were broadcast"))
-    };
-    let (left, right) = (elements(a, &shapes[0]), elements(b, &shapes[1]));
-    let gradients: Vec<f64> = machine.elements(gradient);
-    let mut received = [vec![0.0; left.len()], vec![0.0; right.len()]];
-    let (rows1, rows2, columns) = (rows1 as usize, rows2 as usize, columns as usize);
-    for (at, gradient) in gradients.into_iter().enumerate() {
-        let (batch, row1, row2) = (at / (rows1 * rows2), at / rows2 % rows1, at % rows2);
-        let (from, to) = ((batch * rows1 + row1) * columns, (batch * rows2 + row2) * columns);
-        let differences: Vec<f64> = (0..columns).map(|column| left[from + column] - right[to + column]).collect();
-        let distance = p_norm(differences.iter().copied(), p);
-        for (column, difference) in differences.into_iter().enumerate() {
-            let size = difference.abs();
-            let share = if p == 0.0 || (distance == 0.0 && p != 1.0) {
-                0.0
-            } else if p == 1.0 {
-                sign(difference) * gradient
-            } else if p.is_infinite() {
-                if size == distance { sign(difference) * gradient } else { 0.0 }
-            } else if difference == 0.0 {
-                0.0
-            } else {
-                sign(difference) * size.powf(p - 1.0) * gradient / distance.powf(p - 1.0)
-            };
-            received[0][from + column] += share;
-            received[1][to + column] -= share;
-        }
-    }
-    let [first, second] = received;
-    let mut place = |values: Vec<f64>, dtype: DType, shape: Shape| {
-        let values = Buffer::from_scalars(dtype, values.into_iter().map(Scalar::Float));
-        Some(machine.allocate(Layout::contiguous(shape), values))
-    };
-    let [shape1, shape2] = shapes;
-    Ok(vec![place(first, a.dtype, shape1), place(second, b.dtype, shape2)])
+    let (batch, counts) = gradient.shape().sizes().split_at(gradient.shape().rank() - 2);
+    let rows = Rows::new(batch, [counts[0], counts[1]], a.shape().sizes()[a.shape().rank() - 1])?;
+    let (left, right) = (machine.expanded::<f64>(a, &rows.shapes[0])?, machine.expanded::<f64>(b, &rows.shapes[1])?);
+    let received = rows.gradients(&left, &right, &machine.elements::<f64>(gradient), saved.real(0));
+    let sides = received.into_iter().zip([a, b]).zip(&rows.shapes).map(|((values, tensor), shape)| {
+        let values = Buffer::from_scalars(tensor.dtype, values.into_iter().map(Scalar::Float));
+        Some(machine.allocate(Layout::contiguous(shape.clone()), values))
+    });
+    Ok(sides.collect())
 }
 
 /// `equal`: whether two tensors have one shape and the same elements. It does not broadcast.

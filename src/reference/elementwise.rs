@@ -10,18 +10,21 @@ use crate::tensor::storage::Stored;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 use crate::with_element_type as with_any_type;
 
-use super::evaluate::{self, Kernel};
+use super::autograd;
 use super::iterator::{self, Input};
-use super::machine::{Call, Machine, Operand, Result, Slot, Stop, Tensor, TensorId, is_large};
+use super::machine::{Call, Machine, Operand, Result, Slot, Stop, TensorId, is_large};
 use super::number::{
-    Computed, Integer, Number, Quotient, Real, RealNumber, with_float_type, with_integer_type, with_real_type,
+    Computed, Integer, Number, Quotient, Real, RealNumber, Rounded, with_float_type, with_integer_type, with_real_type,
     with_wide_type,
 };
-use super::{arithmetic, backward};
+use super::write;
 
 mod kernels;
+mod rows;
 
 pub(super) use kernels::*;
+use rows::rounds;
+pub(super) use rows::{arithmetic, run_row};
 
 /// The loop of one operation, for every dtype that it takes.
 pub(super) struct Elementwise {
@@ -46,7 +49,7 @@ pub(super) struct Operands {
     unrounded_second: bool,
 }
 
-/// What the row of an operation says of how it is computed. An operation that is several (division with a rounding mode)
+/// The facts of an operation's row that decide how it is computed. An operation that is several (division with a rounding mode)
 /// has a row for its arguments, and these for each.
 #[derive(Clone, Copy)]
 pub(super) struct Facts {
@@ -110,20 +113,12 @@ impl Facts {
 /// 8. a factor that is beyond the dtype (`checked_convert`);
 /// 9. an element: a division of an integer by zero. What came before it in the loop is written already.
 pub(super) fn run(machine: &mut Machine, call: &Call, kernel: Elementwise) -> Result<Slot> {
-    if let Some(target) = call.target()? {
-        backward::check_in_place(machine, call, target, &inputs(machine, call)?)?;
-    }
-    let (kernel, facts) = arithmetic::rounded(call, kernel)?;
-    run_as(machine, call, kernel, facts)
-}
-
-/// The same for an operation that is several.
-pub(super) fn run_as(machine: &mut Machine, call: &Call, kernel: Elementwise, facts: Facts) -> Result<Slot> {
     let inputs = inputs(machine, call)?;
-    run_on(machine, call, kernel, facts, inputs)
+    autograd::check_target(machine, call, &inputs)?;
+    run_on(machine, call, kernel, Facts::of(call.op), inputs)
 }
 
-/// The same on operands that are not just those of the call.
+/// The same of an operation that is several, or of other operands than those of the call.
 pub(super) fn run_on(
     machine: &mut Machine,
     call: &Call,
@@ -152,16 +147,16 @@ pub(super) fn run_on(
     };
     if facts.gradient.info().has(Quirk::AutogradFallback) && !facts.gradient.info().differentiable {
         let slot = plan.deliver(machine, values);
-        backward::record_missing(machine, call.op, call.form, slot, &inputs);
+        autograd::record_missing(machine, call.op, call.form, slot, &inputs);
         return Ok(Slot::Tensor(slot));
     }
-    let saved = backward::save(machine, call, inputs, arithmetic::rounds(call));
+    let saved = autograd::save(machine, call, inputs, rounds(call));
     let slot = plan.deliver(machine, values);
-    backward::record_elementwise(machine, facts.gradient, slot, saved, factor);
+    autograd::record_elementwise(machine, facts.gradient, slot, saved, factor);
     Ok(Slot::Tensor(slot))
 }
 
-/// What is settled before any element is computed, whatever the operation: libtorch's `TensorIterator` at work.
+/// The decisions that come before any element is computed, whatever the operation: libtorch's `TensorIterator` at work.
 pub(super) struct Plan {
     /// The tensor that is written to, unless the result is a new one.
     pub target: Option<TensorId>,
@@ -202,24 +197,7 @@ impl Plan {
         (common, result): (DType, DType),
         casting: Casting,
     ) -> Result<Plan> {
-        if let Some(target) = call.target()? {
-            backward::check_in_place(machine, call, target, inputs)?;
-        }
-        Plan::settle(machine, call, inputs, (common, result), casting)
-    }
-
-    /// The same without autograd.
-    pub fn unwatched(machine: &Machine, call: &Call, inputs: &[Input], dtypes: (DType, DType)) -> Result<Plan> {
-        Plan::settle(machine, call, inputs, dtypes, Casting::Promoted)
-    }
-
-    fn settle(
-        machine: &Machine,
-        call: &Call,
-        inputs: &[Input],
-        (common, result): (DType, DType),
-        casting: Casting,
-    ) -> Result<Plan> {
+        autograd::check_target(machine, call, inputs)?;
         let target = call.target()?;
         check_operands(call.op, inputs)?;
         if let Some(target) = target {
@@ -230,18 +208,12 @@ impl Plan {
         let shape = iterator::broadcast(inputs)?;
         let read = |target: &TensorId| call.args.iter().any(|arg| matches!(arg, Operand::Tensor(id) if id == target));
         if let Some(target) = target.filter(read) {
-            let output = machine.tensor(target).shape();
-            if *output != shape {
-                let (output, broadcast) = (output.sizes().to_vec(), shape.sizes().to_vec());
-                return Err(Rejection::OutputShape { output, broadcast }.into());
-            }
+            iterator::check_shape(machine.tensor(target).shape(), &shape)?;
         }
         if let Some(target) = target {
             let to = machine.tensor(target).dtype;
             match casting {
-                Casting::Promoted if !result.can_cast_to(to) => {
-                    return Err(Rejection::CannotCast { from: result, to: to.libtorch_name() }.into());
-                }
+                Casting::Promoted => iterator::check_cast(result, to)?,
                 Casting::Exact if result != to => {
                     return Err(Rejection::FoundDtype { found: to, expected: result }.into());
                 }
@@ -268,41 +240,19 @@ impl Plan {
     /// Gives the tensor that is written to its shape. libtorch has done this when it comes to what the kernel refuses.
     pub fn prepare(&self, machine: &mut Machine, call: &Call) -> Result<()> {
         let Some(target) = self.target.filter(|_| call.form == Form::Out) else { return Ok(()) };
-        if *machine.tensor(target).shape() != self.shape {
-            // A result of another dtype goes through a tensor in between, which is told to resize the target again.
-            let direct = call.op.info().has(Quirk::Unstructured)
-                || [self.common, self.result].contains(&machine.tensor(target).dtype);
-            let tellings = if direct { 1 } else { 2 };
-            resize_output(machine, target, self.layout.clone(), tellings)?;
-        }
-        Ok(())
+        // A result of another dtype goes through a tensor in between, which resizes the target again.
+        let direct = call.op.info().has(Quirk::Unstructured)
+            || [self.common, self.result].contains(&machine.tensor(target).dtype);
+        write::resize_output(machine, target, self.layout.clone(), if direct { 1 } else { 2 })
     }
 
-    /// Puts the result, row-major, where it belongs.
+    /// Writes the result, row-major, to its target or to a new tensor. One that is not of the target's dtype is one of the
+    /// common dtype first.
     pub fn deliver(&self, machine: &mut Machine, values: Buffer) -> TensorId {
-        match self.target {
-            None => {
-                let mut result = machine.allocate(Layout::contiguous(self.shape.clone()), values);
-                if result.layout != self.layout {
-                    result = restride(machine, &result, self.layout.clone());
-                }
-                machine.add(result)
-            }
-            Some(target) => {
-                let tensor = machine.tensor(target).clone();
-                // A result that is not of the target's dtype is one of the common dtype first.
-                let through_complex = self.common.category() == Category::Complex;
-                if through_complex
-                    && self.shape.numel() > 0
-                    && tensor.dtype.category() < Category::Complex
-                    && tensor.dtype != self.result
-                {
-                    machine.warnings.push(COMPLEX_TO_REAL.to_owned());
-                }
-                machine.write(&tensor, &values);
-                target
-            }
+        if let Some(to) = self.target.map(|target| machine.tensor(target).dtype).filter(|to| *to != self.result) {
+            write::warn_of_cast(machine, self.common, to, self.shape.numel());
         }
+        write::deliver_in(machine, self.target, self.layout.clone(), values)
     }
 
     /// Writes the results before the element that stopped the loop. They are in the target only if it has the dtype
@@ -310,32 +260,10 @@ impl Plan {
     fn write_in_part(&self, machine: &mut Machine, inputs: &[Input], halt: &Halt) {
         let Some(target) = self.target else { return };
         let tensor = machine.tensor(target).clone();
-        if tensor.dtype != self.common {
-            return;
+        if tensor.dtype == self.common {
+            let order = iterator::loop_places(&tensor.layout, inputs, &self.shape);
+            write::in_part(machine, &tensor, &order, &halt.results, &halt.done);
         }
-        let place = iterator::loop_places(&tensor.layout, inputs, &self.shape);
-        let stop = (0..place.len()).filter(|&at| !halt.done[at]).map(|at| place[at]).min().unwrap_or(usize::MAX);
-        let kept = Buffer::from_bytes(tensor.dtype, &machine.buffer(tensor.storage).to_bytes(&tensor.layout));
-        let kept = kept.expect("the bytes of whole elements").scalars();
-        let results = halt.results.scalars();
-        let mixed = (0..place.len()).map(|at| if place[at] < stop { results[at] } else { kept[at] });
-        let mixed = Buffer::from_scalars(tensor.dtype, mixed.collect::<Vec<_>>().into_iter());
-        machine.write(&tensor, &mixed);
-    }
-}
-
-/// The warning of `copy_` from complex to real numbers.
-pub(super) const COMPLEX_TO_REAL: &str = "Casting complex values to real discards the imaginary part";
-
-/// Computes an elementwise operation on operands that are known to fit, without autograd, in a new contiguous tensor.
-pub(super) fn compute(machine: &mut Machine, op: Op, inputs: &[Input], shape: Shape, factor: Scalar) -> Result<Tensor> {
-    let Kernel::Elementwise(kernel) = evaluate::kernel(op) else {
-        return Err(Stop::Malformed(format!("{op} is not elementwise")));
-    };
-    let operands = Operands::new(op, inputs.to_vec(), shape.clone(), factor);
-    match (kernel.run)(Facts::of(op).dtypes(inputs).0, machine, &operands) {
-        Ok(values) => Ok(machine.allocate(Layout::contiguous(shape), values)),
-        Err(_) => Err(Rejection::ZeroDivision.into()),
     }
 }
 
@@ -355,7 +283,7 @@ pub(super) fn input(machine: &Machine, call: &Call, at: usize) -> Result<Input> 
     }
 }
 
-/// What an operation refuses before any shape is looked at (`sub_check`, `TORCH_META_FUNC(maximum)`).
+/// Refuses operands before any shape is looked at (`sub_check`, `TORCH_META_FUNC(maximum)`).
 fn check_operands(op: Op, inputs: &[Input]) -> Result<()> {
     let info = op.info();
     if info.has(Quirk::RefusesComplex) && inputs.iter().any(|input| input.dtype().category() == Category::Complex) {
@@ -402,40 +330,7 @@ fn alpha_check(call: &Call, result: DType, alpha: Scalar) -> Result<()> {
     }
 }
 
-/// The same elements laid out otherwise, in a new storage.
-pub(super) fn restride(machine: &mut Machine, tensor: &Tensor, layout: Layout) -> Tensor {
-    let values = Buffer::from_bytes(tensor.dtype, &machine.buffer(tensor.storage).to_bytes(&tensor.layout))
-        .expect("the bytes of whole elements");
-    let mut buffer = Buffer::zeros(tensor.dtype, tensor.shape().numel());
-    crate::with_element_type!(tensor.dtype, T => {
-        buffer.scatter(&layout, T::slice(&values).expect("the element type of the buffer's own dtype"));
-    });
-    machine.allocate(layout, buffer)
-}
-
 /// Whether the elements can be counted in 63 bits.
 fn is_countable(shape: &Shape) -> bool {
     shape.sizes().iter().try_fold(1i64, |product, &size| product.checked_mul(size)).is_some()
-}
-
-/// Gives an `out=` tensor the shape that it should have had, with libtorch's warning (`resize_output`), unless it is more
-/// than a value can have.
-pub(super) fn resize_output(machine: &mut Machine, target: TensorId, layout: Layout, tellings: usize) -> Result<()> {
-    let tensor = machine.tensor(target);
-    if is_large(&layout.shape, tensor.dtype) {
-        return Err(iterator::too_large(usize::MAX));
-    }
-    if tensor.shape().numel() != 0 {
-        let warning = format!(
-            "An output with one or more elements was resized since it had shape {}, which does not match the required \
-             output shape {}. This behavior is deprecated, and in a future PyTorch release outputs will not be resized \
-             unless they have zero elements. You can explicitly reuse an out tensor t by resizing it, inplace, to zero \
-             elements with t.resize_(0).",
-            tensor.shape(),
-            layout.shape
-        );
-        machine.warnings.extend(std::iter::repeat_n(warning, tellings));
-    }
-    machine.replace(target, layout);
-    Ok(())
 }

@@ -1,17 +1,18 @@
 //! Runs a program step by step and tells what came of each.
 
 use crate::for_each_op;
-use crate::ops::{Family, Form, Op};
+use crate::ops::{Form, Op};
 use crate::program::{
     Arg, Input, Outcome, Program, Rejected, Reply, Step, StepOutcome, StorageRef, TensorValue, Value, ValueRef,
 };
 use crate::tensor::{Buffer, Layout, Shape};
 
-use super::elementwise::{self, Elementwise, elementwise_kernel};
-use super::machine::{Call, Machine, Operand, Result, Slot, Stop, StorageId, TensorId, is_large};
+use super::dispatch::dispatch;
+use super::machine::{Call, Kernel, Machine, Operand, Result, Slot, Stop, StorageId, TensorId, is_large};
+// The families by the words of the rows.
 use super::{
-    arithmetic, backward, distance, einsum, extreme, front_end, functions, gather, indexing, iterator, loss, mask,
-    math, moment, norm, product, reduction, reshape, slice, view,
+    arithmetic, distance, einsum, engine as autograd, extreme, front_end, functions as function, gather, indexing,
+    loss, mask, moment, norm, product, reduction, reshape, reshape as copy, slice, view,
 };
 
 /// What every step of the program comes to.
@@ -45,7 +46,7 @@ impl Session {
     /// # Errors
     /// When the data of an input does not fill its shape.
     pub fn new(inputs: &[Input]) -> std::result::Result<Session, String> {
-        let (mut machine, mut slots, mut storages) = (Machine::default(), Vec::new(), Vec::new());
+        let (mut machine, mut slots, mut storages) = (Machine::new(kernel), Vec::new(), Vec::new());
         for input in inputs {
             let buffer = Buffer::from_bytes(input.dtype, &input.data)
                 .filter(|_| input.data.len() == input.shape.numel() * input.dtype.size())
@@ -148,38 +149,25 @@ impl Session {
     }
 }
 
-/// What an operation does: a loop over elements, or a function.
-pub(super) enum Kernel {
-    Elementwise(Elementwise),
-    Function(fn(&mut Machine, &Call) -> Result<Slot>),
-}
-
 macro_rules! kernel {
-    (view ($module:ident $function:ident)) => { Kernel::Function($module::$function) };
-    (arithmetic ($function:ident)) => { Kernel::Function(arithmetic::$function) };
-    (view ($function:ident)) => { Kernel::Function(view::$function) };
-    (copy ($function:ident)) => { Kernel::Function(reshape::$function) };
-    (reduction ($function:ident)) => { Kernel::Function(reduction::$function) };
-    (extreme ($function:ident)) => { Kernel::Function(extreme::$function) };
-    (norm ($function:ident)) => { Kernel::Function(norm::$function) };
-    (moment ($function:ident)) => { Kernel::Function(moment::$function) };
-    (mask ($function:ident)) => { Kernel::Function(mask::$function) };
-    (gather ($function:ident)) => { Kernel::Function(gather::$function) };
-    (indexing ($function:ident)) => { Kernel::Function(indexing::$function) };
-    (product (einsum)) => { Kernel::Function(einsum::einsum) };
-    (product ($function:ident)) => { Kernel::Function(product::$function) };
-    (loss ($function:ident)) => { Kernel::Function(loss::$function) };
-    (distance ($function:ident)) => { Kernel::Function(distance::$function) };
-    (function ($function:ident)) => { Kernel::Function(functions::$function) };
-    (front_end ($function:ident)) => { Kernel::Function(front_end::$function) };
-    (autograd ($function:ident)) => { Kernel::Function(backward::$function) };
-    ($word:ident $operands:tt $body:expr) => { Kernel::Elementwise(elementwise_kernel!($word $operands $body)) };
+    (product (einsum)) => {
+        Some(einsum::einsum)
+    };
+    (view ($module:ident $function:ident)) => {
+        Some($module::$function)
+    };
+    ($module:ident ($function:ident)) => {
+        Some($module::$function)
+    };
+    ($word:ident $operands:tt $($body:tt)+) => {
+        None
+    };
 }
 
 macro_rules! kernels {
     ($($variant:ident { facts: $facts:tt kernel: $kernel:tt gradient: $gradient:tt calls: $calls:tt })+) => {
-        /// The kernel of an operation, from its row.
-        pub(super) fn kernel(op: Op) -> Kernel {
+        /// The function that runs an operation, unless its row says it element by element.
+        fn kernel(op: Op) -> Option<Kernel> {
             match op {
                 $(Op::$variant => kernel! $kernel),+
             }
@@ -188,57 +176,6 @@ macro_rules! kernels {
 }
 
 for_each_op!(kernels);
-
-/// Runs an operation of the table as a part of another one, in its functional form.
-pub(super) fn apply(machine: &mut Machine, op: Op, args: &[Operand]) -> Result<TensorId> {
-    apply_form(machine, &Call { op, form: Form::Functional, args, out: None })
-}
-
-/// Runs an operation of the table as a part of another one, in any form.
-pub(super) fn apply_form(machine: &mut Machine, call: &Call) -> Result<TensorId> {
-    match dispatch(machine, call)? {
-        Slot::Tensor(id) => Ok(id),
-        _ => Err(Stop::Malformed(format!("{} is no tensor", call.op))),
-    }
-}
-
-fn dispatch(machine: &mut Machine, call: &Call) -> Result<Slot> {
-    match kernel(call.op) {
-        Kernel::Elementwise(elementwise) => elementwise::run(machine, call, elementwise),
-        Kernel::Function(function) => {
-            check_size(machine, call)?;
-            let before = call.target()?.map(|target| machine.version(machine.tensor(target).storage));
-            let slot = function(machine, call)?;
-            // These write one element after the other, which libtorch counts as one write, and as none to a new tensor.
-            if let Slot::Tensor(made) = slot
-                && call.op.info().family() == Family::Indexing
-                && call.form != Form::Out
-            {
-                let version = before.map_or(0, |before| before + 1);
-                machine.set_version(machine.tensor(made).storage, version);
-            }
-            Ok(slot)
-        }
-    }
-}
-
-/// Only views, copies, which look for themselves, and operations element by element take tensors that are too large to
-/// be looked at.
-fn check_size(machine: &Machine, call: &Call) -> Result<()> {
-    if call.op.info().family() == Family::Views {
-        return Ok(());
-    }
-    let tensors = call.args.iter().flat_map(|arg| match arg {
-        Operand::Tensor(id) => std::slice::from_ref(id),
-        Operand::Tensors(ids) => ids,
-        _ => &[],
-    });
-    let tensors = tensors.chain(&call.out).map(|id| machine.tensor(*id));
-    match tensors.into_iter().find(|tensor| is_large(tensor.shape(), tensor.dtype)) {
-        Some(tensor) => Err(iterator::too_large(tensor.shape().numel().saturating_mul(tensor.dtype.size()))),
-        None => Ok(()),
-    }
-}
 
 fn outcome_of(stop: Stop) -> Outcome {
     match stop {

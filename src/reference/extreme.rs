@@ -3,12 +3,14 @@
 use crate::error::Rejection;
 use crate::ops::Op;
 use crate::tensor::storage::Stored;
-use crate::tensor::{Buffer, Category, DType, Scalar};
+use crate::tensor::{Buffer, Category, DType};
 
-use super::backward;
-use super::machine::{Call, Machine, Result, Slot, Tensor, wrap_dim};
+use super::autograd;
+use super::graph::Kept;
+use super::machine::{Call, Machine, Result, Slot, Tensor, TensorId, wrap_dim};
 use super::number::with_real_type;
-use super::reduction::{Plan, begin, deliver, record_groups, set_output};
+use super::reduction::{Group, Plan, begin, over_groups, record_groups, set_output};
+use super::write;
 
 /// `amax`.
 pub(super) fn amax(machine: &mut Machine, call: &Call) -> Result<Slot> {
@@ -31,21 +33,8 @@ pub(super) fn argmin(machine: &mut Machine, call: &Call) -> Result<Slot> {
 }
 
 fn extreme(machine: &mut Machine, call: &Call, greatest: bool) -> Result<Slot> {
-    let tensor = machine.tensor(call.tensor(0)?).clone();
-    let out = begin(machine, call, &tensor)?;
-    if let Some(target) = out.map(|out| machine.tensor(out).dtype).filter(|target| *target != tensor.dtype) {
-        return Err(Rejection::AmaxOutput { input: tensor.dtype, out: target }.into());
-    }
-    let dims = call.dims(1)?.unwrap_or_default();
-    if tensor.shape().numel() == 0 {
-        if dims.is_empty() {
-            return Err(Rejection::AmaxEmpty { name: call.op.name() }.into());
-        }
-        for &dim in &dims {
-            check_size(call.op, &tensor, dim, dim)?;
-        }
-    }
-    let plan = Plan::structured(&tensor, Some(dims), call.flag(2)?)?;
+    let (tensor, out) = begin(machine, call)?;
+    let plan = infer_extreme(machine, call, &tensor, out)?;
     set_output(machine, out, &plan.shape, tensor.dtype)?;
     let result = if tensor.shape().numel() == 0 {
         // No kernel runs, whatever the dtype.
@@ -61,15 +50,39 @@ fn extreme(machine: &mut Machine, call: &Call, greatest: bool) -> Result<Slot> {
     if tensor.node.is_some() && tensor.dtype.category() == Category::Complex {
         return Err(Rejection::ComplexAutograd { name: call.op.name() }.into());
     }
-    let id = deliver(machine, out, &plan.shape, result);
-    record_groups(machine, call.op, id, &tensor, &plan, |group| {
-        // All that equal the result share evenly; a NaN equals nothing, so that nobody is left to share.
-        let equal: Vec<f64> = group.elements.iter().map(|&e| f64::from(u8::from(e == group.result))).collect();
-        let count: f64 = equal.iter().sum();
-        equal.into_iter().map(|equal| group.arrived * equal / count).collect()
-    });
-    backward::keep_result(machine, id, if greatest { "Amax" } else { "Amin" });
+    let id = write::deliver(machine, out, &plan.shape, result);
+    record_groups(machine, call.op, id, &tensor, &plan, &[], extreme_backward);
+    autograd::keep_result(machine, id, if greatest { "Amax" } else { "Amin" });
     Ok(Slot::Tensor(id))
+}
+
+/// The order of faults: the dtype of `out`, reductions of nothing, the dimensions.
+fn infer_extreme(machine: &Machine, call: &Call, tensor: &Tensor, out: Option<TensorId>) -> Result<Plan> {
+    if let Some(target) = out.map(|out| machine.tensor(out).dtype).filter(|target| *target != tensor.dtype) {
+        return Err(Rejection::AmaxOutput { input: tensor.dtype, out: target }.into());
+    }
+    let dims = call.dims(1)?.unwrap_or_default();
+    if tensor.shape().numel() == 0 {
+        if dims.is_empty() {
+            return Err(Rejection::AmaxEmpty { name: call.op.name() }.into());
+        }
+        for &dim in &dims {
+            check_size(call.op, tensor, dim, dim)?;
+        }
+    }
+    Plan::structured(tensor, Some(dims), call.flag(2)?)
+}
+
+/// `scale_grad_by_count`.
+fn extreme_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
+    over_groups(machine, gradient, kept, shared_evenly)
+}
+
+/// All that equal the result share evenly; a NaN equals nothing, so that none is left to share.
+fn shared_evenly(group: &Group) -> Vec<f64> {
+    let equal: Vec<f64> = group.elements.iter().map(|&e| f64::from(u8::from(e == group.result))).collect();
+    let count: f64 = equal.iter().sum();
+    equal.into_iter().map(|equal| group.arrived * equal / count).collect()
 }
 
 /// Refuses a dimension without elements (`zero_numel_check_dims`); the message has it as it was given, or wrapped.
@@ -82,8 +95,16 @@ fn check_size(op: Op, tensor: &Tensor, dim: i64, named: i64) -> Result<()> {
 }
 
 fn position(machine: &mut Machine, call: &Call, greatest: bool) -> Result<Slot> {
-    let tensor = machine.tensor(call.tensor(0)?).clone();
-    let out = begin(machine, call, &tensor)?;
+    let (tensor, out) = begin(machine, call)?;
+    let plan = infer_position(call, &tensor)?;
+    set_output(machine, out, &plan.shape, DType::Int64)?;
+    let positions: Vec<i64> = with_real_type!(tensor.dtype, T => {
+        plan.groups::<T>(machine, &tensor)?.into_iter().map(|group| best(&group, greatest) as i64).collect()
+    });
+    Ok(Slot::Tensor(write::deliver(machine, out, &plan.shape, i64::wrap(positions))))
+}
+
+fn infer_position(call: &Call, tensor: &Tensor) -> Result<Plan> {
     let name = call.op.name();
     match tensor.dtype.category() {
         Category::Complex => return Err(Rejection::ArgmaxDtype { name, category: "complex" }.into()),
@@ -94,22 +115,15 @@ fn position(machine: &mut Machine, call: &Call, greatest: bool) -> Result<Slot> 
     match dim {
         Some(dim) => {
             let wrapped = wrap_dim(dim, tensor.shape().rank())?;
-            check_size(call.op, &tensor, dim, wrapped as i64)?;
+            check_size(call.op, tensor, dim, wrapped as i64)?;
         }
         None if tensor.shape().numel() == 0 => return Err(Rejection::ArgmaxEmpty { name }.into()),
         None => {}
     }
-    let plan = Plan::new(&tensor, dim.map(|dim| vec![dim]), call.flag(2)?)?;
-    set_output(machine, out, &plan.shape, DType::Int64)?;
-    let positions: Vec<usize> = with_real_type!(tensor.dtype, T => {
-        plan.groups::<T>(machine, &tensor)?.into_iter().map(|group| best(&group, greatest)).collect()
-    });
-    let positions = positions.into_iter().map(|at| Scalar::Int(at as i64));
-    let result = Buffer::from_scalars(DType::Int64, positions.collect::<Vec<_>>().into_iter());
-    Ok(Slot::Tensor(deliver(machine, out, &plan.shape, result)))
+    Plan::new(tensor, dim.map(|dim| vec![dim]), call.flag(2)?)
 }
 
-/// Where the greatest or least element stands: the first of several, and the first NaN before all others.
+/// The position of the greatest or least element: the first of several, and the first NaN before all others.
 fn best<T: PartialOrd + Copy>(group: &[T], greatest: bool) -> usize {
     let is_nan = |element: &T| element.partial_cmp(element).is_none();
     let better = |a: &T, b: &T| !is_nan(b) && (is_nan(a) || if greatest { a > b } else { a < b });

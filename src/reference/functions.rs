@@ -10,12 +10,12 @@ use crate::tensor::element::Element;
 use crate::tensor::storage::Stored;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
-use super::backward;
+use super::autograd;
 use super::elementwise::{self, Casting, Elementwise, Facts, Halt, Operands, Plan, elementwise_kernel};
 use super::iterator::{self, Input};
-use super::machine::{Call, Machine, Operand, Result, Slot, Stop, Tensor};
+use super::machine::{Call, Machine, Operand, Result, Slot, Stop, Tensor, TensorId};
 use super::number::{Computed, Number, RealNumber};
-use super::{math, reshape};
+use super::{math, product, write};
 
 /// A loop, written as the rows of the operation table write it.
 macro_rules! kernel {
@@ -45,7 +45,7 @@ pub(super) fn polar(machine: &mut Machine, call: &Call) -> Result<Slot> {
 /// Complex numbers out of two real ones (`complex_check_floating`, `complex_check_dtype`).
 fn parts(machine: &mut Machine, call: &Call, kernel: Elementwise) -> Result<Slot> {
     let inputs = elementwise::inputs(machine, call)?;
-    check_autograd(machine, call, &inputs)?;
+    autograd::check_target(machine, call, &inputs)?;
     let (first, second) = (inputs[0].dtype(), inputs[1].dtype());
     let part = |dtype| matches!(dtype, DType::Float16 | DType::Float32 | DType::Float64);
     if !part(first) || !part(second) {
@@ -72,14 +72,14 @@ fn parts(machine: &mut Machine, call: &Call, kernel: Elementwise) -> Result<Slot
 /// `addcmul`.
 pub(super) fn addcmul(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let inputs = elementwise::inputs(machine, call)?;
-    check_autograd(machine, call, &inputs)?;
+    autograd::check_target(machine, call, &inputs)?;
     fused(machine, call, inputs, kernel!(number(a, b, c; value) => a.plus_products(value, b, c)))
 }
 
 /// `addcdiv`, which divides no integers by integers.
 pub(super) fn addcdiv(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let inputs = elementwise::inputs(machine, call)?;
-    check_autograd(machine, call, &inputs)?;
+    autograd::check_target(machine, call, &inputs)?;
     if inputs[1..].iter().all(|input| input.dtype().category() <= Category::Integral) {
         return Err(Rejection::AddcdivIntegers.into());
     }
@@ -100,7 +100,7 @@ fn fused(machine: &mut Machine, call: &Call, inputs: Vec<Input>, kernel: Element
 /// `lerp`: a weight with dimensions, or a number, has nothing to say in promotion.
 pub(super) fn lerp(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let inputs = elementwise::inputs(machine, call)?;
-    check_autograd(machine, call, &inputs)?;
+    autograd::check_target(machine, call, &inputs)?;
     let first = inputs[0].dtype();
     let other = inputs[1].dtype();
     if other != first {
@@ -132,14 +132,6 @@ pub(super) fn lerp(machine: &mut Machine, call: &Call) -> Result<Slot> {
     finish(machine, call, plan, kernel, &inputs, &inputs)
 }
 
-/// Refuses what autograd refuses, which libtorch does before it looks at anything else.
-fn check_autograd(machine: &Machine, call: &Call, inputs: &[Input]) -> Result<()> {
-    match call.target()? {
-        Some(target) => backward::check_in_place(machine, call, target, inputs),
-        None => Ok(()),
-    }
-}
-
 /// Refuses a dtype that a kernel does not compute in.
 fn check_dtype(kernel: &'static str, dtype: DType, takes: impl Fn(DType) -> bool) -> Result<()> {
     if takes(dtype) { Ok(()) } else { Err(Rejection::NoKernel { kernel, dtype }.into()) }
@@ -147,7 +139,7 @@ fn check_dtype(kernel: &'static str, dtype: DType, takes: impl Fn(DType) -> bool
 
 /// Refuses a number that a dtype cannot hold (`c10::overflows`). What it rounds to or loses behind the point does not
 /// matter; an unsigned integer takes a negative one that has its magnitude.
-fn check_held(number: Scalar, dtype: DType) -> Result<()> {
+pub(super) fn check_held(number: Scalar, dtype: DType) -> Result<()> {
     let real = |value: f64| match dtype.category() {
         Category::Bool => true,
         Category::Integral => {
@@ -223,11 +215,8 @@ fn is(number: Scalar, other: f64, or_bool: bool) -> bool {
 fn converted(machine: &mut Machine, input: &Input, dtype: DType) -> Input {
     match input {
         Input::Tensor(tensor) if tensor.dtype != dtype => {
-            let layout = like(tensor);
-            let values = machine.elements_as_scalars(tensor);
-            let values = Buffer::from_scalars(dtype, values.into_iter());
-            let copy = machine.allocate(Layout::contiguous(tensor.shape().clone()), values);
-            Input::Tensor(Tensor { node: tensor.node, ..elementwise::restride(machine, &copy, layout) })
+            let values = write::elements(machine, tensor, dtype);
+            Input::Tensor(Tensor { node: tensor.node, ..write::create(machine, like(tensor), values) })
         }
         Input::Number(number) if dtype.category() > number.category() => Input::Number(match dtype.category() {
             Category::Complex => num_complex::Complex64::from_scalar(*number).to_scalar(),
@@ -274,8 +263,22 @@ fn finish_with(
 ) -> Result<Slot> {
     let operands = Operands::new(call.op, computed.to_vec(), plan.shape.clone(), factor);
     let values = run_loop(kernel, plan.common, machine, &operands)?;
-    let saved = backward::save(machine, call, recorded.to_vec(), false);
+    let saved = autograd::save(machine, call, recorded.to_vec(), false);
     let slot = plan.deliver(machine, values);
-    backward::record_elementwise(machine, call.op, slot, saved, factor);
+    autograd::record_elementwise(machine, call.op, slot, saved, factor);
     Ok(Slot::Tensor(slot))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_dtypes_hold() {
+        let holds = |value: Scalar, dtype| check_held(value, dtype).is_ok();
+        assert!(holds(Scalar::Int(-255), DType::Uint8) && !holds(Scalar::Int(-256), DType::Uint8));
+        assert!(!holds(Scalar::Float(-0.5), DType::Uint8) && holds(Scalar::Float(-0.5), DType::Int8));
+        assert!(holds(Scalar::Float(f64::INFINITY), DType::Float16) && !holds(Scalar::Int(65505), DType::Float16));
+        assert!(holds(Scalar::Float(f64::NAN), DType::Bool) && !holds(Scalar::Float(f64::NAN), DType::Int64));
+    }
 }

@@ -3,30 +3,61 @@
 use crate::error::Rejection;
 use crate::ops::Form;
 use crate::program::Arg;
-use crate::tensor::{Buffer, DType, Layout, Scalar, Shape};
+use crate::tensor::storage::Stored;
+use crate::tensor::{DType, Layout, Shape};
 
-use super::backward::{self, Route};
-use super::elementwise::{self, restride};
+use super::functions::check_held;
 use super::iterator::{self, Input};
-use super::machine::{Call, Machine, Operand, Result, Slot, Stop, Tensor, TensorId, wrap_dim};
-use super::mask;
+use super::machine::{Call, Machine, Operand, Result, Slot, Tensor, TensorId, wrap_dim};
+use super::selection::{self, Put, numbering, overwrite, record_picked, record_put};
+use super::{autograd, elementwise, write};
+
+/// For each index along `dim`, row-major, the number of the element of a tensor that it names. The first that is out of
+/// range ends it, and is returned.
+fn along(indices: &[i64], shape: &Shape, of: &Shape, dim: usize) -> (Vec<usize>, Option<i64>) {
+    let all = Layout::contiguous(of.clone());
+    let stride = all.strides.get(dim).copied().unwrap_or(1);
+    // Everything but the dimension that the indices go along, for which they stand themselves.
+    let mut start = corner(&all, shape);
+    start.strides.get_mut(dim).into_iter().for_each(|stride| *stride = 0);
+    let bad = indices.iter().position(|index| !(0..size(of, dim)).contains(index));
+    let good = start.positions().zip(&indices[..bad.unwrap_or(indices.len())]);
+    (good.map(|(start, index)| start + (index * stride) as usize).collect(), bad.map(|at| indices[at]))
+}
 
 /// `take_along_dim`: the tensor and the indices broadcast together, apart from the dimension that the indices go along
 /// (`_take_along_dim_helper`); without a dimension both are flattened. Then it is `gather`.
 pub(super) fn take_along_dim(machine: &mut Machine, call: &Call) -> Result<Slot> {
-    let operand = machine.tensor(call.tensor(0)?).clone();
-    let index = machine.tensor(call.tensor(1)?).clone();
-    let whole = |tensor: &Tensor| -> Result<Layout> {
+    let [operand, index] = [call.tensor(0)?, call.tensor(1)?].map(|id| machine.tensor(id).clone());
+    if matches!(call.args.get(2), Some(Operand::Other(Arg::Nothing))) {
+        let (source, index) = infer_take_flat(operand, index)?;
+        return gather_from(machine, call, source, 0, index);
+    }
+    let (source, index, dim) = infer_take(call, operand, index)?;
+    // Unlike any other index, one that is out of range counts on from the other end, as often as it takes
+    // (`remainder`).
+    let (indices, own) = (machine.elements::<i64>(&index), size(&source.view.shape, dim));
+    if own == 0 && !indices.is_empty() {
+        return Err(Rejection::ZeroDivision.into());
+    }
+    let indices = i64::wrap(indices.into_iter().map(|index| index.rem_euclid(own)).collect());
+    let index = machine.allocate(Layout::contiguous(index.shape().clone()), indices);
+    gather_from(machine, call, source, dim, index)
+}
+
+/// Both flattened, as views.
+fn infer_take_flat(operand: Tensor, index: Tensor) -> Result<(Source, Tensor)> {
+    let flat = |tensor: &Tensor| -> Result<Layout> {
         let flat = Shape::new(vec![tensor.shape().numel() as i64]).expect("the elements are there");
         Ok(tensor.layout.view(&flat).ok_or(Rejection::ViewStride)?)
     };
-    if matches!(call.args.get(2), Some(Operand::Other(Arg::Nothing))) {
-        let flat =
-            Layout::contiguous(Shape::new(vec![operand.shape().numel() as i64]).expect("the elements are there"));
-        let source = Source { layout: whole(&operand)?, numbered: flat, operand: operand.clone(), id: None };
-        let index = Tensor { layout: whole(&index)?, ..index };
-        return gather_from(machine, call, source, 0, index);
-    }
+    let source = Source { view: flat(&operand)?, own: (0..operand.shape().numel()).collect(), operand, id: None };
+    let layout = flat(&index)?;
+    Ok((source, Tensor { layout, ..index }))
+}
+
+/// Both expanded to each other, apart from one dimension.
+fn infer_take(call: &Call, operand: Tensor, index: Tensor) -> Result<(Source, Tensor, usize)> {
     let (rank, indices) = (operand.shape().rank(), index.shape().rank());
     if rank != indices {
         return Err(Rejection::TakeAlongDimRank { rank, indices }.into());
@@ -47,171 +78,164 @@ pub(super) fn take_along_dim(machine: &mut Machine, call: &Call) -> Result<Slot>
     let index_shape = with(operand.shape(), others)?.broadcast(index.shape())?;
     let own_shape = with(index.shape(), own)?.broadcast(operand.shape())?;
     let expand = |layout: &Layout, shape: &Shape| layout.expand(shape).expect("broadcast to this shape");
-    let source = Source {
-        layout: expand(&operand.layout, &own_shape),
-        numbered: expand(&Layout::contiguous(operand.shape().clone()), &own_shape),
-        operand: operand.clone(),
-        id: None,
-    };
-    // Unlike any other index, one that is out of range counts on from the other end, as often as it takes
-    // (`remainder`).
-    let indices: Vec<i64> = machine.buffer(index.storage).gather(&expand(&index.layout, &index_shape));
-    if own == 0 && !indices.is_empty() {
-        return Err(Rejection::ZeroDivision.into());
-    }
-    let indices = indices.into_iter().map(|index| Scalar::Int(index.rem_euclid(own))).collect::<Vec<_>>();
-    let indices = Buffer::from_scalars(DType::Int64, indices.into_iter());
-    let index = machine.allocate(Layout::contiguous(index_shape), indices);
-    gather_from(machine, call, source, dim, index)
+    let (view, own) = (expand(&operand.layout, &own_shape), numbering(operand.shape(), &own_shape));
+    let layout = expand(&index.layout, &index_shape);
+    Ok((Source { view, own, operand, id: None }, Tensor { layout, ..index }, dim))
 }
 
 /// `gather`.
 pub(super) fn gather(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let id = call.tensor(0)?;
-    let operand = machine.tensor(id).clone();
-    let index = machine.tensor(call.tensor(2)?).clone();
-    let source = Source {
-        layout: operand.layout.clone(),
-        numbered: Layout::contiguous(operand.shape().clone()),
-        operand: operand.clone(),
-        id: Some(id),
-    };
-    // What autograd refuses comes first.
-    if let Some(out) = call.target()? {
-        backward::check_in_place(machine, call, out, &[Input::Tensor(operand.clone())])?;
-    }
+    let (operand, index) = (machine.tensor(id).clone(), machine.tensor(call.tensor(2)?).clone());
+    autograd::check_target(machine, call, &[Input::Tensor(operand.clone())])?;
     let dim = wrap_dim(call.int(1)?, operand.shape().rank())?;
-    gather_from(machine, call, source, dim, index)
+    let own = (0..operand.shape().numel()).collect();
+    gather_from(machine, call, Source { view: operand.layout.clone(), own, operand, id: Some(id) }, dim, index)
 }
 
-/// What is gathered from: a view of the operand, in memory and with its elements numbered row-major.
+/// A view of the operand, from which elements are gathered.
 struct Source {
-    layout: Layout,
-    numbered: Layout,
+    view: Layout,
+    /// For each element of the view its number in the operand.
+    own: Vec<usize>,
     operand: Tensor,
     /// The operand itself, if the view is nothing else.
     id: Option<TensorId>,
 }
 
-/// The meta function of `gather`, then its kernel: `out` is resized before anything else is looked at.
 fn gather_from(machine: &mut Machine, call: &Call, source: Source, dim: usize, index: Tensor) -> Result<Slot> {
     if let Some(out) = call.out {
-        if source.operand.node.is_some() || machine.tensor(out).node.is_some() {
-            return Err(Rejection::OutNeedsGrad { name: "gather" }.into());
-        }
-        take_output(machine, out, source.operand.dtype, index.shape())?;
-        let tensor = machine.tensor(out);
-        iterator::check_internal_overlap(tensor)?;
-        let viewed = Tensor { layout: source.layout.clone(), ..source.operand.clone() };
-        iterator::check_no_overlap(tensor, &viewed, source.id == Some(out))?;
-        iterator::check_partial_overlap(tensor, &index)?;
+        prepare_gather(machine, out, &source, &index)?;
     }
-    let sizes = source.layout.shape.sizes();
-    let mut found = Vec::new();
-    if index.shape().numel() > 0 {
-        if !matches!(index.dtype, DType::Int64 | DType::Int32) {
-            return Err(Rejection::IndexNotInteger { function: "gather" }.into());
-        }
-        if sizes.len().max(1) != index.shape().rank().max(1) {
-            return Err(Rejection::IndexTensorRank { other: "input" }.into());
-        }
-        let larger = |&at: &usize| at != dim && size(index.shape(), at) > size(&source.layout.shape, at);
-        if let Some(at) = (0..sizes.len().max(1)).find(larger) {
-            let (index, tensor) = (index.shape().sizes().to_vec(), sizes.to_vec());
-            return Err(Rejection::GatherShape { at, index, tensor, dim }.into());
-        }
-        let (all, fault) = places(machine, &index, [&source.layout, &source.numbered], dim);
-        fault.map_or(Ok(()), Err)?;
-        found = all;
+    check_gather(&source.view.shape, &index, dim)?;
+    let (numbers, bad) = along(&machine.elements::<i64>(&index), index.shape(), &source.view.shape, dim);
+    if let Some(index) = bad {
+        return Err(Rejection::IndexRange { index, dim, size: size(&source.view.shape, dim) }.into());
     }
-    let positions: Vec<usize> = found.iter().map(|place| place[0]).collect();
-    let result = mask::deliver(machine, call.out, &source.operand, index.shape().clone(), &positions)?;
-    mask::record_taken(machine, call, result, &source.operand, found.iter().map(|place| place[1]).collect());
+    let numbers: Vec<usize> = numbers.into_iter().map(|number| source.own[number]).collect();
+    let layout = Layout::contiguous(index.shape().clone());
+    let result = selection::deliver(machine, call.out, &source.operand, &numbers, layout);
+    record_picked(machine, call, result, &source.operand, numbers);
     Ok(Slot::Tensor(result))
+}
+
+/// The meta function of `gather`: `out` is resized before anything else is looked at.
+fn prepare_gather(machine: &mut Machine, out: TensorId, source: &Source, index: &Tensor) -> Result<()> {
+    if source.operand.node.is_some() || machine.tensor(out).node.is_some() {
+        return Err(Rejection::OutNeedsGrad { name: "gather" }.into());
+    }
+    take_output(machine, out, source.operand.dtype, index.shape())?;
+    let tensor = machine.tensor(out);
+    iterator::check_internal_overlap(tensor)?;
+    let viewed = Tensor { layout: source.view.clone(), ..source.operand.clone() };
+    iterator::check_no_overlap(tensor, &viewed, source.id == Some(out))?;
+    iterator::check_partial_overlap(tensor, index)
+}
+
+/// Refuses, as the kernel does, an index that is not empty.
+fn check_gather(shape: &Shape, index: &Tensor, dim: usize) -> Result<()> {
+    if index.shape().numel() == 0 {
+        return Ok(());
+    }
+    if !matches!(index.dtype, DType::Int64 | DType::Int32) {
+        return Err(Rejection::IndexNotInteger { function: "gather" }.into());
+    }
+    let rank = shape.rank().max(1);
+    if rank != index.shape().rank().max(1) {
+        return Err(Rejection::IndexTensorRank { other: "input" }.into());
+    }
+    if let Some(at) = (0..rank).find(|&at| at != dim && size(index.shape(), at) > size(shape, at)) {
+        let (index, tensor) = (index.shape().sizes().to_vec(), shape.sizes().to_vec());
+        return Err(Rejection::GatherShape { at, index, tensor, dim }.into());
+    }
+    Ok(())
 }
 
 /// `scatter`: a copy of the tensor with elements of the source, or one number, where the indices say.
 pub(super) fn scatter(machine: &mut Machine, call: &Call) -> Result<Slot> {
-    let (id, index_id) = (call.tensor(0)?, call.tensor(2)?);
-    let (operand, index) = (machine.tensor(id).clone(), machine.tensor(index_id).clone());
+    let [operand, index] = [call.tensor(0)?, call.tensor(2)?].map(|id| machine.tensor(id).clone());
     let source = elementwise::input(machine, call, 3)?;
-    if let Some(target) = call.target()? {
-        backward::check_in_place(machine, call, target, &[Input::Tensor(operand.clone()), source.clone()])?;
-    }
-    let dim = wrap_dim(call.int(1)?, operand.shape().rank())?;
-    check_scatter(&operand, dim, &index, &source)?;
-    if let Some(target) = call.target()? {
-        let tensor = machine.tensor(target);
-        iterator::check_internal_overlap(tensor)?;
-        iterator::check_no_overlap(tensor, &index, target == index_id)?;
-        if let (Input::Tensor(source), Operand::Tensor(source_id)) = (&source, &call.args[3]) {
-            iterator::check_no_overlap(tensor, source, target == *source_id)?;
-        }
-    }
-    let target = match (call.form, call.out) {
-        (Form::InPlace, _) => id,
-        (_, Some(out)) => {
-            take_output(machine, out, operand.dtype, operand.shape())?;
-            // The tensor is copied first, unless it is the target itself.
-            let copy = restride(machine, &operand, Layout::contiguous(operand.shape().clone()));
-            let (values, target) = (machine.buffer(copy.storage).clone(), machine.tensor(out).clone());
-            if out != id {
-                machine.write(&target, &values);
-            }
-            out
-        }
-        _ => {
-            let copy = restride(machine, &operand, Layout::contiguous(operand.shape().clone()));
-            machine.add(copy)
-        }
-    };
+    let dim = infer_scatter(machine, call, &operand, &index, &source)?;
+    let target = begin_scatter(machine, call, &operand)?;
     let tensor = machine.tensor(target).clone();
-    let (mut overwritten, mut put) = (vec![false; tensor.shape().numel()], Vec::new());
-    if index.shape().numel() > 0 {
-        let numbered = Layout::contiguous(tensor.shape().clone());
-        let (found, fault) = places(machine, &index, [&tensor.layout, &numbered], dim);
-        let from: Vec<usize> = match &source {
-            Input::Tensor(source) => corner(&source.layout, index.shape()).positions().collect(),
-            Input::Number(_) => Vec::new(),
-        };
-        let numbers: Vec<usize> = match &source {
-            Input::Tensor(source) => {
-                corner(&Layout::contiguous(source.shape().clone()), index.shape()).positions().collect()
-            }
-            Input::Number(_) => Vec::new(),
-        };
-        for (at, place) in found.iter().enumerate() {
-            let value = match &source {
-                Input::Tensor(source) => machine.get(source.storage, from[at]),
-                Input::Number(number) => {
-                    mask::check_number(*number, tensor.dtype)?;
-                    *number
-                }
-            };
-            machine.put(tensor.storage, [(place[0], value)]);
-            overwritten[place[1]] = true;
-            put.extend(numbers.get(at).map(|number| (place[1], *number)));
+    let (numbers, bad) = along(&machine.elements::<i64>(&index), index.shape(), tensor.shape(), dim);
+    match &source {
+        Input::Number(_) if numbers.is_empty() => {}
+        Input::Number(number) => {
+            check_held(*number, tensor.dtype)?;
+            overwrite(machine, &tensor, &numbers, |_, _, _| *number);
         }
-        // What came before a bad index has been written.
-        fault.map_or(Ok(()), Err)?;
+        Input::Tensor(source) => {
+            let from: Vec<usize> = corner(&source.layout, index.shape()).positions().collect();
+            overwrite(machine, &tensor, &numbers, |machine, turn, _| machine.get(source.storage, from[turn]));
+        }
     }
-    let kept = (0..overwritten.len()).filter(|&at| !overwritten[at]);
-    let mut routes = vec![mask::own_route(&operand, tensor.shape(), kept)];
-    if let Input::Tensor(source) = &source {
-        routes.push(Route { node: source.node, shape: source.shape().clone(), pairs: put, added: false });
+    // What came before a bad index has been written.
+    if let Some(index) = bad {
+        return Err(Rejection::IndexRange { index, dim, size: size(tensor.shape(), dim) }.into());
     }
-    // The gradient of a source that is larger than the indices libtorch documents as missing.
-    if let (Input::Tensor(source), Operand::Tensor(source_id)) = (&source, &call.args[3])
-        && source.node.is_some()
-        && source.shape() != index.shape()
-    {
-        backward::record_unknown(machine, call.op, target, &[id, *source_id]);
-        return Ok(Slot::Tensor(target));
-    }
-    mask::finish(machine, call, target, routes)
+    record_scatter(machine, call, target, &operand, &index, &source, &numbers)
 }
 
-/// What `scatter` refuses of its operands (`scatter_gather_dtype_check`, `scatter_shape_check`).
+/// The order of faults: autograd, the dimension, dtypes and shapes, overlap.
+fn infer_scatter(machine: &Machine, call: &Call, operand: &Tensor, index: &Tensor, source: &Input) -> Result<usize> {
+    autograd::check_target(machine, call, &[Input::Tensor(operand.clone()), source.clone()])?;
+    let dim = wrap_dim(call.int(1)?, operand.shape().rank())?;
+    check_scatter(operand, dim, index, source)?;
+    if let Some(target) = call.target()? {
+        iterator::check_internal_overlap(machine.tensor(target))?;
+        let source = matches!(source, Input::Tensor(_)).then(|| call.tensor(3)).transpose()?;
+        write::check_apart(machine, target, std::iter::once(call.tensor(2)?).chain(source))?;
+    }
+    Ok(dim)
+}
+
+/// The tensor that is written to: the operand in place, or a copy of it, for which `out` is prepared.
+fn begin_scatter(machine: &mut Machine, call: &Call, operand: &Tensor) -> Result<TensorId> {
+    let id = call.tensor(0)?;
+    match (call.form, call.out) {
+        (Form::InPlace, _) => Ok(id),
+        (_, Some(out)) => {
+            take_output(machine, out, operand.dtype, operand.shape())?;
+            if out != id {
+                write::copy(machine, out, operand);
+            }
+            Ok(out)
+        }
+        _ => {
+            let copy = write::restride(machine, operand, Layout::contiguous(operand.shape().clone()));
+            Ok(machine.add(copy))
+        }
+    }
+}
+
+fn record_scatter(
+    machine: &mut Machine,
+    call: &Call,
+    target: TensorId,
+    operand: &Tensor,
+    index: &Tensor,
+    source: &Input,
+    numbers: &[usize],
+) -> Result<Slot> {
+    let source = match source {
+        Input::Tensor(source) => Some(source),
+        Input::Number(_) => None,
+    };
+    // The gradient of a source that is larger than the indices libtorch documents as missing.
+    if source.is_some_and(|source| source.node.is_some() && source.shape() != index.shape()) {
+        autograd::record_unknown(machine, call.op, target, &[call.tensor(0)?, call.tensor(3)?]);
+        return Ok(Slot::Tensor(target));
+    }
+    let from: Vec<usize> = match source {
+        Some(source) => corner(&Layout::contiguous(source.shape().clone()), index.shape()).positions().collect(),
+        None => vec![0; numbers.len()],
+    };
+    let pairs = numbers.iter().copied().zip(from).collect();
+    record_put(machine, call, target, operand, Put { pairs, source, repeated: false, accumulated: false })
+}
+
+/// Refuses operands of `scatter` (`scatter_gather_dtype_check`, `scatter_shape_check`).
 fn check_scatter(operand: &Tensor, dim: usize, index: &Tensor, source: &Input) -> Result<()> {
     let empty = index.shape().numel() == 0;
     if !empty && !matches!(index.dtype, DType::Int64 | DType::Int32) {
@@ -263,11 +287,25 @@ fn check_scatter(operand: &Tensor, dim: usize, index: &Tensor, source: &Input) -
 
 /// `index_select` (`index_select_out_cpu_`).
 pub(super) fn index_select(machine: &mut Machine, call: &Call) -> Result<Slot> {
-    let (id, index_id) = (call.tensor(0)?, call.tensor(2)?);
-    let (operand, index) = (machine.tensor(id).clone(), machine.tensor(index_id).clone());
-    if let Some(out) = call.target()? {
-        backward::check_in_place(machine, call, out, &[Input::Tensor(operand.clone())])?;
-    }
+    let [operand, index] = [call.tensor(0)?, call.tensor(2)?].map(|id| machine.tensor(id).clone());
+    let (dim, shape) = infer_index_select(machine, call, &operand, &index)?;
+    write::prepare(machine, call.out, &shape)?;
+    let indices: Vec<i64> = machine.elements(&index);
+    // A copy whose result is row-major and that goes along the second dimension has words of its own for a bad index.
+    let row_major = call.out.is_none_or(|out| machine.tensor(out).layout.is_contiguous());
+    check_selected(operand.shape(), dim, &indices, row_major)?;
+    let spread = (0..shape.rank()).map(|at| i64::from(at == dim)).collect();
+    let spread = Layout { shape: shape.clone(), strides: spread, offset: 0 };
+    let indices: Vec<i64> = spread.positions().map(|at| indices[at]).collect();
+    let (numbers, _) = along(&indices, &shape, operand.shape(), dim);
+    let result = selection::deliver(machine, call.out, &operand, &numbers, Layout::contiguous(shape));
+    record_picked(machine, call, result, &operand, numbers);
+    Ok(Slot::Tensor(result))
+}
+
+/// The dimension, and the shape of the result.
+fn infer_index_select(machine: &Machine, call: &Call, operand: &Tensor, index: &Tensor) -> Result<(usize, Shape)> {
+    autograd::check_target(machine, call, &[Input::Tensor(operand.clone())])?;
     let (rank, count) = (operand.shape().rank(), index.shape().numel());
     let dim = wrap_dim(call.int(1)?, rank)?;
     if index.shape().rank() > 1 {
@@ -280,9 +318,7 @@ pub(super) fn index_select(machine: &mut Machine, call: &Call) -> Result<Slot> {
         return Err(Rejection::IndexSelectDtype.into());
     }
     let mut sizes = operand.shape().sizes().to_vec();
-    if rank > 0 {
-        sizes[dim] = count as i64;
-    }
+    sizes.get_mut(dim).into_iter().for_each(|size| *size = count as i64);
     let shape = Shape::new(sizes).map_err(|_| Rejection::Numel)?;
     if let Some(out) = call.out {
         let tensor = machine.tensor(out);
@@ -290,46 +326,25 @@ pub(super) fn index_select(machine: &mut Machine, call: &Call) -> Result<Slot> {
             return Err(Rejection::SelectOutDtype { function: "index_select" }.into());
         }
         iterator::check_internal_overlap(tensor)?;
-        iterator::check_no_overlap(tensor, &operand, out == id)?;
-        iterator::check_no_overlap(tensor, &index, out == index_id)?;
-        if *tensor.shape() != shape {
-            elementwise::resize_output(machine, out, Layout::contiguous(shape.clone()), 1)?;
-        }
+        write::check_apart(machine, out, [call.tensor(0)?, call.tensor(2)?])?;
     }
-    let along = size(operand.shape(), dim);
-    let indices: Vec<i64> = machine.elements(&index);
-    // A copy whose result is row-major and that goes along the second dimension has words of its own for a bad index.
-    let row_major = call.out.is_none_or(|out| machine.tensor(out).layout.is_contiguous());
-    let empty = rank > 1 && operand.shape().numel() == 0;
-    if empty && along == 0 && count > 0 {
+    Ok((dim, shape))
+}
+
+/// Refuses indices as the kernel does.
+fn check_selected(of: &Shape, dim: usize, indices: &[i64], row_major: bool) -> Result<()> {
+    let along = size(of, dim);
+    let empty = of.rank() > 1 && of.numel() == 0;
+    if empty && along == 0 && !indices.is_empty() {
         return Err(Rejection::IndexSelectEmpty.into());
     }
-    if let Some(&bad) = indices.iter().find(|&&index| index < 0 || index >= along) {
-        return Err(match rank > 1 && (empty || (dim == 1 && row_major)) {
-            true => Rejection::IndexSelectBounds { index: bad, size: along }.into(),
-            false => Rejection::IndexSelectRange.into(),
-        });
+    match indices.iter().find(|index| !(0..along).contains(*index)) {
+        None => Ok(()),
+        Some(&index) if of.rank() > 1 && (empty || (dim == 1 && row_major)) => {
+            Err(Rejection::IndexSelectBounds { index, size: along }.into())
+        }
+        Some(_) => Err(Rejection::IndexSelectRange.into()),
     }
-    let taken = |layout: &Layout| -> Vec<usize> {
-        let mut rest = corner(layout, &shape);
-        rest.strides.get_mut(dim).into_iter().for_each(|stride| *stride = 0);
-        let stride = layout.strides.get(dim).copied().unwrap_or(1);
-        let mut along = Layout::contiguous(shape.clone());
-        let inner = along.strides.get(dim).copied().unwrap_or(1);
-        along.offset = 0;
-        rest.positions()
-            .zip(along.positions())
-            .map(|(at, number)| {
-                let which = if shape.rank() == 0 { 0 } else { number as i64 / inner % shape.sizes()[dim] };
-                (at as i64 + indices[which as usize] * stride) as usize
-            })
-            .collect()
-    };
-    let positions = taken(&operand.layout);
-    let own = taken(&Layout::contiguous(operand.shape().clone()));
-    let result = mask::deliver(machine, call.out, &operand, shape.clone(), &positions)?;
-    mask::record_taken(machine, call, result, &operand, own);
-    Ok(Slot::Tensor(result))
 }
 
 /// Brings a tensor given by `out=` to the shape of the result, as structured operators do (`resize_out`).
@@ -338,37 +353,12 @@ fn take_output(machine: &mut Machine, out: TensorId, dtype: DType, shape: &Shape
     if tensor.dtype != dtype {
         return Err(Rejection::OutDtype { expected: dtype, got: tensor.dtype }.into());
     }
-    if tensor.shape() != shape {
-        elementwise::resize_output(machine, out, Layout::contiguous(shape.clone()), 1)?;
-    }
-    Ok(())
+    write::prepare(machine, Some(out), shape)
 }
 
 /// The size of a dimension; a tensor without dimensions counts as one of a single element (`ensure_nonempty_size`).
 fn size(shape: &Shape, dim: usize) -> i64 {
     shape.sizes().get(dim).copied().unwrap_or(1)
-}
-
-/// For each element of the index, row-major: what it names in each of two layouts of one tensor. The first that is out
-/// of range ends it.
-fn places(machine: &Machine, index: &Tensor, layouts: [&Layout; 2], dim: usize) -> (Vec<[usize; 2]>, Option<Stop>) {
-    let values: Vec<i64> = machine.elements(index);
-    let along = size(&layouts[0].shape, dim);
-    // Everything but the dimension that the indices go along, for which they stand themselves.
-    let starts = layouts.map(|layout| {
-        let mut start = corner(layout, index.shape());
-        start.strides.get_mut(dim).into_iter().for_each(|stride| *stride = 0);
-        start.positions().collect::<Vec<usize>>()
-    });
-    let strides = layouts.map(|layout| layout.strides.get(dim).copied().unwrap_or(1));
-    let mut found = Vec::with_capacity(values.len());
-    for (at, &value) in values.iter().enumerate() {
-        if value < 0 || value >= along {
-            return (found, Some(Rejection::IndexRange { index: value, dim, size: along }.into()));
-        }
-        found.push([0, 1].map(|layout| (starts[layout][at] as i64 + value * strides[layout]) as usize));
-    }
-    (found, None)
 }
 
 /// The first elements of a layout in every dimension, as many as `shape` has; a tensor without dimensions counts as one

@@ -8,61 +8,54 @@ use crate::error::Rejection;
 use crate::ops::Form;
 use crate::program::VALUE_LIMIT;
 use crate::tensor::storage::Stored;
-use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
+use crate::tensor::{Category, DType, Layout, Scalar, Shape};
 use crate::with_element_type as with_any_type;
 
-use super::backward::{self, Route};
-use super::elementwise::{self, restride};
+use super::autograd;
 use super::iterator::{self, Input};
 use super::machine::{Call, Machine, Result, Slot, Stop, Tensor, TensorId};
-use super::mask;
 use super::number::{Computed, Number};
+use super::selection::{self, Put, numbering, overwrite, record_picked, record_put};
+use super::{mask, write};
 
 /// `index`: a new tensor of the elements that the indices name, laid out as a loop over the operands would
 /// (`build_index_op`).
 pub(super) fn index(machine: &mut Machine, call: &Call) -> Result<Slot> {
-    let id = call.tensor(0)?;
-    let operand = machine.tensor(id).clone();
-    let indices = call.indices(1)?;
+    let operand = machine.tensor(call.tensor(0)?).clone();
     if let Some(out) = call.out {
-        check_out(machine, id, indices, out)?;
+        check_out(machine, call, &operand, out)?;
     }
-    let places = Places::new(machine, &operand, indices)?;
+    let places = Places::new(machine, &operand, call.indices(1)?)?;
     let inputs = places.inputs(&operand);
     let shape = iterator::broadcast(&inputs)?;
     let layout = iterator::result_layout(&inputs, &shape);
-    let mut layouts: Vec<Layout> = layouts(&inputs);
+    // The loop goes over `out`, too, unless that is resized.
+    let given = call.out.map(|out| &machine.tensor(out).layout).filter(|layout| layout.shape == shape);
+    let order = iterator::sequence(given, &inputs, &shape);
     if let Some(out) = call.out {
-        if *machine.tensor(out).shape() != shape {
-            elementwise::resize_output(machine, out, layout.clone(), 1)?;
-        } else {
-            layouts.insert(0, machine.tensor(out).layout.clone());
-        }
+        write::resize_output(machine, out, layout.clone(), 1)?;
     }
-    let mut found = vec![Place::default(); shape.numel()];
-    let numbers = places.numbers(&shape);
-    for at in iterator::sequence(&layouts, &shape) {
-        found[at] = places.find(&numbers, at)?;
+    let (found, fault) = places.eval(&shape, &order);
+    fault.map_or(Ok(()), Err)?;
+    let mut numbers = vec![0; found.len()];
+    order.into_iter().zip(found).for_each(|(at, number)| numbers[at] = number);
+    let result = selection::deliver(machine, call.out, &operand, &numbers, layout);
+    record_index(machine, call, result, &operand, numbers)
+}
+
+/// On the way back libtorch indexes again, and warns again, of which the reference knows nothing.
+fn record_index(
+    machine: &mut Machine,
+    call: &Call,
+    result: TensorId,
+    operand: &Tensor,
+    numbers: Vec<usize>,
+) -> Result<Slot> {
+    if call.out.is_none() && has_bytes(machine, call.indices(1)?) {
+        autograd::record_unknown(machine, call.op, result, &[call.tensor(0)?]);
+    } else {
+        record_picked(machine, call, result, operand, numbers);
     }
-    let values = found.iter().map(|place| machine.get(operand.storage, place.position)).collect::<Vec<_>>();
-    let values = Buffer::from_scalars(operand.dtype, values.into_iter());
-    if let Some(out) = call.out {
-        let tensor = machine.tensor(out).clone();
-        machine.write(&tensor, &values);
-        return Ok(Slot::Tensor(out));
-    }
-    let mut result = machine.allocate(Layout::contiguous(shape.clone()), values);
-    if layout != result.layout {
-        result = restride(machine, &result, layout);
-    }
-    let result = machine.add(result);
-    // On the way back libtorch indexes again, and warns again.
-    if has_bytes(machine, indices) {
-        backward::record_unknown(machine, call.op, result, &[id]);
-        return Ok(Slot::Tensor(result));
-    }
-    let own = found.iter().map(|place| place.number).collect();
-    mask::record_taken(machine, call, result, &operand, own);
     Ok(Slot::Tensor(result))
 }
 
@@ -71,9 +64,9 @@ fn has_bytes(machine: &Machine, indices: &[Option<TensorId>]) -> bool {
     indices.iter().flatten().any(|index| machine.tensor(*index).dtype == DType::Uint8)
 }
 
-/// What `index` refuses of a tensor given by `out=`. The count of the indices comes before all but gradients.
-fn check_out(machine: &Machine, id: TensorId, indices: &[Option<TensorId>], out: TensorId) -> Result<()> {
-    let (operand, tensor) = (machine.tensor(id), machine.tensor(out));
+/// Refuses a tensor given by `out=`. The count of the indices comes before all but gradients.
+fn check_out(machine: &Machine, call: &Call, operand: &Tensor, out: TensorId) -> Result<()> {
+    let (indices, tensor) = (call.indices(1)?, machine.tensor(out));
     // An index of floating-point numbers, which is refused later, counts here, too.
     let mut named = indices.iter().flatten().map(|index| machine.tensor(*index));
     if operand.node.is_some() || tensor.node.is_some() || named.any(|index| index.node.is_some()) {
@@ -87,107 +80,109 @@ fn check_out(machine: &Machine, id: TensorId, indices: &[Option<TensorId>], out:
         return Err(Rejection::IndexOutDtype { input: operand.dtype, result: tensor.dtype }.into());
     }
     iterator::check_internal_overlap(tensor)?;
-    iterator::check_no_overlap(tensor, operand, id == out)?;
-    for index in indices.iter().flatten() {
-        iterator::check_no_overlap(tensor, machine.tensor(*index), out == *index)?;
-    }
-    Ok(())
+    let indices = indices.iter().flatten().copied();
+    write::check_apart(machine, out, std::iter::once(call.tensor(0)?).chain(indices))
 }
 
 /// `index_put` (`_index_put_impl_`): the functional form puts the values into a copy.
 pub(super) fn index_put(machine: &mut Machine, call: &Call) -> Result<Slot> {
-    let (id, value_id) = (call.tensor(0)?, call.tensor(2)?);
-    let (operand, value) = (machine.tensor(id).clone(), machine.tensor(value_id).clone());
-    let (indices, accumulate) = (call.indices(1)?, call.flag(3)?);
-    let target = match call.form {
-        Form::InPlace => {
-            let inputs = [Input::Tensor(operand.clone()), Input::Tensor(value.clone())];
-            backward::check_in_place(machine, call, id, &inputs)?;
-            id
-        }
-        _ => {
-            // A copy keeps the strides wherever they leave no gaps (`clone`).
-            let layout = match operand.layout.is_dense() {
-                true => Layout { offset: 0, ..operand.layout.clone() },
-                false => iterator::result_layout(&[Input::Tensor(operand.clone())], operand.shape()),
-            };
-            let copy = restride(machine, &operand, layout);
-            machine.add(copy)
-        }
-    };
+    let [operand, value] = [call.tensor(0)?, call.tensor(2)?].map(|id| machine.tensor(id).clone());
+    let (indices, accumulated) = (call.indices(1)?, call.flag(3)?);
+    let target = begin_put(machine, call, &operand, &value)?;
     let tensor = machine.tensor(target).clone();
     check_count(&tensor, indices)?;
     if indices.iter().all(Option::is_none) {
         return Err(nothing_indexed());
     }
     mask::warn_expanded(machine, &tensor, PUT_EXPANDED);
-    let bytes = has_bytes(machine, indices);
-    let differentiated = operand.node.is_some() || value.node.is_some();
-    if !accumulate && let Some(mask) = as_mask(machine, &tensor, indices, &value)? {
-        let number = mask::scalars(machine, &value)[0];
-        let named: usize = indices.iter().flatten().map(|id| machine.tensor(*id).shape().rank()).sum();
-        let masked = mask::fill(machine, target, &mask, number)?;
-        let kept = (0..masked.len()).filter(|&at| !masked[at]);
-        let filled = (0..masked.len()).filter(|&at| masked[at]).map(|at| (at, 0)).collect();
-        let own = mask::own_route(&operand, tensor.shape(), kept);
-        let put = Route { node: value.node, shape: value.shape().clone(), pairs: filled, added: true };
-        // On the way back libtorch indexes by the mask, and fails if that names no dimension, or leaves fewer than the value
-        // has; or it warns again.
-        let taken = 1 + tensor.shape().rank().saturating_sub(named);
-        let lost = named == 0 || value.shape().rank() > taken;
-        if (value.node.is_some() && lost) || (bytes && differentiated) {
-            mask::check_history(machine, call, target, differentiated)?;
-            backward::record_unknown(machine, call.op, target, &[id, value_id]);
-            return Ok(Slot::Tensor(target));
-        }
-        return mask::finish(machine, call, target, vec![own, put]);
+    if !accumulated && let Some(mask) = as_mask(machine, &tensor, indices, &value)? {
+        let number = machine.elements_as_scalars(&value)[0];
+        let pairs = mask::fill(machine, target, &mask, number)?;
+        let source = Some(&value);
+        return record_filled(machine, call, target, &operand, Put { pairs, source, repeated: true, accumulated });
     }
-    iterator::check_no_overlap(&tensor, &value, target == value_id)?;
-    for index in indices.iter().flatten() {
-        iterator::check_no_overlap(&tensor, machine.tensor(*index), target == *index)?;
+    let places = infer_put(machine, call, target, &value)?;
+    let shape = places.layout.shape.clone();
+    let mut inputs = places.inputs(&tensor);
+    inputs.insert(1, Input::Tensor(value.clone()));
+    let order = iterator::sequence(None, &inputs, &shape);
+    let (numbers, fault) = places.eval(&shape, &order);
+    let from: Vec<usize> = value.layout.expand(&shape).expect("the values expand to it").positions().collect();
+    overwrite(machine, &tensor, &numbers, |machine, turn, position| {
+        let new = machine.get(value.storage, from[order[turn]]);
+        if accumulated { sum(tensor.dtype, machine.get(tensor.storage, position), new) } else { new }
+    });
+    // What came before an index that is out of range has been written.
+    fault.map_or(Ok(()), Err)?;
+    let own = numbering(value.shape(), &shape);
+    let pairs = numbers.into_iter().zip(order).map(|(number, at)| (number, own[at])).collect();
+    let repeated = *value.shape() != shape;
+    record_indexed(machine, call, target, &operand, Put { pairs, source: Some(&value), repeated, accumulated })
+}
+
+/// The tensor that is written to: the operand in place, or a copy, which keeps the strides wherever they leave no gaps (`clone`).
+fn begin_put(machine: &mut Machine, call: &Call, operand: &Tensor, value: &Tensor) -> Result<TensorId> {
+    if call.form == Form::InPlace {
+        let id = call.tensor(0)?;
+        let inputs = [operand, value].map(|tensor| Input::Tensor(tensor.clone()));
+        autograd::check_in_place(machine, call, id, &inputs)?;
+        return Ok(id);
     }
+    let layout = match operand.layout.is_dense() {
+        true => Layout { offset: 0, ..operand.layout.clone() },
+        false => iterator::result_layout(&[Input::Tensor(operand.clone())], operand.shape()),
+    };
+    let copy = write::restride(machine, operand, layout);
+    Ok(machine.add(copy))
+}
+
+/// The places that the values go to, after overlap; then the shape and the dtype of the values.
+fn infer_put(machine: &mut Machine, call: &Call, target: TensorId, value: &Tensor) -> Result<Places> {
+    let (tensor, indices) = (machine.tensor(target).clone(), call.indices(1)?);
+    let others = indices.iter().flatten().copied();
+    write::check_apart(machine, target, std::iter::once(call.tensor(2)?).chain(others))?;
     let places = Places::new(machine, &tensor, indices)?;
-    if !value.shape().expands_to(&places.layout.shape) {
-        let (value, places) = (value.shape().sizes().to_vec(), places.layout.shape.sizes().to_vec());
+    let shape = &places.layout.shape;
+    if !value.shape().expands_to(shape) {
+        let (value, places) = (value.shape().sizes().to_vec(), shape.sizes().to_vec());
         return Err(Rejection::PutShape { value, places }.into());
     }
     if value.dtype != tensor.dtype {
         return Err(Rejection::PutDtypes { to: tensor.dtype, from: value.dtype }.into());
     }
-    let mut inputs = places.inputs(&tensor);
-    inputs.insert(1, Input::Tensor(value.clone()));
-    let shape = iterator::broadcast(&inputs)?;
-    if shape != places.layout.shape {
-        let (output, broadcast) = (places.layout.shape.sizes().to_vec(), shape.sizes().to_vec());
-        return Err(Rejection::OutputShape { output, broadcast }.into());
-    }
-    let from: Vec<usize> = value.layout.expand(&shape).expect("the values expand to it").positions().collect();
-    let from_numbers = Layout::contiguous(value.shape().clone()).expand(&shape).expect("the values expand to it");
-    let from_numbers: Vec<usize> = from_numbers.positions().collect();
-    let (mut put, mut overwritten) = (Vec::new(), vec![false; tensor.shape().numel()]);
-    let numbers = places.numbers(&shape);
-    for at in iterator::sequence(&layouts(&inputs), &shape) {
-        // What came before an index that is out of range has been written.
-        let place = places.find(&numbers, at)?;
-        let new = machine.get(value.storage, from[at]);
-        let new = if accumulate { sum(tensor.dtype, machine.get(tensor.storage, place.position), new) } else { new };
-        machine.put(tensor.storage, [(place.position, new)]);
-        put.push((place.number, from_numbers[at]));
-        overwritten[place.number] = true;
-    }
-    // On the way back libtorch indexes again, and warns again.
-    if bytes && differentiated && operand.dtype.category() >= Category::Floating {
-        backward::record_unknown(machine, call.op, target, &[id, value_id]);
-        return Ok(Slot::Tensor(target));
-    }
-    let kept = (0..overwritten.len()).filter(|&at| accumulate || !overwritten[at]);
-    let own = mask::own_route(&operand, tensor.shape(), kept);
-    let added = value.shape() != &shape;
-    let put = Route { node: value.node, shape: value.shape().clone(), pairs: put, added };
-    mask::finish(machine, call, target, vec![own, put])
+    let broadcast = iterator::broadcast(&places.inputs(&tensor))?.broadcast(value.shape())?;
+    iterator::check_shape(shape, &broadcast)?;
+    Ok(places)
 }
 
-/// Where the elements lie that indices name.
+/// On the way back libtorch indexes by the mask, and fails if that names no dimension, or leaves fewer than the value has;
+/// or it warns again.
+fn record_filled(machine: &mut Machine, call: &Call, target: TensorId, operand: &Tensor, put: Put) -> Result<Slot> {
+    let (indices, value) = (call.indices(1)?, machine.tensor(call.tensor(2)?));
+    let named: usize = indices.iter().flatten().map(|id| machine.tensor(*id).shape().rank()).sum();
+    let taken = 1 + operand.shape().rank().saturating_sub(named);
+    let lost = named == 0 || value.shape().rank() > taken;
+    let differentiated = operand.node.is_some() || value.node.is_some();
+    if (value.node.is_some() && lost) || (has_bytes(machine, indices) && differentiated) {
+        selection::check_history(machine, call, target, differentiated)?;
+        autograd::record_unknown(machine, call.op, target, &[call.tensor(0)?, call.tensor(2)?]);
+        return Ok(Slot::Tensor(target));
+    }
+    record_put(machine, call, target, operand, put)
+}
+
+/// On the way back libtorch indexes again, and warns again.
+fn record_indexed(machine: &mut Machine, call: &Call, target: TensorId, operand: &Tensor, put: Put) -> Result<Slot> {
+    let differentiated = operand.node.is_some() || put.source.is_some_and(|value| value.node.is_some());
+    let floating = operand.dtype.category() >= Category::Floating;
+    if has_bytes(machine, call.indices(1)?) && differentiated && floating {
+        autograd::record_unknown(machine, call.op, target, &[call.tensor(0)?, call.tensor(2)?]);
+        return Ok(Slot::Tensor(target));
+    }
+    record_put(machine, call, target, operand, put)
+}
+
+/// The elements that indices name: how their numbers are computed.
 struct Places {
     /// The tensor with stride 0 in place of the dimensions that are indexed (`restride_src`), as it lies in memory.
     layout: Layout,
@@ -203,16 +198,8 @@ struct Indexed {
     layout: Layout,
     values: Vec<i64>,
     size: i64,
-    stride: i64,
     /// The stride between elements numbered row-major.
-    numbered: i64,
-}
-
-/// One element that indices name: its position in the storage, and its row-major number.
-#[derive(Clone, Copy, Default)]
-struct Place {
-    position: usize,
-    number: usize,
+    stride: i64,
 }
 
 impl Places {
@@ -269,8 +256,7 @@ impl Places {
             layout: converted(&index).view(&padded).expect("only sizes of 1 are new"),
             values: machine.elements(&index),
             size: layout.shape.sizes()[before + at],
-            stride: layout.strides[before + at],
-            numbered: numbered.strides[before + at],
+            stride: numbered.strides[before + at],
         });
         let named = named.collect();
         let replaced = |from: &Layout| -> Result<Layout> {
@@ -282,32 +268,31 @@ impl Places {
         Ok(Places { layout: replaced(&layout)?, numbered: replaced(&numbered)?, indices: named })
     }
 
-    /// What the loop goes over: the tensor, then the indices. Of these only their layouts matter.
+    /// The operands of the loop: the tensor, then the indices. Of these only their layouts matter.
     fn inputs(&self, tensor: &Tensor) -> Vec<Input> {
         let layouts = std::iter::once(&self.layout).chain(self.indices.iter().map(|index| &index.layout));
         layouts.map(|layout| Input::Tensor(Tensor { layout: layout.clone(), ..tensor.clone() })).collect()
     }
 
-    /// For each element of the loop: where it starts in the tensor, and its element of each index.
-    fn numbers(&self, shape: &Shape) -> Vec<Vec<usize>> {
+    /// The numbers of the elements of the tensor, in the order of the loop, up to the first index that is out of range. Its
+    /// message counts the indices, not the dimensions.
+    fn eval(&self, shape: &Shape, order: &[usize]) -> (Vec<usize>, Option<Stop>) {
         let of = |layout: &Layout| layout.expand(shape).expect("broadcast to this shape").positions().collect();
-        let indices = self.indices.iter().map(|index| of(&Layout::contiguous(index.layout.shape.clone())));
-        [of(&self.layout), of(&self.numbered)].into_iter().chain(indices).collect()
-    }
-
-    /// The place that element `at` of the loop names. The message counts the indices, not the dimensions.
-    fn find(&self, numbers: &[Vec<usize>], at: usize) -> Result<Place> {
-        let (mut position, mut number) = (numbers[0][at] as i64, numbers[1][at] as i64);
-        for (dim, index) in self.indices.iter().enumerate() {
-            let value = index.values[numbers[2 + dim][at]];
-            if value < -index.size || value >= index.size {
-                return Err(Rejection::IndexRange { index: value, dim, size: index.size }.into());
+        let starts: Vec<usize> = of(&self.numbered);
+        let columns: Vec<Vec<usize>> = self.indices.iter().map(|index| numbering(&index.layout.shape, shape)).collect();
+        let mut numbers = Vec::with_capacity(order.len());
+        for &at in order {
+            let mut number = starts[at] as i64;
+            for (dim, (index, column)) in self.indices.iter().zip(&columns).enumerate() {
+                let (value, size) = (index.values[column[at]], index.size);
+                if value < -size || value >= size {
+                    return (numbers, Some(Rejection::IndexRange { index: value, dim, size }.into()));
+                }
+                number += if value < 0 { value + size } else { value } * index.stride;
             }
-            let value = if value < 0 { value + index.size } else { value };
-            position += value * index.stride;
-            number += value * index.numbered;
+            numbers.push(number as usize);
         }
-        Ok(Place { position: position as usize, number: number as usize })
+        (numbers, None)
     }
 }
 
@@ -430,14 +415,6 @@ fn as_mask(machine: &Machine, tensor: &Tensor, indices: &[Option<TensorId>], val
         }
         mask
     }))
-}
-
-fn layouts(inputs: &[Input]) -> Vec<Layout> {
-    let layout = |input: &Input| match input {
-        Input::Tensor(tensor) => Some(tensor.layout.clone()),
-        Input::Number(_) => None,
-    };
-    inputs.iter().filter_map(layout).collect()
 }
 
 /// `a + b` in a dtype.

@@ -3,31 +3,17 @@
 
 use crate::error::Rejection;
 use crate::program::VALUE_LIMIT;
-use crate::tensor::{Category, DType, Layout, Scalar, Shape};
+use crate::tensor::{Category, DType, Layout, Shape};
 
-use super::machine::{Result, Stop, Tensor};
+use super::value::{Result, Stop, Tensor};
 
-/// An operand of an elementwise operation.
-#[derive(Clone, Debug)]
-pub(super) enum Input {
-    /// A tensor.
-    Tensor(Tensor),
-    /// A number, which libtorch wraps into a tensor without dimensions that yields in promotion.
-    Number(Scalar),
-}
+pub(super) use super::value::Input;
 
 impl Input {
-    pub fn shape(&self) -> Shape {
+    fn layout(&self) -> Layout {
         match self {
-            Input::Tensor(tensor) => tensor.shape().clone(),
-            Input::Number(_) => Shape::scalar(),
-        }
-    }
-
-    pub fn dtype(&self) -> DType {
-        match self {
-            Input::Tensor(tensor) => tensor.dtype,
-            Input::Number(number) => number.dtype(),
+            Input::Tensor(tensor) => tensor.layout.clone(),
+            Input::Number(_) => Layout::contiguous(Shape::scalar()),
         }
     }
 }
@@ -103,8 +89,9 @@ pub(super) fn check_no_overlap(output: &Tensor, input: &Tensor, same_object: boo
 
 /// The elements of a loop over these operands, numbered row-major, in the order in which the loop comes to them
 /// (`reorder_dimensions`).
-pub(super) fn sequence(layouts: &[Layout], shape: &Shape) -> Vec<usize> {
-    let strides: Vec<Vec<i64>> = layouts.iter().map(|layout| broadcast_strides(layout, shape)).collect();
+pub(super) fn sequence(output: Option<&Layout>, inputs: &[Input], shape: &Shape) -> Vec<usize> {
+    let layouts = output.cloned().into_iter().chain(inputs.iter().map(Input::layout));
+    let strides: Vec<Vec<i64>> = layouts.map(|layout| broadcast_strides(&layout, shape)).collect();
     let mut order = iteration_order(shape, &strides);
     order.reverse();
     let numbers = Layout::contiguous(shape.clone());
@@ -151,17 +138,25 @@ pub(super) fn converted(inputs: &[Input], common: DType) -> Vec<Input> {
     inputs.iter().map(convert).collect()
 }
 
+/// Refuses an output that is not of the shape that the operands broadcast to, where it is not resized.
+pub(super) fn check_shape(output: &Shape, broadcast: &Shape) -> Result<()> {
+    if output == broadcast {
+        return Ok(());
+    }
+    let (output, broadcast) = (output.sizes().to_vec(), broadcast.sizes().to_vec());
+    Err(Rejection::OutputShape { output, broadcast }.into())
+}
+
+/// Refuses a result that an output cannot be cast from (`canCast`).
+pub(super) fn check_cast(from: DType, to: DType) -> Result<()> {
+    if from.can_cast_to(to) { Ok(()) } else { Err(Rejection::CannotCast { from, to: to.libtorch_name() }.into()) }
+}
+
 /// The layout of a new result (`fast_set_up`, `reorder_dimensions`, `allocate_or_resize_outputs`): contiguous if all
 /// operands are, or with the channels innermost; the operands' own strides if they agree on some; else dense, in the
 /// order of the operands' strides.
 pub(super) fn result_layout(inputs: &[Input], shape: &Shape) -> Layout {
-    let layouts: Vec<Layout> = inputs
-        .iter()
-        .map(|input| match input {
-            Input::Tensor(tensor) => tensor.layout.clone(),
-            Input::Number(_) => Layout::contiguous(Shape::scalar()),
-        })
-        .collect();
+    let layouts: Vec<Layout> = inputs.iter().map(Input::layout).collect();
     let same_shape = layouts.iter().all(|layout| layout.shape == *shape);
     if same_shape && layouts.iter().all(Layout::is_contiguous) {
         return Layout::contiguous(shape.clone());
@@ -178,11 +173,7 @@ pub(super) fn result_layout(inputs: &[Input], shape: &Shape) -> Layout {
 /// The layout of a new result that does not take the short ways of those before: one that is given, without elements,
 /// and grows.
 pub(super) fn ordered_layout(inputs: &[Input], shape: &Shape) -> Layout {
-    let layout = |input: &Input| match input {
-        Input::Tensor(tensor) => tensor.layout.clone(),
-        Input::Number(_) => Layout::contiguous(Shape::scalar()),
-    };
-    in_order(&inputs.iter().map(layout).collect::<Vec<_>>(), shape)
+    in_order(&inputs.iter().map(Input::layout).collect::<Vec<_>>(), shape)
 }
 
 /// Dense, in the order of the strides.
@@ -217,7 +208,7 @@ pub(super) fn dense(layout: &Layout) -> Layout {
     Layout { shape: layout.shape.clone(), strides, offset: 0 }
 }
 
-/// How a new tensor is asked for.
+/// The way in which a new tensor is allocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Request {
     /// By its sizes alone (`empty`).
@@ -226,7 +217,7 @@ pub(super) enum Request {
     Strided,
 }
 
-/// How a result is asked for that lies so.
+/// The way in which a result of this layout is allocated.
 pub(super) fn request(layout: &Layout) -> Request {
     let row_major = layout.strides == Layout::contiguous(layout.shape.clone()).strides;
     if row_major { Request::RowMajor } else { Request::Strided }
@@ -271,7 +262,7 @@ pub(super) fn check_operands_memory(inputs: &[Input], common: DType) -> Result<(
 /// The bytes that a process on x86-64 can have at most.
 const ADDRESS_SPACE: i64 = 1 << 47;
 
-/// What is beyond the limit of a value.
+/// Reports a value beyond the limit as unsupported.
 pub(super) fn too_large(bytes: usize) -> Stop {
     Stop::Unsupported(format!("a value of {bytes} bytes: the limit is {} MiB", VALUE_LIMIT >> 20))
 }
@@ -279,11 +270,8 @@ pub(super) fn too_large(bytes: usize) -> Stop {
 /// When the loop comes to each element of a target, given row-major: the elements before one in the loop have smaller
 /// numbers.
 pub(super) fn loop_places(target: &Layout, inputs: &[Input], shape: &Shape) -> Vec<usize> {
-    let layout = |input: &Input| match input {
-        Input::Tensor(tensor) => broadcast_strides(&tensor.layout, shape),
-        Input::Number(_) => vec![0; shape.rank()],
-    };
-    let strides: Vec<Vec<i64>> = std::iter::once(target.strides.clone()).chain(inputs.iter().map(layout)).collect();
+    let strides = inputs.iter().map(|input| broadcast_strides(&input.layout(), shape));
+    let strides: Vec<Vec<i64>> = std::iter::once(target.strides.clone()).chain(strides).collect();
     let mut places = vec![0; shape.rank()];
     let mut next = 1;
     for dim in iteration_order(shape, &strides) {

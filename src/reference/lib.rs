@@ -2,18 +2,36 @@
 //!
 //! It does no I/O and knows no adapter. `evaluate` runs a program step by step on a `machine`; the other modules
 //! hold the meaning of the operations, one module a family. What an operation *is* stands in [`crate::ops`].
+//!
+//! # The phases of a kernel
+//!
+//! Every kernel goes through the same phases, each a function of its own where it is more than a few lines:
+//!
+//! 1. **infer** (`infer_*`, `Plan::new`): from shapes, dtypes, strides and arguments to a plan, or to the rejection that
+//!    libtorch reports first. It must not know elements (but for those of indices and masks, of which a shape is made), and
+//!    changes nothing but the warnings.
+//! 2. **prepare** (`write::prepare`, `begin_*`): `out=` is resized, a functional form makes its copy. It is apart because
+//!    a rejected call shows it: what only the kernel refuses (`check_*`) comes after it.
+//! 3. **eval**: from elements to elements, or from indices to the numbers of elements. It must not know the machine,
+//!    tensors, storages or the form of the call; so a formula that is generic over its element can be computed wider.
+//! 4. **write** (`write`, `selection::overwrite`): elements reach a new tensor, an operand in place, or `out=`. It must not
+//!    know the operation. A loop that refuses an element has written those before it.
+//! 5. **gradient** (`record_*`, `*_backward`): what is kept for the backward pass, and the formula, which is pure as eval is.
 
 mod arithmetic;
-mod backward;
+mod autograd;
 mod composition;
+mod dispatch;
 mod distance;
 mod einsum;
 mod elementwise;
+mod engine;
 mod evaluate;
 mod extreme;
 mod front_end;
 mod functions;
 mod gather;
+mod graph;
 mod indexing;
 mod iterator;
 mod loss;
@@ -27,8 +45,11 @@ mod number;
 mod product;
 mod reduction;
 mod reshape;
+mod selection;
 mod slice;
+mod value;
 mod view;
+mod write;
 
 use broadcheck_protocol::{adapter, error, for_each_op, ops, program, tensor, with_element_type};
 

@@ -8,12 +8,13 @@ use crate::ops::{Form, Op};
 use crate::program::Arg;
 use crate::tensor::{Buffer, Category, DType, Layout, Shape};
 
-use super::backward;
-use super::composition::{Composition, Function, Reduction, Term, converted, real};
-use super::elementwise::{self, Plan, check_kernel};
+use super::autograd;
+use super::composition::{Composition, Function, LOG_SIGMOID, Reduction, Term, real};
+use super::elementwise::{Plan, check_kernel};
 use super::iterator::{self, Input};
 use super::loss_gradient::{huber_backward, logits_backward, mse_backward, smooth_backward, soft_margin_backward};
-use super::machine::{Call, Machine, Result, Slot, Stop, Tensor, TensorId};
+use super::machine::{Backward, Call, Machine, Result, Slot, Stop, Tensor, TensorId};
+use super::write;
 
 /// `mse_loss`: the square of the difference.
 pub(super) fn mse_loss(machine: &mut Machine, call: &Call) -> Result<Slot> {
@@ -23,9 +24,7 @@ pub(super) fn mse_loss(machine: &mut Machine, call: &Call) -> Result<Slot> {
 /// `smooth_l1_loss`: the square of the difference up to `beta`, and its size beyond.
 pub(super) fn smooth_l1_loss(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let beta = real(call, 3)?;
-    if let Some(target) = call.target()? {
-        check_out(machine, call, target, &operands(machine, call, 2)?)?;
-    }
+    autograd::check_target(machine, call, &operands(machine, call, 2)?)?;
     if beta.is_nan() || beta < 0.0 {
         return Err(Rejection::SmoothL1Beta.into());
     }
@@ -38,37 +37,18 @@ pub(super) fn smooth_l1_loss(machine: &mut Machine, call: &Call) -> Result<Slot>
 pub(super) fn huber_loss(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let (reduction, delta) = (Reduction::of(call)?, real(call, 3)?);
     let inputs = operands(machine, call, 2)?;
-    if let Some(target) = call.target()? {
-        check_out(machine, call, target, &inputs)?;
-    }
+    autograd::check_target(machine, call, &inputs)?;
     if delta.is_nan() || delta <= 0.0 {
         return Err(Rejection::HuberDelta.into());
     }
-    let mut composition = Composition { machine, op: call.op };
     let target = match call.target()? {
         Some(target) => target,
-        None => empty_like(&mut composition, call.tensor(0)?),
+        None => empty_like(machine, call.tensor(0)?),
     };
-    let machine = composition.machine;
     write_into(machine, call, &HUBER, &inputs, &[delta], target)?;
-    if reduction == Reduction::None {
-        let operands = [Some(call.tensor(0)?), Some(call.tensor(1)?)];
-        record(machine, call, target, &operands, vec![0.0, delta], huber_backward);
-        return Ok(Slot::Tensor(target));
-    }
-    let reduced = Composition { machine, op: call.op }.reduced(target, reduction)?;
-    let result = match call.form {
-        Form::Out => {
-            let values = machine.tensor(reduced).clone();
-            shrink(machine, target);
-            copy(machine, target, &values);
-            target
-        }
-        _ => reduced,
-    };
+    let result = settle(machine, call, target, reduction)?;
     let operands = [Some(call.tensor(0)?), Some(call.tensor(1)?)];
-    let mean = if reduction == Reduction::Mean { 1.0 } else { 0.0 };
-    record(machine, call, result, &operands, vec![mean, delta], huber_backward);
+    record(machine, call, result, &operands, vec![reduction.share(), delta], huber_backward);
     Ok(Slot::Tensor(result))
 }
 
@@ -168,35 +148,16 @@ pub(super) fn poisson_nll_loss(machine: &mut Machine, call: &Call) -> Result<Slo
 /// tensor that it is for, with the dtype of the input.
 pub(super) fn soft_margin_loss(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let (input, target, reduction) = (call.tensor(0)?, call.tensor(1)?, Reduction::of(call)?);
-    let inputs = operands(machine, call, 2)?;
-    if let Some(out) = call.target()? {
-        check_out(machine, call, out, &inputs)?;
-    }
-    not_differentiable(machine, call, 1, "target")?;
-    let tensor = machine.tensor(input).clone();
-    if tensor.dtype == DType::Bool {
-        return Err(Rejection::BoolNegation.into());
-    }
+    infer_soft_margin(machine, call)?;
     let mut loss = Composition { machine, op: call.op };
     let plain = loss.detached(input);
     let negative = loss.negative(plain)?;
     let result = match call.target()? {
         None => negative,
         Some(out) => {
-            let machine = &mut *loss.machine;
-            iterator::check_overlap(machine.tensor(out), &inputs[..1])?;
-            let found = machine.tensor(out).dtype;
-            if found != tensor.dtype {
-                return Err(Rejection::FoundDtype { found, expected: tensor.dtype }.into());
-            }
-            if out != input {
-                let layout = iterator::result_layout(&inputs[..1], tensor.shape());
-                if machine.tensor(out).shape() != tensor.shape() {
-                    elementwise::resize_output(machine, out, layout, 1)?;
-                }
-            }
-            let values = machine.tensor(negative).clone();
-            copy(machine, out, &values);
+            prepare_soft_margin(loss.machine, call, out)?;
+            let values = loss.machine.tensor(negative).clone();
+            write::copy(loss.machine, out, &values);
             out
         }
     };
@@ -204,33 +165,55 @@ pub(super) fn soft_margin_loss(machine: &mut Machine, call: &Call) -> Result<Slo
     let factor = if call.target()? == Some(target) { target } else { loss.detached(target) };
     loss.update(Op::Mul, result, factor)?;
     for step in [&EXPONENTIAL, &LOGARITHM_OF_MORE] {
-        let machine = &mut *loss.machine;
-        let tensor = machine.tensor(result).clone();
-        let inputs = [Input::Tensor(tensor.clone())];
-        iterator::check_overlap(&tensor, &inputs)?;
-        let (from, to) = (step.dtype(&inputs), tensor.dtype);
-        if !from.can_cast_to(to) {
-            return Err(Rejection::CannotCast { from, to: to.libtorch_name() }.into());
-        }
-        let values = step.compute(machine, &inputs, &[], tensor.shape())?;
-        machine.write(&tensor, &values);
+        update(loss.machine, step, result)?;
     }
-    let mut slot = result;
-    if reduction != Reduction::None {
-        let reduced = loss.reduced(result, reduction)?;
-        slot = match call.form {
-            Form::Out => {
-                let values = loss.machine.tensor(reduced).clone();
-                shrink(loss.machine, result);
-                copy(loss.machine, result, &values);
-                result
-            }
-            _ => reduced,
-        };
+    let result = settle(machine, call, result, reduction)?;
+    record(machine, call, result, &[Some(input), Some(target)], vec![reduction.share()], soft_margin_backward);
+    Ok(Slot::Tensor(result))
+}
+
+/// The order of faults: autograd, a target that requires grad, the negation.
+fn infer_soft_margin(machine: &Machine, call: &Call) -> Result<()> {
+    autograd::check_target(machine, call, &operands(machine, call, 2)?)?;
+    not_differentiable(machine, call, 1, "target")?;
+    match machine.tensor(call.tensor(0)?).dtype {
+        DType::Bool => Err(Rejection::BoolNegation.into()),
+        _ => Ok(()),
     }
-    let mean = if reduction == Reduction::Mean { 1.0 } else { 0.0 };
-    record(loss.machine, call, slot, &[Some(input), Some(target)], vec![mean], soft_margin_backward);
-    Ok(Slot::Tensor(slot))
+}
+
+/// Brings `out` to the shape of the input, whose dtype it has to have.
+fn prepare_soft_margin(machine: &mut Machine, call: &Call, out: TensorId) -> Result<()> {
+    let inputs = operands(machine, call, 1)?;
+    iterator::check_overlap(machine.tensor(out), &inputs)?;
+    let (found, expected) = (machine.tensor(out).dtype, inputs[0].dtype());
+    if found != expected {
+        return Err(Rejection::FoundDtype { found, expected }.into());
+    }
+    write::resize_output(machine, out, iterator::result_layout(&inputs, &inputs[0].shape()), 1)
+}
+
+/// A function of the elements of a tensor, in place.
+fn update(machine: &mut Machine, function: &'static Function, id: TensorId) -> Result<()> {
+    let tensor = machine.tensor(id).clone();
+    let inputs = [Input::Tensor(tensor.clone())];
+    iterator::check_overlap(&tensor, &inputs)?;
+    iterator::check_cast(function.dtype(&inputs), tensor.dtype)?;
+    let values = function.compute(machine, &inputs, &[], tensor.shape())?;
+    machine.write(&tensor, &values);
+    Ok(())
+}
+
+/// Reduces a loss; in an `out` that it was computed in, which loses its dimensions for it.
+fn settle(machine: &mut Machine, call: &Call, loss: TensorId, reduction: Reduction) -> Result<TensorId> {
+    let reduced = Composition { machine, op: call.op }.reduced(loss, reduction)?;
+    if reduction == Reduction::None || call.form != Form::Out {
+        return Ok(reduced);
+    }
+    let values = machine.tensor(reduced).clone();
+    shrink(machine, loss);
+    write::copy(machine, loss, &values);
+    Ok(loss)
 }
 
 /// `binary_cross_entropy_with_logits`: computed in `1 - target`, whose shape and dtype the other operands cannot change.
@@ -262,8 +245,8 @@ pub(super) fn binary_cross_entropy_with_logits(machine: &mut Machine, call: &Cal
         loss.update(Op::Mul, result, weight)?;
     }
     let result = loss.reduced(result, reduction)?;
-    let mean = if reduction == Reduction::Mean { 1.0 } else { 0.0 };
-    record(loss.machine, call, result, &[Some(input), Some(target), weight, positive], vec![mean], logits_backward);
+    let operands = [Some(input), Some(target), weight, positive];
+    record(loss.machine, call, result, &operands, vec![reduction.share()], logits_backward);
     Ok(Slot::Tensor(result))
 }
 
@@ -305,14 +288,16 @@ pub(super) fn cosine_embedding_loss(machine: &mut Machine, call: &Call) -> Resul
     loss.reduced(sum, reduction).map(Slot::Tensor)
 }
 
+impl Reduction {
+    /// The number that is kept of it for gradients: 1 for a mean, of which each element has its share.
+    fn share(self) -> f64 {
+        f64::from(u8::from(self == Reduction::Mean))
+    }
+}
+
 /// The first `count` arguments, which are tensors.
 fn operands(machine: &Machine, call: &Call, count: usize) -> Result<Vec<Input>> {
     (0..count).map(|at| Ok(Input::Tensor(machine.tensor(call.tensor(at)?).clone()))).collect()
-}
-
-/// What autograd refuses of `out`.
-fn check_out(machine: &Machine, call: &Call, out: TensorId, inputs: &[Input]) -> Result<()> {
-    backward::check_in_place(machine, call, out, inputs)
 }
 
 /// Refuses an operand that requires grad where libtorch has no derivative (`check_no_requires_grad`).
@@ -332,11 +317,11 @@ fn record(
     result: TensorId,
     operands: &[Option<TensorId>],
     numbers: Vec<f64>,
-    backward: backward::Backward,
+    backward: Backward,
 ) {
     if call.form == Form::Functional {
         machine.tensor_mut(result).node = None;
-        backward::record_own(machine, call.op, result, operands, &[], numbers, backward);
+        autograd::record_own(machine, call.op, result, operands, numbers, backward);
     }
 }
 
@@ -347,7 +332,7 @@ fn structured(
     call: &Call,
     function: &'static Function,
     parameters: Vec<f64>,
-    gradient: backward::Backward,
+    gradient: Backward,
 ) -> Result<Slot> {
     let reduction = Reduction::of(call)?;
     let inputs = operands(machine, call, 2)?;
@@ -375,30 +360,32 @@ fn structured(
     let result = match reduction {
         Reduction::None => plan.deliver(machine, values),
         _ => {
-            let mut loss = Composition { machine, op: call.op };
-            let mut unreduced = loss.place(values, Layout::contiguous(shape));
-            // A sum is taken in the dtype of the tensor that it is for.
-            if let Some(target) = plan.target {
-                let (tensor, dtype) = (loss.machine.tensor(unreduced).clone(), loss.machine.tensor(target).dtype);
-                let cast = converted(loss.machine, &tensor, dtype);
-                unreduced = loss.machine.add(cast);
-            }
-            let reduced = loss.reduced(unreduced, reduction)?;
-            match plan.target {
-                None => reduced,
-                Some(target) => {
-                    let values = loss.machine.tensor(reduced).clone();
-                    copy(loss.machine, target, &values);
-                    target
-                }
-            }
+            let loss = write::create(machine, Layout::contiguous(shape), values);
+            reduced_into(machine, call, plan.target, loss, reduction)?
         }
     };
-    let mean = if reduction == Reduction::Mean { 1.0 } else { 0.0 };
-    let numbers = std::iter::once(mean).chain(parameters).collect();
+    let numbers = std::iter::once(reduction.share()).chain(parameters).collect();
     let operands = [Some(call.tensor(0)?), Some(call.tensor(1)?)];
     record(machine, call, result, &operands, numbers, gradient);
     Ok(Slot::Tensor(result))
+}
+
+/// Reduces a loss that is not in the tensor that it is for; a sum is taken in the dtype of that.
+fn reduced_into(
+    machine: &mut Machine,
+    call: &Call,
+    target: Option<TensorId>,
+    loss: Tensor,
+    reduction: Reduction,
+) -> Result<TensorId> {
+    let dtype = target.map_or(loss.dtype, |target| machine.tensor(target).dtype);
+    let loss = if dtype == loss.dtype { loss } else { machine.converted(&loss, dtype) };
+    let loss = machine.add(loss);
+    let reduced = Composition { machine, op: call.op }.reduced(loss, reduction)?;
+    let Some(target) = target else { return Ok(reduced) };
+    let values = machine.tensor(reduced).clone();
+    write::copy(machine, target, &values);
+    Ok(target)
 }
 
 /// A function into a tensor that is there, by a `TensorIterator` that knows it as its output.
@@ -414,18 +401,12 @@ fn write_into(
     iterator::check_overlap(&output, inputs)?;
     let shape = iterator::broadcast(inputs)?;
     let read = (0..inputs.len()).any(|at| call.tensor(at).is_ok_and(|id| id == target));
-    if read && *output.shape() != shape {
-        let (output, broadcast) = (output.shape().sizes().to_vec(), shape.sizes().to_vec());
-        return Err(Rejection::OutputShape { output, broadcast }.into());
+    if read {
+        iterator::check_shape(output.shape(), &shape)?;
     }
     let common = function.dtype(inputs);
-    if !common.can_cast_to(output.dtype) {
-        return Err(Rejection::CannotCast { from: common, to: output.dtype.libtorch_name() }.into());
-    }
-    if *output.shape() != shape {
-        let layout = iterator::result_layout(inputs, &shape);
-        elementwise::resize_output(machine, target, layout, 1)?;
-    }
+    iterator::check_cast(common, output.dtype)?;
+    write::resize_output(machine, target, iterator::result_layout(inputs, &shape), 1)?;
     check_kernel(call.op, common)?;
     let values = function.compute(machine, inputs, parameters, &shape)?;
     let output = machine.tensor(target).clone();
@@ -434,22 +415,15 @@ fn write_into(
 }
 
 /// A tensor with the shape, the dtype and, if it is dense, the strides of another (`empty_like`).
-fn empty_like(loss: &mut Composition, like: TensorId) -> TensorId {
-    let tensor = loss.machine.tensor(like).clone();
-    loss.place(Buffer::zeros(tensor.dtype, tensor.shape().numel()), iterator::dense(&tensor.layout))
+fn empty_like(machine: &mut Machine, like: TensorId) -> TensorId {
+    let tensor = machine.tensor(like);
+    let (layout, zeros) = (iterator::dense(&tensor.layout), Buffer::zeros(tensor.dtype, tensor.shape().numel()));
+    write::deliver_in(machine, None, layout, zeros)
 }
 
 /// Takes the dimensions of a tensor away (`resize_({})`), which warns of nothing.
 fn shrink(machine: &mut Machine, target: TensorId) {
     machine.replace(target, Layout::contiguous(Shape::scalar()));
-}
-
-/// Copies the elements of a tensor of the same shape.
-fn copy(machine: &mut Machine, target: TensorId, from: &Tensor) {
-    let values = machine.buffer(from.storage).to_bytes(&from.layout);
-    let values = Buffer::from_bytes(from.dtype, &values).expect("whole elements");
-    let to = machine.tensor(target).clone();
-    machine.write(&to, &values);
 }
 
 static SQUARE: Function = Function::of_floats("mse_cpu", |row, r| {
@@ -507,14 +481,5 @@ static TIMES_LOGARITHM: Function = Function {
         (_, y) if y.is_nan() => f64::NAN,
         (0.0, _) => 0.0,
         (x, y) => r.to(x * r.to(y.ln())),
-    })
-};
-
-pub(super) static LOG_SIGMOID: Function = Function {
-    steps: |dtype| if dtype == DType::Float64 { dtype } else { DType::Float32 },
-    ..Function::of_floats("log_sigmoid_cpu", |row, r| {
-        let more = r.to(r.to((-row[0].abs()).exp()).ln_1p());
-        let least = if row[0].is_nan() { row[0] } else { row[0].min(0.0) };
-        r.to(least - more)
     })
 };

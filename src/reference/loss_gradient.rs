@@ -1,110 +1,76 @@
-//! What goes back through losses that have a kernel of their own, for gradients.
+//! The gradients of losses that have a kernel of their own.
 
 use crate::error::Rejection;
 use crate::ops::Op;
-use crate::tensor::element::Element;
-use crate::tensor::{Buffer, DType, Layout, Scalar, Shape};
+use crate::tensor::{Buffer, DType, Layout};
 
-use super::backward::Kept;
-use super::composition::{Composition, Function, check_gradient};
-use super::elementwise;
+use super::composition::{Composition, Function, LOG_SIGMOID, check_gradient};
+use super::graph::Kept;
 use super::iterator::{self, Input};
-use super::loss::LOG_SIGMOID;
 use super::machine::{Machine, Result, Tensor};
+use super::write;
 
-/// What goes back through a loss of two operands that knows nothing of broadcasting: the gradient is computed for a
-/// tensor like the operand, which is resized, with a warning, and the mean divides by the operand's own elements
-/// (`mse_loss_backward_out`, `smooth_l1_loss_backward_out`, `huber_loss_backward_out`).
+/// The gradient of a loss of two operands that knows nothing of broadcasting: it is computed for a tensor like the
+/// operand, which is resized, with a warning, and the mean divides by the operand's own elements
+/// (`mse_loss_backward_out`, `smooth_l1_loss_backward_out`, `huber_loss_backward_out`). One that is not promoted rejects
+/// operands of several dtypes.
 fn for_both(
     machine: &mut Machine,
     gradient: &Tensor,
     saved: &Kept,
-    check: impl Fn(&[Input], DType) -> Result<()>,
+    promoted: bool,
     formula: fn(&[f64]) -> f64,
 ) -> Result<Vec<Option<Tensor>>> {
     let mut results = vec![None, None];
     for (at, result) in results.iter_mut().enumerate().filter(|(at, _)| saved.needed[*at]) {
         let (Some(own), Some(other)) = (&saved.tensors[at], &saved.tensors[1 - at]) else { continue };
         let inputs = [own, other, gradient].map(|tensor| Input::Tensor(tensor.clone()));
-        check(&inputs, own.dtype)?;
+        let unlike = inputs.iter().map(Input::dtype).find(|dtype| !promoted && *dtype != own.dtype);
+        if let Some(found) = unlike {
+            return Err(Rejection::FoundDtype { found, expected: own.dtype }.into());
+        }
         let shape = iterator::broadcast(&inputs)?;
         if shape != *own.shape() {
-            let target = machine
-                .allocate(Layout::contiguous(own.shape().clone()), Buffer::zeros(own.dtype, own.shape().numel()));
+            let zeros = Buffer::zeros(own.dtype, own.shape().numel());
+            let target = machine.allocate(Layout::contiguous(own.shape().clone()), zeros);
             let target = machine.add(target);
-            elementwise::resize_output(machine, target, Layout::contiguous(shape.clone()), 1)?;
+            write::resize_output(machine, target, Layout::contiguous(shape.clone()), 1)?;
         }
-        let share = if saved.numbers[0] == 1.0 { 1.0 / own.shape().numel() as f64 } else { 1.0 };
-        let numbers: Vec<f64> = std::iter::once(share).chain(saved.numbers[1..].iter().copied()).collect();
-        *result = Some(real_formula(machine, &inputs, &numbers, &shape, own.dtype, formula));
+        let parameters = (1..saved.numbers.len()).map(|at| saved.real(at));
+        let numbers: Vec<f64> = std::iter::once(share(saved, own)).chain(parameters).collect();
+        *result = Some(machine.real_formula(&inputs, &numbers, &shape, own.dtype, formula)?);
     }
     Ok(results)
 }
 
-/// A formula of real numbers, in double precision and rounded once.
-pub(super) fn real_formula(
-    machine: &mut Machine,
-    inputs: &[Input],
-    numbers: &[f64],
-    shape: &Shape,
-    dtype: DType,
-    formula: fn(&[f64]) -> f64,
-) -> Tensor {
-    let column = |input: &Input| match input {
-        Input::Tensor(tensor) => {
-            let expanded = tensor.layout.expand(shape).expect("operands were broadcast to this shape");
-            machine.buffer(tensor.storage).gather::<f64>(&expanded)
-        }
-        Input::Number(number) => {
-            vec![f64::from_scalar(*number); shape.numel()]
-        }
-    };
-    let columns: Vec<Vec<f64>> = inputs.iter().map(column).collect();
-    let row = |at: usize| columns.iter().map(|column| column[at]).chain(numbers.iter().copied()).collect::<Vec<f64>>();
-    let values: Vec<Scalar> = (0..shape.numel()).map(|at| Scalar::Float(formula(&row(at)))).collect();
-    let values = Buffer::from_scalars(dtype, values.into_iter());
-    machine.allocate(Layout::contiguous(shape.clone()), values)
+/// The share of one element in a loss: the first number kept tells whether that is a mean.
+fn share(saved: &Kept, operand: &Tensor) -> f64 {
+    if saved.real(0) == 1.0 { 1.0 / operand.shape().numel() as f64 } else { 1.0 }
 }
 
 pub(super) fn mse_backward(machine: &mut Machine, gradient: &Tensor, saved: &Kept) -> Result<Vec<Option<Tensor>>> {
-    for_both(machine, gradient, saved, |_, _| Ok(()), |row| 2.0 * row[3] * (row[0] - row[1]) * row[2])
+    for_both(machine, gradient, saved, true, |row| 2.0 * row[3] * (row[0] - row[1]) * row[2])
 }
 
 pub(super) fn smooth_backward(machine: &mut Machine, gradient: &Tensor, saved: &Kept) -> Result<Vec<Option<Tensor>>> {
-    for_both(
-        machine,
-        gradient,
-        saved,
-        |_, _| Ok(()),
-        |row| {
-            let (difference, share, beta) = (row[0] - row[1], row[3], row[4]);
-            if difference <= -beta {
-                -share * row[2]
-            } else if difference >= beta {
-                share * row[2]
-            } else {
-                share * difference * row[2] / beta
-            }
-        },
-    )
+    for_both(machine, gradient, saved, true, |row| bent(row, 1.0, row[4]))
 }
 
-/// Only this one does without promotion, which refuses operands of several dtypes.
 pub(super) fn huber_backward(machine: &mut Machine, gradient: &Tensor, saved: &Kept) -> Result<Vec<Option<Tensor>>> {
-    let alike = |inputs: &[Input], expected: DType| match inputs.iter().map(Input::dtype).find(|it| *it != expected) {
-        Some(found) => Err(Rejection::FoundDtype { found, expected }.into()),
-        None => Ok(()),
-    };
-    for_both(machine, gradient, saved, alike, |row| {
-        let (difference, share, delta) = (row[0] - row[1], row[3], row[4]);
-        if difference <= -delta {
-            -share * row[2] * delta
-        } else if difference >= delta {
-            share * row[2] * delta
-        } else {
-            share * difference * row[2]
-        }
-    })
+    for_both(machine, gradient, saved, false, |row| bent(row, row[4], 1.0))
+}
+
+/// The slope of a loss that grows with the square of the difference, divided by `divisor`, up to the parameter, and in
+/// proportion to `factor` beyond it.
+fn bent(row: &[f64], factor: f64, divisor: f64) -> f64 {
+    let (difference, share, bend) = (row[0] - row[1], row[3], row[4]);
+    if difference <= -bend {
+        -share * row[2] * factor
+    } else if difference >= bend {
+        share * row[2] * factor
+    } else {
+        share * difference * row[2] / divisor
+    }
 }
 
 pub(super) fn soft_margin_backward(
@@ -119,11 +85,10 @@ pub(super) fn soft_margin_backward(
     }
     let inputs = [input, target, gradient].map(|tensor| Input::Tensor(tensor.clone()));
     let shape = iterator::broadcast(&inputs)?;
-    let share = if saved.numbers[0] == 1.0 { 1.0 / input.shape().numel() as f64 } else { 1.0 };
-    let result = real_formula(machine, &inputs, &[share], &shape, input.dtype, |row| {
+    let result = machine.real_formula(&inputs, &[share(saved, input)], &shape, input.dtype, |row| {
         let power = (-row[1] * row[0]).exp();
         row[1] * power * -row[3] / (power + 1.0) * row[2]
-    });
+    })?;
     Ok(vec![Some(result), None])
 }
 
@@ -176,7 +141,7 @@ pub(super) fn logits_backward(machine: &mut Machine, gradient: &Tensor, saved: &
         if let Some(weight) = weight {
             loss.update(Op::Mul, result, weight)?;
         }
-        if saved.numbers[0] == 1.0 {
+        if saved.real(0) == 1.0 {
             let count = operand.shape().numel() as i64;
             loss.update(Op::Div, result, count)?;
         }

@@ -9,52 +9,10 @@ use crate::tensor::element::Element;
 use crate::tensor::storage::Stored;
 use crate::tensor::{Buffer, DType, IndexItem, Layout, Scalar, Shape};
 
-use super::backward::Graph;
+use super::graph::{Graph, Kept};
+use super::value::Input;
 
-/// Why a step has no value.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Stop {
-    /// The operation refuses.
-    Rejected(Rejection),
-    /// The reference does not model this.
-    Unsupported(String),
-    /// The program is malformed.
-    Malformed(String),
-}
-
-impl From<Rejection> for Stop {
-    fn from(rejection: Rejection) -> Stop {
-        Stop::Rejected(rejection)
-    }
-}
-
-pub(super) type Result<T> = std::result::Result<T, Stop>;
-
-/// Names a tensor of the machine. Two names of one tensor object (after an in-place step) are equal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct TensorId(pub usize);
-
-/// Names a storage of the machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct StorageId(pub usize);
-
-/// A view of a storage.
-#[derive(Clone, Debug)]
-pub(super) struct Tensor {
-    pub storage: StorageId,
-    pub layout: Layout,
-    pub dtype: DType,
-    /// Where it stands in the graph, if gradients flow through it.
-    pub node: Option<super::backward::NodeId>,
-    /// The tensor that it is a view of.
-    pub base: Option<TensorId>,
-}
-
-impl Tensor {
-    pub fn shape(&self) -> &Shape {
-        &self.layout.shape
-    }
-}
+pub(super) use super::value::{Result, Stop, StorageId, Tensor, TensorId};
 
 /// The value of a step.
 #[derive(Clone, Debug)]
@@ -67,11 +25,13 @@ pub(super) enum Slot {
 }
 
 /// Storages, tensors and graph. A clone shares the elements of storages until one of both writes to them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Machine {
+    /// The functions that run operations; none for one that its row says element by element.
+    pub kernels: fn(Op) -> Option<Kernel>,
     storages: Vec<Storage>,
     tensors: Vec<Tensor>,
-    pub graph: Graph,
+    pub graph: Graph<Backward>,
     /// The warnings of the current step.
     pub warnings: Vec<String>,
     /// The switch `torch.utils.backcompat.broadcast_warning.enabled`, which nothing reads but the program.
@@ -79,6 +39,12 @@ pub(super) struct Machine {
     /// How many tensor objects were there before the operation that makes others on its way, if one does.
     lasting: Option<usize>,
 }
+
+/// A function that runs an operation.
+pub(super) type Kernel = fn(&mut Machine, &Call) -> Result<Slot>;
+
+/// A gradient for each operand, from the upstream gradient and what was kept; operands that need none may have none.
+pub(super) type Backward = fn(&mut Machine, &Tensor, &Kept) -> Result<Vec<Option<Tensor>>>;
 
 #[derive(Clone, Debug)]
 struct Storage {
@@ -88,6 +54,19 @@ struct Storage {
 }
 
 impl Machine {
+    /// An empty one that runs operations by these functions.
+    pub fn new(kernels: fn(Op) -> Option<Kernel>) -> Machine {
+        Machine {
+            kernels,
+            storages: Vec::new(),
+            tensors: Vec::new(),
+            graph: Graph::new(),
+            warnings: Vec::new(),
+            broadcast_warning: false,
+            lasting: None,
+        }
+    }
+
     /// A new tensor object on a storage that exists.
     pub fn add(&mut self, tensor: Tensor) -> TensorId {
         self.tensors.push(tensor);
@@ -163,6 +142,48 @@ impl Machine {
     /// The elements of a tensor, row-major, converted to `T`.
     pub fn elements<T: Stored>(&self, tensor: &Tensor) -> Vec<T> {
         self.buffer(tensor.storage).gather(&tensor.layout)
+    }
+
+    /// The same elements in another dtype, contiguous.
+    pub fn converted(&mut self, tensor: &Tensor, dtype: DType) -> Tensor {
+        let values = Buffer::from_scalars(dtype, self.elements_as_scalars(tensor).into_iter());
+        self.allocate(Layout::contiguous(tensor.shape().clone()), values)
+    }
+
+    /// The elements of a tensor expanded to a shape, row-major, converted to `T`.
+    pub fn expanded<T: Stored>(&self, tensor: &Tensor, shape: &Shape) -> Result<Vec<T>> {
+        let layout = tensor.layout.expand(shape);
+        let layout = layout.ok_or_else(|| Stop::Malformed("an operand of another shape".to_owned()))?;
+        Ok(self.buffer(tensor.storage).gather(&layout))
+    }
+
+    /// The same of operands.
+    pub fn columns<T: Stored>(&self, inputs: &[Input], shape: &Shape) -> Result<Vec<Vec<T>>> {
+        let column = |input: &Input| match input {
+            Input::Number(number) => Ok(vec![T::from_scalar(*number); shape.numel()]),
+            Input::Tensor(tensor) => self.expanded(tensor, shape),
+        };
+        inputs.iter().map(column).collect()
+    }
+
+    /// A formula of real operands and parameters, in double precision and rounded once.
+    pub fn real_formula(
+        &mut self,
+        inputs: &[Input],
+        parameters: &[f64],
+        shape: &Shape,
+        dtype: DType,
+        formula: impl Fn(&[f64]) -> f64,
+    ) -> Result<Tensor> {
+        let columns = self.columns::<f64>(inputs, shape)?;
+        let mut row = Vec::new();
+        let values = (0..shape.numel()).map(|at| {
+            row.clear();
+            row.extend(columns.iter().map(|column| column[at]).chain(parameters.iter().copied()));
+            Scalar::Float(formula(&row))
+        });
+        let values = Buffer::from_scalars(dtype, values);
+        Ok(self.allocate(Layout::contiguous(shape.clone()), values))
     }
 
     /// The elements of a tensor, row-major, as numbers.

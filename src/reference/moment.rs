@@ -8,11 +8,12 @@ use crate::tensor::element::Element;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar};
 use crate::with_element_type;
 
-use super::backward;
-use super::elementwise::resize_output;
+use super::autograd;
+use super::graph::Kept;
 use super::iterator;
 use super::machine::{Call, Machine, Result, Slot, Stop, Tensor, TensorId};
-use super::reduction::{Group, Plan, begin, deliver, dtype_of, record_groups, resize, warn_of_lost_parts};
+use super::reduction::{Group, Plan, begin, dtype_of, over_groups, record_groups};
+use super::write;
 
 /// `var`.
 pub(super) fn var(machine: &mut Machine, call: &Call) -> Result<Slot> {
@@ -34,12 +35,14 @@ pub(super) fn std_mean(machine: &mut Machine, call: &Call) -> Result<Slot> {
     moments(machine, call, true)
 }
 
-/// What is asked of a variance.
+/// The arguments of a variance.
 struct Spread {
     dims: Option<Vec<i64>>,
     keepdim: bool,
-    /// What is taken off the number of elements.
+    /// Subtracted from the number of elements.
     correction: f64,
+    /// Whether its root is asked for.
+    root: bool,
 }
 
 /// No overload takes both.
@@ -51,7 +54,7 @@ fn check_arguments(call: &Call) -> Result<()> {
 }
 
 impl Spread {
-    fn new(call: &Call) -> Result<Spread> {
+    fn new(call: &Call, root: bool) -> Result<Spread> {
         let correction = match (call.optional_number(2)?, call.optional_flag(4)?) {
             (None, None) => 1.0,
             (None, Some(unbiased)) => f64::from(u8::from(unbiased)),
@@ -60,74 +63,101 @@ impl Spread {
             }
             (Some(number), _) => f64::from_scalar(number),
         };
-        Ok(Spread { dims: call.dims(1)?, keepdim: call.flag(3)?, correction })
+        Ok(Spread { dims: call.dims(1)?, keepdim: call.flag(3)?, correction, root })
+    }
+
+    fn plan(&self, tensor: &Tensor) -> Result<Plan> {
+        Plan::new(tensor, self.dims.clone(), self.keepdim)
+    }
+
+    /// The variance of some numbers, or its root.
+    fn of(&self, elements: impl Iterator<Item = f64>) -> f64 {
+        self.rooted(Welford::of(elements).variance(self.correction))
+    }
+
+    fn rooted(&self, variance: f64) -> f64 {
+        if self.root { variance.sqrt() } else { variance }
     }
 }
 
 fn variance(machine: &mut Machine, call: &Call, root: bool) -> Result<Slot> {
     check_arguments(call)?;
-    let tensor = machine.tensor(call.tensor(0)?).clone();
-    let out = begin(machine, call, &tensor)?;
+    let (tensor, out) = begin(machine, call)?;
     if tensor.dtype.category() < Category::Floating {
         return Err(Rejection::VarDtype.into());
     }
-    let spread = Spread::new(call)?;
-    let plan = Plan::new(&tensor, spread.dims.clone(), spread.keepdim)?;
+    let spread = Spread::new(call, root)?;
+    let plan = spread.plan(&tensor)?;
     let dtype = dtype_of(machine, out, real_dtype(tensor.dtype));
-    let fits = real_dtype(tensor.dtype).can_cast_to(dtype);
-    let refused = Rejection::CannotCast { from: real_dtype(tensor.dtype), to: dtype.libtorch_name() };
-    let result = if tensor.dtype.category() == Category::Complex {
-        // The variances of the real and the imaginary parts, added: the sum goes to `out`, as any sum does.
-        if !fits {
-            return Err(refused.into());
-        }
-        warn_of_freedom(machine, call.op, &plan, spread.correction, 2);
-        if let Some(out) = out {
-            iterator::check_internal_overlap(machine.tensor(out))?;
-        }
-        let tellings = if dtype.category() == Category::Complex { 2 } else { 1 };
-        if let Some(out) = out.filter(|out| *machine.tensor(*out).shape() != plan.shape) {
-            resize_output(machine, out, Layout::contiguous(plan.shape.clone()), tellings)?;
-        }
-        let groups = plan.groups::<Complex64>(machine, &tensor)?;
-        let rounded = if plan.shape.numel() == 1 { real_dtype(tensor.dtype) } else { DType::Float64 };
-        let of_part = |part: Vec<f64>| round(rounded, Welford::of(&part).variance(spread.correction));
-        let values = groups.into_iter().map(|group| {
-            let real = of_part(group.iter().map(|element| element.re).collect());
-            let sum = real + of_part(group.iter().map(|element| element.im).collect());
-            match root {
-                // The root of a complex number that is none has no part either.
-                true if sum.is_nan() => Scalar::Complex(Complex64::new(sum, sum)),
-                true if dtype.category() == Category::Complex => Scalar::Complex(Complex64::new(sum, 0.0).sqrt()),
-                true => Scalar::Float(sum.sqrt()),
-                false => Scalar::Float(sum),
-            }
-        });
-        values.collect::<Vec<_>>()
+    // A variance of everything is rounded to the operand's dtype on its way to a wider one.
+    let rounded = if plan.shape.numel() == 1 { real_dtype(tensor.dtype) } else { DType::Float64 };
+    let values: Vec<Scalar> = if tensor.dtype.category() == Category::Complex {
+        prepare_complex(machine, call, &tensor, out, &plan, &spread)?;
+        let groups = plan.groups::<Complex64>(machine, &tensor)?.into_iter();
+        groups.map(|group| complex_variance(&group, &spread, dtype, rounded)).collect()
     } else {
-        resize(machine, out, &plan.shape)?;
-        if !fits {
-            return Err(refused.into());
-        }
-        warn_of_freedom(machine, call.op, &plan, spread.correction, 1);
-        if dtype.category() == Category::Complex && tensor.shape().numel() > 0 && plan.shape.numel() != 1 {
-            return Err(Rejection::NoKernel { kernel: "std_cpu", dtype }.into());
-        }
-        // A variance of everything is rounded to float32 on its way to a wider dtype.
-        let rounded = if plan.shape.numel() == 1 { tensor.dtype } else { DType::Float64 };
-        let values = plan.groups::<f64>(machine, &tensor)?.into_iter().map(|group| {
-            let variance = Welford::of(&group).variance(spread.correction);
-            Scalar::Float(round(rounded, if root { variance.sqrt() } else { variance }))
-        });
-        values.collect()
+        prepare_real(machine, call, &tensor, out, &plan, &spread)?;
+        let groups = plan.groups::<f64>(machine, &tensor)?.into_iter();
+        groups.map(|group| Scalar::Float(round(rounded, spread.of(group.into_iter())))).collect()
     };
-    let result = Buffer::from_scalars(dtype, result.into_iter());
-    let id = deliver(machine, out, &plan.shape, result);
-    record_variance(machine, call.op, id, &tensor, &plan, &spread, root);
+    let id = write::deliver(machine, out, &plan.shape, Buffer::from_scalars(dtype, values.into_iter()));
+    record_variance(machine, call.op, id, &tensor, &plan, &spread);
     if root {
-        backward::keep_result(machine, id, "Std");
+        autograd::keep_result(machine, id, "Std");
     }
     Ok(Slot::Tensor(id))
+}
+
+/// Resizes `out`, and refuses what is left to refuse of real numbers.
+fn prepare_real(
+    machine: &mut Machine,
+    call: &Call,
+    tensor: &Tensor,
+    out: Option<TensorId>,
+    plan: &Plan,
+    spread: &Spread,
+) -> Result<()> {
+    write::prepare(machine, out, &plan.shape)?;
+    let dtype = dtype_of(machine, out, tensor.dtype);
+    iterator::check_cast(tensor.dtype, dtype)?;
+    warn_of_freedom(machine, call.op, plan, spread.correction, 1);
+    if dtype.category() == Category::Complex && tensor.shape().numel() > 0 && plan.shape.numel() != 1 {
+        return Err(Rejection::NoKernel { kernel: "std_cpu", dtype }.into());
+    }
+    Ok(())
+}
+
+/// The same for complex numbers: the variances of their parts are added, and the sum goes to `out`, as any sum does.
+fn prepare_complex(
+    machine: &mut Machine,
+    call: &Call,
+    tensor: &Tensor,
+    out: Option<TensorId>,
+    plan: &Plan,
+    spread: &Spread,
+) -> Result<()> {
+    let own = real_dtype(tensor.dtype);
+    let dtype = dtype_of(machine, out, own);
+    iterator::check_cast(own, dtype)?;
+    warn_of_freedom(machine, call.op, plan, spread.correction, 2);
+    let Some(out) = out else { return Ok(()) };
+    iterator::check_internal_overlap(machine.tensor(out))?;
+    let warnings = if dtype.category() == Category::Complex { 2 } else { 1 };
+    write::resize_output(machine, out, Layout::contiguous(plan.shape.clone()), warnings)
+}
+
+/// The variance of complex numbers, or its root, in a dtype that may be complex; each part's is rounded.
+fn complex_variance(elements: &[Complex64], spread: &Spread, dtype: DType, rounded: DType) -> Scalar {
+    let part = |part: fn(&Complex64) -> f64| {
+        round(rounded, Welford::of(elements.iter().map(part)).variance(spread.correction))
+    };
+    let sum = part(|element| element.re) + part(|element| element.im);
+    match spread.root {
+        // The root of a complex number that is none has no part either.
+        true if sum.is_nan() => Scalar::Complex(Complex64::new(sum, sum)),
+        true if dtype.category() == Category::Complex => Scalar::Complex(Complex64::new(sum, 0.0).sqrt()),
+        _ => Scalar::Float(spread.rooted(sum)),
+    }
 }
 
 /// The nearest number of a dtype.
@@ -142,37 +172,39 @@ fn moments(machine: &mut Machine, call: &Call, root: bool) -> Result<Slot> {
     if category < Category::Floating {
         return Err(Rejection::VarMeanDtype { name: call.op.name() }.into());
     }
-    let spread = Spread::new(call)?;
-    let plan = Plan::new(&tensor, spread.dims.clone(), spread.keepdim)?;
-    let times = if category == Category::Complex { 2 } else { 1 };
-    warn_of_freedom(machine, call.op, &plan, spread.correction, times);
+    let spread = Spread::new(call, root)?;
+    let plan = spread.plan(&tensor)?;
+    let warnings = if category == Category::Complex { 2 } else { 1 };
+    warn_of_freedom(machine, call.op, &plan, spread.correction, warnings);
     let groups = plan.groups::<Complex64>(machine, &tensor)?;
-    let parts: Vec<(Welford, Welford)> = groups
-        .into_iter()
-        .map(|group| {
-            let part = |part: fn(&Complex64) -> f64| Welford::of(&group.iter().map(part).collect::<Vec<_>>());
-            (part(|element| element.re), part(|element| element.im))
-        })
-        .collect();
-    let spreads = parts.iter().map(|(real, imaginary)| {
-        let imaginary = if category == Category::Complex { imaginary.variance(spread.correction) } else { 0.0 };
-        let variance = real.variance(spread.correction) + imaginary;
-        Scalar::Float(if root { variance.sqrt() } else { variance })
-    });
-    let spreads = Buffer::from_scalars(real_dtype(tensor.dtype), spreads.collect::<Vec<_>>().into_iter());
-    let means = parts.iter().map(|(real, imaginary)| Scalar::Complex(Complex64::new(real.mean(), imaginary.mean())));
-    let means = Buffer::from_scalars(tensor.dtype, means.collect::<Vec<_>>().into_iter());
-    let first = deliver(machine, None, &plan.shape, spreads);
-    record_variance(machine, call.op, first, &tensor, &plan, &spread, root);
-    let second = deliver(machine, None, &plan.shape, means);
-    record_groups(machine, call.op, second, &tensor, &plan, |group| {
-        vec![group.arrived / group.count() as f64; group.elements.len()]
-    });
+    let spreads = groups.iter().map(|group| Scalar::Float(complex_spread(group, &spread, category)));
+    let spreads = Buffer::from_scalars(real_dtype(tensor.dtype), spreads);
+    let means = Buffer::from_scalars(tensor.dtype, groups.iter().map(|group| Scalar::Complex(mean(group))));
+    let first = write::deliver(machine, None, &plan.shape, spreads);
+    record_variance(machine, call.op, first, &tensor, &plan, &spread);
+    let second = write::deliver(machine, None, &plan.shape, means);
+    record_groups(machine, call.op, second, &tensor, &plan, &[], mean_backward);
     if root {
-        backward::keep_result(machine, first, "StdMean");
-        backward::keep_first(machine, second, first, "StdMean");
+        autograd::keep_result(machine, first, "StdMean");
+        autograd::keep_first(machine, second, first, "StdMean");
     }
     Ok(Slot::Tensors(vec![first, second]))
+}
+
+fn mean_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
+    over_groups(machine, gradient, kept, |group| vec![group.arrived / group.count; group.elements.len()])
+}
+
+/// The variance of numbers that may be complex, or its root: that of both parts.
+fn complex_spread(elements: &[Complex64], spread: &Spread, category: Category) -> f64 {
+    let part = |part: fn(&Complex64) -> f64| Welford::of(elements.iter().map(part)).variance(spread.correction);
+    let imaginary = if category == Category::Complex { part(|element| element.im) } else { 0.0 };
+    spread.rooted(part(|element| element.re) + imaginary)
+}
+
+fn mean(elements: &[Complex64]) -> Complex64 {
+    let part = |part: fn(&Complex64) -> f64| Welford::of(elements.iter().map(part)).mean();
+    Complex64::new(part(|element| element.re), part(|element| element.im))
 }
 
 pub(super) fn real_dtype(dtype: DType) -> DType {
@@ -202,9 +234,9 @@ struct Welford {
 }
 
 impl Welford {
-    fn of(elements: &[f64]) -> Welford {
+    fn of(elements: impl Iterator<Item = f64>) -> Welford {
         let none = Welford { count: 0, mean: 0.0, squares: 0.0 };
-        elements.iter().fold(none, |seen, &element| {
+        elements.fold(none, |seen, element| {
             let count = seen.count + 1;
             let distance = element - seen.mean;
             let mean = seen.mean + distance / count as f64;
@@ -224,71 +256,83 @@ impl Welford {
     }
 }
 
-/// Notes a variance or its root (`var_backward`, `std_backward`).
-fn record_variance(
-    machine: &mut Machine,
-    op: Op,
-    result: TensorId,
-    tensor: &Tensor,
-    plan: &Plan,
-    spread: &Spread,
-    root: bool,
-) {
-    let correction = spread.correction;
+/// Records a variance or its root.
+fn record_variance(machine: &mut Machine, op: Op, result: TensorId, tensor: &Tensor, plan: &Plan, spread: &Spread) {
     let of_all = spread.dims.is_none() || tensor.shape().rank() == 0;
-    record_groups(machine, op, result, tensor, plan, move |group: &Group| {
-        let mean = group.elements.iter().sum::<f64>() / group.count() as f64;
-        let mean = round(group.dtype, mean);
-        let arrived = match root {
-            true if group.result == 0.0 => 0.0,
-            true => group.arrived / (2.0 * group.result),
-            false => group.arrived,
-        };
-        let freedom = group.count() as f64 - correction;
-        let slope = |&element: &f64| match of_all && freedom <= 0.0 {
-            // The limit, which only the variance of everything knows of.
-            true if element == mean => f64::NAN,
-            true => f64::INFINITY,
-            false => 2.0 / freedom * (element - mean),
-        };
-        group.elements.iter().map(|element| arrived * slope(element)).collect()
-    });
+    let parameters = [spread.correction, f64::from(u8::from(of_all))];
+    let function = if spread.root { std_backward } else { var_backward };
+    record_groups(machine, op, result, tensor, plan, &parameters, function);
+}
+
+/// `var_backward`.
+fn var_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
+    over_groups(machine, gradient, kept, |group| spread_slopes(group, kept, group.arrived))
+}
+
+/// `std_backward`.
+fn std_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
+    over_groups(machine, gradient, kept, |group| {
+        let arrived = if group.result == 0.0 { 0.0 } else { group.arrived / (2.0 * group.result) };
+        spread_slopes(group, kept, arrived)
+    })
+}
+
+fn spread_slopes(group: &Group, kept: &Kept, arrived: f64) -> Vec<f64> {
+    let (freedom, of_all) = (group.count - kept.real(1), kept.real(2) == 1.0);
+    let mean = round(group.dtype, group.elements.iter().sum::<f64>() / group.count);
+    let slope = |&element: &f64| match of_all && freedom <= 0.0 {
+        // The limit, which only the variance of everything knows of.
+        true if element == mean => f64::NAN,
+        true => f64::INFINITY,
+        false => 2.0 / freedom * (element - mean),
+    };
+    group.elements.iter().map(|element| arrived * slope(element)).collect()
 }
 
 /// `logsumexp`: computed with the greatest element taken off and added again.
 pub(super) fn logsumexp(machine: &mut Machine, call: &Call) -> Result<Slot> {
-    let tensor = machine.tensor(call.tensor(0)?).clone();
-    let out = begin(machine, call, &tensor)?;
+    let (tensor, out) = begin(machine, call)?;
     let own = if tensor.dtype.category() < Category::Floating { DType::Float32 } else { tensor.dtype };
     let dtype = dtype_of(machine, out, own);
     if dtype.category() < Category::Floating {
         return Err(Rejection::LogsumexpDtype { dtype }.into());
     }
     let plan = Plan::structured(&tensor, call.dims(1)?, call.flag(2)?)?;
-    resize(machine, out, &plan.shape)?;
-    let complex = tensor.dtype.category() == Category::Complex;
-    warn_of_lost_parts(machine, &tensor, dtype);
-    let groups = plan.groups::<Complex64>(machine, &tensor)?;
-    let values = groups.into_iter().map(|group| {
-        let greatest =
-            group.iter().map(|element| element.re).fold(f64::NEG_INFINITY, |a, b| match a > b || a.is_nan() {
-                true => a,
-                false => b,
-            });
-        let taken = if greatest.is_infinite() { 0.0 } else { greatest };
-        if complex {
-            let sum: Complex64 = group.iter().map(|element| (element - taken).exp()).sum();
-            return Scalar::Complex(sum.ln() + taken);
-        }
-        // Each term is rounded to the dtype of the operand.
-        let term = |element: &Complex64| round(own, round(own, round(own, element.re) - round(own, taken)).exp());
-        Scalar::Float(round(dtype, group.iter().map(term).sum::<f64>()).ln() + round(own, taken))
+    write::prepare(machine, out, &plan.shape)?;
+    write::warn_of_cast(machine, tensor.dtype, dtype, tensor.shape().numel());
+    let groups = plan.groups::<Complex64>(machine, &tensor)?.into_iter();
+    let values = groups.map(|group| match tensor.dtype.category() {
+        Category::Complex => complex_log_sum_exp(&group),
+        _ => log_sum_exp(&group, own, dtype),
     });
-    let result = Buffer::from_scalars(dtype, values.collect::<Vec<_>>().into_iter());
-    let id = deliver(machine, out, &plan.shape, result);
-    record_groups(machine, call.op, id, &tensor, &plan, |group| {
-        group.elements.iter().map(|element| group.arrived * (element - group.result).exp()).collect()
-    });
-    backward::keep_result(machine, id, "Logsumexp");
+    let id = write::deliver(machine, out, &plan.shape, Buffer::from_scalars(dtype, values));
+    record_groups(machine, call.op, id, &tensor, &plan, &[], logsumexp_backward);
+    autograd::keep_result(machine, id, "Logsumexp");
     Ok(Slot::Tensor(id))
+}
+
+fn logsumexp_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
+    over_groups(machine, gradient, kept, |group| {
+        group.elements.iter().map(|element| group.arrived * (element - group.result).exp()).collect()
+    })
+}
+
+/// The greatest of the elements by their real parts, or NaN; 0 instead of an infinity.
+fn greatest(elements: &[Complex64]) -> f64 {
+    let greater = |a: f64, b: f64| if a > b || a.is_nan() { a } else { b };
+    let greatest = elements.iter().map(|element| element.re).fold(f64::NEG_INFINITY, greater);
+    if greatest.is_infinite() { 0.0 } else { greatest }
+}
+
+fn complex_log_sum_exp(elements: &[Complex64]) -> Scalar {
+    let taken = greatest(elements);
+    let sum: Complex64 = elements.iter().map(|element| (element - taken).exp()).sum();
+    Scalar::Complex(sum.ln() + taken)
+}
+
+/// Each term is rounded to the dtype of the operand, and their sum to that of the result.
+fn log_sum_exp(elements: &[Complex64], own: DType, dtype: DType) -> Scalar {
+    let taken = round(own, greatest(elements));
+    let term = |element: &Complex64| round(own, round(own, round(own, element.re) - taken).exp());
+    Scalar::Float(round(dtype, elements.iter().map(term).sum::<f64>()).ln() + taken)
 }

@@ -6,15 +6,18 @@ use crate::error::Rejection;
 use crate::tensor::element::Element;
 use crate::tensor::{Buffer, Category, DType, Scalar};
 
-use super::backward;
-use super::machine::{Call, Machine, Result, Slot, Stop, Tensor, wrap_dim};
+use super::autograd;
+use super::composition::{Composition, sign};
+use super::functions::printed;
+use super::graph::Kept;
+use super::machine::{Call, Machine, Result, Slot, Stop, Tensor, TensorId, wrap_dim};
 use super::moment::real_dtype;
-use super::reduction::{Group, Plan, begin, deliver, record_groups, set_output, warn_of_lost_parts};
+use super::reduction::{Group, Plan, begin, over_groups, record_groups, set_output};
+use super::write;
 
 /// `linalg_vector_norm`.
 pub(super) fn vector_norm(machine: &mut Machine, call: &Call) -> Result<Slot> {
-    let tensor = machine.tensor(call.tensor(0)?).clone();
-    let out = begin(machine, call, &tensor)?;
+    let (tensor, out) = begin(machine, call)?;
     if tensor.dtype.category() < Category::Floating {
         return Err(Rejection::NotFloating { function: "linalg.vector_norm", dtype: tensor.dtype }.into());
     }
@@ -32,36 +35,122 @@ pub(super) fn vector_norm(machine: &mut Machine, call: &Call) -> Result<Slot> {
     set_output(machine, out, &plan.shape, dtype)?;
     if exponent == 0.0 && plan.count() == 1 && !named {
         // Single elements are copied rather than counted, unless a dimension is named where there is none.
-        warn_of_lost_parts(machine, &tensor, dtype);
+        write::warn_of_cast(machine, tensor.dtype, dtype, tensor.shape().numel());
     }
-    let values = plan.groups::<Complex64>(machine, &tensor)?.into_iter().map(|group| {
-        let sizes: Vec<f64> = group.into_iter().map(|element| element.norm()).collect();
-        Scalar::Float(norm(&sizes, exponent))
-    });
+    let values = plan
+        .groups::<Complex64>(machine, &tensor)?
+        .into_iter()
+        .map(|group| Scalar::Float(of(group.into_iter().map(Complex64::norm), exponent)));
     let result = Buffer::from_scalars(dtype, values.collect::<Vec<_>>().into_iter());
-    let id = deliver(machine, out, &plan.shape, result);
+    let id = write::deliver(machine, out, &plan.shape, result);
     if exponent == 0.0 && tensor.node.is_some() {
         return Err(Stop::Unsupported("gradients through a count of elements".to_owned()));
     }
-    record_groups(machine, call.op, id, &tensor, &plan, move |group| gradient(group, exponent));
-    backward::keep_result(machine, id, "LinalgVectorNorm");
+    record_groups(machine, call.op, id, &tensor, &plan, &[exponent], norm_backward);
+    autograd::keep_result(machine, id, "LinalgVectorNorm");
     Ok(Slot::Tensor(id))
 }
 
-fn norm(sizes: &[f64], exponent: f64) -> f64 {
-    let extreme = |better: fn(f64, f64) -> bool, start: f64| {
-        sizes.iter().fold(
-            start,
-            |best, &size| if best.is_nan() || !(size.is_nan() || better(size, best)) { best } else { size },
-        )
+/// The norm of a vector whose elements have these sizes.
+pub(super) fn of(sizes: impl Iterator<Item = f64>, order: f64) -> f64 {
+    let extreme = |pick: fn(f64, f64) -> f64| {
+        move |a: f64, b: f64| match (a.is_nan(), b.is_nan()) {
+            (true, _) => a,
+            (_, true) => b,
+            _ => pick(a, b),
+        }
     };
-    match exponent {
-        0.0 => sizes.iter().filter(|size| **size != 0.0).count() as f64,
-        f64::INFINITY => extreme(|a, b| a > b, 0.0),
-        f64::NEG_INFINITY => extreme(|a, b| a < b, f64::INFINITY),
-        // Not `sum`, which is -0 of nothing.
-        _ => sizes.iter().map(|size| size.powf(exponent)).fold(0.0, |sum, size| sum + size).powf(exponent.recip()),
+    // Not `sum`, which is -0 of nothing.
+    let sum = |sum: f64, term: f64| sum + term;
+    match order {
+        f64::INFINITY => sizes.fold(0.0, extreme(f64::max)),
+        f64::NEG_INFINITY => sizes.fold(f64::INFINITY, extreme(f64::min)),
+        0.0 => sizes.filter(|size| *size != 0.0).count() as f64,
+        1.0 => sizes.fold(0.0, sum),
+        2.0 => sizes.map(|size| size * size).fold(0.0, sum).sqrt(),
+        _ => sizes.map(|size| size.powf(order)).fold(0.0, sum).powf(order.recip()),
     }
+}
+
+/// The norm along one dimension, or of everything, as a step of an operation that is made of others.
+pub(super) fn along(
+    it: &mut Composition,
+    id: TensorId,
+    order: f64,
+    dim: Option<i64>,
+    keepdim: bool,
+) -> Result<TensorId> {
+    let operand = it.machine.tensor(id).clone();
+    let plan = infer_along(&operand, order, dim, keepdim)?;
+    // Of one element it is the size, whatever the order.
+    let alone = plan.count() == 1 && operand.shape().rank() > 0 && order != 0.0;
+    let groups = plan.groups::<f64>(it.machine, &operand)?.into_iter();
+    let norms = groups
+        .map(|group| Scalar::Float(if alone { group[0].abs() } else { of(group.into_iter().map(f64::abs), order) }));
+    let values = Buffer::from_scalars(operand.dtype, norms);
+    let result = write::deliver(it.machine, None, &plan.shape, values);
+    record_groups(it.machine, it.op, result, &operand, &plan, &[order], along_backward);
+    Ok(result)
+}
+
+/// The order of faults: the dimension, nothing to take the norm of. Orders so far from the usual that the powers depend on
+/// how they are computed are not modelled.
+fn infer_along(operand: &Tensor, order: f64, dim: Option<i64>, keepdim: bool) -> Result<Plan> {
+    let dim = dim.map(|dim| wrap_dim(dim, operand.shape().rank())).transpose()?;
+    if operand.dtype.category() == Category::Complex {
+        return Err(Stop::Unsupported("a norm of complex numbers".to_owned()));
+    }
+    let plan = Plan::new(operand, dim.map(|dim| vec![dim as i64]), keepdim)?;
+    if (order < 0.0 || order == f64::INFINITY) && operand.shape().numel() == 0 && plan.count() == 0 {
+        let order = printed(order);
+        return Err(match dim {
+            None => Rejection::NormOfNothing { order }.into(),
+            Some(dim) => Rejection::NormAlongNothing { order, dim: dim as i64 }.into(),
+        });
+    }
+    check_order(order)?;
+    Ok(plan)
+}
+
+/// Orders so far from the usual that the powers depend on how they are computed are not modelled.
+pub(super) fn check_order(order: f64) -> Result<()> {
+    if order.is_nan() || (order.is_finite() && order != 0.0 && !(0.1..=16.0).contains(&order.abs())) {
+        return Err(Stop::Unsupported(format!("a norm of the order {order}")));
+    }
+    Ok(())
+}
+
+/// `norm_backward`. Where the norm is 0 it has a subgradient of 0.
+fn along_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
+    let order = kept.real(1);
+    if order == 0.0 {
+        let missing = "the gradient of a norm that counts, which libtorch leaves undefined";
+        return Err(Stop::Unsupported(missing.to_owned()));
+    }
+    if order < 0.0 && order.is_finite() {
+        let missing = "the gradient of a norm of negative order, beyond what float16 holds";
+        return Err(Stop::Unsupported(missing.to_owned()));
+    }
+    over_groups(machine, gradient, kept, |group| slopes_along(group, order))
+}
+
+fn slopes_along(group: &Group, order: f64) -> Vec<f64> {
+    let (elements, arrived) = (&group.elements, group.arrived);
+    let norm = of(elements.iter().copied().map(f64::abs), order);
+    let extremes = elements.iter().filter(|element| element.abs() == norm).count() as f64;
+    let received = |&x: &f64| {
+        let (size, power) = (x.abs(), order - 1.0);
+        match order {
+            1.0 => sign(x) * arrived,
+            _ if order.is_infinite() && size == norm => sign(x) * arrived / extremes,
+            _ if order.is_infinite() || (order < 1.0 && x == 0.0) => 0.0,
+            _ if order < 1.0 => sign(x) * size.powf(power) * arrived * norm.powf(-power),
+            _ if norm == 0.0 => 0.0,
+            2.0 => arrived * (x / norm),
+            _ => sign(x) * size.powf(power) * (arrived / norm.powf(power)),
+        }
+    };
+    elements.iter().map(received).collect()
 }
 
 /// Norms that have no value for nothing refuse it (the meta function of `linalg_vector_norm`).
@@ -97,7 +186,11 @@ fn check_dtype(own: DType, given: Option<DType>) -> Result<()> {
 }
 
 /// `linalg_vector_norm_backward`.
-fn gradient(group: &Group, exponent: f64) -> Vec<f64> {
+fn norm_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
+    over_groups(machine, gradient, kept, |group| slopes(group, kept.real(1)))
+}
+
+fn slopes(group: &Group, exponent: f64) -> Vec<f64> {
     let (elements, result, arrived) = (&group.elements, group.result, group.arrived);
     let sign = |element: f64| if element == 0.0 { 0.0 } else { element.signum() };
     if exponent.is_infinite() {

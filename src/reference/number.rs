@@ -4,6 +4,7 @@ use half::{bf16, f16};
 use num_complex::{Complex32, Complex64};
 
 use super::math;
+pub(super) use super::math::Real as Rounded;
 use crate::tensor::storage::Stored;
 
 /// An element type and the type that libtorch computes it in: float16 and bfloat16 are widened to float32, and the

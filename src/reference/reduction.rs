@@ -14,75 +14,102 @@ use crate::tensor::storage::Stored;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 use crate::with_element_type;
 
-use super::backward;
-use super::elementwise::resize_output;
+use super::autograd;
+use super::graph::Kept;
 use super::iterator::Input;
-use super::machine::{Call, Machine, Operand, Result, Slot, Stop, Tensor, TensorId, wrap_dim};
+use super::machine::{Backward, Call, Machine, Operand, Result, Slot, Stop, Tensor, TensorId, wrap_dim};
 use super::number::{Computed, Number};
+use super::write;
 
 /// `sum`.
 pub(super) fn sum(machine: &mut Machine, call: &Call) -> Result<Slot> {
-    let tensor = machine.tensor(call.tensor(0)?).clone();
-    let out = begin(machine, call, &tensor)?;
+    let (tensor, out) = begin(machine, call)?;
     let dtype = call.optional_dtype(3)?.unwrap_or(dtype_of(machine, out, sum_dtype(tensor.dtype)));
     let plan = Plan::structured(&tensor, call.dims(1)?, call.flag(2)?)?;
     set_output(machine, out, &plan.shape, dtype)?;
     let result = add_up(machine, &tensor, &plan, dtype)?;
     check_differentiable(&tensor, dtype)?;
-    let id = deliver(machine, out, &plan.shape, result);
-    backward::record_reduction(machine, call.op, id, &tensor, plan.targets()?, 1);
+    let id = write::deliver(machine, out, &plan.shape, result);
+    autograd::record_reduction(machine, call.op, id, &tensor, plan.targets()?, 1);
     Ok(Slot::Tensor(id))
 }
 
 /// `nansum`: what is no number counts as zero.
 pub(super) fn nansum(machine: &mut Machine, call: &Call) -> Result<Slot> {
-    let tensor = machine.tensor(call.tensor(0)?).clone();
-    if tensor.dtype.category() < Category::Floating {
+    if machine.tensor(call.tensor(0)?).dtype.category() < Category::Floating {
         return sum(machine, call);
     }
-    let out = begin(machine, call, &tensor)?;
+    let (tensor, out) = begin(machine, call)?;
+    let (plan, dtype) = infer_nansum(machine, call, &tensor, out)?;
+    write::prepare(machine, out, &plan.shape)?;
+    let summed = call.optional_dtype(3)?.is_some_and(|given| given.category() < Category::Floating);
+    if dtype.category() != Category::Floating && !summed && tensor.shape().numel() > 0 {
+        return Err(Rejection::NoKernel { kernel: "nansum_cpu", dtype }.into());
+    }
+    plan.check_size()?;
+    let numbers = machine.elements::<f64>(&tensor).into_iter().map(|element| Scalar::Float(number_or_zero(element)));
+    let numbers =
+        write::create(machine, Layout::contiguous(tensor.shape().clone()), Buffer::from_scalars(tensor.dtype, numbers));
+    let result = add_up(machine, &numbers, &plan, dtype)?;
+    check_differentiable(&tensor, dtype)?;
+    let id = write::deliver(machine, out, &plan.shape, result);
+    record_groups(machine, call.op, id, &tensor, &plan, &[], nansum_backward);
+    Ok(Slot::Tensor(id))
+}
+
+fn nansum_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
+    over_groups(machine, gradient, kept, |group| {
+        group.elements.iter().map(|element| if element.is_nan() { 0.0 } else { group.arrived }).collect()
+    })
+}
+
+fn number_or_zero(element: f64) -> f64 {
+    if element.is_nan() { 0.0 } else { element }
+}
+
+/// The order of faults: a new result, complex numbers, the dtype of `out`, the dimensions.
+fn infer_nansum(machine: &Machine, call: &Call, tensor: &Tensor, out: Option<TensorId>) -> Result<(Plan, DType)> {
+    let (dims, keepdim) = (call.dims(1)?, call.flag(2)?);
     if out.is_none() {
-        // A new result is made before anything else is looked at.
-        Plan::new(&tensor, call.dims(1)?, call.flag(2)?)?;
+        Plan::new(tensor, dims.clone(), keepdim)?;
     }
     if tensor.dtype.category() == Category::Complex {
         return Err(Rejection::NansumComplex.into());
     }
     let given = call.optional_dtype(3)?;
     let dtype = given.unwrap_or(dtype_of(machine, out, tensor.dtype));
-    // Integers that are asked for are summed like any integers, and have no kernel where `out` implies them.
-    let summed = given.is_some_and(|given| given.category() < Category::Floating);
     if let Some(got) = out.map(|out| machine.tensor(out).dtype).filter(|got| *got != dtype) {
-        return Err(if summed {
-            Plan::structured(&tensor, call.dims(1)?, call.flag(2)?)?;
+        // Integers that are asked for are summed like any integers, and have no kernel where `out` implies them.
+        return Err(if given.is_some_and(|given| given.category() < Category::Floating) {
+            Plan::structured(tensor, dims, keepdim)?;
             Rejection::OutDtype { expected: dtype, got }.into()
         } else {
             Rejection::ProvidedDtype { name: "nansum", got, wanted: dtype }.into()
         });
     }
-    let plan = Plan::new(&tensor, call.dims(1)?, call.flag(2)?)?;
-    resize(machine, out, &plan.shape)?;
-    if dtype.category() != Category::Floating && !summed && tensor.shape().numel() > 0 {
-        return Err(Rejection::NoKernel { kernel: "nansum_cpu", dtype }.into());
-    }
-    plan.check_size()?;
-    let numbers =
-        machine.elements::<f64>(&tensor).into_iter().map(|element| if element.is_nan() { 0.0 } else { element });
-    let numbers = Buffer::from_scalars(tensor.dtype, numbers.map(Scalar::Float).collect::<Vec<_>>().into_iter());
-    let numbers = machine.allocate(Layout::contiguous(tensor.shape().clone()), numbers);
-    let result = add_up(machine, &numbers, &plan, dtype)?;
-    check_differentiable(&tensor, dtype)?;
-    let id = deliver(machine, out, &plan.shape, result);
-    record_groups(machine, call.op, id, &tensor, &plan, |group| {
-        group.elements.iter().map(|element| if element.is_nan() { 0.0 } else { group.arrived }).collect()
-    });
-    Ok(Slot::Tensor(id))
+    Ok((Plan::new(tensor, dims, keepdim)?, dtype))
 }
 
 /// `mean`: the sum, divided by the number of elements.
 pub(super) fn mean(machine: &mut Machine, call: &Call) -> Result<Slot> {
-    let tensor = machine.tensor(call.tensor(0)?).clone();
-    let out = begin(machine, call, &tensor)?;
+    let (tensor, out) = begin(machine, call)?;
+    let (plan, dtype) = infer_mean(machine, call, &tensor, out)?;
+    set_output(machine, out, &plan.shape, dtype)?;
+    // libtorch writes the sum to `out` before it divides it in place, which integers refuse.
+    if dtype.category() < Category::Floating {
+        return Err(Rejection::CannotCast { from: DType::Float32, to: dtype.libtorch_name() }.into());
+    }
+    let count = plan.count();
+    let means = add_up_wide(machine, &tensor, &plan, dtype)?.into_iter().map(|sum| match sum {
+        Scalar::Complex(sum) => Scalar::Complex(sum / count as f64),
+        sum => Scalar::Float(f64::from_scalar(sum) / count as f64),
+    });
+    let id = write::deliver(machine, out, &plan.shape, Buffer::from_scalars(dtype, means));
+    autograd::record_reduction(machine, call.op, id, &tensor, plan.targets()?, count);
+    Ok(Slot::Tensor(id))
+}
+
+fn infer_mean(machine: &Machine, call: &Call, tensor: &Tensor, out: Option<TensorId>) -> Result<(Plan, DType)> {
     let given = call.optional_dtype(3)?;
     if given.unwrap_or(tensor.dtype).category() < Category::Floating {
         return Err(match given {
@@ -91,28 +118,11 @@ pub(super) fn mean(machine: &mut Machine, call: &Call) -> Result<Slot> {
         });
     }
     let dtype = given.unwrap_or(dtype_of(machine, out, tensor.dtype));
-    let plan = Plan::structured(&tensor, call.dims(1)?, call.flag(2)?)?;
-    set_output(machine, out, &plan.shape, dtype)?;
-    // libtorch writes the sum to `out` before it divides it in place, which integers refuse.
-    if dtype.category() < Category::Floating {
-        return Err(Rejection::CannotCast { from: DType::Float32, to: dtype.libtorch_name() }.into());
-    }
-    let count = plan.count();
-    let sums = add_up_wide(machine, &tensor, &plan, dtype)?;
-    let means = sums.into_iter().map(|sum| match sum {
-        Scalar::Complex(sum) => Scalar::Complex(sum / count as f64),
-        Scalar::Float(sum) => Scalar::Float(sum / count as f64),
-        whole => whole,
-    });
-    let result = Buffer::from_scalars(dtype, means.collect::<Vec<_>>().into_iter());
-    let id = deliver(machine, out, &plan.shape, result);
-    backward::record_reduction(machine, call.op, id, &tensor, plan.targets()?, count);
-    Ok(Slot::Tensor(id))
+    Ok((Plan::structured(tensor, call.dims(1)?, call.flag(2)?)?, dtype))
 }
 
 /// `prod`.
 pub(super) fn prod(machine: &mut Machine, call: &Call) -> Result<Slot> {
-    let tensor = machine.tensor(call.tensor(0)?).clone();
     let (dim, keepdim) = (call.optional_int(1)?, call.flag(2)?);
     if dim.is_none() && keepdim {
         return Err(Stop::Unsupported("prod of all elements has no keepdim".to_owned()));
@@ -120,25 +130,30 @@ pub(super) fn prod(machine: &mut Machine, call: &Call) -> Result<Slot> {
     if dim.is_none() && call.out.is_some() {
         return Err(Stop::Unsupported("prod of all elements has no out".to_owned()));
     }
-    let out = begin(machine, call, &tensor)?;
+    let (tensor, out) = begin(machine, call)?;
     let dtype = call.optional_dtype(3)?.unwrap_or(dtype_of(machine, out, sum_dtype(tensor.dtype)));
     let plan = Plan::new(&tensor, dim.map(|dim| vec![dim]), keepdim)?;
     set_output(machine, out, &plan.shape, dtype)?;
-    warn_of_lost_parts(machine, &tensor, dtype);
+    write::warn_of_cast(machine, tensor.dtype, dtype, tensor.shape().numel());
     let result = multiply(machine, &tensor, &plan, dtype)?;
     check_differentiable(&tensor, dtype)?;
-    let id = deliver(machine, out, &plan.shape, result);
-    let scalar = tensor.shape().rank() == 0;
-    record_groups(machine, call.op, id, &tensor, &plan, move |group| {
-        // Each element's factor is the product of the others, which is there even where the element is zero.
-        let elements = &group.elements;
-        let others =
-            |at: usize| elements.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, &e)| e).product();
-        let factor = |at: usize| -> f64 { if scalar { 1.0 } else { others(at) } };
-        (0..elements.len()).map(|at| group.arrived * factor(at)).collect()
-    });
-    backward::keep_result(machine, id, if dim.is_some() { "Prod1" } else { "Prod" });
+    let id = write::deliver(machine, out, &plan.shape, result);
+    record_groups(machine, call.op, id, &tensor, &plan, &[], prod_backward);
+    autograd::keep_result(machine, id, if dim.is_some() { "Prod1" } else { "Prod" });
     Ok(Slot::Tensor(id))
+}
+
+fn prod_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
+    let scalar = kept.tensors.iter().flatten().all(|operand| operand.shape().rank() == 0);
+    over_groups(machine, gradient, kept, |group| prod_gradient(group, scalar))
+}
+
+/// Each element's factor is the product of the others, which is there even where the element is zero.
+fn prod_gradient(group: &Group, scalar: bool) -> Vec<f64> {
+    let elements = group.elements.iter().enumerate();
+    let others = |at: usize| elements.clone().filter(move |(other, _)| *other != at).map(|(_, &element)| element);
+    let factor = |at: usize| -> f64 { if scalar { 1.0 } else { others(at).product() } };
+    (0..group.elements.len()).map(|at| group.arrived * factor(at)).collect()
 }
 
 /// `all`.
@@ -152,33 +167,32 @@ pub(super) fn any(machine: &mut Machine, call: &Call) -> Result<Slot> {
 }
 
 fn truth(machine: &mut Machine, call: &Call, all: bool) -> Result<Slot> {
-    let tensor = machine.tensor(call.tensor(0)?).clone();
-    let out = begin(machine, call, &tensor)?;
+    let (tensor, out) = begin(machine, call)?;
+    let (plan, dtype) = infer_truth(machine, call, &tensor, out)?;
+    set_output(machine, out, &plan.shape, dtype)?;
+    let every = |group: Vec<bool>| group.into_iter().all(|truth| truth);
+    let some = |group: Vec<bool>| group.into_iter().any(|truth| truth);
+    let truths = plan.groups(machine, &tensor)?.into_iter().map(if all { every } else { some });
+    let result = Buffer::from_scalars(dtype, truths.map(Scalar::Bool));
+    Ok(Slot::Tensor(write::deliver(machine, out, &plan.shape, result)))
+}
+
+fn infer_truth(machine: &Machine, call: &Call, tensor: &Tensor, out: Option<TensorId>) -> Result<(Plan, DType)> {
     // uint8 stands for itself, for the sake of masks from before bool existed.
     let own = if tensor.dtype == DType::Uint8 { DType::Uint8 } else { DType::Bool };
     let dtype = dtype_of(machine, out, own);
     if !matches!(dtype, DType::Bool | DType::Uint8) {
         return Err(Rejection::BoolOutput { name: call.op.name(), dtype }.into());
     }
-    let mut plan = Plan::structured(&tensor, call.dims(1)?, call.flag(2)?)?;
+    let plan = Plan::structured(tensor, call.dims(1)?, call.flag(2)?)?;
     // An empty list is no dimension here; for other reductions it is all of them.
-    if matches!(&call.args[1], Operand::Other(Arg::Ints(dims)) if dims.is_empty()) {
-        plan = Plan {
-            shape: tensor.shape().clone(),
-            operand: tensor.shape().clone(),
-            reduced: vec![false; plan.reduced.len()],
-        };
-    }
-    set_output(machine, out, &plan.shape, dtype)?;
-    let truths = plan
-        .groups::<bool>(machine, &tensor)?
-        .into_iter()
-        .map(|group| if all { group.iter().all(|&truth| truth) } else { group.iter().any(|&truth| truth) });
-    let result = Buffer::from_scalars(dtype, truths.map(Scalar::Bool).collect::<Vec<_>>().into_iter());
-    Ok(Slot::Tensor(deliver(machine, out, &plan.shape, result)))
+    let none = matches!(&call.args[1], Operand::Other(Arg::Ints(dims)) if dims.is_empty());
+    Ok((if none { Plan::of_none(tensor) } else { plan }, dtype))
 }
 
-/// `sum_to_size`: the sum over the dimensions that an expansion from that size would have made (`at::sum_to`).
+/// `sum_to_size`: the sum over the dimensions that an expansion from that size would have made (`at::sum_to`): everything if
+/// the size has no dimensions, else the leading dimensions that it lacks and those in which it has a 1. Where nothing is to
+/// be summed the result is the tensor itself.
 pub(super) fn sum_to_size(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let id = call.tensor(0)?;
     let tensor = machine.tensor(id).clone();
@@ -188,13 +202,6 @@ pub(super) fn sum_to_size(machine: &mut Machine, call: &Call) -> Result<Slot> {
         let (from, to) = (sizes.to_vec(), tensor.shape().sizes().to_vec());
         return Err(Rejection::NotExpandable { from, to }.into());
     };
-    sum_to(machine, call.op, id, &target).map(Slot::Tensor)
-}
-
-/// Sums a tensor down to a shape that expands to its own: everything if the shape has no dimensions, else the leading
-/// dimensions that the shape lacks and those in which it has a 1. Where nothing is to be summed the result is a view.
-pub(super) fn sum_to(machine: &mut Machine, op: Op, id: TensorId, target: &Shape) -> Result<TensorId> {
-    let tensor = machine.tensor(id).clone();
     let sizes = tensor.shape().sizes();
     let leading = sizes.len() - target.rank();
     let reduced: Vec<i64> = (0..sizes.len())
@@ -202,13 +209,13 @@ pub(super) fn sum_to(machine: &mut Machine, op: Op, id: TensorId, target: &Shape
         .map(|dim| dim as i64)
         .collect();
     if reduced.is_empty() && target.rank() > 0 {
-        return Ok(id);
+        return Ok(Slot::Tensor(id));
     }
-    let plan = Plan { shape: target.clone(), ..Plan::new(&tensor, Some(reduced), false)? };
+    let plan = Plan { shape: target, ..Plan::new(&tensor, Some(reduced), false)? };
     let result = add_up(machine, &tensor, &plan, sum_dtype(tensor.dtype))?;
-    let id = deliver(machine, None, &plan.shape, result);
-    backward::record_reduction(machine, op, id, &tensor, plan.targets()?, 1);
-    Ok(id)
+    let id = write::deliver(machine, None, &plan.shape, result);
+    autograd::record_reduction(machine, call.op, id, &tensor, plan.targets()?, 1);
+    Ok(Slot::Tensor(id))
 }
 
 /// `item`: the number that a tensor of one element holds (`_local_scalar_dense`).
@@ -222,7 +229,7 @@ pub(super) fn item(machine: &mut Machine, call: &Call) -> Result<Slot> {
     Ok(Slot::Number(element.scalars()[0]))
 }
 
-/// How many elements a reduction may go through. An expanded operand can have any number without taking memory.
+/// The most elements that a reduction may go through. An expanded operand can have any number without taking memory.
 const MOST: usize = 1 << 22;
 
 /// Which element of the result each element of the operand goes to.
@@ -275,7 +282,13 @@ impl Plan {
         Plan::new(tensor, Some(dims), keepdim)
     }
 
-    /// How many elements go to each element of the result.
+    /// A reduction over no dimension.
+    fn of_none(tensor: &Tensor) -> Plan {
+        let shape = tensor.shape().clone();
+        Plan { reduced: vec![false; shape.rank().max(1)], operand: shape.clone(), shape }
+    }
+
+    /// The number of elements that go to each element of the result.
     pub fn count(&self) -> usize {
         let sizes = self.operand.sizes().iter().zip(&self.reduced);
         sizes.filter(|(_, reduced)| **reduced).map(|(size, _)| *size as usize).product()
@@ -302,9 +315,14 @@ impl Plan {
 
     /// For each element of the result, the elements of the operand that go to it.
     pub fn groups<T: Stored>(&self, machine: &Machine, tensor: &Tensor) -> Result<Vec<Vec<T>>> {
-        let targets = self.targets()?;
-        let mut groups = vec![Vec::new(); self.shape.numel()];
-        for (target, element) in targets.into_iter().zip(machine.elements::<T>(tensor)) {
+        self.check_size()?;
+        self.group(machine.elements(tensor))
+    }
+
+    /// The same of elements of the operand, row-major.
+    fn group<T>(&self, elements: Vec<T>) -> Result<Vec<Vec<T>>> {
+        let mut groups: Vec<Vec<T>> = (0..self.shape.numel()).map(|_| Vec::new()).collect();
+        for (target, element) in self.targets()?.into_iter().zip(elements) {
             groups[target].push(element);
         }
         Ok(groups)
@@ -314,14 +332,15 @@ impl Plan {
 /// The bits of libtorch's mask of dimensions (`dim_list_to_bitset`).
 const MOST_DIMS: usize = 64;
 
-/// The tensor that a reduction writes to, once autograd has nothing against it.
-pub(super) fn begin(machine: &Machine, call: &Call, operand: &Tensor) -> Result<Option<TensorId>> {
-    let Some(out) = call.target()? else { return Ok(None) };
-    backward::check_in_place(machine, call, out, &[Input::Tensor(operand.clone())])?;
+/// The operand of a reduction, and the tensor that it writes to, once autograd has nothing against it.
+pub(super) fn begin(machine: &Machine, call: &Call) -> Result<(Tensor, Option<TensorId>)> {
+    let operand = machine.tensor(call.tensor(0)?).clone();
+    let Some(out) = call.target()? else { return Ok((operand, None)) };
+    autograd::check_in_place(machine, call, out, &[Input::Tensor(operand.clone())])?;
     if machine.tensor(out).storage == operand.storage {
         return Err(Stop::Unsupported("a reduction that is written over its operand".to_owned()));
     }
-    Ok(Some(out))
+    Ok((operand, Some(out)))
 }
 
 /// The dtype that the result takes from `out`, or else has of its own.
@@ -334,85 +353,66 @@ pub(super) fn set_output(machine: &mut Machine, out: Option<TensorId>, shape: &S
     if let Some(got) = out.map(|out| machine.tensor(out).dtype).filter(|got| *got != dtype) {
         return Err(Rejection::OutDtype { expected: dtype, got }.into());
     }
-    resize(machine, out, shape)?;
-    Ok(())
+    write::prepare(machine, out, shape)
 }
 
-/// Gives `out` the shape of the result (`resize_output`).
-pub(super) fn resize(machine: &mut Machine, out: Option<TensorId>, shape: &Shape) -> Result<()> {
-    if let Some(out) = out.filter(|out| machine.tensor(*out).shape() != shape) {
-        resize_output(machine, out, Layout::contiguous(shape.clone()), 1)?;
-    }
-    Ok(())
-}
-
-/// Puts the result, row-major, where it belongs.
-pub(super) fn deliver(machine: &mut Machine, out: Option<TensorId>, shape: &Shape, result: Buffer) -> TensorId {
-    match out {
-        None => {
-            let result = machine.allocate(Layout::contiguous(shape.clone()), result);
-            machine.add(result)
-        }
-        Some(out) => {
-            let target = machine.tensor(out).clone();
-            machine.write(&target, &result);
-            out
-        }
-    }
-}
-
-/// What went to one element of a result, and the gradient that arrived there; all in double precision.
-pub(super) struct Group<'a> {
+/// The elements that went to one element of a result, and the gradient that arrived there; all in double precision.
+pub(super) struct Group {
     pub elements: Vec<f64>,
+    /// The element of the result, of an operation that keeps that.
     pub result: f64,
     pub arrived: f64,
     /// The dtype of the operand.
     pub dtype: DType,
-    plan: &'a Plan,
-}
-
-impl Group<'_> {
     /// The number of elements.
-    pub fn count(&self) -> usize {
-        self.plan.count()
-    }
+    pub count: f64,
 }
 
-/// Notes a reduction by what each of the elements of a group receives.
+/// Notes a reduction whose gradient is a function [`over_groups`], with its parameters.
 pub(super) fn record_groups(
     machine: &mut Machine,
     op: Op,
     result: TensorId,
     operand: &Tensor,
     plan: &Plan,
-    formula: impl Fn(&Group) -> Vec<f64> + 'static,
+    parameters: &[f64],
+    function: Backward,
 ) {
-    let made = machine.tensor(result).clone();
-    let values: Vec<f64> = if operand.node.is_some() { machine.elements(&made) } else { Vec::new() };
-    let (operand, plan) = (operand.clone(), plan.clone());
-    let saved = operand.clone();
-    backward::record_formula(machine, op, result, vec![operand.node], &[&saved], move |machine, gradient| {
-        if operand.dtype.category() == Category::Complex || gradient.dtype.category() == Category::Complex {
-            return Err(Stop::Unsupported(format!("the gradient of {op} for complex numbers")));
-        }
-        let arrived = machine.elements::<f64>(gradient);
-        // The elements as the reduction saw them: in the dtype of its result.
-        let groups: Vec<Vec<f64>> = plan.groups::<f64>(machine, &operand)?;
-        let received: Vec<Vec<f64>> = groups
-            .into_iter()
-            .zip(values.iter().zip(arrived))
-            .map(|(elements, (&result, arrived))| {
-                formula(&Group { elements, result, arrived, dtype: operand.dtype, plan: &plan })
-            })
-            .collect();
-        let mut received: Vec<_> = received.into_iter().map(Vec::into_iter).collect();
-        let gradients = plan
-            .targets()?
-            .into_iter()
-            .map(|target| Scalar::Float(received[target].next().expect("a gradient for each element")));
-        let gradients = Buffer::from_scalars(operand.dtype, gradients.collect::<Vec<_>>().into_iter());
-        Ok(vec![Some(machine.allocate(Layout::contiguous(operand.shape().clone()), gradients))])
+    let targets = plan.targets().ok().filter(|_| operand.node.is_some()).unwrap_or_default();
+    let numbers = std::iter::once(plan.count() as f64).chain(parameters.iter().copied()).map(Scalar::Float).collect();
+    let kept = Kept { tensors: vec![Some(operand.clone())], numbers, targets, ..Kept::of(op) };
+    autograd::record_formula(machine, result, &[Some(operand)], kept, function);
+}
+
+/// The gradient of a reduction by that which each of the elements of a group receives.
+pub(super) fn over_groups(
+    machine: &mut Machine,
+    gradient: &Tensor,
+    kept: &Kept,
+    formula: impl Fn(&Group) -> Vec<f64>,
+) -> Result<Vec<Option<Tensor>>> {
+    let Some(operand) = &kept.tensors[0] else { return Ok(vec![None]) };
+    if operand.dtype.category() == Category::Complex || gradient.dtype.category() == Category::Complex {
+        return Err(Stop::Unsupported(format!("the gradient of {} for complex numbers", kept.op)));
+    }
+    let (arrived, dtype, count) = (machine.elements::<f64>(gradient), operand.dtype, kept.real(0));
+    let results: Vec<f64> = kept.result.iter().flat_map(|result| machine.elements::<f64>(&result.tensor)).collect();
+    let mut groups: Vec<Vec<f64>> = vec![Vec::new(); arrived.len()];
+    for (&target, element) in kept.targets.iter().zip(machine.elements::<f64>(operand)) {
+        groups[target].push(element);
+    }
+    let received = groups.into_iter().zip(arrived).enumerate().map(|(at, (elements, arrived))| {
+        let result = results.get(at).copied().unwrap_or(f64::NAN);
+        formula(&Group { elements, result, arrived, dtype, count }).into_iter()
     });
+    let mut received: Vec<_> = received.collect();
+    let gradients = kept
+        .targets
+        .iter()
+        .map(|&target| Scalar::Float(received[target].next().expect("a gradient for each element")))
+        .collect::<Vec<_>>();
+    let gradients = Buffer::from_scalars(dtype, gradients.into_iter());
+    Ok(vec![Some(machine.allocate(Layout::contiguous(operand.shape().clone()), gradients))])
 }
 
 /// Refuses a result that gradients could not flow through, although they flow through the operand (autograd's
@@ -422,14 +422,6 @@ fn check_differentiable(tensor: &Tensor, dtype: DType) -> Result<()> {
         return Err(Rejection::NotDifferentiable { dtype }.into());
     }
     Ok(())
-}
-
-/// libtorch's warning where complex numbers are converted to real ones (`copy_impl`).
-pub(super) fn warn_of_lost_parts(machine: &mut Machine, tensor: &Tensor, to: DType) {
-    let lost = tensor.dtype.category() == Category::Complex && to.category() < Category::Complex;
-    if lost && to != DType::Bool && tensor.shape().numel() > 0 {
-        machine.warnings.push("Casting complex values to real discards the imaginary part".to_owned());
-    }
 }
 
 fn sum_dtype(dtype: DType) -> DType {
@@ -443,38 +435,36 @@ pub(super) fn add_up(machine: &mut Machine, tensor: &Tensor, plan: &Plan, dtype:
 }
 
 /// The sums before they are rounded. Floats are added in double precision; libtorch adds them in another order and
-/// precision, which is why reductions are compared within a tolerance. Integers wrap, and booleans or.
+/// precision, which is why reductions are compared within a tolerance.
 fn add_up_wide(machine: &mut Machine, tensor: &Tensor, plan: &Plan, dtype: DType) -> Result<Vec<Scalar>> {
-    warn_of_lost_parts(machine, tensor, dtype);
-    with_element_type!(dtype, T => {
-        let groups = plan.groups::<T>(machine, tensor)?;
-        let sum = |group: Vec<T>| {
-            let zero = match dtype.category() {
-                Category::Bool => Scalar::Bool(false),
-                Category::Integral => Scalar::Int(0),
-                Category::Floating => Scalar::Float(0.0),
-                Category::Complex => Scalar::Complex(Complex64::new(0.0, 0.0)),
-            };
-            group.into_iter().fold(zero, |sum, element| match (sum, element.to_scalar()) {
-                (Scalar::Bool(a), Scalar::Bool(b)) => Scalar::Bool(a | b),
-                (Scalar::Int(a), Scalar::Int(b)) => Scalar::Int(a.wrapping_add(b)),
-                (Scalar::Float(a), Scalar::Float(b)) => Scalar::Float(a + b),
-                (Scalar::Complex(a), Scalar::Complex(b)) => Scalar::Complex(a + b),
-                _ => unreachable!("elements of one dtype"),
-            })
-        };
-        Ok(groups.into_iter().map(sum).collect())
+    write::warn_of_cast(machine, tensor.dtype, dtype, tensor.shape().numel());
+    plan.check_size()?;
+    let (elements, all) = (write::elements(machine, tensor, dtype), Layout::contiguous(tensor.shape().clone()));
+    fn totals<T: Number>(groups: Vec<Vec<T>>) -> Vec<Scalar> {
+        groups.into_iter().map(|group| total(&group).to_scalar()).collect()
+    }
+    Ok(match dtype.category() {
+        Category::Bool => totals::<bool>(plan.group(elements.gather(&all))?),
+        Category::Integral => totals::<i64>(plan.group(elements.gather(&all))?),
+        Category::Floating => totals::<f64>(plan.group(elements.gather(&all))?),
+        Category::Complex => totals::<Complex64>(plan.group(elements.gather(&all))?),
     })
 }
 
-/// The products of the elements, which are converted to `dtype` first and rounded to it after each factor.
+/// The sum of some elements: integers wrap, and booleans or.
+fn total<T: Number>(elements: &[T]) -> T {
+    elements.iter().fold(T::default(), |sum, element| sum.plus(*element))
+}
+
+/// The products of the elements, which are converted to `dtype` first.
 fn multiply(machine: &Machine, tensor: &Tensor, plan: &Plan, dtype: DType) -> Result<Buffer> {
     with_element_type!(dtype, T => {
-        let product = |group: Vec<T>| {
-            group.into_iter().fold(T::from_scalar(Scalar::Int(1)), |product, factor| {
-                T::narrow(product.widened().times(factor.widened()))
-            })
-        };
-        Ok(T::wrap(plan.groups::<T>(machine, tensor)?.into_iter().map(product).collect()))
+        Ok(T::wrap(plan.groups::<T>(machine, tensor)?.iter().map(|group| product(group)).collect()))
     })
+}
+
+/// The product of some elements, rounded after each factor.
+fn product<T: Computed>(elements: &[T]) -> T {
+    let one = T::from_scalar(Scalar::Int(1));
+    elements.iter().fold(one, |product, factor| T::narrow(product.widened().times(factor.widened())))
 }

@@ -3,11 +3,11 @@
 use crate::error::Rejection;
 use crate::tensor::{Layout, Shape, shape::ShapeError};
 
-use super::backward;
-use super::elementwise::restride;
+use super::autograd;
 use super::iterator::{self, Request};
 use super::machine::{Call, Machine, Result, Slot, Stop, TensorId, wrap_dim};
 use super::view::{self, views};
+use super::write::restride;
 
 views! {
     /// `view`.
@@ -98,7 +98,7 @@ fn copied(machine: &mut Machine, call: &Call, id: TensorId, layout: Layout, requ
     iterator::check_memory(&layout, tensor.dtype, request)?;
     let copy = restride(machine, &tensor, layout);
     let copy = machine.add(copy);
-    backward::record_copy(machine, call.op, copy, &tensor);
+    autograd::record_copy(machine, call.op, copy, &tensor);
     Ok(Slot::Tensor(copy))
 }
 
@@ -114,7 +114,7 @@ fn reshaped(machine: &mut Machine, call: &Call, sizes: &[i64]) -> Result<Slot> {
     let mut copy = restride(machine, &tensor, Layout::contiguous(tensor.shape().clone()));
     copy.layout = Layout::contiguous(shape);
     let copy = machine.add(copy);
-    backward::record_view(machine, call.op, copy, &tensor, (0..tensor.shape().numel()).collect());
+    autograd::record_view(machine, call.op, copy, &tensor, Some((0..tensor.shape().numel()).collect()));
     Ok(Slot::Tensor(copy))
 }
 

@@ -1,9 +1,10 @@
 //! Views of a part of a tensor: what `x[…]` makes, `select`, `narrow`, and any strides at all.
 
 use crate::error::Rejection;
-use crate::tensor::{DType, IndexItem, Layout, Shape, shape::ShapeError};
+use crate::tensor::{IndexItem, Layout, Shape, shape::ShapeError};
 
-use super::machine::{Call, Machine, Result, Slot, Stop, is_large, wrap_dim};
+use super::autograd::element_positions;
+use super::machine::{Call, Machine, Result, Slot, Stop, wrap_dim};
 use super::view::{self, insert_dimension, views};
 
 views! {
@@ -80,22 +81,6 @@ pub(super) fn as_strided(machine: &mut Machine, call: &Call) -> Result<Slot> {
         Some(_) => element_positions(&tensor.layout, tensor.dtype, &layout),
     };
     Ok(Slot::Tensor(view::make(machine, call.op, of, layout, positions)))
-}
-
-/// For each element of `view` the element of `of` that lies at the same place of the storage, counted row-major, and
-/// `usize::MAX` if none does. `None` where that is not to be told.
-pub(super) fn element_positions(of: &Layout, dtype: DType, view: &Layout) -> Option<Vec<usize>> {
-    if is_large(&of.shape, dtype) || is_large(&view.shape, dtype) {
-        return None;
-    }
-    let mut places = std::collections::HashMap::new();
-    for (at, place) in of.positions().enumerate() {
-        // One place that stands for several elements: what is its own of a gradient?
-        if places.insert(place, at).is_some() {
-            return None;
-        }
-    }
-    Some(view.positions().map(|place| places.get(&place).copied().unwrap_or(usize::MAX)).collect())
 }
 
 /// Where a slice ends that does not say where (`INDEX_MAX`, the largest that a `SymInt` holds without a pointer): a

@@ -6,9 +6,9 @@
 use crate::error::Rejection;
 use crate::ops::{Form, Op};
 use crate::program::Arg;
-use crate::tensor::{Buffer, DType, Layout, Shape, shape::ShapeError};
+use crate::tensor::{DType, Layout, Shape, shape::ShapeError};
 
-use super::backward;
+use super::autograd;
 use super::iterator::Input;
 use super::machine::{Call, Machine, Operand, Result, Slot, Stop, Tensor, TensorId, is_large, wrap_dim};
 
@@ -145,7 +145,7 @@ pub(super) fn run(machine: &mut Machine, call: &Call, layout: ToLayout) -> Resul
 /// Gives a tensor itself another layout on the same elements.
 fn change(machine: &mut Machine, call: &Call, id: TensorId, layout: ToLayout) -> Result<()> {
     let tensor = machine.tensor(id).clone();
-    backward::check_in_place(machine, call, id, &[Input::Tensor(tensor.clone())])?;
+    autograd::check_in_place(machine, call, id, &[Input::Tensor(tensor.clone())])?;
     let changed = layout(machine, &tensor.layout, tensor.dtype, call)?;
     if tensor.node.is_some() && (tensor.base.is_some() || is_large(tensor.shape(), tensor.dtype)) {
         return Err(Stop::Unsupported(format!("gradients through {}_ of a view", call.op)));
@@ -157,8 +157,8 @@ fn change(machine: &mut Machine, call: &Call, id: TensorId, layout: ToLayout) ->
         None => Vec::new(),
     };
     machine.relayout(id, changed);
-    backward::record_view(machine, call.op, id, &tensor, positions);
-    backward::refresh_views(machine, id);
+    autograd::record_view(machine, call.op, id, &tensor, Some(positions));
+    autograd::refresh_views(machine, id);
     Ok(())
 }
 
@@ -196,10 +196,7 @@ pub(super) fn make(
     let operand = machine.tensor(of).clone();
     let view = Tensor { layout, node: None, base: operand.base.or(Some(of)), ..operand.clone() };
     let view = machine.add(view);
-    match positions {
-        Some(positions) => backward::record_view(machine, op, view, &operand, positions),
-        None => backward::record_unknown_view(machine, op, view, &operand),
-    }
+    autograd::record_view(machine, op, view, &operand, positions);
     view
 }
 
@@ -272,26 +269,3 @@ pub(super) fn dimension_set(dims: &[i64], rank: usize) -> Result<Vec<usize>> {
 
 /// The most dimensions of a tensor of which some can be named by a list.
 const MAX_SET: usize = 64;
-
-/// Adds what arrived at each element of a view to the element of the operand that it stands for, if any.
-pub(super) fn gather_back(machine: &Machine, gradient: &Tensor, shape: &Shape, positions: &[usize]) -> Buffer {
-    macro_rules! accumulate {
-        ($type:ty) => {{
-            let zero = <$type>::default();
-            let mut sums = vec![None; shape.numel()];
-            for (&position, value) in positions.iter().zip(machine.elements::<$type>(gradient)) {
-                if let Some(sum) = sums.get_mut(position) {
-                    // A single element is moved, a sum starts from zero: only the first keeps a negative zero.
-                    *sum = Some(sum.map_or(value, |sum| zero + sum + value));
-                }
-            }
-            let sums = sums.into_iter().map(Option::unwrap_or_default).collect();
-            <$type as crate::tensor::storage::Stored>::wrap(sums)
-        }};
-    }
-    let sums = match gradient.dtype.category() {
-        crate::tensor::Category::Complex => accumulate!(num_complex::Complex64),
-        _ => accumulate!(f64),
-    };
-    Buffer::from_scalars(gradient.dtype, sums.scalars().into_iter())
-}

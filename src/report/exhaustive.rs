@@ -6,7 +6,7 @@ use super::template;
 use crate::harness::campaign::counts::Checked;
 use crate::harness::campaign::summary::{Line, Summary};
 
-use crate::harness::generate::bounded_exhaustive::WHY;
+use crate::generate::bounded_exhaustive::WHY;
 
 #[derive(Serialize)]
 struct Page {

@@ -6,11 +6,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use arbitrary::{Result, Unstructured};
 
-use crate::ops::{Compare, Family, Form, Op, Param, ParamKind, Rounding};
-use crate::program::{Arg, Input, Outcome, Program, Reply, Step, StepOutcome, TensorValue, ValueRef};
-use crate::reference::Session;
-use crate::tensor::{Category, DType, Scalar, Shape};
-
 use crate::generate::exclusions::sums;
 use crate::generate::shape::{self, Palette};
 use crate::generate::tensor_state::{Proposal, TensorState};
@@ -18,6 +13,10 @@ use crate::generate::value::{self, Tameness};
 use crate::generate::{
     MAX_ELEMENTS, MAX_INPUTS, MAX_LARGE_ELEMENTS, MAX_LARGE_TERMS, MAX_STEPS, Options, chance, exclusions, seed,
 };
+use crate::ops::{Compare, Family, Form, Op, Param, ParamKind, Rounding};
+use crate::program::{Arg, Input, Outcome, Program, Reply, Step, StepOutcome, TensorValue, ValueRef};
+use crate::reference::Session;
+use crate::tensor::{Category, DType, Scalar, Shape};
 
 /// More elements than there can be memory for.
 const BEYOND_MEMORY: usize = 1 << 47;

@@ -16,14 +16,9 @@ impl Operands {
     }
 
     /// The elements of operand `at`, row-major, in a type.
-    fn column<T: Stored>(&self, machine: &Machine, at: usize) -> Vec<T> {
-        match &self.inputs[at] {
-            Input::Tensor(tensor) => {
-                let expanded = tensor.layout.expand(&self.shape).expect("operands were broadcast to this shape");
-                machine.buffer(tensor.storage).gather(&expanded)
-            }
-            Input::Number(number) => vec![T::from_scalar(*number); self.shape.numel()],
-        }
+    pub fn column<T: Stored>(&self, machine: &Machine, at: usize) -> Vec<T> {
+        let columns = machine.columns(&self.inputs[at..=at], &self.shape);
+        columns.expect("operands were broadcast to this shape").remove(0)
     }
 
     /// The elements of each operand, row-major, in the common type `T` and widened to what it is computed in; then the
@@ -38,29 +33,29 @@ impl Operands {
         ((0..self.inputs.len()).map(gather).collect(), T::Wide::from_scalar(self.factor))
     }
 
-    /// The operands of every element in turn: what `kernel` makes of them.
+    /// The operands of every element in turn, and what `kernel` makes of them. Kernels of the table are function pointers,
+    /// so that all of one type share this loop.
     pub fn each<T: Computed, R>(&self, machine: &Machine, kernel: impl Fn(&[T::Wide], T::Wide) -> R) -> Vec<R> {
         let (columns, factor) = self.elements::<T>(machine);
-        rows(&columns, self.shape.numel(), |row| kernel(row, factor))
+        rows(&columns, self.shape.numel(), factor, kernel)
     }
 
     /// The same without widening.
     fn each_stored<T: Stored, R>(&self, machine: &Machine, kernel: impl Fn(&[T], T) -> R) -> Vec<R> {
         let columns: Vec<Vec<T>> = (0..self.inputs.len()).map(|at| self.column(machine, at)).collect();
-        let factor = T::from_scalar(self.factor);
-        rows(&columns, self.shape.numel(), |row| kernel(row, factor))
+        rows(&columns, self.shape.numel(), T::from_scalar(self.factor), kernel)
     }
 }
 
-fn rows<T: Copy, R>(columns: &[Vec<T>], count: usize, kernel: impl Fn(&[T]) -> R) -> Vec<R> {
-    let mut row = Vec::with_capacity(columns.len());
-    (0..count)
-        .map(|at| {
-            row.clear();
-            row.extend(columns.iter().map(|column| column[at]));
-            kernel(&row)
-        })
-        .collect()
+fn rows<T: Stored, R>(columns: &[Vec<T>], count: usize, factor: T, kernel: impl Fn(&[T], T) -> R) -> Vec<R> {
+    let (mut row, mut results) = (vec![T::default(); columns.len()], Vec::with_capacity(count));
+    for at in 0..count {
+        for (element, column) in row.iter_mut().zip(columns) {
+            *element = column[at];
+        }
+        results.push(kernel(&row, factor));
+    }
+    results
 }
 
 /// The kinds of kernels: what a kernel makes of one element of each operand and the factor, in a type of some kind, and
@@ -79,7 +74,8 @@ macro_rules! kernels {
         ) -> std::result::Result<Buffer, Halt> {
             $types!($dtype, $T => {
                 let into: fn(Vec<_>) -> std::result::Result<Buffer, Halt> = $into;
-                into(operands.each::<$T, _>(machine, K::apply::<<$T as Computed>::Wide>))
+                let kernel: fn(&[<$T as Computed>::Wide], _) -> _ = K::apply::<<$T as Computed>::Wide>;
+                into(operands.each::<$T, _>(machine, kernel))
             })
         }
     )+};
@@ -140,7 +136,26 @@ pub(crate) fn run_sum<K: SumKernel>(
     machine: &Machine,
     operands: &Operands,
 ) -> std::result::Result<Buffer, Halt> {
-    with_any_type!(dtype, T => Ok(T::wrap(operands.each_stored::<T, _>(machine, K::apply::<T>))))
+    with_any_type!(dtype, T => {
+        let kernel: fn(&[T], T) -> T = K::apply::<T>;
+        Ok(T::wrap(operands.each_stored::<T, _>(machine, kernel)))
+    })
+}
+
+/// A function of floating-point numbers that is rounded after every operation, in 16 bits, too.
+pub(crate) trait StepwiseKernel {
+    fn apply<T: Rounded>(operands: &[T], factor: T) -> T;
+}
+
+pub(crate) fn run_stepwise<K: StepwiseKernel>(
+    dtype: DType,
+    machine: &Machine,
+    operands: &Operands,
+) -> std::result::Result<Buffer, Halt> {
+    with_float_type!(dtype, T => {
+        let kernel: fn(&[T], T) -> T = K::apply::<T>;
+        Ok(T::wrap(operands.each_stored::<T, _>(machine, kernel)))
+    })
 }
 
 /// A whole quotient of real numbers, every step of which is rounded to their type; `None` where integers have none.
@@ -155,9 +170,11 @@ pub(crate) fn run_quotient<K: QuotientKernel>(
 ) -> std::result::Result<Buffer, Halt> {
     with_real_type!(dtype, T => {
         if operands.unrounded::<T>(1) {
-            quotients::<T>(operands.each::<T, _>(machine, K::apply::<<T as Computed>::Wide>))
+            let kernel: fn(&[<T as Computed>::Wide], _) -> _ = K::apply::<<T as Computed>::Wide>;
+            quotients::<T>(operands.each::<T, _>(machine, kernel))
         } else {
-            stored_quotients(operands.each_stored::<T, _>(machine, K::apply::<T>))
+            let kernel: fn(&[T], T) -> _ = K::apply::<T>;
+            stored_quotients(operands.each_stored::<T, _>(machine, kernel))
         }
     })
 }
@@ -182,6 +199,9 @@ macro_rules! elementwise_kernel {
     (divide $names:tt $body:expr) => { elementwise_kernel!(@ DivideKernel [RealNumber] run_divide Option<T>, $names $body) };
     (integer $names:tt $body:expr) => { elementwise_kernel!(@ IntegerKernel [Integer] run_integer T, $names $body) };
     (sum $names:tt $body:expr) => { elementwise_kernel!(@ SumKernel [Computed] run_sum T, $names $body) };
+    (stepwise $names:tt $body:expr) => {
+        elementwise_kernel!(@ StepwiseKernel [Rounded] run_stepwise T, $names $body)
+    };
     (quotient $names:tt $body:expr) => {
         elementwise_kernel!(@ QuotientKernel [Quotient + Copy] run_quotient Option<T>, $names $body)
     };

@@ -27,7 +27,7 @@ fn bound(machine: &Machine, call: &Call, at: usize) -> Result<Option<Input>> {
 fn bounded(machine: &mut Machine, call: &Call, bounds: [Option<Input>; 2]) -> Result<Slot> {
     let of = elementwise::input(machine, call, 0)?;
     let inputs: Vec<Input> = std::iter::once(of.clone()).chain(bounds.iter().flatten().cloned()).collect();
-    check_autograd(machine, call, &inputs)?;
+    autograd::check_target(machine, call, &inputs)?;
     if inputs.len() == 1 {
         return Err(Rejection::ClampNoBounds.into());
     }
@@ -61,7 +61,7 @@ fn bounded(machine: &mut Machine, call: &Call, bounds: [Option<Input>; 2]) -> Re
     finish(machine, call, plan, kernel, &inputs, &recorded)
 }
 
-/// What `clamp` with numbers settles beforehand. It promotes by hand, and only what is no fraction.
+/// Infers `clamp` with numbers. It promotes by hand, and only what is no fraction.
 fn numeric_bounds(machine: &mut Machine, call: &Call, of: &Input, inputs: &[Input]) -> Result<Plan> {
     let complex_bound = inputs[1..].iter().any(|input| input.dtype().category() == Category::Complex);
     if complex_bound && call.op != Op::Clamp {
@@ -118,49 +118,44 @@ fn is_nan<T: RealNumber>(value: T) -> bool {
 
 /// `where`: the condition chooses, and has nothing to say in promotion.
 pub(crate) fn choose(machine: &mut Machine, call: &Call) -> Result<Slot> {
-    let mut inputs = elementwise::inputs(machine, call)?;
-    check_autograd(machine, call, &inputs[1..])?;
-    let recorded = inputs.clone();
-    let wanted = iterator::result_type(&inputs[1..]);
-    // Into `out` numbers go as tensors, whose conversion loses what does not fit.
-    for input in inputs[1..].iter().filter(|_| call.form == Form::Functional) {
-        if let Input::Number(number) = input {
-            // A single element of 16 bits is set without the check that they hold the number.
-            check_held(*number, if computed_in(wanted) == wanted { wanted } else { DType::Float64 })?;
-        }
-    }
-    if let Some(target) = call.target()? {
-        let output = machine.tensor(target).dtype;
-        if output != wanted {
-            return Err(Rejection::WhereOutput { wanted, output }.into());
-        }
-    }
-    let condition = inputs[0].dtype();
-    match condition {
-        DType::Bool => {}
-        DType::Uint8 => machine.warnings.push(BYTE_CONDITION.to_owned()),
-        dtype => return Err(Rejection::WhereCondition { dtype }.into()),
-    }
+    let recorded = elementwise::inputs(machine, call)?;
+    let wanted = infer_choice(machine, call, &recorded)?;
     // The copy of a condition in bytes overlaps nothing.
-    inputs[0] = truth(machine, &inputs[0]);
-    for input in &mut inputs[1..] {
-        *input = converted(machine, input, wanted);
-    }
-    let mut plan = Plan::typed(machine, call, &inputs, (wanted, wanted), Casting::Any)?;
+    let dtypes = [DType::Bool, wanted, wanted];
+    let inputs: Vec<Input> =
+        recorded.iter().zip(dtypes).map(|(input, dtype)| converted(machine, input, dtype)).collect();
+    let plan = Plan::typed(machine, call, &inputs, (wanted, wanted), Casting::Any)?;
     // The condition is read as it is.
-    plan.layout = iterator::result_layout(&inputs, &plan.shape);
+    let plan = Plan { layout: iterator::result_layout(&inputs, &plan.shape), ..plan };
     plan.prepare(machine, call)?;
     let kernel = kernel!(number(condition, a, b) => if condition == T::default() { b } else { a });
     finish(machine, call, plan, kernel, &inputs, &recorded)
 }
 
+/// The dtype of the result. The order of faults: autograd, numbers, the dtype of `out`, that of the condition.
+fn infer_choice(machine: &mut Machine, call: &Call, inputs: &[Input]) -> Result<DType> {
+    autograd::check_target(machine, call, &inputs[1..])?;
+    let wanted = iterator::result_type(&inputs[1..]);
+    // Into `out` numbers go as tensors, whose conversion loses what does not fit.
+    for input in inputs[1..].iter().filter(|_| call.form == Form::Functional) {
+        if let Input::Number(number) = input {
+            check_filled(*number, wanted, 1)?;
+        }
+    }
+    if let Some(output) = call.target()?.map(|target| machine.tensor(target).dtype).filter(|it| *it != wanted) {
+        return Err(Rejection::WhereOutput { wanted, output }.into());
+    }
+    match inputs[0].dtype() {
+        DType::Bool => {}
+        DType::Uint8 => machine.warnings.push(BYTE_CONDITION.to_owned()),
+        dtype => return Err(Rejection::WhereCondition { dtype }.into()),
+    }
+    Ok(wanted)
+}
+
 /// The warning of `where_self_out`.
 const BYTE_CONDITION: &str = "where received a uint8 condition tensor. This behavior is deprecated and will be removed in \
     a future version of PyTorch. Use a boolean condition instead.";
-
-fn truth(machine: &mut Machine, input: &Input) -> Input {
-    if input.dtype() == DType::Bool { input.clone() } else { converted(machine, input, DType::Bool) }
-}
 
 /// `isclose`: every step of the comparison is rounded to the dtype, as each is an operation of its own.
 pub(crate) fn is_close(machine: &mut Machine, call: &Call) -> Result<Slot> {
@@ -204,7 +199,7 @@ pub(crate) fn printed(value: f64) -> String {
     }
 }
 
-/// How far numbers may be from each other that are close.
+/// The distance up to which numbers are close.
 pub(crate) struct Tolerance {
     /// Times the magnitude of the second.
     pub relative: f64,

@@ -18,7 +18,7 @@ fn power_of(machine: &mut Machine, call: &Call, inputs: Vec<Input>) -> Result<Sl
 
 /// `pow_Tensor_Scalar`: the exponents 0 and 1 need no loop, so they refuse no dtype.
 fn power_to_number(machine: &mut Machine, call: &Call, inputs: Vec<Input>, exponent: Scalar) -> Result<Slot> {
-    check_autograd(machine, call, &inputs)?;
+    autograd::check_target(machine, call, &inputs)?;
     let negative = matches!(exponent, Scalar::Int(value) if value < 0);
     if negative && inputs[0].dtype().category() <= Category::Integral {
         return Err(Rejection::NegativePower.into());
@@ -40,20 +40,17 @@ fn power_to_number(machine: &mut Machine, call: &Call, inputs: Vec<Input>, expon
 
 /// `pow_Scalar`: the result is contiguous, and a base of 1 needs no loop.
 fn power_of_number(machine: &mut Machine, call: &Call, inputs: Vec<Input>, base: Scalar) -> Result<Slot> {
-    check_autograd(machine, call, &inputs)?;
+    autograd::check_target(machine, call, &inputs)?;
     let shape = inputs[1].shape();
     let contiguous = Layout::contiguous(shape.clone());
-    if let Some(out) = call.out.filter(|&out| *machine.tensor(out).shape() != shape) {
-        elementwise::resize_output(machine, out, contiguous.clone(), 1)?;
-    }
+    write::prepare(machine, call.out, &shape)?;
     let one = is(base, 1.0, false);
     let common = iterator::result_type(&inputs);
     if let Some(out) = call.out.filter(|_| one) {
         // It is filled, even where one element stands for several.
-        let output = machine.tensor(out).clone();
-        let ones = Buffer::from_scalars(output.dtype, std::iter::repeat_n(Scalar::Int(1), shape.numel()));
-        machine.write(&output, &ones);
-        return Ok(Slot::Tensor(out));
+        let ones = std::iter::repeat_n(Scalar::Int(1), shape.numel());
+        let ones = Buffer::from_scalars(machine.tensor(out).dtype, ones);
+        return Ok(Slot::Tensor(write::deliver_in(machine, Some(out), contiguous, ones)));
     }
     let mut plan = Plan::typed(machine, call, &inputs, (common, common), Casting::Promoted)?;
     plan.layout = contiguous;
@@ -95,62 +92,23 @@ pub(crate) fn float_power(machine: &mut Machine, call: &Call) -> Result<Slot> {
 
 /// `nextafter`, which in 16 bits steps to the neighbour of that dtype.
 pub(crate) fn next_after(machine: &mut Machine, call: &Call) -> Result<Slot> {
-    elementwise::run(machine, call, Elementwise { run: next_after_loop })
-}
-
-fn next_after_loop(dtype: DType, machine: &Machine, operands: &Operands) -> std::result::Result<Buffer, Halt> {
-    macro_rules! narrow {
-        ($type:ty) => {
-            <$type>::wrap(operands.each::<$type, _>(machine, |row, _| {
-                math::next_after(<$type>::from_f32(row[0]), <$type>::from_f32(row[1]))
-            }))
-        };
-    }
-    Ok(match dtype {
-        DType::Float16 => narrow!(f16),
-        DType::Bfloat16 => narrow!(bf16),
-        DType::Float32 => f32::wrap(operands.each::<f32, _>(machine, |row, _| math::next_after(row[0], row[1]))),
-        _ => f64::wrap(operands.each::<f64, _>(machine, |row, _| math::next_after(row[0], row[1]))),
-    })
+    elementwise::run(machine, call, kernel!(stepwise(a, b) => math::next_after(a, b)))
 }
 
 /// `xlogy`.
 pub(crate) fn x_log_y(machine: &mut Machine, call: &Call) -> Result<Slot> {
-    elementwise::run(machine, call, Elementwise { run: x_log_y_loop })
+    elementwise::run(machine, call, kernel!(stepwise(a, b) => math::x_log_y(a, b)))
 }
 
 /// `special_xlog1py`.
 pub(crate) fn x_log1p_y(machine: &mut Machine, call: &Call) -> Result<Slot> {
-    elementwise::run(machine, call, Elementwise { run: x_log1p_y_loop })
+    elementwise::run(machine, call, kernel!(stepwise(a, b) => math::x_log1p_y(a, b)))
 }
-
-/// A product with a logarithm, which in 16 bits is rounded before it is multiplied.
-macro_rules! x_times_loop {
-    ($name:ident, $wide:path, $logarithm:path) => {
-        fn $name(dtype: DType, machine: &Machine, operands: &Operands) -> std::result::Result<Buffer, Halt> {
-            fn narrow<T: Computed<Wide = f32>>(machine: &Machine, operands: &Operands) -> Buffer {
-                T::wrap(operands.each::<T, _>(machine, |row, _| {
-                    let logarithm = T::narrow($logarithm(row[1])).widened();
-                    T::narrow(if row[0] == 0.0 || row[1].is_nan() { $wide(row[0], row[1]) } else { row[0] * logarithm })
-                }))
-            }
-            Ok(match dtype {
-                DType::Float16 => narrow::<f16>(machine, operands),
-                DType::Bfloat16 => narrow::<bf16>(machine, operands),
-                DType::Float32 => f32::wrap(operands.each::<f32, _>(machine, |row, _| $wide(row[0], row[1]))),
-                _ => f64::wrap(operands.each::<f64, _>(machine, |row, _| $wide(row[0], row[1]))),
-            })
-        }
-    };
-}
-
-x_times_loop!(x_log_y_loop, math::x_log_y, f32::ln);
-x_times_loop!(x_log1p_y_loop, math::x_log1p_y, f32::ln_1p);
 
 /// `heaviside`, which takes no two dtypes.
 pub(crate) fn heaviside(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let inputs = elementwise::inputs(machine, call)?;
-    check_autograd(machine, call, &inputs)?;
+    autograd::check_target(machine, call, &inputs)?;
     let target = call.target()?.map(|target| machine.tensor(target).dtype);
     let dtypes: Vec<DType> = inputs.iter().map(Input::dtype).chain(target).collect();
     if dtypes.iter().any(|dtype| dtype.category() == Category::Complex) {
@@ -162,7 +120,7 @@ pub(crate) fn heaviside(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let kernel = kernel!(real(a, b) => {
         if a == T::default() { b } else { T::from_scalar(Scalar::Bool(a > T::default())) }
     });
-    let plan = Plan::unwatched(machine, call, &inputs, (dtypes[0], dtypes[0]))?;
+    let plan = Plan::typed(machine, call, &inputs, (dtypes[0], dtypes[0]), Casting::Promoted)?;
     plan.prepare(machine, call)?;
     finish(machine, call, plan, kernel, &inputs, &inputs)
 }
@@ -175,7 +133,7 @@ pub(crate) fn log_add_exp(machine: &mut Machine, call: &Call) -> Result<Slot> {
 /// `ldexp`: of a fraction and an integer without a power, and with no promotion; else a product with a power of two.
 pub(crate) fn ldexp(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let inputs = elementwise::inputs(machine, call)?;
-    check_autograd(machine, call, &inputs)?;
+    autograd::check_target(machine, call, &inputs)?;
     let (of, exponent) = (inputs[0].dtype(), inputs[1].dtype());
     let target = call.target()?.map(|target| machine.tensor(target).dtype);
     if let Some(output) = target.filter(|dtype| dtype.category() <= Category::Integral) {
@@ -201,7 +159,7 @@ pub(crate) fn ldexp(machine: &mut Machine, call: &Call) -> Result<Slot> {
         } else {
             let empty = machine.allocate(like, Buffer::zeros(of, inputs[0].shape().numel()));
             let empty = machine.add(empty);
-            elementwise::resize_output(machine, empty, plan.layout.clone(), 1)?;
+            write::resize_output(machine, empty, plan.layout.clone(), 1)?;
         }
     }
     check_dtype("ldexp_cpu_exp", exponent, |dtype| dtype != DType::Bool)?;
@@ -222,27 +180,12 @@ fn power_of_two(machine: &mut Machine, of: DType, exponent: &Input) -> Result<In
     let layout = if narrow { Layout::contiguous(shape.clone()) } else { iterator::result_layout(&inputs, &shape) };
     let operands = Operands::new(Op::Pow, inputs, shape.clone(), Scalar::Int(1));
     let values = run_loop(kernel!(number(a, b) => a.power(b)), common, machine, &operands)?;
-    let power = machine.allocate(Layout::contiguous(shape), values);
-    Ok(Input::Tensor(elementwise::restride(machine, &power, layout)))
+    Ok(Input::Tensor(write::create(machine, layout, values)))
 }
 
 fn ldexp_loop(dtype: DType, machine: &Machine, operands: &Operands) -> std::result::Result<Buffer, Halt> {
-    let [values, exponents] = [0, 1].map(|at| scalars(machine, &operands.inputs[at], operands));
-    let scaled = values.into_iter().zip(exponents).map(|(value, exponent)| {
-        Scalar::Float(libm::ldexp(f64::from_scalar(value), i64::from_scalar(exponent) as i32))
-    });
+    let (values, exponents) = (operands.column::<f64>(machine, 0), operands.column::<i64>(machine, 1));
+    let scaled = values.into_iter().zip(exponents);
+    let scaled = scaled.map(|(value, exponent)| Scalar::Float(libm::ldexp(value, exponent as i32)));
     Ok(Buffer::from_scalars(dtype, scaled))
-}
-
-/// The elements of an operand, row-major, without conversion.
-fn scalars(machine: &Machine, input: &Input, operands: &Operands) -> Vec<Scalar> {
-    match input {
-        Input::Number(number) => vec![*number; operands.shape.numel()],
-        Input::Tensor(tensor) => {
-            let expanded = tensor.layout.expand(&operands.shape).expect("operands were broadcast to this shape");
-            crate::with_element_type!(tensor.dtype, T => {
-                machine.buffer(tensor.storage).gather::<T>(&expanded).into_iter().map(T::to_scalar).collect()
-            })
-        }
-    }
 }

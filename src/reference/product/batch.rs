@@ -4,10 +4,11 @@ use crate::error::Rejection;
 use crate::ops::Form;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
-use super::super::backward;
-use super::super::machine::{Call, Machine, Result, Slot, Tensor};
-use super::matrix::{check_kernel, expanded, record_product, record_sum, scaled_in_place, shape_of};
-use super::multiply::{gradients, multiply, needed, scaled, with_layout};
+use super::super::graph::Kept;
+use super::super::machine::{Call, Machine, Result, Slot, Tensor, TensorId};
+use super::super::write;
+use super::matrix::{check_kernel, expanded, scaled_in_place, shape_of};
+use super::multiply::{adjoint, multiply, product, product_backward, received, record_product, with_layout};
 use super::output::{check_autograd, copied, deliver, set_output};
 use super::{factor, parts};
 
@@ -24,17 +25,9 @@ pub(in super::super) fn bmm(machine: &mut Machine, call: &Call) -> Result<Slot> 
         multiply(machine, &a, &b, Scalar::Int(1), None)
     };
     check_differentiable(&[&a, &b], b.dtype)?;
-    let result = deliver(machine, target, shape, values)?;
-    record_product(machine, call, result, [a, b]);
+    let result = deliver(machine, target, &shape, values)?;
+    record_product(machine, call.op, result, &[&a, &b], &[], product_backward);
     Ok(Slot::Tensor(result))
-}
-
-/// Warns where a summand is copied to a real dtype and loses its imaginary parts.
-fn warn_of_parts(machine: &mut Machine, summand: &Tensor, dtype: DType, shape: &Shape) {
-    let real = matches!(dtype.category(), Category::Integral | Category::Floating);
-    if summand.dtype.category() == Category::Complex && real && shape.numel() > 0 {
-        machine.warnings.push("Casting complex values to real discards the imaginary part".to_owned());
-    }
 }
 
 /// Refuses a result of integers that gradients should flow through.
@@ -50,19 +43,11 @@ fn check_differentiable(operands: &[&Tensor], dtype: DType) -> Result<()> {
 pub(in super::super) fn baddbmm(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let [input, a, b] = [call.tensor(0)?, call.tensor(1)?, call.tensor(2)?].map(|id| machine.tensor(id).clone());
     let (beta, alpha) = (call.number(3)?, call.number(4)?);
-    check_autograd(machine, call, &[&input, &a, &b])?;
-    // The summand is looked at first, before it is known that there are batches at all.
-    let sizes = [parts::size(a.shape(), 0)?, parts::size(a.shape(), 1)?, parts::size(b.shape(), 2)?];
-    let summand = expanded(machine, &input, &shape_of(sizes.to_vec())?)?;
-    if input.dtype != a.dtype {
-        return Err(Rejection::BaddbmmDtypes { input: input.dtype, batch1: a.dtype, batch2: b.dtype }.into());
-    }
-    let shape = product_shape(&a, &b)?;
+    let (summand, shape) = infer_baddbmm(machine, call, &input, &a, &b)?;
     let target = set_output(machine, call, &shape, b.dtype)?;
     let added = Some((&summand, beta)).filter(|_| !factor::is_zero(beta));
-    let filled = added.is_some() && shape.numel() > 0;
-    if filled {
-        warn_of_parts(machine, &summand, b.dtype, &shape);
+    if added.is_some() {
+        write::warn_of_cast(machine, summand.dtype, b.dtype, shape.numel());
     }
     let values = if shape.numel() == 0 {
         Ok(Buffer::zeros(b.dtype, 0))
@@ -70,7 +55,7 @@ pub(in super::super) fn baddbmm(machine: &mut Machine, call: &Call) -> Result<Sl
         match added {
             // The sum has the dtype of the second batch, to which the summand is converted first.
             Some((summand, beta)) => {
-                let summand = converted(machine, summand, b.dtype);
+                let summand = machine.converted(summand, b.dtype);
                 scaled_in_place(machine, &summand, beta)
             }
             None => Ok(Buffer::zeros(b.dtype, shape.numel())),
@@ -78,19 +63,32 @@ pub(in super::super) fn baddbmm(machine: &mut Machine, call: &Call) -> Result<Sl
     } else {
         product_and_summand(machine, &a, &b, alpha, added)
     };
-    let values = match values {
-        Ok(values) => values,
-        Err(stop) => {
-            if added.is_some() {
-                copied(machine, call, target, &summand)?;
-            }
-            return Err(stop);
-        }
-    };
+    if values.is_err() && added.is_some() {
+        copied(machine, call, target, &summand)?;
+    }
+    let values = values?;
     check_differentiable(&[&input, &a, &b], b.dtype)?;
-    let result = deliver(machine, target, shape, values)?;
-    record_sum(machine, call, result, [input, a, b], [beta, alpha]);
+    let result = deliver(machine, target, &shape, values)?;
+    record_product(machine, call.op, result, &[&input, &a, &b], &[beta, alpha], product_backward);
     Ok(Slot::Tensor(result))
+}
+
+/// The summand, expanded, and the shape of the result. The summand is looked at first, before it is known that there are
+/// batches at all.
+fn infer_baddbmm(
+    machine: &mut Machine,
+    call: &Call,
+    input: &Tensor,
+    a: &Tensor,
+    b: &Tensor,
+) -> Result<(Tensor, Shape)> {
+    check_autograd(machine, call, &[input, a, b])?;
+    let sizes = [parts::size(a.shape(), 0)?, parts::size(a.shape(), 1)?, parts::size(b.shape(), 2)?];
+    let summand = expanded(machine, input, &shape_of(sizes.to_vec())?)?;
+    if input.dtype != a.dtype {
+        return Err(Rejection::BaddbmmDtypes { input: input.dtype, batch1: a.dtype, batch2: b.dtype }.into());
+    }
+    Ok((summand, product_shape(a, b)?))
 }
 
 fn product_and_summand(
@@ -117,22 +115,42 @@ fn product_and_summand(
 
 /// `addbmm`: the sum of the products of a batch of matrices, and a summand that broadcasts to it.
 pub(in super::super) fn addbmm(machine: &mut Machine, call: &Call) -> Result<Slot> {
-    let [input, a, b] = [call.tensor(0)?, call.tensor(1)?, call.tensor(2)?].map(|id| machine.tensor(id).clone());
-    let (beta, alpha) = (call.number(3)?, call.number(4)?);
-    check_autograd(machine, call, &[&input, &a, &b])?;
+    let operands = [call.tensor(0)?, call.tensor(1)?, call.tensor(2)?].map(|id| machine.tensor(id).clone());
+    let factors = [call.number(3)?, call.number(4)?];
+    let summand = infer_addbmm(machine, call, &operands)?;
+    let target = prepare_addbmm(machine, call, summand.shape())?;
+    let [input, a, b] = &operands;
+    let dtype = target.map_or(input.dtype, |target| machine.tensor(target).dtype);
+    let kept = !factor::is_zero(factors[0]);
+    if kept {
+        write::warn_of_cast(machine, summand.dtype, dtype, summand.shape().numel());
+    }
+    let mut sum = machine.converted(&summand, dtype);
+    let outcome = accumulate(machine, &mut sum, a, b, factors);
+    if outcome.is_err() && kept {
+        copied(machine, call, target, &sum)?;
+    }
+    outcome?;
+    let values = machine.buffer(sum.storage).clone();
+    let result = deliver(machine, target, summand.shape(), values)?;
+    if target.is_none() && dtype.category() < Category::Floating && operands.iter().any(|it| it.node.is_some()) {
+        // Without batches the dtypes need not agree.
+        return Err(Rejection::NotDifferentiable { dtype }.into());
+    }
+    record_product(machine, call.op, result, &operands.each_ref(), &factors, addbmm_backward);
+    Ok(Slot::Tensor(result))
+}
+
+/// The summand, expanded to the shape of the result.
+fn infer_addbmm(machine: &mut Machine, call: &Call, [input, a, b]: &[Tensor; 3]) -> Result<Tensor> {
+    check_autograd(machine, call, &[input, a, b])?;
     // Autograd notes the number of batches.
-    if [&input, &a, &b].iter().any(|operand| operand.node.is_some()) {
+    if [input, a, b].iter().any(|operand| operand.node.is_some()) {
         parts::size(a.shape(), 0)?;
     }
-    let sizes = vec![parts::size(a.shape(), 1)?, parts::size(b.shape(), 2)?];
-    let shape = shape_of(sizes)?;
-    let summand = expanded(machine, &input, &shape)?;
-    let (left, right) = (a.shape().sizes().to_vec(), b.shape().sizes().to_vec());
-    for (name, batch) in [("batch1", &left), ("batch2", &right)] {
-        if batch.len() != 3 {
-            return Err(Rejection::BatchRank { name }.into());
-        }
-    }
+    let shape = shape_of(vec![parts::size(a.shape(), 1)?, parts::size(b.shape(), 2)?])?;
+    let summand = expanded(machine, input, &shape)?;
+    let [left, right] = batches(a, b)?;
     if left[0] != right[0] {
         return Err(Rejection::BatchCounts { a: left[0], b: right[0] }.into());
     }
@@ -140,48 +158,44 @@ pub(in super::super) fn addbmm(machine: &mut Machine, call: &Call) -> Result<Slo
         let (rows, left, right, columns) = (left[1], left[2], right[1], right[2]);
         return Err(Rejection::BatchInner { rows, left, right, columns }.into());
     }
-    let target = call.target()?;
-    if let Some(target) = target {
-        // There is no warning here.
-        if *machine.tensor(target).shape() != shape {
-            if call.form == Form::InPlace {
-                // Its siblings refuse this, in these words.
-                let input = machine.tensor(target).shape().sizes().to_vec();
-                return Err(Rejection::InPlaceShape { input, output: shape.sizes().to_vec() }.into());
-            }
-            machine.replace(target, Layout::contiguous(shape.clone()));
-        }
+    Ok(summand)
+}
+
+/// Gives `out` the shape of the result. There is no warning here.
+fn prepare_addbmm(machine: &mut Machine, call: &Call, shape: &Shape) -> Result<Option<TensorId>> {
+    let Some(target) = call.target()? else { return Ok(None) };
+    let found = machine.tensor(target).shape();
+    if found != shape && call.form == Form::InPlace {
+        // Its siblings refuse this, in these words.
+        let (input, output) = (found.sizes().to_vec(), shape.sizes().to_vec());
+        return Err(Rejection::InPlaceShape { input, output }.into());
     }
-    let dtype = target.map_or(input.dtype, |target| machine.tensor(target).dtype);
-    let kept = !factor::is_zero(beta);
-    if kept {
-        warn_of_parts(machine, &summand, dtype, &shape);
+    if found != shape {
+        machine.replace(target, Layout::contiguous(shape.clone()));
     }
-    let mut sum = converted(machine, &summand, dtype);
-    let outcome = accumulate(machine, &mut sum, &a, &b, [beta, alpha]);
-    if outcome.is_err() && kept {
-        copied(machine, call, target, &sum)?;
-    }
-    outcome?;
-    let values = machine.buffer(sum.storage).clone();
-    let result = deliver(machine, target, shape, values)?;
-    let parents = vec![input.node, a.node, b.node];
-    if target.is_none() && dtype.category() < Category::Floating && parents.iter().any(Option::is_some) {
-        // Without batches the dtypes need not agree.
-        return Err(Rejection::NotDifferentiable { dtype }.into());
-    }
-    let saved = [a.clone(), b.clone()];
-    backward::record_formula(machine, call.op, result, parents, &needed(&a, &b), move |machine, gradient| {
-        let [a, b] = &saved;
-        let sizes = gradient.shape().sizes();
-        let strides = &gradient.layout.strides;
-        let batch = vec![a.shape().sizes()[0], sizes[0], sizes[1]];
-        let repeated = with_layout(gradient, batch, vec![0, strides[0], strides[1]]);
-        let [a, b] = gradients(machine, &repeated, a, b, alpha);
-        let summand = scaled(machine, gradient, factor::conjugate(beta))?;
-        Ok(vec![Some(summand), Some(a), Some(b)])
-    });
-    Ok(Slot::Tensor(result))
+    Ok(Some(target))
+}
+
+/// Each matrix of a batch receives what that of a product receives.
+fn addbmm_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
+    let (sizes, strides) = (gradient.shape().sizes(), &gradient.layout.strides);
+    let repeated = |batch: &Tensor| {
+        let sizes = vec![batch.shape().sizes()[0], sizes[0], sizes[1]];
+        with_layout(gradient, sizes, vec![0, strides[0], strides[1]])
+    };
+    received(
+        machine,
+        gradient,
+        kept,
+        |machine, b, alpha| {
+            let adjoint = adjoint(machine, b);
+            product(machine, &repeated(b), &adjoint, alpha)
+        },
+        |machine, a, alpha| {
+            let adjoint = adjoint(machine, a);
+            product(machine, &adjoint, &repeated(a), alpha)
+        },
+    )
 }
 
 /// Adds one product after the other, as `addmm_` does.
@@ -229,20 +243,8 @@ fn selected(batch: &Tensor, at: i64) -> Tensor {
     matrix
 }
 
-/// A row-major copy in a dtype.
-fn converted(machine: &mut Machine, tensor: &Tensor, dtype: DType) -> Tensor {
-    let bytes = machine.buffer(tensor.storage).to_bytes(&tensor.layout);
-    let values = Buffer::from_bytes(tensor.dtype, &bytes).expect("whole elements").scalars();
-    machine.allocate(Layout::contiguous(tensor.shape().clone()), Buffer::from_scalars(dtype, values.into_iter()))
-}
-
 fn product_shape(a: &Tensor, b: &Tensor) -> Result<Shape> {
-    for (name, batch) in [("batch1", a), ("batch2", b)] {
-        if batch.shape().rank() != 3 {
-            return Err(Rejection::BatchRank { name }.into());
-        }
-    }
-    let (left, right) = (a.shape().sizes(), b.shape().sizes());
+    let [left, right] = batches(a, b)?;
     let (expected, got) = ([left[0], left[2]], [right[0], right[1]]);
     if expected != got {
         return Err(Rejection::BatchSizes { expected, got }.into());
@@ -250,7 +252,17 @@ fn product_shape(a: &Tensor, b: &Tensor) -> Result<Shape> {
     shape_of(vec![left[0], left[1], right[2]])
 }
 
-/// What multiplies two batches of matrices (`bmm_out_or_baddbmm_`).
+/// The sizes of two batches of matrices.
+fn batches<'a>(a: &'a Tensor, b: &'a Tensor) -> Result<[&'a [i64]; 2]> {
+    for (name, batch) in [("batch1", a), ("batch2", b)] {
+        if batch.shape().rank() != 3 {
+            return Err(Rejection::BatchRank { name }.into());
+        }
+    }
+    Ok([a.shape().sizes(), b.shape().sizes()])
+}
+
+/// The routine that multiplies two batches of matrices (`bmm_out_or_baddbmm_`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Route {
     /// A loop, for small matrices.
@@ -275,7 +287,7 @@ impl Route {
     }
 }
 
-/// What the kernel refuses that is taken for these sizes.
+/// Refuses dtypes as the kernel does that is taken for these sizes.
 fn check_dtypes(kernel: &'static str, a: &Tensor, b: &Tensor, alone: bool) -> Result<()> {
     let same = a.dtype == b.dtype;
     match Route::of(a, b) {

@@ -3,14 +3,16 @@
 use crate::error::Rejection;
 use crate::ops::Op;
 use crate::tensor::storage::Stored;
-use crate::tensor::{Buffer, Category, DType, Layout, Shape};
+use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 use crate::with_element_type;
 
-use super::super::backward;
+use super::super::autograd;
+use super::super::graph::Kept;
 use super::super::machine::{Call, Machine, Result, Slot, Tensor, TensorId, wrap_dim};
 use super::super::number::{Computed, Number};
-use super::multiply::needed;
-use super::output::{check_autograd, deliver, resize, set_output};
+use super::super::write;
+use super::multiply::{received, record_product};
+use super::output::{check_autograd, deliver, set_output};
 use super::{matrix, parts};
 
 /// `linalg_vecdot`: the first vector conjugated, times the second, summed.
@@ -29,7 +31,7 @@ pub(in super::super) fn linalg_vecdot(machine: &mut Machine, call: &Call) -> Res
     let made = machine.compose(|machine| {
         if left.shape().rank() == 1 && right.shape().rank() == 1 {
             let Some(out) = target else { return parts::binary(machine, Op::Vdot, a, b) };
-            resize(machine, out, &Shape::scalar())?;
+            write::prepare(machine, Some(out), &Shape::scalar())?;
             return parts::binary_out(machine, Op::Vdot, a, b, out);
         }
         let a = conjugated(machine, call.op, a);
@@ -47,19 +49,35 @@ fn conjugated(machine: &mut Machine, op: Op, id: TensorId) -> TensorId {
     if tensor.dtype.category() != Category::Complex {
         return id;
     }
-    let conjugate = backward::conjugate(machine, &tensor);
+    let conjugate = autograd::conjugate(machine, &tensor);
     let made = machine.add(Tensor { node: None, base: None, ..conjugate });
-    backward::record_formula(machine, op, made, vec![tensor.node], &[], |machine, gradient| {
-        Ok(vec![Some(backward::conjugate(machine, gradient))])
-    });
+    autograd::record_formula(machine, made, &[Some(&tensor)], Kept::of(op), conjugate_backward);
     made
+}
+
+fn conjugate_backward(machine: &mut Machine, gradient: &Tensor, _: &Kept) -> Result<Vec<Option<Tensor>>> {
+    Ok(vec![Some(autograd::conjugate(machine, gradient))])
 }
 
 /// `linalg_cross`.
 pub(in super::super) fn linalg_cross(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let [a, b] = [call.tensor(0)?, call.tensor(1)?].map(|id| machine.tensor(id).clone());
+    let (shape, along) = infer_cross(machine, call, &a, &b)?;
+    let target = set_output(machine, call, &shape, a.dtype)?;
+    matrix::check_kernel("cross", a.dtype)?;
+    if a.dtype != b.dtype {
+        return Err(Rejection::ScalarType { expected: a.dtype, found: b.dtype }.into());
+    }
+    let values = cross(machine, &a, &b, &shape, along);
+    let result = deliver(machine, target, &shape, values)?;
+    record_product(machine, call.op, result, &[&a, &b], &[Scalar::Int(along as i64)], cross_backward);
+    Ok(Slot::Tensor(result))
+}
+
+/// The shape of the result, and the dimension of the vectors.
+fn infer_cross(machine: &Machine, call: &Call, a: &Tensor, b: &Tensor) -> Result<(Shape, usize)> {
     let dim = call.int(2)?;
-    check_autograd(machine, call, &[&a, &b])?;
+    check_autograd(machine, call, &[a, b])?;
     let rank = a.shape().rank();
     if rank != b.shape().rank() {
         return Err(Rejection::CrossRanks.into());
@@ -68,37 +86,30 @@ pub(in super::super) fn linalg_cross(machine: &mut Machine, call: &Call) -> Resu
     if sizes != [3, 3] {
         return Err(Rejection::CrossSizes { dim, a: sizes[0], b: sizes[1] }.into());
     }
-    let shape = a.shape().broadcast(b.shape())?;
-    let along = wrap_dim(dim, rank)?;
-    let target = set_output(machine, call, &shape, a.dtype)?;
-    matrix::check_kernel("cross", a.dtype)?;
-    if a.dtype != b.dtype {
-        return Err(Rejection::ScalarType { expected: a.dtype, found: b.dtype }.into());
-    }
-    let values = cross(machine, &a, &b, &shape, along);
-    let result = deliver(machine, target, shape, values)?;
-    let parents = vec![a.node, b.node];
-    let saved = [a.clone(), b.clone()];
-    backward::record_formula(machine, call.op, result, parents, &needed(&a, &b), move |machine, gradient| {
-        let [a, b] = [0, 1].map(|side: usize| backward::conjugate(machine, &saved[side]));
-        let shape = gradient.shape().clone();
-        let to_a = cross(machine, &b, gradient, &shape, along);
-        let to_b = cross(machine, gradient, &a, &shape, along);
-        let tensor = |machine: &mut Machine, values| machine.allocate(Layout::contiguous(shape.clone()), values);
-        Ok(vec![Some(tensor(machine, to_a)), Some(tensor(machine, to_b))])
-    });
-    Ok(Slot::Tensor(result))
+    Ok((a.shape().broadcast(b.shape())?, wrap_dim(dim, rank)?))
+}
+
+fn cross_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
+    let (along, shape) = (kept.real(0) as usize, gradient.shape());
+    let first = |machine: &mut Machine, b: &Tensor, _| {
+        let b = autograd::conjugate(machine, b);
+        let values = cross(machine, &b, gradient, shape, along);
+        machine.allocate(Layout::contiguous(shape.clone()), values)
+    };
+    let second = |machine: &mut Machine, a: &Tensor, _| {
+        let a = autograd::conjugate(machine, a);
+        let values = cross(machine, gradient, &a, shape, along);
+        machine.allocate(Layout::contiguous(shape.clone()), values)
+    };
+    received(machine, gradient, kept, first, second)
 }
 
 /// The elements of a cross product: each component is a difference of two products.
 fn cross(machine: &Machine, a: &Tensor, b: &Tensor, shape: &Shape, dim: usize) -> Buffer {
     let step = Layout::contiguous(shape.clone()).strides[dim] as usize;
     with_element_type!(a.dtype, T => {
-        let elements = |tensor: &Tensor| -> Vec<T> {
-            let layout = tensor.layout.expand(shape).expect("the operands broadcast");
-            machine.buffer(tensor.storage).gather(&layout)
-        };
-        let (left, right) = (elements(a), elements(b));
+        let [left, right] =
+            [a, b].map(|operand| machine.expanded::<T>(operand, shape).expect("the operands broadcast"));
         let component = |at: usize| {
             let own = at / step % 3;
             let other = |by: usize| at - own * step + (own + by) % 3 * step;

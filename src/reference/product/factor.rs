@@ -2,9 +2,9 @@
 
 use num_complex::Complex64;
 
-use crate::error::Rejection;
 use crate::tensor::{Category, DType, Scalar};
 
+use super::super::functions::check_held;
 use super::super::machine::Result;
 
 /// Whether a number counts as zero, so that what it would scale is not even looked at.
@@ -21,39 +21,13 @@ pub(super) fn widen(number: Scalar, dtype: DType) -> Result<Scalar> {
 /// The number as the kernel gets it, in the type that elements of `dtype` are computed in: fractions are cut off for
 /// integers, and what the type does not have is refused (`Scalar::to`, `c10::overflows`).
 pub(super) fn convert(number: Scalar, dtype: DType) -> Result<Scalar> {
-    let refused = || Err(Rejection::Overflow { dtype }.into());
-    let value = complex(number);
-    let limit = match dtype {
-        DType::Float16 => 65504.0,
-        DType::Bfloat16 => f64::from(f32::from_bits(0x7f7f_0000)),
-        DType::Float32 | DType::Complex64 => f64::from(f32::MAX),
-        _ => f64::MAX,
-    };
-    let beyond = |part: f64| part.is_finite() && part.abs() > limit;
-    match dtype.category() {
-        Category::Complex if beyond(value.re) || beyond(value.im) => return refused(),
-        Category::Complex => return Ok(Scalar::Complex(value)),
-        _ if value.im != 0.0 => return refused(),
-        Category::Floating if beyond(value.re) => return refused(),
-        Category::Floating => return Ok(Scalar::Float(value.re)),
-        _ => {}
-    }
-    let (low, high) = match dtype {
-        // Negative integers wrap, as long as their opposites are there.
-        DType::Uint8 if number.category() < Category::Floating => (-255, 255),
-        DType::Uint8 => (0, 255),
-        DType::Int8 => (i8::MIN.into(), i8::MAX.into()),
-        DType::Int16 => (i16::MIN.into(), i16::MAX.into()),
-        DType::Int32 => (i32::MIN.into(), i32::MAX.into()),
-        _ => (i64::MIN, i64::MAX),
-    };
-    let whole = match number {
-        Scalar::Bool(value) => i64::from(value),
-        Scalar::Int(value) => value,
-        _ if value.re.is_nan() || value.re < low as f64 || value.re > high as f64 => return refused(),
-        _ => value.re as i64,
-    };
-    if whole < low || whole > high { refused() } else { Ok(Scalar::Int(whole)) }
+    check_held(number, dtype)?;
+    Ok(match (dtype.category(), number) {
+        (Category::Complex, _) => Scalar::Complex(complex(number)),
+        (Category::Floating, _) => Scalar::Float(complex(number).re),
+        (_, Scalar::Int(value)) => Scalar::Int(value),
+        _ => Scalar::Int(complex(number).re as i64),
+    })
 }
 
 /// The conjugate.

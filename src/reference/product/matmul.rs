@@ -5,8 +5,8 @@ use crate::ops::Op;
 use crate::tensor::Shape;
 
 use super::super::machine::{Call, Machine, Result, Slot, Tensor, TensorId};
+use super::super::write;
 use super::matrix::shape_of;
-use super::output::resize;
 use super::parts;
 
 /// `matmul`: vectors, matrices, and batches of matrices whose leading dimensions broadcast.
@@ -161,12 +161,12 @@ fn into(
     multiply: impl FnOnce(&mut Machine, TensorId) -> Result<TensorId>,
 ) -> Result<TensorId> {
     let shape = shape_of(shape)?;
-    resize(machine, out, &shape)?;
+    write::prepare(machine, Some(out), &shape)?;
     let flat = parts::reshape(machine, out, flattened)?;
     multiply(machine, flat)?;
     if machine.tensor(flat).storage != machine.tensor(out).storage {
         let values = machine.buffer(machine.tensor(flat).storage).clone();
-        return super::output::deliver(machine, Some(out), shape, values);
+        return super::output::deliver(machine, Some(out), &shape, values);
     }
     Ok(out)
 }

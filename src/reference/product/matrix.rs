@@ -3,10 +3,9 @@
 use crate::error::Rejection;
 use crate::tensor::{Buffer, Category, DType, Scalar, Shape};
 
-use super::super::backward;
 use super::super::iterator::{self, Input};
-use super::super::machine::{Call, Machine, Result, Slot, Tensor, TensorId};
-use super::multiply::{self, gradients, needed, scaled};
+use super::super::machine::{Call, Machine, Result, Slot, Tensor};
+use super::multiply::{self, product_backward, record_product, scaled};
 use super::output::{check_autograd, copied, deliver, set_output};
 use super::{factor, parts};
 
@@ -22,8 +21,8 @@ pub(in super::super) fn mm(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let shape = product_shape(&a, &b)?;
     let target = set_output(machine, call, &shape, a.dtype)?;
     let values = combine(machine, &a, &b, Scalar::Int(1), None)?;
-    let result = deliver(machine, target, shape, values)?;
-    record_product(machine, call, result, [a, b]);
+    let result = deliver(machine, target, &shape, values)?;
+    record_product(machine, call.op, result, &[&a, &b], &[], product_backward);
     Ok(Slot::Tensor(result))
 }
 
@@ -56,36 +55,9 @@ pub(in super::super) fn addmm(machine: &mut Machine, call: &Call) -> Result<Slot
             return Err(stop);
         }
     };
-    let result = deliver(machine, target, shape, values)?;
-    record_sum(machine, call, result, [input, a, b], [beta, alpha]);
+    let result = deliver(machine, target, &shape, values)?;
+    record_product(machine, call.op, result, &[&input, &a, &b], &[beta, alpha], product_backward);
     Ok(Slot::Tensor(result))
-}
-
-/// Notes a product without a summand.
-pub(super) fn record_product(machine: &mut Machine, call: &Call, result: TensorId, [a, b]: [Tensor; 2]) {
-    let parents = vec![a.node, b.node];
-    let saved = [a.clone(), b.clone()];
-    backward::record_formula(machine, call.op, result, parents, &needed(&a, &b), move |machine, gradient| {
-        let [a, b] = gradients(machine, gradient, &saved[0], &saved[1], Scalar::Int(1));
-        Ok(vec![Some(a), Some(b)])
-    });
-}
-
-/// Notes a product with a summand.
-pub(super) fn record_sum(
-    machine: &mut Machine,
-    call: &Call,
-    result: super::super::machine::TensorId,
-    [input, a, b]: [Tensor; 3],
-    [beta, alpha]: [Scalar; 2],
-) {
-    let parents = vec![input.node, a.node, b.node];
-    let saved = [a.clone(), b.clone()];
-    backward::record_formula(machine, call.op, result, parents, &needed(&a, &b), move |machine, gradient| {
-        let [a, b] = gradients(machine, gradient, &saved[0], &saved[1], alpha);
-        let summand = scaled(machine, gradient, factor::conjugate(beta))?;
-        Ok(vec![Some(summand), Some(a), Some(b)])
-    });
 }
 
 /// The summand in the shape of the product; refused in the words of `expand`.
@@ -141,12 +113,10 @@ pub(super) fn combine(
     Ok(multiply::multiply(machine, a, b, alpha, added))
 }
 
-/// What `mul_` by a number leaves in a tensor.
+/// The elements that `mul_` by a number leaves in a tensor.
 pub(super) fn scaled_in_place(machine: &mut Machine, tensor: &Tensor, number: Scalar) -> Result<Buffer> {
     let from = iterator::result_type(&[Input::Tensor(tensor.clone()), Input::Number(number)]);
-    if !from.can_cast_to(tensor.dtype) {
-        return Err(Rejection::CannotCast { from, to: tensor.dtype.libtorch_name() }.into());
-    }
+    iterator::check_cast(from, tensor.dtype)?;
     let product = scaled(machine, tensor, number)?;
     let values = machine.buffer(product.storage).scalars();
     Ok(Buffer::from_scalars(tensor.dtype, values.into_iter()))

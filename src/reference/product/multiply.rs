@@ -6,9 +6,11 @@ use crate::tensor::element::Element;
 use crate::tensor::storage::Stored;
 use crate::tensor::{Buffer, Category, Layout, Scalar, Shape};
 
-use super::super::backward;
+use super::super::autograd;
+use super::super::elementwise::arithmetic;
+use super::super::graph::Kept;
 use super::super::iterator::Input;
-use super::super::machine::{Machine, Result, Tensor};
+use super::super::machine::{Backward, Machine, Result, Tensor, TensorId};
 use super::super::number::Number;
 use super::factor;
 use crate::ops::Op;
@@ -70,29 +72,63 @@ pub(super) fn product(machine: &mut Machine, a: &Tensor, b: &Tensor, alpha: Scal
     machine.allocate(Layout::contiguous(shape), values)
 }
 
-/// What a product must hold on to: a factor whose opposite receives a gradient.
-pub(super) fn needed<'a>(a: &'a Tensor, b: &'a Tensor) -> Vec<&'a Tensor> {
-    let factors = [a.node.is_some().then_some(b), b.node.is_some().then_some(a)];
-    factors.into_iter().flatten().collect()
+/// Notes a product of the last two of these operands, each of which is kept if the other one needs a gradient, perhaps
+/// with a summand before them, and with the numbers that the summand and the product are multiplied by.
+pub(super) fn record_product(
+    machine: &mut Machine,
+    op: Op,
+    result: TensorId,
+    operands: &[&Tensor],
+    numbers: &[Scalar],
+    function: Backward,
+) {
+    let last = operands.len() - 2;
+    let factor = |at: usize| Some(operands[last + at].clone()).filter(|_| operands[last + 1 - at].node.is_some());
+    let kept = Kept { tensors: vec![factor(0), factor(1)], numbers: numbers.to_vec(), ..Kept::of(op) };
+    let operands: Vec<Option<&Tensor>> = operands.iter().map(|operand| Some(*operand)).collect();
+    autograd::record_formula(machine, result, &operands, kept, function);
 }
 
-/// What the factors of `alpha a b` receive.
-pub(super) fn gradients(
+/// The gradients of the summand, if there is one, and of the two factors. `first` computes that of the first factor from
+/// the second one, `second` the other way round, both with the number that the product is multiplied by, conjugated.
+pub(super) fn received(
     machine: &mut Machine,
     gradient: &Tensor,
-    a: &Tensor,
-    b: &Tensor,
-    alpha: Scalar,
-) -> [Tensor; 2] {
-    let alpha = factor::conjugate(alpha);
-    let (a, b) = (adjoint(machine, a), adjoint(machine, b));
-    [product(machine, gradient, &b, alpha), product(machine, &a, gradient, alpha)]
+    kept: &Kept,
+    first: impl FnOnce(&mut Machine, &Tensor, Scalar) -> Tensor,
+    second: impl FnOnce(&mut Machine, &Tensor, Scalar) -> Tensor,
+) -> Result<Vec<Option<Tensor>>> {
+    let (mut received, mut alpha) = (Vec::new(), Scalar::Int(1));
+    if let [beta, product] = kept.numbers[..] {
+        received.push(Some(scaled(machine, gradient, factor::conjugate(beta))?));
+        alpha = factor::conjugate(product);
+    }
+    received.push(kept.tensors[1].as_ref().map(|other| first(machine, other, alpha)));
+    received.push(kept.tensors[0].as_ref().map(|other| second(machine, other, alpha)));
+    Ok(received)
+}
+
+/// The gradients of a product of matrices, or of batches of them.
+pub(super) fn product_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
+    received(
+        machine,
+        gradient,
+        kept,
+        |machine, b, alpha| {
+            let b = adjoint(machine, b);
+            product(machine, gradient, &b, alpha)
+        },
+        |machine, a, alpha| {
+            let a = adjoint(machine, a);
+            product(machine, &a, gradient, alpha)
+        },
+    )
 }
 
 /// The matrices with rows and columns exchanged, and conjugated.
 pub(super) fn adjoint(machine: &mut Machine, tensor: &Tensor) -> Tensor {
     let transposed = transposed(tensor);
-    backward::conjugate(machine, &transposed)
+    autograd::conjugate(machine, &transposed)
 }
 
 /// The same matrices with rows and columns exchanged.
@@ -122,5 +158,5 @@ pub(super) fn with_layout(tensor: &Tensor, sizes: Vec<i64>, strides: Vec<i64>) -
 
 /// A tensor times a number.
 pub(super) fn scaled(machine: &mut Machine, tensor: &Tensor, number: Scalar) -> Result<Tensor> {
-    backward::arithmetic(machine, Op::Mul, Input::Tensor(tensor.clone()), Input::Number(number))
+    arithmetic(machine, Op::Mul, Input::Tensor(tensor.clone()), Input::Number(number))
 }

@@ -7,14 +7,16 @@ use crate::tensor::storage::Stored;
 use crate::tensor::{Buffer, Category, DType, Scalar, Shape};
 use crate::with_element_type;
 
-use super::super::backward;
-use super::super::elementwise::{Plan, resize_output};
+use super::super::autograd;
+use super::super::elementwise::Plan;
+use super::super::graph::Kept;
 use super::super::iterator::Input;
 use super::super::machine::{Call, Machine, Result, Slot, Tensor};
 use super::super::number::{Computed, Number};
+use super::super::write;
 use super::matrix::{expanded, shape_of};
-use super::multiply::{adjoint, column, needed, product, row, scaled, transposed, with_layout};
-use super::output::{check_autograd, resize};
+use super::multiply::{adjoint, column, product, received, record_product, row, transposed, with_layout};
+use super::output::check_autograd;
 use super::{factor, parts};
 
 /// `outer`.
@@ -69,7 +71,7 @@ pub(in super::super) fn kron(machine: &mut Machine, call: &Call) -> Result<Slot>
             return parts::view(machine, product, sizes);
         };
         let shape = shape_of(sizes)?;
-        resize(machine, out, &shape)?;
+        write::prepare(machine, Some(out), &shape)?;
         let split = parts::view(machine, out, pairs)?;
         parts::binary_out(machine, Op::Mul, a, b, split)?;
         Ok(out)
@@ -82,8 +84,24 @@ pub(in super::super) fn kron(machine: &mut Machine, call: &Call) -> Result<Slot>
 pub(in super::super) fn addr(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let [input, a, b] = [call.tensor(0)?, call.tensor(1)?, call.tensor(2)?].map(|id| machine.tensor(id).clone());
     let (beta, alpha) = (call.number(3)?, call.number(4)?);
-    check_autograd(machine, call, &[&input, &a, &b])?;
-    for (name, vector) in [("vec1", &a), ("vec2", &b)] {
+    let inputs = infer_addr(machine, call, &input, &a, &b)?;
+    let plan = Plan::new(machine, call, &inputs)?;
+    if let Some(target) = plan.target {
+        write::resize_output(machine, target, plan.layout.clone(), 1)?;
+    }
+    for (name, number) in [("beta", beta), ("alpha", alpha)] {
+        check_factor(name, number, plan.common)?;
+    }
+    let values = outer_sum(machine, &inputs, &plan.shape, plan.common, [beta, alpha])?;
+    let result = plan.deliver(machine, values);
+    record_product(machine, call.op, result, &[&input, &a, &b], &[beta, alpha], addr_backward);
+    Ok(Slot::Tensor(result))
+}
+
+/// The operands of the loop: the summand in the shape of the result, a column and a row.
+fn infer_addr(machine: &mut Machine, call: &Call, input: &Tensor, a: &Tensor, b: &Tensor) -> Result<[Input; 3]> {
+    check_autograd(machine, call, &[input, a, b])?;
+    for (name, vector) in [("vec1", a), ("vec2", b)] {
         let rank = vector.shape().rank();
         if rank != 1 {
             return Err(Rejection::OuterRank { function: "addr", name, rank }.into());
@@ -91,62 +109,43 @@ pub(in super::super) fn addr(machine: &mut Machine, call: &Call) -> Result<Slot>
     }
     let (rows, columns) = (a.shape().sizes()[0], b.shape().sizes()[0]);
     let shape = shape_of(vec![rows, columns])?;
-    let summand = match call.target()? {
-        Some(_) if call.form == Form::InPlace => {
-            let rank = input.shape().rank();
-            if rank != 2 {
-                return Err(Rejection::AddrRank { rank }.into());
-            }
-            if *input.shape() != shape {
-                let input = input.shape().sizes().to_vec();
-                return Err(Rejection::AddrSizes { input, a: vec![rows], b: vec![columns] }.into());
-            }
-            Tensor { node: None, ..input.clone() }
+    let summand = if call.form == Form::InPlace {
+        let rank = input.shape().rank();
+        if rank != 2 {
+            return Err(Rejection::AddrRank { rank }.into());
         }
-        _ => expanded(machine, &input, &shape)?,
+        if *input.shape() != shape {
+            let input = input.shape().sizes().to_vec();
+            return Err(Rejection::AddrSizes { input, a: vec![rows], b: vec![columns] }.into());
+        }
+        Tensor { node: None, ..input.clone() }
+    } else {
+        expanded(machine, input, &shape)?
     };
     let left = a.layout.view(&shape_of(vec![rows, 1])?).expect("one more dimension of size 1 is a view of any vector");
     let left = Tensor { node: None, layout: left, ..a.clone() };
     let right = Tensor { node: None, ..b.clone() };
-    let inputs = [summand, left, right].map(Input::Tensor);
-    let plan = Plan::new(machine, call, &inputs)?;
-    if let Some(target) = plan.target.filter(|target| *machine.tensor(*target).shape() != plan.shape) {
-        resize_output(machine, target, plan.layout.clone(), 1)?;
-    }
-    for (name, number) in [("beta", beta), ("alpha", alpha)] {
-        check_factor(name, number, plan.common)?;
-    }
-    let values = outer_sum(machine, &inputs, &plan.shape, plan.common, [beta, alpha])?;
-    let result = plan.deliver(machine, values);
-    let parents = vec![input.node, a.node, b.node];
-    let saved = [a.clone(), b.clone()];
-    let needs = [a.node.is_some(), b.node.is_some()];
-    backward::record_formula(machine, call.op, result, parents, &needed(&a, &b), move |machine, gradient| {
-        let [a, b] = &saved;
-        let factor = factor::conjugate(alpha);
-        // Each gradient is a product of a matrix and the other vector (`mv`), which wants one dtype.
-        for vector in needs.iter().zip([b, a]).filter(|(needed, _)| **needed).map(|(_, vector)| vector) {
-            if vector.dtype != gradient.dtype {
-                let (matrix, vector) = (gradient.dtype, vector.dtype);
-                return Err(Rejection::AddmvDtypes { input: vector, matrix, vector }.into());
-            }
-        }
-        let (a, b) = (in_dtype(machine, a, gradient.dtype), in_dtype(machine, b, gradient.dtype));
-        let (conjugate_a, conjugate_b) = (backward::conjugate(machine, &a), adjoint(machine, &row(&b)));
-        let to_a = product(machine, gradient, &conjugate_b, factor);
-        let to_b = product(machine, &transposed(gradient), &column(&conjugate_a), factor);
-        let flat = |tensor: &Tensor| with_layout(tensor, vec![tensor.shape().sizes()[0]], vec![1]);
-        let summand = scaled(machine, gradient, factor::conjugate(beta))?;
-        Ok(vec![Some(summand), Some(flat(&to_a)), Some(flat(&to_b))])
-    });
-    Ok(Slot::Tensor(result))
+    Ok([summand, left, right].map(Input::Tensor))
 }
 
-fn in_dtype(machine: &mut Machine, tensor: &Tensor, dtype: DType) -> Tensor {
-    let bytes = machine.buffer(tensor.storage).to_bytes(&tensor.layout);
-    let values = Buffer::from_bytes(tensor.dtype, &bytes).expect("whole elements").scalars();
-    let values = Buffer::from_scalars(dtype, values.into_iter());
-    machine.allocate(crate::tensor::Layout::contiguous(tensor.shape().clone()), values)
+fn addr_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
+    // Each gradient is a product of a matrix and the other vector (`mv`), which wants one dtype.
+    for vector in kept.tensors.iter().rev().flatten() {
+        if vector.dtype != gradient.dtype {
+            let (matrix, vector) = (gradient.dtype, vector.dtype);
+            return Err(Rejection::AddmvDtypes { input: vector, matrix, vector }.into());
+        }
+    }
+    let flat = |tensor: Tensor| with_layout(&tensor, vec![tensor.shape().sizes()[0]], vec![1]);
+    let first = |machine: &mut Machine, b: &Tensor, alpha| {
+        let b = adjoint(machine, &row(b));
+        flat(product(machine, gradient, &b, alpha))
+    };
+    let second = |machine: &mut Machine, a: &Tensor, alpha| {
+        let a = column(&autograd::conjugate(machine, a));
+        flat(product(machine, &transposed(gradient), &a, alpha))
+    };
+    received(machine, gradient, kept, first, second)
 }
 
 /// `beta c + alpha a b` for every element; the summand is not looked at where `beta` is zero (`addr_kernel`).
@@ -162,16 +161,8 @@ fn outer_sum(
         DType::Bool => (truth(beta), truth(alpha)),
         _ => (factor::convert(beta, dtype)?, factor::convert(alpha, dtype)?),
     };
-    let layouts: Vec<_> = inputs
-        .iter()
-        .map(|input| match input {
-            Input::Tensor(tensor) => (tensor.storage, tensor.layout.expand(shape).expect("operands broadcast")),
-            Input::Number(_) => unreachable!("the operands are tensors"),
-        })
-        .collect();
     Ok(with_element_type!(dtype, T => {
-        let columns: Vec<Vec<T>> =
-            layouts.iter().map(|(storage, layout)| machine.buffer(*storage).gather(layout)).collect();
+        let columns = machine.columns::<T>(inputs, shape)?;
         let (beta, alpha) = (<T as Computed>::Wide::from_scalar(beta), <T as Computed>::Wide::from_scalar(alpha));
         let element = |at: usize| {
             let [c, a, b] = [0, 1, 2].map(|column: usize| columns[column][at].widened());

@@ -2,20 +2,17 @@
 
 use crate::error::Rejection;
 use crate::ops::Form;
-use crate::tensor::{Buffer, DType, Layout, Shape};
+use crate::tensor::{Buffer, DType, Shape};
 
-use super::super::backward;
-use super::super::elementwise::resize_output;
-use super::super::iterator::Input;
+use super::super::autograd;
+use super::super::iterator::{self, Input};
 use super::super::machine::{Call, Machine, Result, Tensor, TensorId};
+use super::super::write;
 
-/// What autograd refuses, before anything else is looked at.
+/// Refuses what autograd refuses, before anything else is looked at.
 pub(super) fn check_autograd(machine: &Machine, call: &Call, operands: &[&Tensor]) -> Result<()> {
     let inputs: Vec<Input> = operands.iter().map(|operand| Input::Tensor((*operand).clone())).collect();
-    match call.target()? {
-        Some(target) => backward::check_in_place(machine, call, target, &inputs),
-        None => Ok(()),
-    }
+    autograd::check_target(machine, call, &inputs)
 }
 
 /// Prepares the output of a structured kernel: `out=` is given the shape, in-place has it already (`set_output`).
@@ -26,7 +23,7 @@ pub(super) fn set_output(machine: &mut Machine, call: &Call, shape: &Shape, dtyp
         if tensor.dtype != dtype {
             return Err(Rejection::OutDtype { expected: dtype, got: tensor.dtype }.into());
         }
-        resize(machine, target, shape)?;
+        write::prepare(machine, Some(target), shape)?;
     } else {
         if tensor.dtype != dtype {
             return Err(Rejection::InPlaceDtype { input: tensor.dtype, output: dtype }.into());
@@ -39,37 +36,23 @@ pub(super) fn set_output(machine: &mut Machine, call: &Call, shape: &Shape, dtyp
     Ok(Some(target))
 }
 
-/// Gives a tensor another shape, with libtorch's warning.
-pub(super) fn resize(machine: &mut Machine, target: TensorId, shape: &Shape) -> Result<()> {
-    if machine.tensor(target).shape() != shape {
-        resize_output(machine, target, Layout::contiguous(shape.clone()), 1)?;
-    }
-    Ok(())
-}
-
-/// Writes the values to the target, or to a new tensor.
+/// Writes the values to the target, in which no element stands for several, or to a new tensor.
 pub(super) fn deliver(
     machine: &mut Machine,
     target: Option<TensorId>,
-    shape: Shape,
+    shape: &Shape,
     values: Buffer,
 ) -> Result<TensorId> {
-    let Some(target) = target else {
-        let result = machine.allocate(Layout::contiguous(shape), values);
-        return Ok(machine.add(result));
-    };
-    let tensor = machine.tensor(target).clone();
-    if tensor.layout.has_zero_stride() {
-        return Err(Rejection::InternalOverlap.into());
+    if let Some(target) = target {
+        iterator::check_internal_overlap(machine.tensor(target))?;
     }
-    machine.write(&tensor, &values);
-    Ok(target)
+    Ok(write::deliver(machine, target, shape, values))
 }
 
 /// Writes a tensor to the target before a kernel refuses: libtorch has put the summand there already.
 pub(super) fn copied(machine: &mut Machine, call: &Call, target: Option<TensorId>, tensor: &Tensor) -> Result<()> {
     let Some(target) = target.filter(|_| call.form == Form::Out) else { return Ok(()) };
-    let values = Buffer::from_bytes(tensor.dtype, &machine.buffer(tensor.storage).to_bytes(&tensor.layout));
-    let shape = tensor.shape().clone();
-    deliver(machine, Some(target), shape, values.expect("whole elements")).map(|_| ())
+    iterator::check_internal_overlap(machine.tensor(target))?;
+    write::copy(machine, target, tensor);
+    Ok(())
 }

@@ -5,7 +5,7 @@ use crate::ops::{Form, Op};
 use crate::program::Arg;
 use crate::tensor::{IndexItem, Layout, Shape};
 
-use super::super::evaluate::{apply, apply_form};
+use super::super::dispatch::{apply, apply_form};
 use super::super::machine::{Call, Machine, Operand, Result, TensorId, wrap_dim};
 
 /// An operation on two tensors.

@@ -6,12 +6,13 @@ use crate::error::Rejection;
 use crate::tensor::storage::Stored;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
-use super::super::backward;
-use super::super::elementwise::resize_output;
+use super::super::autograd;
+use super::super::graph::Kept;
 use super::super::machine::{Call, Machine, Result, Slot, Stop, Tensor};
+use super::super::write;
 use super::cross::check_floating;
 use super::matrix::shape_of;
-use super::multiply::{adjoint, product, with_layout};
+use super::multiply::{adjoint, product, transposed, with_layout};
 use super::output::check_autograd;
 
 /// `linalg_solve`: the X of AX = B, or of XA = B; batches broadcast.
@@ -30,30 +31,19 @@ pub(in super::super) fn linalg_solve(machine: &mut Machine, call: &Call) -> Resu
         if got != b.dtype {
             return Err(Rejection::OutDtype { expected: b.dtype, got }.into());
         }
-        if *machine.tensor(target).shape() != equations.shape {
-            resize_output(machine, target, equations.layout(), 1)?;
-        }
+        write::resize_output(machine, target, equations.layout(), 1)?;
     }
     let solution = equations.solve(machine, &a, &b)?;
     let values = Buffer::from_scalars(b.dtype, machine.buffer(solution.storage).scalars().into_iter());
-    let result = match call.target()? {
-        Some(target) => {
-            let tensor = machine.tensor(target).clone();
-            machine.write(&tensor, &values);
-            target
-        }
-        None => {
-            let made = machine.allocate(equations.layout(), Buffer::zeros(b.dtype, equations.shape.numel()));
-            machine.write(&made, &values);
-            machine.add(made)
-        }
-    };
-    let parents = vec![a.node, b.node];
-    let (saved, solution) = (a.clone(), solution.clone());
-    backward::record_formula(machine, call.op, result, parents, &[&a], move |machine, gradient| {
-        equations.gradients(machine, &saved, &solution, gradient)
-    });
-    backward::keep_result(machine, result, "LinalgSolveEx");
+    let result = write::deliver_in(machine, call.target()?, equations.layout(), values);
+    if call.out.is_none() {
+        // It was there before it was solved for, which counts as a write.
+        machine.set_version(machine.tensor(result).storage, 1);
+    }
+    let numbers = [left, equations.vector].map(Scalar::Bool).to_vec();
+    let kept = Kept { tensors: vec![Some(a.clone()), Some(solution)], numbers, ..Kept::of(call.op) };
+    autograd::record_formula(machine, result, &[Some(&a), Some(&b)], kept, solve_backward);
+    autograd::keep_result(machine, result, "LinalgSolveEx");
     Ok(Slot::Tensor(result))
 }
 
@@ -119,7 +109,7 @@ impl Equations {
 
     /// The solution as row-major matrices in double precision.
     fn solve(&self, machine: &mut Machine, a: &Tensor, b: &Tensor) -> Result<Tensor> {
-        let b = self.matrices(b);
+        let b = if self.vector { as_matrices(b) } else { b.clone() };
         let expand = |tensor: &Tensor, sizes: &[i64]| {
             let layout = tensor.layout.expand(&Shape::new(sizes.to_vec()).expect("the shape of the equations"));
             Tensor { layout: layout.expect("batches broadcast"), node: None, ..tensor.clone() }
@@ -133,26 +123,14 @@ impl Equations {
             return Err(if batch { Rejection::SingularInBatch { batch: at } } else { Rejection::Singular }.into());
         }
         let (a, b) = (expand(a, &self.expanded), expand(&b, &self.sizes));
-        let (a, b) =
-            if self.left { (a, b) } else { (super::multiply::transposed(&a), super::multiply::transposed(&b)) };
+        let (a, b) = if self.left { (a, b) } else { (transposed(&a), transposed(&b)) };
         let solved = solved(machine, &a, &b);
-        Ok(if self.left { solved } else { super::multiply::transposed(&solved) }).map(|solution| {
+        Ok(if self.left { solved } else { transposed(&solved) }).map(|solution| {
             let values: Vec<Complex64> = machine.elements(&solution);
             let dtype = wide(a.dtype);
             let values = Buffer::from_scalars(dtype, values.into_iter().map(Scalar::Complex));
             machine.allocate(Layout::contiguous(solution.shape().clone()), values)
         })
-    }
-
-    /// B, or what arrived at the solution, as matrices.
-    fn matrices(&self, tensor: &Tensor) -> Tensor {
-        if !self.vector {
-            return tensor.clone();
-        }
-        let (mut sizes, mut strides) = (tensor.shape().sizes().to_vec(), tensor.layout.strides.clone());
-        sizes.push(1);
-        strides.push(1);
-        with_layout(tensor, sizes, strides)
     }
 
     /// The first matrix of a batch that has no inverse.
@@ -165,41 +143,40 @@ impl Equations {
         let mut matrices = values.chunks(size * size);
         matrices.position(|matrix| eliminate(&mut matrix.to_vec(), size, &mut [], 0).is_none()).map(|at| at as i64)
     }
+}
 
-    /// What A and B receive: B the solution for what arrived with the adjoint of A, A the product of that and X.
-    fn gradients(
-        &self,
-        machine: &mut Machine,
-        a: &Tensor,
-        x: &Tensor,
-        gradient: &Tensor,
-    ) -> Result<Vec<Option<Tensor>>> {
-        let layout = a.layout.expand(&shape_of(self.expanded.clone())?).expect("batches broadcast");
-        let a = Tensor { layout, node: None, ..a.clone() };
-        let adjoint_a = adjoint(machine, &a);
-        let arrived = self.matrices(gradient);
-        let to_b = if self.left {
-            solved(machine, &adjoint_a, &arrived)
-        } else {
-            let (a, b) = (super::multiply::transposed(&adjoint_a), super::multiply::transposed(&arrived));
-            super::multiply::transposed(&solved(machine, &a, &b))
-        };
-        let adjoint_x = adjoint(machine, x);
-        let minus = Scalar::Int(-1);
-        let to_a = if self.left {
-            product(machine, &to_b, &adjoint_x, minus)
-        } else {
-            product(machine, &adjoint_x, &to_b, minus)
-        };
-        let to_b = if self.vector {
-            let (sizes, strides) = (to_b.shape().sizes(), &to_b.layout.strides);
-            let rank = sizes.len() - 1;
-            with_layout(&to_b, sizes[..rank].to_vec(), strides[..rank].to_vec())
-        } else {
-            to_b
-        };
-        Ok(vec![Some(to_a), Some(to_b)])
-    }
+/// The gradients of A and B: B receives the solution for what arrived with the adjoint of A, A the product of that and X.
+fn solve_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
+    let [Some(a), Some(x)] = &kept.tensors[..] else { return Ok(vec![None, None]) };
+    let [left, vector] = [0, 1].map(|at| kept.numbers[at] == Scalar::Bool(true));
+    let sizes = x.shape().sizes().to_vec();
+    let own = &a.shape().sizes()[a.shape().rank() - 2..];
+    let expanded = [&sizes[..sizes.len() - 2], own].concat();
+    let layout = a.layout.expand(&shape_of(expanded)?).expect("batches broadcast");
+    let adjoint_a = adjoint(machine, &Tensor { layout, ..a.clone() });
+    let arrived = if vector { as_matrices(gradient) } else { gradient.clone() };
+    let to_b = if left {
+        solved(machine, &adjoint_a, &arrived)
+    } else {
+        transposed(&solved(machine, &transposed(&adjoint_a), &transposed(&arrived)))
+    };
+    let adjoint_x = adjoint(machine, x);
+    let (first, second) = if left { (&to_b, &adjoint_x) } else { (&adjoint_x, &to_b) };
+    let to_a = product(machine, first, second, Scalar::Int(-1));
+    let to_b = if vector {
+        with_layout(&to_b, sizes[..sizes.len() - 1].to_vec(), to_b.layout.strides[..sizes.len() - 1].to_vec())
+    } else {
+        to_b
+    };
+    Ok(vec![Some(to_a), Some(to_b)])
+}
+
+/// Vectors as matrices of one column.
+fn as_matrices(tensor: &Tensor) -> Tensor {
+    let (mut sizes, mut strides) = (tensor.shape().sizes().to_vec(), tensor.layout.strides.clone());
+    sizes.push(1);
+    strides.push(1);
+    with_layout(tensor, sizes, strides)
 }
 
 fn wide(dtype: DType) -> DType {

@@ -4,9 +4,10 @@ use crate::error::Rejection;
 use crate::ops::{Form, Op};
 use crate::tensor::Buffer;
 
-use super::super::backward;
+use super::super::autograd;
 use super::super::machine::{Call, Machine, Operand, Result, Slot, TensorId, wrap_dim};
-use super::output::{deliver, resize};
+use super::super::write;
+use super::output::deliver;
 use super::parts;
 
 /// `tensordot`: dimensions of one operand are summed with dimensions of the other; those of length 1 broadcast.
@@ -124,13 +125,12 @@ fn copied(machine: &mut Machine, product: TensorId, out: TensorId) -> Result<Ten
     }
     if tensor.node.is_some() {
         let copy = Call { op: Op::Add, form: Form::InPlace, args: &[Operand::Tensor(out)], out: None };
-        backward::check_in_place(machine, &copy, out, &[])?;
+        autograd::check_in_place(machine, &copy, out, &[])?;
     }
-    resize(machine, out, made.shape())?;
-    let values = machine.buffer(made.storage).to_bytes(&made.layout);
-    let values = Buffer::from_bytes(made.dtype, &values).expect("whole elements");
-    let result = deliver(machine, Some(out), made.shape().clone(), values)?;
-    backward::record_copy(machine, Op::Tensordot, result, &made);
+    write::prepare(machine, Some(out), made.shape())?;
+    let values = write::elements(machine, &made, made.dtype);
+    let result = deliver(machine, Some(out), made.shape(), values)?;
+    autograd::record_copy(machine, Op::Tensordot, result, &made);
     Ok(result)
 }
 

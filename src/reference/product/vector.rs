@@ -3,11 +3,13 @@
 use crate::error::Rejection;
 use crate::tensor::{Buffer, Category, DType, Scalar, Shape};
 
-use super::super::backward;
+use super::super::autograd;
+use super::super::graph::Kept;
 use super::super::machine::{Call, Machine, Result, Slot, Tensor};
+use super::super::write;
 use super::matrix::{check_kernel, expanded, shape_of};
-use super::multiply::{adjoint, column, multiply, needed, product, row, scaled, with_layout};
-use super::output::{check_autograd, copied, deliver, resize, set_output};
+use super::multiply::{adjoint, column, multiply, product, received, record_product, row, scaled, with_layout};
+use super::output::{check_autograd, copied, deliver, set_output};
 use super::{factor, parts};
 
 /// `dot`.
@@ -25,7 +27,7 @@ fn inner_product(machine: &mut Machine, call: &Call, conjugated: bool) -> Result
     check_autograd(machine, call, &[&a, &b])?;
     let target = call.target()?;
     if let Some(target) = target {
-        resize(machine, target, &Shape::scalar())?;
+        write::prepare(machine, Some(target), &Shape::scalar())?;
         let out = machine.tensor(target).dtype;
         if out != a.dtype {
             return Err(Rejection::DotOut { out, input: a.dtype }.into());
@@ -43,26 +45,39 @@ fn inner_product(machine: &mut Machine, call: &Call, conjugated: bool) -> Result
         return Err(Rejection::DotSizes { a: size_a, b: size_b }.into());
     }
     check_kernel("dot", a.dtype)?;
-    let left = if conjugated { backward::conjugate(machine, &a) } else { a.clone() };
+    let left = if conjugated { autograd::conjugate(machine, &a) } else { a.clone() };
     let values = multiply(machine, &row(&left), &column(&b), Scalar::Int(1), None);
-    let result = deliver(machine, target, Shape::scalar(), values)?;
-    let parents = vec![a.node, b.node];
-    let saved = [a.clone(), b.clone()];
-    backward::record_formula(machine, call.op, result, parents, &needed(&a, &b), move |machine, gradient| {
-        let [a, b] = &saved;
-        let given = [gradient.clone(), backward::conjugate(machine, gradient)];
-        let mut by = |gradient: &Tensor, vector: &Tensor| {
-            let gradient = with_layout(gradient, vec![1, 1], vec![1, 1]);
-            let product = product(machine, &gradient, &row(vector), Scalar::Int(1));
-            with_layout(&product, vector.shape().sizes().to_vec(), vec![1])
-        };
-        if conjugated {
-            return Ok(vec![Some(by(&given[1], b)), Some(by(&given[0], a))]);
-        }
-        let (to_a, to_b) = (by(&given[1], b), by(&given[1], a));
-        Ok(vec![Some(backward::conjugate(machine, &to_a)), Some(backward::conjugate(machine, &to_b))])
-    });
+    let result = deliver(machine, target, &Shape::scalar(), values)?;
+    let function = if conjugated { vdot_backward } else { dot_backward };
+    record_product(machine, call.op, result, &[&a, &b], &[], function);
     Ok(Slot::Tensor(result))
+}
+
+fn dot_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
+    let arrived = autograd::conjugate(machine, gradient);
+    let times = |machine: &mut Machine, vector: &Tensor, _| {
+        let product = times(machine, &arrived, vector);
+        autograd::conjugate(machine, &product)
+    };
+    received(machine, gradient, kept, times, times)
+}
+
+fn vdot_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
+    let arrived = autograd::conjugate(machine, gradient);
+    received(
+        machine,
+        gradient,
+        kept,
+        |machine, b, _| times(machine, &arrived, b),
+        |machine, a, _| times(machine, gradient, a),
+    )
+}
+
+/// A number, as a tensor without dimensions, times a vector.
+fn times(machine: &mut Machine, number: &Tensor, vector: &Tensor) -> Tensor {
+    let number = with_layout(number, vec![1, 1], vec![1, 1]);
+    let product = product(machine, &number, &row(vector), Scalar::Int(1));
+    with_layout(&product, vector.shape().sizes().to_vec(), vec![1])
 }
 
 /// `mv`: `addmv` with a summand that is not looked at.
@@ -86,13 +101,8 @@ pub(in super::super) fn mv(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let fitted = Fitted::new((&shape, dtype), &matrix, &vector)?;
     let target = set_output(machine, call, &fitted.0, vector.dtype)?;
     let values = fitted.values(machine, &matrix, &vector, Scalar::Int(1), None)?;
-    let result = deliver(machine, target, fitted.0, values)?;
-    let parents = vec![matrix.node, vector.node];
-    let saved = [matrix.clone(), vector.clone()];
-    backward::record_formula(machine, call.op, result, parents, &needed(&matrix, &vector), move |machine, gradient| {
-        let [matrix, vector] = gradients(machine, gradient, &saved, Scalar::Int(1));
-        Ok(vec![Some(matrix), Some(vector)])
-    });
+    let result = deliver(machine, target, &fitted.0, values)?;
+    record_product(machine, call.op, result, &[&matrix, &vector], &[], vector_backward);
     Ok(Slot::Tensor(result))
 }
 
@@ -119,28 +129,30 @@ pub(in super::super) fn addmv(machine: &mut Machine, call: &Call) -> Result<Slot
             return Err(stop);
         }
     };
-    let result = deliver(machine, target, fitted.0, values)?;
-    let parents = vec![input.node, matrix.node, vector.node];
-    let saved = [matrix.clone(), vector.clone()];
-    backward::record_formula(machine, call.op, result, parents, &needed(&matrix, &vector), move |machine, gradient| {
-        let [matrix, vector] = gradients(machine, gradient, &saved, alpha);
-        let summand = scaled(machine, gradient, factor::conjugate(beta))?;
-        Ok(vec![Some(summand), Some(matrix), Some(vector)])
-    });
+    let result = deliver(machine, target, &fitted.0, values)?;
+    record_product(machine, call.op, result, &[&input, &matrix, &vector], &[beta, alpha], vector_backward);
     Ok(Slot::Tensor(result))
 }
 
-/// What a matrix and a vector of `alpha matrix vector` receive.
-fn gradients(machine: &mut Machine, gradient: &Tensor, [matrix, vector]: &[Tensor; 2], alpha: Scalar) -> [Tensor; 2] {
-    let alpha = factor::conjugate(alpha);
-    let (matrix, vector) = (adjoint(machine, matrix), adjoint(machine, &column(vector)));
-    let to_matrix = product(machine, &column(gradient), &vector, alpha);
-    let to_vector = product(machine, &matrix, &column(gradient), alpha);
-    let size = to_vector.shape().sizes()[0];
-    [to_matrix, with_layout(&to_vector, vec![size], vec![1])]
+/// The gradients of a matrix times a vector.
+fn vector_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
+    received(
+        machine,
+        gradient,
+        kept,
+        |machine, vector, alpha| {
+            let vector = adjoint(machine, &column(vector));
+            product(machine, &column(gradient), &vector, alpha)
+        },
+        |machine, matrix, alpha| {
+            let matrix = adjoint(machine, matrix);
+            let product = product(machine, &matrix, &column(gradient), alpha);
+            with_layout(&product, vec![product.shape().sizes()[0]], vec![1])
+        },
+    )
 }
 
-/// What a summand is without a matrix: its product with `beta`, a number of its own dtype.
+/// The summand without a matrix: its product with `beta`, a number of its own dtype.
 fn scaled_summand(machine: &mut Machine, summand: &Tensor, beta: Scalar) -> Result<Buffer> {
     // A single element of 16 bits is set without the check that they hold the number.
     let held = if matches!(summand.dtype, DType::Float16 | DType::Bfloat16) { DType::Float64 } else { summand.dtype };

@@ -1,25 +1,7 @@
 //! What the partial derivatives of the operation table are written in.
 
 use super::*;
-use crate::number::Quotient;
-
-/// Evaluates an expression with the element type of a dtype whose elements have fractions.
-macro_rules! with_fraction_type {
-    ($dtype:expr, $T:ident => $body:expr) => {{
-        macro_rules! with {
-            ($type:ty) => {{
-                type $T = $type;
-                $body
-            }};
-        }
-        match $dtype {
-            DType::Float16 => with!(half::f16),
-            DType::Bfloat16 => with!(half::bf16),
-            DType::Float32 => with!(f32),
-            _ => with!(f64),
-        }
-    }};
-}
+use crate::number::{Quotient, with_float_type};
 
 /// A quotient of numbers that are no integers, which always have one.
 fn quotient<T: Element>(a: f64, b: f64, divide: impl Fn(T, T) -> Option<T>) -> f64 {
@@ -29,28 +11,28 @@ fn quotient<T: Element>(a: f64, b: f64, divide: impl Fn(T, T) -> Option<T>) -> f
 
 /// What the partial derivatives of the operation table are written in.
 pub(super) struct Terms<'a> {
-    pub(super) machine: RefCell<&'a mut Machine>,
-    pub(super) op: Op,
-    pub(super) gradient: &'a Tensor,
-    pub(super) saved: &'a Saved,
-    pub(super) factor: Scalar,
+    pub machine: RefCell<&'a mut Machine>,
+    pub op: Op,
+    pub gradient: &'a Tensor,
+    pub saved: &'a Saved,
+    pub factor: Scalar,
 }
 
 impl Terms<'_> {
     /// What arrived at the result.
-    pub(super) fn gradient(&self) -> Result<Input> {
+    pub fn gradient(&self) -> Result<Input> {
         Ok(Input::Tensor(self.gradient.clone()))
     }
 
     /// The same, of an operation that keeps operand `at` for the gradients of several others, and so for every one: what
     /// only one of them needs, libtorch keeps for that one alone.
-    pub(super) fn gradient_keeping(&self, at: usize) -> Result<Input> {
+    pub fn gradient_keeping(&self, at: usize) -> Result<Input> {
         self.raw(at)?;
         self.gradient()
     }
 
     /// Operand `at`, unless it has been written to since (`SavedVariable::unpack`).
-    pub(super) fn raw(&self, at: usize) -> Result<&Input> {
+    pub fn raw(&self, at: usize) -> Result<&Input> {
         let machine = self.machine.borrow();
         if self.saved.freed && matches!(self.saved.inputs[at], Input::Tensor(_)) {
             return Err(Rejection::Freed.into());
@@ -65,7 +47,7 @@ impl Terms<'_> {
         };
         let tensor = machine.tensor(id);
         let (dtype, shape) = (tensor.dtype, tensor.shape().sizes().to_vec());
-        let fault = match tensor.node.map(|node| &machine.graph.nodes[node.0].kind) {
+        let fault = match tensor.node.map(|node| &machine.graph[node].kind) {
             Some(Kind::Operation { derivative, .. }) => {
                 let node = derivative.node().ok_or_else(|| Stop::Unsupported("the name of a node".to_owned()))?;
                 Rejection::Modified { dtype, shape, node: Some(node), version, expected }
@@ -76,68 +58,68 @@ impl Terms<'_> {
     }
 
     /// The first operand, conjugated.
-    pub(super) fn left(&self) -> Result<Input> {
+    pub fn left(&self) -> Result<Input> {
         self.conjugated(self.raw(0)?)
     }
 
     /// The second operand, conjugated.
-    pub(super) fn right(&self) -> Result<Input> {
+    pub fn right(&self) -> Result<Input> {
         self.conjugated(self.raw(1)?)
     }
 
     /// Any operand, conjugated.
-    pub(super) fn operand(&self, at: usize) -> Result<Input> {
+    pub fn operand(&self, at: usize) -> Result<Input> {
         self.conjugated(self.raw(at)?)
     }
 
     /// The number 0.
-    pub(super) fn zero(&self) -> Result<Input> {
+    pub fn zero(&self) -> Result<Input> {
         Ok(Input::Number(Scalar::Int(0)))
     }
 
     /// For an operand that no gradient flows to.
-    pub(super) fn nothing(&self) -> Result<Input> {
+    pub fn nothing(&self) -> Result<Input> {
         Ok(Input::Tensor(self.gradient.clone()))
     }
 
     /// For an operand whose gradient libtorch has no formula for.
-    pub(super) fn without_derivative(&self, name: &'static str) -> Result<Input> {
+    pub fn without_derivative(&self, name: &'static str) -> Result<Input> {
         // What was kept for the other operand is looked at first.
-        let flows = |input: &&Input| matches!(input, Input::Tensor(tensor) if tensor.node.is_some());
-        if self.saved.inputs.iter().filter(flows).count() > 1 {
+        if self.saved.inputs.iter().filter(|input| input.node().is_some()).count() > 1 {
             (0..self.saved.inputs.len()).try_for_each(|at| self.raw(at).map(drop))?;
         }
         Err(Rejection::NoFormula { name }.into())
     }
 
     /// For the operands of an operation that libtorch has no derivatives of.
-    pub(super) fn without_derivatives(&self) -> Result<Input> {
+    pub fn without_derivatives(&self) -> Result<Input> {
         Err(Rejection::NoDerivative { name: self.op.name() }.into())
     }
 
     /// The factor of the second operand, conjugated.
-    pub(super) fn alpha(&self) -> Result<Input> {
+    pub fn alpha(&self) -> Result<Input> {
         self.conjugated(&Input::Number(self.factor))
     }
 
     /// A quotient rounded to the floor, as it is computed for the dtype of the result (`div` with `rounding_mode`).
-    pub(super) fn floored(&self, a: f64, b: f64) -> f64 {
-        with_fraction_type!(self.gradient.dtype, T => quotient(a, b, T::floor_over))
+    pub fn floored(&self, a: f64, b: f64) -> f64 {
+        with_float_type!(self.gradient.dtype, T => quotient(a, b, T::floor_over))
     }
 
     /// The same without the fraction.
-    pub(super) fn truncated(&self, a: f64, b: f64) -> f64 {
-        with_fraction_type!(self.gradient.dtype, T => quotient(a, b, T::truncated_over))
+    pub fn truncated(&self, a: f64, b: f64) -> f64 {
+        with_float_type!(self.gradient.dtype, T => quotient(a, b, T::truncated_over))
     }
 
     /// A formula of real numbers: of what arrived at the result, and of each operand, all of them broadcast to one
     /// shape. It is computed in double precision and rounded once.
-    pub(super) fn formula<const N: usize>(&self, formula: impl Fn([f64; N]) -> f64) -> Result<Input> {
-        self.formula_of(|row| formula(std::array::from_fn(|column| row[column])))
+    pub fn formula<const N: usize>(&self, formula: impl Fn([f64; N]) -> f64) -> Result<Input> {
+        let all: Vec<usize> = (0..self.saved.inputs.len()).collect();
+        self.formula_over(&all, |row| formula(std::array::from_fn(|column| row[column])))
     }
 
     /// The same, of what arrived and of some of the operands, for an operation that keeps no others.
-    pub(super) fn formula_reading<const N: usize>(
+    pub fn formula_reading<const N: usize>(
         &self,
         operands: [usize; N],
         formula: impl Fn(f64, [f64; N]) -> f64,
@@ -145,53 +127,24 @@ impl Terms<'_> {
         self.formula_over(&operands, |row| formula(row[0], std::array::from_fn(|column| row[1 + column])))
     }
 
-    /// A formula of all operands, as a slice.
-    pub(super) fn formula_of(&self, formula: impl Fn(&[f64]) -> f64) -> Result<Input> {
-        let all: Vec<usize> = (0..self.saved.inputs.len()).collect();
-        self.formula_over(&all, formula)
-    }
-
     fn formula_over(&self, operands: &[usize], formula: impl Fn(&[f64]) -> f64) -> Result<Input> {
-        let gradient = Input::Tensor(self.gradient.clone());
-        let mut columns = vec![&gradient];
+        let mut columns = vec![Input::Tensor(self.gradient.clone())];
         for &at in operands {
-            columns.push(self.raw(at)?);
+            columns.push(self.raw(at)?.clone());
         }
         if columns.iter().any(|column| column.dtype().category() == Category::Complex) {
             return Err(Stop::Unsupported("the gradient of complex operands".to_owned()));
         }
-        let mut machine = self.machine.borrow_mut();
-        let shape = self.gradient.shape().clone();
-        let gather = |input: &Input| match input {
-            Input::Number(number) => Ok(vec![f64::from_scalar(*number); shape.numel()]),
-            Input::Tensor(tensor) => {
-                let expanded = tensor.layout.expand(&shape);
-                let expanded = expanded.ok_or_else(|| Stop::Malformed("a gradient of another shape".to_owned()))?;
-                Ok(machine.buffer(tensor.storage).gather::<f64>(&expanded))
-            }
-        };
-        let columns = columns.into_iter().map(gather).collect::<Result<Vec<Vec<f64>>>>()?;
-        let row = |at: usize| columns.iter().map(|column| column[at]).collect::<Vec<f64>>();
-        let values = (0..shape.numel()).map(|at| formula(&row(at)));
-        let values =
-            Buffer::from_scalars(self.gradient.dtype, values.map(Scalar::Float).collect::<Vec<_>>().into_iter());
-        Ok(Input::Tensor(machine.allocate(Layout::contiguous(shape.clone()), values)))
+        let (shape, dtype) = (self.gradient.shape(), self.gradient.dtype);
+        self.machine.borrow_mut().real_formula(&columns, &[], shape, dtype, formula).map(Input::Tensor)
     }
 
     /// A formula of the complex number that arrived at the result, and of real operands.
-    pub(super) fn parts<const N: usize>(&self, formula: impl Fn(Complex64, [f64; N]) -> f64) -> Result<Input> {
+    pub fn parts<const N: usize>(&self, formula: impl Fn(Complex64, [f64; N]) -> f64) -> Result<Input> {
         let mut machine = self.machine.borrow_mut();
         let shape = self.gradient.shape().clone();
         let arrived: Vec<Complex64> = machine.elements(self.gradient);
-        let gather = |input: &Input| match input {
-            Input::Number(number) => Ok(vec![f64::from_scalar(*number); shape.numel()]),
-            Input::Tensor(tensor) => {
-                let expanded = tensor.layout.expand(&shape);
-                let expanded = expanded.ok_or_else(|| Stop::Malformed("a gradient of another shape".to_owned()))?;
-                Ok(machine.buffer(tensor.storage).gather::<f64>(&expanded))
-            }
-        };
-        let columns = self.saved.inputs.iter().map(gather).collect::<Result<Vec<Vec<f64>>>>()?;
+        let columns = machine.columns::<f64>(&self.saved.inputs, &shape)?;
         let values: Vec<Scalar> = (0..shape.numel())
             .map(|at| Scalar::Float(formula(arrived[at], std::array::from_fn(|column| columns[column][at]))))
             .collect();
@@ -199,23 +152,23 @@ impl Terms<'_> {
         Ok(Input::Tensor(machine.allocate(Layout::contiguous(shape.clone()), values)))
     }
 
-    pub(super) fn times(&self, a: Result<Input>, b: Result<Input>) -> Result<Input> {
+    pub fn times(&self, a: Result<Input>, b: Result<Input>) -> Result<Input> {
         self.combine(Op::Mul, a?, b?)
     }
 
-    pub(super) fn over(&self, a: Result<Input>, b: Result<Input>) -> Result<Input> {
+    pub fn over(&self, a: Result<Input>, b: Result<Input>) -> Result<Input> {
         self.combine(Op::Div, a?, b?)
     }
 
-    pub(super) fn negative(&self, a: Result<Input>) -> Result<Input> {
+    pub fn negative(&self, a: Result<Input>) -> Result<Input> {
         self.combine(Op::Mul, a?, Input::Number(Scalar::Int(-1)))
     }
 
-    pub(super) fn combine(&self, op: Op, a: Input, b: Input) -> Result<Input> {
+    pub fn combine(&self, op: Op, a: Input, b: Input) -> Result<Input> {
         arithmetic(&mut self.machine.borrow_mut(), op, a, b).map(Input::Tensor)
     }
 
-    pub(super) fn conjugated(&self, input: &Input) -> Result<Input> {
+    pub fn conjugated(&self, input: &Input) -> Result<Input> {
         Ok(match input {
             Input::Number(Scalar::Complex(value)) => Input::Number(Scalar::Complex(value.conj())),
             Input::Tensor(tensor) => Input::Tensor(conjugate(&mut self.machine.borrow_mut(), tensor)),
@@ -223,7 +176,7 @@ impl Terms<'_> {
         })
     }
 
-    pub(super) fn tensor(&self, input: Result<Input>) -> Result<Tensor> {
+    pub fn tensor(&self, input: Result<Input>) -> Result<Tensor> {
         match input? {
             Input::Tensor(tensor) => Ok(tensor),
             Input::Number(_) => Err(Stop::Malformed("a partial derivative without the gradient".to_owned())),
@@ -246,7 +199,7 @@ macro_rules! row {
 macro_rules! partials {
     ($($variant:ident { facts: $facts:tt kernel: $kernel:tt gradient: $gradient:tt calls: $calls:tt })+) => {
         /// What each operand of an operation receives that is `wanted`.
-        pub(super) fn partials(op: Op, terms: &Terms, wanted: &[bool]) -> Result<Vec<Option<Result<Input>>>> {
+        pub fn partials(op: Op, terms: &Terms, wanted: &[bool]) -> Result<Vec<Option<Result<Input>>>> {
             match op {
                 $(Op::$variant => row!(op terms wanted $gradient)),+
             }

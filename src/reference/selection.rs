@@ -1,0 +1,111 @@
+//! Elements that are named by their row-major numbers in a tensor, as masks and indices name them.
+//!
+//! The phases that [`super::mask`], [`super::gather`] and [`super::indexing`] share once they have found the numbers:
+//! reading the elements into a result, overwriting them, and what flows back. It must not know how the numbers are found.
+
+use crate::error::Rejection;
+use crate::ops::Form;
+use crate::tensor::storage::Stored;
+use crate::tensor::{Category, Layout, Scalar, Shape};
+
+use super::autograd::{self, Route};
+use super::machine::{Call, Machine, Result, Slot, Tensor, TensorId};
+use super::write;
+
+/// For each element of a shape that an operand is broadcast to, the number of the operand's own.
+pub(super) fn numbering(own: &Shape, broadcast: &Shape) -> Vec<usize> {
+    let numbers = Layout::contiguous(own.clone()).expand(broadcast).expect("the operand broadcasts to this shape");
+    numbers.positions().collect()
+}
+
+/// The elements with these numbers.
+fn pick<T: Copy>(elements: &[T], numbers: &[usize]) -> Vec<T> {
+    numbers.iter().map(|&number| elements[number]).collect()
+}
+
+/// Writes the elements of `operand` with these numbers to `out`, which has their shape, or to a new tensor of this layout.
+pub(super) fn deliver(
+    machine: &mut Machine,
+    out: Option<TensorId>,
+    operand: &Tensor,
+    numbers: &[usize],
+    layout: Layout,
+) -> TensorId {
+    let values = crate::with_element_type!(operand.dtype, T => T::wrap(pick::<T>(&machine.elements(operand), numbers)));
+    write::deliver_in(machine, out, layout, values)
+}
+
+/// Records a result whose elements are those of `operand` with these numbers.
+pub(super) fn record_picked(
+    machine: &mut Machine,
+    call: &Call,
+    result: TensorId,
+    operand: &Tensor,
+    numbers: Vec<usize>,
+) {
+    if call.form == Form::Functional {
+        let pairs = numbers.into_iter().enumerate().collect();
+        let route = Route { node: operand.node, shape: operand.shape().clone(), pairs, added: true };
+        autograd::record_routes(machine, call, result, vec![route]);
+    }
+}
+
+/// The elements of a target that are overwritten, and the source of their values.
+pub(super) struct Put<'a> {
+    /// The number of each in the target, and that of the element of the source that it receives.
+    pub pairs: Vec<(usize, usize)>,
+    /// The source, unless it is a number.
+    pub source: Option<&'a Tensor>,
+    /// Whether one element of the source may go to several places, or several to one.
+    pub repeated: bool,
+    /// Whether the elements are added to those of the target.
+    pub accumulated: bool,
+}
+
+/// Records that a target, which `operand` was broadcast to, was overwritten in part. libtorch refuses gradients through a
+/// new tensor of integers only now (`set_history`).
+pub(super) fn record_put(
+    machine: &mut Machine,
+    call: &Call,
+    target: TensorId,
+    operand: &Tensor,
+    put: Put,
+) -> Result<Slot> {
+    let shape = machine.tensor(target).shape().clone();
+    let mut kept = vec![true; shape.numel()];
+    put.pairs.iter().for_each(|&(number, _)| kept[number] = put.accumulated);
+    let own = numbering(operand.shape(), &shape).into_iter().enumerate().filter(|(at, _)| kept[*at]);
+    let added = *operand.shape() != shape;
+    let mut routes = vec![Route { node: operand.node, shape: operand.shape().clone(), pairs: own.collect(), added }];
+    if let Some(source) = put.source {
+        let shape = source.shape().clone();
+        routes.push(Route { node: source.node, shape, pairs: put.pairs, added: put.repeated });
+    }
+    check_history(machine, call, target, routes.iter().any(|route| route.node.is_some()))?;
+    autograd::record_routes(machine, call, target, routes);
+    Ok(Slot::Tensor(target))
+}
+
+/// Refuses gradients through a new tensor of integers; in place libtorch does not (`rebase_history`).
+pub(super) fn check_history(machine: &Machine, call: &Call, target: TensorId, flows: bool) -> Result<()> {
+    let dtype = machine.tensor(target).dtype;
+    if flows && call.form == Form::Functional && dtype.category() < Category::Floating {
+        return Err(Rejection::NotDifferentiable { dtype }.into());
+    }
+    Ok(())
+}
+
+/// Overwrites the elements of a tensor with these numbers, in this order. Each value is asked for when its turn comes, with
+/// the position of the element in the storage: what it is read from may be the memory that is written to.
+pub(super) fn overwrite(
+    machine: &mut Machine,
+    target: &Tensor,
+    numbers: &[usize],
+    value: impl Fn(&Machine, usize, usize) -> Scalar,
+) {
+    let positions: Vec<usize> = target.layout.positions().collect();
+    for (turn, &number) in numbers.iter().enumerate() {
+        let value = value(machine, turn, positions[number]);
+        machine.put(target.storage, [(positions[number], value)]);
+    }
+}
