@@ -17,7 +17,9 @@ use std::sync::Once;
 
 use broadcheck_protocol::adapter::{Capability, Hello, Implementation};
 use broadcheck_protocol::ops::{Form, Kernel, Op};
-use broadcheck_protocol::program::{Arg, Outcome, Program, Reply, Step, StepOutcome, TensorValue, VALUE_LIMIT, Value, ValueRef};
+use broadcheck_protocol::program::{
+    Arg, Outcome, Program, Reply, Step, StepOutcome, TensorValue, VALUE_LIMIT, Value, ValueRef,
+};
 use broadcheck_protocol::tensor::{DType, Scalar};
 
 pub use bare::bare;

@@ -2,13 +2,9 @@
 
 mod common;
 
-use broadcheck_protocol::adapter::Implementation;
-use broadcheck_protocol::ops::{Form, Op, ParamKind};
-use broadcheck_protocol::program::{Arg, Outcome, Program, Reply, ValueRef};
-use broadcheck_protocol::tensor::DType;
 use broadcheck_libtorch::{Libtorch, missing_aliases};
 use broadcheck_protocol::adapter::Implementation;
-use broadcheck_protocol::ops::{Form, Op, ParamKind, Signature};
+use broadcheck_protocol::ops::{Form, Op, ParamKind};
 use broadcheck_protocol::program::{Arg, Outcome, Program, Reply, ValueRef};
 use broadcheck_protocol::tensor::DType;
 use common::*;
