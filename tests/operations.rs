@@ -208,7 +208,7 @@ fn one_row_in_one_file_adds_an_operation() {
     copy_tree(root, copy.path());
 
     // Without its row, nothing in the sources knows of the operation.
-    let table = copy.path().join("src/ops/pointwise.rs");
+    let table = copy.path().join("src/protocol/ops/pointwise.rs");
     let rows = std::fs::read_to_string(&table).expect("it is there");
     let indented: String = shown.lines().map(|line| format!("            {line}\n")).collect();
     assert!(rows.contains(&indented), "the table has not the row that CONTRIBUTING.md shows:\n{indented}");

@@ -1,7 +1,8 @@
 //! Runs programs on implementations and judges what comes back.
 //!
-//! The specification is judged by [`expect`], two implementations against each other by [`compare`]; [`check`] runs
-//! the whole specification and tells everything it sees as [`event`]s. Nothing here prints.
+//! [`oracles::specification`] judges the cases of the specification, [`oracles::comparison`] two implementations against
+//! each other. [`check`] runs the whole specification and reports what it observes as [`model::event`]s. Nothing here
+//! prints.
 
 pub mod adapter;
 pub mod assets;

@@ -8,10 +8,11 @@
 //! Every kernel goes through the same phases, each a function of its own where it is more than a few lines:
 //!
 //! 1. **infer** (`infer_*`, `Plan::new`): from shapes, dtypes, strides and arguments to a plan, or to the rejection that
-//!    libtorch reports first. It must not know elements (but for those of indices and masks, of which a shape is made), and
-//!    changes nothing but the warnings.
-//! 2. **prepare** (`write::prepare`, `begin_*`): `out=` is resized, a functional form makes its copy. It is apart because
-//!    a rejected call shows it: what only the kernel refuses (`check_*`) comes after it.
+//!    libtorch reports first. It reads no element values, except of indices and masks, which decide the shape
+//!    of the result. It may add warnings and changes nothing else.
+//! 2. **prepare** (`write::prepare`, `begin_*`): `out=` is resized, a functional form makes its copy. It is a
+//!    phase of its own because it is visible even if the call is then rejected: `out=` stays resized when a later check of the
+//!    kernel (`check_*`) fails.
 //! 3. **eval**: from elements to elements, or from indices to the numbers of elements. It must not know the machine,
 //!    tensors, storages or the form of the call; so a formula that is generic over its element can be computed wider.
 //! 4. **write** (`write`, `selection::overwrite`): elements reach a new tensor, an operand in place, or `out=`. It must not

@@ -8,7 +8,7 @@ use crate::adapter::{Halt, Hello, Implementation, unsupported_by};
 use crate::campaign::Setup;
 use crate::campaign::cases::Made;
 use crate::campaign::counts::{Checked, Counts, Judged};
-use crate::campaign::tested::{Came, Tested, Told};
+use crate::campaign::supervised::{Came, Tested, Told};
 use crate::format;
 use crate::generate::bounded_exhaustive::World;
 use crate::messages::skeleton;
@@ -18,7 +18,7 @@ use crate::oracles::metamorphic::{self, FollowUp};
 use crate::program::{Outcome, Program, Reply, Step};
 use crate::reference::Reference;
 
-pub use crate::campaign::tested::Unfinished;
+pub use crate::campaign::supervised::Unfinished;
 
 /// What judges programs. Each worker of a campaign has one.
 pub struct Bench<'a> {

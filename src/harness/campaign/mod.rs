@@ -37,8 +37,8 @@ pub mod plausible;
 pub mod record;
 mod reduce;
 pub mod summary;
+mod supervised;
 pub mod tally;
-mod tested;
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -63,7 +63,7 @@ use crate::campaign::record::Plan;
 use cases::{Made, Shard};
 use executor::Bench;
 use journal::Book;
-use tested::Unfinished;
+use supervised::Unfinished;
 
 pub use super::give_up::GIVEN_UP;
 pub use reduce::FOLDER as FINDINGS;

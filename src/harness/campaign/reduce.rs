@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use sha2::{Digest, Sha256};
 
 use crate::campaign::executor::{Bench, Said};
+use crate::campaign::supervised::{Unfinished, tenth};
 use crate::campaign::tally::Tally;
-use crate::campaign::tested::{Unfinished, tenth};
 use crate::campaign::{Setup, lock};
 use crate::campaign::{
     journal::Book,

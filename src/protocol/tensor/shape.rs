@@ -119,7 +119,7 @@ pub enum ShapeError {
     /// A size is negative.
     #[error("size {size} in dimension {dim} is negative")]
     Negative {
-        /// The size in bytes.
+        /// The size.
         size: i64,
         /// The dimension.
         dim: usize,

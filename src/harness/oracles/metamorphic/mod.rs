@@ -20,7 +20,7 @@ use crate::Difference;
 use judge::OutputRelation;
 use step_context::StepContext;
 
-/// The most follow_ups of one program that [`follow_ups`] chooses. Each costs as much as the program itself.
+/// The most follow-up programs of one program that [`follow_ups`] chooses. Each costs as much as the program itself.
 pub const MOST: usize = 4;
 
 /// The most elements that a follow-up may copy.
@@ -29,7 +29,7 @@ const LARGEST: usize = 1 << 14;
 /// The most elements that the outer product of the operands of a follow-up may have.
 const LARGEST_PRODUCT: usize = 1 << 21;
 
-/// The most bytes that the values of a program may take together for it to have follow_ups. An expanded tensor can relation
+/// The most bytes that the values of a program may take together for it to have follow-up programs. An expanded tensor can relation
 /// millions of elements, and every follow-up would send them again.
 const HEAVIEST: usize = 1 << 20;
 
@@ -45,7 +45,7 @@ pub struct FollowUp {
     relation: OutputRelation,
 }
 
-macro_rules! rules {
+macro_rules! relations {
     ($($(#[$doc:meta])* $variant:ident $name:literal: $make:path,)+) => {
         /// Why two programs mean the same.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -71,7 +71,7 @@ macro_rules! rules {
     };
 }
 
-rules! {
+relations! {
     /// `op(x, y)` is `op(x.expand(s).contiguous(), y.expand(s).contiguous())`, bit for bit, or within the tolerance of a
     /// sum. It does not hold where a tensor without dimensions meets another dtype, since it has a lower rank in type
     /// promotion, which it would lose; nor for a second operand of one element that 16-bit numbers meet unrounded.
@@ -113,7 +113,7 @@ pub fn follow_ups(program: &Program, reply: &Reply) -> Vec<FollowUp> {
     let mut left = Vec::with_capacity(MOST);
     let mut state = hash(program);
     while left.len() < MOST && !follow_ups.is_empty() {
-        // A rule first, and then one of its follow_ups, so that the rules with many of them do not crowd out the others.
+        // A rule first, and then one of its follow-up programs, so that the rules with many of them do not crowd out the others.
         let mut rules: Vec<Relation> = follow_ups.iter().map(|follow_up| follow_up.rule).collect();
         rules.dedup();
         let rule = rules[draw(&mut state, rules.len())];
@@ -130,9 +130,9 @@ pub fn all(program: &Program, reply: &Reply) -> Vec<FollowUp> {
     if bytes > HEAVIEST {
         return Vec::new();
     }
-    let scenes: Vec<StepContext> =
+    let contexts: Vec<StepContext> =
         (0..program.steps.len()).filter_map(|at| StepContext::new(program, reply, at)).collect();
-    Relation::ALL.iter().flat_map(|rule| scenes.iter().flat_map(|context| rule.apply(context))).collect()
+    Relation::ALL.iter().flat_map(|rule| contexts.iter().flat_map(|context| rule.apply(context))).collect()
 }
 
 impl FollowUp {
@@ -148,8 +148,8 @@ impl FollowUp {
     }
 
     /// Where the program and its follow-up, both run on one implementation, do not come to the same.
-    pub fn judge(&self, program: &Program, reply: &Reply, variant_reply: &Reply) -> Vec<Difference> {
-        judge::judge(self, program, reply, variant_reply)
+    pub fn judge(&self, program: &Program, reply: &Reply, follow_up_reply: &Reply) -> Vec<Difference> {
+        judge::judge(self, program, reply, follow_up_reply)
     }
 }
 
