@@ -16,7 +16,7 @@ pub struct Limits {
     pub hello: Duration,
     /// The time for one program.
     pub program: Duration,
-    /// How often it is started again in the life of a [`Process`]. To find a culprit among several programs in flight
+    /// How often it is started again in the life of a [`Process`](super::Process). To find a culprit among several programs in flight
     /// takes one restart, to go on after it another.
     pub restarts: usize,
     /// The longest message in bytes.
