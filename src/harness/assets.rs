@@ -1,7 +1,8 @@
-//! What comes with broadcheck beside its code (the specification, the adapters with their sources and known differences),
-//! and the cache, where everything is that can be fetched or made again. It must not know what any of it means.
+//! The files that come with broadcheck besides its code (the specification, the adapters with their sources and known
+//! differences), and the cache, where everything is that can be fetched or made again. It must not know what any of it
+//! means.
 //!
-//! What comes with broadcheck is looked for in this order: the folder after `--source`, the one that BROADCHECK_SOURCE
+//! These files are looked for in this order: the folder after `--source`, the one that BROADCHECK_SOURCE
 //! names, a checkout around the working folder, and the copy in the program itself. That copy is unpacked once:
 //!
 //! ```text
@@ -19,7 +20,7 @@ use sha2::{Digest, Sha256};
 
 /// The variable that names the folder.
 const VARIABLE: &str = "BROADCHECK_SOURCE";
-/// What a folder has to hold.
+/// The files that a folder has to hold.
 const MARKS: [&str; 3] = ["spec/documents.yaml", "adapters/libtorch/Cargo.toml", "src/protocol/Cargo.toml"];
 
 /// A file of the copy in the program: its path below the root, with `/`, and its contents.
@@ -40,7 +41,7 @@ pub fn prefer(folder: PathBuf) {
     PREFERRED.get_or_init(|| folder);
 }
 
-/// Why nothing comes with broadcheck here.
+/// The reason why the files of broadcheck are not available.
 #[derive(Debug, thiserror::Error)]
 pub enum AssetsError {
     /// A folder that was named lacks something.
@@ -49,7 +50,7 @@ pub enum AssetsError {
          program", .folder.display()
     )]
     Incomplete {
-        /// What names it.
+        /// The option or variable that names it.
         named: &'static str,
         /// The folder.
         folder: PathBuf,
@@ -71,14 +72,14 @@ pub enum AssetsError {
          written, or BROADCHECK_SOURCE to a checkout of broadcheck", .folder.display()
     )]
     Unpack {
-        /// Where to.
+        /// The folder to unpack to.
         folder: PathBuf,
-        /// Why not.
+        /// The error of the file system.
         error: io::Error,
     },
 }
 
-/// What decided where the root is.
+/// The setting that decided where the root is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// The option `--source`.

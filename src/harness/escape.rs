@@ -112,7 +112,7 @@ pub fn html(text: &str) -> String {
     escaped
 }
 
-/// Whether a character cannot be seen, or changes how others are seen.
+/// Returns whether a character cannot be seen, or changes how others are seen.
 pub fn is_hidden(c: char) -> bool {
     match c {
         '\n' | '\t' | ' '..='~' => false,
@@ -126,7 +126,7 @@ fn is_blank(c: char) -> bool {
     matches!(c, '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}')
 }
 
-/// Whether any text in a JSON document has a hidden character.
+/// Returns whether any text in a JSON document has a hidden character.
 fn hides_something(json: &str) -> bool {
     let mut rest = json.chars();
     while let Some(c) = rest.next() {

@@ -13,16 +13,16 @@ use crate::tensor::{Buffer, DType, Layout, Scalar, Shape, shape::bracketed};
 use crate::model::difference::class_of;
 use crate::model::event::{Came, Exact as Saw};
 
-/// How many elements are written out for a reader who wants the gist.
+/// The number of elements that are written out for a reader who wants the gist.
 const ELEMENTS: usize = 24;
 
-/// How many elements are written out where nothing may be lost; a digest stands for the rest.
+/// The number of elements that are written out where nothing may be lost; a digest stands for the rest.
 const EXACT_ELEMENTS: usize = 256;
 
 /// The storage of a value that shares it with none before it.
 const OWN_STORAGE: &str = "in a storage of its own";
 
-/// How reports call an implementation: its name, and its version unless it is our own.
+/// Formats the name that reports give an implementation: its name, and its version unless it is our own.
 pub fn label(hello: &Hello) -> String {
     if hello.name == "reference" { hello.name.clone() } else { format!("{} {}", hello.name, hello.version) }
 }
@@ -35,7 +35,7 @@ pub fn name(program: &Program, value: ValueRef) -> String {
     }
 }
 
-/// What came of a step.
+/// Formats the outcome of a step.
 pub fn outcome(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Value(value) => self::value(value),
@@ -153,7 +153,7 @@ fn nest(elements: &[String], sizes: &[i64], most: usize, at: &mut usize, text: &
     text.push(']');
 }
 
-/// What a case expects of a value.
+/// Formats the expectation of a case for a value.
 pub fn expectation(program: &Program, expectation: &Expectation) -> String {
     match expectation {
         Expectation::Value(expected) => properties(program, expected),
@@ -253,7 +253,7 @@ pub fn reply(program: &Program, reply: &Reply) -> String {
     text.lines.join("\n") + "\n"
 }
 
-/// What is called in a step: `add`, `add_`, or `add out=`.
+/// Formats the call of a step: `add`, `add_`, or `add out=`.
 pub fn call(step: &Step) -> String {
     match step.form {
         Form::Functional => step.op.name().to_owned(),
@@ -262,7 +262,7 @@ pub fn call(step: &Step) -> String {
     }
 }
 
-/// What is called, and which parameters are given tensors or sizes, as in `clamp_(self, max)`.
+/// Formats the call and the parameters that are given tensors or sizes, as in `clamp_(self, max)`.
 pub fn given(step: &Step) -> String {
     let params = step.op.info().arguments.iter().zip(&step.args);
     let given = params.filter(|(_, arg)| matches!(arg, Arg::Tensor(_) | Arg::Tensors(_) | Arg::Ints(_)));
@@ -310,7 +310,7 @@ pub fn exact(program: &Program, reply: &Reply) -> Vec<Saw> {
     saw
 }
 
-/// What came of each step without the elements, on one line.
+/// Formats the outcome of each step without the elements, on one line.
 pub fn outline(saw: &[Saw]) -> String {
     let one = |saw: &Saw| {
         let is = match &saw.is {
@@ -327,7 +327,7 @@ pub fn outline(saw: &[Saw]) -> String {
     saw.iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
-/// Whether the program has left an input alone.
+/// Returns whether the program has left an input alone.
 fn is_as_it_was(input: &Input, tensor: &TensorValue) -> bool {
     let strides = || Layout::contiguous(input.shape.clone()).strides;
     (input.dtype, &input.shape, &input.data) == (tensor.dtype, &tensor.shape, &tensor.data)

@@ -8,7 +8,7 @@ use crate::adapter::{Fault, Hello};
 use crate::model::divergence::{self, Divergence};
 use crate::model::finding::Finding;
 
-/// How the text begins that an implementation was given up.
+/// The beginning of the message that an implementation was given up.
 pub const GIVEN_UP: &str = "given up";
 
 /// The crashes and hangs of a run that are not known.
@@ -16,9 +16,9 @@ pub const GIVEN_UP: &str = "given up";
 pub struct Breaks {
     /// So many are too many; 0 for never.
     limit: u64,
-    /// How often each came.
+    /// The number of times each occurred.
     counts: BTreeMap<String, u64>,
-    /// Why it cannot be run any more.
+    /// The reason why the implementation cannot be run any more.
     gone: Option<String>,
 }
 
@@ -51,12 +51,12 @@ impl Breaks {
         *self.counts.entry(what).or_default() += 1;
     }
 
-    /// Whether it is given up.
+    /// Returns whether the implementation is given up.
     pub fn are_too_many(&self) -> bool {
         self.gone.is_some() || self.limit > 0 && self.counts.values().sum::<u64>() >= self.limit
     }
 
-    /// Why it was given up, the most frequent first, if it was.
+    /// Returns the reasons why it was given up, the most frequent first, if it was.
     pub fn given_up(&self) -> Option<String> {
         if !self.are_too_many() {
             return None;
@@ -73,13 +73,13 @@ impl Breaks {
     }
 }
 
-/// Whether a case is pinned to break in this way.
+/// Returns whether a case is pinned to break in this way.
 pub fn is_pinned(divergences: &[Divergence], case: &str, hello: &Hello, fault: &str) -> bool {
     let witness = divergence::of_case(divergences, hello, case).map(|(_, witness)| witness);
     witness.and_then(|witness| witness.broken.as_ref()).is_some_and(|pinned| is_as_pinned(pinned, fault))
 }
 
-/// Whether a fault is the pinned one. A program that has no answer in one time has none in another.
+/// Returns whether a fault is the pinned one. A program that has no answer in one time has none in another.
 pub fn is_as_pinned(pinned: &str, fault: &str) -> bool {
     fault.contains(pinned) || [pinned, fault].iter().all(|text| text.starts_with(NO_ANSWER))
 }

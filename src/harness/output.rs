@@ -5,7 +5,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// How many links lead to a file at most, as on Linux.
+/// The maximum number of links that lead to a file, as on Linux.
 const LINKS: usize = 40;
 
 /// Writes a file whole or not at all. A link is followed, and what is no regular file, such as a device or a pipe, is
@@ -46,7 +46,7 @@ pub fn write_named(path: &Path, contents: impl AsRef<[u8]>) -> Result<(), String
     write(path, contents).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// Where links lead to; the last one may lead to a file that is not there yet.
+/// Returns the path that links lead to; the last one may lead to a file that is not there yet.
 fn target(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..LINKS {

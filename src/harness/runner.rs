@@ -21,7 +21,7 @@ pub enum Runner {
     Earlier(Box<ImplementationReady>),
 }
 
-/// How an implementation is started.
+/// The way in which an implementation is started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Start {
     /// The reference.
@@ -65,7 +65,7 @@ impl Leave {
 }
 
 impl Runner {
-    /// What the implementation says of itself.
+    /// Returns the declaration of the implementation.
     pub fn hello(&self) -> Hello {
         match self {
             Runner::Reference => Reference.hello(),
@@ -83,7 +83,7 @@ impl Runner {
         }
     }
 
-    /// Whether it can run programs.
+    /// Returns whether it can run programs.
     pub fn is_at_hand(&self) -> bool {
         !matches!(self, Runner::Earlier(_))
     }
@@ -123,7 +123,7 @@ impl Runner {
         }
     }
 
-    /// How often it has been started again.
+    /// Returns the number of times it has been restarted.
     pub fn restarts(&self) -> u64 {
         match self {
             Runner::Reference | Runner::Earlier(_) => 0,

@@ -9,14 +9,14 @@ use super::{ImplementationError, Known, step};
 use crate::assets;
 use crate::install::{Progress, cargo_command, io_error, stamp};
 
-/// What makes an adapter one in Rust.
+/// The file that marks an adapter as one in Rust.
 pub(super) const MANIFEST: &str = "Cargo.toml";
 /// The crates, each with its version and its hash.
 const LOCK: &str = "Cargo.lock";
 /// The compiler, whose version is asked for.
 const COMPILER: &str = "rustc";
 
-/// What is to be built, of which sources and with which compiler.
+/// The plan of a build: its sources and its compiler.
 pub(super) struct Plan {
     folder: PathBuf,
     binary: String,

@@ -28,9 +28,9 @@ use crate::install::{self, InstallError, Lock, Progress, compiling, io_error, re
 const DESCRIPTION: &str = "adapter.toml";
 /// The file that makes an environment complete.
 const INSTALLED: &str = "installed.json";
-/// Where an adapter for Node finds its environment, which Node would not look into.
+/// The variable that names the environment of an adapter for Node, which Node would not look into.
 const ENVIRONMENT: &str = "BROADCHECK_ENVIRONMENT";
-/// How much of a log an error shows.
+/// The number of lines of a log that an error shows.
 const GIST: usize = 12;
 
 /// An adapter that comes with broadcheck.
@@ -40,7 +40,7 @@ pub struct Known {
     pub name: String,
     /// Its folder.
     pub folder: PathBuf,
-    /// What its `adapter.toml` says.
+    /// The contents of its `adapter.toml`.
     pub description: Description,
 }
 
@@ -48,11 +48,11 @@ pub struct Known {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Description {
-    /// What it is, in a line.
+    /// A description of it, in a line.
     pub summary: String,
     /// The program in its folder that Python or Node runs; in Rust, the name of the binary.
     pub program: String,
-    /// What the program is given.
+    /// The arguments of the program.
     #[serde(default)]
     pub arguments: Vec<String>,
     /// The folder of `adapters/` that has its pins, if it is another one's.
@@ -75,20 +75,20 @@ pub struct Ready {
     pub program: PathBuf,
     /// Its arguments.
     pub arguments: Vec<PathBuf>,
-    /// What it is told of its environment: variables and their values.
+    /// The environment variables that it is given, with their values.
     pub variables: Vec<(&'static str, PathBuf)>,
 }
 
-/// Why an adapter cannot be made ready.
+/// The reason why an adapter cannot be made ready.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImplementationError {
     /// There is no such folder.
     #[error("no implementation is called `{asked}`{hint}: choose one of {known}, or give the command of an adapter")]
     Unknown {
-        /// What was asked for.
+        /// The implementation that was asked for.
         asked: String,
-        /// What there is.
+        /// The names that are known.
         known: String,
         /// The nearest name, as a question.
         hint: String,
@@ -98,7 +98,7 @@ pub enum ImplementationError {
     Description {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// A description of the error.
         detail: String,
     },
     /// A step of the installation ended badly.
@@ -134,7 +134,7 @@ pub enum ImplementationError {
     /// There are no adapters.
     #[error(transparent)]
     Assets(#[from] AssetsError),
-    /// What installing libtorch can meet, too.
+    /// An error of the installation of libtorch.
     #[error(transparent)]
     Install(#[from] InstallError),
 }
@@ -194,7 +194,7 @@ fn in_folder(adapters: &Path) -> Result<Vec<Known>, ImplementationError> {
     Ok(known)
 }
 
-/// What an environment is made of.
+/// The contents of an environment.
 trait Plan {
     /// Names the folder of an environment that is made of this.
     fn key(&self) -> String;
@@ -205,7 +205,7 @@ trait Plan {
     /// Makes the environment in an empty folder.
     fn run(&self, name: &str, folder: &Path, progress: &Progress) -> Result<(), ImplementationError>;
 
-    /// What runs a program in this environment: the program that is started, and the first of its arguments, if any.
+    /// Returns the program that is started in this environment, and the first of its arguments, if any.
     fn start(&self, folder: &Path, program: PathBuf) -> (PathBuf, Vec<PathBuf>);
 }
 
@@ -306,7 +306,7 @@ fn step(
     Err(ImplementationError::Step { name: name.to_owned(), step: what, log, gist: gist(&said) })
 }
 
-/// What matters of a log: its first error, where a compiler names it so, or else its end.
+/// Returns the relevant part of a log: its first error, where a compiler marks it as one, or else its end.
 fn gist(said: &str) -> String {
     let lines: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
     let first = lines.iter().position(|line| line.starts_with("error"));

@@ -9,14 +9,14 @@ use sha2::{Digest, Sha256};
 use super::{ImplementationError, Known, step};
 use crate::install::{Progress, hexadecimal, io_error};
 
-/// What makes an adapter one for Node.
+/// The file that marks an adapter as one for Node.
 pub(super) const PACKAGE: &str = "package.json";
 /// The packages, each with its version and its hash.
 const LOCK: &str = "package-lock.json";
-/// What runs the program.
+/// The command that runs the program.
 const PROGRAM: &str = "node";
 
-/// What is to be installed, and for which Node.
+/// The plan of an installation, and its Node.
 pub(super) struct Plan {
     /// Name and text of each file that npm reads.
     files: Vec<(&'static str, String)>,

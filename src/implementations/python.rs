@@ -13,7 +13,7 @@ use crate::install::{InstallError, Progress, hexadecimal, io_error, python_from_
 /// The packages, each with its version and its hashes.
 const REQUIREMENTS: &str = "requirements.txt";
 
-/// What is to be installed, and with which Python.
+/// The plan of an installation, and its Python.
 pub(super) struct Plan {
     requirements: PathBuf,
     text: String,

@@ -55,7 +55,7 @@ impl Tools {
     }
 }
 
-/// What is built, from what, against what.
+/// The inputs of a build: the adapter, its sources, and the libtorch that it is built against.
 pub(super) struct Build<'a> {
     /// The folder of the cache that belongs to this libtorch.
     pub folder: &'a Path,
@@ -67,21 +67,21 @@ pub(super) struct Build<'a> {
     pub cxx11_abi: bool,
     /// Changes whenever the libtorch in `root` is another one.
     pub identity: &'a str,
-    /// Whether to build it with `tch`.
+    /// True if it is built with `tch`.
     pub tch: bool,
 }
 
-/// How an adapter was built, kept beside it. Builds after this one begin with what was learnt.
+/// The record of how an adapter was built, stored next to it. Later builds begin with what this one found out.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Built {
-    /// Whether with `tch`; without, every call goes to libtorch's dispatcher.
+    /// True if it was built with `tch`; without, every call goes to libtorch's dispatcher.
     pub tch: bool,
-    /// What it took to compile.
+    /// The compatibility measures that it took to compile.
     pub compat: Compat,
 }
 
 impl Built {
-    /// How the adapter in that folder was built.
+    /// Reads how the adapter in that folder was built.
     pub(super) fn read(folder: &Path) -> Option<Built> {
         serde_json::from_slice(&fs::read(folder.join("built.json")).ok()?).ok()
     }
@@ -227,7 +227,7 @@ impl Build<'_> {
     }
 }
 
-/// Where the adapter of a libtorch is.
+/// Returns the path of the adapter of a libtorch.
 pub(super) fn binary(folder: &Path) -> PathBuf {
     folder.join("adapter").join(BINARY)
 }
@@ -243,7 +243,7 @@ pub(super) fn current(folder: &Path, identity: &str, source: Option<&Path>) -> O
     (fresh && binary.is_file()).then_some(binary)
 }
 
-/// What cargo's complaint means.
+/// Classifies the error output of cargo.
 fn classify(said: &[String], build: &Path, log: PathBuf) -> InstallError {
     let has = |text: &str| said.iter().any(|line| line.contains(text));
     if has("No space left on device") || has("os error 28") || has("Disk quota exceeded") {
@@ -263,7 +263,7 @@ fn classify(said: &[String], build: &Path, log: PathBuf) -> InstallError {
     InstallError::AdapterBuild { log, tail }
 }
 
-/// How many lines of a failed build are shown.
+/// The number of lines of a failed build that are shown.
 const TAIL: usize = 20;
 
 /// The folder of the adapter, from the root of the sources.

@@ -1,5 +1,5 @@
-//! What builds of adapters share: cargo, shielded from whatever cargo runs outside; a hash over what a build reads; what
-//! is compiled right now. It must not know which adapters there are.
+//! The shared part of the builds of adapters: cargo, shielded from whatever cargo runs outside; a hash over the files
+//! that a build reads; the package that is compiled right now. It must not know which adapters there are.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -23,7 +23,7 @@ pub(crate) fn command(program: impl AsRef<OsStr>, folder: &Path) -> Command {
     command
 }
 
-/// What cargo compiles, if this line tells.
+/// Returns the name of the package that cargo compiles, if this line reports it.
 pub(crate) fn compiling(line: &str) -> Option<String> {
     let now = line.trim_start().strip_prefix("Compiling ")?;
     let name: Vec<&str> = now.split_whitespace().take(2).collect();
@@ -55,7 +55,7 @@ pub(crate) fn stamp(source: &Path, adapter: &Path, identity: &str) -> io::Result
 /// The crate of broadcheck that adapters depend on, below the root.
 const PROTOCOL: &str = "src/protocol";
 
-/// What lies beside the sources of an adapter and is no part of it.
+/// Entries next to the sources of an adapter that are no part of it.
 const NOT_BUILT: [&str; 5] = ["target", "tests", "releases.toml", "adapter.toml", "causes.toml"];
 
 /// The files below a folder that a build may read. Data and prose beside the sources are not among them: the adapter
@@ -78,9 +78,10 @@ fn collect(folder: &Path, paths: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether a variable of our own environment may reach the inner cargo. We may have been started by an outer one, for
-/// another package, with another compiler and flags (cargo-fuzz asks for a sanitizer), and none of that is meant for
-/// the adapter; nor is what names another libtorch. How the user reaches the network is.
+/// Returns whether a variable of our own environment may reach the inner cargo. We may have been started by an outer
+/// one, for another package, with another compiler and flags (cargo-fuzz asks for a sanitizer), and none of that is
+/// meant for the adapter; nor are variables that name another libtorch. Variables that say how the user reaches the
+/// network are.
 fn passes(name: &str) -> bool {
     const KEPT: [&str; 8] = [
         "CARGO_HOME",

@@ -7,10 +7,10 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How often the tick comes.
+/// The interval between ticks.
 const TICK: Duration = Duration::from_millis(100);
 
-/// How long the next line is waited for once the program has ended.
+/// The time to wait for the next line once the program has ended.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// Runs the command to its end. `line` hears each line of its standard error; `tick` is called about ten times a

@@ -1,13 +1,13 @@
-//! What a libtorch that is newer than `tch` needs so that the C++ of `tch` compiles against it all the same: a later
-//! C++ standard, and stand-ins for functions that the release has removed. Both are taken from what the compiler
-//! complains of, so that no list has to follow each release. Text in, data out: it must not know who compiles what.
+//! Measures by which the C++ of `tch` compiles against a libtorch that is newer than `tch`: a later C++ standard, and
+//! stand-ins for functions that the release has removed. Both are derived from the errors of the compiler, so that no
+//! list has to follow each release. Text in, data out: it must not know who compiles what.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
-/// What is done to make it compile.
+/// The measures that make it compile.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Compat {
     /// The C++ standard that the headers ask for, such as 20, where they ask.
@@ -44,7 +44,7 @@ impl Compat {
         *self != before
     }
 
-    /// Whether the release compiles as it is.
+    /// Returns whether the release compiles as it is.
     pub fn is_empty(&self) -> bool {
         *self == Compat::default()
     }
@@ -54,7 +54,7 @@ impl Compat {
         self.removed.values().flatten().map(String::as_str)
     }
 
-    /// What it does, in a few words.
+    /// Describes its measures in a few words.
     pub fn describe(&self) -> String {
         let standard = self.standard.map(|standard| format!("C++{standard}, as its headers ask"));
         let functions: Vec<&str> = self.functions().collect();
@@ -97,7 +97,7 @@ impl Compat {
         text
     }
 
-    /// What the compiler is told besides, where `header` is the path of [`Compat::header`].
+    /// Returns the additional flags of the compiler, where `header` is the path of [`Compat::header`].
     pub(super) fn flags(&self, header: &str) -> Vec<String> {
         let standard = self.standard.map(|standard| format!("-std=c++{standard}"));
         let include = (!self.removed.is_empty()).then(|| ["-include".to_string(), header.to_string()]);

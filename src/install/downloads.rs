@@ -20,7 +20,7 @@ pub(super) struct Downloads<'a> {
     pub folder: PathBuf,
     pub release: &'a Release,
     pub progress: &'a Progress,
-    /// What has been used of it, for the record.
+    /// The wheels of it that were used, for the record.
     pub used: Vec<WheelRecord>,
 }
 

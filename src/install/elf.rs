@@ -1,4 +1,4 @@
-//! What a shared library says about itself: the libraries that it needs, and the C++ ABI that it was built with. Read
+//! Reads from a shared library the libraries that it needs, and the C++ ABI that it was built with. Both are read
 //! from the file, so that no list has to follow each release. It must not know where libraries come from.
 
 use std::fs::File;
@@ -17,8 +17,8 @@ pub(super) fn needed(path: &Path) -> Result<Vec<String>, String> {
     if names.is_empty() { Err("it has no NEEDED entries".to_string()) } else { Ok(names) }
 }
 
-/// Whether the library was built with the C++11 ABI of libstdc++, judged by its symbols: with that ABI a function of
-/// PyTorch that takes or returns a string carries `__cxx11` in its name. `None` where no symbol tells.
+/// Returns whether the library was built with the C++11 ABI of libstdc++, judged by its symbols: with that ABI a
+/// function of PyTorch that takes or returns a string carries `__cxx11` in its name. `None` where no symbol shows it.
 pub(super) fn cxx11_abi(path: &Path) -> Option<bool> {
     let judge = |file: &object::File<'_, &ReadCache<File>>| {
         let mut old = false;
@@ -37,8 +37,8 @@ pub(super) fn cxx11_abi(path: &Path) -> Option<bool> {
     with_file(path, judge).ok().flatten()
 }
 
-/// Whether the system supplies the library: those of the C and C++ run-time belong to each Linux system (PyTorch's
-/// wheels leave them out for that reason), and others count where the loader looks by default.
+/// Returns whether the system supplies the library: those of the C and C++ run-time belong to each Linux system
+/// (PyTorch's wheels leave them out for that reason), and others count if they are in a default folder of the loader.
 pub(super) fn is_system(soname: &str) -> bool {
     is_runtime(soname) || LOADER_FOLDERS.iter().any(|folder| Path::new(folder).join(soname).exists())
 }
@@ -68,7 +68,7 @@ const RUNTIME: [&str; 12] = [
     "linux-vdso",
 ];
 
-/// Where the loader looks without being told to.
+/// The folders that the loader searches by default.
 const LOADER_FOLDERS: [&str; 6] =
     ["/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib64", "/usr/lib64", "/lib", "/usr/lib"];
 

@@ -1,5 +1,5 @@
-//! What can go wrong during an installation, as data. Each variant prints as one sentence that names what failed and
-//! says what to do. It knows nothing of how the steps work; `classify` in the modules that run programs chooses.
+//! The errors of an installation, as data. Each variant prints as one sentence that names what failed and says what
+//! to do. It knows nothing of how the steps work; `classify` in the modules that run programs chooses.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use indicatif::HumanBytes;
 
 use crate::assets::AssetsError;
 
-/// Why libtorch or its adapter could not be installed.
+/// The reason why libtorch or its adapter could not be installed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum InstallError {
@@ -37,16 +37,16 @@ pub enum InstallError {
     NoNetwork {
         /// The tool that needs the network.
         tool: &'static str,
-        /// What is wrong.
+        /// A description of the error.
         detail: String,
     },
 
     /// There is no such release.
     #[error("libtorch {asked} is not a release that can be had: choose one of {known}{}", closest_note(.closest))]
     NoSuchRelease {
-        /// What was asked for.
+        /// The name or version that was asked for.
         asked: String,
-        /// What there is.
+        /// The ones that are known.
         known: String,
         /// The nearest release.
         closest: Option<String>,
@@ -58,18 +58,18 @@ pub enum InstallError {
          (`pip config list`), since a mirror may lack it"
     )]
     NoWheel {
-        /// What was to be fetched.
+        /// The download that was attempted.
         wanted: String,
-        /// What is wrong.
+        /// A description of the error.
         detail: String,
     },
 
     /// pip failed.
     #[error("pip could not fetch {wanted}: {detail}; `pip download` with the same package shows more")]
     Pip {
-        /// What was to be fetched.
+        /// The download that was attempted.
         wanted: String,
-        /// What is wrong.
+        /// A description of the error.
         detail: String,
     },
 
@@ -101,7 +101,7 @@ pub enum InstallError {
         free: Option<u64>,
     },
 
-    /// What arrived is not what was pinned.
+    /// A download differs from the pinned one.
     #[error(
         "{file} has the wrong SHA-256 hash (expected {expected}, got {got}): it was deleted, so run the command again \
          to fetch it anew, and if that repeats, check the index or mirror that pip uses"
@@ -109,9 +109,9 @@ pub enum InstallError {
     WrongHash {
         /// The name of the file.
         file: String,
-        /// What it has to be.
+        /// The expected hash.
         expected: String,
-        /// What it is.
+        /// The actual hash.
         got: String,
     },
 
@@ -123,7 +123,7 @@ pub enum InstallError {
     BadWheel {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// A description of the error.
         detail: String,
     },
 
@@ -158,7 +158,7 @@ pub enum InstallError {
         log: PathBuf,
     },
 
-    /// What the adapter is built from is not there.
+    /// The sources of the adapter are missing.
     #[error(transparent)]
     Assets(#[from] AssetsError),
 
@@ -177,7 +177,7 @@ pub enum InstallError {
     BadExternal {
         /// The variable that names it.
         from: String,
-        /// What is wrong with it.
+        /// A description of the problem with it.
         problem: String,
     },
 
@@ -194,7 +194,7 @@ pub enum InstallError {
     /// It is not installed.
     #[error("{what} is not installed: run `{command}`")]
     NotInstalled {
-        /// What is missing.
+        /// The missing item.
         what: String,
         /// The command that installs it.
         command: String,
@@ -205,18 +205,18 @@ pub enum InstallError {
     BadCatalog {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// A description of the error.
         detail: String,
     },
 
     /// The file system failed.
     #[error("cannot {action} {}: {source}; check that folder, or set BROADCHECK_CACHE to another", .path.display())]
     Io {
-        /// What was tried.
+        /// The action that failed.
         action: &'static str,
         /// The file.
         path: PathBuf,
-        /// Why, as the system says.
+        /// The cause, as the system reports it.
         source: io::Error,
     },
 }

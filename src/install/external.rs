@@ -14,7 +14,7 @@ use super::error::InstallError;
 use super::files;
 use super::{Origin, pip};
 
-/// How the user points to a libtorch.
+/// The way in which the user points to a libtorch.
 #[derive(Debug, Clone)]
 pub enum External {
     /// The folder that LIBTORCH names.
@@ -23,7 +23,7 @@ pub enum External {
     Python(OsString),
 }
 
-/// What is known of it after a look.
+/// The properties of it that an inspection found.
 #[derive(Debug)]
 pub(super) struct Resolved {
     pub origin: Origin,
@@ -35,7 +35,7 @@ pub(super) struct Resolved {
 }
 
 impl External {
-    /// What the environment points to. LIBTORCH comes first, being the more definite.
+    /// Returns the libtorch that the environment points to. LIBTORCH comes first, being the more definite.
     pub fn from_env() -> Option<External> {
         let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
         if let Some(folder) = variable("LIBTORCH") {

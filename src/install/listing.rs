@@ -1,4 +1,4 @@
-//! What the cache holds, for people and for programs. It reads and must not change anything.
+//! Lists the contents of the cache, for people and for programs. It reads and must not change anything.
 
 use std::fs;
 use std::path::PathBuf;
@@ -14,11 +14,11 @@ use super::{Installer, Origin, Record, adapter, files};
 pub struct Entry {
     /// The version.
     pub version: String,
-    /// Where it comes from.
+    /// Its origin.
     pub origin: Origin,
     /// The folder that has `include` and `lib`.
     pub path: PathBuf,
-    /// What it takes in the cache, with the adapter and what is kept for its next build.
+    /// The bytes that it takes in the cache, with the adapter and the files kept for its next build.
     pub bytes: u64,
     /// The adapter's program, when it is built.
     pub adapter: Option<PathBuf>,

@@ -87,12 +87,12 @@ pub fn libtorch(version: Option<&str>, progress: &Progress) -> Result<Installed,
     Installer::from_env()?.libtorch(version, progress)
 }
 
-/// What the cache holds, and the libtorch that the environment points to.
+/// Lists the contents of the cache, and the libtorch that the environment points to.
 pub fn list() -> Result<Vec<Entry>, InstallError> {
     Installer::from_env()?.list()
 }
 
-/// What stands for the newest release that the package index has.
+/// The name for the newest release that the package index has.
 pub const LATEST: &str = "latest";
 
 /// A libtorch with its adapter, ready for use.
@@ -104,9 +104,9 @@ pub struct Installed {
     pub root: PathBuf,
     /// The adapter's program. It finds its libtorch by itself.
     pub adapter: PathBuf,
-    /// Where it comes from.
+    /// Its origin.
     pub origin: Origin,
-    /// How the adapter was built.
+    /// The record of how the adapter was built.
     pub built: Built,
 }
 
@@ -117,11 +117,11 @@ pub struct Libraries {
     pub version: String,
     /// The folder that has `include` and `lib`.
     pub root: PathBuf,
-    /// Where it comes from.
+    /// Its origin.
     pub origin: Origin,
 }
 
-/// Where a libtorch comes from.
+/// The origin of a libtorch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Origin {
@@ -150,7 +150,7 @@ pub struct Installer {
     pub cache: PathBuf,
     /// The Python program whose pip fetches wheels.
     pub python: OsString,
-    /// What builds the adapter.
+    /// The programs that build the adapter.
     pub tools: Tools,
     /// The folder of broadcheck's sources, if there is one. An adapter that is built needs none.
     pub source: Option<PathBuf>,
@@ -175,7 +175,7 @@ struct Record {
     /// Nobody had pinned it: its hash is that of what arrived.
     #[serde(default)]
     first_use: bool,
-    /// Where `include` and `lib` are, if not beside this file.
+    /// The folder of `include` and `lib`, if it is not the one of this file.
     root: Option<PathBuf>,
     wheels: Vec<WheelRecord>,
     libraries: Vec<String>,
@@ -187,7 +187,7 @@ const CATALOG: &str = "releases.toml";
 /// The bytes that a wheel of PyTorch may well have.
 const UNKNOWN_SIZE: u64 = 1_000_000_000;
 
-/// What was asked for, and its folder in the cache.
+/// The version that was asked for, and its folder in the cache.
 struct Place {
     name: String,
     folder: PathBuf,
@@ -268,7 +268,7 @@ impl Installer {
         built.ok_or_else(|| not_installed("the adapter for libtorch", &libraries.version, libraries.origin))
     }
 
-    /// What is known of an installed release, as an entry of `releases.toml`.
+    /// Describes an installed release, as an entry of `releases.toml`.
     pub fn entry(&self, version: &str) -> Result<String, InstallError> {
         let place = self.place(Some(version))?;
         let release = self.catalog()?.find(&place.name)?;
@@ -300,7 +300,7 @@ impl Installer {
         listing::list(self)
     }
 
-    /// Where the libtorch folders are.
+    /// Returns the folder of the libtorch folders.
     fn home(&self) -> PathBuf {
         self.cache.join("libtorch")
     }

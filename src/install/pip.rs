@@ -100,8 +100,8 @@ pub(super) fn compatible_platforms(platform: &str) -> Vec<String> {
     tags
 }
 
-/// What pip's complaint means. The order matters: after a failed connection pip also says that it found no version,
-/// and a full disk may end a connection.
+/// Classifies the error output of pip. The order matters: after a failed connection pip also says that it found no
+/// version, and a full disk may end a connection.
 fn classify(said: &str, program: &OsStr, wanted: &str, folder: &Path) -> InstallError {
     let has = |text: &str| said.contains(text);
     if has("No module named pip") || has("No module named 'pip'") {
@@ -121,7 +121,7 @@ fn classify(said: &str, program: &OsStr, wanted: &str, folder: &Path) -> Install
     InstallError::Pip { wanted, detail }
 }
 
-/// What pip prints when a connection fails, and what that means; the more telling first.
+/// The texts that pip prints when a connection fails, and their meanings; the more specific first.
 const CONNECTION: [(&str, &str); 16] = [
     ("Cannot connect to proxy", "the proxy does not answer"),
     ("ProxyError", "the proxy refused"),

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
 
-/// Where progress is shown, and in which form.
+/// The output on which progress is shown, and its form.
 pub struct Progress {
     form: Form,
 }
@@ -18,8 +18,8 @@ enum Form {
     Lines { sink: Mutex<Box<dyn Write + Send>>, every: Duration },
 }
 
-/// How often a long phase says in plain lines that it is alive: often enough that a continuous-integration service
-/// does not think it hangs, seldom enough that its log stays readable.
+/// The interval at which a long phase says in plain lines that it is alive: often enough that a
+/// continuous-integration service does not think it hangs, seldom enough that its log stays readable.
 const LINE_INTERVAL: Duration = Duration::from_secs(15);
 
 impl Progress {
@@ -99,7 +99,7 @@ impl Phase<'_> {
         self.at(self.bytes + bytes);
     }
 
-    /// What exactly is being done now.
+    /// Reports the exact step that is under way.
     pub(crate) fn detail(&mut self, text: impl Into<String>) {
         self.detail = text.into();
         if let Some(bar) = &self.bar {

@@ -32,7 +32,7 @@ pub struct Release {
     pub unpacked: u64,
     /// The wheel's hash, lower-case hexadecimal.
     pub sha256: String,
-    /// Whether it was built with the C++11 ABI of libstdc++.
+    /// True if it was built with the C++11 ABI of libstdc++.
     pub cxx11_abi: bool,
     /// Known hashes of other wheels that it needs something of.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -132,8 +132,8 @@ impl Catalog {
         }
     }
 
-    /// Whether the adapter for a libtorch of this version is built with `tch`: as that of its release is, else as that of
-    /// the newest release before it.
+    /// Returns whether the adapter for a libtorch of this version is built with `tch`: as that of its release is,
+    /// else as that of the newest release before it.
     pub(super) fn with_tch(&self, version: &str) -> bool {
         let version = numbers(version.split('+').next().unwrap_or(version));
         let older = self.releases.iter().filter(|release| numbers(&release.version) <= version);
@@ -158,7 +158,8 @@ impl Catalog {
     }
 }
 
-/// Whether it reads as PyTorch numbers its releases. A version becomes the name of a folder, so nothing else gets far.
+/// Returns whether it reads as PyTorch numbers its releases. A version becomes the name of a folder, so nothing else
+/// gets far.
 fn is_release(version: &str) -> bool {
     let parts: Vec<&str> = version.split('.').collect();
     parts.len() == 3 && parts.iter().all(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()))

@@ -22,7 +22,7 @@ impl Requirement {
         format!("{}{}", self.name, self.version)
     }
 
-    /// Whether a wheel of that name and version satisfies it; only exact versions (`==`) are ever said to.
+    /// Returns whether a wheel of that name and version satisfies it; only exact versions (`==`) are ever said to.
     pub(super) fn satisfied_by(&self, wheel_file: &str) -> bool {
         let mut parts = wheel_file.split('-');
         let (Some(name), Some(version)) = (parts.next(), parts.next()) else { return false };
@@ -33,7 +33,7 @@ impl Requirement {
             && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     }
 
-    /// Whether its condition holds here, with the given extra asked for.
+    /// Returns whether its condition holds here, with the given extra asked for.
     ///
     /// Not a full evaluator: for each variable, one of the values that the condition compares it with by `==` has to
     /// be ours. That reads every condition that PyTorch and NVIDIA write, which only ever join such comparisons.
@@ -53,7 +53,7 @@ pub(super) fn parse(metadata: &str) -> Vec<Requirement> {
     headers.filter_map(|line| line.strip_prefix("Requires-Dist:")).filter_map(parse_one).collect()
 }
 
-/// Where a CUDA library is to be had.
+/// The source of a CUDA library.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Supplier {
     /// In this package.

@@ -186,7 +186,7 @@ macro_rules! define {
 
 for_each_op!(define);
 
-/// What the table says of one operation.
+/// The entry of one operation in the table.
 #[derive(Clone, Copy, Debug)]
 pub struct OpInfo {
     /// The documented name.
@@ -208,17 +208,17 @@ pub struct OpInfo {
     pub refusal: &'static str,
     /// The dtype of the result.
     pub result: ResultType,
-    /// How values are compared.
+    /// The way in which values are compared.
     pub compare: Compare,
-    /// Why values are not compared bit for bit, if they are not.
+    /// The reason why values are not compared bit for bit, if they are not.
     pub bound: &'static str,
     /// The kind of the reference's kernel.
     pub kernel: Kernel,
-    /// Whether gradients flow through it.
+    /// True if gradients flow through it.
     pub differentiable: bool,
     /// The methods of `tch`.
     pub tch: &'static [&'static str],
-    /// What sets it apart.
+    /// The properties that set it apart.
     pub quirks: &'static [Quirk],
     /// Forms that libtorch has and this table has not, each with the reason.
     pub absent: &'static [(Form, &'static str)],
@@ -227,7 +227,7 @@ pub struct OpInfo {
 }
 
 impl OpInfo {
-    /// Whether this sets it apart.
+    /// Returns whether this sets it apart.
     pub fn has(&self, quirk: Quirk) -> bool {
         self.quirks.contains(&quirk)
     }
@@ -242,25 +242,26 @@ impl OpInfo {
         self.kernel.family()
     }
 
-    /// Whether it takes two operands, `self` and `other`, either of which may be a number, and at most a factor.
+    /// Returns whether it takes two operands, `self` and `other`, either of which may be a scalar, and at most a
+    /// factor.
     pub fn takes_two_operands(&self) -> bool {
         use ParamKind::{Number, Operand};
         matches!(self.kinds, [Operand, Operand] | [Operand, Operand, Number]) && self.arguments[1].name == "other"
     }
 
-    /// Whether it takes `alpha`, the factor of its second operand.
+    /// Returns whether it takes `alpha`, the factor of its second operand.
     pub fn takes_alpha(&self) -> bool {
         matches!(self.kinds, [ParamKind::Operand, ParamKind::Operand, ParamKind::Number])
     }
 
-    /// Whether all strides of the result are part of what is compared. A gradient is whatever tensor arrived at a leaf,
-    /// as long as its strides are the leaf's where the sizes are not 1 (`AccumulateGrad`).
+    /// Returns whether all strides of the result are part of what is compared. A gradient is whatever tensor arrived
+    /// at a leaf, as long as its strides are the leaf's where the sizes are not 1 (`AccumulateGrad`).
     pub fn layout_is_specified(&self) -> bool {
         self.family() != Family::Autograd
     }
 }
 
-/// Where a call puts its result.
+/// The place where a call puts its result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Form {
@@ -273,20 +274,20 @@ pub enum Form {
     Out,
 }
 
-/// What sets an operation apart from others of its kind.
+/// A property that sets an operation apart from others of its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Quirk {
-    /// Bool operands are refused before anything else (`sub_check`).
+    /// Bool operands are rejected before anything else (`sub_check`).
     RefusesBool,
-    /// Complex operands are refused before anything else, in words that name the operation (`TORCH_META_FUNC(maximum)`).
+    /// Complex operands are rejected before anything else; the message names the operation (`TORCH_META_FUNC(maximum)`).
     RefusesComplex,
     /// The second operand, if it has one element, meets float16 and bfloat16 in float32, not rounded to them
     /// (`TensorIteratorBase::original_scalar_value`).
     UnroundedSecond,
     /// In place, a number is the first operand and the target the second (`mul_(Tensor&, const Scalar&)`).
     NumberFirstInPlace,
-    /// What is added is the product with the negative of the factor (`sub_out`).
+    /// The added term is the product with the negative of the factor (`sub_out`).
     NegatedFactor,
     /// Its two operands may change places.
     Commutes,
@@ -350,7 +351,7 @@ impl DtypeSet {
         }
     }
 
-    /// Whether `dtype` is one of them.
+    /// Returns whether `dtype` is one of them.
     pub fn contains(self, dtype: DType) -> bool {
         let category = dtype.category();
         match self {
@@ -368,7 +369,7 @@ impl DtypeSet {
     }
 }
 
-/// How the dtype of the result follows from those of the operands.
+/// The rule by which the dtype of the result follows from those of the operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ResultType {
@@ -394,7 +395,7 @@ pub enum ResultType {
     Int64,
 }
 
-/// How the values of two implementations are compared, from the closest to the loosest.
+/// The way in which the values of two implementations are compared, from the closest to the loosest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Compare {
     /// Bit for bit: the operation is exact, or IEEE 754 says how it rounds. Any NaN equals any NaN.
@@ -428,7 +429,7 @@ impl Op {
         NAMED.get(name).copied()
     }
 
-    /// Whether only PyTorch's Python front end has it.
+    /// Returns whether only PyTorch's Python front end has it.
     pub fn is_front_end(self) -> bool {
         self.info().family() == Family::FrontEnd
     }

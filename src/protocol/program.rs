@@ -1,4 +1,4 @@
-//! Programs: a few tensors, a few operations on them; and what came of each operation.
+//! Programs: a few tensors, a few operations on them; and the outcome of each operation.
 //!
 //! These are the types that cross the adapter protocol, so they say nothing of expectations.
 
@@ -31,7 +31,7 @@ pub struct Input {
     /// The elements: little-endian, row-major.
     #[serde(with = "bytes")]
     pub data: Vec<u8>,
-    /// Whether gradients are kept for it.
+    /// True if gradients are kept for it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub requires_grad: bool,
 }
@@ -44,7 +44,7 @@ pub struct Step {
     pub name: String,
     /// The operation.
     pub op: Op,
-    /// Where the result goes.
+    /// The form of the call: where the result goes.
     pub form: Form,
     /// One argument for each parameter of the operation, defaults filled in.
     pub args: Vec<Arg>,
@@ -114,7 +114,7 @@ impl ShapeArg {
 pub struct ValueRef {
     /// Its number.
     pub value: usize,
-    /// Which tensor of a step that has several.
+    /// The index of the tensor, of a step that has several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<usize>,
 }
@@ -155,7 +155,7 @@ impl Program {
         }
     }
 
-    /// Whether any step writes to a tensor that was there before it.
+    /// Returns whether any step writes to a tensor that was there before it.
     pub fn mutates(&self) -> bool {
         self.steps.iter().any(|step| step.form != Form::Functional)
     }
@@ -171,7 +171,7 @@ impl Step {
         }
     }
 
-    /// How its result is compared: as the table says; one that many elements were reduced to is a sum.
+    /// Returns how its result is compared: as the table says; one that many elements were reduced to is a sum.
     pub fn compare(&self) -> Compare {
         let params = self.op.info().arguments;
         let reduces = |(param, arg): (&Param, &Arg)| {
@@ -201,18 +201,18 @@ impl Step {
     }
 }
 
-/// What an implementation answers to one program.
+/// The answer of an implementation to one program.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reply {
-    /// What came of each step, in order, as it was right after that step.
+    /// The outcome of each step, in order, as it was right after that step.
     pub steps: Vec<StepOutcome>,
     /// The inputs as they are after the last step; empty if no step writes to a tensor that was there before it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<TensorValue>,
 }
 
-/// What came of one step.
+/// The outcome of one step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StepOutcome {
@@ -239,7 +239,7 @@ impl StepOutcome {
 pub enum Outcome {
     /// The step has a value.
     Value(Value),
-    /// The implementation refused.
+    /// The implementation rejected the call.
     Rejected(Rejected),
     /// The implementation declares that it cannot do this.
     Unsupported(String),
@@ -249,7 +249,7 @@ pub enum Outcome {
     Failed(String),
 }
 
-/// What a step can result in.
+/// The result of a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Value {
@@ -284,7 +284,7 @@ pub struct TensorValue {
     /// Elements from one index to the next; absent where the library has no strides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strides: Option<Vec<i64>>,
-    /// Which storage it lies in and where; absent where the library does not tell.
+    /// Its storage and its place in it; absent where the library does not report it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub storage: Option<StorageRef>,
 }
@@ -300,7 +300,7 @@ pub struct StorageRef {
     pub offset: i64,
 }
 
-/// A refusal.
+/// A rejection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rejected {
@@ -325,7 +325,7 @@ impl Reply {
 }
 
 impl Outcome {
-    /// What is not supported, if that is why there is no result.
+    /// Returns what is not supported, if that is why there is no result.
     pub fn unsupported(&self) -> Option<&str> {
         match self {
             Outcome::Unsupported(what) => Some(what),

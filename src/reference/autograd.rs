@@ -19,7 +19,8 @@ pub(super) fn check_target(machine: &Machine, call: &Call, inputs: &[Input]) -> 
     call.target()?.map_or(Ok(()), |target| check_in_place(machine, call, target, inputs))
 }
 
-/// What autograd refuses before an operation writes to `target` (`check_inplace`, `throw_error_out_requires_grad`).
+/// Raises the errors of autograd before an operation writes to `target` (`check_inplace`,
+/// `throw_error_out_requires_grad`).
 pub(super) fn check_in_place(machine: &Machine, call: &Call, target: TensorId, inputs: &[Input]) -> Result<()> {
     let tensor = machine.tensor(target);
     if tensor.node.is_none() && inputs.iter().all(|input| input.node().is_none()) {
@@ -56,7 +57,7 @@ pub(super) fn check_in_place(machine: &Machine, call: &Call, target: TensorId, i
     Ok(())
 }
 
-/// Whether gradients flow from a result to what it was made of.
+/// Returns whether gradients flow from a result to what it was made of.
 fn flows(op: Op, result: &Tensor, parents: &[Option<NodeId>]) -> bool {
     let floating = result.dtype.category() >= Category::Floating;
     op.info().differentiable && floating && parents.iter().any(Option::is_some)
@@ -101,7 +102,7 @@ pub(super) fn save(machine: &mut Machine, call: &Call, mut inputs: Vec<Input>, f
     Saved { inputs, flat, freed: false, versions }
 }
 
-/// Which of two operands libtorch keeps as they are, for an operation that keeps its result beside them.
+/// Returns which of two operands libtorch keeps as they are, for an operation that keeps its result next to them.
 fn kept_operands(op: Op, inputs: &[Input]) -> Option<[bool; 2]> {
     let flows = |at: usize| inputs.get(at).is_some_and(|input| input.node().is_some());
     let info = op.info();

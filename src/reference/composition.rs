@@ -40,7 +40,7 @@ impl From<i64> for Term {
     }
 }
 
-/// Rounds what one step of an expression comes to.
+/// Rounds the result of one step of an expression.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rounding(pub DType);
 
@@ -58,18 +58,18 @@ impl Rounding {
 
 /// A function of real numbers, element by element.
 pub(super) struct Function {
-    /// The name under which libtorch refuses a dtype that is not floating-point.
+    /// The name under which libtorch rejects a dtype that is not floating-point.
     pub kernel: &'static str,
-    /// Whether integers become the default float dtype first.
+    /// True if integers become the default float dtype first.
     pub promotes: bool,
-    /// What it makes of integers, if it takes them.
+    /// The function of integers, if it takes them.
     pub whole: Option<fn(&[i64]) -> i64>,
-    /// What it makes of floating-point numbers: of an element of each operand and the parameters. What it rounds, if
+    /// The function of floating-point numbers: of an element of each operand and the parameters. What it rounds, if
     /// anything, it rounds to the dtype that it is given.
     pub value: fn(&[f64], Rounding) -> f64,
     /// The precision of the steps in between, for a dtype.
     pub steps: fn(DType) -> DType,
-    /// What each operand receives, of the gradient, the operands and the parameters.
+    /// The gradient that each operand receives, from the upstream gradient, the operands and the parameters.
     pub partials: fn(&[f64]) -> Vec<f64>,
 }
 
@@ -294,7 +294,7 @@ impl Composition<'_> {
         self.machine.add(tensor)
     }
 
-    /// What the loss makes of its elements (`apply_loss_reduction`).
+    /// Reduces the elements of a loss (`apply_loss_reduction`).
     pub fn reduced(&mut self, loss: TensorId, reduction: Reduction) -> Result<TensorId> {
         match reduction {
             Reduction::None => Ok(loss),
@@ -309,7 +309,7 @@ impl Composition<'_> {
     }
 }
 
-/// What a loss makes of its elements (`at::Reduction`).
+/// The reduction of the elements of a loss (`at::Reduction`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reduction {
     None,

@@ -27,7 +27,7 @@ pub(super) fn einsum(machine: &mut Machine, call: &Call) -> Result<Slot> {
     machine.compose(|machine| equation.contract(machine, call.op, &ids, seen.counts)).map(Slot::Tensor)
 }
 
-/// What is known of each dimension of the equation from the operands looked at so far: its size, and how many operands
+/// The facts about each dimension of the equation from the operands looked at so far: its size, and how many operands
 /// have it with another size than 1.
 struct Seen {
     sizes: Vec<i64>,
@@ -48,7 +48,7 @@ struct Equation {
     operands: Vec<Vec<Label>>,
 }
 
-/// What a side of the equation is made of.
+/// A part of a side of the equation.
 #[derive(Clone, Copy, PartialEq)]
 enum Item {
     Letter(char),

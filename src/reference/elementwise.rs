@@ -36,7 +36,7 @@ pub(super) struct Elementwise {
 pub(super) struct Halt {
     /// The results, with anything where there is none.
     pub results: Buffer,
-    /// Which elements have a result, row-major.
+    /// A flag for each element, row-major: true if it has a result.
     pub done: Vec<bool>,
 }
 
@@ -45,7 +45,7 @@ pub(super) struct Operands {
     pub inputs: Vec<Input>,
     pub shape: Shape,
     pub factor: Scalar,
-    /// Whether the second operand has one element and is not rounded to float16 or bfloat16.
+    /// True if the second operand has one element and is not rounded to float16 or bfloat16.
     unrounded_second: bool,
 }
 
@@ -170,7 +170,7 @@ pub(super) struct Plan {
     pub layout: Layout,
 }
 
-/// Which dtypes a target may have (`TensorIteratorConfig`).
+/// The dtypes that a target may have (`TensorIteratorConfig`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Casting {
     /// Every one that the result can be cast to.
@@ -330,7 +330,7 @@ fn alpha_check(call: &Call, result: DType, alpha: Scalar) -> Result<()> {
     }
 }
 
-/// Whether the elements can be counted in 63 bits.
+/// Returns whether the elements can be counted in 63 bits.
 fn is_countable(shape: &Shape) -> bool {
     shape.sizes().iter().try_fold(1i64, |product, &size| product.checked_mul(size)).is_some()
 }

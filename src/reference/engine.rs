@@ -161,7 +161,7 @@ impl Derivative<Backward> {
         }
     }
 
-    /// What libtorch calls a node of the graph: the operation, and which of its overloads with a gradient.
+    /// Returns libtorch's name of a node of the graph: the operation, and which of its overloads with a gradient.
     fn node(&self) -> Option<error::Node> {
         let Derivative::Row { op, saved, .. } = self else { return None };
         let number = matches!(saved.inputs.get(1), Some(Input::Number(_)));
@@ -189,7 +189,7 @@ impl Derivative<Backward> {
         }))
     }
 
-    /// What each operand receives that is `wanted`.
+    /// Returns the gradient that each operand receives that is `wanted`.
     fn apply(&self, machine: &mut Machine, gradient: &Tensor, wanted: &[bool]) -> Result<Vec<Option<Tensor>>> {
         if self.versions().iter().any(|&(storage, version)| machine.version(storage) != version) {
             return Err(Stop::Unsupported("an operand was modified before backward needed it".to_owned()));
@@ -289,7 +289,7 @@ impl KeptResult {
     }
 }
 
-/// What arrives at the operand of a route. Sums are rounded once.
+/// Returns the gradient of the operand of a route. Sums are rounded once.
 fn spread(route: &Route, machine: &mut Machine, dtype: DType, arrived: &[Complex64]) -> Tensor {
     let zero = Complex64::default();
     let mut sums: Vec<Option<Complex64>> = vec![route.added.then_some(zero); route.shape.numel()];

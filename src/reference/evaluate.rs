@@ -1,4 +1,4 @@
-//! Runs a program step by step and tells what came of each.
+//! Runs a program step by step and reports the outcome of each.
 
 use crate::for_each_op;
 use crate::ops::{Form, Op};
@@ -15,7 +15,7 @@ use super::{
     loss, mask, moment, norm, product, reduction, reshape, reshape as copy, slice, view,
 };
 
-/// What every step of the program comes to.
+/// Runs a program and returns the outcome of every step.
 pub(super) fn run(program: &Program) -> Reply {
     let mut session = match Session::new(&program.inputs) {
         Ok(session) => session,
@@ -61,7 +61,7 @@ impl Session {
         Ok(Session { inputs: inputs.len(), machine, slots, storages })
     }
 
-    /// What the next step comes to.
+    /// Runs the next step and returns its outcome.
     pub fn step(&mut self, step: &Step) -> StepOutcome {
         self.machine.warnings.clear();
         let blocked = step.uses().find(|used| self.slots.get(used.value).is_none_or(|slot| slot.is_none()));

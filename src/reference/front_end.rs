@@ -1,4 +1,4 @@
-//! What only PyTorch's Python front end has.
+//! Functions that only PyTorch's Python front end has.
 
 use crate::error::Rejection;
 use crate::program::ShapeArg;
@@ -43,7 +43,7 @@ pub(super) fn broadcast_shapes(_: &mut Machine, call: &Call) -> Result<Slot> {
     Ok(Slot::Sizes(common))
 }
 
-/// What Python finds in a sequence of sizes: a text is a sequence of characters.
+/// Returns the items that Python finds in a sequence of sizes: a text is a sequence of characters.
 fn dimensions(shape: &ShapeArg) -> Vec<std::result::Result<i64, char>> {
     match shape {
         ShapeArg::Text(text) => text.chars().map(Err).collect(),

@@ -200,7 +200,7 @@ fn computed_in(dtype: DType) -> DType {
     }
 }
 
-/// Whether a number equals another (`Scalar::equal`); a bool equals none, unless the caller asks for it, too.
+/// Returns whether a scalar equals another (`Scalar::equal`); a bool equals none, unless the caller asks for it, too.
 fn is(number: Scalar, other: f64, or_bool: bool) -> bool {
     match number {
         Scalar::Bool(value) => or_bool && f64::from(u8::from(value)) == other,

@@ -18,13 +18,13 @@ pub(super) struct Graph<F> {
 
 #[derive(Clone, Debug)]
 pub(super) struct Node<F> {
-    /// What the value of this node looks like; a gradient that arrives is brought to it.
+    /// The shape of this node's value; an upstream gradient is brought to it, and to the dtype.
     pub shape: Shape,
     pub dtype: DType,
     pub kind: Kind<F>,
-    /// Whether a gradient has gone through it: what was kept for that is given up then (`release_variables`).
+    /// True if a gradient has gone through it: what was kept for that is freed then (`release_variables`).
     pub spent: bool,
-    /// Whether it was given to a view, which had none, by a write to another view, and no operation has asked for it
+    /// True if it was given to a view, which had none, by a write to another view, and no operation has asked for it
     /// since: libtorch takes such a view for a leaf (`VariableHooks::is_leaf` looks at what the view knows itself).
     pub unseen: bool,
 }
@@ -37,7 +37,7 @@ pub(super) enum Kind<F> {
     Operation { parents: Vec<Option<NodeId>>, derivative: Derivative<F> },
 }
 
-/// How a gradient goes from a result to its operands.
+/// The rule by which a gradient goes from a result to its operands.
 #[derive(Clone, Debug)]
 pub(super) enum Derivative<F> {
     /// By the partial derivatives in the row of the operation table.
@@ -63,7 +63,7 @@ pub(super) enum Derivative<F> {
 pub(super) struct KeptResult {
     pub tensor: Tensor,
     pub version: u64,
-    /// What libtorch calls the operation.
+    /// libtorch's name of the operation.
     pub node: error::Node,
 }
 
@@ -76,7 +76,7 @@ pub(super) struct Route {
     pub shape: Shape,
     /// From which element of the result to which one of the operand, both numbered row-major.
     pub pairs: Vec<(usize, usize)>,
-    /// Whether they are added to zeros, which leaves no negative zero. Else a single one is taken as it is, and only
+    /// True if they are added to zeros, which leaves no negative zero. Else a single one is taken as it is, and only
     /// several are added.
     pub added: bool,
 }
@@ -84,7 +84,7 @@ pub(super) struct Route {
 /// The gradients of the operands: of one element of the upstream gradient, one of each operand, and the parameters.
 pub(super) type Slopes = fn(&[f64]) -> Vec<f64>;
 
-/// What an operation keeps for its gradient.
+/// The data that an operation keeps for its gradient.
 #[derive(Clone, Debug)]
 pub(super) struct Kept {
     pub op: Op,
@@ -92,9 +92,9 @@ pub(super) struct Kept {
     pub tensors: Vec<Option<Tensor>>,
     /// Parameters.
     pub numbers: Vec<Scalar>,
-    /// Which element of the result each element of the operand went to, of a reduction.
+    /// The element of the result that each element of the operand went to, of a reduction.
     pub targets: Vec<usize>,
-    /// Which operands need a gradient.
+    /// A flag for each operand: true if it needs a gradient.
     pub needed: Vec<bool>,
     /// The result, if that is needed again.
     pub result: Option<KeptResult>,
@@ -117,9 +117,9 @@ impl Kept {
 #[derive(Clone, Debug)]
 pub(super) struct Saved {
     pub inputs: Vec<Input>,
-    /// Whether the operation is flat: nothing flows back but zeros.
+    /// True if the operation has zero gradient.
     pub flat: bool,
-    /// Whether gradients have flowed through it already. Then nothing is kept any more.
+    /// True if gradients have flowed through it already. Then nothing is kept any more.
     pub freed: bool,
     /// For each operand that is a tensor: itself, unless it is one that an operation made on its way; its storage, and how
     /// often that had been written to.

@@ -59,7 +59,7 @@ fn record_index(
     Ok(Slot::Tensor(result))
 }
 
-/// Whether any of the indices is a mask in bytes.
+/// Returns whether any of the indices is a mask in bytes.
 fn has_bytes(machine: &Machine, indices: &[Option<TensorId>]) -> bool {
     indices.iter().flatten().any(|index| machine.tensor(*index).dtype == DType::Uint8)
 }
@@ -369,7 +369,7 @@ fn converted(index: &Tensor) -> Layout {
     iterator::result_layout(&[Input::Tensor(index.clone())], index.shape())
 }
 
-/// Whether the indices stand side by side (`hasContiguousSubspace`).
+/// Returns whether the indices are adjacent (`hasContiguousSubspace`).
 fn adjacent(indices: &[Option<Tensor>]) -> bool {
     let there: Vec<usize> = (0..indices.len()).filter(|&at| indices[at].is_some()).collect();
     there.windows(2).all(|pair| pair[1] == pair[0] + 1)

@@ -1,5 +1,5 @@
-//! What libtorch's `TensorIterator` decides before any element is computed: the common dtype, the broadcast shape, the
-//! overlap of what is written with what is read, and the strides of a new result.
+//! The decisions of libtorch's `TensorIterator` before any element is computed: the common dtype, the broadcast
+//! shape, the overlap of the output with the inputs, and the strides of a new result.
 
 use crate::error::Rejection;
 use crate::program::VALUE_LIMIT;
@@ -105,7 +105,8 @@ pub(super) fn sequence(output: Option<&Layout>, inputs: &[Input], shape: &Shape)
     .collect()
 }
 
-/// Whether two views of one storage certainly share some memory but are not the same view (`get_overlap_status`).
+/// Returns whether two views of one storage certainly share some memory but are not the same view
+/// (`get_overlap_status`).
 fn overlaps_in_part(a: &Tensor, b: &Tensor) -> bool {
     let dense = |tensor: &Tensor| tensor.layout.is_dense() && tensor.shape().numel() > 0;
     if a.storage != b.storage || !dense(a) || !dense(b) {
@@ -239,7 +240,7 @@ pub(super) fn check_memory(layout: &Layout, dtype: DType, request: Request) -> R
     }
 }
 
-/// Whether row-major strides can be counted.
+/// Returns whether row-major strides can be counted.
 fn has_strides(sizes: &[i64]) -> bool {
     sizes.iter().skip(1).try_fold(1i64, |product, &size| product.checked_mul(size.max(1))).is_some()
 }

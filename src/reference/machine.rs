@@ -36,7 +36,7 @@ pub(super) struct Machine {
     pub warnings: Vec<String>,
     /// The switch `torch.utils.backcompat.broadcast_warning.enabled`, which nothing reads but the program.
     pub broadcast_warning: bool,
-    /// How many tensor objects were there before the operation that makes others on its way, if one does.
+    /// The number of tensor objects before the operation that makes others on its way, if one does.
     lasting: Option<usize>,
 }
 
@@ -80,7 +80,8 @@ impl Machine {
         Tensor { storage: StorageId(self.storages.len() - 1), layout, dtype, node: None, base: None }
     }
 
-    /// What `work` comes to, which an operation does on its way; the tensor objects that it makes are gone afterwards.
+    /// Returns the result of `work`, which an operation does on its way; the tensor objects that it makes are gone
+    /// afterwards.
     pub fn aside<R>(&mut self, work: impl FnOnce(&mut Machine) -> R) -> R {
         let mark = self.tensors.len();
         let outer = self.lasting;
@@ -101,7 +102,7 @@ impl Machine {
         })
     }
 
-    /// Whether a tensor object will be there after the step: those that operations make on their way are not.
+    /// Returns whether a tensor object will be there after the step: those that operations make on their way are not.
     pub fn outlives(&self, id: TensorId) -> bool {
         self.lasting.is_none_or(|lasting| id.0 < lasting)
     }
@@ -332,7 +333,7 @@ impl Call<'_> {
     }
 }
 
-/// Whether the elements of a tensor are too many to be looked at: only an expanded tensor can have so many.
+/// Returns whether the elements of a tensor are too many to be looked at: only an expanded tensor can have so many.
 pub(super) fn is_large(shape: &Shape, dtype: DType) -> bool {
     !shape.is_countable() || shape.numel().checked_mul(dtype.size()).is_none_or(|bytes| bytes > VALUE_LIMIT)
 }

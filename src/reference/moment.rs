@@ -41,7 +41,7 @@ struct Spread {
     keepdim: bool,
     /// Subtracted from the number of elements.
     correction: f64,
-    /// Whether its root is asked for.
+    /// True if its root is asked for.
     root: bool,
 }
 

@@ -10,7 +10,7 @@ use crate::tensor::storage::Stored;
 /// An element type and the type that libtorch computes it in: float16 and bfloat16 are widened to float32, and the
 /// result is rounded once (`at::opmath_type`).
 pub(super) trait Computed: Stored {
-    /// What it is computed in.
+    /// The type that it is computed in.
     type Wide: Number;
     /// The same number.
     fn widened(self) -> Self::Wide;
@@ -39,7 +39,7 @@ pub(super) trait Number: Stored {
     fn times(self, other: Self) -> Self;
     /// `a / b`, true division; only floating and complex types are ever asked.
     fn over(self, other: Self) -> Self;
-    /// Whether it counts as true: anything but zero, NaN included.
+    /// Returns whether it counts as true: anything but zero, NaN included.
     fn truth(self) -> bool {
         self != Self::default()
     }
@@ -81,17 +81,17 @@ pub(super) trait RealNumber: Number + PartialOrd {
         if self.is_nan() || other < self { other } else { self }
     }
 
-    /// Whether it is no number.
+    /// Returns whether it is NaN.
     fn is_nan(self) -> bool {
         self.partial_cmp(&self).is_none()
     }
 
-    /// What is left of `a` after `b` was taken from it as often as it fits, with the sign of `b`; `None` for an integer
-    /// and zero.
+    /// Returns the remainder of `a` after `b` was taken from it as often as it fits, with the sign of `b`; `None` for
+    /// an integer and zero.
     fn remainder(self, other: Self) -> Option<Self>;
 
-    /// What is left of `a` after `b` was taken from it as often as it fits, with the sign of `a`; `None` for an integer
-    /// and zero.
+    /// Returns the remainder of `a` after `b` was taken from it as often as it fits, with the sign of `a`; `None` for
+    /// an integer and zero.
     fn fmod(self, other: Self) -> Option<Self>;
 }
 

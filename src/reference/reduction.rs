@@ -232,13 +232,13 @@ pub(super) fn item(machine: &mut Machine, call: &Call) -> Result<Slot> {
 /// The most elements that a reduction may go through. An expanded operand can have any number without taking memory.
 const MOST: usize = 1 << 22;
 
-/// Which element of the result each element of the operand goes to.
+/// The element of the result that each element of the operand goes to.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
     /// The shape of the result.
     pub shape: Shape,
     operand: Shape,
-    /// Whether a dimension is reduced.
+    /// A flag for each dimension: true if it is reduced.
     reduced: Vec<bool>,
 }
 
@@ -294,7 +294,7 @@ impl Plan {
         sizes.filter(|(_, reduced)| **reduced).map(|(size, _)| *size as usize).product()
     }
 
-    /// Whether the reference goes through so many elements.
+    /// Checks that the reference goes through so many elements.
     pub fn check_size(&self) -> Result<()> {
         let most = self.operand.numel().max(self.shape.numel());
         if most > MOST { Err(Stop::Unsupported(format!("a reduction of {most} elements"))) } else { Ok(()) }

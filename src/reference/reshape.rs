@@ -38,7 +38,7 @@ views! {
     };
 }
 
-/// What is wrong with these sizes `unflatten` quotes from another error, with the place in its sources.
+/// The outcome for an error that `unflatten` quotes from another one, with the place in its sources.
 fn unexpected() -> Stop {
     Stop::Unsupported("the words of unflatten for what it did not expect".to_owned())
 }

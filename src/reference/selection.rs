@@ -56,9 +56,9 @@ pub(super) struct Put<'a> {
     pub pairs: Vec<(usize, usize)>,
     /// The source, unless it is a number.
     pub source: Option<&'a Tensor>,
-    /// Whether one element of the source may go to several places, or several to one.
+    /// True if one element of the source may go to several places, or several to one.
     pub repeated: bool,
-    /// Whether the elements are added to those of the target.
+    /// True if the elements are added to those of the target.
     pub accumulated: bool,
 }
 

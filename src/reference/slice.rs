@@ -83,8 +83,8 @@ pub(super) fn as_strided(machine: &mut Machine, call: &Call) -> Result<Slot> {
     Ok(Slot::Tensor(view::make(machine, call.op, of, layout, positions)))
 }
 
-/// Where a slice ends that does not say where (`INDEX_MAX`, the largest that a `SymInt` holds without a pointer): a
-/// dimension of this size or more loses its end.
+/// The end of a slice that names none (`INDEX_MAX`, the largest that a `SymInt` holds without a pointer): a dimension
+/// of this size or more loses its end.
 const OPEN_END: i64 = (1 << 62) - 1;
 
 fn indexed(from: &Layout, items: &[IndexItem]) -> Result<Layout> {

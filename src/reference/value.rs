@@ -3,10 +3,10 @@
 use crate::error::Rejection;
 use crate::tensor::{DType, Layout, Scalar, Shape};
 
-/// Why a step has no value.
+/// The reason why a step has no value.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Stop {
-    /// The operation refuses.
+    /// The operation raises an error.
     Rejected(Rejection),
     /// The reference does not model this.
     Unsupported(String),
@@ -40,7 +40,7 @@ pub(super) struct Tensor {
     pub storage: StorageId,
     pub layout: Layout,
     pub dtype: DType,
-    /// Where it stands in the graph, if gradients flow through it.
+    /// Its node in the graph, if gradients flow through it.
     pub node: Option<NodeId>,
     /// The tensor that it is a view of.
     pub base: Option<TensorId>,
@@ -70,7 +70,7 @@ impl Input {
         }
     }
 
-    /// Where it stands in the graph.
+    /// Returns its node in the graph.
     pub fn node(&self) -> Option<NodeId> {
         self.tensor()?.node
     }

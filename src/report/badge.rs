@@ -6,7 +6,7 @@ use super::history::History;
 use super::template;
 use crate::harness::model::event::Tally;
 
-/// How wide a character of 11 pixels is, about.
+/// The approximate width of a character of 11 pixels.
 const CHARACTER: usize = 7;
 
 /// The picture.

@@ -1,4 +1,4 @@
-//! What the harness costs: `benchmarks.md`.
+//! The cost of the harness: `benchmarks.md`.
 
 use serde::Serialize;
 use serde_json::json;
@@ -17,7 +17,7 @@ const WAYS: [(Way, &str); 7] = [
     (Way::CampaignOfTwo, "campaign, 2 workers"),
 ];
 
-/// What is to be reached.
+/// A target to be reached.
 #[derive(Debug, Serialize)]
 struct Target {
     what: &'static str,
@@ -102,8 +102,8 @@ const CAMPAIGN: &str = "programs of a campaign";
 /// The sets of small pairs.
 const PAIRS: [&str; 2] = ["small pairs, accepted", "small pairs, refused"];
 
-/// How many times as many small pairs a way runs in a second as the loop with Hypothesis: as many that are accepted as
-/// are refused.
+/// Returns how many times as many small pairs a way runs in a second as the loop with Hypothesis: as many that are
+/// accepted as are rejected.
 fn beside_the_loop(measured: &Measured, way: Way) -> Option<f64> {
     let seconds = |name: &str| measured.sets.iter().find(|set| set.set == name)?.rate(way).map(|rate| 1.0 / rate);
     let pair = PAIRS.iter().map(|name| seconds(name)).sum::<Option<f64>>()? / PAIRS.len() as f64;
@@ -113,7 +113,7 @@ fn beside_the_loop(measured: &Measured, way: Way) -> Option<f64> {
 /// The set of large additions.
 const ADD: &str = "large additions";
 
-/// Where the time of a campaign goes, for each program and each repeat, in microseconds and beside bare.
+/// Returns where the time of a campaign goes, for each program and each repeat, in microseconds and relative to bare.
 fn spent(set: &Speeds) -> Option<serde_json::Value> {
     let bare: Vec<f64> = set.seconds.get(&Way::Bare)?.iter().map(|seconds| seconds / set.programs as f64).collect();
     let of = |part: fn(&Spent) -> f64| set.spent.iter().map(part).collect::<Vec<f64>>();

@@ -43,7 +43,7 @@ pub fn render(run: &Run) -> String {
     text
 }
 
-/// What went wrong in the same way.
+/// The failures that went wrong in the same way.
 struct Group<'a> {
     what: String,
     judged: Vec<&'a Judged>,
@@ -151,7 +151,7 @@ pub fn case(run: &Run, id: &str) -> String {
     text
 }
 
-/// What came of a case in each implementation; once where that is the same in several.
+/// Formats the outcome of a case in each implementation; once where that is the same in several.
 pub fn outcomes<'a>(all: impl IntoIterator<Item = &'a Judged>) -> String {
     let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
     for judged in all {
@@ -254,7 +254,7 @@ fn untrue(run: &Run, text: &mut String) {
     }
 }
 
-/// What is no failure, in numbers.
+/// Writes the counts of everything that is no failure.
 fn counts(run: &Run, text: &mut String) {
     let mut lines = Vec::new();
     for ready in &run.implementations {

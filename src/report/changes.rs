@@ -1,5 +1,5 @@
-//! What differs between two implementations, or two releases of one: value by value, grouped by what kind of change it is,
-//! by statement and by operation.
+//! The differences between two implementations, or two releases of one: value by value, grouped by the kind of
+//! change, by statement and by operation.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,10 +9,10 @@ use super::history::History;
 use crate::harness::Aspect;
 use crate::harness::model::event::{self, Agreement, Came, CaseStated, Exact, Generated, Judged, Verdict};
 
-/// How elements may differ and still be the same number rounded in another order.
+/// The largest relative difference of elements that are still the same number rounded in another order.
 const ROUNDING: f64 = 1e-3;
 
-/// What kind of change it is, the gravest first.
+/// The kind of a change, the gravest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
@@ -20,9 +20,9 @@ pub enum Kind {
     Breaks,
     /// It does no longer.
     Works,
-    /// What was accepted is refused.
+    /// A call that was accepted is rejected.
     NewlyRejected,
-    /// What was refused is accepted.
+    /// A call that was rejected is accepted.
     NewlyAccepted,
     /// The shape.
     Shape,
@@ -32,7 +32,7 @@ pub enum Kind {
     Values,
     /// The strides.
     Strides,
-    /// Which storage is shared.
+    /// The storage that is shared.
     Aliasing,
     /// The class of a rejection.
     Class,
@@ -55,9 +55,9 @@ pub struct Change {
     pub case: String,
     /// The value, by name.
     pub value: String,
-    /// What was.
+    /// The value before the change.
     pub before: String,
-    /// What is.
+    /// The value after the change.
     pub after: String,
     /// The reason, if the change is a known one (`changes.yaml`).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -67,11 +67,11 @@ pub struct Change {
 /// Changes of one kind, under one statement, in one operation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Group {
-    /// What kind.
+    /// The kind of the changes.
     pub kind: Kind,
     /// The first statement of the cases.
     pub clause: String,
-    /// What is called.
+    /// The operation that is called.
     pub call: String,
     /// The program of the first change, as YAML.
     pub program: String,
@@ -82,42 +82,42 @@ pub struct Group {
 /// Generated programs that came to something else, in one way.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Programs {
-    /// What kind of change.
+    /// The kind of the change.
     pub kind: Kind,
     /// Their numbers.
     pub programs: Vec<u64>,
-    /// What the first of them calls.
+    /// The operations that the first of them calls.
     pub call: String,
-    /// What came of the first of them.
+    /// The outcome of the first of them before the change.
     pub before: String,
-    /// What comes of it.
+    /// Its outcome after the change.
     pub after: String,
 }
 
 /// Everything that differs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Changes {
-    /// What is compared with.
+    /// The implementation that is compared with.
     pub before: String,
-    /// What is compared.
+    /// The implementation that is compared.
     pub after: String,
-    /// How many cases both support.
+    /// The number of cases that both support.
     pub cases: usize,
-    /// How many of them differ.
+    /// The number of them that differ.
     pub differing: usize,
-    /// How many cases the first alone does not support, which are not compared.
+    /// The number of cases that the first alone does not support, which are not compared.
     pub unsupported_before: usize,
-    /// How many cases the second alone does not support.
+    /// The number of cases that the second alone does not support.
     pub unsupported_after: usize,
     /// Aspects that one of the two does not report, which are not compared.
     pub unreported: Vec<Aspect>,
     /// Kinds of changes that were to be ignored.
     pub ignored: Vec<Kind>,
-    /// How many generated programs both have.
+    /// The number of generated programs that both have.
     pub generated: usize,
-    /// How many of them differ.
+    /// The number of them that differ.
     pub generated_differing: usize,
-    /// How many cases have changes of a kind.
+    /// The number of cases with changes of each kind.
     pub kinds: BTreeMap<Kind, usize>,
     /// The cases.
     pub groups: Vec<Group>,
@@ -176,8 +176,8 @@ impl Kind {
 /// A column of a history.
 type Side<'a> = (&'a History, usize);
 
-/// What differs between two columns, of one history or of two on the same specification, except in the `ignored` kinds.
-/// Only what both support, and both report, is compared.
+/// Returns the differences between two columns, of one history or of two on the same specification, except in the
+/// `ignored` kinds. Only what both support, and both report, is compared.
 pub fn between(before: Side, after: Side, ignored: &[Kind]) -> Changes {
     let unreported: BTreeSet<Aspect> = unreported(before).union(&unreported(after)).copied().collect();
     let mut changes = Changes {
@@ -417,7 +417,7 @@ fn kinds(before: Option<&Exact>, after: Option<&Exact>, unreported: &BTreeSet<As
     kinds
 }
 
-/// Whether all elements are numbers that differ by no more than rounding.
+/// Returns whether all elements are numbers that differ by no more than rounding.
 fn is_rounding(before: &str, after: &str) -> bool {
     let parts = |text: &str| -> Vec<String> {
         let parts = text.split(['[', ']', ',', ' ']).filter(|part| !part.is_empty());
@@ -445,7 +445,7 @@ fn number(text: &str) -> Option<(f64, f64)> {
     Some((complex[..at].parse().ok()?, complex[at..].parse().ok()?))
 }
 
-/// What came of a value, in a line.
+/// Formats the outcome of a value in a line.
 pub fn show(exact: &Exact) -> String {
     let text = match &exact.is {
         Came::Tensor { dtype, shape, strides, storage, elements } => {

@@ -1,4 +1,4 @@
-//! What differs between two releases, as text for people, as Markdown and as JSON.
+//! The differences between two releases, as text for people, as Markdown and as JSON.
 
 use std::fmt::Write;
 
@@ -14,16 +14,16 @@ const NEW: Style = AnsiColor::Green.on_default();
 const HEAD: Style = Style::new().bold();
 const FAINT: Style = Style::new().dimmed();
 
-/// How many characters of an outcome are shown.
+/// The number of characters of an outcome that are shown.
 const LONGEST: usize = 300;
 
-/// How many lines of a program are shown.
+/// The number of lines of a program that are shown.
 const PROGRAM: usize = 8;
 
-/// How many groups are shown in Markdown, which is to be read at once.
+/// The number of groups that are shown in Markdown, which is to be read at once.
 const GROUPS: usize = 40;
 
-/// How many numbers of programs are shown.
+/// The number of program numbers that are shown.
 const NUMBERS: usize = 12;
 
 /// The report as text, with colours.
@@ -157,7 +157,7 @@ fn cut(text: &str) -> String {
     }
 }
 
-/// What the template is filled with.
+/// Returns the values that fill the template.
 pub(super) fn view(changes: &Changes) -> Value {
     let groups: Vec<Value> = changes
         .groups

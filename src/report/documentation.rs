@@ -1,4 +1,4 @@
-//! What each documented statement is worth in each release: `documentation.md`.
+//! The truth of each documented statement in each release: `documentation.md`.
 
 use std::collections::BTreeMap;
 
@@ -19,38 +19,38 @@ pub struct Statement {
     pub id: String,
     /// Our wording.
     pub statement: String,
-    /// Whether a document makes it, and not the library's code alone.
+    /// True if a document makes it, and not the library's code alone.
     pub documented: bool,
     /// `true`, `false`, `changing`, `unseen`, or `unshowable`.
     pub word: &'static str,
     /// The same as a sign.
     pub mark: &'static str,
-    /// In which releases it is what.
+    /// The releases in which it is true, false, or neither.
     pub when: String,
-    /// What really happens, where it is false: in which releases, in words, and the case that shows it.
+    /// The actual behaviour, where it is false: in which releases, in words, and the case that shows it.
     pub really: Vec<Really>,
-    /// What differs in its cases that it is not about.
+    /// The differences in its cases that it is not about.
     pub footnotes: Vec<Footnote>,
     /// The corrected sentence, where a document's own is false.
     pub correction: Option<String>,
-    /// What the reference makes of it, where nothing else shows it.
+    /// The behaviour of the reference, where nothing else shows it.
     pub modelled: Option<String>,
-    /// Where it stands: documents, sections, sentences.
+    /// Its sources: documents, sections, sentences.
     pub sources: Vec<Place>,
-    /// How many cases test it.
+    /// The number of cases that test it.
     pub cases: usize,
 }
 
-/// What happens instead of what a document says.
+/// The behaviour instead of what a document says.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Really {
     /// The releases.
     pub releases: String,
     /// In words.
     pub why: String,
-    /// What the document says: the value, the aspect that differs, and what it should be.
+    /// The statement of the document: the value, the aspect that differs, and what it should be.
     pub says: Option<String>,
-    /// What was observed in that aspect.
+    /// The observation in that aspect.
     pub came: String,
     /// The case that shows it.
     pub case: String,
@@ -59,17 +59,17 @@ pub struct Really {
 /// A difference in an aspect that a statement is not about.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Footnote {
-    /// What differs, in words: the aspect, the releases, how many cases.
+    /// The difference, in words: the aspect, the releases, how many cases.
     pub what: String,
     /// A case that shows it, with what is expected and what was observed there.
     pub case: String,
-    /// What is expected.
+    /// The expected outcome.
     pub expected: String,
-    /// What was observed.
+    /// The observed outcome.
     pub observed: String,
 }
 
-/// Where a statement stands.
+/// The place of a statement in a document.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Place {
     /// The document's id.
@@ -236,8 +236,8 @@ pub fn statements(history: &History) -> Vec<Statement> {
     each.collect()
 }
 
-/// What really happens in the releases in which a statement is false. A release may contradict it in several ways; those
-/// with words of their own come first, and stand for those without.
+/// Returns the actual behaviour in the releases in which a statement is false. A release may contradict it in several
+/// ways; those with words of their own come first, and stand for those without.
 fn really(witnesses: &[(&str, &Truth)]) -> Vec<Really> {
     let mut really: Vec<(Really, Vec<usize>)> = Vec::new();
     for (release, (_, truth)) in witnesses.iter().enumerate() {
@@ -258,7 +258,7 @@ fn really(witnesses: &[(&str, &Truth)]) -> Vec<Really> {
     really.into_iter().map(ranged).collect()
 }
 
-/// How a case contradicts a statement: by the aspect that differs, and nothing else.
+/// Describes how a case contradicts a statement: by the aspect that differs, and nothing else.
 fn contradiction(judged: &Judged, differences: &[&Difference]) -> Really {
     let (says, came) = match (differences.first(), &judged.verdict) {
         (Some(first), _) => (Some(side(first, &first.expected)), side(first, &first.observed)),
@@ -275,7 +275,7 @@ fn side(difference: &Difference, text: &str) -> String {
     format!("{} of {}: {text}", difference.aspect.name(), difference.value)
 }
 
-/// What differs in the cases of a statement that it is not about, by aspect.
+/// Returns the differences in the cases of a statement that it is not about, by aspect.
 fn footnotes(witnesses: &[(&str, &Truth)]) -> Vec<Footnote> {
     type Seen<'a> = (&'a Judged, &'a Difference, Vec<usize>, Vec<&'a str>);
     let mut seen: BTreeMap<Aspect, Seen> = BTreeMap::new();
@@ -316,7 +316,8 @@ fn footnotes(witnesses: &[(&str, &Truth)]) -> Vec<Footnote> {
     told.collect()
 }
 
-/// What a statement is in all releases together. Those that do not show it, or have no data, say nothing.
+/// Returns the word for a statement in all releases together. Those that do not show it, or have no data, say
+/// nothing.
 fn word(row: &[Holds]) -> (&'static str, &'static str) {
     match (row.contains(&Holds::True), row.contains(&Holds::False)) {
         (true, false) => ("true", "✓"),

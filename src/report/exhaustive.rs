@@ -14,7 +14,7 @@ struct Page {
     worlds: Vec<World>,
 }
 
-/// What was seen of a world.
+/// The results of a world.
 #[derive(Serialize)]
 struct World {
     implementation: String,
@@ -22,7 +22,7 @@ struct World {
     /// Its bounds.
     bounds: String,
     cases: u64,
-    /// How many cases it has.
+    /// The number of cases that it has.
     of: u64,
     minutes: String,
     all: Row,

@@ -1,4 +1,4 @@
-//! Several runs of one specification beside each other: releases, and other implementations.
+//! Several runs of one specification next to each other: releases, and other implementations.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -22,30 +22,30 @@ pub struct History {
     run: Run,
     /// Releases by version, then other implementations.
     pub columns: Vec<Column>,
-    /// Where each judgement is in the run, by column and case.
+    /// The place of each judgement in the run, by column and case.
     judged: Vec<HashMap<String, usize>>,
 }
 
 /// An implementation in a history.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
-    /// How reports call it, as in `libtorch 2.13.0`.
+    /// Its name in reports, as in `libtorch 2.13.0`.
     pub label: String,
-    /// How the command line calls it.
+    /// Its name on the command line.
     pub given: String,
     /// Its name.
     pub name: String,
     /// Its version.
     pub version: String,
-    /// How it was built.
+    /// A description of its build.
     pub build: String,
     /// When and where it ran.
     pub header: Header,
-    /// What came of it in numbers; why nothing did, if nothing did.
+    /// Its outcome in numbers; the reason why there is none, if there is none.
     pub came: Result<Tally, String>,
 }
 
-/// What becomes of a statement in a release.
+/// The truth of a statement in a release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Holds {
@@ -59,7 +59,7 @@ pub enum Holds {
     Nothing,
 }
 
-/// What a statement's cases came to in one column.
+/// The outcomes of a statement's cases in one column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cell {
     /// Its cases.
@@ -234,7 +234,7 @@ impl History {
         releases
     }
 
-    /// What one implementation made of a case.
+    /// Returns the judgement of a case in one implementation.
     pub fn judged(&self, column: usize, case: &str) -> Option<&Judged> {
         self.judged.get(column)?.get(case).map(|at| &self.run.judged[*at])
     }
@@ -259,7 +259,7 @@ impl History {
         }
     }
 
-    /// What one implementation made of the corpus, by number of the program.
+    /// Returns the outcomes of the corpus in one implementation, by number of the program.
     pub fn generated(&self, column: usize) -> BTreeMap<u64, &Generated> {
         let label = &self.columns[column].label;
         let own = self.run.generated.iter().filter(|(of, _)| of == label);
@@ -271,12 +271,12 @@ impl History {
         self.columns[column].came.as_ref().ok()?.corpus.as_ref()
     }
 
-    /// Whether a document makes the statement, and not the library's code alone.
+    /// Returns whether a document makes the statement, and not the library's code alone.
     pub fn is_documented(&self, clause: &ClauseStated) -> bool {
         self.run.is_documented(clause)
     }
 
-    /// What becomes of every statement in one column.
+    /// Returns the truth of every statement in one column.
     pub fn truth(&self, column: usize) -> Vec<Truth<'_>> {
         self.run.truth(&self.columns[column].label)
     }
@@ -300,7 +300,7 @@ impl History {
         each.filter(|(clause, _)| self.run.is_documented(clause)).map(|(_, holds)| holds).collect()
     }
 
-    /// What the cases of a statement came to.
+    /// Counts the outcomes of the cases of a statement.
     pub fn cell(&self, column: usize, clause: &ClauseStated) -> Cell {
         let mut cell = Cell { cases: clause.cases.len(), ..Cell::default() };
         for judged in clause.cases.iter().filter_map(|case| self.judged(column, case)) {

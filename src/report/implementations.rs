@@ -1,4 +1,4 @@
-//! Other libraries beside libtorch: `implementations.md`, and the same table in `index.html`.
+//! Other libraries compared with libtorch: `implementations.md`, and the same table in `index.html`.
 
 use serde::Serialize;
 
@@ -7,7 +7,7 @@ use super::matrix::{in_themes, percent};
 use super::{left_out, template};
 use crate::harness::model::event::{CaseStated, Judged, Verdict};
 
-/// What the libraries come to.
+/// The results of the libraries.
 #[derive(Clone, Debug, Serialize)]
 pub struct Others {
     suite: String,
@@ -52,7 +52,7 @@ struct Share {
 }
 
 impl Others {
-    /// What each library is known to do otherwise.
+    /// Returns the known differences of each library.
     pub fn lists(&self) -> &[List] {
         &self.lists
     }
@@ -103,7 +103,7 @@ pub fn others(history: &History) -> Option<Others> {
     })
 }
 
-/// Whether a column is neither a release of libtorch nor the reference.
+/// Returns whether a column is neither a release of libtorch nor the reference.
 pub fn is_other(column: &Column) -> bool {
     ![LIBRARY, "reference"].contains(&column.name.as_str())
 }

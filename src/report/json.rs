@@ -54,7 +54,7 @@ struct Clause<'a> {
     id: &'a str,
     statement: &'a str,
     sources: &'a [Source],
-    /// Whether a document makes the statement, and not the library's code alone.
+    /// True if a document makes the statement, and not the library's code alone.
     documented: bool,
     /// The aspects whose differences contradict it.
     about: &'a [Aspect],
@@ -88,7 +88,7 @@ enum Documented<'a> {
 #[derive(Serialize)]
 struct Ran<'a> {
     verdict: &'a Verdict,
-    /// Whether what the document says holds of every value; null where nothing came.
+    /// True if what the document says holds of every value; null where nothing was observed.
     documented_holds: Option<bool>,
     outcome: &'a [Seen],
     exact: &'a [Exact],

@@ -23,7 +23,8 @@ pub fn render(run: &Run) -> String {
     report.to_string().expect("a report of text is XML")
 }
 
-/// What makes the run red though no case failed: otherwise whoever reads this report alone would see it green.
+/// Returns the reasons why the run fails though no case failed: otherwise a reader of this report alone would see it
+/// pass.
 fn as_a_whole(run: &Run) -> Option<TestSuite> {
     let totals = run.totals.as_ref()?;
     let idle = totals.implementations.iter().filter(|tally| tally.passed == 0);

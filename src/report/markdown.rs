@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{Run, is_failure, repeat_command, template};
 use crate::harness::model::event::Verdict;
 
-/// How many failures are written out.
+/// The number of failures that are written out.
 const SHOWN: usize = 20;
 
 /// The summary.

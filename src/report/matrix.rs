@@ -1,4 +1,4 @@
-//! Every release beside every other: `matrix.md`.
+//! Every release compared with every other: `matrix.md`.
 
 use serde::Serialize;
 use serde_json::json;

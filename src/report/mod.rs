@@ -47,7 +47,7 @@ use crate::harness::{Aspect, Difference, UNKNOWN};
 /// The events of one run, sorted by what they are about.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Run {
-    /// How it began.
+    /// The event with which it began.
     pub started: Option<Started>,
     /// The statements, in the order of the specification.
     pub clauses: Vec<ClauseStated>,
@@ -61,7 +61,7 @@ pub struct Run {
     pub generated: Vec<(String, Generated)>,
     /// Implementations that could not be run.
     pub absent: Vec<Absent>,
-    /// How it ended; `None` if it did not.
+    /// The totals with which it ended; `None` if it did not.
     pub totals: Option<Totals>,
 }
 
@@ -126,7 +126,7 @@ impl Run {
         self.implementations.iter().rev().find(|ready| ready.name != "reference").or(self.implementations.last())
     }
 
-    /// What becomes of every statement in one implementation.
+    /// Returns the truth of every statement in one implementation.
     pub fn truth(&self, implementation: &str) -> Vec<Truth<'_>> {
         let judged: BTreeMap<&str, &Judged> = self
             .judged
@@ -147,7 +147,7 @@ impl Run {
         self.clauses.iter().map(of).collect()
     }
 
-    /// Whether a document makes the statement, and not the library's code alone.
+    /// Returns whether a document makes the statement, and not the library's code alone.
     pub fn is_documented(&self, clause: &ClauseStated) -> bool {
         let documents = self.started.as_ref().map(|started| started.documents.as_slice()).unwrap_or_default();
         let is_code = |id: &str| documents.iter().any(|document| document.id == id && document.code);
@@ -169,8 +169,8 @@ impl Run {
         }
     }
 
-    /// How much of the whole an implementation has shown: judged cases of the chosen ones, and seen statements of those
-    /// that documents make.
+    /// Returns the part of the whole that an implementation has shown: judged cases of the chosen ones, and observed
+    /// statements of those that documents make.
     pub fn extent(&self, tally: &Tally) -> Extent {
         let truths = self.truth(&tally.implementation);
         let documented = truths.iter().filter(|truth| self.is_documented(truth.clause));
@@ -181,7 +181,7 @@ impl Run {
     }
 }
 
-/// How much of the specification a run has judged.
+/// The part of the specification that a run has judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Extent {
     /// Cases that were run and judged.
@@ -195,7 +195,7 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// Whether nothing was left out.
+    /// Returns whether nothing was left out.
     pub fn is_whole(self) -> bool {
         self.executed == self.cases
     }
@@ -209,12 +209,12 @@ impl std::fmt::Display for Extent {
     }
 }
 
-/// What becomes of one statement in one implementation.
+/// The truth of one statement in one implementation.
 #[derive(Clone, Debug)]
 pub struct Truth<'a> {
     /// The statement.
     pub clause: &'a ClauseStated,
-    /// How many cases support it.
+    /// The number of cases that support it.
     pub supporting: usize,
     /// The cases that contradict it, with the differences that do; none where the implementation broke.
     pub against: Vec<(&'a Judged, Vec<&'a Difference>)>,
@@ -288,14 +288,15 @@ impl<'a> Truth<'a> {
         documents
     }
 
-    /// What really happens, where the statement is false, and the case that shows it.
+    /// Returns the actual behaviour, where the statement is false, and the case that shows it.
     pub fn really(&self) -> Option<(&str, &str)> {
         let told = self.against.iter().find_map(|(judged, _)| Some((why(judged)?, judged.case.as_str())));
         told.or_else(|| self.against.first().map(|(judged, _)| ("see the failure", judged.case.as_str())))
     }
 }
 
-/// Why a case is not as the document says: its own words, or those of the divergence that it shows.
+/// Returns the reason why a case is not as the document says: its own words, or those of the divergence that it
+/// shows.
 fn why(judged: &Judged) -> Option<&str> {
     match &judged.verdict {
         Verdict::Diverges { why, .. } => Some(why),
@@ -305,7 +306,7 @@ fn why(judged: &Judged) -> Option<&str> {
     }
 }
 
-/// Whether a judgement makes the gate red.
+/// Returns whether a judgement makes the gate fail.
 pub fn is_failure(judged: &Judged) -> bool {
     matches!(judged.verdict, Verdict::Failed { .. } | Verdict::Uncontrolled { .. } | Verdict::Broken { .. })
 }

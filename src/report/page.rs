@@ -41,7 +41,7 @@ struct Page<'a> {
     packed: String,
 }
 
-/// What the script draws.
+/// The data that the script draws.
 #[derive(Serialize)]
 struct Packed<'a> {
     /// The columns of the grid, short and long.
@@ -85,7 +85,7 @@ struct Row {
     signs: String,
 }
 
-/// What the markup of a statement leaves out: where it stands, what differs beside it, and its cases.
+/// The parts of a statement that its markup leaves out: where it stands, what differs next to it, and its cases.
 #[derive(Serialize)]
 struct Section {
     sources: Vec<String>,
@@ -108,14 +108,14 @@ struct Case {
     control: Option<String>,
     /// Lines, each with whether it is a reason for a rejection.
     drawing: Vec<(bool, String)>,
-    /// Whether everything came everywhere as expected, word for word.
+    /// True if every outcome is the expected one everywhere, word for word.
     plain: bool,
     outcomes: Vec<Outcome>,
-    /// How to run it again; `CASE` stands for the id.
+    /// The command that runs it again; `CASE` stands for the id.
     command: String,
 }
 
-/// What came of a case, in the columns that agree on it.
+/// The outcome of a case, in the columns that agree on it.
 #[derive(Serialize)]
 struct Outcome {
     columns: String,
@@ -182,7 +182,7 @@ fn packed(packed: &Packed<'_>) -> String {
     STANDARD.encode(compressed.finish().expect("memory takes every byte"))
 }
 
-/// What documents promise comes first; what the code does is a part of its own.
+/// Sorts the statements: those that documents promise come first; what the code does is a part of its own.
 fn in_order(statements: Vec<Statement>) -> Vec<Statement> {
     let (documented, code): (Vec<Statement>, Vec<Statement>) =
         statements.into_iter().partition(|statement| statement.documented);

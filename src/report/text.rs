@@ -14,10 +14,10 @@ pub(super) const BAD: Style = AnsiColor::Red.on_default().bold();
 pub(super) const FAINT: Style = Style::new().dimmed();
 pub(super) const HEAD: Style = Style::new().bold();
 
-/// How wide a column of the table of clauses is at least.
+/// The least width of a column of the table of clauses.
 const CELL: usize = 15;
 
-/// How wide prose may be.
+/// The greatest width of prose.
 pub(super) const WIDTH: usize = 110;
 
 /// The whole report, with colours; print it through something that strips them where they do not belong.
@@ -215,7 +215,7 @@ fn failures(run: &Run, text: &mut String) {
     }
 }
 
-/// What differs in one case, or how the implementation broke.
+/// Writes what differs in one case, or how the implementation broke.
 pub(super) fn verdict_of(judged: &Judged, text: &mut String) {
     match &judged.verdict {
         Verdict::Failed { differences } => {
@@ -267,7 +267,7 @@ pub(super) fn totals(run: &Run, text: &mut String) {
     verdict(run, text);
 }
 
-/// What fell short, and the line with the totals and the verdict.
+/// Writes what fell short, and the line with the totals and the verdict.
 pub(super) fn verdict(run: &Run, text: &mut String) {
     let Some(totals) = &run.totals else { return };
     for shortfall in &totals.shortfalls {

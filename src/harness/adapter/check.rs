@@ -1,10 +1,10 @@
-//! Whether a reply is one to the program: its form, never its content.
+//! The check that a reply belongs to the program: of its form, never of its content.
 
 use super::{Capability, Hello};
 use crate::program::{Outcome, Program, Reply, TensorValue, VALUE_LIMIT};
 use crate::tensor::{DType, Shape};
 
-/// What is wrong with the form of a reply to a program that the adapter has declared to support, but for what it lacks.
+/// Returns the error in the form of a reply to a program that the adapter has declared to support, but for what it lacks.
 pub(super) fn problem(program: &Program, reply: &Reply, hello: &Hello) -> Option<String> {
     let of_tensor = |tensor: &TensorValue| of_tensor(tensor, hello.capabilities.contains(&Capability::NoValues));
     if reply.steps.len() != program.steps.len() {

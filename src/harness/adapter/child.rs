@@ -17,20 +17,20 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use super::watch;
 use super::wire::{Inbox, Piece};
 
-/// How much of standard error is kept.
+/// The number of bytes of standard error that are kept.
 const STDERR_KEPT: usize = 64 * 1024;
 
-/// How long a process may take to end once it has closed its standard output, or has been asked to end. Writing a core
+/// The time that a process has to end once it has closed its standard output, or has been asked to end. Writing a core
 /// dump falls into this time; a kill during it would hide the signal that caused it.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// How long pipes may stay open after the end of the process. Only what it started can hold them open.
+/// The time that pipes may stay open after the end of the process. Only what it started can hold them open.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// How much room is kept for requests.
+/// The capacity in bytes that is kept for requests.
 const KEPT: usize = 1 << 20;
 
-/// What came out of standard output.
+/// An event on standard output.
 #[derive(Debug)]
 pub(super) enum Event {
     /// A message: a line without its end, or a frame.
@@ -47,21 +47,21 @@ pub(super) struct Child {
     process: process::Child,
     /// `None` once the input is closed.
     stdin: Option<ChildStdin>,
-    /// What is to be written, of which so many bytes are.
+    /// The bytes to write; `written` of them are written.
     requests: Vec<u8>,
     written: usize,
     stdout: ChildStdout,
     inbox: Inbox,
-    /// Whether nothing more will be read.
+    /// True if nothing more will be read.
     ended: bool,
     stderr: Arc<Mutex<Vec<u8>>>,
     /// Hears nothing; it is disconnected when the thread ends.
     thread_alive: Receiver<()>,
-    /// What listens to standard error.
+    /// The thread that reads standard error.
     thread: Option<JoinHandle<()>>,
 }
 
-/// How a process ended.
+/// The end of a process.
 pub(super) struct Ended {
     /// Its status; `None` if it had to be killed.
     pub status: Option<ExitStatus>,

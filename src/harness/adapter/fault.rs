@@ -1,28 +1,28 @@
-//! What can go wrong with an adapter process. Only the harness says any of this; no adapter says it of itself.
+//! Faults of an adapter process. Only the harness reports them; no adapter reports them of itself.
 
 use std::process::ExitStatus;
 use std::time::Duration;
 
 use super::protocol::Encoding;
 
-/// How the text of a program without an answer in time begins.
+/// The beginning of the message for a program without an answer in time.
 pub const NO_ANSWER: &str = "no answer within";
 
-/// Why a program has no reply.
+/// The reason why a program has no reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// What happened.
+    /// The kind of the fault.
     pub kind: FaultKind,
-    /// Whether the program is certain to be the one: it alone was in flight, or the faulty line bears its number.
+    /// True if the program is certain to be the cause: it alone was in flight, or the faulty line bears its number.
     ///
-    /// Otherwise several programs were in flight, or none, and the fault did not come again when they were run one by
+    /// Otherwise several programs were in flight, or none, and the fault did not occur again when they were run one by
     /// one in a fresh process. It is then put down to the first that had no answer; the cause may lie before it.
     pub confirmed: bool,
     /// The last that the adapter wrote to standard error, at most 64 KiB. Attached, never interpreted.
     pub stderr: String,
 }
 
-/// What happened.
+/// The kind of a fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FaultKind {
     /// The process ended.
@@ -39,12 +39,12 @@ pub enum FaultKind {
     Protocol {
         /// The beginning of the message.
         line: String,
-        /// What is wrong about it, as a sentence without a full stop.
+        /// The error in it, as a sentence without a full stop.
         why: String,
     },
     /// The program was not run: the adapter has been restarted as often as the limits allow.
     BudgetSpent {
-        /// How often that is.
+        /// The number of restarts that the limits allow.
         restarts: usize,
     },
     /// The program was not run, or not to its end: it was time to [halt](super::Halt).
@@ -54,12 +54,12 @@ pub enum FaultKind {
     },
     /// The program was not run: the adapter did not start again.
     NotRestarted {
-        /// Why, on one line.
+        /// The reason, on one line.
         why: String,
     },
 }
 
-/// Why an adapter cannot be used at all.
+/// The reason why an adapter cannot be used at all.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// There is no such program.
@@ -73,7 +73,7 @@ pub enum StartError {
     Spawn {
         /// The program that was started.
         program: String,
-        /// Why, as the system says.
+        /// The error of the operating system.
         source: std::io::Error,
     },
     /// It ended before it said hello.
@@ -81,7 +81,7 @@ pub enum StartError {
     Exited {
         /// The program that was started.
         program: String,
-        /// How the process ended.
+        /// The exit status of the process, in words.
         status: String,
         /// The end of what it wrote to standard error.
         stderr: String,
@@ -101,7 +101,7 @@ pub enum StartError {
     Rubbish {
         /// The program that was started.
         program: String,
-        /// What it wrote.
+        /// The line that it wrote.
         line: String,
         /// The reason.
         why: String,
@@ -162,12 +162,12 @@ impl std::fmt::Display for Fault {
 impl std::error::Error for Fault {}
 
 impl FaultKind {
-    /// Whether the process ended, or had to be ended.
+    /// Returns whether the process ended, or had to be ended.
     pub fn is_break(&self) -> bool {
         matches!(self, FaultKind::Crashed { .. } | FaultKind::TimedOut { .. })
     }
 
-    /// Whether it broke in the same way, whatever the limits were.
+    /// Returns whether the process broke in the same way, whatever the limits were.
     pub fn is_as(&self, other: &FaultKind) -> bool {
         match (self, other) {
             (FaultKind::TimedOut { .. }, FaultKind::TimedOut { .. }) => true,
@@ -176,7 +176,7 @@ impl FaultKind {
         }
     }
 
-    /// Whether the program was given to the adapter at all.
+    /// Returns whether the program was given to the adapter at all.
     pub fn was_run(&self) -> bool {
         !matches!(self, FaultKind::BudgetSpent { .. } | FaultKind::Halted { .. } | FaultKind::NotRestarted { .. })
     }

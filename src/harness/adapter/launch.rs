@@ -1,4 +1,4 @@
-//! How an adapter is started and greeted, and how messages become responses.
+//! The start of an adapter, its greeting, and the conversion of messages into responses.
 
 use std::ffi::OsString;
 use std::io;
@@ -15,7 +15,7 @@ use super::protocol::{Encoding, Request, Response, VERSION, parse};
 /// that name would only mislead.
 const RESERVED: &str = "reference";
 
-/// How to start an adapter.
+/// The command that starts an adapter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandLine {
     /// The program; a bare name is looked up in `PATH`.
@@ -46,7 +46,7 @@ impl CommandLine {
         self
     }
 
-    /// What messages call it.
+    /// Returns the name that messages give it.
     pub(super) fn name(&self) -> String {
         self.program.to_string_lossy().into_owned()
     }

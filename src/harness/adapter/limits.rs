@@ -6,18 +6,18 @@ use std::time::{Duration, Instant};
 
 use super::child::{Child, Event};
 
-/// How often it is looked whether it is time to halt.
+/// The interval between two checks of whether it is time to halt.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// What an adapter is allowed.
+/// The limits on an adapter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// The time until it answers `hello`. Large libraries start slowly.
     pub hello: Duration,
     /// The time for one program.
     pub program: Duration,
-    /// How often it is started again in the life of a [`Process`](super::Process). To find a culprit among several programs in flight
-    /// takes one restart, to go on after it another.
+    /// The number of times it is restarted in the life of a [`Process`](super::Process). To find a culprit among several
+    /// programs in flight takes one restart, to continue after it another.
     pub restarts: usize,
     /// The longest message in bytes.
     pub line: usize,
@@ -43,7 +43,7 @@ pub struct Halt {
 }
 
 impl Halt {
-    /// Whether it has come.
+    /// Returns whether it is time to halt.
     pub fn is_now(&self) -> bool {
         self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
             || self.flags.iter().any(|flag| flag.load(Ordering::Relaxed))

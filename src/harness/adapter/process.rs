@@ -29,14 +29,14 @@ pub struct Process {
     command: CommandLine,
     limits: Limits,
     hello: Hello,
-    /// How requests are written.
+    /// The encoding of requests.
     encoding: Encoding,
     /// `None` after a fault, until the next program needs it.
     child: Option<Child>,
     restarts: usize,
     /// The number of the next program. It goes on counting over restarts, so that no number means two programs.
     seq: u64,
-    /// Why the adapter will not be started again.
+    /// The reason why the adapter will not be restarted.
     gone: Option<FaultKind>,
     halt: Halt,
 }
@@ -194,7 +194,7 @@ impl Process {
         }
     }
 
-    /// What the adapter says of itself.
+    /// The declaration of the adapter.
     pub fn hello(&self) -> &Hello {
         &self.hello
     }
@@ -206,7 +206,7 @@ impl Process {
         flag
     }
 
-    /// How often it has been started again.
+    /// The number of times the adapter has been restarted.
     pub fn restarts(&self) -> usize {
         self.restarts
     }
@@ -224,7 +224,7 @@ struct Doubt {
     results: Vec<Result<Reply, Fault>>,
 }
 
-/// What came back for a program.
+/// The answer to a program.
 enum Answer {
     /// A message that is certainly about this program; the adapter can go on.
     Settled(Result<Reply, Fault>),

@@ -1,4 +1,4 @@
-//! Whether a program is an adapter at all: every rule of `adapters/README.md` that can be seen from outside, tried on a
+//! The validation of an adapter: every rule of `adapters/README.md` that can be observed from outside, tried on a
 //! process. It judges no result.
 
 use std::borrow::Cow;
@@ -21,18 +21,18 @@ use crate::tensor::DType;
 /// A rule that is broken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// Where it shows.
+    /// The place where it shows.
     pub place: String,
-    /// What is wrong.
+    /// The error.
     pub what: String,
-    /// What to do about it.
+    /// The advice on how to fix it.
     pub advice: &'static str,
 }
 
-/// What was tried, and what came of it.
+/// The checks that were made, and their outcome.
 #[derive(Debug, Default)]
 pub struct Validation {
-    /// What the adapter said of itself, if that was understood.
+    /// The declaration of the adapter, if it was understood.
     pub hello: Option<Hello>,
     /// The programs that it was given.
     pub programs: usize,
@@ -90,9 +90,10 @@ struct Session<'a> {
     found: Validation,
     /// The encoding that it offers beside JSON, or JSON.
     encoding: Encoding,
-    /// How often the process has been started again.
+    /// The number of times the process has been restarted.
     starts: usize,
-    /// Where the process broke, and did not when it was asked again, and how: it was over the next program, or by accident.
+    /// The place where the process broke, though not when it was asked again, and how: it was over the next program, or
+    /// by accident.
     stray: Option<(String, String)>,
 }
 
@@ -332,7 +333,7 @@ fn a_few<'a>(trials: impl Iterator<Item = &'a Trial<'a>>, each: usize) -> Vec<&'
     trials.filter(wanted).collect()
 }
 
-/// What is wrong with a hello that serde would let pass, or would call by less helpful names.
+/// Returns the errors in a hello that serde would accept, or would report with less helpful names.
 fn of_hello(json: &Json) -> Vec<(String, &'static str)> {
     let mut found = Vec::new();
     let outer = &json["hello"];

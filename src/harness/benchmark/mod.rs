@@ -1,4 +1,4 @@
-//! What the harness costs beside the library that it tests, and beside what one would write otherwise.
+//! The cost of the harness, compared with the library that it tests and with the loop that one would write otherwise.
 //!
 //! The same programs are run in several ways in one run, one way after the other, and again as often as is asked for.
 //! What counts are ratios of one repeat, and their median: the seconds are those of a machine and of a moment.
@@ -33,15 +33,15 @@ use crate::runner::Start;
 pub use canned::{Canned, serve_canned};
 pub use sets::{Set, TEN};
 
-/// What a run of `broadcheck bench` measured.
+/// The measurements of a run of `broadcheck bench`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Measured {
     /// The implementation under test.
     pub implementation: Identity,
-    /// Where it ran.
+    /// The machine that it ran on.
     pub machine: Machine,
-    /// What the programs of a campaign are made of.
+    /// The seed of the programs of a campaign.
     pub seed: u64,
     /// The sets of programs.
     pub sets: Vec<Speeds>,
@@ -51,26 +51,26 @@ pub struct Measured {
     pub hypothesis: Option<Hypothesis>,
 }
 
-/// What a set of programs took.
+/// The time that a set of programs took.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Speeds {
-    /// What the programs are.
+    /// The name of the set.
     pub set: String,
-    /// How many there are.
+    /// The number of programs.
     pub programs: usize,
-    /// How many of their steps are accepted and refused.
+    /// The number of steps that are accepted.
     pub accepted: usize,
     /// Calls that are rejected.
     pub refused: usize,
     /// Seconds by way, one for each repeat.
     pub seconds: BTreeMap<Way, Vec<f64>>,
-    /// Where the time of a campaign with one worker goes, one for each repeat.
+    /// The time that a campaign with one worker spends on each part, one for each repeat.
     #[serde(default)]
     pub spent: Vec<Spent>,
 }
 
-/// What a campaign takes for a program, in seconds.
+/// The time that a campaign takes for a program, in seconds.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spent {
@@ -82,7 +82,7 @@ pub struct Spent {
     pub adapters: f64,
 }
 
-/// How programs are run.
+/// A way to run programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Way {
@@ -118,7 +118,7 @@ impl Speeds {
         Some(self.programs as f64 / median(self.seconds.get(&way)?)?)
     }
 
-    /// How many times as fast one way is as another.
+    /// Returns how many times as fast one way is as another.
     pub fn ratio(&self, way: Way, to: Way) -> Option<f64> {
         let ratios: Vec<f64> =
             self.seconds.get(&way)?.iter().zip(self.seconds.get(&to)?).map(|(way, to)| to / way).collect();
@@ -138,15 +138,15 @@ pub fn median(numbers: &[f64]) -> Option<f64> {
     }
 }
 
-/// What is measured, and with what.
+/// The implementation and the tools of a measurement.
 pub struct Subject<'a> {
     /// The command of an adapter that knows `--bare`, as that of libtorch does.
     pub command: &'a CommandLine,
-    /// What it says of itself.
+    /// The declaration of the implementation.
     pub hello: &'a Hello,
     /// The command of this program that serves [canned](serve_canned) answers; a file is added to it.
     pub canned: &'a CommandLine,
-    /// Where campaigns and answers are kept meanwhile.
+    /// The folder for campaigns and answers during the measurement.
     pub scratch: &'a Path,
     /// The seed of campaigns.
     pub seed: u64,
@@ -213,8 +213,8 @@ impl Subject<'_> {
         if faults > 0 { Err(format!("{faults} canned answers did not arrive")) } else { Ok(seconds) }
     }
 
-    /// What a campaign takes for the programs, from the first that are done to the last that are seen while its adapters
-    /// run: how long a library takes to start is no matter of this.
+    /// Measures the time of a campaign for the programs, from the first that are done to the last that are observed while
+    /// its adapters run: how long a library takes to start is no matter of this.
     fn campaign(&self, set: &Set, jobs: usize) -> Result<Spent, String> {
         let (mut setup, book) = self.setup(set.programs.len() as u64)?;
         setup.jobs = jobs;
@@ -308,7 +308,7 @@ fn lines(programs: &[Program]) -> Vec<u8> {
     lines
 }
 
-/// How long a command of this program takes, its start included.
+/// Measures the time of a command of this program, its start included.
 ///
 /// # Errors
 /// When it cannot be run, or ends otherwise than with 0.

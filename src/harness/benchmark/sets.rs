@@ -21,9 +21,9 @@ const SIZES: [(&str, u64, &[&[i64]]); 3] = [
 /// Programs that are measured together.
 #[derive(Clone, Debug)]
 pub struct Set {
-    /// What they are.
+    /// The name of the set.
     pub name: String,
-    /// Whether they are made of a seed, as a campaign makes them.
+    /// True if the programs are generated from a seed, as a campaign generates them.
     pub seeded: bool,
     /// The programs.
     pub programs: Vec<Program>,

@@ -21,9 +21,9 @@ const MAX_SHARDS: u64 = 1_000_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Shard {
-    /// Which part, from 0.
+    /// The index of the part, from 0.
     pub index: u64,
-    /// How many parts there are.
+    /// The number of parts.
     pub of: u64,
 }
 
@@ -34,7 +34,7 @@ pub struct Made {
     pub case: u64,
     /// Its program.
     pub program: Program,
-    /// What the reference makes of it, or how it panicked.
+    /// The reply of the reference, or the message of its panic.
     pub expected: Result<Reply, String>,
 }
 
@@ -59,7 +59,7 @@ impl Shard {
         position.saturating_mul(self.of).saturating_add(self.index)
     }
 
-    /// How many of the first so many cases belong to this part.
+    /// Returns how many of the first `cases` cases belong to this part.
     pub fn share(self, cases: u64) -> u64 {
         cases.saturating_sub(self.index).div_ceil(self.of)
     }
@@ -99,7 +99,7 @@ pub fn make(seed: u64, case: u64, options: &Options) -> Made {
     }
 }
 
-/// What the reference makes of a program, or how it panicked.
+/// Returns the reply of the reference to a program, or the message of its panic.
 fn expected(program: &Program) -> Result<Reply, String> {
     catch_unwind(AssertUnwindSafe(|| Reference.run(program))).map_err(|panic| {
         let text = panic.downcast_ref::<String>().cloned();

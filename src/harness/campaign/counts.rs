@@ -1,4 +1,4 @@
-//! What a campaign has counted, and which of its cases are done.
+//! The counts of a campaign, and the set of its cases that are done.
 
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::ops::Op;
 
-/// What was counted over cases that are done.
+/// The counts over cases that are done.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Counts {
     /// Cases.
     pub cases: u64,
-    /// How often an adapter was started again.
+    /// The number of times an adapter was restarted.
     pub restarts: u64,
     /// Steps by operation.
     pub operations: BTreeMap<Op, Judged>,
@@ -22,8 +22,8 @@ pub struct Counts {
     pub calls: BTreeMap<String, Checked>,
 }
 
-/// How often an operation was a step that every side answered, by the answer of the implementation under test, and how
-/// often one of them did not support it.
+/// The number of steps of an operation that every side answered, by the answer of the implementation under test, and of
+/// those that one of them did not support.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Judged {
@@ -35,7 +35,7 @@ pub struct Judged {
     pub unsupported: u64,
 }
 
-/// What came of one call in the cases of a small world.
+/// The outcomes of one call in the cases of a small world.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Checked {
@@ -45,11 +45,11 @@ pub struct Checked {
     pub rejected: u64,
     /// Calls that are not supported.
     pub unsupported: u64,
-    /// How often the implementation broke over it.
+    /// The number of times the implementation broke over it.
     pub broken: u64,
-    /// How often it was not as it should be, in a way that is known.
+    /// The number of times it differed in a way that is known.
     pub known: u64,
-    /// How often it was not as it should be.
+    /// The number of times it differed.
     pub differing: u64,
 }
 
@@ -136,7 +136,7 @@ impl Positions {
         (from < limit).then(|| (from, next.min(limit).min(from.saturating_add(most))))
     }
 
-    /// Whether they are as [`Positions::insert`] leaves them: in order, and apart.
+    /// Checks that they are as [`Positions::insert`] leaves them: in order, and apart.
     ///
     /// # Errors
     /// With the first range that is not.
@@ -151,12 +151,12 @@ impl Positions {
         Ok(())
     }
 
-    /// How many there are.
+    /// Returns the number of positions.
     pub fn len(&self) -> u64 {
         self.0.iter().map(|(start, end)| end - start).sum()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no positions.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

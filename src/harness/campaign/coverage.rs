@@ -1,5 +1,5 @@
-//! What generated programs reach: how often each function was a step, in which form, of which dtypes, under which
-//! statement on broadcasting, and with which refusals.
+//! The coverage of generated programs: how often each function was a step, in which form, of which dtypes, under which
+//! statement on broadcasting, and with which rejections.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
@@ -22,7 +22,7 @@ type Known = HashMap<ValueRef, (Shape, DType)>;
 /// Operations that refuse nothing that a program can give them.
 const TAKES_ALL: &[Op] = &[Op::Detach, Op::Clone, Op::Contiguous, Op::Equal, Op::Grad, Op::BroadcastWarning];
 
-/// How often each kind of step was generated.
+/// The number of generated steps of each kind.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Coverage {
     /// Programs.
@@ -33,7 +33,7 @@ pub struct Coverage {
     pub functions: BTreeMap<Op, BTreeMap<Form, Row>>,
 }
 
-/// How often steps of one function and form were generated.
+/// The number of generated steps of one function and form.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Row {
     /// All of them.
@@ -135,11 +135,11 @@ pub struct Gap {
     pub op: Op,
     /// The form.
     pub form: Form,
-    /// What is missing.
+    /// The missing part.
     pub what: Missing,
 }
 
-/// What was not generated of a function in a form.
+/// A part of the coverage of a function in a form that was not generated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Missing {
     /// It is accepted.
@@ -155,7 +155,7 @@ pub enum Missing {
 }
 
 impl Coverage {
-    /// What the first programs of a seed reach, as the reference accepts and refuses them, counted on all processors.
+    /// Counts the coverage of the first programs of a seed, as the reference accepts and rejects them, on all processors.
     /// `made` hears how many more there are.
     pub fn of(seed: u64, cases: u64, options: &Options, made: impl Fn(u64) + Sync) -> Coverage {
         let workers = thread::available_parallelism().map_or(1, usize::from) as u64;
@@ -213,8 +213,9 @@ impl Coverage {
         }
     }
 
-    /// What should have been generated and was not, for these operations: each form accepted and refused, each dtype
-    /// of a tensor, each statement that its operands can be examples of, and a refusal for each of its reasons.
+    /// Returns what should have been generated and was not, for these operations: each form accepted and rejected, each
+    /// dtype of a tensor, each statement that its operands can be examples of, and a rejection for each of its
+    /// reasons.
     pub fn gaps(&self, ops: &[Op]) -> Vec<Gap> {
         let mut gaps = Vec::new();
         for &op in ops {
@@ -248,14 +249,14 @@ impl Coverage {
         gaps
     }
 
-    /// How often steps of a family were refused for a reason.
+    /// Returns how often steps of a family were rejected for a reason.
     pub fn rejections(&self, family: Family, class: Class) -> u64 {
         let of_family = self.functions.iter().filter(|(op, _)| op.info().family() == family);
         of_family.flat_map(|(_, forms)| forms.values()).filter_map(|row| row.rejections.get(&class)).sum()
     }
 }
 
-/// Whether the tensors of an operation are broadcast together, element by element.
+/// Returns whether the tensors of an operation are broadcast together, element by element.
 pub(crate) fn broadcasts(op: Op) -> bool {
     let info = op.info();
     let tensors = info.arguments.iter().filter(|param| is_operand(param.kind)).count();

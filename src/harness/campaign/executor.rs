@@ -20,7 +20,7 @@ use crate::reference::Reference;
 
 pub use crate::campaign::supervised::Unfinished;
 
-/// What judges programs. Each worker of a campaign has one.
+/// The executor that judges programs. Each worker of a campaign has one.
 pub struct Bench<'a> {
     subject: Tested<'a>,
     against: Option<Tested<'a>>,
@@ -192,7 +192,7 @@ impl<'a> Bench<'a> {
         Ok(counts)
     }
 
-    /// What the oracles find in one program, whichever program that means the same shows it.
+    /// Returns the findings of the oracles in one program, whichever program that means the same shows it.
     ///
     /// # Errors
     /// When an implementation cannot be started any more.
@@ -204,7 +204,8 @@ impl<'a> Bench<'a> {
         Ok(findings)
     }
 
-    /// What a finding's folder tells: what the oracle said, and what came of the program, once more.
+    /// Returns the account for a finding's folder: what the oracle expected, and the outcome of the program when it runs
+    /// once more.
     ///
     /// # Errors
     /// When an implementation cannot be started any more.
@@ -311,13 +312,13 @@ struct Ran<'a> {
 
 /// Both sides of a finding.
 pub struct Account {
-    /// What came of the program; nothing if it broke the implementation.
+    /// The outcome of the program; `None` if it broke the implementation.
     pub observed: Option<Reply>,
-    /// What should have come of it.
+    /// The expected outcome.
     pub expected: Said,
 }
 
-/// What an oracle said.
+/// The expectation of an oracle.
 pub enum Said {
     /// These outcomes.
     Reply(Hello, Reply),
@@ -353,12 +354,12 @@ fn disagreement(
     }
 }
 
-/// Whether both sides support every step, so that all of them were compared.
+/// Returns whether both sides support every step, so that all of them were compared.
 fn is_answered(made: &Made, reply: &Reply) -> bool {
     reply.unsupported().is_none() && made.expected.as_ref().is_ok_and(|expected| expected.unsupported().is_none())
 }
 
-/// What came of the last step; that it is not supported, if either side says so.
+/// Returns the outcome of the last step; that it is not supported, if either side says so.
 fn last_answer<'a>(made: &'a Made, reply: Option<&'a Reply>) -> Option<&'a Outcome> {
     let last = |reply: &'a Reply| reply.steps.last().map(|step| &step.outcome);
     let expected = made.expected.as_ref().ok().and_then(last).filter(|outcome| outcome.unsupported().is_some());

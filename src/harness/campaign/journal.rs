@@ -19,10 +19,10 @@ use crate::model::finding::Finding;
 /// The name of the file in a campaign's folder.
 pub const FILE: &str = "journal.jsonl";
 
-/// Why a run ended that a signal has ended.
+/// The reason for the end of a run that a signal has ended.
 pub const INTERRUPTED: &str = "interrupted";
 
-/// How many findings of a group are kept in full.
+/// The number of findings of a group that are kept in full.
 const EXAMPLES: usize = 3;
 
 /// The longest time between two checkpoints. A young campaign makes them more often: no more than a twentieth of it has
@@ -140,12 +140,12 @@ impl Book {
         Book { folder: folder.to_owned(), file, tally, begun: now, before, last_checkpoint: now }
     }
 
-    /// What there is so far.
+    /// The state so far.
     pub fn tally(&self) -> &Tally {
         &self.tally
     }
 
-    /// Where the campaign is kept.
+    /// The folder of the campaign.
     pub fn folder(&self) -> &Path {
         &self.folder
     }

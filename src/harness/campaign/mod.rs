@@ -68,46 +68,47 @@ use supervised::Unfinished;
 pub use super::give_up::GIVEN_UP;
 pub use reduce::FOLDER as FINDINGS;
 
-/// How many cases are made and run together at most. Between two batches the adapter waits for a moment.
+/// The maximum number of cases that are made and run together. Between two batches the adapter waits for a moment.
 const BATCH: u64 = 1024;
 
-/// How many are at first. What the end of the campaign interrupts is a whole batch, so a slow adapter gets small ones.
+/// The size of the first batch. What the end of the campaign interrupts is a whole batch, so a slow adapter gets small
+/// ones.
 const FIRST_BATCH: u64 = 4;
 
-/// How long a batch should take: not so long that the end of a campaign waits for it.
+/// The time that a batch should take: not so long that the end of a campaign waits for it.
 const MOMENT: Duration = Duration::from_millis(100);
 
-/// How many programs tell one generator from another.
+/// The number of programs that tell one generator from another.
 const SAMPLE: u64 = 64;
 
 /// Names the known divergence that a finding is.
 pub type Known = Box<dyn Fn(&Finding) -> Option<String> + Sync>;
 
-/// How a campaign is run.
+/// The setup of a campaign.
 pub struct Setup {
-    /// What the cases are made of.
+    /// The seed of the cases.
     pub seed: u64,
-    /// How many cases the whole campaign has.
+    /// The number of cases of the whole campaign.
     pub cases: Option<u64>,
-    /// Which of them.
+    /// The part of them that this run takes.
     pub shard: Shard,
-    /// What programs to make.
+    /// The options of the generator.
     pub options: Options,
-    /// Where the cases come from, if not from the seed: a small world.
+    /// The source of the cases, if it is not the seed: a small world.
     pub world: Option<World>,
     /// The programs of the cases, if they were written down.
     pub programs: Option<Arc<[Program]>>,
-    /// How many cases are made and run together at most.
+    /// The maximum number of cases that are made and run together.
     pub batch: u64,
-    /// Who judges.
+    /// The oracles that judge.
     pub oracles: Vec<Oracle>,
     /// The implementation under test, and what it says of itself.
     pub subject: (Start, Hello),
-    /// What it is compared with.
+    /// The adapter to compare with.
     pub against: Option<(Start, Hello)>,
-    /// What adapters are allowed.
+    /// The limits on adapters.
     pub limits: Limits,
-    /// How many workers there are.
+    /// The number of workers.
     pub jobs: usize,
     /// When to end.
     pub deadline: Option<Instant>,
@@ -117,7 +118,7 @@ pub struct Setup {
     pub give_up: u64,
     /// The known divergence that a finding is.
     pub known: Known,
-    /// What a finding's case refers to.
+    /// The specification that a finding's case refers to.
     pub specification: Specification,
 }
 
@@ -203,16 +204,16 @@ pub fn run(setup: &Setup, book: Book, mut tell: impl FnMut(&Book)) -> Result<(Bo
     }
 }
 
-/// What the workers share.
+/// The state that the workers share.
 struct Shared<'a> {
     setup: &'a Setup,
     queue: Mutex<Queue>,
     book: Mutex<Book>,
-    /// Why the campaign cannot go on.
+    /// The reason why the campaign cannot continue.
     failure: Mutex<Option<String>>,
     /// The crashes and hangs that are not known.
     breaks: Mutex<Breaks>,
-    /// Whether there were too many of them.
+    /// True if there were too many of them.
     given_up: Arc<AtomicBool>,
     /// The case that was in work longest when the campaign ended, and for how long.
     busy: Mutex<Option<(u64, Duration)>>,
@@ -326,10 +327,10 @@ impl Shared<'_> {
     }
 }
 
-/// What a worker makes while it waits for its adapter: the cases of the batches after the one that is run.
+/// The cases that a worker makes while it waits for its adapter: those of the batches after the one that is run.
 struct Stock<'a> {
     shared: &'a Shared<'a>,
-    /// How many cases a batch has at most.
+    /// The maximum number of cases in a batch.
     batch: u64,
     /// Batches, of which all but the last are whole.
     batches: VecDeque<Batch>,
@@ -397,7 +398,7 @@ fn unwritable(error: &std::io::Error) -> String {
 }
 
 impl Setup {
-    /// How a plan is run, with the rest as it is mostly.
+    /// Returns the setup of a plan, with defaults for the rest.
     pub fn new(plan: &Plan, subject: (Start, Hello), against: Option<(Start, Hello)>) -> Setup {
         let mut options = options(&subject.1, against.as_ref().map(|(_, hello)| hello), plan.unrestricted);
         options.ops.clone_from(&plan.ops);

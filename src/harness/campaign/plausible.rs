@@ -1,4 +1,4 @@
-//! Whether what a journal says can be true. A journal comes from another machine, or from another hand: a number in it that
+//! Plausibility checks of a journal. A journal comes from another machine, or from another hand: a number in it that
 //! no campaign writes is an error, and neither a panic nor a loop without an end.
 
 use std::path::{Component, Path};
@@ -22,7 +22,7 @@ pub const MAX_RANK: usize = 6;
 /// See [`MAX_RANK`].
 pub const MAX_SIZE: i64 = 64;
 
-/// Whether a record can be one of a campaign.
+/// Checks that a record can be one of a campaign.
 ///
 /// # Errors
 /// With what is wrong.
@@ -53,7 +53,7 @@ fn header(header: &Header) -> Result<(), String> {
     world.as_ref().map_or(Ok(()), bounds)
 }
 
-/// Whether a small world is small.
+/// Checks that a small world is small.
 ///
 /// # Errors
 /// With what is wrong.

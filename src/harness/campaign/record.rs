@@ -23,16 +23,16 @@ pub enum Record {
     Finding(FindingRecord),
     /// The first finding of a signature was shrunk and written up.
     Pursued(Pursued),
-    /// How far the campaign is.
+    /// The progress of the campaign.
     Checkpoint(Checkpoint),
     /// A run ended by itself.
     End {
-        /// Why.
+        /// The reason.
         why: String,
     },
 }
 
-/// Which campaign it is.
+/// The identity of a campaign.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Header {
@@ -42,38 +42,38 @@ pub struct Header {
     pub suite: String,
     /// SHA-256 over the first programs: another generator makes other cases of the same seed.
     pub programs: String,
-    /// What is tested.
+    /// The implementation under test.
     pub implementation: Identity,
-    /// What it is compared with, if that is another adapter.
+    /// The implementation that it is compared with, if that is another adapter.
     pub against: Option<Identity>,
-    /// Where it ran.
+    /// The machine that it ran on.
     pub machine: Machine,
-    /// What was asked for.
+    /// The plan of the campaign.
     pub plan: Plan,
 }
 
-/// What was asked for, as far as it decides on cases and verdicts.
+/// The plan of a campaign, as far as it decides on cases and verdicts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
-    /// What the cases are made of.
+    /// The seed of the cases.
     pub seed: u64,
-    /// How many cases the whole campaign has; `None` if only time ends it.
+    /// The number of cases of the whole campaign; `None` if only time ends it.
     pub cases: Option<u64>,
-    /// Which of them.
+    /// The part of them that this campaign takes.
     pub shard: Shard,
     /// The operations that programs are made of.
     pub ops: Vec<Op>,
-    /// Whether programs are made that have no one right outcome.
+    /// True if programs are made that have no one right outcome.
     pub unrestricted: bool,
     /// The small world whose cases are all of them, in place of a seed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub world: Option<Bounds>,
-    /// Who judges.
+    /// The oracles that judge.
     pub oracles: Vec<Oracle>,
     /// The implementation under test, as the command line calls it.
     pub implementation: String,
-    /// What it is compared with, as the command line calls it.
+    /// The implementation that it is compared with, by its name on the command line.
     pub against: Option<String>,
     /// The file of its known differences, in place of those that come with broadcheck.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -84,7 +84,7 @@ pub struct Plan {
     pub memory: u64,
 }
 
-/// Who an implementation says that it is.
+/// The identity that an implementation declares.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Identity {
@@ -92,11 +92,11 @@ pub struct Identity {
     pub name: String,
     /// The version.
     pub version: String,
-    /// How it was built.
+    /// The build of the implementation.
     pub build: String,
 }
 
-/// Where a campaign ran. Another machine makes no other campaign.
+/// The machine that a campaign ran on. Another machine makes no other campaign.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Machine {
@@ -104,7 +104,7 @@ pub struct Machine {
     pub os: String,
     /// The architecture of the processor.
     pub arch: String,
-    /// How many processors it has.
+    /// The number of processors.
     pub cpus: usize,
 }
 
@@ -114,7 +114,7 @@ pub struct Machine {
 pub struct FindingRecord {
     /// The number of the case.
     pub case: u64,
-    /// What it has in common with others.
+    /// The signature that it has in common with others.
     pub signature: Signature,
     /// The known divergence that it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -130,9 +130,9 @@ pub struct FindingRecord {
 pub struct Example {
     /// The program as YAML; up to the step that breaks the implementation, if it does.
     pub program: String,
-    /// What differs.
+    /// The differences.
     pub differences: Vec<Difference>,
-    /// How the implementation broke.
+    /// The way in which the implementation broke.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
     /// The last that it wrote to standard error then.
@@ -140,30 +140,30 @@ pub struct Example {
     pub stderr: String,
 }
 
-/// What became of the first finding of a signature.
+/// The result of reducing the first finding of a signature.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pursued {
-    /// Which.
+    /// The signature.
     pub signature: Signature,
     /// Its folder among the findings.
     pub folder: String,
-    /// Whether it was seen again when the program was run once more. Only then can it be shrunk.
+    /// True if it was observed again when the program was run once more. Only then can it be shrunk.
     pub reproduced: bool,
-    /// Whether the campaign ended before it was shrunk to the end. One that is resumed goes on with it.
+    /// True if the campaign ended before it was shrunk to the end. A campaign that is resumed continues with it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub not_reduced: bool,
     /// The simplest program, and what is wrong there.
     pub simplest: Example,
 }
 
-/// How far a campaign is.
+/// The progress of a campaign.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Checkpoint {
     /// The positions of its shard that are done.
     pub done: Positions,
-    /// What was counted over these.
+    /// The counts over these.
     pub counts: Counts,
     /// For how long it has been running, in milliseconds.
     pub milliseconds: u64,
@@ -211,7 +211,7 @@ impl Header {
 }
 
 impl Plan {
-    /// What is not the same in that plan.
+    /// Returns the differences to that plan.
     pub fn other_than(&self, that: &Plan) -> Vec<String> {
         differing(self, that)
     }

@@ -1,5 +1,5 @@
-//! What becomes of the first finding of a signature: it is shrunk on a process of its own, so that the campaign goes on,
-//! and written to a folder.
+//! The reduction of the first finding of a signature: it is shrunk on a process of its own, so that the campaign
+//! continues, and written to a folder.
 
 use std::fs;
 use std::path::Path;
@@ -245,7 +245,7 @@ fn write(findings: &Path, name: String, example: &Example, signature: &Signature
     Ok(name)
 }
 
-/// What was wrong, and the program.
+/// Writes what was wrong, and the program.
 fn text(example: &Example, signature: &Signature, why: &str) -> String {
     let title = one_line(&signature.to_string());
     let mut text = format!("# {title}\n\n{why}\n\n");

@@ -1,4 +1,4 @@
-//! What a campaign came to, for people and programs: from the tallies of its parts.
+//! The summary of a campaign, for people and programs: from the tallies of its parts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -11,18 +11,18 @@ use crate::campaign::record::{Example, Identity, Plan};
 use crate::model::finding::Signature;
 use crate::ops::Op;
 
-/// What a campaign came to.
+/// The summary of a campaign.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// The version of broadcheck.
     pub broadcheck: String,
     /// SHA-256 over the specification's files.
     pub suite: String,
-    /// What was tested.
+    /// The implementation under test.
     pub implementation: Identity,
-    /// What it was compared with.
+    /// The implementation that it was compared with.
     pub against: Option<Identity>,
-    /// What was asked for. The shard is the whole in a summary of all shards.
+    /// The plan of the campaign. The shard is the whole in a summary of all shards.
     pub plan: Plan,
     /// The shards that are in it.
     pub shards: Vec<Part>,
@@ -32,7 +32,7 @@ pub struct Summary {
     pub cases: u64,
     /// Steps that were judged.
     pub steps: Judged,
-    /// How often an adapter was started again.
+    /// The number of times an adapter was restarted.
     pub restarts: u64,
     /// Seconds, those of all shards together.
     pub seconds: f64,
@@ -43,7 +43,7 @@ pub struct Summary {
     pub calls: BTreeMap<String, Checked>,
     /// Operations that programs could have been made of, and that were in none.
     pub never: Vec<Op>,
-    /// What was found, the most frequent first.
+    /// The findings, the most frequent first.
     pub findings: Vec<Line>,
 }
 
@@ -54,14 +54,14 @@ pub struct Part {
     pub shard: u64,
     /// Cases that are done.
     pub cases: u64,
-    /// Why it ended; `None` if it was killed.
+    /// The reason for its end; `None` if it was killed.
     pub ended: Option<String>,
 }
 
 /// The findings of one group.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Line {
-    /// What they have in common.
+    /// The signature that they have in common.
     pub signature: Signature,
     /// The known divergence that they are.
     pub known: Option<String>,
@@ -71,7 +71,7 @@ pub struct Line {
     pub first: u64,
     /// Its folder among the findings.
     pub folder: Option<String>,
-    /// Whether the campaign ended before it was shrunk.
+    /// True if the campaign ended before it was shrunk.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub not_reduced: bool,
     /// The simplest program, if it was shrunk, else the first one.
@@ -161,7 +161,7 @@ impl Summary {
         self.findings.iter().filter(|line| line.known.is_none())
     }
 
-    /// Whether anything was judged at all.
+    /// Returns whether anything was judged at all.
     pub fn judged(&self) -> bool {
         self.steps.accepted > 0 || self.steps.rejected > 0
     }

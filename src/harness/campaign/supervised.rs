@@ -9,13 +9,14 @@ use crate::adapter::{Fault, FaultKind, Halt, Hello};
 use crate::program::{Program, Reply};
 use crate::runner::{Runner, Start};
 
-/// How often an adapter is started until it counts as one that does not start: something else can kill it meanwhile.
+/// The number of attempts to start an adapter until it counts as one that does not start: something else can kill it
+/// meanwhile.
 const TRIES: usize = 3;
 
-/// How often a program is run alone before the last of several faults is taken for its own.
+/// The number of times a program is run alone before the last of several faults is taken for its own.
 const TRIES_ALONE: usize = 8;
 
-/// Why programs were not judged to the last.
+/// The reason why programs were not judged to the last.
 #[derive(Debug)]
 pub enum Unfinished {
     /// It was time to halt. The number of the program or case that the implementation was busy with, and for how long, if
@@ -44,7 +45,7 @@ impl Unfinished {
     }
 }
 
-/// What came of a program.
+/// The outcome of a program.
 pub enum Came {
     /// A reply.
     Reply(Reply),
@@ -53,7 +54,7 @@ pub enum Came {
     Fault(Fault, Program),
 }
 
-/// How a program that breaks the implementation is told of.
+/// The way in which a program that breaks the implementation is reported.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Told {
     /// As it is.
@@ -66,7 +67,7 @@ pub enum Told {
 pub struct Tested<'a> {
     setup: &'a Setup,
     start: &'a Start,
-    /// What it says of itself.
+    /// The declaration of the implementation.
     pub hello: &'a Hello,
     halt: Halt,
     runner: Runner,
@@ -91,7 +92,7 @@ impl<'a> Tested<'a> {
         self.runner.allow(program);
     }
 
-    /// How often it was started again.
+    /// Returns the number of times it was restarted.
     pub fn restarts(&self) -> u64 {
         self.restarts + self.runner.restarts() + self.second.as_ref().map_or(0, Runner::restarts)
     }
@@ -171,7 +172,7 @@ impl<'a> Tested<'a> {
         Ok(last.map(|fault| Fault { confirmed: true, ..fault }))
     }
 
-    /// What came of a program, if anything.
+    /// Returns the reply to a program, if there is one.
     pub fn answer(&mut self, program: &Program) -> Result<Option<Reply>, Unfinished> {
         let mut answer = None;
         self.run(slice::from_ref(program), Told::Whole, &mut || false, |_, came| {
@@ -252,8 +253,8 @@ fn blame(
     Some(beginning(broken))
 }
 
-/// How often a fault has to come before it is certainly that of the program. A process can also be ended by others, and
-/// with SIGKILL it rarely ends itself.
+/// Returns how often a fault has to occur before it is certainly that of the program. A process can also be ended by
+/// others, and with SIGKILL it rarely ends itself.
 fn times_needed(fault: &Fault) -> usize {
     match &fault.kind {
         FaultKind::Crashed { status } if status.contains("SIGKILL") => 4,

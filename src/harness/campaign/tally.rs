@@ -1,4 +1,4 @@
-//! What a campaign has come to so far: which cases are done, what was judged, and what was found.
+//! The state of a campaign so far: which cases are done, what was judged, and what was found.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,20 +9,20 @@ use crate::model::finding::Signature;
 /// killed and one that was not come to the same.
 #[derive(Clone, Debug)]
 pub struct Tally {
-    /// Which campaign it is.
+    /// The identity of the campaign.
     pub header: Header,
-    /// Which cases are done, and what was counted over them.
+    /// The cases that are done, and the counts over them.
     pub checkpoint: Checkpoint,
-    /// What was found, by group. Some of it can be of cases that are not done yet.
+    /// The findings, by group. Some of them can be of cases that are not done yet.
     pub findings: BTreeMap<Group, Found>,
-    /// Why the last run ended; `None` if it was killed or goes on.
+    /// The reason for the end of the last run; `None` if it was killed or continues.
     pub ended: Option<String>,
 }
 
 /// Findings that belong together.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Group {
-    /// What they have in common.
+    /// The signature that they have in common.
     pub signature: Signature,
     /// The known divergence that they are.
     pub known: Option<String>,
@@ -35,7 +35,7 @@ pub struct Found {
     pub cases: BTreeSet<u64>,
     /// The first few, in full.
     pub examples: Vec<(u64, Example)>,
-    /// What became of the first one.
+    /// The result of reducing the first one.
     pub pursued: Option<Pursued>,
 }
 
@@ -68,13 +68,13 @@ impl Tally {
         }
     }
 
-    /// Whether every case that the plan has is done. A campaign without a number of cases has no such end.
+    /// Returns whether every case that the plan has is done. A campaign without a number of cases has no such end.
     pub fn complete(&self) -> Option<bool> {
         let plan = &self.header.plan;
         plan.cases.map(|cases| self.checkpoint.done.len() == plan.shard.share(cases))
     }
 
-    /// How many of them are still to be shrunk.
+    /// Returns the number of findings that are still to be shrunk.
     pub fn not_reduced(&self) -> usize {
         self.new_groups().filter(|(_, found)| !found.is_reduced()).count()
     }
@@ -86,7 +86,7 @@ impl Tally {
 }
 
 impl Found {
-    /// Whether nothing more is to be done about the first one.
+    /// Returns whether nothing more is to be done about the first one.
     pub fn is_reduced(&self) -> bool {
         self.pursued.as_ref().is_some_and(|pursued| !pursued.not_reduced)
     }

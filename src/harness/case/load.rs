@@ -72,7 +72,7 @@ pub fn load(dir: &Path) -> Result<Specification, LoadError> {
     load_files(&texts)
 }
 
-/// Which specification it is, whatever folder it lies in.
+/// Returns the digest of the specification, independent of the folder that it lies in.
 fn digest(files: &[(PathBuf, String)]) -> String {
     let mut hash = Sha256::new();
     for (path, text) in files {
@@ -144,16 +144,16 @@ pub fn load_program(path: &Path, text: &str) -> Result<Program, LoadError> {
 /// Everything that is wrong with a specification: at least one fault, in the order of the files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadError {
-    /// What is wrong, and where.
+    /// The problems, each with its location.
     pub faults: Vec<Fault>,
 }
 
 /// One thing that is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// Where. Line and column are 0 if the file as a whole is at fault.
+    /// The location. Line and column are 0 if the file as a whole is at fault.
     pub location: Location,
-    /// What, and what was expected.
+    /// The problem, and what was expected.
     pub message: String,
 }
 
@@ -208,7 +208,7 @@ fn yaml_files(folder: &Path, first: bool, faults: &mut Vec<Fault>) -> std::io::R
     Ok(paths)
 }
 
-/// Whether an entry of a folder is a file to read, or may be left out; else what is wrong with it.
+/// Returns whether an entry of a folder is a file to read, or `false` if it may be left out; else the problem with it.
 fn role(path: &Path, first: bool) -> Result<bool, String> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
@@ -236,7 +236,7 @@ fn role(path: &Path, first: bool) -> Result<bool, String> {
     }
 }
 
-/// What an entry of a folder is, links followed.
+/// The kind of an entry of a folder, links followed.
 enum Kind {
     File,
     Folder,
@@ -266,7 +266,7 @@ fn list_of(path: &Path) -> List {
     }
 }
 
-/// What the ids of a file's cases begin with.
+/// Returns the prefix of the ids of a file's cases.
 fn theme(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().replace('_', "-")
 }
@@ -312,7 +312,7 @@ fn parse(file: &File<'_>, text: &str) -> Option<(Value, Places)> {
     }
 }
 
-/// What was read, or all the faults in the order in which a reader meets them.
+/// Returns the value that was read, or all the problems in the order in which a reader meets them.
 fn finish<T>(read: T, mut faults: Vec<Fault>, files: &[(PathBuf, String)]) -> Result<T, LoadError> {
     if faults.is_empty() {
         return Ok(read);

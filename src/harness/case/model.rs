@@ -27,12 +27,12 @@ pub struct Specification {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Document {
-    /// How cases name it.
+    /// The id that cases use.
     pub id: String,
-    /// What it is.
+    /// The title of the document.
     pub title: String,
-    /// Whether it is the library's source code and not a text for its users. What code does is reported apart from what
-    /// documents promise.
+    /// True if it is the library's source code and not a text for its users. The behaviour of code is reported apart from
+    /// the promises of documents.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub code: bool,
 }
@@ -50,7 +50,7 @@ pub enum Aspect {
     Dtype,
     /// The strides.
     Strides,
-    /// Which storage is shared with which.
+    /// The sharing of storage between values.
     Aliasing,
     /// The elements.
     Values,
@@ -79,7 +79,7 @@ impl Aspect {
         Aspect::Warnings,
     ];
 
-    /// What a statement is about that does not say so.
+    /// The aspects of a statement that does not name any.
     pub const OF_A_STATEMENT: [Aspect; 4] = [Aspect::Outcome, Aspect::Shape, Aspect::Dtype, Aspect::Values];
 
     /// The name that reports and the specification use.
@@ -107,23 +107,23 @@ impl Aspect {
 /// One normative statement.
 #[derive(Clone, Debug)]
 pub struct Clause {
-    /// How cases name it.
+    /// The id that cases use.
     pub id: String,
     /// The statement, in our words.
     pub statement: String,
     /// The aspects whose differences contradict it.
     pub about: Vec<Aspect>,
-    /// Whether the clause lists them itself; [`Aspect::OF_A_STATEMENT`] otherwise.
+    /// True if the clause lists them itself; [`Aspect::OF_A_STATEMENT`] otherwise.
     pub about_is_explicit: bool,
-    /// Which kinds of case it must have.
+    /// The kinds of case that it must have.
     pub shows: Vec<Shows>,
-    /// Why no case can show it; such a statement has none.
+    /// The reason why no case can show it; such a statement has none.
     pub cannot_be_shown: Option<String>,
     /// The corrected sentence, for a document whose own is false.
     pub correction: Option<String>,
-    /// Where it stands.
+    /// The places where it is stated.
     pub sources: Vec<Source>,
-    /// Where the clause itself stands in `spec/`.
+    /// The location of the clause itself in `spec/`.
     pub location: Location,
 }
 
@@ -146,7 +146,7 @@ pub struct Source {
     pub doc: String,
     /// The section's heading.
     pub section: String,
-    /// Which example of the section, from 1.
+    /// The number of the example in the section, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub example: Option<u32>,
     /// The place of the sentence in the section, such as `paragraph 2, bullet 1`; for the sources of clauses.
@@ -163,32 +163,32 @@ pub struct Case {
     pub clauses: Vec<String>,
     /// The values that witness a clause, where not everything that the case expects does.
     pub witnesses: BTreeMap<String, Vec<ValueRef>>,
-    /// Where it comes from.
+    /// The source that it comes from.
     pub source: Source,
-    /// Why it is there.
+    /// The purpose of the case.
     pub note: Option<String>,
     /// The program.
     pub program: Program,
-    /// What holds, by value of the program.
+    /// The expectations, by value of the program.
     pub expect: Vec<(ValueRef, Expectation)>,
-    /// What comes of some values in other releases of PyTorch than the one that the reference is of.
+    /// The outcomes of some values in other releases of PyTorch than the one that the reference is of.
     pub otherwise: Vec<Otherwise>,
-    /// What the document says instead, by value; empty where it agrees with `expect`.
+    /// The statements of the document instead, by value; empty where it agrees with `expect`.
     pub documented: Vec<(ValueRef, Expectation)>,
-    /// What really happens, where the document says something else.
+    /// The actual behaviour, where the document says something else.
     pub why: Option<String>,
     /// The accepting case without which a rejection counts for nothing.
     pub control: Option<String>,
-    /// Where the case stands.
+    /// The location of the case.
     pub location: Location,
 }
 
-/// What comes of some values in some releases of PyTorch.
+/// The expected outcomes of some values in some releases of PyTorch.
 #[derive(Clone, Debug)]
 pub struct Otherwise {
-    /// Which ones.
+    /// The releases.
     pub releases: Releases,
-    /// What comes of these values there. The others come to what they come to everywhere.
+    /// The outcomes of these values there. The other values have the same outcome in every release.
     pub expect: Vec<(ValueRef, Expectation)>,
 }
 
@@ -203,7 +203,7 @@ pub struct Location {
     pub column: usize,
 }
 
-/// What must come of one value.
+/// The expected outcome of one value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expectation {
     /// A value with these properties.
@@ -227,7 +227,7 @@ pub struct Expected {
     pub strides: Option<Vec<i64>>,
     /// The elements, row-major. `shape` is then given too.
     pub values: Option<Vec<Scalar>>,
-    /// How many decimals the values were printed with.
+    /// The number of decimals that the values were printed with.
     pub decimals: Option<u32>,
     /// A value whose storage it shares.
     pub view_of: Option<ValueRef>,
@@ -253,17 +253,18 @@ pub struct ExpectedRejection {
 }
 
 impl Case {
-    /// Whether the case expects a rejection, and so needs a control.
+    /// Returns whether the case expects a rejection, and so needs a control.
     pub fn rejects(&self) -> bool {
         self.expect.iter().any(|(_, expectation)| matches!(expectation, Expectation::Rejected(_)))
     }
 
-    /// Whether a value is among those that witness a clause of the case.
+    /// Returns whether a value is among those that witness a clause of the case.
     pub fn witnesses(&self, clause: &str, value: ValueRef) -> bool {
         self.witnesses.get(clause).is_none_or(|values| values.contains(&value))
     }
 
-    /// What the document says of a value: what the case expects, unless `documented` has something else.
+    /// Returns the statement of the document on each value: the expectation of the case, unless `documented` has something
+    /// else.
     pub fn document_says(&self) -> impl Iterator<Item = (ValueRef, &Expectation)> {
         let of = |value: ValueRef| self.documented.iter().find(|(other, _)| *other == value);
         let expected = self
@@ -274,7 +275,7 @@ impl Case {
         expected.chain(alone.map(|(value, documented)| (*value, documented)))
     }
 
-    /// What is expected of a value in a release of PyTorch, where that is not what holds now.
+    /// Returns the expectation of a value in a release of PyTorch, if it differs from the current one.
     pub fn otherwise_of(&self, value: ValueRef, release: Option<&str>) -> Option<&Expectation> {
         let ranges = self.otherwise.iter().filter(|otherwise| release.is_some_and(|it| otherwise.releases.contain(it)));
         ranges
@@ -283,7 +284,7 @@ impl Case {
             .map(|(_, expectation)| expectation)
     }
 
-    /// What is expected in a release of PyTorch; what holds now, where there is none.
+    /// Returns the expectations in a release of PyTorch; the current ones, if there is no release.
     pub fn expected_in<'a>(&'a self, release: Option<&str>) -> Vec<(ValueRef, &'a Expectation)> {
         let of =
             |(value, now): &'a (ValueRef, Expectation)| (*value, self.otherwise_of(*value, release).unwrap_or(now));

@@ -15,7 +15,7 @@ pub struct Releases {
 }
 
 impl Releases {
-    /// Whether a version is one of them. What is no version is none of them.
+    /// Returns whether a version is one of them. A text that is not a version is none of them.
     pub fn contain(&self, version: &str) -> bool {
         version_of(version).is_some_and(|version| self.range.matches(&version))
     }

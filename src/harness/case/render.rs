@@ -84,7 +84,7 @@ pub fn program(program: &Program) -> String {
     yaml
 }
 
-/// What is expected of one value.
+/// Renders the expectation of one value.
 pub fn expectation(program: &Program, expectation: &Expectation) -> String {
     match expectation {
         Expectation::Unchanged => "unchanged".to_owned(),
@@ -140,7 +140,8 @@ fn step(program: &Program, step: &Step) -> String {
     format!("{}{suffix}: {}{}", step.op, list(positional), keywords.concat())
 }
 
-/// Whether a reader fills in this very argument. The negative zero is none that equals its opposite.
+/// Returns whether this argument is exactly the default that a reader fills in. The negative zero does not equal the
+/// positive one.
 fn is_default(default: ParamDefault, arg: &Arg) -> bool {
     let negative = |arg: &Arg| matches!(arg, Arg::Number(Scalar::Float(value)) if value.is_sign_negative());
     let default = Arg::from(default);

@@ -1,4 +1,4 @@
-//! How shapes line up: a row for each operand, a column for each dimension, and the rule that decides each in words.
+//! Drawings of broadcasting: a row for each operand, a column for each dimension, and the rule that decides each, as text.
 
 use crate::campaign::coverage::broadcasts;
 use crate::format;

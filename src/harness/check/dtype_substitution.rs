@@ -23,9 +23,9 @@ pub use crate::model::event::Replacement;
 pub struct Replaced {
     /// The case.
     pub case: Case,
-    /// What the reference makes of it.
+    /// The reply of the reference to it.
     pub reference: Reply,
-    /// What was replaced.
+    /// The dtypes that were replaced.
     pub dtypes: Vec<Replacement>,
 }
 
@@ -96,7 +96,7 @@ fn used(program: &Program, reply: &Reply) -> Vec<DType> {
     used
 }
 
-/// What stands for each dtype that is lacking: no two for the same, and none that is there already.
+/// Returns a substitute for each dtype that is lacking: no two for the same, and none that is there already.
 fn stand_ins(used: &[DType], hello: &Hello) -> Option<BTreeMap<DType, DType>> {
     let (mut taken, lacking): (Vec<DType>, Vec<DType>) = used.iter().partition(|dtype| hello.dtypes.contains(dtype));
     if lacking.is_empty() {
@@ -132,7 +132,7 @@ fn tensors(reply: &mut Reply) -> impl Iterator<Item = &mut TensorValue> {
     results.chain(&mut reply.inputs)
 }
 
-/// Whether the same came of every step, but for dtypes and elements.
+/// Returns whether every step has the same outcome in both replies, except for dtypes and elements.
 fn alike(before: &Reply, after: &Reply, other: impl Fn(DType) -> DType) -> bool {
     let same = |a: &TensorValue, b: &TensorValue| (other(a.dtype), &a.shape) == (b.dtype, &b.shape);
     before.steps.iter().zip(&after.steps).all(|(a, b)| match (&a.outcome, &b.outcome) {

@@ -17,10 +17,10 @@ use crate::model::event::{
 };
 use crate::runner::{Runner, Start};
 
-/// What a row is about.
+/// The subject of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subject {
-    /// How the command line calls it.
+    /// The name on the command line.
     pub given: String,
     /// The name that its adapter must say.
     pub name: String,
@@ -40,7 +40,7 @@ impl Subject {
         Subject { given: name.to_owned(), name: name.to_owned(), version: None }
     }
 
-    /// How rows call it.
+    /// Returns the name in rows.
     pub fn label(&self) -> String {
         match &self.version {
             Some(version) => format!("{} {version}", self.name),
@@ -49,7 +49,7 @@ impl Subject {
     }
 }
 
-/// What is run on each of them.
+/// The cases and options that are run on each of them.
 pub struct Plan<'a> {
     /// The cases.
     pub specification: &'a Specification,
@@ -57,9 +57,9 @@ pub struct Plan<'a> {
     pub corpus: Option<Corpus>,
     /// The folder of the event files.
     pub out: &'a Path,
-    /// Where the known differences are read from.
+    /// The source of the known differences.
     pub divergences: divergence::Source,
-    /// How long a program may take, and the like.
+    /// The limits of a program, such as its time limit.
     pub limits: Limits,
     /// After how many crashes and hangs that are not pinned an implementation is given up; 0 for never. Its row has what was
     /// judged by then; another run goes on with the rest.
@@ -68,7 +68,7 @@ pub struct Plan<'a> {
     pub corpus_digest: OnceLock<String>,
 }
 
-/// What an earlier run has left of a subject.
+/// The data that an earlier run has left of a subject.
 #[derive(Clone, Debug)]
 pub struct Earlier {
     /// The implementation that it was.
@@ -79,7 +79,7 @@ pub struct Earlier {
     pub generated: Option<(Vec<Generated>, Option<CorpusTally>)>,
 }
 
-/// What a release came to.
+/// The result of a release.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Row {
     /// It was run, or its earlier run was of the same cases.
@@ -91,7 +91,7 @@ pub enum Row {
 }
 
 impl Row {
-    /// Whether it was run and nothing was red.
+    /// Returns whether it was run and nothing failed.
     pub fn is_green(&self) -> bool {
         match self {
             Row::Ran(tally) => tally.is_green(),
@@ -106,7 +106,8 @@ impl Plan<'_> {
         self.out.join(format!("{}.jsonl.gz", subject.label().replace(' ', "-")))
     }
 
-    /// What an earlier run has left of a subject; nothing where it had no data then, which is worth another try.
+    /// Returns the data that an earlier run has left of a subject; `None` if it had no data then, which is worth another
+    /// try.
     pub fn earlier(&self, subject: &Subject) -> Option<Earlier> {
         let file = file::read(&self.file(subject)).ok()?;
         let mut ready = None;

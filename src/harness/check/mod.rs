@@ -28,7 +28,7 @@ use crate::oracles::{comparison, specification};
 use dtype_substitution::Replaced;
 use required::Required;
 
-/// Which cases to run. Empty lists choose everything.
+/// The selection of cases to run. Empty lists choose everything.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
     /// Clause ids.
@@ -37,19 +37,19 @@ pub struct Selection {
     pub cases: Vec<String>,
     /// Generated programs to run after the cases; none unless they are asked for.
     pub corpus: Option<Corpus>,
-    /// How much has to be run.
+    /// The amount that has to be run.
     pub required: Required,
     /// After how many crashes and hangs that are not pinned an implementation is given up; 0 for never.
     pub give_up: u64,
 }
 
 impl Selection {
-    /// Whether every case of the specification is chosen.
+    /// Returns whether every case of the specification is chosen.
     pub fn is_whole(&self, specification: &Specification) -> bool {
         specification.cases.iter().all(|case| self.takes(case))
     }
 
-    /// Whether a case is chosen.
+    /// Returns whether a case is chosen.
     pub fn takes(&self, case: &Case) -> bool {
         let clause = self.clauses.is_empty() || case.clauses.iter().any(|clause| self.clauses.contains(clause));
         clause && (self.cases.is_empty() || self.cases.iter().any(|wanted| case.id.starts_with(wanted.as_str())))
@@ -58,13 +58,13 @@ impl Selection {
 
 /// An implementation and how the command line calls it.
 pub struct Candidate {
-    /// What the user typed after `--impl`.
+    /// The text that the user typed after `--impl`.
     pub given: String,
     /// The implementation.
     pub runner: Runner,
-    /// Where it is known to be wrong.
+    /// The known divergences of the implementation.
     pub divergences: Vec<Divergence>,
-    /// What an earlier run of the same implementation has judged. A case that is the same since then is not run again.
+    /// The verdicts of an earlier run of the same implementation. A case that is unchanged since then is not run again.
     pub earlier: BTreeMap<String, Judged>,
 }
 
@@ -227,7 +227,7 @@ fn case_stated(case: &Case, planned: &Planned) -> CaseStated {
     }
 }
 
-/// Where a case stands.
+/// Returns the location of a case.
 fn place(case: &Case) -> String {
     format!("{}:{}", case.location.file.display(), case.location.line)
 }
@@ -236,14 +236,14 @@ fn place(case: &Case) -> String {
 struct Plan<'a> {
     /// In the order of the specification.
     cases: Vec<Planned<'a>>,
-    /// Where the chosen ones are among them.
+    /// The positions of the chosen cases among them.
     chosen: Vec<usize>,
 }
 
 struct Planned<'a> {
     case: &'a Case,
     digest: CaseDigest,
-    /// What the reference makes of it.
+    /// The reply of the reference to it.
     reference: Reply,
 }
 
@@ -364,7 +364,7 @@ struct AsRun<'a> {
     planned: &'a Planned<'a>,
     /// In other dtypes, where it lacks those of the case.
     replaced: Option<Replaced>,
-    /// What it lacks all the same.
+    /// The capability that it lacks all the same.
     lacks: Option<String>,
 }
 
@@ -385,7 +385,7 @@ impl AsRun<'_> {
     }
 }
 
-/// What a rejection that is as expected counts for, by the verdict on its control.
+/// Returns the verdict on a rejection that is as expected, given the verdict on its control.
 fn beside_control(control: &str, verdict: Option<&Verdict>) -> Verdict {
     let control = control.to_owned();
     match verdict {

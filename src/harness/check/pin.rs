@@ -23,9 +23,9 @@ const LONGEST_ID: usize = 60;
 pub struct Pinned {
     /// The file.
     pub text: String,
-    /// How many cases it has.
+    /// The number of cases that it has.
     pub cases: usize,
-    /// How many causes it has.
+    /// The number of causes that it has.
     pub causes: usize,
     /// The ids of causes that were not in the file before.
     pub new: Vec<String>,
@@ -121,7 +121,7 @@ pub fn check(text: &str, specification: &Specification) -> Result<(), String> {
     divergence::valid(&divergences, specification)
 }
 
-/// What a cause may have in place of cases: what campaigns meet again.
+/// The keys that a cause may have in place of cases: they match findings that campaigns meet again.
 const CASELESS: [&str; 2] = ["applies", "findings"];
 
 fn case_of(witness: &Value) -> &str {
@@ -161,7 +161,7 @@ fn id_of(cause: &Mapping) -> String {
     cause.get("id").and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
-/// Where a cause is that has no reason yet: a new case is never filed under the reason of others.
+/// Returns the position of a cause that has no reason yet: a new case is never filed under the reason of others.
 fn new_cause(causes: &mut Vec<Cause>, cause: &str) -> usize {
     let wanted = slug(cause);
     let is_open = |cause: &Mapping| cause.get("why").and_then(Value::as_str).is_some_and(|why| why == NO_REASON);

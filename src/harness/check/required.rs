@@ -1,10 +1,11 @@
-//! How much of the specification an implementation has to be judged on.
+//! The minimum of the specification that an implementation has to be judged on.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::case::Case;
 
-/// How much every implementation but the reference has to run and be judged by. Less does not conform, however right it is.
+/// The minimum that every implementation except the reference has to run and be judged on. Less does not conform, even if
+/// all of it is right.
 #[derive(Clone, Debug, Default)]
 pub struct Required {
     /// So many cases.
@@ -17,7 +18,7 @@ pub struct Required {
 }
 
 impl Required {
-    /// What an implementation lacks that has executed these of the chosen cases.
+    /// Returns the shortfalls of an implementation that has executed these of the chosen cases.
     pub(super) fn shortfalls(&self, label: &str, executed: &BTreeSet<&str>, chosen: &[&Case]) -> Vec<String> {
         let ran = || chosen.iter().copied().filter(|case| executed.contains(case.id.as_str()));
         let operations = self.operations.iter().flat_map(|(file, wanted)| {
@@ -59,5 +60,5 @@ pub fn operations<'a>(cases: impl Iterator<Item = &'a Case>) -> BTreeMap<&'stati
     counts
 }
 
-/// How many cases a shortfall names.
+/// The number of cases that a shortfall names.
 const SHOWN: usize = 5;

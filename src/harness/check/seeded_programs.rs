@@ -17,7 +17,7 @@ use crate::oracles::comparison::{Side, compare};
 use crate::program::{Program, Reply};
 use crate::reference::Reference;
 
-/// How many programs are made before they are run.
+/// The number of programs that are made before they are run.
 const BATCH: u64 = 256;
 
 /// Runs the corpus on an implementation and tells of every program, in order, up to where it is given up. A corpus that is

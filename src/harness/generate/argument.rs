@@ -284,7 +284,7 @@ const MOVED: &[&str] = &["values", "source", "src"];
 /// The orders of norms that have a loop of their own, and some that have none.
 const ORDERS: &[f64] = &[2.0, 1.0, 0.0, f64::INFINITY, 3.0, 0.5, 1.5];
 
-/// Whether a tensor can be an index.
+/// Returns whether a tensor can be an index.
 fn is_index(known: &TensorState) -> bool {
     matches!(known.tensor.dtype, DType::Int64 | DType::Int32 | DType::Bool | DType::Uint8)
 }

@@ -19,7 +19,7 @@ use crate::tensor::{Buffer, DType, Layout, Scalar, Shape};
 
 use operand::{Operand, layouts, shapes};
 
-/// Why a small scope is enough, in Markdown.
+/// The reason why a small scope is enough, in Markdown.
 pub const WHY: &str = include_str!("bounded_exhaustive/why.md");
 
 /// The bounds of a small world.
@@ -32,7 +32,7 @@ pub struct Bounds {
     pub triples: usize,
     /// The sizes that a dimension can have.
     pub sizes: Vec<i64>,
-    /// Whether operands lie in memory in other ways than row by row, too.
+    /// True if operands lie in memory in other ways than row by row, too.
     pub layouts: bool,
 }
 
@@ -95,7 +95,7 @@ impl World {
         World { pairs: group(2, bounds.rank), triples: group(3, bounds.triples) }
     }
 
-    /// Whether it has calls of an operation.
+    /// Returns whether it has calls of an operation.
     pub fn takes(op: Op) -> bool {
         [2, 3].iter().any(|arity| !calls(op, *arity).is_empty())
     }
@@ -109,17 +109,17 @@ impl World {
         }
     }
 
-    /// How many cases there are, of two operands and of three.
+    /// Returns the number of cases, of two operands and of three.
     pub fn sizes(&self) -> [u64; 2] {
         [self.pairs.len(), self.triples.len()]
     }
 
-    /// How many cases there are.
+    /// Returns the number of cases.
     pub fn len(&self) -> u64 {
         self.sizes().iter().sum()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no cases.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -130,7 +130,7 @@ impl World {
         program(&operands, &group.calls_of(&operands))
     }
 
-    /// How many calls a case has.
+    /// Returns the number of calls of a case.
     pub fn calls(&self, case: u64) -> usize {
         let (group, operands) = self.case(case);
         group.calls_of(&operands).len()
@@ -233,7 +233,7 @@ fn chosen(from: &[usize], count: usize) -> Vec<Vec<usize>> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Elements {
     dtype: DType,
-    /// Whether there is a zero among them. Nothing that is computed of the others leaves its domain.
+    /// True if there is a zero among them. Nothing that is computed of the others leaves its domain.
     zero: bool,
 }
 

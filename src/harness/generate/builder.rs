@@ -21,10 +21,10 @@ use crate::tensor::{Category, DType, Scalar, Shape};
 /// More elements than there can be memory for.
 const BEYOND_MEMORY: usize = 1 << 47;
 
-/// How often a step that did not come out as wanted is proposed again.
+/// The number of attempts to propose a step again that did not come out as wanted.
 const TRIES: usize = 8;
 
-/// What there is of a program, and what is known of its values.
+/// A program under construction, and the state of its values.
 #[derive(Debug)]
 pub(super) struct ProgramBuilder<'a> {
     pub options: &'a Options,
@@ -33,17 +33,17 @@ pub(super) struct ProgramBuilder<'a> {
     session: Option<Session>,
     /// The reference after the step that was tried last, too.
     tried: Option<Session>,
-    /// What came of the steps.
+    /// The outcomes of the steps.
     outcomes: Vec<StepOutcome>,
     /// Every tensor that a step can use.
     pub known: Vec<TensorState>,
-    /// Which of them the step that is tried uses.
+    /// The indices in `known` of the tensors that the step uses that is tried.
     pub operands: Vec<usize>,
     /// The values of steps that were refused.
     pub missing: Vec<ValueRef>,
-    /// Whether the last step that was tried left the tensor that it writes to with another shape, or may have.
+    /// True if the last step that was tried left the tensor that it writes to with another shape, or may have.
     pub reshaped: bool,
-    /// Whether a `backward` was refused, on whose way some gradients may have arrived.
+    /// True if a `backward` was rejected, on whose way some gradients may have arrived.
     pub halfway: bool,
     /// The most elements that a step may make.
     pub elements: usize,
@@ -51,7 +51,7 @@ pub(super) struct ProgramBuilder<'a> {
     pub theme: Option<Op>,
 }
 
-/// What came of a proposal.
+/// The outcome of a proposal.
 enum Trial {
     /// The step is in the program, and its outcome known.
     Kept(StepOutcome),
@@ -265,7 +265,7 @@ impl<'a> ProgramBuilder<'a> {
         })
     }
 
-    /// Where a value is now that steps before it may have been left out; another one if it is not there.
+    /// Returns the reference to a value now that steps before it may have been left out; to another one if it is not there.
     fn there(&self, value: ValueRef, moved: &[Option<usize>]) -> Option<ValueRef> {
         let number = moved.get(value.value).copied().flatten();
         let there = number.map(|number| ValueRef { value: number, ..value });
@@ -274,7 +274,8 @@ impl<'a> ProgramBuilder<'a> {
         there.filter(usable).or_else(other)
     }
 
-    /// Whether some of the inputs should be masks or indices: the more of the operations take such, the more often.
+    /// Decides whether some of the inputs should be masks or indices: the more of the operations take such, the more
+    /// often.
     fn indices_are_wanted(&self, u: &mut Unstructured) -> Result<bool> {
         let named =
             |param: &Param| ["mask", "index", "indices"].contains(&param.name) && param.kind != ParamKind::Index;

@@ -1,4 +1,4 @@
-//! What programs leave out, each for a reason that has a name.
+//! Exclusions: the programs that are left out, each for a reason that has a name.
 
 use std::collections::HashMap;
 
@@ -31,8 +31,8 @@ macro_rules! exclusions {
             /// Every one.
             pub const ALL: &[Exclusion] = &[$(Exclusion::$variant),+];
 
-            /// Whether the last step of the draft is to be left out, as far as that can be told before it is run, when
-            /// there is no outcome, or after.
+            /// Returns whether the last step of the draft is to be left out, as far as that can be decided before it is
+            /// run, when there is no outcome, or after.
             pub(super) fn applies(self, draft: &dyn Proposal, outcome: Option<&Outcome>) -> bool {
                 match self { $(Exclusion::$variant => exclusions!(@ $applies, draft, outcome; $($of)+)),+ }
             }
@@ -44,7 +44,7 @@ macro_rules! exclusions {
 }
 
 impl Exclusion {
-    /// What the reference cannot do, or not in time.
+    /// The exclusions for programs that the reference cannot run, or not in time.
     pub const GAPS: &[Exclusion] = &[Exclusion::LongRecurrences];
 }
 
@@ -208,24 +208,24 @@ fn sums_of_extremes(draft: &dyn Proposal, outcome: Option<&Outcome>) -> bool {
         || (gradients && (draft.known().iter().any(|known| known.grad && lost(known)) || extremes(draft)))
 }
 
-/// Whether a number of any step is an extreme, or next to nothing.
+/// Returns whether a scalar of any step is an extreme, or next to nothing.
 fn extremes(draft: &dyn Proposal) -> bool {
     let wild = |number: Scalar| Tameness::of_number(number) == Tameness::Wild || tiny(number);
     draft.program().steps.iter().any(|step| numbers(step).any(wild))
 }
 
-/// Whether the square of a number is nothing in single precision, and one over it infinite.
+/// Returns whether the square of a scalar is zero in single precision, and one over it infinite.
 fn tiny(number: Scalar) -> bool {
     matches!(number, Scalar::Float(value) if value != 0.0 && value.abs() < 1e-15)
 }
 
-/// Whether a number of the last step is an extreme, by which a sum is multiplied.
+/// Returns whether a scalar of the last step is an extreme, by which a sum is multiplied.
 fn wild_factor(draft: &dyn Proposal) -> bool {
     let wild = |number: Scalar| Tameness::of_number(number) == Tameness::Wild;
     draft.program().steps.last().is_some_and(|step| numbers(step).any(wild))
 }
 
-/// Whether elements are added up, whatever the table says of how the sums are compared.
+/// Returns whether elements are added up, whatever the table says of how the sums are compared.
 pub(super) fn sums(step: &Step) -> bool {
     step.compare() == Compare::Tolerance || step.op.info().result == ResultType::Sum
 }
@@ -325,7 +325,7 @@ fn is_complex(known: &TensorState) -> bool {
     known.tensor.dtype.category() == Category::Complex
 }
 
-/// Whether the last step has a complex tensor or number.
+/// Returns whether the last step has a complex tensor or scalar.
 fn has_complex(draft: &dyn Proposal) -> bool {
     let number = |arg: &Arg| matches!(arg, Arg::Number(Scalar::Complex(_)));
     operands(draft).any(is_complex) || draft.program().steps.last().is_some_and(|step| step.args.iter().any(number))

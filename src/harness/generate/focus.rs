@@ -6,12 +6,12 @@ use crate::ops::{Family, Form, Kernel, OpInfo, ResultType};
 
 use super::Options;
 
-/// What programs are about.
+/// The subject of programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Focus {
     /// Sizes and strides: views, indexing, reductions to a shape.
     Shapes,
-    /// What is computed element by element, losses included, on operands in every layout.
+    /// Elementwise operations, losses included, on operands in every layout.
     Pointwise,
     /// Writing to what others read: in-place and `out=` forms, on views of one storage.
     InplaceAlias,
@@ -40,7 +40,7 @@ impl Focus {
         }
     }
 
-    /// Whether programs about this use the operation.
+    /// Returns whether programs with this focus use the operation.
     pub fn includes(self, info: &OpInfo) -> bool {
         use Family::*;
         // Views are everywhere, because they make the layouts.

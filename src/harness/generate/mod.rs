@@ -55,22 +55,22 @@ pub const MAX_LARGE_ELEMENTS: usize = 34_000;
 /// The most terms of a product in a large program.
 pub const MAX_LARGE_TERMS: usize = 1 << 19;
 
-/// What programs to make.
+/// The options of the generator.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The operations to choose from.
     pub ops: Vec<Op>,
     /// The dtypes of inputs.
     pub dtypes: Vec<DType>,
-    /// How many steps of a hundred should be accepted; the others should be refused.
+    /// The number of steps of a hundred that should be accepted; the others should be rejected.
     pub accepted: u8,
-    /// How many programs of four gradients flow through.
+    /// The number of programs of four that gradients flow through.
     pub gradients: u8,
-    /// How many programs of 256 have large tensors.
+    /// The number of programs of 256 that have large tensors.
     pub large: u8,
-    /// Whether the inputs are of any dtypes in all programs, not only in half of them.
+    /// True if the inputs are of any dtypes in all programs, not only in half of them.
     pub mixed: bool,
-    /// What to leave out. A restriction is always a named one, so that what is not tested can be read.
+    /// The programs to leave out. A restriction is always a named one, so that what is not tested can be read.
     pub exclusions: Vec<Exclusion>,
 }
 
@@ -143,15 +143,15 @@ pub fn seed(program: &Program) -> Option<Vec<u8>> {
 /// Marks bytes in which a program is written.
 const WRITTEN: u8 = 1;
 
-/// Whether [`program`] could have made this program, as far as the options leave programs out. One that was made simpler
-/// may have become one of those that have no one outcome.
+/// Returns whether [`program`] could have made this program, as far as the options leave programs out. One that was made
+/// simpler may have become one of those that have no one outcome.
 pub fn allows(options: &Options, program: &Program) -> bool {
     let mut draft = ProgramBuilder::new(options);
     draft.elements = MAX_LARGE_ELEMENTS;
     draft.remake(program)
 }
 
-/// Whether something happens that does `times` times of `of`; never once the bytes are spent.
+/// Decides whether something happens that does `times` times of `of`; never once the bytes are spent.
 fn chance(u: &mut Unstructured, times: u8, of: u8) -> arbitrary::Result<bool> {
     Ok(u.int_in_range(1..=of)? > of - times)
 }

@@ -65,7 +65,7 @@ enum Tape<'t, 'b> {
     Writes(&'t mut Vec<u8>),
 }
 
-/// What stands in the argument where it is of the kind, or else.
+/// Evaluates to the content of the argument if it is of the kind, else to the default.
 macro_rules! given {
     ($arg:expr, $variant:ident, $default:expr) => {
         match $arg {

@@ -166,7 +166,7 @@ pub(super) fn operands(u: &mut Unstructured, palette: &Palette, op: Op) -> Resul
     })
 }
 
-/// Whether [`operands`] has shapes for an operation.
+/// Returns whether [`operands`] has shapes for an operation.
 pub(super) fn takes_some(op: Op) -> bool {
     use Op::*;
     matches!(

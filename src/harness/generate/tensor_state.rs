@@ -14,21 +14,21 @@ pub(super) struct TensorState {
     pub at: ValueRef,
     pub tensor: TensorValue,
     pub tameness: Tameness,
-    /// Whether two right implementations may differ in it: in elements, or in how they lie in memory.
+    /// True if two right implementations may differ in it: in elements, or in how they lie in memory.
     pub tolerated: bool,
-    /// Whether its elements are compared within units in the last place.
+    /// True if its elements are compared within units in the last place.
     pub inexact: bool,
-    /// Whether gradients flow through it.
+    /// True if gradients flow through it.
     pub grad: bool,
 }
 
 impl TensorState {
-    /// Where it lies. An input lies at the start of a storage of its own.
+    /// Returns its place in memory. An input lies at the start of a storage of its own.
     pub fn place(&self) -> StorageRef {
         self.tensor.storage.unwrap_or(StorageRef { id: self.at.value, offset: 0 })
     }
 
-    /// How it lies. An input is contiguous.
+    /// Returns its layout. An input is contiguous.
     pub fn layout(&self) -> Layout {
         let row_major = Layout::contiguous(self.tensor.shape.clone());
         let strides = self.tensor.strides.clone().unwrap_or(row_major.strides);
@@ -54,11 +54,11 @@ pub(super) trait Proposal {
     fn program(&self) -> &Program;
     /// Every tensor that the step can use.
     fn known(&self) -> &[TensorState];
-    /// Which of them it uses.
+    /// The indices in `known` of the tensors that the step uses.
     fn operands(&self) -> &[usize];
-    /// Whether the step, once it was tried, left the tensor that it writes to with another shape, or may have.
+    /// Returns whether the step, once it was tried, left the tensor that it writes to with another shape, or may have.
     fn reshaped(&self) -> bool;
-    /// Whether a `backward` was rejected, on whose way some gradients may have arrived.
+    /// Returns whether a `backward` was rejected, on whose way some gradients may have arrived.
     fn halfway(&self) -> bool;
 
     /// The state of a value.

@@ -38,7 +38,7 @@ const FLOATS: &[f64] = &[
 const INTEGERS: &[i64] =
     &[0, 1, -1, 2, 127, 128, 255, 256, -128, 32767, -32768, 16777217, 2147483647, -2147483648, i64::MAX, i64::MIN];
 
-/// How many elements are drawn; what follows repeats them. It is no size of any shape, so that rows differ.
+/// The number of elements that are drawn; what follows repeats them. It is no size of any shape, so that rows differ.
 const PERIOD: usize = 59;
 
 /// The elements of the input number `input`.
@@ -117,7 +117,7 @@ fn adversarial(u: &mut Unstructured, category: Category) -> Result<Scalar> {
 /// is lost, and every order is right.
 const TAME: f64 = 64.0;
 
-/// How far the elements of a tensor can be trusted to come out the same whatever the order of the arithmetic.
+/// The degree to which the elements of a tensor can be trusted to be the same whatever the order of the arithmetic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Tameness {
     /// Extremes, infinities, NaN.
@@ -158,7 +158,7 @@ fn of_float(value: f64) -> Tameness {
     }
 }
 
-/// Whether a sum that came to this in one order comes to the same bits in every other. A zero may have either sign, and
+/// Returns whether a sum with this result in one order has the same bits in every other. A zero may have either sign, and
 /// the mean of complex numbers is a complex division.
 pub(super) fn is_exact(tensor: &TensorValue, tameness: Tameness) -> bool {
     let zero = |scalar: Scalar| scalar == Scalar::Float(0.0);

@@ -7,7 +7,7 @@ use crate::error::Class;
 use crate::messages;
 use crate::program::Rejected;
 
-/// What differences call the class of a rejection that neither the implementation nor its text tells.
+/// The class in differences of a rejection whose class neither the implementation nor its message reveals.
 pub const UNKNOWN: &str = "unknown";
 
 /// One thing that is not as it should be.
@@ -16,13 +16,13 @@ pub const UNKNOWN: &str = "unknown";
 pub struct Difference {
     /// The value of the program, by name.
     pub value: String,
-    /// What differs.
+    /// The aspect that differs.
     pub aspect: Aspect,
-    /// Who says so: the specification, or the implementation that was compared with.
+    /// The side that sets the expectation: the specification, or the implementation that was compared with.
     pub by: String,
-    /// What should be.
+    /// The expected value.
     pub expected: String,
-    /// What is.
+    /// The observed value.
     pub observed: String,
 }
 
@@ -31,10 +31,10 @@ pub fn class_of(rejected: &Rejected) -> Option<Class> {
     rejected.class.or_else(|| messages::classify(&rejected.message))
 }
 
-/// Who says that a pinned case is not as pinned: what differences have for `by`.
+/// The value of `by` in differences that report a pinned case that is not as pinned.
 pub const FILE: &str = "known differences";
 
-/// What a divergence is.
+/// The kind of a divergence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {

@@ -41,7 +41,7 @@ pub struct Divergence {
     /// any build, if there are none. Some kernels exist for some processors only.
     #[serde(default)]
     pub builds: Vec<String>,
-    /// What it is.
+    /// The kind of the divergence.
     pub kind: Kind,
     /// The cases that show it.
     #[serde(default)]
@@ -51,9 +51,9 @@ pub struct Divergence {
     pub findings: Vec<String>,
     /// The report, or `unreported`.
     pub link: String,
-    /// Which rule of its own the implementation breaks.
+    /// The rule of its own that the implementation breaks.
     pub why: String,
-    /// Where it may be met again; nowhere that is known, if it is empty.
+    /// The conditions under which it may be met again; empty if none is known.
     #[serde(default)]
     pub applies: Vec<Applies>,
     /// The signatures of findings of it.
@@ -67,20 +67,20 @@ pub struct Divergence {
 pub struct Witness {
     /// The case.
     pub case: String,
-    /// Where it was observed, if not in all releases of the divergence.
+    /// The releases in which it was observed, if not in all releases of the divergence.
     #[serde(default)]
     pub releases: Option<Releases>,
-    /// What each value that differs is in each aspect that differs, as events have it. `*` at the end of a text stands
+    /// The observation for each value and each aspect that differs, as events have it. `*` at the end of a text stands
     /// for elements that are not determined, such as uninitialised memory.
     #[serde(default)]
     pub observed: BTreeMap<String, BTreeMap<Aspect, String>>,
-    /// How the implementation broke, for one that does not survive the case.
+    /// The way in which the implementation broke, if it does not survive the case.
     #[serde(default)]
     pub broken: Option<String>,
 }
 
 impl Divergence {
-    /// Whether it was observed in this version, as it is built here.
+    /// Returns whether it was observed in this version, as it is built here.
     pub fn is_in(&self, hello: &Hello) -> bool {
         (self.releases.is_empty() || self.releases.iter().any(|releases| releases.contain(&hello.version)))
             && (self.builds.is_empty() || self.builds.iter().any(|part| hello.build.contains(part)))
@@ -88,24 +88,24 @@ impl Divergence {
 }
 
 impl Witness {
-    /// Whether it was observed in this version, if the divergence was.
+    /// Returns whether it was observed in this version, if the divergence was.
     fn is_in(&self, version: &str) -> bool {
         self.releases.as_ref().is_none_or(|releases| releases.contain(version))
     }
 }
 
-/// Where the divergences of an implementation of this name stand.
+/// Returns the path of the file with the divergences of an implementation of this name.
 ///
 /// # Errors
-/// Where nothing comes with broadcheck.
+/// Fails if the files that come with broadcheck are not found.
 pub fn file_of(implementation: &str) -> Result<PathBuf, AssetsError> {
     Ok(assets::root()?.join("adapters").join(implementation).join("divergences.yaml"))
 }
 
-/// Where the findings stand that divergences name. Only a checkout has them.
+/// Returns the folder of the findings that divergences name. Only a checkout has them.
 ///
 /// # Errors
-/// Where nothing comes with broadcheck.
+/// Fails if the files that come with broadcheck are not found.
 pub fn findings_folder() -> Result<PathBuf, AssetsError> {
     Ok(assets::root()?.join("reports").join("findings"))
 }
@@ -158,7 +158,7 @@ pub fn read(path: &Path, specification: &Specification) -> Result<KnownDifferenc
     Ok(known)
 }
 
-/// Whether the first thing in a YAML text is an item of a list.
+/// Returns whether the first thing in a YAML text is an item of a list.
 fn is_list(text: &str) -> bool {
     let first = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#') && *line != "---");
     first.is_some_and(|line| line.starts_with(['-', '[']))
@@ -326,8 +326,8 @@ pub fn known<'a>(divergences: &'a [Divergence], finding: &Finding, hello: &Hello
     })
 }
 
-/// Why the differences of a case are not exactly the pinned ones; `None` if they are. Each aspect that differs has to be
-/// pinned, with what was observed, and each pinned aspect has to differ.
+/// Returns the reason why the differences of a case are not exactly the pinned ones; `None` if they are. Each aspect that
+/// differs has to be pinned, with the observed text, and each pinned aspect has to differ.
 pub fn mismatch(witness: &Witness, differences: &[Difference], exact: &[Exact]) -> Option<String> {
     if let Some(broken) = &witness.broken {
         return Some(format!("an answer, where it is pinned to break: {broken}"));
@@ -364,7 +364,7 @@ pub(crate) fn value_of(name: &str) -> &str {
     name.strip_suffix(" after").unwrap_or(name)
 }
 
-/// What a value is in one aspect, as events have it.
+/// Returns the observation of a value in one aspect, as events have it.
 pub fn observed(exact: &[Exact], value: &str, aspect: Aspect) -> String {
     let after = format!("{value} after");
     let found = exact.iter().find(|one| one.value == *value || one.value == after);
@@ -399,7 +399,7 @@ pub(crate) fn is_pinned(pinned: &str, seen: &str) -> bool {
     pinned.strip_suffix('*').map_or(pinned == seen, |beginning| seen.starts_with(beginning))
 }
 
-/// What is wrong with a case that should diverge and does not, or not so.
+/// Returns the difference of a case that should diverge and does not, or not as pinned.
 pub fn unmatched(divergence: &Divergence, observed: &str) -> Difference {
     Difference {
         value: format!("divergence {}", divergence.id),

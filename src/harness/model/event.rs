@@ -1,4 +1,4 @@
-//! What a run tells. Every report is written from these alone. `file.rs` keeps them, and alone does input and output.
+//! The events of a run. Every report is written from these alone. `file.rs` stores them, and alone does input and output.
 
 pub mod cause;
 pub mod file;
@@ -46,9 +46,9 @@ pub struct Started {
     pub broadcheck: String,
     /// SHA-256 over the specification's files.
     pub suite: String,
-    /// How many cases were chosen.
+    /// The number of cases that were chosen.
     pub cases: usize,
-    /// How many cases the specification has.
+    /// The number of cases that the specification has.
     pub of: usize,
     /// The documents.
     pub documents: Vec<Document>,
@@ -63,7 +63,7 @@ pub struct Started {
 pub struct Corpus {
     /// The seed.
     pub seed: u64,
-    /// How many programs.
+    /// The number of programs.
     pub programs: u64,
 }
 
@@ -77,11 +77,11 @@ pub struct ClauseStated {
     pub statement: String,
     /// The aspects whose differences contradict it.
     pub about: Vec<Aspect>,
-    /// Where it stands.
+    /// The places where it is stated.
     pub sources: Vec<Source>,
     /// The chosen cases that test it.
     pub cases: Vec<String>,
-    /// Why no case can show it.
+    /// The reason why no case can show it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cannot_be_shown: Option<String>,
     /// The corrected sentence, for a document whose own is false.
@@ -89,13 +89,13 @@ pub struct ClauseStated {
     pub correction: Option<String>,
 }
 
-/// Which case it was that was judged. Events of another digest are about another case.
+/// The identity of the case that was judged. Events of another digest are about another case.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CaseDigest {
     /// The program, and that of the accepting case that it is judged with.
     pub program: String,
-    /// What is expected of it: by the specification, and by the reference.
+    /// The digest of the expectations: of the specification, and of the reference.
     pub expected: String,
 }
 
@@ -105,39 +105,39 @@ pub struct CaseDigest {
 pub struct CaseStated {
     /// Its id.
     pub id: String,
-    /// Which case it is.
+    /// The digest of the case.
     pub digest: CaseDigest,
     /// The statements that it tests.
     pub clauses: Vec<String>,
     /// The values that witness a statement, where not everything that the case expects does.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub witnesses: BTreeMap<String, Vec<String>>,
-    /// Where it comes from.
+    /// The source that it comes from.
     pub source: Source,
-    /// Where it stands: file and line.
+    /// The location: file and line.
     pub location: String,
     /// The program, as YAML.
     pub program: String,
-    /// What is called, step by step.
+    /// The calls, step by step.
     pub calls: Vec<Call>,
-    /// What is expected, by value.
+    /// The expectations, by value.
     pub expected: Vec<Stated>,
-    /// What is expected of other releases instead.
+    /// The expectations for other releases.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub otherwise: Vec<StatedOtherwise>,
-    /// What the document says instead, by value; empty where it says the same.
+    /// The statements of the document instead, by value; empty where it says the same.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub documented: Vec<Stated>,
-    /// What really happens, where the document says something else.
+    /// The actual behaviour, where the document says something else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// Why the case is there.
+    /// The purpose of the case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// The accepting case without which a rejection counts for nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub control: Option<String>,
-    /// How the shapes of its operands line up, where they are broadcast together.
+    /// The drawing of how the shapes of its operands line up, where they are broadcast together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drawing: Option<Drawing>,
 }
@@ -148,33 +148,33 @@ pub struct CaseStated {
 pub struct Call {
     /// The name of its result.
     pub value: String,
-    /// What is called, as in `add_`.
+    /// The name that is called, as in `add_`.
     pub call: String,
 }
 
-/// What is said of one value.
+/// The statement about one value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stated {
     /// Its name.
     pub value: String,
-    /// What should come of it, as text.
+    /// The expected outcome, as text.
     pub outcome: String,
     /// The aspects that this is about.
     pub aspects: Vec<Aspect>,
 }
 
-/// What is expected of other releases.
+/// The expectations for other releases.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StatedOtherwise {
-    /// Which ones, as in `>=2.1, <2.6`.
+    /// The releases, as in `>=2.1, <2.6`.
     pub releases: String,
-    /// What, by value.
+    /// The expectations, by value.
     pub expected: Vec<Stated>,
 }
 
-/// How shapes line up.
+/// A drawing of how shapes line up.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Drawing {
@@ -196,7 +196,7 @@ pub struct Operand {
     pub shape: Vec<i64>,
 }
 
-/// What one dimension comes to.
+/// The result of one dimension.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Dimension {
@@ -204,7 +204,7 @@ pub struct Dimension {
     pub sizes: Vec<Option<i64>>,
     /// The size of the result; `None` where there is none.
     pub result: Option<i64>,
-    /// Whether it is a reason for a rejection.
+    /// True if it is a reason for a rejection.
     pub conflict: bool,
     /// The rule that decides it, in words.
     pub rule: String,
@@ -214,9 +214,9 @@ pub struct Dimension {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Replacement {
-    /// What the case has.
+    /// The dtype in the case.
     pub from: DType,
-    /// What was run.
+    /// The dtype that was run.
     pub to: DType,
 }
 
@@ -224,15 +224,15 @@ pub struct Replacement {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ImplementationReady {
-    /// How reports call it.
+    /// The name in reports.
     pub label: String,
-    /// How the command line calls it.
+    /// The name on the command line.
     pub given: String,
     /// Its name, as it says itself.
     pub name: String,
     /// Its version, as it says itself.
     pub version: String,
-    /// How it was built.
+    /// The build configuration.
     pub build: String,
     /// A digest of what it declares: operations, dtypes, capabilities, and what it lacks of them.
     pub declares: String,
@@ -242,15 +242,15 @@ pub struct ImplementationReady {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Absent {
-    /// How reports call it, as in `libtorch 2.0.1`.
+    /// The name in reports, as in `libtorch 2.0.1`.
     pub label: String,
-    /// How the command line calls it.
+    /// The name on the command line.
     pub given: String,
     /// Its name.
     pub name: String,
     /// Its version.
     pub version: String,
-    /// Why it could not be run.
+    /// The reason why it could not be run.
     pub reason: String,
 }
 
@@ -260,17 +260,17 @@ pub struct Absent {
 pub struct Judged {
     /// The case.
     pub case: String,
-    /// Which case it was.
+    /// The digest of the case.
     pub digest: CaseDigest,
     /// The statements that it tests.
     pub clauses: Vec<String>,
-    /// Where it comes from.
+    /// The source that it comes from.
     pub source: Source,
-    /// Where it stands: file and line.
+    /// The location: file and line.
     pub location: String,
     /// The implementation's label.
     pub implementation: String,
-    /// How the command line calls the implementation.
+    /// The name of the implementation on the command line.
     pub given: String,
     /// The dtypes that stood for those of the case, which the implementation lacks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -281,17 +281,17 @@ pub struct Judged {
     pub documented: Option<Vec<Difference>>,
     /// Aspects that the case expects something of, and that the implementation does not tell.
     pub untold: Vec<Aspect>,
-    /// What the document says, where the case expects something else.
+    /// The statement of the document, where the case expects something else.
     pub document_says: Option<String>,
-    /// What really happens, where the document says something else.
+    /// The actual behaviour, where the document says something else.
     pub why: Option<String>,
-    /// What came of every value, by name, cut where it is long.
+    /// The outcome of every value, by name, truncated where it is long.
     pub outcome: Vec<Seen>,
     /// The same and more, uncut: what another implementation has to equal.
     pub exact: Vec<Exact>,
 }
 
-/// What came of one value.
+/// The outcome of one value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Seen {
@@ -304,14 +304,14 @@ pub struct Seen {
     pub origin: Option<String>,
 }
 
-/// What exactly came of one value: of a step, of one of its results (`r.0`), or of an input (`x after`) that is not what
+/// The exact outcome of one value: of a step, of one of its results (`r.0`), or of an input (`x after`) that is not what
 /// it was.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Exact {
     /// Its name.
     pub value: String,
-    /// What it is.
+    /// The outcome.
     pub is: Came,
     /// The warnings of the step; with its first result, where it has several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -321,7 +321,7 @@ pub struct Exact {
     pub categories: Vec<String>,
 }
 
-/// What came of a value.
+/// The outcome of a value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Came {
@@ -369,9 +369,9 @@ pub enum Came {
 pub struct Generated {
     /// Its number in the corpus.
     pub program: u64,
-    /// What is called, step by step.
+    /// The calls, step by step.
     pub calls: Vec<String>,
-    /// What came of each step without the elements, as text; empty where nothing came.
+    /// The outcome of each step without the elements, as text; empty if there was none.
     pub outline: String,
     /// A digest of everything that came of it, elements included; empty where nothing came.
     pub digest: String,
@@ -379,41 +379,41 @@ pub struct Generated {
     pub verdict: Agreement,
 }
 
-/// Whether an implementation agrees with the reference on a generated program.
+/// The agreement of an implementation with the reference on a generated program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Agreement {
-    /// It does.
+    /// It agrees.
     Agrees,
     /// It is wrong in a way that is known.
     Known {
         /// The divergence.
         divergence: String,
     },
-    /// It does not.
+    /// It differs.
     Differs {
         /// The signature of the finding.
         signature: String,
-        /// What differs.
+        /// The differences.
         differences: Vec<Difference>,
         /// The program, as YAML.
         yaml: String,
     },
     /// It crashed, hung, or broke the protocol.
     Broken {
-        /// What happened.
+        /// The failure that happened.
         fault: String,
         /// The program, as YAML.
         yaml: String,
     },
     /// It declares that it cannot do this.
     Unsupported {
-        /// What it lacks.
+        /// The capability that it lacks.
         what: String,
     },
 }
 
-/// How a case ended on an implementation.
+/// The verdict on a case on an implementation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "is")]
 pub enum Verdict {
@@ -421,7 +421,7 @@ pub enum Verdict {
     Passed,
     /// Something is not.
     Failed {
-        /// What.
+        /// The differences.
         differences: Vec<Difference>,
     },
     /// The rejection is as expected, but the accepting twin failed: refusing everything is not conformance.
@@ -433,14 +433,14 @@ pub enum Verdict {
     Diverges {
         /// The id of the divergence.
         divergence: String,
-        /// What it is.
+        /// The kind of the divergence.
         kind: Kind,
-        /// Which rule of its own the implementation breaks.
+        /// The rule of its own that the implementation breaks.
         why: String,
         /// In what it differs.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         differences: Vec<Difference>,
-        /// How it broke, where it did.
+        /// The way in which it broke, if it did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         broken: Option<String>,
         /// The accepting case that diverges, where this one is rejected as expected and has nothing to stand on.
@@ -449,7 +449,7 @@ pub enum Verdict {
     },
     /// The implementation declares that it cannot do this.
     Unsupported {
-        /// What it lacks.
+        /// The capability that it lacks.
         what: String,
         /// The accepting case that needs it, where this one does not.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -457,12 +457,12 @@ pub enum Verdict {
     },
     /// The implementation tells no elements, and the case expects some. Everything else is as expected.
     NotJudged {
-        /// What was not judged.
+        /// The part that was not judged.
         what: String,
     },
     /// The implementation crashed, hung, or broke the protocol.
     Broken {
-        /// What happened.
+        /// The failure that happened.
         fault: String,
         /// The end of its stderr.
         stderr: String,
@@ -470,7 +470,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Whether the implementation ran the case and was judged by it.
+    /// Returns whether the implementation ran the case and was judged on it.
     pub fn executed(&self) -> bool {
         !matches!(self, Verdict::Unsupported { .. } | Verdict::NotJudged { .. })
     }

@@ -1,4 +1,4 @@
-//! What an oracle found in a program, and the signature by which findings of one cause are told apart from others.
+//! Findings of an oracle in a program, and the signature that distinguishes findings of one cause from others.
 
 use std::fmt;
 
@@ -10,13 +10,13 @@ use crate::program::Program;
 
 use crate::{Aspect, Difference, format};
 
-/// What other programs read: the signature, the program, and who said what.
+/// The file that other programs read: the signature, the program, the observed outcome, and the source of the expectation.
 pub const FINDING: &str = "finding.json";
 
 /// The kind of findings that have no answer in time.
 pub const HANG: &str = "hang";
 
-/// Who says what an outcome should have been.
+/// The oracle that decides what an outcome should have been.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Oracle {
@@ -31,17 +31,17 @@ pub enum Oracle {
 /// A program on which an implementation is not what an oracle says.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    /// What it has in common with other findings of one cause.
+    /// The signature that it has in common with other findings of one cause.
     pub signature: Signature,
     /// The program that was started.
     pub program: Program,
-    /// What differs; nothing if the implementation broke.
+    /// The differences; empty if the implementation broke.
     pub differences: Vec<Difference>,
-    /// How the implementation broke, if it did.
+    /// The failure of the implementation, if it broke.
     pub fault: Option<Fault>,
 }
 
-/// What findings of one cause have in common.
+/// The properties that findings of one cause have in common.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Signature {
@@ -52,7 +52,7 @@ pub struct Signature {
     pub call: String,
     /// The aspect that differs, or how the process broke.
     pub kind: String,
-    /// What was expected and observed, without numbers and names; empty where that says nothing of the cause, as of
+    /// The expected and the observed text, without numbers and names; empty where they say nothing of the cause, as of
     /// values.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub text: String,
@@ -70,7 +70,7 @@ impl Oracle {
 }
 
 impl Finding {
-    /// Whether the implementation crashed or hung instead of an answer.
+    /// Returns whether the implementation crashed or hung instead of answering.
     pub fn is_broken(&self) -> bool {
         self.fault.is_some() || self.differences.is_empty()
     }
@@ -101,7 +101,7 @@ impl Finding {
         Some(Finding { signature, program: program.clone(), differences, fault: None })
     }
 
-    /// Whether it is certainly about the program: what breaks an implementation can come from outside.
+    /// Returns whether it is certainly about the program: what breaks an implementation can come from outside.
     pub fn is_confirmed(&self) -> bool {
         self.fault.as_ref().is_none_or(|fault| fault.confirmed)
     }

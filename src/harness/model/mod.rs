@@ -1,4 +1,4 @@
-//! What is observed, as data: differences, findings, events, and the differences that are known. It judges nothing.
+//! Observations as data: differences, findings, events, and the known differences. It judges nothing.
 
 pub mod difference;
 pub mod divergence;

@@ -1,4 +1,4 @@
-//! Whether the oracles have teeth: faults planted in an implementation, one at a time, and how soon they are found.
+//! Mutation testing of the oracles: faults planted in an implementation, one at a time, and how soon they are found.
 //!
 //! A mutant is the reference with one fault. Generated programs are run on it until an oracle finds it, and what is found
 //! is cut down to its simplest program. The programs follow from the seed alone. The reference without a fault is run on
@@ -32,21 +32,21 @@ pub use planted::{How, Seen};
 pub struct Mutant {
     /// Its name.
     pub id: &'static str,
-    /// What kind of fault it is.
+    /// The kind of the fault.
     pub family: &'static str,
-    /// What it does wrong, in a few words.
+    /// The error that it makes, in a few words.
     pub what: &'static str,
     how: How,
 }
 
-/// How to look for faults.
+/// The settings of a search for faults.
 #[derive(Clone, Debug)]
 pub struct Search {
-    /// What the programs follow from.
+    /// The seed of the programs.
     pub seed: u64,
     /// The most programs for each mutant.
     pub programs: usize,
-    /// How many programs more the second oracle gets, once one of them has found the fault.
+    /// The number of programs more that the second oracle gets, once one of them has found the fault.
     pub patience: usize,
 }
 
@@ -56,14 +56,14 @@ impl Default for Search {
     }
 }
 
-/// What came of the search for one mutant.
+/// The outcome of the search for one mutant.
 #[derive(Clone, Debug, Serialize)]
 pub struct Outcome {
     /// The mutant.
     pub id: &'static str,
     /// Its kind.
     pub family: &'static str,
-    /// What it does wrong.
+    /// The error that the mutant makes.
     pub what: &'static str,
     /// The oracles that found it, each with what it called it. The one that was first comes first.
     pub found: Vec<Found>,
@@ -73,16 +73,16 @@ pub struct Outcome {
     pub seconds: f64,
 }
 
-/// What one oracle found.
+/// The finding of one oracle.
 #[derive(Clone, Debug, Serialize)]
 pub struct Found {
     /// The oracle.
     pub oracle: Oracle,
-    /// What it found.
+    /// The signature of the finding.
     pub signature: Signature,
-    /// How many programs that took.
+    /// The number of programs that it took.
     pub programs: usize,
-    /// How long that took.
+    /// The seconds that it took.
     pub seconds: f64,
     /// The simplest program that shows it, in steps and in elements of inputs.
     pub steps: usize,
@@ -90,10 +90,10 @@ pub struct Found {
     pub elements: usize,
 }
 
-/// What came of all of them.
+/// The outcomes of all mutants.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
-    /// What the programs follow from.
+    /// The seed of the programs.
     pub seed: u64,
     /// The reference without a fault: everything that is found in it is a false report.
     pub control: Outcome,
@@ -102,7 +102,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Whether each fault was found, and nothing where there is none.
+    /// Returns whether each fault was found, and nothing where there is none.
     pub fn has_teeth(&self) -> bool {
         !self.mutants.is_empty()
             && self.mutants.iter().all(|mutant| !mutant.found.is_empty())
@@ -171,7 +171,7 @@ fn elements(program: &Program) -> usize {
     program.inputs.iter().map(|input| input.shape.numel()).sum()
 }
 
-/// What an oracle finds in a program; with `all` its follow-ups, not only those that are chosen of them.
+/// Returns the finding of an oracle in a program; with `all` its follow-ups, not only those that are chosen of them.
 fn judge(mutant: &Mutant, oracle: Oracle, program: &Program, all: bool) -> Option<Finding> {
     let hello = mutant.hello();
     let reply = match mutant.run(program) {

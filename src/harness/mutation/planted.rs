@@ -1,4 +1,4 @@
-//! How a fault is planted: a wrapper around the reference that changes what it is asked, or what it answers.
+//! Planting of a fault: a wrapper around the reference that changes the question to it, or its answer.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::tensor::{Buffer, DType, Layout, Scalar, Shape};
 use crate::mutation::Mutant;
 use crate::mutation::wrong_replies::tensors_mut;
 
-/// What is broken.
+/// The part that is broken.
 #[derive(Clone, Copy)]
 pub enum How {
     /// The whole reply, made by other means.
@@ -77,7 +77,7 @@ impl<'a> Seen<'a> {
         self.step().uses().filter_map(operand).collect()
     }
 
-    /// Whether an operand does not lie row by row.
+    /// Returns whether an operand does not lie row by row.
     pub fn has_strided_operand(&self) -> bool {
         self.operands().iter().any(|operand| {
             let strides = operand.strides.map(<[i64]>::to_vec);
@@ -85,19 +85,19 @@ impl<'a> Seen<'a> {
         })
     }
 
-    /// Whether an operand has another shape than the tensor.
+    /// Returns whether an operand has another shape than the tensor.
     pub fn broadcasts(&self, tensor: &TensorValue) -> bool {
         self.operands().iter().any(|operand| operand.shape != &tensor.shape)
     }
 
-    /// Whether elements are combined one by one.
+    /// Returns whether elements are combined one by one.
     pub fn is_elementwise(&self) -> bool {
         self.step().op.info().family() == crate::ops::Family::Pointwise
     }
 }
 
 impl Mutant {
-    /// What it says of itself.
+    /// Returns the declaration of the mutant.
     pub fn hello(&self) -> Hello {
         Hello { name: "mutant".to_owned(), build: self.id.to_owned(), ..Reference.hello() }
     }

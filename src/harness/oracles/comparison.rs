@@ -15,9 +15,9 @@ use crate::{Aspect, Difference, format};
 /// One side of a comparison.
 #[derive(Clone, Copy, Debug)]
 pub struct Side<'a> {
-    /// What the implementation says of itself.
+    /// The declaration of the implementation.
     pub hello: &'a Hello,
-    /// What it answered.
+    /// The reply of the implementation.
     pub reply: &'a Reply,
 }
 
@@ -73,9 +73,9 @@ fn compared(program: &Program, expected: Side, observed: Side, bits: bool, by: &
     compare.differences
 }
 
-/// How each value of a program is compared: as its operation says, and no closer than what it is made of. What is made
-/// of an inexact value by more than looking at it is within a tolerance; so are gradients, which are made of everything.
-/// Integers and truths are the same in any order, or different.
+/// The mode of comparison for each value of a program: as its operation says, and no closer than the values that it is
+/// computed from. A value that is computed from an inexact one, by more than inspection, is within a tolerance; so are
+/// gradients, which are computed from everything. Integers and bools are the same in any order, or different.
 fn modes(program: &Program, expected: &Reply) -> Vec<Compare> {
     let mut modes = vec![Compare::Bits; program.inputs.len()];
     // The first name of each tensor: the result of a step that writes to one is that tensor.
@@ -121,12 +121,12 @@ fn modes(program: &Program, expected: &Reply) -> Vec<Compare> {
     modes
 }
 
-/// How much can be lost in a step: sums round what they are made of, however little is left of it.
+/// The bound on the precision that a step can lose: sums round their terms, however small the result is.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Extent {
     /// The largest magnitude among what is summed.
     size: f64,
-    /// How many terms a sum has, at most.
+    /// The number of terms in a sum, at most.
     terms: f64,
 }
 
@@ -204,9 +204,9 @@ struct Comparison<'a> {
     program: &'a Program,
     expected: Side<'a>,
     observed: Side<'a>,
-    /// How a value is compared. Most are equal, and nobody has to ask.
+    /// The mode of comparison of a value. It is called only if values differ, which most do not.
     mode: &'a dyn Fn(usize) -> Compare,
-    /// What differences call the side that is compared with.
+    /// The name in differences of the side that is compared with.
     by: &'a dyn Fn() -> String,
     /// The step that is compared, before the inputs are.
     step: Option<usize>,
@@ -316,8 +316,8 @@ impl Comparison<'_> {
     }
 }
 
-/// Whether strides agree apart from those of sizes of 1. The first gradient that arrives at a leaf may become its gradient
-/// as it is, whatever such strides it has (`obeys_layout_contract`).
+/// Returns whether strides agree apart from those of sizes of 1. The first gradient that arrives at a leaf may become its
+/// gradient as it is, whatever such strides it has (`obeys_layout_contract`).
 fn strides_agree(wanted: &TensorValue, got: &TensorValue) -> bool {
     let matter = |tensor: &TensorValue| -> Option<Vec<i64>> {
         let sizes = tensor.shape.sizes().iter();
@@ -327,12 +327,12 @@ fn strides_agree(wanted: &TensorValue, got: &TensorValue) -> bool {
     matter(wanted) == matter(got)
 }
 
-/// Whether two tensors of one dtype have the same elements, as this mode sees it.
+/// Returns whether two tensors of one dtype have the same elements, as this mode compares them.
 pub(super) fn same_values(mode: Compare, extent: Extent, wanted: &TensorValue, got: &TensorValue) -> bool {
     first_other(mode, extent, wanted, got).is_none()
 }
 
-/// Where elements differ first, row-major.
+/// Returns the row-major position of the first element that differs.
 fn first_other(mode: Compare, extent: Extent, wanted: &TensorValue, got: &TensorValue) -> Option<usize> {
     let dtype = wanted.dtype;
     let close = |a: Scalar, b: Scalar| {

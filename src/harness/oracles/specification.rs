@@ -9,7 +9,7 @@ use crate::tensor::{Layout, Scalar, Shape, shape::bracketed};
 
 use crate::{Aspect, Difference, UNKNOWN, format};
 
-/// Who says so, in a difference from the specification.
+/// The value of `by` in a difference from the specification.
 pub const SPECIFICATION: &str = "specification";
 
 /// Everything in which a reply is not what the case expects; empty if the case holds.
@@ -48,7 +48,8 @@ pub fn untold(case: &Case, hello: &Hello, reply: &Reply) -> Vec<Aspect> {
     Aspect::ALL.into_iter().filter(|aspect| expected.contains(aspect) && !is_told(*aspect)).collect()
 }
 
-/// Whether what the document says holds of a reply, for a case whose document says something else than `expect`.
+/// Returns whether the statements of the document hold of a reply, for a case whose document says something else than
+/// `expect`.
 pub fn documented_holds(case: &Case, hello: &Hello, reply: &Reply) -> bool {
     let mut judge = Judge { program: &case.program, hello, reply, differences: Vec::new() };
     for (value, expectation) in &case.documented {
@@ -268,8 +269,8 @@ fn only_warnings(expected: &Expected) -> Expected {
     Expected { warnings, categories, ..Expected::default() }
 }
 
-/// Whether an element is the expected one: the same number in the element's dtype, or one that rounds to the printed
-/// decimals.
+/// Returns whether an element is the expected one: the same number in the element's dtype, or one that rounds to the
+/// printed decimals.
 fn equals(wanted: Scalar, got: Scalar, dtype: crate::tensor::DType, decimals: Option<u32>) -> bool {
     match (wanted, got, decimals) {
         (Scalar::Float(_) | Scalar::Int(_), Scalar::Float(got), Some(decimals)) => {

@@ -6,7 +6,7 @@ use crate::tensor::{Buffer, DType, Layout, Scalar, Shape};
 use crate::generate::value::counting;
 use crate::reduce::scalars;
 
-/// How far the elements are from the usual ones: those that are not, and how strange each is.
+/// Returns the distance of the elements from the usual ones: those that are not, and how strange each is.
 pub(super) fn weight(input: &Input, at: usize) -> u64 {
     let elements = scalars(input);
     unusual(input, at).into_iter().map(|place| 8 + strangeness(elements[place])).sum()

@@ -16,7 +16,7 @@ use crate::tensor::{Buffer, DType, IndexItem, Scalar};
 /// The most programs that are asked about.
 const MOST: usize = 4000;
 
-/// How many programs are asked about at a time: an adapter works on some while others are on their way.
+/// The number of programs that are asked about at a time: an adapter works on some while others are on their way.
 const BATCH: usize = 16;
 
 /// The simplest program that can be reached from this one by steps that keep `same` true. `same` is asked a few thousand
@@ -71,7 +71,7 @@ fn key(program: &Program) -> String {
     serde_json::to_string(program).expect("a program is plain data")
 }
 
-/// How far a program is from simple, what matters most first.
+/// The complexity of a program, what matters most first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Weight {
     steps: usize,
@@ -85,7 +85,7 @@ struct Weight {
     dtypes: u64,
     /// Numbers, switches and texts among the arguments.
     arguments: u64,
-    /// How far down the program the values stand that are used: inputs are simpler than results.
+    /// The depth in the program of the values that are used: inputs are simpler than results.
     uses: usize,
     elements: u64,
 }

@@ -1,5 +1,5 @@
-//! What is tried: programs that are simpler in one respect each, those that lose most first. Whether one of them weighs
-//! less than what it was made of is looked at elsewhere, and so is whether it still shows the same.
+//! Passes of the reduction: programs that are simpler in one respect each, those that lose most first. Other code checks
+//! whether one of them weighs less than what it was made of, and whether it still shows the same.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -62,7 +62,7 @@ fn without(program: &Program, value: usize) -> Option<Program> {
     Some(fewer)
 }
 
-/// What the reference makes of each step, if it survives the program and the step has one tensor.
+/// Returns the result of the reference for each step, if it survives the program and the step has one tensor.
 fn made(program: &Program) -> Vec<Option<TensorValue>> {
     let reply = catch_unwind(AssertUnwindSafe(|| Reference.run(program)));
     let one = |outcome: Outcome| match outcome {

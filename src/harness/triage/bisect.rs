@@ -18,14 +18,14 @@ use crate::oracles::comparison::{Side, between_releases, compare};
 use crate::program::{Outcome, Program, Reply, TensorValue};
 use crate::reference::Reference;
 
-/// What a finding's folder says of it.
+/// The content of a finding's folder.
 #[derive(Clone, Debug)]
 pub struct Recorded {
     /// The signature that it was found with.
     pub signature: Signature,
     /// The program of its case.
     pub program: Program,
-    /// What differed.
+    /// The differences.
     pub differences: Vec<Difference>,
     /// The name and version of the implementation that it was found in.
     pub implementation: Named,
@@ -69,7 +69,7 @@ struct SameAs {
     reply: Option<Reply>,
 }
 
-/// What one implementation made of a finding.
+/// The outcome of a finding on one implementation.
 struct Seen {
     verdict: Verdict,
     differences: Vec<Difference>,
@@ -78,7 +78,7 @@ struct Seen {
     other: Option<Reply>,
 }
 
-/// What came of it on one implementation.
+/// The verdict on one implementation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "verdict")]
 pub enum Verdict {
@@ -88,7 +88,7 @@ pub enum Verdict {
     Right,
     /// A difference of another signature.
     Another {
-        /// What it has in common with other findings of one cause.
+        /// The signature that it has in common with other findings of one cause.
         signature: String,
     },
     /// It cannot run the program.
@@ -103,7 +103,7 @@ pub enum Verdict {
 pub struct Row {
     /// The name and version, or what was given on the command line.
     pub implementation: String,
-    /// What was observed there.
+    /// The verdict on it.
     #[serde(flatten)]
     pub verdict: Verdict,
 }
@@ -169,7 +169,8 @@ impl Recorded {
         verdict
     }
 
-    /// What is needed to write the finding down again, handed to a function. Whatever the reference says, it says again.
+    /// Hands a function the dossier that is needed to write the finding down again. Whatever the reference says, it says
+    /// again.
     pub fn with_dossier<T>(&self, releases: &str, known: Option<&Divergence>, then: impl FnOnce(&Dossier) -> T) -> T {
         let finding = self.finding();
         let reference = (Reference.hello(), Reference.run(&self.program));
@@ -253,7 +254,7 @@ fn difference(same: &SameAs, value: &str, aspect: Aspect, expected: &str, observ
     Difference { value: value.to_owned(), aspect, by, expected: expected.to_owned(), observed: observed.to_owned() }
 }
 
-/// Where the values that should be the same are not.
+/// Returns the differences between values that should be the same.
 fn pairs(program: &Program, reply: &Reply, same: &SameAs, other: &Reply) -> Vec<Difference> {
     let find = |program: &Program, reply: &Reply, name: &str| -> Option<Outcome> {
         let (step, _) = name.split_once('.').unwrap_or((name, ""));

@@ -104,12 +104,13 @@ fn clause(
     }
 }
 
-/// What a case expects of its values.
+/// Returns the aspects that a case expects of its values.
 fn aspects(expect: &[(ValueRef, Expectation)]) -> Vec<Aspect> {
     expect.iter().flat_map(|(_, expectation)| expectation.aspects()).collect()
 }
 
-/// What is expected of each value: layouts and warnings only where they differ, since most cases say nothing of them.
+/// Returns the expectations of each value: layouts and warnings only where they differ, since most cases say nothing of
+/// them.
 fn expectations(program: &Program, differences: &[Difference], reply: &Reply) -> Vec<(ValueRef, Expectation)> {
     let differs = |name: &str, aspect: Aspect| {
         differences.iter().any(|difference| difference.value == name && difference.aspect == aspect)
@@ -167,7 +168,7 @@ fn expectations(program: &Program, differences: &[Difference], reply: &Reply) ->
     expect
 }
 
-/// Whether implementations may round a step in ways of their own, or anything that it is made of.
+/// Returns whether implementations may round a step in ways of their own, or anything that it is made of.
 fn inexact(program: &Program, at: usize) -> bool {
     program.steps[..=at].iter().any(|step| step.compare() != Compare::Bits)
 }

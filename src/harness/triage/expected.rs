@@ -1,4 +1,4 @@
-//! What the programs of a finding look at: each thing that differs, as data.
+//! The checks that the programs of a finding make: each thing that differs, as data.
 
 use crate::program::{Outcome, Program, Reply, TensorValue, Value};
 use crate::tensor::{Category, Scalar};
@@ -12,14 +12,14 @@ use crate::oracles::comparison::Side;
 pub(super) struct Check<'a> {
     /// The value, by name; of one of several results that of the step.
     pub value: &'a str,
-    /// Which of several results.
+    /// The index among several results.
     pub part: Option<usize>,
-    /// Whether it is an input as it is after the program.
+    /// True if it is an input as it is after the program.
     pub after: bool,
     pub is: Is<'a>,
 }
 
-/// What is expected.
+/// An expectation.
 pub(super) enum Is<'a> {
     Accepted,
     Rejected,
@@ -112,8 +112,9 @@ fn tensor<'a>(
     })
 }
 
-/// How far an element may be off before the difference is the one that was found. Where something else than rounding
-/// differs, the rest may be off as far as it was; else the largest difference is what was found, and half of it is not.
+/// Returns how far an element may be off before the difference is the one that was found. Where something else than
+/// rounding differs, the rest may be off as far as it was; else the largest difference is what was found, and half of it
+/// is not.
 fn slack(wanted: &TensorValue, seen: &TensorValue) -> f64 {
     if wanted.dtype.category() < Category::Floating {
         return 0.0;
@@ -139,7 +140,7 @@ fn slack(wanted: &TensorValue, seen: &TensorValue) -> f64 {
 }
 
 impl Check<'_> {
-    /// What was expected, as reports print it.
+    /// Returns the expectation, as reports print it.
     pub fn expected(&self) -> String {
         match &self.is {
             Is::Accepted => "a result".to_owned(),

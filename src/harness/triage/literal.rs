@@ -2,7 +2,7 @@
 
 use crate::tensor::{Buffer, DType, Scalar};
 
-/// How many elements are written as numbers; more are written as bytes.
+/// The maximum number of elements that are written as numbers; more are written as bytes.
 const MOST: usize = 64;
 
 /// The elements as numbers, if there are few and each number means the very same bytes: a NaN may have others than the
@@ -25,7 +25,7 @@ fn is_nan(number: Scalar) -> bool {
     }
 }
 
-/// Whether every NaN in it is the one that a conversion from Python's or Rust's makes.
+/// Returns whether every NaN in it is the one that a conversion from Python's or Rust's makes.
 fn usual_nan(dtype: DType, bytes: &[u8]) -> bool {
     let usual: &[u8] = match dtype {
         DType::Float16 => &[0x00, 0x7e],

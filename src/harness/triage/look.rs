@@ -8,7 +8,7 @@ use super::super::Aspect;
 /// The most elements that are printed; of more, the first that differs.
 const MOST: usize = 24;
 
-/// What is seen of a value.
+/// An observation of a value.
 pub(super) enum Look {
     /// A property, and how Python prints it.
     Value(Property, String),
@@ -16,7 +16,7 @@ pub(super) enum Look {
     Error(String),
 }
 
-/// What is printed of a value.
+/// A property of a value that is printed.
 pub(super) enum Property {
     Elements,
     /// The element with this number.
@@ -24,7 +24,7 @@ pub(super) enum Property {
     Shape,
     Dtype,
     Strides,
-    /// Whether it shares the storage of this input, and where it begins there.
+    /// The sharing of the storage of this input (true or false), and the offset at which it begins there.
     Shares(String),
     Offset,
     /// The value as a tuple.

@@ -32,13 +32,13 @@ pub use python::{BROKEN, PRINTS, UNDESCRIBED};
 /// The case, which loads in `spec/regressions/`.
 pub const CASE: &str = "case.yaml";
 
-/// What a person reads first.
+/// The file that a person reads first.
 pub const README: &str = "README.md";
 
 /// The program in PyTorch's Python.
 pub const PYTHON: &str = "repro.py";
 
-/// What a finding can be written in.
+/// A language that a finding can be written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
     /// PyTorch's Python, with nothing else.
@@ -52,11 +52,11 @@ pub enum Language {
 pub struct Dossier<'a> {
     /// The finding, shrunk.
     pub finding: &'a Finding,
-    /// What should have come of it.
+    /// The expected outcome.
     pub expected: Expected<'a>,
     /// The implementation that it was found in.
     pub implementation: &'a Hello,
-    /// What it answered; nothing if it broke.
+    /// The answer of the implementation; `None` if it broke.
     pub observed: Option<&'a Reply>,
     /// In which releases it was seen, as [`bisect::table`] has it; empty if nobody looked.
     pub releases: &'a str,
@@ -64,20 +64,20 @@ pub struct Dossier<'a> {
     pub known: Option<&'a Divergence>,
 }
 
-/// What an oracle expected.
+/// The expectation of an oracle.
 #[derive(Clone, Copy, Debug)]
 pub enum Expected<'a> {
     /// These outcomes, by the reference or by another release.
     Outcomes(Side<'a>),
     /// The outcomes of another program that means the same, on the same implementation.
     SameAs {
-        /// Why it means the same.
+        /// The relation by which it means the same.
         rule: &'a str,
         /// The other program.
         program: &'a Program,
         /// A value of the finding's program and the one of the other program that should equal it, by name.
         pairs: &'a [(String, String)],
-        /// What the implementation answered to the other program; nothing if it broke.
+        /// The answer of the implementation to the other program; `None` if it broke.
         reply: Option<&'a Reply>,
     },
 }
@@ -149,7 +149,7 @@ fn title(dossier: &Dossier) -> String {
     }
 }
 
-/// What an implementation contradicts that contradicts itself.
+/// The name of what an implementation contradicts that contradicts itself.
 const SAME: &str = "a program that is the same by definition";
 
 /// The signature in letters that every file system takes, and a digest of it and the program, since one signature can have
@@ -170,7 +170,7 @@ pub fn folder_name(finding: &Finding) -> String {
     format!("{}-{digest}", slug.trim_matches('-'))
 }
 
-/// What a program needs to go on with the finding: its signature, its program, and who said what.
+/// Returns the data that a program needs to continue with the finding: its signature, its program, and who said what.
 fn finding_json(dossier: &Dossier) -> String {
     let Dossier { finding, implementation, .. } = dossier;
     let (by, other) = match dossier.expected {

@@ -85,7 +85,7 @@ pub(super) fn render(dossier: &Dossier) -> String {
     text + &body.text
 }
 
-/// What is printed of a value.
+/// A value to print.
 struct Wanted<'a> {
     /// Its name.
     value: &'a str,
@@ -228,7 +228,7 @@ impl Body {
         }
     }
 
-    /// What should be printed, where no other call says it.
+    /// Writes the expected output, where no other call says it.
     fn expects(&mut self, wanted: &Wanted, program: &Program, reply: Option<&Reply>) {
         let Some((theirs, expected, value)) = wanted.expected.filter(|(theirs, ..)| std::ptr::eq(*theirs, program))
         else {
@@ -246,7 +246,7 @@ impl Body {
     }
 }
 
-/// Whether a step is a view, or a copy of one, of which nothing but the next step is made.
+/// Returns whether a step is a view, or a copy of one, of which nothing but the next step is made.
 fn is_link(program: &Program, at: usize) -> bool {
     let value = program.inputs.len() + at;
     let uses = |step: &Step| step.uses().filter(|used| used.value == value).count();
@@ -256,7 +256,7 @@ fn is_link(program: &Program, at: usize) -> bool {
     is_method && later == 1 && program.steps.get(at + 1).is_some_and(|next| uses(next) == 1)
 }
 
-/// Whether a step may change its operands.
+/// Returns whether a step may change its operands.
 fn writes(step: &Step) -> bool {
     step.form != Form::Functional || matches!(step.op, Op::Backward | Op::Grad)
 }

@@ -1,4 +1,4 @@
-//! What a person reads first: what differs, since when, and why, as far as that is known.
+//! The README of a finding, which a person reads first: what differs, since when, and why, as far as that is known.
 
 use std::fmt::Write as _;
 

@@ -9,7 +9,7 @@ use crate::tensor::{DType, Scalar};
 use super::expected::{Check, Is, checks};
 use super::{Dossier, Expected, literal, tch};
 
-/// What every program starts with.
+/// The text that every program starts with.
 const PREAMBLE: &str = include_str!("preamble.rs.txt");
 
 /// The program of a finding, which exits with 1 if the difference is there, with 0 if it is not, and with 2 if `tch`

@@ -1,4 +1,4 @@
-//! Which function of `tch` runs a step, and how it is called.
+//! The choice of the function of `tch` that runs a step, and the spelling of its call.
 //!
 //! The names and parameters of `tch`'s functions are in `tch.txt`, which `tests/tch.rs` derives from the sources of `tch`;
 //! the one is chosen that takes the arguments that there are, whose kinds its types tell apart.

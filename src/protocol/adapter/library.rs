@@ -1,5 +1,6 @@
-//! What adapters of Rust libraries share: the values of a program, blocked steps, refusals, panics. An adapter says how
-//! tensors are made and read and which function each operation is, and is an [`Implementation`] by that.
+//! The shared part of adapters of Rust libraries: the values of a program, blocked steps, rejections, panics. An
+//! adapter says how tensors are made and read and which function each operation is, and is an [`Implementation`] by
+//! that.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
@@ -23,10 +24,10 @@ pub trait Library: Sized + 'static {
     /// The operation table, as far as the library has it.
     const OPERATIONS: &'static [Operation<Self>];
 
-    /// What it is, and what it lacks beside operations and forms, which follow from the table.
+    /// Returns its declaration, with what it lacks besides operations and forms, which follow from the table.
     fn describe(&self) -> Hello;
 
-    /// Why an operation of the table has no such form.
+    /// Returns the reason why an operation of the table has no such form.
     fn lacks(&self, form: Form) -> &'static str;
 
     /// Makes an input.
@@ -35,7 +36,7 @@ pub trait Library: Sized + 'static {
     /// A tensor as the protocol has it.
     fn read(&mut self, tensor: &Self::Tensor) -> Result<TensorValue, Refusal>;
 
-    /// The class of a refusal, where its message tells.
+    /// The class of a rejection, where its message shows it.
     fn classify(&self, op: Op, message: &str) -> Option<Class>;
 
     /// Forgets what the last program left.
@@ -74,10 +75,10 @@ macro_rules! operation {
     }};
 }
 
-/// How a function of a library is called.
+/// The signature by which a function of a library is called.
 pub type Function<L> = fn(&mut L, &Call<'_, <L as Library>::Tensor>) -> Answer<<L as Library>::Tensor>;
 
-/// What comes of a call.
+/// The outcome of a call.
 pub type Answer<T> = Result<Returned<T>, Refusal>;
 
 /// A step, with the values that it names.
@@ -85,7 +86,7 @@ pub type Answer<T> = Result<Returned<T>, Refusal>;
 pub struct Call<'a, T> {
     /// The operation.
     pub op: Op,
-    /// Where the result goes.
+    /// The form of the call: where the result goes.
     pub form: Form,
     /// One argument for each parameter.
     pub args: Vec<Argument<'a, T>>,
@@ -125,11 +126,11 @@ pub enum Argument<'a, T> {
     Dtype(DType),
     /// Text.
     Text(&'a str),
-    /// What stands between brackets.
+    /// The index between the brackets.
     Index(&'a [IndexItem]),
 }
 
-/// What a call results in.
+/// The result of a call.
 #[derive(Clone, Debug)]
 pub enum Returned<T> {
     /// A tensor.
@@ -144,10 +145,10 @@ pub enum Returned<T> {
     Nothing,
 }
 
-/// Why a call has no result. Any error becomes the library's own refusal.
+/// The reason why a call has no result. Any error becomes the library's own rejection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// The library refuses, with this message.
+    /// The library rejects the call, with this message.
     Rejected(String),
     /// The library has no such call, in one of the texts that `hello` lists.
     Unsupported(String),
@@ -321,11 +322,11 @@ fn value<L: Library>(library: &mut L, returned: &Returned<L::Tensor>) -> Result<
 }
 
 thread_local! {
-    /// Whether a call is under way, in which a panic is no accident.
+    /// True during a call, in which a panic is no accident.
     static CALLING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What a call comes to where the library panics to refuse. Nothing is printed of such a panic.
+/// Returns the outcome of a call of a library that panics to reject. Nothing is printed of such a panic.
 fn refusing_by_panic<R>(call: impl FnOnce() -> Result<R, Refusal>) -> Result<R, Refusal> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

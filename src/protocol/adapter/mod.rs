@@ -21,7 +21,7 @@ pub use serve::serve;
 pub use serve::{private_stdout, serve_process};
 pub use support::unsupported_by;
 
-/// What an implementation says of itself.
+/// The declaration of an implementation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Hello {
@@ -29,7 +29,7 @@ pub struct Hello {
     pub name: String,
     /// Its exact version, asked of the library at run time.
     pub version: String,
-    /// How it was built, where that can change results.
+    /// A description of its build, where that can change results.
     #[serde(default)]
     pub build: String,
     /// The operations that it has. Names unknown to this broadcheck are kept out of programs.
@@ -38,14 +38,14 @@ pub struct Hello {
     /// The dtypes that it has.
     #[serde(deserialize_with = "known")]
     pub dtypes: Vec<DType>,
-    /// What else it can do.
+    /// Its other capabilities.
     #[serde(default, deserialize_with = "known")]
     pub capabilities: Vec<Capability>,
-    /// What it lacks of all that, each with the reason.
+    /// The parts of all that which it lacks, each with the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lacks: Vec<Lack>,
-    /// Where only the call shows what it lacks, as an overload: the texts with which it answers `unsupported`, and of which
-    /// steps.
+    /// The texts with which it answers `unsupported`, and the steps to which they apply, where only the call shows
+    /// what it lacks, as an overload.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unsupported: Vec<UnsupportedCall>,
 }
@@ -75,12 +75,12 @@ impl UnsupportedCall {
         UnsupportedCall { what: what.to_owned(), ops, ..UnsupportedCall::default() }
     }
 
-    /// Whether it is bound to something.
+    /// Returns whether it is bound to something.
     pub fn is_bound(&self) -> bool {
         !self.ops.is_empty() || !self.dtypes.is_empty()
     }
 
-    /// Whether a step of a program may be answered so.
+    /// Returns whether a step of a program may be answered so.
     pub fn covers(&self, program: &Program, step: &Step) -> bool {
         let named = |dtype: DType| self.dtypes.iter().any(|name| name == dtype.name());
         let dtypes = || {
@@ -98,7 +98,7 @@ impl UnsupportedCall {
 }
 
 impl Hello {
-    /// Which release of PyTorch it is, if it is one: what holds may depend on that.
+    /// Returns the release of PyTorch that it is, if it is one: what holds may depend on that.
     pub fn release(&self) -> Option<&str> {
         let front_end = self.name.split('-').next() == Some("pytorch");
         (front_end || self.name == "libtorch").then_some(self.version.as_str())
@@ -122,7 +122,7 @@ pub struct Lack {
     /// A dtype, by its name in the table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dtype: Option<String>,
-    /// Why.
+    /// The reason.
     pub why: String,
 }
 
@@ -148,7 +148,7 @@ impl Lack {
     }
 }
 
-/// What an implementation may have, or not, beside operations and dtypes.
+/// A capability that an implementation may have, or not, besides operations and dtypes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Capability {
@@ -170,10 +170,10 @@ pub enum Capability {
 
 /// Something that runs programs.
 pub trait Implementation {
-    /// What it is.
+    /// Returns its declaration.
     fn hello(&mut self) -> Hello;
 
-    /// Runs a program on fresh tensors and tells what came of each step.
+    /// Runs a program on fresh tensors and reports the outcome of each step.
     fn run(&mut self, program: &Program) -> Reply;
 }
 

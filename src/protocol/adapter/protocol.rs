@@ -13,11 +13,11 @@ use crate::program::{Program, Reply};
 /// The protocol version that this broadcheck speaks.
 pub const VERSION: u32 = 1;
 
-/// What the harness sends.
+/// A request of the harness.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Request<'a> {
-    /// Who are you? Always first.
+    /// Asks for the declaration of the implementation. Always first.
     Hello {
         /// The version of the protocol.
         protocol: u32,
@@ -31,7 +31,7 @@ pub enum Request<'a> {
     },
 }
 
-/// What an adapter answers. It flushes before it waits for the next request.
+/// A response of an adapter. It flushes before it waits for the next request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Response {

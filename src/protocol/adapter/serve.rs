@@ -12,11 +12,11 @@ use super::protocol::{Encoding, Request, Response, VERSION, parse};
 use super::wire::{Inbox, Piece};
 use crate::program::{Outcome, Program, Reply, StepOutcome};
 
-/// How much is written at a time.
+/// The number of bytes written at a time.
 const BUFFER: usize = 64 * 1024;
 
-/// How long an answer may wait for others, so that they are written together. Programs that take longer are answered
-/// one by one.
+/// The longest time that an answer may wait for others, so that they are written together. Programs that take longer
+/// are answered one by one.
 const PATIENCE: Duration = Duration::from_millis(2);
 
 /// Answers requests until the input ends, each as it is written: a frame by a frame. A panic of the implementation becomes
@@ -74,7 +74,7 @@ fn run_guarded(implementation: &mut dyn Implementation, program: &Program) -> Re
     })
 }
 
-/// What a panic says.
+/// Returns the message of a panic.
 pub(super) fn panic_text(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic without text")

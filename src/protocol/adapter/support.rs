@@ -1,4 +1,4 @@
-//! Whether an implementation has declared what a program needs. A program that needs more is not sent to it.
+//! Checks that an implementation has declared what a program needs. A program that needs more is not sent to it.
 
 use super::{Capability, Hello, Lack};
 use crate::ops::{Form, Op};
@@ -71,7 +71,7 @@ impl Lack {
         self.dtype.as_deref() == Some(dtype.name())
     }
 
-    /// Whether it says that a step cannot be run. One that names a dtype and nothing else is about inputs.
+    /// Returns whether it says that a step cannot be run. One that names a dtype and nothing else is about inputs.
     fn covers(&self, step: &Step) -> bool {
         self.op.as_ref().is_none_or(|_| self.is_of(step.op))
             && self.form.is_none_or(|form| form == step.form)
@@ -100,7 +100,7 @@ fn given(step: &Step) -> impl Iterator<Item = (&'static str, &Arg)> {
     given.map(|(param, arg)| (param.name, arg))
 }
 
-/// Whether a step gives this argument a value that is not its default.
+/// Returns whether a step gives this argument a value that is not its default.
 fn gives(step: &Step, name: &str) -> bool {
     given(step).any(|(param, _)| param == name)
 }

@@ -1,8 +1,8 @@
-//! How a message stands on a pipe: as a line of JSON, or as a frame, which is MessagePack with the same names and values.
-//! This is where one message ends and the next begins.
+//! The encoding of messages on a pipe: as a line of JSON, or as a frame, which is MessagePack with the same names and
+//! values. This is where one message ends and the next begins.
 //!
 //! A frame has the elements of tensors as they are, and is quicker to read and to write. An adapter that can read frames
-//! says so in its hello; nobody else ever sees one.
+//! says so in its hello; no other adapter receives one.
 
 use std::io::{self, Read};
 
@@ -14,7 +14,7 @@ const FRAME: u8 = 0;
 /// The first byte, and the length of what follows: four bytes, little-endian.
 const HEADER: usize = 5;
 
-/// How a message is written.
+/// The encoding of a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Encoding {
@@ -26,7 +26,7 @@ pub enum Encoding {
 }
 
 impl Encoding {
-    /// How a message is written that was read.
+    /// Returns the encoding of a message that was read.
     pub fn of(message: &[u8]) -> Encoding {
         if message.first() == Some(&FRAME) { Encoding::MessagePack } else { Encoding::Json }
     }
@@ -50,7 +50,7 @@ impl Encoding {
     }
 }
 
-/// What a message says, or why it says nothing; `what` it should be is for the text.
+/// Parses a message, or returns why it cannot; `what` it should be is for the text.
 ///
 /// # Errors
 /// When the message is not well-formed, or is something else.
@@ -71,7 +71,7 @@ pub fn parse<'a, T: Deserialize<'a>>(message: &'a [u8], what: &str) -> Result<T,
     }
 }
 
-/// What is at the beginning of the bytes that have come.
+/// The first piece of the bytes that were received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Piece<'a> {
     /// A message: a line without its end, or a frame.
@@ -89,16 +89,16 @@ pub struct Inbox {
     bytes: Vec<u8>,
     start: usize,
     end: usize,
-    /// How many of them have been looked at, and have no line end.
+    /// The number of them that have been searched, and have no line end.
     searched: usize,
     /// The most bytes that a message may have.
     limit: usize,
 }
 
-/// How much is read at a time.
+/// The number of bytes read at a time.
 const CHUNK: usize = 64 * 1024;
 
-/// How much room is kept for large messages.
+/// The number of bytes of room kept for large messages.
 const KEPT: usize = 16 << 20;
 
 impl Inbox {
@@ -149,7 +149,7 @@ impl Inbox {
         Piece::Message(&self.bytes[message])
     }
 
-    /// Whether a whole message is there.
+    /// Returns whether a whole message is there.
     pub fn has_message(&self) -> bool {
         let there = &self.bytes[self.start..self.end];
         match there.first() {

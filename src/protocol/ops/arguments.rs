@@ -7,13 +7,13 @@ use serde::Serialize;
 pub struct Param {
     /// The documented name, usable as a keyword.
     pub name: &'static str,
-    /// What it takes.
+    /// The kind of its values.
     pub kind: ParamKind,
-    /// What it is when it is left out; `None` where it must be given.
+    /// Its value when it is left out; `None` where it must be given.
     pub default: Option<ParamDefault>,
 }
 
-/// What a parameter takes.
+/// The kind of the values of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ParamKind {
@@ -39,7 +39,7 @@ pub enum ParamKind {
     Dims,
     /// A floating-point number; an integer stands for one.
     Real,
-    /// What a loss makes of its elements: `none`, `mean`, `sum`.
+    /// The reduction of the elements of a loss: `none`, `mean`, `sum`.
     Reduction,
     /// True or false.
     Flag,
@@ -47,7 +47,7 @@ pub enum ParamKind {
     Dtype,
     /// Text.
     Text,
-    /// What stands between the brackets of `x[...]`, as text.
+    /// The index between the brackets of `x[...]`, as text.
     Index,
 }
 
@@ -68,8 +68,7 @@ pub enum ParamDefault {
     Text(&'static str),
 }
 
-/// What a loss can make of its elements, each at the place of the number by which libtorch's operators know it
-/// (`at::Reduction`).
+/// The reductions of a loss, each at the place of the number by which libtorch's operators know it (`at::Reduction`).
 pub const REDUCTIONS: &[&str] = &["none", "mean", "sum"];
 
 /// The default of a parameter of a kind, as rows write it.

@@ -19,7 +19,7 @@ macro_rules! kernels {
                 }
             }
 
-            /// Where its results are rounded.
+            /// Returns where its results are rounded.
             pub fn rounding(self) -> Rounding {
                 match self {
                     $(Kernel::$kernel => Rounding::$rounding),+
@@ -90,7 +90,7 @@ kernels! {
     front_end FrontEnd: FrontEnd, Never;
 }
 
-/// Where a kernel rounds.
+/// The point at which a kernel rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rounding {
@@ -122,7 +122,7 @@ pub enum Family {
     Losses,
     /// Gradients.
     Autograd,
-    /// What only PyTorch's Python front end has.
+    /// Functions that only PyTorch's Python front end has.
     FrontEnd,
 }
 

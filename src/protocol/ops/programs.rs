@@ -1,4 +1,4 @@
-//! What a program does beside computing: gradients, and functions of PyTorch's Python front end.
+//! Operations of a program besides computing: gradients, and functions of PyTorch's Python front end.
 
 /// The rows of this family, put before the rows of the families that follow.
 #[doc(hidden)]

@@ -101,7 +101,8 @@ impl DType {
         }
     }
 
-    /// What a tensor of each promotes to when both take part with the same priority (`c10::promoteTypes`).
+    /// Returns the dtype to which a tensor of each promotes when both take part with the same priority
+    /// (`c10::promoteTypes`).
     pub fn promote(self, other: DType) -> DType {
         use DType::*;
         if self == other {
@@ -130,7 +131,7 @@ impl DType {
         }
     }
 
-    /// Whether a result of this dtype may be written into a tensor of dtype `target` (`c10::canCast`).
+    /// Returns whether a result of this dtype may be written into a tensor of dtype `target` (`c10::canCast`).
     pub fn can_cast_to(self, target: DType) -> bool {
         match (self.category(), target.category()) {
             (Category::Complex, to) => to == Category::Complex,

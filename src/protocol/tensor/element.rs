@@ -33,8 +33,8 @@ impl Scalar {
         }
     }
 
-    /// Whether a dtype of its category or a higher one can hold it, but for rounding (`c10::overflows`). An unsigned
-    /// integer holds the negative of each number that it holds.
+    /// Returns whether a dtype of its category or a higher one can hold it, but for rounding (`c10::overflows`). An
+    /// unsigned integer holds the negative of each number that it holds.
     pub fn fits(self, dtype: DType) -> bool {
         let float = |value: f64| {
             let greatest = match dtype {
@@ -162,7 +162,8 @@ macro_rules! half_from {
 
 const TWO_TO_63: f64 = (1u64 << 63) as f64;
 
-/// How a float becomes this type: by `as` for floats; through `i64`, as x86-64 compilers do it, for integers.
+/// The conversion of a float to this type: by `as` for floats; through `i64`, as x86-64 compilers do it, for
+/// integers.
 trait FromFloat {
     fn from_float(value: f64) -> Self;
 }

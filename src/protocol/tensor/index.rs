@@ -12,7 +12,7 @@ pub enum IndexItem {
     Ellipsis,
     /// An integer: picks one index and drops the dimension.
     At(i64),
-    /// `start:stop:step`; a step that is not positive is refused.
+    /// `start:stop:step`; a step that is not positive is rejected.
     Slice {
         /// The first position.
         start: Option<i64>,

@@ -1,4 +1,4 @@
-//! Where the elements of a tensor lie in its storage: sizes, strides, offset. All in elements, never in bytes.
+//! The places of the elements of a tensor in its storage: sizes, strides, offset. All in elements, never in bytes.
 
 use std::ops::Range;
 
@@ -26,7 +26,8 @@ impl Layout {
         Layout { shape, strides, offset: 0 }
     }
 
-    /// Whether the elements lie in row-major order without gaps; an empty tensor always does (`is_contiguous`).
+    /// Returns whether the elements lie in row-major order without gaps; an empty tensor always does
+    /// (`is_contiguous`).
     pub fn is_contiguous(&self) -> bool {
         let mut expected = 1;
         self.shape.numel() == 0
@@ -37,7 +38,7 @@ impl Layout {
             })
     }
 
-    /// Whether the elements of an image lie with its channels innermost, without gaps
+    /// Returns whether the elements of an image lie with its channels innermost, without gaps
     /// (`is_channels_last_contiguous_2d`). Only tensors with four dimensions can be images.
     pub fn is_channels_last(&self) -> bool {
         let mut expected = 1;
@@ -71,7 +72,7 @@ impl Layout {
         i64::try_from(reach.checked_add(offset as u64)?.checked_mul(item as u64)?).ok()
     }
 
-    /// Whether the elements fill a stretch of the storage exactly once, in some order of the dimensions
+    /// Returns whether the elements fill a stretch of the storage exactly once, in some order of the dimensions
     /// (`is_non_overlapping_and_dense`).
     pub fn is_dense(&self) -> bool {
         if self.is_contiguous() {
@@ -93,7 +94,7 @@ impl Layout {
         })
     }
 
-    /// Whether two indices may name the same element: a stride of 0 in a dimension longer than 1
+    /// Returns whether two indices may name the same element: a stride of 0 in a dimension longer than 1
     /// (`at::has_internal_overlap`, the part of it that is certain).
     pub fn has_zero_stride(&self) -> bool {
         self.shape.numel() > 0

@@ -24,7 +24,7 @@ impl Shape {
         Ok(Shape(sizes))
     }
 
-    /// Whether the number of elements can be counted. Of a broadcast shape it is not certain.
+    /// Returns whether the number of elements can be counted. Of a broadcast shape it is not certain.
     pub fn is_countable(&self) -> bool {
         countable(&self.0)
     }
@@ -67,7 +67,7 @@ impl Shape {
         (dim + self.rank()).checked_sub(rank).map(|own| self.0[own])
     }
 
-    /// Whether a tensor of this shape expands to `target` without losing or changing a dimension
+    /// Returns whether a tensor of this shape expands to `target` without losing or changing a dimension
     /// (`at::is_expandable_to`).
     pub fn expands_to(&self, target: &Shape) -> bool {
         self.rank() <= target.rank()
@@ -77,14 +77,14 @@ impl Shape {
     }
 }
 
-/// Whether the product of the sizes fits, multiplied in their order as unsigned numbers of 64 bits
+/// Returns whether the product of the sizes fits, multiplied in their order as unsigned integers of 64 bits
 /// (`TensorImpl::safe_compute_numel`): a 0 helps only the sizes after it.
 pub fn countable(sizes: &[i64]) -> bool {
     let product = sizes.iter().try_fold(1u64, |product, &size| product.checked_mul(size as u64));
     product.is_some_and(|product| i64::try_from(product).is_ok())
 }
 
-/// What one dimension of two aligned shapes comes to.
+/// The result of aligning one dimension of two shapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Alignment {
     /// Both have this size.
@@ -113,7 +113,7 @@ pub fn align(a: Option<i64>, b: Option<i64>) -> Alignment {
     }
 }
 
-/// Why a list of sizes is no shape.
+/// The reason why a list of sizes is no shape.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ShapeError {
     /// A size is negative.

@@ -57,12 +57,12 @@ impl Buffer {
         crate::with_element_type!(dtype, T => T::wrap(vec![T::default(); count]))
     }
 
-    /// How many elements there are.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         crate::with_element_type!(self.dtype(), T => T::slice(self).map_or(0, <[T]>::len))
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -10,7 +10,7 @@ impl Operands {
         Operands { inputs, shape, factor, unrounded_second }
     }
 
-    /// Whether operand `at` is taken as it is, whatever `T` would round it to.
+    /// Returns whether operand `at` is taken as it is, whatever `T` would round it to.
     fn unrounded<T: Computed>(&self, at: usize) -> bool {
         self.unrounded_second && at == 1 && matches!(T::DTYPE, DType::Float16 | DType::Bfloat16)
     }

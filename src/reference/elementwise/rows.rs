@@ -74,7 +74,7 @@ fn rounded(call: &Call) -> Result<(Elementwise, Facts)> {
     Ok((kernel, Facts { gradient: Op::Div, result: ResultType::Promoted, dtypes: DtypeSet::Real, refusal }))
 }
 
-/// Whether a call rounds a quotient: nothing flows back through it but zeros.
+/// Returns whether a call rounds a quotient, which has zero gradient.
 pub(super) fn rounds(call: &Call) -> bool {
     matches!(rounding(call), Ok(Some(_)))
 }

@@ -1,4 +1,4 @@
-//! What the partial derivatives of the operation table are written in.
+//! The terms in which the partial derivatives of the operation table are written.
 
 use super::*;
 use crate::number::{Quotient, with_float_type};
@@ -9,7 +9,7 @@ fn quotient<T: Element>(a: f64, b: f64, divide: impl Fn(T, T) -> Option<T>) -> f
     divide(a, b).map_or(f64::NAN, |quotient| f64::from_scalar(quotient.to_scalar()))
 }
 
-/// What the partial derivatives of the operation table are written in.
+/// The terms in which the partial derivatives of the operation table are written.
 pub(super) struct Terms<'a> {
     pub machine: RefCell<&'a mut Machine>,
     pub op: Op,
@@ -19,7 +19,7 @@ pub(super) struct Terms<'a> {
 }
 
 impl Terms<'_> {
-    /// What arrived at the result.
+    /// Returns the upstream gradient.
     pub fn gradient(&self) -> Result<Input> {
         Ok(Input::Tensor(self.gradient.clone()))
     }
@@ -198,7 +198,7 @@ macro_rules! row {
 
 macro_rules! partials {
     ($($variant:ident { facts: $facts:tt kernel: $kernel:tt gradient: $gradient:tt calls: $calls:tt })+) => {
-        /// What each operand of an operation receives that is `wanted`.
+        /// Returns the gradient that each operand of an operation receives that is `wanted`.
         pub fn partials(op: Op, terms: &Terms, wanted: &[bool]) -> Result<Vec<Option<Result<Input>>>> {
             match op {
                 $(Op::$variant => row!(op terms wanted $gradient)),+

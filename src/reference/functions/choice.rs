@@ -205,12 +205,12 @@ pub(crate) struct Tolerance {
     pub relative: f64,
     /// Beside that.
     pub absolute: f64,
-    /// Whether NaN is close to NaN.
+    /// True if NaN is close to NaN.
     pub nan_equals_nan: bool,
 }
 
 impl Tolerance {
-    /// Which elements of two operands of one dtype are close.
+    /// Returns which elements of two operands of one dtype are close.
     pub fn each(&self, machine: &Machine, operands: &Operands) -> Vec<bool> {
         let dtype = operands.inputs[0].dtype();
         let mut close =

@@ -131,7 +131,7 @@ fn at_border<T: Real>(a: T, x: T) -> Option<[T; 2]> {
     }
 }
 
-/// Whether `x` is so near to a great `a` that the uniform expansion is best.
+/// Returns whether `x` is so near to a great `a` that the uniform expansion is best.
 fn is_near<T: Real>(a: T, x: T) -> bool {
     let (some, many) = (number(20.0), number(200.0));
     let distance = (x - a).abs() / a;

@@ -8,7 +8,7 @@
 
 use super::{Real, number};
 
-/// Which of the four families of Chebyshev polynomials: they differ in the polynomial of the first degree.
+/// One of the four families of Chebyshev polynomials: they differ in the polynomial of the first degree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Chebyshev {
     /// cos nθ, for x = cos θ.

@@ -303,7 +303,7 @@ fn check_dtypes(kernel: &'static str, a: &Tensor, b: &Tensor, alone: bool) -> Re
     }
 }
 
-/// Whether each matrix of a batch is row-major or column-major.
+/// Returns whether each matrix of a batch is row-major or column-major.
 fn lies_well(batch: &Tensor) -> bool {
     let (sizes, strides) = (batch.shape().sizes(), &batch.layout.strides);
     let along =

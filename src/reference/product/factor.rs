@@ -7,7 +7,7 @@ use crate::tensor::{Category, DType, Scalar};
 use super::super::functions::check_held;
 use super::super::machine::Result;
 
-/// Whether a number counts as zero, so that what it would scale is not even looked at.
+/// Returns whether a scalar counts as zero, so that what it would scale is not even looked at.
 pub(super) fn is_zero(number: Scalar) -> bool {
     complex(number) == Complex64::ZERO
 }

@@ -56,7 +56,7 @@ fn squeeze_in_place(machine: &mut Machine, id: TensorId) {
     layout.strides.remove(0);
 }
 
-/// Whether libtorch multiplies a batch by a matrix or a vector as one large matrix (`should_fold`).
+/// Returns whether libtorch multiplies a batch by a matrix or a vector as one large matrix (`should_fold`).
 fn folds(a: &Tensor, b: &Tensor, has_out: bool) -> bool {
     let (larger, smaller, a_is_larger) =
         if a.shape().rank() >= b.shape().rank() { (a, b, true) } else { (b, a, false) };

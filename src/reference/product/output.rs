@@ -1,4 +1,4 @@
-//! Where products go: a new tensor, the first operand, or the tensor that `out=` names.
+//! The output of products: a new tensor, the first operand, or the tensor that `out=` names.
 
 use crate::error::Rejection;
 use crate::ops::Form;
@@ -9,7 +9,7 @@ use super::super::iterator::{self, Input};
 use super::super::machine::{Call, Machine, Result, Tensor, TensorId};
 use super::super::write;
 
-/// Refuses what autograd refuses, before anything else is looked at.
+/// Raises the errors of autograd, before anything else is checked.
 pub(super) fn check_autograd(machine: &Machine, call: &Call, operands: &[&Tensor]) -> Result<()> {
     let inputs: Vec<Input> = operands.iter().map(|operand| Input::Tensor((*operand).clone())).collect();
     autograd::check_target(machine, call, &inputs)

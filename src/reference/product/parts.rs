@@ -1,4 +1,4 @@
-//! What composed products are made of: operations of the table, called by their names.
+//! The parts of composed products: operations of the table, called by their names.
 
 use crate::error::Rejection;
 use crate::ops::{Form, Op};

@@ -50,7 +50,7 @@ pub(in super::super) fn linalg_solve(machine: &mut Machine, call: &Call) -> Resu
 /// Equations that fit.
 struct Equations {
     left: bool,
-    /// Whether B holds vectors.
+    /// True if B holds vectors.
     vector: bool,
     /// The sizes of the solution as matrices.
     sizes: Vec<i64>,
@@ -95,8 +95,8 @@ impl Equations {
         Ok(Equations { left, vector, sizes, shape, expanded: [batch.sizes(), &[rows, columns]].concat() })
     }
 
-    /// How the solution lies: the columns of each matrix together, as LAPACK has them, and so even where the last two
-    /// dimensions are no matrix but a batch of vectors.
+    /// Returns the layout of the solution: the columns of each matrix together, as LAPACK has them, and so even where
+    /// the last two dimensions are no matrix but a batch of vectors.
     fn layout(&self) -> Layout {
         let mut layout = Layout::contiguous(self.shape.clone());
         let rank = self.shape.rank();

@@ -1,4 +1,4 @@
-//! What must hold between records: ids are unique, references lead somewhere, clauses have the cases that they ask for.
+//! Checks between records: ids are unique, references lead somewhere, clauses have the cases that they ask for.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use crate::case::model::{Aspect, Case, Clause, Location, Shows, Specification};
 pub struct Ids {
     /// In the order of the files.
     pub defined: Vec<(String, Location)>,
-    /// Whether a file could not be read at all, so that ids are missing.
+    /// True if a file could not be read at all, so that ids are missing.
     pub incomplete: bool,
 }
 
@@ -96,7 +96,8 @@ fn expected_of(case: &Case, clause: &Clause) -> Vec<Aspect> {
     says.flat_map(|(_, expectation)| expectation.aspects()).collect()
 }
 
-/// What is wrong with the sources of a clause: a sentence of a document has a place, and a correction is for a document.
+/// Returns the problems with the sources of a clause: a sentence of a document has a place, and a correction is for a
+/// document.
 fn of_sources(specification: &Specification, clause: &Clause) -> Vec<String> {
     let is_code = |id: &str| specification.documents.iter().any(|document| document.id == id && document.code);
     let mut faults = Vec::new();

@@ -17,11 +17,11 @@ const EACH: &str = "each";
 /// The most cases that one may stand for. The longest list of broadcheck's own has 28 entries.
 pub const MAX_ENTRIES: usize = 10_000;
 
-/// How much the cases of a file may come to with every name replaced, in bytes of texts, each of which counts for some
+/// The maximum size of the cases of a file with every name replaced, in bytes of texts, each of which counts for some
 /// more. Names in values are replaced as well, so that a few lines could stand for more than memory holds.
 pub const MAX_EXPANDED: usize = 64 << 20;
 
-/// What a value counts for beside its text.
+/// The size that a value counts for in addition to its text.
 const NODE: usize = 32;
 
 /// The records of a file, each parameterised one replaced by what it stands for.
@@ -87,13 +87,13 @@ fn expand_record(file: &File<'_>, record: &Value, places: &Places, left: &Cell<u
     records
 }
 
-/// What one entry of `each` gives.
+/// The bindings of one entry of `each`.
 struct Bindings<'a> {
     file: &'a File<'a>,
     values: &'a Mapping,
     places: &'a Places,
     used: RefCell<BTreeSet<&'a str>>,
-    /// What is left of [`MAX_EXPANDED`]. Once there is nothing, nothing more is replaced.
+    /// The remainder of [`MAX_EXPANDED`]. Once there is nothing, nothing more is replaced.
     left: &'a Cell<usize>,
 }
 
@@ -177,7 +177,7 @@ impl<'a> Bindings<'a> {
     }
 }
 
-/// What a value counts for.
+/// Returns the size that a value counts for.
 fn size(value: &Value) -> usize {
     NODE + match value {
         Value::String(text) => text.len(),

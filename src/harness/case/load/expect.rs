@@ -29,12 +29,12 @@ const KEYS: &[&str] = &[
 /// The keys that a rejection may have.
 const REJECTION_KEYS: &[&str] = &["rejected", "message", "raises"];
 
-/// Whose word an expectation is.
+/// The side that states an expectation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// What holds: rejections have a class and a text.
+    /// The actual behaviour: rejections have a class and a text.
     Expect,
-    /// What a document says: it may leave out either.
+    /// The statement of a document: it may leave out either.
     Documented,
 }
 
@@ -205,7 +205,7 @@ impl Reader<'_> {
         sound.then_some(expected)
     }
 
-    /// Whether the keys make sense together, and for this kind of value.
+    /// Returns whether the keys make sense together, and for this kind of value.
     fn check_keys(&self, record: &Record<'_>) -> bool {
         let mut sound = true;
         if record.node.value.as_mapping().is_some_and(|mapping| mapping.is_empty()) {

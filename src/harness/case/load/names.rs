@@ -22,13 +22,13 @@ pub struct Name<'a> {
     pub name: &'a str,
     /// The number of its value: inputs count before steps, wherever they stand.
     pub value: usize,
-    /// What kind of value it has.
+    /// The kind of its value.
     pub kind: Kind,
-    /// What it is in the program.
+    /// The node in the program.
     pub node: Node<'a>,
 }
 
-/// What a name stands for, as far as that is known without running anything.
+/// The kind of value that a name stands for, as far as that is known without running anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A tensor that the program starts with.
@@ -75,8 +75,8 @@ impl<'a> Names<'a> {
         self.entries[at].kind = kind;
     }
 
-    /// What `text`, found in the entry number `before`, refers to; without `before`, anything of the program is meant.
-    /// `Err` has what is wrong.
+    /// Returns the value that `text`, found in the entry number `before`, refers to; without `before`, anything of the
+    /// program is meant. `Err` has the problem.
     pub fn resolve(&self, text: &str, before: Option<usize>) -> Result<(ValueRef, Name<'a>), String> {
         let (name, part) = match text.split_once('.') {
             Some((name, part)) => (name, Some(part)),
@@ -121,7 +121,7 @@ impl<'a> Names<'a> {
 }
 
 impl Kind {
-    /// What an operation makes of so many arguments.
+    /// Returns the kind of the result of an operation with so many arguments.
     pub fn of(op: Op, arguments: usize) -> Kind {
         match op {
             Op::Item | Op::Allclose | Op::Equal => Kind::Number,
@@ -147,12 +147,12 @@ impl std::fmt::Display for Kind {
     }
 }
 
-/// Whether an entry of a program is an input; everything else is a step.
+/// Returns whether an entry of a program is an input; everything else is a step.
 pub fn is_input(node: Node<'_>) -> bool {
     matches!(node.value, Value::Mapping(mapping) if mapping.contains_key("shape") || mapping.contains_key("values"))
 }
 
-/// Whether a program may use this as a name: never a number, never `name.part`.
+/// Returns whether a program may use this as a name: never a number, never `name.part`.
 pub fn is_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')

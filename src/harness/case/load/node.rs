@@ -26,7 +26,7 @@ pub struct File<'a> {
 pub struct Node<'a> {
     /// The file it stands in.
     pub file: &'a File<'a>,
-    /// What it is.
+    /// The value itself.
     pub value: &'a Value,
     places: &'a Places,
 }
@@ -49,12 +49,12 @@ impl<'a> Node<'a> {
         Node { file, value, places }
     }
 
-    /// Where the value stands.
+    /// Returns the location of the value.
     pub fn location(self) -> Location {
         self.file.at(self.places.value)
     }
 
-    /// Where its key stands; the value itself, if it has none.
+    /// Returns the location of its key; of the value itself, if it has none.
     pub fn key_location(self) -> Location {
         self.file.at(self.places.key.unwrap_or(self.places.value))
     }
@@ -75,7 +75,7 @@ impl<'a> Node<'a> {
         None
     }
 
-    /// What the value is, in words.
+    /// Describes the value in words.
     pub fn found(self) -> String {
         match self.value {
             Value::Null => "nothing".to_owned(),

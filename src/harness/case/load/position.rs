@@ -1,4 +1,4 @@
-//! Where everything stands in a YAML file: `serde_yaml` gives values without places, so a second, event-based reading
+//! The positions of everything in a YAML file: `serde_yaml` gives values without places, so a second, event-based reading
 //! of the same text supplies them. It also sees the duplicate keys that a mapping cannot hold.
 //!
 //! It knows nothing of cases.
@@ -32,9 +32,9 @@ pub struct Place {
 pub struct Duplicate {
     /// The key.
     pub key: String,
-    /// Where it stands first.
+    /// The place of its first occurrence.
     pub first: Place,
-    /// Where it stands again.
+    /// The place where it is repeated.
     pub again: Place,
 }
 

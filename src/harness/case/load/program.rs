@@ -1,6 +1,6 @@
 //! Programs: inputs with their elements, steps with their arguments.
 //!
-//! Which operations there are and what they take is the business of [`crate::ops`] alone.
+//! Only [`crate::ops`] defines the operations and their parameters.
 
 use serde_yaml::Value;
 
@@ -82,7 +82,7 @@ fn input(entry: Name<'_>) -> Option<Input> {
     Some(Input { name: entry.name.to_owned(), dtype, shape, data, requires_grad })
 }
 
-/// How the elements of an input are made up.
+/// The rule by which the elements of an input are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fill {
     /// Small integers, different within the input and from those of its neighbours.
@@ -97,7 +97,7 @@ impl Fill {
     /// Every fill, the default first.
     pub const ALL: &[Fill] = &[Fill::Distinct, Fill::Zeros, Fill::Ones];
 
-    /// How cases call it.
+    /// Returns the name in cases.
     pub fn name(self) -> &'static str {
         match self {
             Fill::Distinct => "distinct",
@@ -148,7 +148,7 @@ fn given(values: Node<'_>, dtype: Option<DType>) -> Option<(DType, Shape, Vec<u8
     Some((dtype, shape, data))
 }
 
-/// What `torch.tensor` makes of numbers under the default dtype.
+/// Returns the dtype that `torch.tensor` infers from Python numbers under the default dtype.
 fn inferred(nested: &Nested<'_>) -> DType {
     let highest = nested.elements.iter().max_by_key(|(number, _)| number.category());
     highest.map_or(DType::Float32, |(number, _)| number.dtype())

@@ -1,6 +1,6 @@
 //! The lists that files hold: documents, clauses and cases, one record each.
 //!
-//! What a record says of records elsewhere is only collected here; [`super::check`] looks whether it is true.
+//! References to records elsewhere are only collected here; [`super::check`] verifies them.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ pub enum List {
 }
 
 impl List {
-    /// What one record is called.
+    /// Returns the noun for one record.
     pub fn noun(self) -> &'static str {
         match self {
             List::Documents => "document",
@@ -39,17 +39,17 @@ impl List {
 /// One record that names another.
 #[derive(Clone, Debug)]
 pub struct Reference {
-    /// Which list the other is in.
+    /// The list that the other is in.
     pub list: List,
     /// The id that is named.
     pub id: String,
-    /// Whether the other must be an accepting case.
+    /// True if the other must be an accepting case.
     pub control: bool,
-    /// Where it is named.
+    /// The location of the reference.
     pub location: Location,
 }
 
-/// What the records of all files refer to.
+/// The references in the records of all files.
 pub type References = Vec<Reference>;
 
 /// The kinds of case that a clause can ask for.

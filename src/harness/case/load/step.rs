@@ -18,7 +18,7 @@ pub fn parse_operation(key: &str) -> Option<Result<(Op, Form), Op>> {
     }
 }
 
-/// Whether some operation has a keyword of this name.
+/// Returns whether some operation has a keyword of this name.
 pub fn is_keyword(key: &str) -> bool {
     key == "out" || Op::ALL.iter().any(|op| op.info().arguments.iter().any(|param| param.name == key))
 }

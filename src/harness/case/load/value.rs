@@ -8,7 +8,7 @@ use crate::tensor::{Category, DType, Scalar, Shape};
 
 /// Nested lists of numbers.
 pub struct Nested<'a> {
-    /// How many elements the lists of each depth have, outermost first.
+    /// The number of elements in the lists of each depth, outermost first.
     pub sizes: Vec<i64>,
     /// The numbers, row-major, each with its place.
     pub elements: Vec<(Scalar, Node<'a>)>,
@@ -47,7 +47,8 @@ impl<'a> Nested<'a> {
         fit
     }
 
-    /// Whether a tensor of this shape is printed with this nesting. Lists say nothing of what is inside an empty one.
+    /// Returns whether a tensor of this shape is printed with this nesting. Lists say nothing of the dimensions inside an
+    /// empty one.
     pub fn suits(&self, shape: &Shape) -> bool {
         let sizes = shape.sizes();
         let visible = sizes.iter().position(|&size| size == 0).map_or(sizes.len(), |empty| empty + 1);
@@ -132,8 +133,8 @@ pub fn dtype(node: Node<'_>) -> Option<DType> {
     node.word("dtype", DType::ALL.iter().map(|dtype| dtype.name()), DType::parse)
 }
 
-/// Whether a dtype can hold a number as it is written. Floats may round, as they do in every program; nothing else may
-/// change.
+/// Returns whether a dtype can hold a number as it is written. Floats may round, as they do in every program; nothing else
+/// may change.
 pub fn holds(dtype: DType, number: Scalar) -> bool {
     let converted = || crate::tensor::Buffer::from_scalars(dtype, std::iter::once(number)).scalars()[0];
     match (dtype.category(), number) {

@@ -7,14 +7,14 @@ use crate::tensor::{IndexItem, Shape};
 /// A tensor of which views make an operand.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Operand {
-    /// What it begins with.
+    /// The shape of the base that it begins with.
     pub base: Shape,
     /// The views, each with its arguments after the tensor.
     pub views: Vec<(Op, Vec<Arg>)>,
 }
 
 impl Operand {
-    /// Whether it lies row by row in memory of its own.
+    /// Returns whether it lies row by row in memory of its own.
     pub fn is_plain(&self) -> bool {
         self.views.is_empty()
     }

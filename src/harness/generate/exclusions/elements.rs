@@ -1,4 +1,4 @@
-//! What is left out of operations that work element by element, of views and of gradients.
+//! Exclusions for elementwise operations, views and gradients.
 
 use crate::generate::exclusions::*;
 
@@ -136,7 +136,7 @@ pub(super) fn complex_extremes(draft: &dyn Proposal) -> bool {
     has_complex(draft) && (elements.any(rounds) || numbers(step).any(rounds))
 }
 
-/// Whether elements are added, subtracted or multiplied one by one, by an outer product too.
+/// Returns whether elements are added, subtracted or multiplied one by one, by an outer product too.
 pub(super) fn is_arithmetic(info: &OpInfo) -> bool {
     info.kernel == Kernel::Number || (info.family() == Family::Products && info.compare == Compare::Bits)
 }
@@ -303,12 +303,12 @@ pub(super) fn fused_factors(draft: &dyn Proposal, outcome: Option<&Outcome>) -> 
 /// The fewest elements of 16 bits that libtorch's vector loop takes at a time.
 pub(super) const VECTOR: usize = 32;
 
-/// Whether an argument is a factor that changes no number but in its sign.
+/// Returns whether an argument is a factor that changes no number but in its sign.
 pub(super) fn is_unit(factor: &Arg) -> bool {
     matches!(factor, Arg::Number(Scalar::Int(1 | -1)))
 }
 
-/// Whether a product with a number may be rounded.
+/// Returns whether a product with a scalar may be rounded.
 pub(super) fn rounds(number: Scalar) -> bool {
     let small = |value: f64| !value.is_finite() || (value.fract() == 0.0 && value.abs() <= 64.0);
     match number {

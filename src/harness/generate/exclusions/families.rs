@@ -1,4 +1,4 @@
-//! What is left out of reductions, products, losses and indices.
+//! Exclusions for reductions, products, losses and indices.
 
 use crate::generate::exclusions::*;
 
@@ -118,7 +118,7 @@ pub(super) fn gathers_in_part(draft: &dyn Proposal, outcome: Option<&Outcome>) -
     }
 }
 
-/// Whether the `out=` tensor shares its storage with another tensor of the step, or is what the step is about.
+/// Returns whether the `out=` tensor shares its storage with another tensor of the step, or is what the step is about.
 pub(super) fn reads_its_out(draft: &dyn Proposal, step: &Step) -> bool {
     let storage = |value| draft.find(value).map(|known| known.place().id);
     step.out.is_some_and(|out| {
@@ -127,7 +127,7 @@ pub(super) fn reads_its_out(draft: &dyn Proposal, step: &Step) -> bool {
     })
 }
 
-/// Whether the `out=` tensor has another shape than the indices.
+/// Returns whether the `out=` tensor has another shape than the indices.
 pub(super) fn resized_by_shape(draft: &dyn Proposal, step: &Step) -> bool {
     let shape = |value| draft.find(value).map(|known| &known.tensor.shape);
     let index = step.args.iter().skip(1).find_map(|arg| if let Arg::Tensor(value) = arg { Some(*value) } else { None });

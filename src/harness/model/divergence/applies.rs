@@ -1,4 +1,4 @@
-//! Where a known divergence may be met again: predicates over the step that is wrong and the values that it is given.
+//! Conditions under which a known divergence may be met again: predicates over the wrong step and its input values.
 //!
 //! The vocabulary is closed and small. What it cannot say is left out, and then more findings are new than need be; a
 //! finding that is called known by mistake would never be seen by anyone.
@@ -15,7 +15,7 @@ use crate::reference::Reference;
 use crate::tensor::element::Element;
 use crate::tensor::{DType, IndexItem, Layout, Scalar};
 
-/// Where a divergence may be met again.
+/// The conditions under which a divergence may be met again.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Applies {
@@ -24,7 +24,7 @@ pub struct Applies {
     /// The forms; all of them if none is named.
     #[serde(default)]
     pub forms: Vec<Form>,
-    /// What must hold of the step besides; all of it.
+    /// Further conditions on the step; all of them must hold.
     #[serde(default, rename = "where")]
     pub conditions: Conditions,
 }
@@ -145,7 +145,7 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// Whether a signature is such a one.
+    /// Returns whether a signature matches.
     pub fn matches(&self, signature: &Signature) -> bool {
         let exact = self.oracle == signature.oracle && self.kind == signature.kind;
         exact && glob(&self.call, &signature.call) && glob(&self.text, &signature.text)
@@ -163,7 +163,7 @@ fn glob(pattern: &str, text: &str) -> bool {
 }
 
 impl Applies {
-    /// Whether the step that is wrong in a finding is such a one.
+    /// Returns whether the wrong step of a finding matches.
     pub fn matches(&self, finding: &Finding) -> bool {
         let program = &finding.program;
         let reply = catch_unwind(AssertUnwindSafe(|| Reference.run(program))).unwrap_or_default();
@@ -195,7 +195,7 @@ fn wrong_steps(finding: &Finding) -> Vec<usize> {
 }
 
 impl Conditions {
-    /// Whether what is asked of the difference itself holds.
+    /// Returns whether the conditions on the difference itself hold.
     fn seen(&self, finding: &Finding) -> bool {
         let nans = |text: &str| text.matches("nan").count();
         let one_side = finding
@@ -271,7 +271,7 @@ impl Conditions {
     }
 }
 
-/// Whether another operand lies in the storage that a step writes to.
+/// Returns whether another operand lies in the storage that a step writes to.
 fn shares(used: &[(ValueRef, TensorValue)], step: &Step, target: Option<ValueRef>) -> bool {
     let Some((_, target)) = target.and_then(|target| used.iter().find(|(own, _)| *own == target)) else { return false };
     let id = target.storage.map(|storage| storage.id);
@@ -281,7 +281,7 @@ fn shares(used: &[(ValueRef, TensorValue)], step: &Step, target: Option<ValueRef
         && step.form != Form::Functional
 }
 
-/// Whether the step of a slice is beyond 64 bits with the greatest stride, or with the greatest size.
+/// Returns whether the step of a slice is beyond 64 bits with the greatest stride, or with the greatest size.
 fn is_long(item: &IndexItem, of: &TensorValue) -> bool {
     let most = |values: &[i64]| values.iter().copied().max().unwrap_or(0);
     let strides = most(of.strides.as_deref().unwrap_or_default());

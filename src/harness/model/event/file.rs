@@ -35,7 +35,7 @@ pub const SUITE_FILE: &str = "suite.jsonl.gz";
 /// two thousand generated programs; a file that was packed by an evil hand could fill the memory.
 pub const MAX_UNPACKED: u64 = 1 << 30;
 
-/// What a file says of itself before the first event.
+/// The header of a file, before the first event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Header {
@@ -48,9 +48,9 @@ pub struct Header {
     /// The file beside this one that has the statements and the cases; in this one, if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suite_file: Option<String>,
-    /// When, in UTC.
+    /// The date, in UTC.
     pub date: String,
-    /// Where.
+    /// The machine of the run.
     pub machine: Machine,
 }
 
@@ -62,14 +62,14 @@ pub struct Machine {
     pub system: String,
     /// The model of the processor, where the system tells it.
     pub processor: String,
-    /// How many threads it runs at once.
+    /// The number of threads that it runs at once.
     pub threads: usize,
 }
 
 /// A file that was read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EventFile {
-    /// What it says of itself.
+    /// The header of the file.
     pub header: Header,
     /// Everything that the run told, in order. A judgement on a case that is not what it was is left out: the case counts as
     /// not run.
@@ -78,7 +78,7 @@ pub struct EventFile {
     pub stale: usize,
 }
 
-/// Why a file cannot be read or written.
+/// The reason why a file cannot be read or written.
 #[derive(Debug, Error)]
 pub enum FileError {
     /// The system refuses.
@@ -86,7 +86,7 @@ pub enum FileError {
     System {
         /// The file.
         path: PathBuf,
-        /// What it says.
+        /// The error that it reports.
         error: std::io::Error,
     },
     /// The content is not what it should be.
@@ -96,7 +96,7 @@ pub enum FileError {
         path: PathBuf,
         /// The line, from 1, where there is one.
         line: Option<usize>,
-        /// What is wrong, and what to do.
+        /// The problem, and what to do.
         what: String,
     },
 }
@@ -128,15 +128,15 @@ struct JudgedLine {
     exact: Vec<Exact>,
 }
 
-/// What there was, so that a missing end shows.
+/// The footer of a file: the counts of its lines, so that a truncated file is detected.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Footer {
-    /// How many lines come before this one.
+    /// The number of lines before this one.
     lines: usize,
-    /// How many of them are judgements.
+    /// The number of them that are judgements.
     judged: usize,
-    /// How many are generated programs.
+    /// The number of them that are generated programs.
     generated: usize,
     /// SHA-256 over all lines before this one.
     sha256: String,
@@ -336,7 +336,7 @@ fn text_of(path: &Path) -> Result<String, FileError> {
     String::from_utf8(bytes).map_err(|error| wrong(format!("is no text: {error}")))
 }
 
-/// Why something was not read to its end.
+/// The reason why something was not read to its end.
 enum Failed {
     System(std::io::Error),
     TooLong,
@@ -353,8 +353,8 @@ fn limited(from: impl Read, limit: u64) -> Result<Vec<u8>, Failed> {
     if bytes.len() as u64 > limit { Err(Failed::TooLong) } else { Ok(bytes) }
 }
 
-/// What was packed, which is all that there is: a second part, or anything else behind it, would be read by some programs
-/// and not by others.
+/// Unpacks the data, which must be all that there is: a second part, or anything else behind it, would be read by some
+/// programs and not by others.
 fn unpacked(packed: &[u8], limit: u64) -> Result<Vec<u8>, String> {
     let mut gzip = GzDecoder::new(packed);
     let plain = limited(&mut gzip, limit).map_err(|failed| match failed {

@@ -1,4 +1,4 @@
-//! What the end of a run claims, counted again from what the run told before it.
+//! A recount of the totals at the end of a run, from the events before them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,12 +7,12 @@ use crate::model::event::{Agreement, CorpusTally, Started, Tally, Totals, Verdic
 /// Counted so far: every judgement that stands in a file, also on cases that are no longer what they were.
 #[derive(Debug, Default)]
 pub(super) struct Recount {
-    /// How many cases were chosen.
+    /// The number of cases that were chosen.
     cases: usize,
     implementations: Vec<One>,
 }
 
-/// What an implementation has.
+/// The counts of an implementation.
 #[derive(Debug, Default)]
 struct One {
     tally: Tally,
@@ -50,7 +50,7 @@ impl Recount {
         Ok(())
     }
 
-    /// Whether the totals are those of what was told.
+    /// Checks that the totals are those of the events.
     ///
     /// # Errors
     /// With the first number that is not.

@@ -12,10 +12,10 @@ pub struct Totals {
     pub implementations: Vec<Tally>,
     /// Chosen clauses that no implementation executed.
     pub unexecuted_clauses: Vec<String>,
-    /// Where less was run than was required, and by whom.
+    /// The shortfalls: less was run than was required, and by which implementation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shortfalls: Vec<String>,
-    /// Whether everything conforms.
+    /// True if everything conforms.
     pub conforms: bool,
 }
 
@@ -42,7 +42,7 @@ pub struct Tally {
     /// Chosen cases of which there is no judgement.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub not_run: usize,
-    /// What was wrong with the end of its process, after the last answer.
+    /// The problem with the end of its process, after the last answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_badly: Option<String>,
     /// The programs of the corpus, if there is one.
@@ -72,7 +72,7 @@ impl Tally {
         self.passed + self.failed + self.diverging + self.release_specific
     }
 
-    /// Whether nothing is wrong and something was done.
+    /// Returns whether nothing is wrong and something was done.
     pub fn is_green(&self) -> bool {
         self.failed == 0
             && self.passed > 0

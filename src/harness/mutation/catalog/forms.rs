@@ -101,7 +101,7 @@ fn gradients(seen: &Seen, elements: &mut [Scalar], change: impl Fn(f64) -> f64) 
     }
 }
 
-/// Whether the leaf of which a step tells the gradient was broadcast anywhere.
+/// Returns whether the leaf whose gradient a step reports was broadcast anywhere.
 fn was_broadcast(seen: &Seen) -> bool {
     let leaf = seen.step().uses().next();
     let users =

@@ -23,7 +23,7 @@ fn class(seen: &Seen) -> Option<Class> {
     }
 }
 
-/// What operands that do not broadcast are refused for.
+/// Returns the reason why operands that do not broadcast are rejected.
 fn mismatch(seen: &Seen) -> Option<Rejection> {
     let operands = seen.operands();
     let shapes = operands.iter().map(|operand| operand.shape);

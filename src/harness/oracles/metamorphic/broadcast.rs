@@ -11,7 +11,7 @@ use crate::oracles::metamorphic::{LARGEST, LARGEST_PRODUCT};
 /// Sizes to expand an operand to: an argument that is a tensor, or one of the tensors of an argument.
 pub(super) struct Expansion {
     pub argument: usize,
-    /// Which of several.
+    /// The position in the argument, if that is a list of operands.
     pub part: Option<usize>,
     pub sizes: Vec<i64>,
 }
@@ -87,7 +87,7 @@ pub(super) fn repeated(context: &StepContext) -> Vec<(Program, OutputRelation)> 
     rewritten().into_iter().collect()
 }
 
-/// How the operands of the step are expanded by what the documents say of it; `None` where none of them is, or where an
+/// Returns the expansions of the operands of the step as documented; `None` where none of them is expanded, or where an
 /// expanded operand is not the same.
 pub(super) fn expansions(context: &StepContext) -> Option<Vec<Expansion>> {
     let step = context.step;
@@ -159,7 +159,7 @@ fn common<'a>(mut known: impl Iterator<Item = &'a Facts>) -> Option<Shape> {
     known.try_fold(Shape::scalar(), |shape, next| shape.broadcast(next.shape()).ok())
 }
 
-/// Whether the operands have the same part in promotion, and in rounding, once each has all the dimensions.
+/// Returns whether the operands have the same role in promotion, and in rounding, once each has all the dimensions.
 fn keeps_promotion(context: &StepContext, operands: &[Facts], result: DType) -> bool {
     let target = context.target().filter(|_| context.step.form == Form::InPlace);
     let mut dtypes = operands.iter().chain(&target).map(|operand| operand.dtype);

@@ -46,7 +46,7 @@ fn refused(context: &StepContext) -> Vec<(Program, OutputRelation)> {
     leaves.filter(once).filter_map(rewritten).collect()
 }
 
-/// Where a leaf is broadcast, with the number of the step.
+/// Returns the places where a leaf is broadcast, with the number of the step.
 fn places(context: &StepContext, leaf: ValueRef) -> Vec<(usize, Place)> {
     let users = context.program.steps.iter().enumerate().take(context.at);
     let users = users.filter(|(_, step)| step.form == Form::Functional && step.uses().any(|used| used == leaf));
@@ -64,7 +64,7 @@ fn leaf(context: &StepContext) -> Option<ValueRef> {
     }
 }
 
-/// Where an operand of a step is broadcast, and to what.
+/// An operand of a step that is broadcast, and the sizes that it is broadcast to.
 struct Place {
     argument: usize,
     part: Option<usize>,

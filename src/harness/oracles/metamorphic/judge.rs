@@ -1,4 +1,4 @@
-//! Whether a program and its follow-up came to the same.
+//! The comparison of the outcomes of a program and its follow-up.
 
 use crate::error::Class;
 use crate::ops::{Compare, Form};
@@ -11,7 +11,7 @@ use crate::oracles::metamorphic::step_context::StepContext;
 use crate::oracles::metamorphic::{FollowUp, Relation};
 use crate::{Aspect, Difference, format};
 
-/// What a follow-up says.
+/// The relation that a follow-up asserts.
 #[derive(Clone, Debug)]
 pub(super) enum OutputRelation {
     /// Step `at` of the follow-up comes to the same as the step.
@@ -23,7 +23,7 @@ pub(super) enum OutputRelation {
     Unchanged { before: usize, after: usize },
 }
 
-/// What of two tensors is the same.
+/// The properties of two tensors that are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Compared {
     /// Dtype, sizes and elements.
@@ -222,7 +222,8 @@ impl Judge<'_> {
     }
 }
 
-/// Whether a refusal is for how tensors lie in memory, or what autograd knows of them, rather than for what they are.
+/// Returns whether a rejection is due to the memory layout of tensors, or to their autograd state, rather than to the
+/// tensors themselves.
 fn is_of_memory(rejected: &Rejected) -> bool {
     [Class::Overlap, Class::View, Class::Autograd].map(Some).contains(&class_of(rejected))
 }

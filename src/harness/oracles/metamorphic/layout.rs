@@ -7,7 +7,7 @@ use crate::oracles::metamorphic::LARGEST;
 use crate::oracles::metamorphic::judge::{Compared, OutputRelation};
 use crate::oracles::metamorphic::step_context::{Facts, Rewrite, StepContext};
 
-/// How a tensor can lie.
+/// The memory layout of a tensor.
 #[derive(Clone, Copy)]
 enum Lies {
     /// Row by row, from the start of a storage of its own.

@@ -36,18 +36,18 @@ const HEAVIEST: usize = 1 << 20;
 /// A program that by definition means the same as another one in one step of it.
 #[derive(Clone, Debug)]
 pub struct FollowUp {
-    /// Why it means the same.
+    /// The reason why it means the same.
     pub rule: Relation,
     /// The step of the other program.
     pub step: usize,
-    /// What to run, on the implementation that ran the other program.
+    /// The program to run, on the implementation that ran the other program.
     pub program: Program,
     relation: OutputRelation,
 }
 
 macro_rules! relations {
     ($($(#[$doc:meta])* $variant:ident $name:literal: $make:path,)+) => {
-        /// Why two programs mean the same.
+        /// The reasons why two programs mean the same.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Relation {
             $($(#[$doc])* $variant),+
@@ -62,7 +62,7 @@ macro_rules! relations {
                 match self { $(Relation::$variant => $name),+ }
             }
 
-            /// What it makes of one step.
+            /// Returns the follow-ups that it makes of one step.
             fn apply(self, context: &StepContext) -> Vec<FollowUp> {
                 let made: Vec<(Program, OutputRelation)> = match self { $(Relation::$variant => $make(context)),+ };
                 made.into_iter().map(|(program, relation)| FollowUp { rule: self, step: context.at, program, relation }).collect()
@@ -76,8 +76,8 @@ relations! {
     /// sum. It does not hold where a tensor without dimensions meets another dtype, since it has a lower rank in type
     /// promotion, which it would lose; nor for a second operand of one element that 16-bit numbers meet unrounded.
     Expanded "expanded": broadcast::expanded,
-    /// What is computed element by element is the same however many elements there are: twice the operands, one after the
-    /// other, have twice the result. It does not hold for what is reduced afterwards.
+    /// An elementwise result does not depend on the number of elements: twice the operands, one after the other, have twice
+    /// the result. It does not hold for a result that is reduced afterwards.
     Repeated "repeated": broadcast::repeated,
     /// `x.op_(y)` is `x.copy_(op(x, y))`, and is refused if that is. Not where the target shares memory with an operand or
     /// with itself, and not where autograd refuses to write to a leaf.
@@ -147,7 +147,7 @@ impl FollowUp {
         vec![(program.steps[self.step].name.clone(), self.program.steps[there].name.clone())]
     }
 
-    /// Where the program and its follow-up, both run on one implementation, do not come to the same.
+    /// Returns the differences between the program and its follow-up, both run on one implementation.
     pub fn judge(&self, program: &Program, reply: &Reply, follow_up_reply: &Reply) -> Vec<Difference> {
         judge::judge(self, program, reply, follow_up_reply)
     }

@@ -1,4 +1,4 @@
-//! Where libtorch contradicts itself and the reference follows it, since the reference says what PyTorch does.
+//! Cases in which libtorch contradicts itself and the reference follows it, since the reference says what PyTorch does.
 //!
 //! A campaign finds these in libtorch, and they are findings. Whoever asks whether the reference itself, or a fault
 //! planted in it, breaks a rule leaves them out.
@@ -16,9 +16,9 @@ pub struct Followed {
     pub rule: Relation,
     /// The operations in which it shows; for a gradient, through which it flows.
     pub ops: &'static [Op],
-    /// What the outcome or the follow-up's says, in part.
+    /// A part of the text of the outcome, or of the follow-up's.
     pub says: &'static str,
-    /// What contradicts what.
+    /// The contradiction.
     pub why: &'static str,
 }
 

@@ -83,7 +83,7 @@ impl<'a> StepContext<'a> {
         known
     }
 
-    /// What a value was called first: the result of a step that writes to a tensor is that tensor.
+    /// Returns the first name of a value: the result of a step that writes to a tensor is that tensor.
     fn first_name(&self, value: ValueRef) -> ValueRef {
         let step = value.value.checked_sub(self.program.inputs.len()).map(|step| &self.program.steps[step]);
         match step.and_then(Step::target) {
@@ -107,7 +107,7 @@ impl<'a> StepContext<'a> {
         self.known(self.step.target()?)
     }
 
-    /// Whether the step writes to no memory that it reads from under another name, and to none twice.
+    /// Returns whether the step writes to no memory that it reads from under another name, and to none twice.
     pub fn is_apart(&self) -> bool {
         if self.step.form == Form::Functional {
             return true;
@@ -120,7 +120,7 @@ impl<'a> StepContext<'a> {
         apart && !overlaps(&target.layout)
     }
 
-    /// Whether the tensor that the step writes to is one of those that it reads, and lies in the memory of no other.
+    /// Returns whether the tensor that the step writes to is one of those that it reads, and lies in the memory of no other.
     pub fn is_its_own_operand(&self) -> bool {
         let Some(target) = self.step.target() else { return false };
         let own = self.first_name(target);
@@ -132,21 +132,21 @@ impl<'a> StepContext<'a> {
             && used().all(|value| self.first_name(value) == own || other(value))
     }
 
-    /// Whether gradients are kept for anything.
+    /// Returns whether gradients are kept for anything.
     pub fn has_gradients(&self) -> bool {
         self.program.inputs.iter().any(|input| input.requires_grad)
     }
 
-    /// How the result of the step compares with another of the same implementation, whose operands are the same to the
-    /// bit: as the table says, and within a tolerance if elements are added up.
+    /// Returns the mode in which the result of the step compares with another of the same implementation, whose operands are
+    /// the same to the bit: as the table says, and within a tolerance if elements are added up.
     pub fn mode(&self) -> Compare {
         let info = self.step.op.info();
         let sums = info.result == ResultType::Sum || self.step.op == Op::Dist;
         if sums { Compare::Tolerance } else { self.step.compare() }
     }
 
-    /// Whether every element and number that the step can see is small, so that the order of a sum does not decide what
-    /// is lost.
+    /// Returns whether every element and scalar that the step can see is small, so that the order of a sum does not decide
+    /// which part is lost.
     pub fn is_tame(&self) -> bool {
         let number = |arg: &Arg| if let Arg::Number(number) = arg { within(SMALL, &[*number]) } else { true };
         let mut made = self.reply.steps.iter().take(self.at).flat_map(|step| step.outcome.tensors());
@@ -155,13 +155,13 @@ impl<'a> StepContext<'a> {
             && made.all(|tensor| small(SMALL, tensor))
     }
 
-    /// Whether the operation combines operands element by element.
+    /// Returns whether the operation combines operands element by element.
     pub fn is_elementwise(&self) -> bool {
         let info = self.step.op.info();
         info.family() == crate::ops::Family::Pointwise && !matches!(self.step.op, Op::Fill | Op::Prelu)
     }
 
-    /// What an argument is.
+    /// Returns the kind of an argument.
     pub fn kind(&self, number: usize) -> ParamKind {
         self.step.op.info().arguments[number].kind
     }
@@ -172,12 +172,12 @@ pub(super) fn elements(input: &Input) -> Vec<Scalar> {
     crate::tensor::Buffer::from_bytes(input.dtype, &input.data).map(|buffer| buffer.scalars()).unwrap_or_default()
 }
 
-/// Whether a tensor has few elements, and none that is larger than this, or no number.
+/// Returns whether a tensor has few elements, none of which is NaN or larger in magnitude than this.
 pub(super) fn small(most: f64, tensor: &TensorValue) -> bool {
     tensor.shape.numel() <= crate::oracles::metamorphic::LARGEST && within(most, &tensor.scalars())
 }
 
-/// Whether no element is larger than this, or no number.
+/// Returns whether no element is NaN or larger in magnitude than this.
 pub(super) fn within(most: f64, elements: &[Scalar]) -> bool {
     elements.iter().all(|element| match *element {
         Scalar::Bool(_) => true,
@@ -190,7 +190,7 @@ pub(super) fn within(most: f64, elements: &[Scalar]) -> bool {
 /// The largest magnitude of which sums and products in any order lose the same, but for a tolerance.
 const SMALL: f64 = 64.0;
 
-/// Whether two indices may name the same element.
+/// Returns whether two indices may name the same element.
 fn overlaps(layout: &Layout) -> bool {
     if layout.shape.numel() > crate::oracles::metamorphic::LARGEST {
         return true;

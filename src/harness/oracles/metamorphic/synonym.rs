@@ -63,7 +63,7 @@ fn as_tensor(context: &StepContext, number: usize) -> Option<(Program, OutputRel
     Some((rewrite.program, OutputRelation::Same { at, compared: Compared::Elements }))
 }
 
-/// Whether each dtype of its category, and of higher ones, has exactly this number.
+/// Returns whether each dtype of its category, and of higher ones, holds exactly this scalar.
 fn is_in_every_dtype(number: Scalar) -> bool {
     let float = |value: f64| f16::from_f64(value).to_f64() == value && bf16::from_f64(value).to_f64() == value;
     match number {
@@ -91,7 +91,7 @@ pub(super) fn moved(mut step: Step, inputs: usize) -> Step {
     step
 }
 
-/// What the step means, in other words.
+/// Returns equivalent programs, in which other calls replace the step.
 pub(super) fn synonym(context: &StepContext) -> Vec<(Program, OutputRelation)> {
     let rewritten = || {
         let step = context.step;

@@ -160,7 +160,7 @@ fn string(text: &str) -> String {
     quoted + "\""
 }
 
-/// How a step is called.
+/// The spelling of the call of a step.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Spelling {
     /// `torch.add(x, y)`, `torch.linalg.cross(x, y)`, and `x.add_(y)` for what writes to its first operand.
