@@ -274,8 +274,7 @@ impl<'a> ProgramBuilder<'a> {
         there.filter(usable).or_else(other)
     }
 
-    /// Decides whether some of the inputs should be masks or indices: the more of the operations take such, the more
-    /// often.
+    /// Decides whether some inputs should be masks or indices: the more operations take such, the more often.
     fn indices_are_wanted(&self, u: &mut Unstructured) -> Result<bool> {
         let named =
             |param: &Param| ["mask", "index", "indices"].contains(&param.name) && param.kind != ParamKind::Index;
