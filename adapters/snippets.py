@@ -51,7 +51,7 @@ def built(name, snippets, home):
     folder, program = ADAPTERS / name, f"snippets-{name}"
     manifest = (folder / "Cargo.toml").read_text(encoding="utf-8")
     manifest = re.sub(r"^name = .*", f'name = "{program}"', manifest, count=1, flags=re.M)
-    # broadcheck stays, unused, so that its crates have the features that they were built with.
+    # broadcheck-protocol stays, unused, so that its crates have the features that they were built with.
     manifest = manifest.replace('"../../src/protocol"', json.dumps(str(ADAPTERS.parent / "src" / "protocol")))
     package = home / "snippets"
     shutil.rmtree(package / "src", ignore_errors=True)

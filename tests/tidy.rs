@@ -6,6 +6,7 @@
 mod tidy {
     pub mod circles;
     pub mod code;
+    pub mod directions;
     pub mod documents;
     pub mod tree;
 }
@@ -17,47 +18,12 @@ use broadcheck::generate::Focus;
 use broadcheck::ops::Op;
 use tidy::circles::file_circles;
 use tidy::code::{Use, code_only, uses};
+use tidy::directions::directions;
+use tidy::documents;
 use tidy::documents::{
     arguments, blocks, broadcheck, examples, first_difference, leaf_commands, missing_files, shown_runs, unnamed_files,
 };
 use tidy::tree::Tree;
-
-/// Which modules of its own crate a module may use, besides itself: crate, module, used modules. Cargo holds the order of
-/// the crates (`protocol`, `reference`, `harness`, and the program above them); here is the order within each. `tensor` and
-/// `error` are one layer, since shapes that do not broadcast are rejections and rejections name dtypes.
-const MAY_USE: &[(&str, &str, &[&str])] = &[
-    ("protocol", "tensor", &["error"]),
-    ("protocol", "error", &["tensor"]),
-    ("protocol", "ops", &["tensor"]),
-    ("protocol", "messages", &["tensor", "error", "ops"]),
-    ("protocol", "program", &["tensor", "error", "ops"]),
-    ("protocol", "adapter", &["tensor", "error", "ops", "program"]),
-    ("harness", "adapter", &[]),
-    ("harness", "assets", &[]),
-    ("harness", "case", &[]),
-    ("harness", "escape", &[]),
-    ("harness", "generate", &["adapter"]),
-    ("harness", "output", &[]),
-    ("broadcheck", "install", &[]),
-    ("broadcheck", "implementations", &["install"]),
-    ("broadcheck", "report", &[]),
-    ("broadcheck", "cli", &["implementations", "install", "report"]),
-];
-
-/// What of a module may be used, where it is not all of it: crate and user, used, items.
-const ONLY: &[(&str, &str, &str, &[&str])] = &[
-    // The reference is an implementation, and knows no other.
-    ("reference", "", "adapter", &["Capability", "Hello", "Implementation"]),
-    ("harness", "generate", "adapter", &["Capability", "Hello", "Implementation"]),
-    // The installer knows where its files are, and nothing of what they mean.
-    ("broadcheck", "install", "harness", &[]),
-    ("broadcheck", "implementations", "harness", &[]),
-    // Reports see events, what events carry, what campaigns came to, and what was measured.
-    ("broadcheck", "report", "harness", &["model", "campaign", "benchmark", "Aspect", "Difference", "UNKNOWN"]),
-    ("broadcheck", "report", "case", &["Document", "Source"]),
-    ("broadcheck", "report", "reference", &[]),
-    ("broadcheck", "report", "generate", &["bounded_exhaustive"]),
-];
 
 /// Modules that compute and nothing else.
 const PURE: &[&str] =
@@ -80,7 +46,7 @@ fn dependencies_run_one_way() {
         directions,
         "src/report/junit.rs",
         "use crate::{case::Document, reference::Reference};",
-        "report uses reference::Reference",
+        "report uses reference",
     );
     finds(directions, "src/report/text.rs", "use crate::case::Case;", "report uses case::Case");
     finds(
@@ -95,6 +61,11 @@ fn dependencies_run_one_way() {
     finds(directions, "src/harness/case/model.rs", "use crate::generate;", "case uses generate");
     finds(directions, "src/lib.rs", "pub mod newcomer;", "newcomer");
     finds(directions, "src/protocol/lib.rs", "pub mod newcomer;", "newcomer");
+    finds(directions, "src/harness/lib.rs", "pub mod newcomer;", "newcomer");
+    finds(directions, "src/report/text.rs", "use crate::ops::Op;", "report uses ops");
+    finds(directions, "src/install/pip.rs", "use broadcheck_protocol::program::Program;", "install uses program");
+    finds(directions, "src/harness/case/model.rs", "use crate::reference::Reference;", "case uses reference");
+    finds(directions, "src/harness/model/event.rs", "use crate::oracles::specification;", "model uses oracles");
 }
 
 #[test]
@@ -293,11 +264,13 @@ fn documents_name_files_and_tests_that_exist() {
 }
 
 #[test]
-fn the_architecture_names_every_room() {
+fn documents_name_every_folder_test_and_adapter() {
     check(mapped);
-    let tree = Tree::here().with("src/harness/newcomer/mod.rs", "").with("newcomer/main.py", "");
+    let newcomers =
+        ["src/harness/newcomer/mod.rs", "newcomer/main.py", "tests/newcomer.rs", "adapters/newcomer/main.py"];
+    let tree = newcomers.iter().fold(Tree::here().clone(), |tree, path| tree.with(path, ""));
     let findings = mapped(&tree);
-    assert_eq!(findings.len(), 2, "{findings:?}");
+    assert_eq!(findings.len(), newcomers.len(), "{findings:?}");
 }
 
 #[test]
@@ -331,38 +304,6 @@ fn finds(check: Check, path: &str, planted: &str, word: &str) {
     let findings = check(&tree.with(path, &text));
     let found = findings.iter().any(|finding| finding.contains(path) && finding.contains(word));
     assert!(found, "not found in {path}: {planted}\nbut: {findings:?}");
-}
-
-fn directions(tree: &Tree) -> Vec<String> {
-    let mut findings = Vec::new();
-    let own = |of: &str, module: &str| MAY_USE.iter().find(|(by, name, _)| (*by, *name) == (of, module));
-    for (root, of) in [("src/lib.rs", "broadcheck"), ("src/protocol/lib.rs", "protocol")] {
-        for declared in declared_modules(&tree[root]) {
-            if own(of, &declared).is_none() {
-                findings.push(format!("{root}: {declared} has no place in MAY_USE of tests/tidy.rs"));
-            }
-        }
-    }
-    for (path, text) in tree.sources("src/") {
-        let Some((of, user)) = module_of(path) else { continue };
-        for Use { line, path: used } in uses(&code_only(text), "crate") {
-            let (module, item) = (used[0].as_str(), used.get(1).map_or("", String::as_str));
-            if module == user {
-                continue;
-            }
-            let allowed = own(of, user).is_none_or(|(_, _, allowed)| allowed.contains(&module));
-            if own(of, module).is_some() && !allowed {
-                findings.push(format!("{path}:{line}: {user} uses {module}"));
-            }
-            let only = ONLY
-                .iter()
-                .find(|(by, name, used, _)| *by == of && (*name == user || name.is_empty()) && *used == module);
-            if only.is_some_and(|(_, _, _, items)| !items.contains(&item)) {
-                findings.push(format!("{path}:{line}: {user} uses {module}::{item}"));
-            }
-        }
-    }
-    findings
 }
 
 fn purity(tree: &Tree) -> Vec<String> {
@@ -472,7 +413,12 @@ fn named(tree: &Tree) -> Vec<String> {
 }
 
 fn mapped(tree: &Tree) -> Vec<String> {
-    unnamed_files(tree, "ARCHITECTURE.md")
+    let lists: [(&str, fn(&[&str]) -> Option<String>); 3] = [
+        ("ARCHITECTURE.md", documents::folder),
+        ("tests/README.md", documents::test),
+        ("adapters/README.md", documents::adapter),
+    ];
+    lists.into_iter().flat_map(|(document, wanted)| unnamed_files(tree, document, wanted)).collect()
 }
 
 /// What is not said of a fuzz target where it has to be, and targets that there are for one focus and not for another.
@@ -524,24 +470,6 @@ fn words(path: &str, code: &str, wrong: &[&str]) -> Vec<String> {
         }
     }
     findings
-}
-
-/// The crate and the module in it that a file of `src/` belongs to; none for the roots of the crates.
-fn module_of(path: &str) -> Option<(&str, &str)> {
-    let path = path.strip_prefix("src/")?;
-    let (of, path) = match path.split_once('/') {
-        Some((of @ ("protocol" | "reference" | "harness"), path)) => (of, path),
-        _ => ("broadcheck", path),
-    };
-    let name = path.split('/').next()?;
-    let name = name.strip_suffix(".rs").unwrap_or(name);
-    (name != "lib" && name != "main").then_some((of, name))
-}
-
-fn declared_modules(text: &str) -> Vec<String> {
-    let code = code_only(text);
-    let names = code.lines().filter_map(|line| line.trim().strip_prefix("pub mod ")?.strip_suffix(';'));
-    names.map(str::to_owned).collect()
 }
 
 fn specification() -> Specification {

@@ -210,6 +210,10 @@ fn the_shards_of_a_night_have_one_result() {
     }
 }
 
+/// Of the packages that a release has.
+const MANIFESTS: [&str; 4] =
+    ["Cargo.toml", "src/harness/Cargo.toml", "src/protocol/Cargo.toml", "src/reference/Cargo.toml"];
+
 #[test]
 fn a_release_has_the_version_and_the_place_that_it_is_of() {
     let folder = TempDir::new().unwrap();
@@ -218,13 +222,14 @@ fn a_release_has_the_version_and_the_place_that_it_is_of() {
         fs::create_dir_all(to.parent().unwrap()).unwrap();
         fs::copy(Path::new(ROOT).join(name), to).unwrap();
     };
-    [".ci/release", "Cargo.toml", "CHANGELOG.md"].iter().for_each(copy);
+    [".ci/release", "CHANGELOG.md"].iter().chain(&MANIFESTS).for_each(copy);
     let release = |arguments: &[&str]| {
         let output = Command::new(folder.path().join(".ci/release")).args(arguments).output().unwrap();
         let said = [output.stdout, output.stderr].concat();
         (output.status.code().unwrap(), String::from_utf8(said).unwrap())
     };
-    let manifest = || fs::read_to_string(folder.path().join("Cargo.toml")).unwrap().parse::<toml::Table>().unwrap();
+    let read = |name| fs::read_to_string(folder.path().join(name)).unwrap().parse::<toml::Table>().unwrap();
+    let manifest = || read("Cargo.toml");
     let version = manifest()["package"]["version"].as_str().unwrap().to_owned();
 
     let (code, said) = release(&["notes", "v99.0.0"]);
@@ -244,7 +249,15 @@ fn a_release_has_the_version_and_the_place_that_it_is_of() {
         assert!(code != 0 && !said.is_empty(), "{wrong}: {said}");
     }
     assert_eq!(release(&["place", place]), (0, String::new()));
-    assert_eq!(manifest()["package"]["repository"].as_str(), Some(place));
+    for name in MANIFESTS {
+        assert_eq!(read(name)["package"]["repository"].as_str(), Some(place), "{name}");
+        assert_eq!(read(name)["package"]["version"].as_str(), Some(&*version), "{name}");
+        for (of, dependency) in read(name)["dependencies"].as_table().unwrap() {
+            if of.starts_with("broadcheck-") {
+                assert_eq!(dependency["version"].as_str(), Some(&*version), "{name}, which depends on {of}");
+            }
+        }
+    }
     assert_eq!(release(&["place", place]).0, 2, "it has one already");
 
     // What `cargo binstall` looks for is what there is.

@@ -1,5 +1,6 @@
 //! What documents show and name: blocks, commands, files.
 
+use std::collections::BTreeSet;
 use std::process::Command;
 
 use super::tree::Tree;
@@ -109,26 +110,41 @@ pub fn missing_files(tree: &Tree, document: &str) -> Vec<String> {
     missing.map(|Name { line, name, .. }| format!("{document}:{line}: there is no {name}")).collect()
 }
 
-/// The modules, the tests and the adapters that a document does not name.
-pub fn unnamed_files(tree: &Tree, document: &str) -> Vec<String> {
+/// The names that a document should have and has not: of each path, in parts, `wanted` says which name that is.
+pub fn unnamed_files(tree: &Tree, document: &str, wanted: fn(&[&str]) -> Option<String>) -> Vec<String> {
     let names = names(&tree[document]);
     let named = |path: &str| names.iter().any(|name| name.readings().any(|reading| reading == path));
-    let mut wanted: Vec<String> = Vec::new();
-    for (path, _) in tree.all() {
-        let parts: Vec<&str> = path.split('/').collect();
-        match parts.as_slice() {
-            ["src", room, _, _, ..] if ["protocol", "reference", "harness"].contains(room) => {
-                wanted.push(format!("src/{room}/{}/", parts[2]));
-            }
-            ["src", room, _, ..] => wanted.push(format!("src/{room}/")),
-            [folder, _, ..] if !folder.starts_with('.') => wanted.push(format!("{folder}/")),
-            _ => {}
-        }
+    let wanted: BTreeSet<String> =
+        tree.all().filter_map(|(path, _)| wanted(&path.split('/').collect::<Vec<_>>())).collect();
+    let unnamed = wanted.into_iter().filter(|path| !named(path));
+    unnamed.map(|path| format!("{document} does not name {path}")).collect()
+}
+
+/// The map has every folder of a crate, of the program, and of the repository.
+pub fn folder(parts: &[&str]) -> Option<String> {
+    match parts {
+        ["src", of @ ("protocol" | "reference" | "harness"), room, _, ..] => Some(format!("src/{of}/{room}/")),
+        ["src", room, _, ..] => Some(format!("src/{room}/")),
+        [folder, _, ..] if !folder.starts_with('.') => Some(format!("{folder}/")),
+        _ => None,
     }
-    wanted.sort();
-    wanted.dedup();
-    wanted.retain(|path| !named(path));
-    wanted.into_iter().map(|path| format!("{document} does not name {path}")).collect()
+}
+
+/// The list of tests has every file of tests, and every folder beside them.
+pub fn test(parts: &[&str]) -> Option<String> {
+    match parts {
+        ["tests", folder, _, ..] => Some(format!("tests/{folder}/")),
+        ["tests", file] if file.ends_with(".rs") => Some(format!("tests/{file}")),
+        _ => None,
+    }
+}
+
+/// The list of adapters has every folder of them.
+pub fn adapter(parts: &[&str]) -> Option<String> {
+    match parts {
+        ["adapters", folder, _, ..] => Some(format!("adapters/{folder}/")),
+        _ => None,
+    }
 }
 
 /// A name in a document, and the folder that its heading is about.

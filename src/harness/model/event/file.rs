@@ -16,8 +16,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
-use crate::check::dtype_substitution::Replacement;
 use crate::escape;
+use crate::model::event::Replacement;
 use crate::model::event::recount::Recount;
 use crate::model::event::{
     CaseDigest, CaseStated, Event, Exact, ImplementationReady, Judged, Seen, Stated, Tally, Verdict,
