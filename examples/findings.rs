@@ -15,7 +15,7 @@ use broadcheck::case::{load, load_program};
 use broadcheck::harness::campaign::Setup;
 use broadcheck::harness::campaign::cases::Shard;
 use broadcheck::harness::campaign::executor::{Bench, Said};
-use broadcheck::harness::campaign::record::Plan;
+use broadcheck::harness::campaign::record::Configuration;
 use broadcheck::harness::model::finding::{Finding, Oracle};
 use broadcheck::harness::oracles::comparison::Side;
 use broadcheck::harness::runner::Start;
@@ -54,7 +54,7 @@ fn main() -> ExitCode {
 fn setup(adapter: &str) -> Result<Setup, String> {
     let start = Start::Adapter(CommandLine::new(adapter));
     let hello: Hello = start.runner(&Limits::default()).map_err(|error| format!("{adapter}: {error}"))?.hello();
-    let plan = Plan {
+    let configuration = Configuration {
         seed: 0,
         cases: None,
         shard: Shard::WHOLE,
@@ -70,7 +70,7 @@ fn setup(adapter: &str) -> Result<Setup, String> {
     };
     let specification =
         load(&broadcheck::assets::specification().expect("the specification")).map_err(|error| error.to_string())?;
-    Ok(Setup { specification, ..Setup::new(&plan, (start, hello), None) })
+    Ok(Setup { specification, ..Setup::new(&configuration, (start, hello), None) })
 }
 
 /// Writes a folder for all that is found in each program of a file. Whether something was found in each.

@@ -22,7 +22,7 @@ use broadcheck::harness::campaign::tally::Tally;
 use broadcheck::harness::campaign::{Setup, run};
 use broadcheck::harness::campaign::{
     journal::{self, Book},
-    record::{Header, Identity, Machine, Plan},
+    record::{Configuration, Header, Identity, Machine},
 };
 use broadcheck::harness::check::matrix::{self, Row, Subject};
 use broadcheck::harness::check::{Selection, check};
@@ -207,7 +207,7 @@ fn breaks_that_are_pinned_do_not_count() {
 #[test]
 fn the_matrix_keeps_what_was_judged_before_an_adapter_was_given_up() {
     let (dir, specification) = (TempDir::new().unwrap(), small());
-    let plan = |give_up| matrix::Plan {
+    let plan = |give_up| matrix::MatrixRun {
         specification: &specification,
         corpus: None,
         divergences: Source::Own,
@@ -301,11 +301,11 @@ fn start(arguments: &str) -> Start {
 
 fn setup(faulty: &str, ops: &str, cases: u64) -> Setup {
     let hello = start(faulty).runner(&Limits::default()).unwrap().hello();
-    Setup::new(&plan(ops, cases), (start(faulty), hello), None)
+    Setup::new(&configuration(ops, cases), (start(faulty), hello), None)
 }
 
-fn plan(ops: &str, cases: u64) -> Plan {
-    Plan {
+fn configuration(ops: &str, cases: u64) -> Configuration {
+    Configuration {
         seed: 1,
         cases: Some(cases),
         shard: Shard::WHOLE,
@@ -330,7 +330,7 @@ fn header(setup: &Setup) -> Header {
         implementation: Identity::of(&setup.subject.1),
         against: None,
         machine: Machine::here(),
-        plan: plan(&ops.join(","), setup.cases.unwrap()),
+        configuration: configuration(&ops.join(","), setup.configuration.cases.unwrap()),
     }
 }
 

@@ -20,7 +20,7 @@ use broadcheck::harness::campaign::{Setup, options, run};
 use broadcheck::harness::campaign::{counts::Counts, tally::Tally};
 use broadcheck::harness::campaign::{
     journal::{self, Book},
-    record::{Header, Identity, Machine, Plan},
+    record::{Configuration, Header, Identity, Machine},
 };
 use broadcheck::harness::model::finding::Oracle;
 use broadcheck::harness::runner::Start;
@@ -388,11 +388,11 @@ fn hello(args: &str) -> broadcheck::adapter::Hello {
 /// The same without the command line.
 fn setup(args: &str, cases: u64) -> Setup {
     let hello = hello(args);
-    Setup::new(&plan(cases), (start(args), hello), None)
+    Setup::new(&configuration(cases), (start(args), hello), None)
 }
 
-fn plan(cases: u64) -> Plan {
-    Plan {
+fn configuration(cases: u64) -> Configuration {
+    Configuration {
         seed: 1,
         cases: Some(cases),
         shard: Shard::WHOLE,
@@ -416,7 +416,7 @@ fn header(setup: &Setup) -> Header {
         implementation: Identity::of(&setup.subject.1),
         against: None,
         machine: Machine::here(),
-        plan: plan(setup.cases.unwrap()),
+        configuration: configuration(setup.configuration.cases.unwrap()),
     }
 }
 

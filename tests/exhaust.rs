@@ -81,7 +81,7 @@ fn every_case_of_an_honest_adapter_is_counted() {
     let dir = TempDir::new().unwrap();
     let (code, printed) = exhaust("honest", dir.path(), &[TINY, &["--ops", OPS, "--format", "json"]].concat());
     let summary: Summary = serde_json::from_str(&printed).unwrap();
-    assert_eq!((code, summary.cases, summary.plan.cases), (0, 16, Some(16)));
+    assert_eq!((code, summary.cases, summary.configuration.cases), (0, 16, Some(16)));
     let checked = |accepted, rejected| Checked { accepted, rejected, ..Checked::default() };
     let calls = [
         // [], [1] go with anything, [0] and [2] with themselves and those.

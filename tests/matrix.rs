@@ -9,7 +9,7 @@ use std::sync::{LazyLock, OnceLock};
 
 use broadcheck::adapter::{CommandLine, Limits};
 use broadcheck::case::{Expectation, Specification, load};
-use broadcheck::harness::check::matrix::{Plan, Row, Subject};
+use broadcheck::harness::check::matrix::{MatrixRun, Row, Subject};
 use broadcheck::harness::model::divergence::Source;
 use broadcheck::harness::model::event::file;
 use broadcheck::harness::model::event::{CaseDigest, Corpus, Event};
@@ -25,9 +25,9 @@ static SMALL: LazyLock<Specification> = LazyLock::new(|| {
 /// What the reference says of itself.
 const HERE: &str = env!("CARGO_PKG_VERSION");
 
-fn plan(out: &Path) -> Plan<'_> {
+fn matrix(out: &Path) -> MatrixRun<'_> {
     let corpus = Some(Corpus { seed: 3, programs: 20 });
-    Plan {
+    MatrixRun {
         specification: &SMALL,
         corpus,
         out,
@@ -50,16 +50,16 @@ fn reason(row: &Row) -> &str {
 }
 
 /// Runs what is new or changed of the reference, which stands in for a release, and says which cases it was.
-fn run(plan: &Plan<'_>, subject: &Subject) -> (Row, BTreeSet<String>) {
-    let earlier = plan.earlier(subject);
+fn run(matrix: &MatrixRun<'_>, subject: &Subject) -> (Row, BTreeSet<String>) {
+    let earlier = matrix.earlier(subject);
     if let Some(earlier) = &earlier
-        && let Some(row) = plan.settled(subject, earlier).unwrap()
+        && let Some(row) = matrix.settled(subject, earlier).unwrap()
     {
         return (row, BTreeSet::new());
     }
     let judged_before: BTreeMap<String, _> = earlier.iter().flat_map(|earlier| earlier.judged.clone()).collect();
     let mut judged = BTreeMap::new();
-    let row = plan
+    let row = matrix
         .run(subject, Ok(Start::Reference), earlier.as_ref(), |event| {
             if let Event::Judged(one) = event {
                 judged.insert(one.case.clone(), (**one).clone());
@@ -74,7 +74,7 @@ fn run(plan: &Plan<'_>, subject: &Subject) -> (Row, BTreeSet<String>) {
 #[test]
 fn a_release_that_was_run_is_not_run_again_unless_the_plan_is_another() {
     let folder = tempfile::tempdir().unwrap();
-    let (first, subject) = (plan(folder.path()), Subject::release(HERE));
+    let (first, subject) = (matrix(folder.path()), Subject::release(HERE));
     assert!(first.earlier(&subject).is_none());
     let (row, ran) = run(&first, &subject);
     let Row::Ran(tally) = &row else { panic!("{row:?}") };
@@ -85,7 +85,7 @@ fn a_release_that_was_run_is_not_run_again_unless_the_plan_is_another() {
     assert_eq!(run(&first, &subject), (row, BTreeSet::new()));
     assert_eq!(std::fs::read(first.file(&subject)).unwrap(), written, "the file is as it was");
 
-    let more = Plan { corpus: Some(Corpus { seed: 3, programs: 21 }), ..plan(folder.path()) };
+    let more = MatrixRun { corpus: Some(Corpus { seed: 3, programs: 21 }), ..matrix(folder.path()) };
     let earlier = more.earlier(&subject).unwrap();
     assert!(earlier.generated.is_none(), "another corpus");
     assert!(more.settled(&subject, &earlier).unwrap().is_none());
@@ -107,10 +107,10 @@ fn a_new_case_and_a_changed_one_are_run_alone() {
     let is_control = SMALL.cases.iter().any(|case| case.control.as_ref() == Some(added));
     assert!(!is_control, "the case stands alone");
     let smaller = without(added);
-    let (row, ran) = run(&Plan { specification: &smaller, ..plan(folder.path()) }, &subject);
+    let (row, ran) = run(&MatrixRun { specification: &smaller, ..matrix(folder.path()) }, &subject);
     assert!(matches!(row, Row::Ran(_)));
     assert_eq!(ran.len(), SMALL.cases.len() - 1);
-    let (row, ran) = run(&plan(folder.path()), &subject);
+    let (row, ran) = run(&matrix(folder.path()), &subject);
     assert_eq!(ran, [added.clone()].into(), "the new case alone");
     let Row::Ran(tally) = row else { panic!("{row:?}") };
     assert_eq!(tally.executed() + tally.unsupported, SMALL.cases.len());
@@ -123,7 +123,7 @@ fn a_new_case_and_a_changed_one_are_run_alone() {
             expected.fresh = !expected.fresh;
         }
     }
-    let (_, ran) = run(&Plan { specification: &changed, ..plan(folder.path()) }, &subject);
+    let (_, ran) = run(&MatrixRun { specification: &changed, ..matrix(folder.path()) }, &subject);
     assert_eq!(ran, [added.clone()].into(), "the changed case alone");
 }
 
@@ -135,19 +135,19 @@ fn a_release_that_is_no_longer_at_hand_keeps_its_row() {
     let added = SMALL.cases.iter().find(|case| case.control.is_none()).expect("an accepting case").id.clone();
     let cases = SMALL.cases.iter().filter(|case| case.id != added).cloned().collect();
     let smaller = Specification { cases, ..SMALL.clone() };
-    run(&Plan { specification: &smaller, ..plan(folder.path()) }, &subject);
-    let plan = plan(folder.path());
-    let earlier = plan.earlier(&subject);
+    run(&MatrixRun { specification: &smaller, ..matrix(folder.path()) }, &subject);
+    let matrix = matrix(folder.path());
+    let earlier = matrix.earlier(&subject);
     // An adapter that is there and does not run on this machine, such as one for a GPU, is not at hand either.
     let starts =
         [(Err("there is no such wheel".to_owned()), "there is no such wheel"), (Ok(faulty("dies-at-start")), "ended")];
     for (start, why) in starts {
-        let row = plan.run(&subject, start, earlier.as_ref(), |_| {}).unwrap();
+        let row = matrix.run(&subject, start, earlier.as_ref(), |_| {}).unwrap();
         let Row::Kept(tally, reason) = &row else { panic!("{row:?}") };
         assert!(tally.not_run == 1 && reason.contains(why), "{row:?}");
         assert!(!row.is_green());
     }
-    let read = file::read(&plan.file(&subject)).unwrap();
+    let read = file::read(&matrix.file(&subject)).unwrap();
     assert!(!read.events.iter().any(|event| matches!(event, Event::Judged(judged) if judged.case == added)));
     assert!(read.events.iter().any(|event| matches!(event, Event::Case(case) if case.id == added)));
 }
@@ -155,11 +155,11 @@ fn a_release_that_is_no_longer_at_hand_keeps_its_row() {
 #[test]
 fn a_release_that_cannot_be_had_is_a_row_with_the_reason() {
     let folder = tempfile::tempdir().unwrap();
-    let plan = plan(folder.path());
-    let row = plan.run(&Subject::release("9.9.9"), Err("it does not build".to_owned()), None, |_| {}).unwrap();
+    let matrix = matrix(folder.path());
+    let row = matrix.run(&Subject::release("9.9.9"), Err("it does not build".to_owned()), None, |_| {}).unwrap();
     assert_eq!(reason(&row), "it does not build");
     assert!(!row.is_green());
-    let read = file::read(&plan.file(&Subject::release("9.9.9"))).unwrap();
+    let read = file::read(&matrix.file(&Subject::release("9.9.9"))).unwrap();
     let absent = read.events.iter().find_map(|event| match event {
         Event::Absent(absent) => Some(absent),
         _ => None,
@@ -167,18 +167,18 @@ fn a_release_that_cannot_be_had_is_a_row_with_the_reason() {
     let absent = absent.expect("an event for it");
     assert_eq!((absent.label.as_str(), absent.reason.as_str()), ("libtorch 9.9.9", "it does not build"));
     assert!(!read.events.iter().any(|event| matches!(event, Event::Judged(_))));
-    assert!(plan.earlier(&Subject::release("9.9.9")).is_none(), "it is tried again");
+    assert!(matrix.earlier(&Subject::release("9.9.9")).is_none(), "it is tried again");
 }
 
 #[test]
 fn an_adapter_that_does_not_start_or_is_another_release_s_gives_no_data() {
     let folder = tempfile::tempdir().unwrap();
-    let plan = plan(folder.path());
+    let matrix = matrix(folder.path());
     let missing = Start::Adapter(CommandLine::new(folder.path().join("nothing")));
-    let row = plan.run(&Subject::release("9.9.9"), Ok(missing), None, |_| {}).unwrap();
+    let row = matrix.run(&Subject::release("9.9.9"), Ok(missing), None, |_| {}).unwrap();
     assert!(reason(&row).contains("nothing"), "{row:?}");
-    let row = plan.run(&Subject::release("9.9.9"), Ok(Start::Reference), None, |_| {}).unwrap();
+    let row = matrix.run(&Subject::release("9.9.9"), Ok(Start::Reference), None, |_| {}).unwrap();
     assert!(reason(&row).contains(&format!("says that it is reference {HERE}")), "{row:?}");
-    let row = plan.run(&Subject::release("9.9.9"), Ok(faulty("old-protocol")), None, |_| {}).unwrap();
+    let row = matrix.run(&Subject::release("9.9.9"), Ok(faulty("old-protocol")), None, |_| {}).unwrap();
     assert!(reason(&row).contains("protocol"), "{row:?}");
 }

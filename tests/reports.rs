@@ -74,21 +74,21 @@ fn the_report_of_small_worlds_is_complete() {
     let there = std::fs::read_to_string(reports().join("exhaustive.md")).unwrap();
     assert!(there == report::exhaustive::render(&worlds), "`broadcheck report` writes reports/exhaustive.md anew");
     for world in &worlds {
-        assert_eq!(Some(world.cases), world.plan.cases);
+        assert_eq!(Some(world.cases), world.configuration.cases);
         assert!(world.missing.is_empty() && world.new_findings().count() == 0);
-        let bounds = world.plan.world.as_ref().unwrap();
-        let all = World::new(bounds, &world.plan.ops);
+        let bounds = world.configuration.world.as_ref().unwrap();
+        let all = World::new(bounds, &world.configuration.ops);
         let (pairs, triples) = (all.sizes()[0], all.sizes()[1]);
         assert_eq!((world.cases, all.len()), (pairs + triples, world.cases));
         for op in Op::ALL.iter().filter(|op| World::takes(**op)) {
-            assert!(world.plan.ops.contains(op), "{op} is not in it");
+            assert!(world.configuration.ops.contains(op), "{op} is not in it");
         }
         for (call, checked) in &world.calls {
             assert_eq!((checked.broken, checked.differing, checked.unsupported), (0, 0, 0), "{call}");
         }
     }
     let [_, shapes] = worlds;
-    let bounds = shapes.plan.world.as_ref().unwrap();
+    let bounds = shapes.configuration.world.as_ref().unwrap();
     assert_eq!((bounds.rank, &bounds.sizes[..]), (4, &[0, 1, 2, 3][..]));
     // Of shapes of ranks r and s, min(r, s) dimensions meet: 10 of the 16 pairs of sizes are equal or have a 1. In 7 the
     // second gives way to the first. The other dimensions are free, 4 sizes each.

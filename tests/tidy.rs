@@ -413,7 +413,8 @@ fn named(tree: &Tree) -> Vec<String> {
 }
 
 fn mapped(tree: &Tree) -> Vec<String> {
-    let lists: [(&str, fn(&[&str]) -> Option<String>); 3] = [
+    type Wanted = fn(&[&str]) -> Option<String>;
+    let lists: [(&str, Wanted); 3] = [
         ("ARCHITECTURE.md", documents::folder),
         ("tests/README.md", documents::test),
         ("adapters/README.md", documents::adapter),

@@ -44,40 +44,50 @@ pub struct Bisect {
 }
 
 /// A finding on its way through the releases.
-struct Finding {
+pub(super) struct Finding {
     folder: PathBuf,
     name: String,
     recorded: bisect::Recorded,
     rows: Vec<bisect::Row>,
 }
 
+/// Runs the findings in folders on implementations, named as `--impl` has it, the oldest first; each is started once.
+pub(super) fn run_on(folders: &[PathBuf], given: &[String]) -> Result<Vec<Finding>, Failure> {
+    let finding = |folder: &PathBuf| -> Result<Finding, Failure> {
+        let recorded = bisect::read(folder)?;
+        Ok(Finding { folder: folder.clone(), name: name_of(folder)?, recorded, rows: Vec::new() })
+    };
+    let mut findings = folders.iter().map(finding).collect::<Result<Vec<_>, _>>()?;
+    for given in given {
+        let mut runner = Named::parse("--impl", given).and_then(|named| named.runner(&Limits::default()));
+        for finding in &mut findings {
+            let row = match &mut runner {
+                Ok(runner) => finding.on(runner),
+                Err(failure) => {
+                    let why = failure.to_string().lines().next().unwrap_or_default().to_owned();
+                    bisect::Row { implementation: given.clone(), verdict: bisect::Verdict::CannotRun { why } }
+                }
+            };
+            finding.rows.push(row);
+        }
+    }
+    Ok(findings)
+}
+
+/// The installed releases as `--impl` has them, the oldest first.
+pub(super) fn installed() -> Result<Vec<String>, Failure> {
+    Ok(install::list()?.into_iter().rev().map(|entry| format!("libtorch@{}", entry.version)).collect())
+}
+
 impl Bisect {
     pub fn run(&self) -> Result<Ending, Failure> {
-        let finding = |folder: &PathBuf| -> Result<Finding, Failure> {
-            let recorded = bisect::read(folder)?;
-            Ok(Finding { folder: folder.clone(), name: name_of(folder)?, recorded, rows: Vec::new() })
-        };
-        let mut findings = self.findings.iter().map(finding).collect::<Result<Vec<_>, _>>()?;
-        for given in self.given()? {
-            // Started once for all of them.
-            let mut runner = Named::parse("--impl", &given).and_then(|named| named.runner(&Limits::default()));
-            for finding in &mut findings {
-                let row = match &mut runner {
-                    Ok(runner) => finding.on(runner),
-                    Err(failure) => {
-                        let why = failure.to_string().lines().next().unwrap_or_default().to_owned();
-                        bisect::Row { implementation: given.clone(), verdict: bisect::Verdict::CannotRun { why } }
-                    }
-                };
-                finding.rows.push(row);
-            }
-        }
+        let findings = run_on(&self.findings, &self.given()?)?;
         let several = findings.len() > 1;
         for finding in &findings {
             let table = finding.write()?;
             // A reader that has seen enough, such as `head`, is no failure.
             match several {
-                true => print(&format!("{}: {}\n", visible(&finding.name), visible(&bisect::since(&finding.rows))))?,
+                true => print(&finding.since())?,
                 false => print(&table)?,
             }
         }
@@ -92,7 +102,7 @@ impl Bisect {
     fn given(&self) -> Result<Vec<String>, Failure> {
         let mut given: Vec<String> = self.releases.iter().map(|version| format!("libtorch@{version}")).collect();
         if given.is_empty() && self.implementations.is_empty() {
-            given = install::list()?.into_iter().rev().map(|entry| format!("libtorch@{}", entry.version)).collect();
+            given = installed()?;
         }
         given.extend(self.implementations.iter().cloned());
         if given.is_empty() {
@@ -114,8 +124,13 @@ impl Finding {
         bisect::Row { implementation: label(&hello), verdict }
     }
 
+    /// Its name, and since which release it is there, as a line.
+    pub(super) fn since(&self) -> String {
+        format!("{}: {}\n", visible(&self.name), visible(&bisect::since(&self.rows)))
+    }
+
     /// Writes the folder anew, and returns the table.
-    fn write(&self) -> Result<String, Failure> {
+    pub(super) fn write(&self) -> Result<String, Failure> {
         let table = visible(&bisect::table(&self.rows)).into_owned();
         let json = serde_json::json!({
             "signature": self.recorded.signature,

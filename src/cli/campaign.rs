@@ -81,15 +81,16 @@ pub fn ending(summary: &Summary) -> Result<Ending, Failure> {
 
 fn text(summary: &Summary, folder: &Path) -> String {
     let mut text = String::new();
-    let plan = &summary.plan;
+    let configuration = &summary.configuration;
     let _ = write!(text, "{}", label(&summary.implementation));
     if let Some(against) = &summary.against {
         let _ = write!(text, " against {}", label(against));
     }
-    let oracles: Vec<&str> = plan.oracles.iter().map(|oracle: &Oracle| oracle.name()).collect();
-    let cases = plan.world.as_ref().map_or_else(|| format!("seed {}", plan.seed), ToString::to_string);
+    let oracles: Vec<&str> = configuration.oracles.iter().map(|oracle: &Oracle| oracle.name()).collect();
+    let cases =
+        configuration.world.as_ref().map_or_else(|| format!("seed {}", configuration.seed), ToString::to_string);
     let _ = writeln!(text, ", {cases}, judged by {}", oracles.join(", "));
-    if plan.shard.of > 1 || summary.shards.len() > 1 {
+    if configuration.shard.of > 1 || summary.shards.len() > 1 {
         for part in &summary.shards {
             let ended = part.ended.as_deref().unwrap_or("killed, or still running");
             let _ = writeln!(text, "shard {}: {} cases, {ended}", part.shard, number(part.cases));
@@ -98,7 +99,7 @@ fn text(summary: &Summary, folder: &Path) -> String {
     for missing in &summary.missing {
         let _ = writeln!(text, "shard {missing}: missing");
     }
-    text.push_str(&if plan.world.is_some() { calls(summary) } else { steps(summary) });
+    text.push_str(&if configuration.world.is_some() { calls(summary) } else { steps(summary) });
 
     let (new, known): (Vec<&Line>, Vec<&Line>) = summary.findings.iter().partition(|line| line.known.is_none());
     for (title, lines) in [("known divergences", &known), ("findings", &new)] {
@@ -121,7 +122,7 @@ fn text(summary: &Summary, folder: &Path) -> String {
 
     let steps = summary.steps;
     let judged = steps.accepted as f64 + steps.rejected as f64;
-    let of = plan.cases.map(|cases| plan.shard.share(cases));
+    let of = configuration.cases.map(|cases| configuration.shard.share(cases));
     let of = of.map_or(String::new(), |cases| format!(" of {}", number(cases)));
     let _ = writeln!(
         text,

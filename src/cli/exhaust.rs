@@ -12,7 +12,7 @@ use crate::generate::bounded_exhaustive::{Bounds, World};
 use crate::harness::campaign::cases::Shard;
 use crate::harness::campaign::{
     journal::{self},
-    record::Plan,
+    record::Configuration,
 };
 use crate::harness::campaign::{options, plausible, world};
 use crate::harness::model::finding::Oracle;
@@ -86,12 +86,13 @@ pub struct Exhaust {
 
 impl Exhaust {
     pub fn run(&self) -> Result<Ending, Failure> {
-        let kept = if self.resume { Some(journal::read(&self.out)?.header.plan) } else { None };
+        let kept = if self.resume { Some(journal::read(&self.out)?.header.configuration) } else { None };
         let begun = kept.as_ref();
         let bounds = self.bounds(begun)?;
-        let implementation = self.implementation.clone().or_else(|| begun.map(|plan| plan.implementation.clone()));
+        let implementation =
+            self.implementation.clone().or_else(|| begun.map(|configuration| configuration.implementation.clone()));
         let implementation = implementation.unwrap_or_else(|| "libtorch".to_owned());
-        let memory = self.memory.or(begun.map(|plan| plan.memory)).unwrap_or(8);
+        let memory = self.memory.or(begun.map(|configuration| configuration.memory)).unwrap_or(8);
         let named = Named::parse("--impl", &implementation)?;
         if named.start == Start::Reference {
             return Err("the reference cannot judge itself: choose another --impl".into());
@@ -101,16 +102,16 @@ impl Exhaust {
         let possible = options(&subject.1, None, false).ops;
         let ops = match (&self.ops, begun) {
             (Some(names), _) => chosen(names, &possible, &subject.1)?,
-            (None, Some(plan)) => plan.ops.clone(),
+            (None, Some(configuration)) => configuration.ops.clone(),
             (None, None) => possible.into_iter().filter(|op| World::takes(*op)).collect(),
         };
         if let Some(other) = ops.iter().find(|op| !World::takes(**op)) {
             return Err(format!("`{other}` takes no two tensors that broadcast").into());
         }
-        let plan = Plan {
+        let configuration = Configuration {
             seed: 0,
             cases: Some(world(&bounds, &ops, &subject.1).len()),
-            shard: self.shard.or(begun.map(|plan| plan.shard)).unwrap_or(Shard::WHOLE),
+            shard: self.shard.or(begun.map(|configuration| configuration.shard)).unwrap_or(Shard::WHOLE),
             ops,
             unrestricted: false,
             world: Some(bounds),
@@ -118,7 +119,7 @@ impl Exhaust {
             implementation,
             against: None,
             divergences: None,
-            timeout: self.timeout.or(begun.map(|plan| plan.timeout)).unwrap_or(20),
+            timeout: self.timeout.or(begun.map(|configuration| configuration.timeout)).unwrap_or(20),
             memory,
         };
         let campaign = Campaign {
@@ -127,13 +128,14 @@ impl Exhaust {
             jobs: self.jobs,
             seconds: None,
             give_up: self.give_up,
+            bisect: false,
             format: self.format,
         };
-        campaign.run(plan, begun, subject, None)
+        campaign.run(configuration, begun, subject, None)
     }
 
     /// How far the world goes: as it was begun, unless anything else is asked for.
-    fn bounds(&self, begun: Option<&Plan>) -> Result<Bounds, Failure> {
+    fn bounds(&self, begun: Option<&Configuration>) -> Result<Bounds, Failure> {
         let layouts = self.layouts;
         let standard = Bounds {
             rank: if layouts { 2 } else { 4 },
@@ -142,9 +144,9 @@ impl Exhaust {
             layouts,
         };
         let begun = match begun {
-            Some(plan) => {
-                Some(plan.world.clone().ok_or("this is a campaign of `broadcheck fuzz`, which goes on with it")?)
-            }
+            Some(configuration) => Some(
+                configuration.world.clone().ok_or("this is a campaign of `broadcheck fuzz`, which goes on with it")?,
+            ),
             None => None,
         };
         let mut bounds = begun.unwrap_or(standard);

@@ -11,7 +11,7 @@ use super::{Ending, Failure};
 use crate::harness::campaign::cases::Shard;
 use crate::harness::campaign::{
     journal::{self},
-    record::Plan,
+    record::Configuration,
 };
 use crate::harness::campaign::{options, plausible};
 use crate::harness::model::finding::Oracle;
@@ -21,7 +21,8 @@ use crate::harness::runner::Start;
 ///
 /// Programs come out of a seed: case k of a seed is the same program in every run, whatever the number of jobs and of
 /// shards. The oracles judge each; disagreements are grouped by signature, the first of each is cut down to its simplest
-/// program, and all is kept in a folder from which --resume goes on, even after kill -9.
+/// program, and all is kept in a folder from which --resume goes on, even after kill -9. At the end the installed releases
+/// of libtorch run what was found, and each finding says since which of them it is there.
 ///
 /// Crashes and hangs are findings too, put down to the step that causes them: the adapter is started again and the campaign
 /// goes on, up to a number of them (--give-up). Each adapter process may take 8 GiB of address space (Linux; --memory) and
@@ -96,6 +97,10 @@ pub struct Fuzz {
     /// their `applies` and `signature`.
     #[arg(long, value_name = "FILE")]
     divergences: Option<PathBuf>,
+    /// Do not look for the first release that has each new finding of a libtorch. Without this, every installed release runs
+    /// the findings once the campaign is complete; an adapter that an older broadcheck built is built anew.
+    #[arg(long)]
+    no_bisect: bool,
     /// What to print.
     #[arg(long, value_enum, default_value_t = campaign::Format::Text)]
     format: campaign::Format,
@@ -110,29 +115,30 @@ enum Judge {
 
 impl Fuzz {
     pub fn run(&self) -> Result<Ending, Failure> {
-        let kept = if self.resume { Some(journal::read(&self.out)?.header.plan) } else { None };
+        let kept = if self.resume { Some(journal::read(&self.out)?.header.configuration) } else { None };
         let begun = kept.as_ref();
-        if begun.is_some_and(|plan| plan.world.is_some()) {
+        if begun.is_some_and(|configuration| configuration.world.is_some()) {
             return Err("this is a campaign of `broadcheck exhaust`, which goes on with it".into());
         }
-        let implementation = self.implementation.clone().or_else(|| begun.map(|plan| plan.implementation.clone()));
+        let implementation =
+            self.implementation.clone().or_else(|| begun.map(|configuration| configuration.implementation.clone()));
         let implementation = implementation.unwrap_or_else(|| "libtorch".to_owned());
-        let against = self.against.clone().or_else(|| begun.and_then(|plan| plan.against.clone()));
-        let memory = self.memory.or(begun.map(|plan| plan.memory)).unwrap_or(8);
+        let against = self.against.clone().or_else(|| begun.and_then(|configuration| configuration.against.clone()));
+        let memory = self.memory.or(begun.map(|configuration| configuration.memory)).unwrap_or(8);
         let named = Named::parse_on("--impl", &implementation, self.python.as_deref())?;
         let oracles = self.oracles(begun, &named.start, against.is_some())?;
         let subject = greeted(named, memory)?;
         let other = against.as_ref().map(|given| greeted(Named::parse("--against", given)?, memory)).transpose()?;
 
-        let unrestricted = self.unrestricted || begun.is_some_and(|plan| plan.unrestricted);
+        let unrestricted = self.unrestricted || begun.is_some_and(|configuration| configuration.unrestricted);
         let possible = options(&subject.1, other.as_ref().map(|(_, hello)| hello), unrestricted);
-        let plan = Plan {
-            seed: self.seed.or(begun.map(|plan| plan.seed)).unwrap_or(1),
-            cases: self.cases.or(begun.and_then(|plan| plan.cases)),
-            shard: self.shard.or(begun.map(|plan| plan.shard)).unwrap_or(Shard::WHOLE),
+        let configuration = Configuration {
+            seed: self.seed.or(begun.map(|configuration| configuration.seed)).unwrap_or(1),
+            cases: self.cases.or(begun.and_then(|configuration| configuration.cases)),
+            shard: self.shard.or(begun.map(|configuration| configuration.shard)).unwrap_or(Shard::WHOLE),
             ops: match (&self.ops, begun) {
                 (Some(names), _) => chosen(names, &possible.ops, &subject.1)?,
-                (None, Some(plan)) => plan.ops.clone(),
+                (None, Some(configuration)) => configuration.ops.clone(),
                 (None, None) => possible.ops,
             },
             unrestricted,
@@ -140,8 +146,11 @@ impl Fuzz {
             oracles,
             implementation,
             against,
-            divergences: self.divergences.clone().or_else(|| begun.and_then(|plan| plan.divergences.clone())),
-            timeout: self.timeout.or(begun.map(|plan| plan.timeout)).unwrap_or(20),
+            divergences: self
+                .divergences
+                .clone()
+                .or_else(|| begun.and_then(|configuration| configuration.divergences.clone())),
+            timeout: self.timeout.or(begun.map(|configuration| configuration.timeout)).unwrap_or(20),
             memory,
         };
         let campaign = Campaign {
@@ -150,16 +159,17 @@ impl Fuzz {
             jobs: self.jobs,
             seconds: self.seconds,
             give_up: self.give_up,
+            bisect: !self.no_bisect,
             format: self.format,
         };
-        campaign.run(plan, begun, subject, other)
+        campaign.run(configuration, begun, subject, other)
     }
 
     /// Who judges, if that makes sense.
-    fn oracles(&self, begun: Option<&Plan>, start: &Start, against: bool) -> Result<Vec<Oracle>, Failure> {
+    fn oracles(&self, begun: Option<&Configuration>, start: &Start, against: bool) -> Result<Vec<Oracle>, Failure> {
         let mut oracles: Vec<Oracle> = match (&self.oracle, begun) {
             (Some(given), _) => given.iter().map(|judge| judge.oracle()).collect(),
-            (None, Some(plan)) => plan.oracles.clone(),
+            (None, Some(configuration)) => configuration.oracles.clone(),
             (None, None) => {
                 let all = [Oracle::Reference, Oracle::Definition, Oracle::Release];
                 let makes_sense = |oracle: &Oracle| match oracle {

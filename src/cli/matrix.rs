@@ -16,7 +16,7 @@ use crate::adapter::CommandLine;
 use crate::case;
 use crate::escape::visible;
 use crate::harness::campaign::plausible::MAX_TIMEOUT;
-use crate::harness::check::matrix::{Plan, Row, Subject};
+use crate::harness::check::matrix::{MatrixRun, Row, Subject};
 use crate::harness::model::divergence::Source;
 use crate::harness::model::event::{Corpus, Event};
 use crate::harness::runner::Start;
@@ -99,7 +99,7 @@ impl Matrix {
         if self.divergences.is_some() && !self.implementations.is_empty() && subjects.len() > 1 {
             return Err("--divergences is about one implementation: name one after --implementations".into());
         }
-        let plan = Plan {
+        let matrix = MatrixRun {
             specification: &specification,
             divergences: self.divergences.clone().map_or(Source::Own, Source::File),
             corpus,
@@ -116,7 +116,7 @@ impl Matrix {
             loop {
                 let next = queue.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).pop_front();
                 let Some(subject) = next else { return };
-                match self.one(subject, &installer, &plan) {
+                match self.one(subject, &installer, &matrix) {
                     Ok(row) => rows.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(row),
                     Err(error) => {
                         // What cannot be written now will not be later.
@@ -160,11 +160,11 @@ impl Matrix {
     }
 
     /// One of them, from its installation to its row.
-    fn one(&self, subject: &Subject, installer: &Installer, plan: &Plan<'_>) -> Result<Row, Failure> {
+    fn one(&self, subject: &Subject, installer: &Installer, matrix: &MatrixRun<'_>) -> Result<Row, Failure> {
         let started = Instant::now();
-        let earlier = if self.again { None } else { plan.earlier(subject) };
+        let earlier = if self.again { None } else { matrix.earlier(subject) };
         if let Some(earlier) = &earlier
-            && let Some(row) = plan.settled(subject, earlier)?
+            && let Some(row) = matrix.settled(subject, earlier)?
         {
             print(&visible(&line(subject, &row, "done before")))?;
             return Ok(row);
@@ -182,7 +182,7 @@ impl Matrix {
                 .map_err(|error| error.to_string()),
         };
         let mut counter = Counter::new(subject, self.quiet);
-        let row = plan.run(subject, start, earlier.as_ref(), |event| counter.hear(event))?;
+        let row = matrix.run(subject, start, earlier.as_ref(), |event| counter.hear(event))?;
         counter.clear();
         if let Some(version) = release.filter(|_| self.prune || !(was_there || self.keep)) {
             installer.remove(version, &progress)?;

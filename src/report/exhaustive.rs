@@ -49,7 +49,7 @@ struct Finding {
 /// The page of the worlds that were run, those of the most dimensions first.
 pub fn render(summaries: &[Summary]) -> String {
     let mut summaries: Vec<&Summary> = summaries.iter().collect();
-    let rank = |summary: &&Summary| summary.plan.world.as_ref().map_or(0, |bounds| bounds.rank);
+    let rank = |summary: &&Summary| summary.configuration.world.as_ref().map_or(0, |bounds| bounds.rank);
     summaries.sort_by_key(|summary| std::cmp::Reverse(rank(summary)));
     template::fill("exhaustive.md", Page { why: WHY, worlds: summaries.into_iter().map(world).collect() })
 }
@@ -58,13 +58,13 @@ fn world(summary: &Summary) -> World {
     let row = |call: &str, checked: Checked| Row { call: call.to_owned(), cases: checked.cases(), checked };
     let mut all = Checked::default();
     summary.calls.values().for_each(|checked| all += *checked);
-    let plan = &summary.plan;
+    let configuration = &summary.configuration;
     World {
         implementation: format!("{} {}", summary.implementation.name, summary.implementation.version),
         broadcheck: summary.broadcheck.clone(),
-        bounds: plan.world.as_ref().map(ToString::to_string).unwrap_or_default(),
+        bounds: configuration.world.as_ref().map(ToString::to_string).unwrap_or_default(),
         cases: summary.cases,
-        of: plan.cases.unwrap_or(summary.cases),
+        of: configuration.cases.unwrap_or(summary.cases),
         minutes: format!("{:.1}", summary.seconds / 60.0),
         all: row("all", all),
         rows: summary.calls.iter().map(|(call, checked)| row(call, *checked)).collect(),

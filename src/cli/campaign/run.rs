@@ -12,19 +12,22 @@ use super::Format;
 use crate::adapter::{Hello, Limits};
 use crate::assets;
 use crate::case;
+use crate::cli::bisect;
 use crate::cli::runner::Named;
 use crate::cli::{Ending, Failure, INTERRUPTED, print, tell};
 use crate::escape::visible;
+use crate::harness::campaign::FINDINGS;
 use crate::harness::campaign::summary::Summary;
 use crate::harness::campaign::{GIVEN_UP, Setup, run};
 use crate::harness::campaign::{
     journal::{self, Book},
-    record::{Header, Identity, Machine, Plan},
+    record::{Configuration, Header, Identity, Machine},
 };
 use crate::harness::model::divergence::{self, Source};
+use crate::harness::model::finding::FINDING;
 use crate::harness::runner::Start;
 
-/// How a campaign is run, beside its plan.
+/// How a campaign is run, beside its configuration.
 pub struct Campaign<'a> {
     /// Where it is kept.
     pub out: &'a Path,
@@ -36,6 +39,8 @@ pub struct Campaign<'a> {
     pub seconds: Option<u64>,
     /// After how many crashes and hangs the implementation is given up; 0 for never.
     pub give_up: u64,
+    /// Whether installed releases run what was found in a libtorch.
+    pub bisect: bool,
     /// What to print at its end.
     pub format: Format,
 }
@@ -48,21 +53,21 @@ pub fn greeted(named: Named, memory: u64) -> Result<(Start, Hello), Failure> {
 }
 
 impl Campaign<'_> {
-    /// Runs the campaign of a plan, which is the one that was `begun` if it is resumed.
+    /// Runs the campaign of a configuration, which is the one that was `begun` if it is resumed.
     pub fn run(
         &self,
-        plan: Plan,
-        begun: Option<&Plan>,
+        configuration: Configuration,
+        begun: Option<&Configuration>,
         subject: (Start, Hello),
         against: Option<(Start, Hello)>,
     ) -> Result<Ending, Failure> {
         if let Some(begun) = begun {
-            self.same(&plan.other_than(begun))?;
+            self.same(&configuration.other_than(begun))?;
         }
-        let mut setup = Setup::new(&plan, subject, against);
+        let mut setup = Setup::new(&configuration, subject, against);
         let specification = case::load(&assets::specification()?)
             .map_err(|error| format!("the specification cannot be read\n{error}"))?;
-        let source = plan.divergences.clone().map_or(Source::Own, Source::File);
+        let source = configuration.divergences.clone().map_or(Source::Own, Source::File);
         let header = Header {
             broadcheck: env!("CARGO_PKG_VERSION").to_owned(),
             suite: specification.digest.clone(),
@@ -70,7 +75,7 @@ impl Campaign<'_> {
             implementation: Identity::of(&setup.subject.1),
             against: setup.against.as_ref().map(|(_, hello)| Identity::of(hello)),
             machine: Machine::here(),
-            plan,
+            configuration,
         };
         let divergences = divergence::load(&source, &setup.subject.1, &specification)?;
         let hello = setup.subject.1.clone();
@@ -87,7 +92,7 @@ impl Campaign<'_> {
         };
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         setup.jobs = self.jobs.map_or((processors / 2).max(1), usize::from);
-        if setup.cases.is_none() {
+        if setup.configuration.cases.is_none() {
             let left = Duration::from_secs(self.seconds.unwrap_or(60)).saturating_sub(book.elapsed());
             setup.deadline = Instant::now().checked_add(left);
         }
@@ -116,7 +121,37 @@ impl Campaign<'_> {
             )
             .into());
         }
+        self.bisect(&summary)?;
         super::ending(&summary).map_err(|nothing| format!("{nothing} ({ended})").into())
+    }
+
+    /// Writes into the folder of each new finding of a libtorch since which of the installed releases it is there.
+    fn bisect(&self, summary: &Summary) -> Result<(), Failure> {
+        let folders: Vec<_> = summary
+            .new_findings()
+            .filter(|line| !line.not_reduced)
+            .filter_map(|line| Some(self.out.join(FINDINGS).join(line.folder.as_ref()?)))
+            .filter(|folder| folder.join(FINDING).exists())
+            .collect();
+        let tested = &summary.configuration.implementation;
+        let released = tested == "libtorch" || tested.starts_with("libtorch@");
+        let releases = if self.bisect && released && !folders.is_empty() { bisect::installed()? } else { Vec::new() };
+        if releases.len() < 2 {
+            return Ok(());
+        }
+        tell(&format!(
+            "looking for the first release that has each finding, on the {} that are installed\n",
+            releases.len()
+        ));
+        let mut text = "\n".to_owned();
+        for finding in bisect::run_on(&folders, &releases)? {
+            finding.write()?;
+            text.push_str(&finding.since());
+        }
+        match self.format {
+            Format::Text => print(&text),
+            Format::Json => Ok(()),
+        }
     }
 
     fn same(&self, differing: &[String]) -> Result<(), Failure> {
@@ -162,12 +197,12 @@ const NOW_AND_THEN: Duration = Duration::from_secs(10);
 impl Progress {
     fn new(book: &Book) -> Progress {
         let tally = book.tally();
-        let plan = &tally.header.plan;
+        let configuration = &tally.header.configuration;
         let bar = if !std::io::stderr().is_terminal() {
             ProgressBar::hidden()
-        } else if let Some(cases) = plan.cases {
+        } else if let Some(cases) = configuration.cases {
             let style = ProgressStyle::with_template("{bar:20} {pos}/{len} {msg}").expect("a fixed template");
-            ProgressBar::new(plan.shard.share(cases)).with_style(style)
+            ProgressBar::new(configuration.shard.share(cases)).with_style(style)
         } else {
             ProgressBar::new_spinner()
         };
@@ -185,7 +220,7 @@ impl Progress {
         let share = 100.0 * steps.rejected as f64 / (steps.accepted as f64 + steps.rejected as f64).max(1.0);
         let (new, all) = (tally.new_groups().count(), tally.findings.len());
         let left = tally.not_reduced();
-        let end = tally.header.plan.cases.map(|cases| tally.header.plan.shard.share(cases));
+        let end = tally.header.configuration.cases.map(|cases| tally.header.configuration.shard.share(cases));
         let time = end.map_or(String::new(), |end| match (end.saturating_sub(counts.cases) as f64 / rate).round() {
             seconds if rate > 0.0 => format!(" of {end}, {} left", HumanDuration(Duration::from_secs(seconds as u64))),
             _ => format!(" of {end}"),

@@ -25,7 +25,7 @@ impl Canned {
 
 impl Implementation for Canned {
     fn hello(&mut self) -> Hello {
-        Reference.hello()
+        Hello { name: "canned".to_owned(), ..Reference.hello() }
     }
 
     fn run(&mut self, _: &Program) -> Reply {

@@ -25,7 +25,7 @@ use crate::reference::Reference;
 use crate::campaign::{self, Setup, cases};
 use crate::campaign::{
     journal::Book,
-    record::{Header, Identity, Machine, Plan},
+    record::{Configuration, Header, Identity, Machine},
 };
 use crate::model::finding::Oracle;
 use crate::runner::Start;
@@ -246,7 +246,7 @@ impl Subject<'_> {
     }
 
     fn setup(&self, cases: u64) -> Result<(Setup, Book), String> {
-        let plan = Plan {
+        let configuration = Configuration {
             seed: self.seed,
             cases: Some(cases),
             shard: cases::Shard::WHOLE,
@@ -260,7 +260,7 @@ impl Subject<'_> {
             timeout: 60,
             memory: 0,
         };
-        let mut setup = Setup::new(&plan, (Start::Adapter(self.command.clone()), self.hello.clone()), None);
+        let mut setup = Setup::new(&configuration, (Start::Adapter(self.command.clone()), self.hello.clone()), None);
         // Differences are counted, and not looked into.
         setup.known = Box::new(|_| Some("not looked at".to_owned()));
         let folder = self.scratch.join("campaign");
@@ -274,7 +274,7 @@ impl Subject<'_> {
             implementation: Identity::of(self.hello),
             against: None,
             machine: Machine::here(),
-            plan,
+            configuration,
         };
         Ok((setup, Book::create(&folder, header)?))
     }

@@ -56,11 +56,11 @@ use crate::program::Program;
 
 use super::give_up::Breaks;
 use super::runner::Start;
-use crate::model::finding::{Finding, Oracle, Signature};
+use crate::model::finding::{Finding, Signature};
 
 use crate::campaign::counts::Positions;
-use crate::campaign::record::Plan;
-use cases::{Made, Shard};
+use crate::campaign::record::Configuration;
+use cases::Made;
 use executor::Bench;
 use journal::Book;
 use supervised::Unfinished;
@@ -84,14 +84,10 @@ const SAMPLE: u64 = 64;
 /// Names the known divergence that a finding is.
 pub type Known = Box<dyn Fn(&Finding) -> Option<String> + Sync>;
 
-/// The setup of a campaign.
+/// A run of a campaign: its saved [`Configuration`], and what is of this run only, such as processes and limits of time.
 pub struct Setup {
-    /// The seed of the cases.
-    pub seed: u64,
-    /// The number of cases of the whole campaign.
-    pub cases: Option<u64>,
-    /// The part of them that this run takes.
-    pub shard: Shard,
+    /// The configuration, which a campaign that is resumed keeps.
+    pub configuration: Configuration,
     /// The options of the generator.
     pub options: Options,
     /// The source of the cases, if it is not the seed: a small world.
@@ -100,8 +96,6 @@ pub struct Setup {
     pub programs: Option<Arc<[Program]>>,
     /// The maximum number of cases that are made and run together.
     pub batch: u64,
-    /// The oracles that judge.
-    pub oracles: Vec<Oracle>,
     /// The implementation under test, and what it says of itself.
     pub subject: (Start, Hello),
     /// The adapter to compare with.
@@ -122,7 +116,7 @@ pub struct Setup {
     pub specification: Specification,
 }
 
-/// The programs that a plan means for implementations that say this of themselves.
+/// The programs that a configuration means for implementations that say this of themselves.
 pub fn options(hello: &Hello, against: Option<&Hello>, unrestricted: bool) -> Options {
     let mut options = Options::comparable(hello);
     if let Some(against) = against {
@@ -135,7 +129,7 @@ pub fn options(hello: &Hello, against: Option<&Hello>, unrestricted: bool) -> Op
     options
 }
 
-/// The small world that a plan means for an implementation that says this of itself.
+/// The small world that a configuration means for an implementation that says this of itself.
 pub fn world(bounds: &Bounds, ops: &[Op], hello: &Hello) -> World {
     let mut world = World::new(bounds, ops);
     world.retain(|program| unsupported_by(hello, program).is_none());
@@ -265,7 +259,8 @@ impl Shared<'_> {
         if self.is_over() {
             return None;
         }
-        let limit = setup.cases.map_or(u64::MAX / setup.shard.of, |cases| setup.shard.share(cases));
+        let Configuration { cases, shard, .. } = &setup.configuration;
+        let limit = cases.map_or(u64::MAX / shard.of, |cases| shard.share(cases));
         let mut queue = lock(&self.queue);
         let taken = queue.done.next_gap(queue.next, count, limit)?;
         queue.next = taken.1;
@@ -304,7 +299,7 @@ impl Shared<'_> {
             };
             let counts = match &setup.world {
                 Some(world) => bench.judge_calls(made, world, meanwhile, found),
-                None => bench.judge(made, &setup.oracles, meanwhile, found),
+                None => bench.judge(made, &setup.configuration.oracles, meanwhile, found),
             };
             let written = unwritten.map_or(Ok(()), Err);
             let counts = match counts {
@@ -366,7 +361,7 @@ impl Stock<'_> {
             self.batches.push_back(Batch { start, end, made: Vec::new() });
         }
         let Some(last) = self.batches.back_mut() else { return false };
-        last.made.push(setup.make(setup.shard.case(last.next())));
+        last.made.push(setup.make(setup.configuration.shard.case(last.next())));
         true
     }
 
@@ -398,26 +393,23 @@ fn unwritable(error: &std::io::Error) -> String {
 }
 
 impl Setup {
-    /// Returns the setup of a plan, with defaults for the rest.
-    pub fn new(plan: &Plan, subject: (Start, Hello), against: Option<(Start, Hello)>) -> Setup {
-        let mut options = options(&subject.1, against.as_ref().map(|(_, hello)| hello), plan.unrestricted);
-        options.ops.clone_from(&plan.ops);
+    /// Returns the setup of a configuration, with defaults for the rest.
+    pub fn new(configuration: &Configuration, subject: (Start, Hello), against: Option<(Start, Hello)>) -> Setup {
+        let mut options = options(&subject.1, against.as_ref().map(|(_, hello)| hello), configuration.unrestricted);
+        options.ops.clone_from(&configuration.ops);
         // However often an adapter breaks, the campaign goes on.
         let limits = Limits {
             restarts: usize::MAX,
-            program: Duration::from_secs(plan.timeout),
-            memory: (plan.memory > 0).then_some(plan.memory << 30),
+            program: Duration::from_secs(configuration.timeout),
+            memory: (configuration.memory > 0).then_some(configuration.memory << 30),
             ..Limits::default()
         };
         Setup {
-            seed: plan.seed,
-            cases: plan.cases,
-            shard: plan.shard,
-            world: plan.world.as_ref().map(|bounds| world(bounds, &plan.ops, &subject.1)),
+            configuration: configuration.clone(),
+            world: configuration.world.as_ref().map(|bounds| world(bounds, &configuration.ops, &subject.1)),
             options,
             programs: None,
             batch: BATCH,
-            oracles: plan.oracles.clone(),
             subject,
             against,
             limits,
@@ -440,7 +432,7 @@ impl Setup {
         match (&self.world, &self.programs) {
             (Some(world), _) => Made::of(case, world.program(case)),
             (None, Some(programs)) => Made::of(case, programs[case as usize].clone()),
-            (None, None) => cases::make(self.seed, case, &self.options),
+            (None, None) => cases::make(self.configuration.seed, case, &self.options),
         }
     }
 

@@ -3,7 +3,7 @@
 
 use std::path::{Component, Path};
 
-use super::record::{Header, Plan, Record};
+use super::record::{Configuration, Header, Record};
 use crate::generate::MAX_LARGE_ELEMENTS;
 use crate::generate::bounded_exhaustive::Bounds;
 
@@ -42,7 +42,7 @@ pub fn record(record: &Record) -> Result<(), String> {
 }
 
 fn header(header: &Header) -> Result<(), String> {
-    let Plan { shard, timeout, memory, world, .. } = &header.plan;
+    let Configuration { shard, timeout, memory, world, .. } = &header.configuration;
     let _ = shard.check()?;
     if !(1..=MAX_TIMEOUT).contains(timeout) {
         return Err(format!("a program may take from 1 to {MAX_TIMEOUT} seconds, not {timeout}"));

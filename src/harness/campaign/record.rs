@@ -48,14 +48,15 @@ pub struct Header {
     pub against: Option<Identity>,
     /// The machine that it ran on.
     pub machine: Machine,
-    /// The plan of the campaign.
-    pub plan: Plan,
+    /// The configuration of the campaign.
+    #[serde(rename = "plan")]
+    pub configuration: Configuration,
 }
 
-/// The plan of a campaign, as far as it decides on cases and verdicts.
+/// The configuration of a campaign that is saved: all that decides on its cases and verdicts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Plan {
+pub struct Configuration {
     /// The seed of the cases.
     pub seed: u64,
     /// The number of cases of the whole campaign; `None` if only time ends it.
@@ -201,18 +202,22 @@ impl Header {
     pub fn other_than(&self, that: &Header) -> Vec<String> {
         // Machines may call the same implementation differently.
         let plain = |header: &Header| {
-            let mut plan =
-                Plan { implementation: String::new(), against: None, divergences: None, ..header.plan.clone() };
-            plan.shard.index = 0;
-            Header { machine: that.machine.clone(), plan, ..header.clone() }
+            let mut configuration = Configuration {
+                implementation: String::new(),
+                against: None,
+                divergences: None,
+                ..header.configuration.clone()
+            };
+            configuration.shard.index = 0;
+            Header { machine: that.machine.clone(), configuration, ..header.clone() }
         };
         differing(&plain(self), &plain(that))
     }
 }
 
-impl Plan {
-    /// Returns the differences to that plan.
-    pub fn other_than(&self, that: &Plan) -> Vec<String> {
+impl Configuration {
+    /// Returns the differences to that configuration.
+    pub fn other_than(&self, that: &Configuration) -> Vec<String> {
         differing(self, that)
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::tally::{Found, Group, Tally};
 use crate::campaign::counts::{Checked, Counts, Judged};
-use crate::campaign::record::{Example, Identity, Plan};
+use crate::campaign::record::{Configuration, Example, Identity};
 use crate::model::finding::Signature;
 use crate::ops::Op;
 
@@ -22,8 +22,9 @@ pub struct Summary {
     pub implementation: Identity,
     /// The implementation that it was compared with.
     pub against: Option<Identity>,
-    /// The plan of the campaign. The shard is the whole in a summary of all shards.
-    pub plan: Plan,
+    /// The configuration of the campaign. The shard is the whole in a summary of all shards.
+    #[serde(rename = "plan")]
+    pub configuration: Configuration,
     /// The shards that are in it.
     pub shards: Vec<Part>,
     /// The shards that are not.
@@ -87,7 +88,7 @@ impl Summary {
         let told = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
         let text = std::fs::read(path).map_err(|error| told(&error))?;
         let summary: Summary = serde_json::from_slice(&text).map_err(|error| told(&error))?;
-        summary.plan.shard.check().map_err(|error| told(&error))?;
+        summary.configuration.shard.check().map_err(|error| told(&error))?;
         Ok(summary)
     }
 
@@ -105,7 +106,7 @@ impl Summary {
         for other in others {
             let differing = other.header.other_than(&first.header);
             if !differing.is_empty() {
-                let (a, b) = (first.header.plan.shard, other.header.plan.shard);
+                let (a, b) = (first.header.configuration.shard, other.header.configuration.shard);
                 return Err(format!("shard {b} is not of the campaign of shard {a}: other {}", differing.join(", ")));
             }
         }
@@ -113,7 +114,7 @@ impl Summary {
         let mut counts = Counts::default();
         let mut findings: BTreeMap<&Group, Found> = BTreeMap::new();
         for part in parts {
-            let shard = part.header.plan.shard;
+            let shard = part.header.configuration.shard;
             if !shards.insert(shard.index) {
                 return Err(format!("shard {shard} is given twice"));
             }
@@ -127,12 +128,12 @@ impl Summary {
                 }
             }
         }
-        let mut plan = first.header.plan.clone();
-        let of = plan.shard.of;
+        let mut configuration = first.header.configuration.clone();
+        let of = configuration.shard.of;
         let missing: Vec<u64> =
             if parts.len() == 1 { Vec::new() } else { (0..of).filter(|index| !shards.contains(index)).collect() };
         if parts.len() > 1 {
-            plan.shard = super::cases::Shard::WHOLE;
+            configuration.shard = super::cases::Shard::WHOLE;
         }
         let mut findings: Vec<Line> = findings.into_iter().filter_map(|(group, found)| line(group, &found)).collect();
         findings.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.signature.cmp(&b.signature)));
@@ -148,8 +149,8 @@ impl Summary {
             steps: counts.steps(),
             restarts: counts.restarts,
             seconds: milliseconds as f64 / 1000.0,
-            never: plan.ops.iter().filter(|op| !counts.operations.contains_key(op)).copied().collect(),
-            plan,
+            never: configuration.ops.iter().filter(|op| !counts.operations.contains_key(op)).copied().collect(),
+            configuration,
             operations: counts.operations,
             calls: counts.calls,
             findings,
@@ -168,7 +169,11 @@ impl Summary {
 }
 
 fn part(tally: &Tally) -> Part {
-    Part { shard: tally.header.plan.shard.index, cases: tally.checkpoint.counts.cases, ended: tally.ended.clone() }
+    Part {
+        shard: tally.header.configuration.shard.index,
+        cases: tally.checkpoint.counts.cases,
+        ended: tally.ended.clone(),
+    }
 }
 
 fn line(group: &Group, found: &Found) -> Option<Line> {

@@ -68,10 +68,10 @@ impl Tally {
         }
     }
 
-    /// Returns whether every case that the plan has is done. A campaign without a number of cases has no such end.
+    /// Returns whether every case that the configuration has is done. A campaign without a number of cases has no such end.
     pub fn complete(&self) -> Option<bool> {
-        let plan = &self.header.plan;
-        plan.cases.map(|cases| self.checkpoint.done.len() == plan.shard.share(cases))
+        let configuration = &self.header.configuration;
+        configuration.cases.map(|cases| self.checkpoint.done.len() == configuration.shard.share(cases))
     }
 
     /// Returns the number of findings that are still to be shrunk.

@@ -50,7 +50,7 @@ impl Subject {
 }
 
 /// The cases and options that are run on each of them.
-pub struct Plan<'a> {
+pub struct MatrixRun<'a> {
     /// The cases.
     pub specification: &'a Specification,
     /// The generated programs after them.
@@ -75,7 +75,7 @@ pub struct Earlier {
     pub ready: ImplementationReady,
     /// Its judgements, by case.
     pub judged: BTreeMap<String, Judged>,
-    /// The generated programs and their numbers, if they are those of the plan.
+    /// The generated programs and their numbers, if they are those of the matrix.
     pub generated: Option<(Vec<Generated>, Option<CorpusTally>)>,
 }
 
@@ -100,7 +100,7 @@ impl Row {
     }
 }
 
-impl Plan<'_> {
+impl MatrixRun<'_> {
     /// The event file of a subject.
     pub fn file(&self, subject: &Subject) -> PathBuf {
         self.out.join(format!("{}.jsonl.gz", subject.label().replace(' ', "-")))
@@ -137,7 +137,7 @@ impl Plan<'_> {
         self.corpus_digest.get_or_init(|| seeded_programs::digest(corpus)).clone()
     }
 
-    /// The row of a subject of which an earlier run has everything that is in the plan: the same cases and the same generated
+    /// The row of a subject of which an earlier run has everything that is in the matrix: the same cases and the same generated
     /// programs. Nothing is run. What is known of it by now may be more than it was, so its file is written anew where its
     /// verdicts change by that.
     ///
@@ -284,7 +284,7 @@ impl Plan<'_> {
         tally.ok_or_else(|| "nothing was run".to_owned())
     }
 
-    /// The events of a subject that was not run: the plan, and why nothing came of it.
+    /// The events of a subject that was not run: the matrix, and why nothing came of it.
     fn absent(&self, subject: &Subject, reason: &str) -> Vec<Event> {
         let mut events = Vec::new();
         let selection = Selection { corpus: self.corpus, ..Selection::default() };

@@ -108,9 +108,9 @@ pub fn check(
     for clause in &clauses {
         sink(&Event::Clause(clause.clone()));
     }
-    let plan = Plan::new(specification, &chosen);
-    for (case, one) in chosen.iter().zip(&plan.chosen) {
-        sink(&Event::Case(Box::new(case_stated(case, &plan.cases[*one]))));
+    let set = CaseSet::new(specification, &chosen);
+    for (case, one) in chosen.iter().zip(&set.chosen) {
+        sink(&Event::Case(Box::new(case_stated(case, &set.cases[*one]))));
     }
 
     let mut totals = Totals::default();
@@ -129,7 +129,7 @@ pub fn check(
         }));
         let mut tally = Tally { implementation: label(&hello), ..Tally::default() };
         let mut breaks = Breaks::new(selection.give_up);
-        let judgements = judge_all(&plan, candidate, &hello, &mut breaks);
+        let judgements = judge_all(&set, candidate, &hello, &mut breaks);
         let ran: BTreeSet<&str> =
             judgements.iter().filter(|judged| judged.verdict.executed()).map(|judged| judged.case.as_str()).collect();
         // What was not run any more says nothing of what is supported.
@@ -188,7 +188,7 @@ fn stated(specification: &Specification, chosen: &[&Case]) -> Vec<ClauseStated> 
         .collect()
 }
 
-fn case_stated(case: &Case, planned: &Planned) -> CaseStated {
+fn case_stated(case: &Case, prepared: &Prepared) -> CaseStated {
     let stated = |expectations: &[(ValueRef, Expectation)]| {
         let one = |(value, expectation): &(ValueRef, Expectation)| Stated {
             value: format::name(&case.program, *value),
@@ -201,7 +201,7 @@ fn case_stated(case: &Case, planned: &Planned) -> CaseStated {
     let names = |values: &Vec<ValueRef>| values.iter().map(|value| format::name(&case.program, *value)).collect();
     CaseStated {
         id: case.id.clone(),
-        digest: planned.digest.clone(),
+        digest: prepared.digest.clone(),
         clauses: case.clauses.clone(),
         witnesses: case.witnesses.iter().map(|(clause, values)| (clause.clone(), names(values))).collect(),
         source: case.source.clone(),
@@ -223,7 +223,7 @@ fn case_stated(case: &Case, planned: &Planned) -> CaseStated {
         why: case.why.clone(),
         note: case.note.clone(),
         control: case.control.clone(),
-        drawing: drawing::of_case(&case.program, &planned.reference, &values),
+        drawing: drawing::of_case(&case.program, &prepared.reference, &values),
     }
 }
 
@@ -233,22 +233,22 @@ fn place(case: &Case) -> String {
 }
 
 /// The chosen cases and the controls that they need.
-struct Plan<'a> {
+struct CaseSet<'a> {
     /// In the order of the specification.
-    cases: Vec<Planned<'a>>,
+    cases: Vec<Prepared<'a>>,
     /// The positions of the chosen cases among them.
     chosen: Vec<usize>,
 }
 
-struct Planned<'a> {
+struct Prepared<'a> {
     case: &'a Case,
     digest: CaseDigest,
     /// The reply of the reference to it.
     reference: Reply,
 }
 
-impl<'a> Plan<'a> {
-    fn new(specification: &'a Specification, chosen: &[&'a Case]) -> Plan<'a> {
+impl<'a> CaseSet<'a> {
+    fn new(specification: &'a Specification, chosen: &[&'a Case]) -> CaseSet<'a> {
         let ids: BTreeSet<&str> = chosen.iter().map(|case| case.id.as_str()).collect();
         let controls: BTreeSet<&str> = chosen.iter().filter_map(|case| case.control.as_deref()).collect();
         let wanted = |case: &&Case| ids.contains(case.id.as_str()) || controls.contains(case.id.as_str());
@@ -256,22 +256,22 @@ impl<'a> Plan<'a> {
         let replies: BTreeMap<&str, Reply> =
             cases.iter().map(|case| (case.id.as_str(), Reference.run(&case.program))).collect();
         let by_id: BTreeMap<&str, &Case> = cases.iter().map(|case| (case.id.as_str(), *case)).collect();
-        let planned = |case: &&'a Case| {
+        let prepared = |case: &&'a Case| {
             let control = case.control.as_deref().and_then(|control| by_id.get(control)).copied();
             let parts = [Some(*case), control].into_iter().flatten();
             let parts: Vec<(&Case, &Reply)> = parts.map(|case| (case, &replies[case.id.as_str()])).collect();
-            Planned { case, digest: digest(&parts), reference: replies[case.id.as_str()].clone() }
+            Prepared { case, digest: digest(&parts), reference: replies[case.id.as_str()].clone() }
         };
-        let cases: Vec<Planned> = cases.iter().map(planned).collect();
+        let cases: Vec<Prepared> = cases.iter().map(prepared).collect();
         let chosen = (0..cases.len()).filter(|at| ids.contains(cases[*at].case.id.as_str())).collect();
-        Plan { cases, chosen }
+        CaseSet { cases, chosen }
     }
 }
 
 /// The digest of every case.
 pub fn digests(specification: &Specification) -> BTreeMap<String, CaseDigest> {
-    let plan = Plan::new(specification, &specification.cases.iter().collect::<Vec<_>>());
-    plan.cases.into_iter().map(|one| (one.case.id.clone(), one.digest)).collect()
+    let set = CaseSet::new(specification, &specification.cases.iter().collect::<Vec<_>>());
+    set.cases.into_iter().map(|one| (one.case.id.clone(), one.digest)).collect()
 }
 
 /// The digest of a case and its control: what is run, and what is expected of it.
@@ -291,10 +291,10 @@ fn digest(parts: &[(&Case, &Reply)]) -> CaseDigest {
 /// Judges the chosen cases in the order of the specification. Those that an earlier run has judged as they are now, and
 /// their controls, are not run again; what an implementation that is not at hand has never run is left out, and so is what
 /// comes after one is given up.
-fn judge_all(plan: &Plan, candidate: &mut Candidate, hello: &Hello, breaks: &mut Breaks) -> Vec<Judged> {
+fn judge_all(set: &CaseSet, candidate: &mut Candidate, hello: &Hello, breaks: &mut Breaks) -> Vec<Judged> {
     let mut raw: BTreeMap<&str, Judged> = BTreeMap::new();
     let mut fresh = Vec::new();
-    for one in &plan.cases {
+    for one in &set.cases {
         match candidate.earlier.get(&one.case.id).filter(|earlier| earlier.digest == one.digest) {
             Some(earlier) => {
                 let verdict = earlier.verdict.clone().raw();
@@ -313,14 +313,14 @@ fn judge_all(plan: &Plan, candidate: &mut Candidate, hello: &Hello, breaks: &mut
     for one in unsupported {
         let what = one.lacks.clone().unwrap_or_default();
         let run = CaseRun { reply: None, verdict: Verdict::Unsupported { what, control: None } };
-        raw.insert(&one.planned.case.id, tell(one, hello, &candidate.given, run));
+        raw.insert(&one.prepared.case.id, tell(one, hello, &candidate.given, run));
     }
     let leave = candidate.runner.leave();
     let divergences = &candidate.divergences;
     candidate.runner.run_each(&programs, |at, result| {
         let one = runnable[at];
         if let Err(fault) = &result {
-            let pinned = is_pinned(divergences, &one.planned.case.id, hello, &fault.to_string());
+            let pinned = is_pinned(divergences, &one.prepared.case.id, hello, &fault.to_string());
             if !breaks.are_too_many() && !pinned && breaks.is_one_too_many(fault) {
                 leave.now();
             }
@@ -329,11 +329,11 @@ fn judge_all(plan: &Plan, candidate: &mut Candidate, hello: &Hello, breaks: &mut
             }
         }
         let run = case_run(one, hello, is_reference, result);
-        raw.insert(&one.planned.case.id, tell(one, hello, &candidate.given, run));
+        raw.insert(&one.prepared.case.id, tell(one, hello, &candidate.given, run));
     });
     let given_up = breaks.are_too_many();
     for one in runnable.iter().filter(|_| !given_up) {
-        raw.entry(&one.planned.case.id).or_insert_with(|| {
+        raw.entry(&one.prepared.case.id).or_insert_with(|| {
             let fault = "the run ended before the case".to_owned();
             let run = CaseRun { reply: None, verdict: Verdict::Broken { fault, stderr: String::new() } };
             tell(one, hello, &candidate.given, run)
@@ -343,8 +343,8 @@ fn judge_all(plan: &Plan, candidate: &mut Candidate, hello: &Hello, breaks: &mut
         pin(&candidate.divergences, case, hello, judged);
     }
     let verdicts: BTreeMap<&str, Verdict> = raw.iter().map(|(case, one)| (*case, one.verdict.clone())).collect();
-    let chosen = plan.chosen.iter().filter_map(|at| {
-        let case = plan.cases[*at].case;
+    let chosen = set.chosen.iter().filter_map(|at| {
+        let case = set.cases[*at].case;
         let mut judged = raw.remove(case.id.as_str())?;
         if let Some(control) = &case.control
             && judged.verdict == Verdict::Passed
@@ -361,7 +361,7 @@ fn judge_all(plan: &Plan, candidate: &mut Candidate, hello: &Hello, breaks: &mut
 
 /// A case as an implementation gets it.
 struct AsRun<'a> {
-    planned: &'a Planned<'a>,
+    prepared: &'a Prepared<'a>,
     /// In other dtypes, where it lacks those of the case.
     replaced: Option<Replaced>,
     /// The capability that it lacks all the same.
@@ -369,19 +369,19 @@ struct AsRun<'a> {
 }
 
 impl AsRun<'_> {
-    fn of<'a>(planned: &'a Planned<'a>, hello: &Hello) -> AsRun<'a> {
-        let replaced = dtype_substitution::replaced(planned.case, hello)
+    fn of<'a>(prepared: &'a Prepared<'a>, hello: &Hello) -> AsRun<'a> {
+        let replaced = dtype_substitution::replaced(prepared.case, hello)
             .filter(|one| unsupported_by(hello, &one.case.program).is_none());
-        let lacks = if replaced.is_some() { None } else { unsupported_by(hello, &planned.case.program) };
-        AsRun { planned, replaced, lacks }
+        let lacks = if replaced.is_some() { None } else { unsupported_by(hello, &prepared.case.program) };
+        AsRun { prepared, replaced, lacks }
     }
 
     fn case(&self) -> &Case {
-        self.replaced.as_ref().map_or(self.planned.case, |replaced| &replaced.case)
+        self.replaced.as_ref().map_or(self.prepared.case, |replaced| &replaced.case)
     }
 
     fn reference(&self) -> &Reply {
-        self.replaced.as_ref().map_or(&self.planned.reference, |replaced| &replaced.reference)
+        self.replaced.as_ref().map_or(&self.prepared.reference, |replaced| &replaced.reference)
     }
 }
 
@@ -523,7 +523,7 @@ fn tell(one: &AsRun, hello: &Hello, given: &str, run: CaseRun) -> Judged {
     let exact = run.reply.as_ref().map(|reply| format::exact(&case.program, reply)).unwrap_or_default();
     Judged {
         case: case.id.clone(),
-        digest: one.planned.digest.clone(),
+        digest: one.prepared.digest.clone(),
         clauses: case.clauses.clone(),
         source: case.source.clone(),
         location: place(case),
