@@ -7,7 +7,7 @@ use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
 use super::autograd;
 use super::composition::{Composition, Term, real, sign};
-use super::elementwise::Operands;
+use super::elementwise::{Operands, formula};
 use super::functions::{Tolerance, printed};
 use super::graph::Kept;
 use super::iterator::{self, Input};
@@ -53,7 +53,7 @@ pub(super) fn cosine_similarity(machine: &mut Machine, call: &Call) -> Result<Sl
         // The least length is put in behind autograd's back.
         let tensor = cosine.machine.tensor(length).clone();
         let lengths = [Input::Tensor(tensor.clone()), Input::Number(Scalar::Float(eps))];
-        let lengths = cosine.machine.real_formula(&lengths, &[], tensor.shape(), tensor.dtype, |row| {
+        let lengths = formula(cosine.machine, &lengths, tensor.shape(), tensor.dtype, |row| {
             if row[0].is_nan() { row[0] } else { row[0].max(row[1]) }
         })?;
         let values = cosine.machine.buffer(lengths.storage).clone();
@@ -91,7 +91,7 @@ pub(super) fn triplet_margin_loss(machine: &mut Machine, call: &Call) -> Result<
     let far = pairwise(&mut loss, anchor, negative, p, eps, false)?;
     let moved = loss.combine(Op::Add, near, margin)?;
     let difference = loss.combine(Op::Sub, moved, far)?;
-    let kept = loss.not_below_zero(difference)?;
+    let kept = loss.combine(Op::ClampMin, difference, 0i64)?;
     loss.reduced(kept, reduction).map(Slot::Tensor)
 }
 

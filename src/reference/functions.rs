@@ -236,10 +236,6 @@ fn like(tensor: &Tensor) -> Layout {
     }
 }
 
-fn run_loop(kernel: Elementwise, common: DType, machine: &Machine, operands: &Operands) -> Result<Buffer> {
-    (kernel.run)(common, machine, operands).map_err(|_| Rejection::ZeroDivision.into())
-}
-
 fn finish(
     machine: &mut Machine,
     call: &Call,
@@ -261,8 +257,7 @@ fn finish_with(
     recorded: &[Input],
     factor: Scalar,
 ) -> Result<Slot> {
-    let operands = Operands::new(call.op, computed.to_vec(), plan.shape.clone(), factor);
-    let values = run_loop(kernel, plan.common, machine, &operands)?;
+    let values = kernel.evaluate(machine, call.op, computed, factor, (&plan.shape, plan.common))?;
     let saved = autograd::save(machine, call, recorded.to_vec(), false);
     let slot = plan.deliver(machine, values);
     autograd::record_elementwise(machine, call.op, slot, saved, factor);

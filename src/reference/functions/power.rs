@@ -12,7 +12,13 @@ fn power_of(machine: &mut Machine, call: &Call, inputs: Vec<Input>) -> Result<Sl
     match inputs[..] {
         [Input::Tensor(_), Input::Number(exponent)] => power_to_number(machine, call, inputs, exponent),
         [Input::Number(base), Input::Tensor(_)] => power_of_number(machine, call, inputs, base),
-        _ => elementwise::run_on(machine, call, kernel!(number(a, b) => a.power(b)), Facts::of(call.op), inputs),
+        _ => elementwise::run_on(
+            machine,
+            call,
+            kernel!(number(a, b) => a.power(b)),
+            (call.op, Facts::of(call.op)),
+            inputs,
+        ),
     }
 }
 
@@ -178,8 +184,8 @@ fn power_of_two(machine: &mut Machine, of: DType, exponent: &Input) -> Result<In
     let inputs = vec![two, exponent.clone()];
     let (common, shape) = (iterator::result_type(&inputs), exponent.shape());
     let layout = if narrow { Layout::contiguous(shape.clone()) } else { iterator::result_layout(&inputs, &shape) };
-    let operands = Operands::new(Op::Pow, inputs, shape.clone(), Scalar::Int(1));
-    let values = run_loop(kernel!(number(a, b) => a.power(b)), common, machine, &operands)?;
+    let kernel = kernel!(number(a, b) => a.power(b));
+    let values = kernel.evaluate(machine, Op::Pow, &inputs, Scalar::Int(1), (&shape, common))?;
     Ok(Input::Tensor(write::create(machine, layout, values)))
 }
 
