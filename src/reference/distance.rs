@@ -6,7 +6,7 @@ use crate::program::Arg;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
 use super::autograd;
-use super::composition::{Composition, Term, real, sign};
+use super::composition::{Composition, Term, real};
 use super::elementwise::{Operands, formula};
 use super::functions::{Tolerance, printed};
 use super::graph::Kept;
@@ -230,28 +230,17 @@ impl Rows {
         for (at, (&arrived, distance)) in arrived.iter().zip(distances).enumerate() {
             let [from, to] = self.starts(at);
             for column in 0..self.columns {
-                let share = share(left[from + column] - right[to + column], distance, arrived, p);
+                // The kernel looks at the difference itself, and counts each that is the greatest.
+                let share = match left[from + column] - right[to + column] {
+                    _ if p == 0.0 => 0.0,
+                    0.0 if p != 1.0 => 0.0,
+                    difference => norm::slope(difference, [distance, 1.0], arrived, p, norm::product_first),
+                };
                 received[0][from + column] += share;
                 received[1][to + column] -= share;
             }
         }
         received
-    }
-}
-
-/// The gradient of one difference, from that of a distance.
-fn share(difference: f64, distance: f64, arrived: f64, p: f64) -> f64 {
-    let size = difference.abs();
-    if p == 0.0 || (distance == 0.0 && p != 1.0) {
-        0.0
-    } else if p == 1.0 {
-        sign(difference) * arrived
-    } else if (p.is_infinite() && size != distance) || difference == 0.0 {
-        0.0
-    } else if p.is_infinite() {
-        sign(difference) * arrived
-    } else {
-        sign(difference) * size.powf(p - 1.0) * arrived / distance.powf(p - 1.0)
     }
 }
 
