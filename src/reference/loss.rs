@@ -431,9 +431,7 @@ static LOGARITHM: Function = Function::of_floats(
 );
 
 static LOGARITHM_OF_MORE: Function =
-    Function::of_floats("log1p", ResultType::Float, elementwise_kernel!(float (x) in_double(x, f64::ln_1p)), |_| {
-        f64::NAN
-    });
+    Function::of_floats("log1p", ResultType::Float, elementwise_kernel!(float (x) in_double(x, f64::ln_1p)), NO_SLOPE);
 
 static ROOT: Function = Function::of_floats(
     "sqrt",
