@@ -16,9 +16,9 @@ pub(super) fn reversed_difference(machine: &mut Machine, call: &Call) -> Result<
     let args = [call.args[1].clone(), call.args[0].clone(), call.args[2].clone()];
     let difference = Call { op: Op::Sub, form: Form::Functional, args: &args, out: None };
     let kernel = elementwise_kernel!(sum (a, b; alpha) a.plus_product(alpha, b));
-    let facts = Facts { gradient: Op::Rsub, ..Facts::of(Op::Sub) };
+    let facts = Facts::of(Op::Sub);
     let operands = elementwise::inputs(machine, &difference)?;
-    let slot = elementwise::run_on(machine, &difference, kernel, facts, operands)?;
+    let slot = elementwise::run_on(machine, &difference, kernel, (Op::Rsub, facts), operands)?;
     let (Some(out), Slot::Tensor(result)) = (call.out, &slot) else { return Ok(slot) };
     let result = machine.tensor(*result).clone();
     write::prepare(machine, Some(out), result.shape())?;

@@ -6,7 +6,7 @@ use crate::error::{self, Rejection};
 use crate::ops::{Form, Op, Quirk};
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar};
 
-use super::graph::{Derivative, Kept, KeptResult, Kind, Saved, Slopes};
+use super::graph::{Derivative, Kept, KeptResult, Kind, Saved, Slope};
 use super::iterator::Input;
 use super::machine::{Backward, Call, Machine, Operand, Result, Stop, Tensor, TensorId, is_large};
 use super::value::NodeId;
@@ -183,20 +183,11 @@ pub(super) fn record_routes(machine: &mut Machine, call: &Call, result: TensorId
     record(machine, call.op, result, parents, Derivative::Routes { routes, versions, count: 1 });
 }
 
-/// Notes what a function of real numbers did, element by element.
-pub(super) fn record_function(
-    machine: &mut Machine,
-    op: Op,
-    result: TensorId,
-    inputs: &[Input],
-    parameters: &[f64],
-    slopes: Slopes,
-) {
-    let tensors = inputs.iter().filter_map(Input::tensor);
-    let (parents, versions) =
-        tensors.map(|tensor| (tensor.node, (tensor.storage, machine.version(tensor.storage)))).unzip();
-    let (inputs, parameters) = (inputs.to_vec(), parameters.to_vec());
-    record(machine, op, result, parents, Derivative::Slopes { inputs, parameters, slopes, versions });
+/// Notes what a function of one real number did, element by element.
+pub(super) fn record_function(machine: &mut Machine, op: Op, result: TensorId, operand: &Input, slope: Slope) {
+    let versions = operand.tensor().map(|tensor| (tensor.storage, machine.version(tensor.storage)));
+    let (versions, operand) = (versions.into_iter().collect(), operand.clone());
+    record(machine, op, result, vec![operand.node()], Derivative::Slope { operand, slope, versions });
 }
 
 /// Notes an operation whose gradient is a function of the upstream gradient, all operands, and numbers.

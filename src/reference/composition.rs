@@ -2,18 +2,17 @@
 //! a function of real numbers that the table does not have, and leaves its own trace for gradients.
 
 use crate::error::Rejection;
-use crate::ops::{Form, Op};
+use crate::ops::{DtypeSet, Form, Op, ResultType};
 use crate::program::Arg;
 use crate::tensor::element::Element;
-use crate::tensor::storage::Stored;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
-use super::autograd;
-use super::dispatch;
-use super::functions;
+use super::elementwise::{Casting, Elementwise, Facts, Plan, elementwise_kernel};
+use super::graph::Slope;
 use super::iterator::{self, Input};
 use super::machine::{Call, Machine, Operand, Result, Slot, Stop, Tensor, TensorId};
-use super::write;
+use super::number::RealNumber;
+use super::{autograd, dispatch, functions, math, write};
 
 /// An argument of a step.
 #[derive(Clone, Debug)]
@@ -40,85 +39,40 @@ impl From<i64> for Term {
     }
 }
 
-/// Rounds the result of one step of an expression.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Rounding(pub DType);
-
-impl Rounding {
-    /// The nearest number of the dtype. float16 and bfloat16 are computed in float32 and rounded then.
-    pub fn to(self, value: f64) -> f64 {
-        match self.0 {
-            DType::Float64 => value,
-            DType::Float16 => half::f16::from_f32(value as f32).to_f64(),
-            DType::Bfloat16 => half::bf16::from_f32(value as f32).to_f64(),
-            _ => f64::from(value as f32),
-        }
-    }
-}
-
-/// A function of real numbers, element by element.
+/// A function of real numbers that the table does not have: a loop over elements, as a row has it, and its gradient.
 pub(super) struct Function {
-    /// The name under which libtorch rejects a dtype that is not floating-point.
-    pub kernel: &'static str,
-    /// True if integers become the default float dtype first.
-    pub promotes: bool,
-    /// The function of integers, if it takes them.
-    pub whole: Option<fn(&[i64]) -> i64>,
-    /// The function of floating-point numbers: of an element of each operand and the parameters. What it rounds, if
-    /// anything, it rounds to the dtype that it is given.
-    pub value: fn(&[f64], Rounding) -> f64,
-    /// The precision of the steps in between, for a dtype.
-    pub steps: fn(DType) -> DType,
-    /// The gradient that each operand receives, from the upstream gradient, the operands and the parameters.
-    pub partials: fn(&[f64]) -> Vec<f64>,
+    /// The dtypes that it computes in and results in, and the name under which libtorch rejects the others.
+    pub facts: Facts,
+    pub kernel: Elementwise,
+    /// The gradient of the operand, from the upstream gradient and the operand.
+    pub slope: Slope,
 }
 
 impl Function {
-    /// One that computes in the dtype itself and refuses what is not floating-point.
-    pub const fn of_floats(kernel: &'static str, value: fn(&[f64], Rounding) -> f64) -> Function {
-        Function { kernel, promotes: false, whole: None, value, steps: |dtype| dtype, partials: |_| Vec::new() }
+    /// One of floating-point numbers, which integers become first if it results in a float.
+    pub const fn of_floats(refusal: &'static str, result: ResultType, kernel: Elementwise, slope: Slope) -> Function {
+        Function { facts: Facts { result, dtypes: DtypeSet::Floats, refusal }, kernel, slope }
     }
 
-    /// The results, row-major, in the dtype that the operands meet in.
-    pub fn compute(&self, machine: &Machine, inputs: &[Input], parameters: &[f64], shape: &Shape) -> Result<Buffer> {
-        let common = self.dtype(inputs);
-        if common.category() == Category::Complex && self.promotes {
+    /// The plan of its result in a new tensor, or in `target`.
+    fn infer(&self, machine: &Machine, op: Op, input: &Input, target: Option<TensorId>) -> Result<Plan> {
+        let call = Call { op, form: Form::Functional, args: &[], out: None };
+        let inputs = std::slice::from_ref(input);
+        let plan = Plan::into(machine, &call, inputs, self.facts.dtypes(inputs), Casting::Promoted, target)?;
+        if plan.common.category() == Category::Complex && self.facts.result == ResultType::Float {
             return Err(Stop::Unsupported("a function of complex numbers within a composite operation".to_owned()));
         }
-        if let (Some(whole), true) = (self.whole, common.category() < Category::Floating && common != DType::Bool) {
-            let columns = columns::<i64>(machine, inputs, shape, DType::Int64)?;
-            let values = rows(&columns, &[], shape).map(|row| Scalar::Int(whole(&row))).collect::<Vec<_>>();
-            return Ok(Buffer::from_scalars(common, values.into_iter()));
-        }
-        if common.category() != Category::Floating {
-            return Err(Rejection::NoKernel { kernel: self.kernel, dtype: common }.into());
-        }
-        let rounding = Rounding((self.steps)(common));
-        let columns = columns::<f64>(machine, inputs, shape, common)?;
-        let values = rows(&columns, parameters, shape).map(|row| Scalar::Float((self.value)(&row, rounding)));
-        Ok(Buffer::from_scalars(common, values.collect::<Vec<_>>().into_iter()))
+        self.facts.check_kernel(plan.common)?;
+        Ok(plan)
     }
 
-    /// The dtype that it computes in.
-    pub fn dtype(&self, inputs: &[Input]) -> DType {
-        match iterator::result_type(inputs) {
-            dtype if self.promotes && dtype.category() < Category::Floating => DType::Float32,
-            dtype => dtype,
-        }
+    /// Writes its result to a new tensor, or to `target`.
+    fn run(&self, machine: &mut Machine, op: Op, input: &Input, target: Option<TensorId>) -> Result<TensorId> {
+        let plan = self.infer(machine, op, input, target)?;
+        let (inputs, one) = (std::slice::from_ref(input), Scalar::Int(1));
+        let values = self.kernel.evaluate(machine, op, inputs, one, (&plan.shape, plan.common))?;
+        Ok(plan.deliver(machine, values))
     }
-}
-
-/// The elements of each operand, broadcast, in the dtype `common`.
-fn columns<T: Stored>(machine: &Machine, inputs: &[Input], shape: &Shape, common: DType) -> Result<Vec<Vec<T>>> {
-    crate::with_element_type!(common, C => {
-        let cast = |column: Vec<C>| column.into_iter().map(|element| T::from_scalar(element.to_scalar())).collect();
-        Ok(machine.columns::<C>(inputs, shape)?.into_iter().map(cast).collect())
-    })
-}
-
-/// An element of each column in turn, with the parameters behind them.
-fn rows<'a, T: Copy>(columns: &'a [Vec<T>], parameters: &'a [T], shape: &Shape) -> impl Iterator<Item = Vec<T>> + 'a {
-    (0..shape.numel()).map(|at| columns.iter().map(|column| column[at]).chain(parameters.iter().copied()).collect())
 }
 
 /// A composite operation at work.
@@ -158,38 +112,22 @@ impl Composition<'_> {
     }
 
     /// A function that the table does not have.
-    pub fn function(
-        &mut self,
-        function: &'static Function,
-        operands: &[TensorId],
-        parameters: &[f64],
-    ) -> Result<TensorId> {
-        let inputs: Vec<Input> = operands.iter().map(|id| Input::Tensor(self.machine.tensor(*id).clone())).collect();
-        let shape = iterator::broadcast(&inputs)?;
-        let values = function.compute(self.machine, &inputs, parameters, &shape)?;
-        let layout = iterator::result_layout(&iterator::converted(&inputs, function.dtype(&inputs)), &shape);
-        let result = self.place(values, layout);
-        autograd::record_function(self.machine, self.op, result, &inputs, parameters, function.partials);
+    pub fn function(&mut self, function: &'static Function, operand: TensorId) -> Result<TensorId> {
+        let input = Input::Tensor(self.machine.tensor(operand).clone());
+        let result = function.run(self.machine, self.op, &input, None)?;
+        autograd::record_function(self.machine, self.op, result, &input, function.slope);
         Ok(result)
     }
 
-    /// The elements of `a` where the condition is true, else those of `b`. Both have one dtype.
+    /// The same in place, without autograd.
+    pub fn overwrite(&mut self, function: &'static Function, operand: TensorId) -> Result<()> {
+        let input = Input::Tensor(self.machine.tensor(operand).clone());
+        function.run(self.machine, self.op, &input, Some(operand)).map(drop)
+    }
+
+    /// The elements of `a` where the condition is true, else those of `b` (`where`).
     pub fn choose(&mut self, condition: TensorId, a: TensorId, b: TensorId) -> Result<TensorId> {
-        let inputs = [condition, a, b].map(|id| Input::Tensor(self.machine.tensor(id).clone()));
-        let shape = iterator::broadcast(&inputs)?;
-        let dtype = self.machine.tensor(a).dtype;
-        let chosen = columns::<bool>(self.machine, &inputs[..1], &shape, DType::Bool)?;
-        let values = crate::with_element_type!(dtype, T => {
-            let sides = columns::<T>(self.machine, &inputs[1..], &shape, dtype)?;
-            let pick = |(at, &chosen): (usize, &bool)| if chosen { sides[0][at] } else { sides[1][at] };
-            T::wrap(chosen[0].iter().enumerate().map(pick).collect())
-        });
-        let layout = iterator::result_layout(&inputs, &shape);
-        let result = self.place(values, layout);
-        let partials: super::graph::Slopes =
-            |row| if row[1] != 0.0 { vec![0.0, row[0], 0.0] } else { vec![0.0, 0.0, row[0]] };
-        autograd::record_function(self.machine, self.op, result, &inputs, &[], partials);
-        Ok(result)
+        self.step(Op::Where, Form::Functional, &[condition.into(), a.into(), b.into()])
     }
 
     /// The absolute value. That of complex numbers is real.
@@ -198,7 +136,7 @@ impl Composition<'_> {
         let real = match tensor.dtype {
             DType::Complex64 => DType::Float32,
             DType::Complex128 => DType::Float64,
-            _ => return self.function(&ABSOLUTE, &[operand], &[]),
+            _ => return self.function(&ABSOLUTE, operand),
         };
         let values: Vec<num_complex::Complex64> = self.machine.elements(&tensor);
         let values = values.into_iter().map(|value| Scalar::Float(value.re.hypot(value.im)));
@@ -206,22 +144,6 @@ impl Composition<'_> {
         let layout = iterator::ordered_layout(&[Input::Tensor(tensor.clone())], tensor.shape());
         let result = self.place(values, layout);
         autograd::record_unknown(self.machine, self.op, result, &[operand]);
-        Ok(result)
-    }
-
-    /// The greater of each element and 0 (`clamp_min`).
-    pub fn not_below_zero(&mut self, operand: TensorId) -> Result<TensorId> {
-        if self.machine.tensor(operand).dtype.category() == Category::Complex {
-            return Err(Rejection::ClampComplex.into());
-        }
-        self.function(&NOT_BELOW_ZERO, &[operand], &[])
-    }
-
-    /// The same of what nothing else needs, where it lies (`clamp_min_`).
-    pub fn lift_to_zero(&mut self, operand: TensorId) -> Result<TensorId> {
-        let result = self.not_below_zero(operand)?;
-        let own = self.machine.tensor(operand).layout.clone();
-        self.relay(result, own, 1);
         Ok(result)
     }
 
@@ -337,26 +259,37 @@ pub(super) fn real(call: &Call, at: usize) -> Result<f64> {
 }
 
 static ABSOLUTE: Function = Function {
-    whole: Some(|row| row[0].wrapping_abs()),
-    partials: |row| vec![row[0] * sign(row[1])],
-    ..Function::of_floats("abs_cpu", |row, _| row[0].abs())
-};
-
-static NOT_BELOW_ZERO: Function = Function {
-    whole: Some(|row| row[0].max(0)),
-    partials: |row| vec![if row[1] >= 0.0 { row[0] } else { 0.0 }],
-    ..Function::of_floats("clamp_min_scalar_cpu", |row, _| if row[0] < 0.0 { 0.0 } else { row[0] })
+    facts: Facts { result: ResultType::Promoted, dtypes: DtypeSet::Real, refusal: "abs_cpu" },
+    kernel: Elementwise {
+        run: |dtype, machine, operands| {
+            let loops = match dtype.category() {
+                Category::Floating => elementwise_kernel!(float (a) a.abs()),
+                _ => elementwise_kernel!(integer (a) if a < T::default() { T::default().minus(a) } else { a }),
+            };
+            (loops.run)(dtype, machine, operands)
+        },
+    },
+    slope: |[gradient, x]| gradient * sign(x),
 };
 
 /// The logarithm of the logistic function.
-pub(super) static LOG_SIGMOID: Function = Function {
-    steps: |dtype| if dtype == DType::Float64 { dtype } else { DType::Float32 },
-    ..Function::of_floats("log_sigmoid_cpu", |row, r| {
-        let more = r.to(r.to((-row[0].abs()).exp()).ln_1p());
-        let least = if row[0].is_nan() { row[0] } else { row[0].min(0.0) };
-        r.to(least - more)
-    })
-};
+pub(super) static LOG_SIGMOID: Function = Function::of_floats(
+    "log_sigmoid_cpu",
+    ResultType::Promoted,
+    elementwise_kernel!(float (x) {
+        let least = if x < T::default() || RealNumber::is_nan(x) { x } else { T::default() };
+        least - in_double(in_double(-x.abs(), f64::exp), f64::ln_1p)
+    }),
+    NO_SLOPE,
+);
+
+/// For a function whose operand no gradient flows to.
+pub(super) const NO_SLOPE: Slope = |_| f64::NAN;
+
+/// A function in double precision, rounded once: libtorch's own is nearer to that than any of its type.
+pub(super) fn in_double<T: math::Real>(x: T, function: fn(f64) -> f64) -> T {
+    T::nearest(function(x.wide()))
+}
 
 /// 1, 0 or -1 (`sgn`).
 pub(super) fn sign(value: f64) -> f64 {

@@ -6,8 +6,8 @@ use crate::program::Arg;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
 use super::autograd;
-use super::composition::{Composition, Term, real, sign};
-use super::elementwise::Operands;
+use super::composition::{Composition, Term, real};
+use super::elementwise::{Operands, formula};
 use super::functions::{Tolerance, printed};
 use super::graph::Kept;
 use super::iterator::{self, Input};
@@ -53,7 +53,7 @@ pub(super) fn cosine_similarity(machine: &mut Machine, call: &Call) -> Result<Sl
         // The least length is put in behind autograd's back.
         let tensor = cosine.machine.tensor(length).clone();
         let lengths = [Input::Tensor(tensor.clone()), Input::Number(Scalar::Float(eps))];
-        let lengths = cosine.machine.real_formula(&lengths, &[], tensor.shape(), tensor.dtype, |row| {
+        let lengths = formula(cosine.machine, &lengths, tensor.shape(), tensor.dtype, |row| {
             if row[0].is_nan() { row[0] } else { row[0].max(row[1]) }
         })?;
         let values = cosine.machine.buffer(lengths.storage).clone();
@@ -91,7 +91,7 @@ pub(super) fn triplet_margin_loss(machine: &mut Machine, call: &Call) -> Result<
     let far = pairwise(&mut loss, anchor, negative, p, eps, false)?;
     let moved = loss.combine(Op::Add, near, margin)?;
     let difference = loss.combine(Op::Sub, moved, far)?;
-    let kept = loss.not_below_zero(difference)?;
+    let kept = loss.combine(Op::ClampMin, difference, 0i64)?;
     loss.reduced(kept, reduction).map(Slot::Tensor)
 }
 
@@ -230,28 +230,17 @@ impl Rows {
         for (at, (&arrived, distance)) in arrived.iter().zip(distances).enumerate() {
             let [from, to] = self.starts(at);
             for column in 0..self.columns {
-                let share = share(left[from + column] - right[to + column], distance, arrived, p);
+                // The kernel looks at the difference itself, and counts each that is the greatest.
+                let share = match left[from + column] - right[to + column] {
+                    _ if p == 0.0 => 0.0,
+                    0.0 if p != 1.0 => 0.0,
+                    difference => norm::slope(difference, [distance, 1.0], arrived, p, norm::product_first),
+                };
                 received[0][from + column] += share;
                 received[1][to + column] -= share;
             }
         }
         received
-    }
-}
-
-/// The gradient of one difference, from that of a distance.
-fn share(difference: f64, distance: f64, arrived: f64, p: f64) -> f64 {
-    let size = difference.abs();
-    if p == 0.0 || (distance == 0.0 && p != 1.0) {
-        0.0
-    } else if p == 1.0 {
-        sign(difference) * arrived
-    } else if (p.is_infinite() && size != distance) || difference == 0.0 {
-        0.0
-    } else if p.is_infinite() {
-        sign(difference) * arrived
-    } else {
-        sign(difference) * size.powf(p - 1.0) * arrived / distance.powf(p - 1.0)
     }
 }
 

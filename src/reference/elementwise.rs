@@ -12,7 +12,7 @@ use crate::with_element_type as with_any_type;
 
 use super::autograd;
 use super::iterator::{self, Input};
-use super::machine::{Call, Machine, Operand, Result, Slot, Stop, TensorId, is_large};
+use super::machine::{Call, Machine, Operand, Result, Slot, Stop, Tensor, TensorId, is_large};
 use super::number::{
     Computed, Integer, Number, Quotient, Real, RealNumber, Rounded, with_float_type, with_integer_type, with_real_type,
     with_wide_type,
@@ -30,6 +30,21 @@ pub(super) use rows::{arithmetic, run_row};
 pub(super) struct Elementwise {
     /// Computes the whole result from the operands, already broadcast, in the common dtype.
     pub run: fn(DType, &Machine, &Operands) -> std::result::Result<Buffer, Halt>,
+}
+
+impl Elementwise {
+    /// The results of operands that broadcast to a shape, row-major.
+    pub fn evaluate(
+        &self,
+        machine: &Machine,
+        op: Op,
+        inputs: &[Input],
+        factor: Scalar,
+        (shape, common): (&Shape, DType),
+    ) -> Result<Buffer> {
+        let operands = Operands::new(op, inputs.to_vec(), shape.clone(), factor);
+        (self.run)(common, machine, &operands).map_err(|_| Rejection::ZeroDivision.into())
+    }
 }
 
 /// A loop that elements stop: integers are divided by zero.
@@ -53,8 +68,6 @@ pub(super) struct Operands {
 /// has a row for its arguments, and these for each.
 #[derive(Clone, Copy)]
 pub(super) struct Facts {
-    /// The operation whose gradient it has.
-    pub gradient: Op,
     pub result: ResultType,
     pub dtypes: DtypeSet,
     pub refusal: &'static str,
@@ -63,11 +76,11 @@ pub(super) struct Facts {
 impl Facts {
     pub fn of(op: Op) -> Facts {
         let info = op.info();
-        Facts { gradient: op, result: info.result, dtypes: info.dtypes, refusal: info.refusal }
+        Facts { result: info.result, dtypes: info.dtypes, refusal: info.refusal }
     }
 
     /// The dtype that operands are computed in, and that of the result.
-    fn dtypes(&self, inputs: &[Input]) -> (DType, DType) {
+    pub fn dtypes(&self, inputs: &[Input]) -> (DType, DType) {
         let common = iterator::result_type(inputs);
         match self.result {
             ResultType::Bool => (common, DType::Bool),
@@ -85,7 +98,7 @@ impl Facts {
     }
 
     /// Refuses a dtype that the kernel does not compute in.
-    fn check_kernel(&self, common: DType) -> Result<()> {
+    pub fn check_kernel(&self, common: DType) -> Result<()> {
         if self.dtypes.contains(common) {
             return Ok(());
         }
@@ -115,15 +128,16 @@ impl Facts {
 pub(super) fn run(machine: &mut Machine, call: &Call, kernel: Elementwise) -> Result<Slot> {
     let inputs = inputs(machine, call)?;
     autograd::check_target(machine, call, &inputs)?;
-    run_on(machine, call, kernel, Facts::of(call.op), inputs)
+    run_on(machine, call, kernel, (call.op, Facts::of(call.op)), inputs)
 }
 
-/// The same of an operation that is several, or of other operands than those of the call.
+/// The same of an operation that is several, or of other operands than those of the call. `gradient` is the operation
+/// whose gradient it has.
 pub(super) fn run_on(
     machine: &mut Machine,
     call: &Call,
     kernel: Elementwise,
-    facts: Facts,
+    (gradient, facts): (Op, Facts),
     inputs: Vec<Input>,
 ) -> Result<Slot> {
     let plan = Plan::typed(machine, call, &inputs, facts.dtypes(&inputs), Casting::Promoted)?;
@@ -145,14 +159,14 @@ pub(super) fn run_on(
             return Err(Rejection::ZeroDivision.into());
         }
     };
-    if facts.gradient.info().has(Quirk::AutogradFallback) && !facts.gradient.info().differentiable {
+    if gradient.info().has(Quirk::AutogradFallback) && !gradient.info().differentiable {
         let slot = plan.deliver(machine, values);
         autograd::record_missing(machine, call.op, call.form, slot, &inputs);
         return Ok(Slot::Tensor(slot));
     }
     let saved = autograd::save(machine, call, inputs, rounds(call));
     let slot = plan.deliver(machine, values);
-    autograd::record_elementwise(machine, facts.gradient, slot, saved, factor);
+    autograd::record_elementwise(machine, gradient, slot, saved, factor);
     Ok(Slot::Tensor(slot))
 }
 
@@ -198,7 +212,18 @@ impl Plan {
         casting: Casting,
     ) -> Result<Plan> {
         autograd::check_target(machine, call, inputs)?;
-        let target = call.target()?;
+        Plan::into(machine, call, inputs, (common, result), casting, call.target()?)
+    }
+
+    /// The same of a step that autograd does not see, which writes to a target of its own.
+    pub fn into(
+        machine: &Machine,
+        call: &Call,
+        inputs: &[Input],
+        (common, result): (DType, DType),
+        casting: Casting,
+        target: Option<TensorId>,
+    ) -> Result<Plan> {
         check_operands(call.op, inputs)?;
         if let Some(target) = target {
             iterator::check_overlap(machine.tensor(target), inputs)?;

@@ -16,7 +16,7 @@ use crate::tensor::element::Element;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
 use super::autograd::conjugate;
-use super::elementwise::arithmetic;
+use super::elementwise::{arithmetic, formula};
 use super::graph::{Derivative, KeptResult, Kind, Route, Saved};
 use super::iterator::Input;
 use super::machine::{Backward, Call, Machine, Operand, Result, Slot, Stop, StorageId, Tensor};
@@ -144,7 +144,7 @@ impl Derivative<Backward> {
     fn check_second(&self) -> Result<()> {
         match self {
             Derivative::Part { .. } => Err(Rejection::Freed.into()),
-            Derivative::Slopes { .. } | Derivative::Formula { .. } if !self.versions().is_empty() => {
+            Derivative::Slope { .. } | Derivative::Formula { .. } if !self.versions().is_empty() => {
                 Err(Rejection::Freed.into())
             }
             _ => Ok(()),
@@ -154,7 +154,7 @@ impl Derivative<Backward> {
     /// The storages that are read again, as they were.
     fn versions(&self) -> &[(StorageId, u64)] {
         match self {
-            Derivative::Slopes { versions, .. }
+            Derivative::Slope { versions, .. }
             | Derivative::Formula { versions, .. }
             | Derivative::Routes { versions, .. } => versions,
             _ => &[],
@@ -213,16 +213,9 @@ impl Derivative<Backward> {
                     .map(|input| input.map(|input| terms.tensor(input)).transpose())
                     .collect()
             }
-            Derivative::Slopes { inputs, parameters, slopes, .. } => {
-                let columns = [&[Input::Tensor(gradient.clone())], &inputs[..]].concat();
-                if columns.iter().any(|column| column.dtype().category() == Category::Complex) {
-                    return Err(Stop::Unsupported("the gradient of complex operands".to_owned()));
-                }
-                let (shape, dtype) = (gradient.shape(), gradient.dtype);
-                let tensors = inputs.iter().enumerate().filter(|(_, input)| matches!(input, Input::Tensor(_)));
-                let slope =
-                    |(at, _)| machine.real_formula(&columns, parameters, shape, dtype, |row| slopes(row)[at]).map(Some);
-                tensors.map(slope).collect()
+            Derivative::Slope { operand, slope, .. } => {
+                let columns = [Input::Tensor(gradient.clone()), operand.clone()];
+                real_formula(machine, &columns, gradient, |row| slope([row[0], row[1]])).map(|made| vec![Some(made)])
             }
             Derivative::Part { shape, positions, part } => {
                 let whole = machine.elements::<Complex64>(gradient);
@@ -275,6 +268,19 @@ impl Derivative<Backward> {
             }
         }
     }
+}
+
+/// A formula of what arrived and of operands, for a gradient of the same shape and dtype.
+fn real_formula(
+    machine: &mut Machine,
+    columns: &[Input],
+    gradient: &Tensor,
+    of: impl Fn(&[f64]) -> f64,
+) -> Result<Tensor> {
+    if columns.iter().any(|column| column.dtype().category() == Category::Complex) {
+        return Err(Stop::Unsupported("the gradient of complex operands".to_owned()));
+    }
+    formula(machine, columns, gradient.shape(), gradient.dtype, of)
 }
 
 impl KeptResult {

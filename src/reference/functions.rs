@@ -100,36 +100,49 @@ fn fused(machine: &mut Machine, call: &Call, inputs: Vec<Input>, kernel: Element
 /// `lerp`: a weight with dimensions, or a number, has nothing to say in promotion.
 pub(super) fn lerp(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let inputs = elementwise::inputs(machine, call)?;
-    autograd::check_target(machine, call, &inputs)?;
-    let first = inputs[0].dtype();
-    let other = inputs[1].dtype();
-    if other != first {
-        return Err(Rejection::LerpDtype { operand: "end", first, other }.into());
-    }
-    let weighs_in = inputs[2].shape().rank() == 0;
-    let (plan, name) = match &inputs[2] {
-        Input::Number(_) => {
-            (Plan::typed(machine, call, &inputs[..2], (first, first), Casting::Promoted)?, "lerp_kernel_scalar")
-        }
-        Input::Tensor(weight) if !weighs_in && weight.dtype != first => {
-            return Err(Rejection::LerpDtype { operand: "weight", first, other: weight.dtype }.into());
-        }
-        Input::Tensor(_) => {
-            let common = if weighs_in { iterator::result_type(&inputs) } else { first };
-            let casting = if weighs_in { Casting::Promoted } else { Casting::Exact };
-            (Plan::typed(machine, call, &inputs, (common, common), casting)?, "lerp_kernel_tensor")
-        }
-    };
+    let plan = infer_lerp(machine, call, &inputs)?;
     plan.prepare(machine, call)?;
-    check_dtype(name, plan.common, |dtype| dtype.category() >= Category::Floating)?;
+    check_weight(&inputs[2], plan.common)?;
+    // A number is not rounded to 16 bits, as an element would be.
     if let Input::Number(weight) = inputs[2] {
-        check_held(weight, computed_in(plan.common))?;
-        // A number is not rounded to 16 bits, as an element would be.
         let kernel = kernel!(number(start, end; weight) => start.between(end, weight));
         return finish_with(machine, call, plan, kernel, &inputs[..2], &inputs, weight);
     }
     let kernel = kernel!(number(start, end, weight) => start.between(end, weight));
     finish(machine, call, plan, kernel, &inputs, &inputs)
+}
+
+/// The order of faults: autograd, the dtype of the end, that of a weight with dimensions, those of every [`Plan`].
+fn infer_lerp(machine: &Machine, call: &Call, inputs: &[Input]) -> Result<Plan> {
+    autograd::check_target(machine, call, inputs)?;
+    let first = inputs[0].dtype();
+    let check = |operand, other| match other == first {
+        true => Ok(()),
+        false => Err(Stop::from(Rejection::LerpDtype { operand, first, other })),
+    };
+    check("end", inputs[1].dtype())?;
+    let (operands, common, casting) = match &inputs[2] {
+        Input::Number(_) => (&inputs[..2], first, Casting::Promoted),
+        Input::Tensor(weight) if weight.shape().rank() > 0 => {
+            check("weight", weight.dtype)?;
+            (inputs, first, Casting::Exact)
+        }
+        Input::Tensor(_) => (inputs, iterator::result_type(inputs), Casting::Promoted),
+    };
+    Plan::typed(machine, call, operands, (common, common), casting)
+}
+
+/// Rejects what the kernel rejects: a dtype, then a number that it cannot hold.
+fn check_weight(weight: &Input, common: DType) -> Result<()> {
+    let kernel = match weight {
+        Input::Number(_) => "lerp_kernel_scalar",
+        Input::Tensor(_) => "lerp_kernel_tensor",
+    };
+    check_dtype(kernel, common, |dtype| dtype.category() >= Category::Floating)?;
+    match weight {
+        Input::Number(weight) => check_held(*weight, computed_in(common)),
+        Input::Tensor(_) => Ok(()),
+    }
 }
 
 /// Refuses a dtype that a kernel does not compute in.
@@ -236,10 +249,6 @@ fn like(tensor: &Tensor) -> Layout {
     }
 }
 
-fn run_loop(kernel: Elementwise, common: DType, machine: &Machine, operands: &Operands) -> Result<Buffer> {
-    (kernel.run)(common, machine, operands).map_err(|_| Rejection::ZeroDivision.into())
-}
-
 fn finish(
     machine: &mut Machine,
     call: &Call,
@@ -261,8 +270,7 @@ fn finish_with(
     recorded: &[Input],
     factor: Scalar,
 ) -> Result<Slot> {
-    let operands = Operands::new(call.op, computed.to_vec(), plan.shape.clone(), factor);
-    let values = run_loop(kernel, plan.common, machine, &operands)?;
+    let values = kernel.evaluate(machine, call.op, computed, factor, (&plan.shape, plan.common))?;
     let saved = autograd::save(machine, call, recorded.to_vec(), false);
     let slot = plan.deliver(machine, values);
     autograd::record_elementwise(machine, call.op, slot, saved, factor);

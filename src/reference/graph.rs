@@ -42,8 +42,8 @@ pub(super) enum Kind<F> {
 pub(super) enum Derivative<F> {
     /// By the partial derivatives in the row of the operation table.
     Row { op: Op, saved: Saved, factor: Scalar },
-    /// By the slopes of a function of real numbers, element by element.
-    Slopes { inputs: Vec<Input>, parameters: Vec<f64>, slopes: Slopes, versions: Vec<(StorageId, u64)> },
+    /// By the slope of a function of one real number, element by element.
+    Slope { operand: Input, slope: Slope, versions: Vec<(StorageId, u64)> },
     /// To the operands of an operation that overwrote the elements at these positions, what arrived there; to the tensor
     /// as it was before, what arrived elsewhere, and at these positions what the operation passes to its own operand
     /// (`CopySlices`).
@@ -81,8 +81,8 @@ pub(super) struct Route {
     pub added: bool,
 }
 
-/// The gradients of the operands: of one element of the upstream gradient, one of each operand, and the parameters.
-pub(super) type Slopes = fn(&[f64]) -> Vec<f64>;
+/// The gradient of the operand, from one element of the upstream gradient and one of the operand.
+pub(super) type Slope = fn([f64; 2]) -> f64;
 
 /// The data that an operation keeps for its gradient.
 #[derive(Clone, Debug)]

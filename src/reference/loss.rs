@@ -1,24 +1,29 @@
 //! Losses: a formula element by element on operands that broadcast, then perhaps a reduction.
 //!
-//! Those with a kernel of their own in libtorch (`mse_loss`, `smooth_l1_loss`, `huber_loss`) are a [`Function`] here; the
+//! Those with a kernel of their own in libtorch (`mse_loss`, `smooth_l1_loss`, `huber_loss`) have a loop here; the
 //! others are composed of other operations, as they are in libtorch (ATen/native/Loss.cpp).
 
 use crate::error::Rejection;
-use crate::ops::{Form, Op};
+use crate::ops::{Form, Op, ResultType};
 use crate::program::Arg;
-use crate::tensor::{Buffer, Category, DType, Layout, Shape};
+use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
-use super::autograd;
-use super::composition::{Composition, Function, LOG_SIGMOID, Reduction, Term, real};
-use super::elementwise::{Plan, check_kernel};
+use super::composition::{Composition, Function, LOG_SIGMOID, NO_SLOPE, Reduction, Term, in_double, real};
+use super::elementwise::{Casting, Elementwise, Facts, Plan, check_kernel, elementwise_kernel};
 use super::iterator::{self, Input};
 use super::loss_gradient::{huber_backward, logits_backward, mse_backward, smooth_backward, soft_margin_backward};
 use super::machine::{Backward, Call, Machine, Result, Slot, Stop, Tensor, TensorId};
-use super::write;
+use super::{autograd, math, write};
 
 /// `mse_loss`: the square of the difference.
 pub(super) fn mse_loss(machine: &mut Machine, call: &Call) -> Result<Slot> {
-    structured(machine, call, &SQUARE, Vec::new(), mse_backward)
+    let kernel = |_| {
+        elementwise_kernel!(stepwise (a, b) {
+            let difference = a - b;
+            difference * difference
+        })
+    };
+    structured(machine, call, kernel, None, mse_backward)
 }
 
 /// `smooth_l1_loss`: the square of the difference up to `beta`, and its size beyond.
@@ -28,7 +33,12 @@ pub(super) fn smooth_l1_loss(machine: &mut Machine, call: &Call) -> Result<Slot>
     if beta.is_nan() || beta < 0.0 {
         return Err(Rejection::SmoothL1Beta.into());
     }
-    structured(machine, call, &SMOOTH, vec![beta], smooth_backward)
+    // bfloat16 is widened for it, float16 is not.
+    let kernel = |dtype| match dtype {
+        DType::Bfloat16 => elementwise_kernel!(float (a, b; beta) smooth(a - b, beta)),
+        _ => elementwise_kernel!(stepwise (a, b; beta) smooth(a - b, beta)),
+    };
+    structured(machine, call, kernel, Some(beta), smooth_backward)
 }
 
 /// `huber_loss`: half the square of the difference up to `delta`, and in proportion to its size beyond. What it is
@@ -45,7 +55,17 @@ pub(super) fn huber_loss(machine: &mut Machine, call: &Call) -> Result<Slot> {
         Some(target) => target,
         None => empty_like(machine, call.tensor(0)?),
     };
-    write_into(machine, call, &HUBER, &inputs, &[delta], target)?;
+    let facts = Facts::of(call.op);
+    let plan = Plan::into(machine, call, &inputs, facts.dtypes(&inputs), Casting::Promoted, Some(target))?;
+    write::resize_output(machine, target, plan.layout.clone(), 1)?;
+    facts.check_kernel(plan.common)?;
+    // float16 is widened for it, bfloat16 is not.
+    let kernel = match plan.common {
+        DType::Float16 => elementwise_kernel!(float (a, b; delta) huber(a - b, delta)),
+        _ => elementwise_kernel!(stepwise (a, b; delta) huber(a - b, delta)),
+    };
+    let values = kernel.evaluate(machine, call.op, &inputs, Scalar::Float(delta), (&plan.shape, plan.common))?;
+    plan.deliver(machine, values);
     let result = settle(machine, call, target, reduction)?;
     let operands = [Some(call.tensor(0)?), Some(call.tensor(1)?)];
     record(machine, call, result, &operands, vec![reduction.share(), delta], huber_backward);
@@ -68,7 +88,7 @@ pub(super) fn hinge_embedding_loss(machine: &mut Machine, call: &Call) -> Result
     let mut loss = Composition { machine, op: call.op };
     let zeros = loss.zeros_like(input);
     let lacking = loss.less(margin, input)?;
-    let lacking = loss.lift_to_zero(lacking)?;
+    loss.update(Op::ClampMin, lacking, 0i64)?;
     let unlike = loss.combine(Op::Ne, target, 1i64)?;
     let unlike = loss.choose(unlike, lacking, zeros)?;
     let alike = loss.combine(Op::Ne, target, -1i64)?;
@@ -86,8 +106,8 @@ pub(super) fn margin_ranking_loss(machine: &mut Machine, call: &Call) -> Result<
     let opposite = loss.negative(call.tensor(2)?)?;
     let product = loss.combine(Op::Mul, opposite, difference)?;
     let moved = loss.combine(Op::Add, product, margin)?;
-    let kept = loss.lift_to_zero(moved)?;
-    loss.reduced(kept, reduction).map(Slot::Tensor)
+    loss.update(Op::ClampMin, moved, 0i64)?;
+    loss.reduced(moved, reduction).map(Slot::Tensor)
 }
 
 /// `kl_div`: the target times the difference of its logarithm and the input.
@@ -103,11 +123,11 @@ pub(super) fn kl_div(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let mut loss = Composition { machine, op: call.op };
     let divergence = if call.flag(3)? {
         let difference = loss.combine(Op::Sub, target, input)?;
-        let weight = loss.function(&EXPONENTIAL, &[target], &[])?;
+        let weight = loss.function(&EXPONENTIAL, target)?;
         loss.combine(Op::Mul, weight, difference)?
     } else {
         let crossed = loss.combine(Op::Mul, target, input)?;
-        let entropy = loss.function(&TIMES_LOGARITHM, &[target, target], &[])?;
+        let entropy = loss.combine(Op::Xlogy, target, target)?;
         loss.combine(Op::Sub, entropy, crossed)?
     };
     loss.reduced(divergence, reduction).map(Slot::Tensor)
@@ -120,20 +140,20 @@ pub(super) fn poisson_nll_loss(machine: &mut Machine, call: &Call) -> Result<Slo
     let mut loss = Composition { machine, op: call.op };
     let mut result = if log_input {
         let product = loss.combine(Op::Mul, target, input)?;
-        let rate = loss.function(&EXPONENTIAL, &[input], &[])?;
+        let rate = loss.function(&EXPONENTIAL, input)?;
         loss.combine(Op::Sub, rate, product)?
     } else {
         let moved = loss.combine(Op::Add, input, eps)?;
-        let logarithm = loss.function(&LOGARITHM, &[moved], &[])?;
+        let logarithm = loss.function(&LOGARITHM, moved)?;
         let product = loss.combine(Op::Mul, target, logarithm)?;
         loss.combine(Op::Sub, input, product)?
     };
     if full {
-        let logarithm = loss.function(&LOGARITHM, &[target], &[])?;
+        let logarithm = loss.function(&LOGARITHM, target)?;
         let product = loss.combine(Op::Mul, target, logarithm)?;
         let difference = loss.combine(Op::Sub, product, target)?;
         let circle = loss.combine(Op::Mul, target, 2.0 * std::f64::consts::PI)?;
-        let circle = loss.function(&LOGARITHM, &[circle], &[])?;
+        let circle = loss.function(&LOGARITHM, circle)?;
         let half = loss.combine(Op::Mul, circle, 0.5)?;
         let stirling = loss.combine(Op::Add, difference, half)?;
         let small = loss.combine(Op::Le, target, 1i64)?;
@@ -165,7 +185,7 @@ pub(super) fn soft_margin_loss(machine: &mut Machine, call: &Call) -> Result<Slo
     let factor = if call.target()? == Some(target) { target } else { loss.detached(target) };
     loss.update(Op::Mul, result, factor)?;
     for step in [&EXPONENTIAL, &LOGARITHM_OF_MORE] {
-        update(loss.machine, step, result)?;
+        loss.overwrite(step, result)?;
     }
     let result = settle(machine, call, result, reduction)?;
     record(machine, call, result, &[Some(input), Some(target)], vec![reduction.share()], soft_margin_backward);
@@ -193,17 +213,6 @@ fn prepare_soft_margin(machine: &mut Machine, call: &Call, out: TensorId) -> Res
     write::resize_output(machine, out, iterator::result_layout(&inputs, &inputs[0].shape()), 1)
 }
 
-/// A function of the elements of a tensor, in place.
-fn update(machine: &mut Machine, function: &'static Function, id: TensorId) -> Result<()> {
-    let tensor = machine.tensor(id).clone();
-    let inputs = [Input::Tensor(tensor.clone())];
-    iterator::check_overlap(&tensor, &inputs)?;
-    iterator::check_cast(function.dtype(&inputs), tensor.dtype)?;
-    let values = function.compute(machine, &inputs, &[], tensor.shape())?;
-    machine.write(&tensor, &values);
-    Ok(())
-}
-
 /// Reduces a loss; in an `out` that it was computed in, which loses its dimensions for it.
 fn settle(machine: &mut Machine, call: &Call, loss: TensorId, reduction: Reduction) -> Result<TensorId> {
     let reduced = Composition { machine, op: call.op }.reduced(loss, reduction)?;
@@ -229,7 +238,7 @@ pub(super) fn binary_cross_entropy_with_logits(machine: &mut Machine, call: &Cal
     not_differentiable(machine, call, 3, "pos_weight")?;
     let mut loss = Composition { machine, op: call.op };
     let (logits, wanted) = (loss.detached(input), loss.detached(target));
-    let likelihood = loss.function(&LOG_SIGMOID, &[logits], &[])?;
+    let likelihood = loss.function(&LOG_SIGMOID, logits)?;
     if let Some(positive) = positive {
         let positive = loss.detached(positive);
         let more = loss.combine(Op::Sub, positive, 1i64)?;
@@ -274,12 +283,12 @@ pub(super) fn cosine_embedding_loss(machine: &mut Machine, call: &Call) -> Resul
     let tiny = f64::from(1e-12f32);
     let squares = [loss.combine(Op::Add, apart[0], tiny)?, loss.combine(Op::Add, apart[1], tiny)?];
     let square = loss.combine(Op::Mul, squares[0], squares[1])?;
-    let length = loss.function(&ROOT, &[square], &[])?;
+    let length = loss.function(&ROOT, square)?;
     let cosine = loss.combine(Op::Div, together, length)?;
     let zeros = loss.zeros_like(cosine);
     let alike = loss.less(1.0, cosine)?;
     let unlike = loss.combine(Op::Sub, cosine, margin)?;
-    let unlike = loss.not_below_zero(unlike)?;
+    let unlike = loss.combine(Op::ClampMin, unlike, 0i64)?;
     let is_alike = loss.combine(Op::Eq, target, 1i64)?;
     let alike = loss.choose(is_alike, alike, zeros)?;
     let is_unlike = loss.combine(Op::Eq, target, -1i64)?;
@@ -326,12 +335,12 @@ fn record(
 }
 
 /// A loss of two operands whose result libtorch prepares as that of any elementwise operation, for a target of the
-/// broadcast shape, and only then finds to have no dimensions (`TORCH_META_FUNC(mse_loss)`).
+/// broadcast shape, and only then finds to have no dimensions (`TORCH_META_FUNC(mse_loss)`). The loop depends on the dtype.
 fn structured(
     machine: &mut Machine,
     call: &Call,
-    function: &'static Function,
-    parameters: Vec<f64>,
+    kernel: impl Fn(DType) -> Elementwise,
+    parameter: Option<f64>,
     gradient: Backward,
 ) -> Result<Slot> {
     let reduction = Reduction::of(call)?;
@@ -347,16 +356,11 @@ fn structured(
         shrink(machine, target);
     }
     // An operand that is the target has lost its dimensions, too.
-    let (inputs, common, shape) = match reduction {
-        Reduction::None => (inputs, plan.common, plan.shape.clone()),
-        _ => {
-            let inputs = operands(machine, call, 2)?;
-            let (common, shape) = (function.dtype(&inputs), iterator::broadcast(&inputs)?);
-            (inputs, common, shape)
-        }
-    };
+    let inputs = operands(machine, call, 2)?;
+    let (common, shape) = (iterator::result_type(&inputs), iterator::broadcast(&inputs)?);
     check_kernel(call.op, common)?;
-    let values = function.compute(machine, &inputs, &parameters, &shape)?;
+    let factor = Scalar::Float(parameter.unwrap_or(1.0));
+    let values = kernel(common).evaluate(machine, call.op, &inputs, factor, (&shape, common))?;
     let result = match reduction {
         Reduction::None => plan.deliver(machine, values),
         _ => {
@@ -364,7 +368,7 @@ fn structured(
             reduced_into(machine, call, plan.target, loss, reduction)?
         }
     };
-    let numbers = std::iter::once(reduction.share()).chain(parameters).collect();
+    let numbers = std::iter::once(reduction.share()).chain(parameter).collect();
     let operands = [Some(call.tensor(0)?), Some(call.tensor(1)?)];
     record(machine, call, result, &operands, numbers, gradient);
     Ok(Slot::Tensor(result))
@@ -388,32 +392,6 @@ fn reduced_into(
     Ok(target)
 }
 
-/// A function into a tensor that is there, by a `TensorIterator` that knows it as its output.
-fn write_into(
-    machine: &mut Machine,
-    call: &Call,
-    function: &'static Function,
-    inputs: &[Input],
-    parameters: &[f64],
-    target: TensorId,
-) -> Result<()> {
-    let output = machine.tensor(target).clone();
-    iterator::check_overlap(&output, inputs)?;
-    let shape = iterator::broadcast(inputs)?;
-    let read = (0..inputs.len()).any(|at| call.tensor(at).is_ok_and(|id| id == target));
-    if read {
-        iterator::check_shape(output.shape(), &shape)?;
-    }
-    let common = function.dtype(inputs);
-    iterator::check_cast(common, output.dtype)?;
-    write::resize_output(machine, target, iterator::result_layout(inputs, &shape), 1)?;
-    check_kernel(call.op, common)?;
-    let values = function.compute(machine, inputs, parameters, &shape)?;
-    let output = machine.tensor(target).clone();
-    machine.write(&output, &values);
-    Ok(())
-}
-
 /// A tensor with the shape, the dtype and, if it is dense, the strides of another (`empty_like`).
 fn empty_like(machine: &mut Machine, like: TensorId) -> TensorId {
     let tensor = machine.tensor(like);
@@ -426,60 +404,38 @@ fn shrink(machine: &mut Machine, target: TensorId) {
     machine.replace(target, Layout::contiguous(Shape::scalar()));
 }
 
-static SQUARE: Function = Function::of_floats("mse_cpu", |row, r| {
-    let difference = r.to(row[0] - row[1]);
-    r.to(difference * difference)
-});
+/// The square of a difference up to `beta`, divided by it, and its size beyond.
+fn smooth<T: math::Real>(difference: T, beta: T) -> T {
+    let (size, half) = (difference.abs(), math::number::<T>(0.5));
+    if size < beta { half * size * size / beta } else { size - half * beta }
+}
 
-/// bfloat16 is widened for it, float16 is not.
-static SMOOTH: Function = Function {
-    steps: |dtype| if dtype == DType::Bfloat16 { DType::Float32 } else { dtype },
-    ..Function::of_floats("smooth_l1_cpu", |row, r| {
-        let (size, beta) = (r.to(row[0] - row[1]).abs(), r.to(row[2]));
-        if size < beta { r.to(r.to(r.to(0.5 * size) * size) / beta) } else { r.to(size - r.to(0.5 * beta)) }
-    })
-};
+/// Half the square of a difference up to `delta`, and in proportion to its size beyond.
+fn huber<T: math::Real>(difference: T, delta: T) -> T {
+    let (size, half) = (difference.abs(), math::number::<T>(0.5));
+    if size < delta { half * size * size } else { delta * (size - half * delta) }
+}
 
-/// float16 is widened for it, bfloat16 is not.
-static HUBER: Function = Function {
-    steps: |dtype| if dtype == DType::Float16 { DType::Float32 } else { dtype },
-    ..Function::of_floats("huber_cpu", |row, r| {
-        let (size, delta) = (r.to(row[0] - row[1]).abs(), r.to(row[2]));
-        if size < delta { r.to(r.to(0.5 * size) * size) } else { r.to(delta * r.to(size - r.to(0.5 * delta))) }
-    })
-};
+static EXPONENTIAL: Function = Function::of_floats(
+    "exp",
+    ResultType::Float,
+    elementwise_kernel!(float (x) in_double(x, f64::exp)),
+    |[gradient, x]| gradient * x.exp(),
+);
 
-static EXPONENTIAL: Function = Function {
-    promotes: true,
-    partials: |row| vec![row[0] * row[1].exp()],
-    ..Function::of_floats("exp", |row, _| row[0].exp())
-};
-
-static LOGARITHM: Function = Function {
-    promotes: true,
-    partials: |row| vec![row[0] / row[1]],
-    ..Function::of_floats("log", |row, _| row[0].ln())
-};
+static LOGARITHM: Function = Function::of_floats(
+    "log",
+    ResultType::Float,
+    elementwise_kernel!(float (x) in_double(x, f64::ln)),
+    |[gradient, x]| gradient / x,
+);
 
 static LOGARITHM_OF_MORE: Function =
-    Function { promotes: true, ..Function::of_floats("log1p", |row, _| row[0].ln_1p()) };
+    Function::of_floats("log1p", ResultType::Float, elementwise_kernel!(float (x) in_double(x, f64::ln_1p)), NO_SLOPE);
 
-static ROOT: Function = Function {
-    promotes: true,
-    partials: |row| vec![row[0] / (2.0 * row[1].sqrt())],
-    ..Function::of_floats("sqrt", |row, _| row[0].sqrt())
-};
-
-/// `xlogy`.
-static TIMES_LOGARITHM: Function = Function {
-    promotes: true,
-    partials: |row| {
-        let [gradient, x, y] = [row[0], row[1], row[2]];
-        vec![if x == 0.0 && y <= 0.0 { 0.0 } else { gradient * y.ln() }, gradient * x / y]
-    },
-    ..Function::of_floats("xlogy_cpu", |row, r| match (row[0], row[1]) {
-        (_, y) if y.is_nan() => f64::NAN,
-        (0.0, _) => 0.0,
-        (x, y) => r.to(x * r.to(y.ln())),
-    })
-};
+static ROOT: Function = Function::of_floats(
+    "sqrt",
+    ResultType::Float,
+    elementwise_kernel!(float (x) in_double(x, f64::sqrt)),
+    |[gradient, x]| gradient / (2.0 * x.sqrt()),
+);

@@ -1,10 +1,11 @@
 //! The gradients of losses that have a kernel of their own.
 
 use crate::error::Rejection;
-use crate::ops::Op;
-use crate::tensor::{Buffer, DType, Layout};
+use crate::ops::{Op, ResultType};
+use crate::tensor::{Buffer, DType, Layout, Scalar};
 
-use super::composition::{Composition, Function, LOG_SIGMOID, check_gradient};
+use super::composition::{Composition, Function, LOG_SIGMOID, NO_SLOPE, check_gradient, in_double};
+use super::elementwise::{self, elementwise_kernel};
 use super::graph::Kept;
 use super::iterator::{self, Input};
 use super::machine::{Machine, Result, Tensor};
@@ -36,9 +37,9 @@ fn for_both(
             let target = machine.add(target);
             write::resize_output(machine, target, Layout::contiguous(shape.clone()), 1)?;
         }
-        let parameters = (1..saved.numbers.len()).map(|at| saved.real(at));
-        let numbers: Vec<f64> = std::iter::once(share(saved, own)).chain(parameters).collect();
-        *result = Some(machine.real_formula(&inputs, &numbers, &shape, own.dtype, formula)?);
+        let numbers = std::iter::once(Scalar::Float(share(saved, own))).chain(saved.numbers[1..].iter().copied());
+        let inputs: Vec<Input> = inputs.into_iter().chain(numbers.map(Input::Number)).collect();
+        *result = Some(elementwise::formula(machine, &inputs, &shape, own.dtype, formula)?);
     }
     Ok(results)
 }
@@ -85,9 +86,10 @@ pub(super) fn soft_margin_backward(
     }
     let inputs = [input, target, gradient].map(|tensor| Input::Tensor(tensor.clone()));
     let shape = iterator::broadcast(&inputs)?;
-    let result = machine.real_formula(&inputs, &[share(saved, input)], &shape, input.dtype, |row| {
+    let share = share(saved, input);
+    let result = elementwise::formula(machine, &inputs, &shape, input.dtype, |row| {
         let power = (-row[1] * row[0]).exp();
-        row[1] * power * -row[3] / (power + 1.0) * row[2]
+        row[1] * power * -share / (power + 1.0) * row[2]
     })?;
     Ok(vec![Some(result), None])
 }
@@ -107,7 +109,7 @@ pub(super) fn logits_backward(machine: &mut Machine, gradient: &Tensor, saved: &
             continue;
         }
         let result = if at == 0 {
-            let probable = loss.function(&SIGMOID, &[input], &[])?;
+            let probable = loss.function(&SIGMOID, input)?;
             match positive {
                 None => {
                     loss.update(Op::Sub, probable, target)?;
@@ -129,8 +131,8 @@ pub(super) fn logits_backward(machine: &mut Machine, gradient: &Tensor, saved: &
             let result = match positive {
                 None => opposite,
                 Some(positive) => {
-                    let result = loss.function(&LOG_SIGMOID, &[opposite], &[])?;
-                    let likelihood = loss.function(&LOG_SIGMOID, &[input], &[])?;
+                    let result = loss.function(&LOG_SIGMOID, opposite)?;
+                    let likelihood = loss.function(&LOG_SIGMOID, input)?;
                     loss.update(Op::Mul, likelihood, positive)?;
                     loss.update(Op::Sub, result, likelihood)?;
                     result
@@ -156,8 +158,9 @@ pub(super) fn logits_backward(machine: &mut Machine, gradient: &Tensor, saved: &
     Ok(received)
 }
 
-static SIGMOID: Function = Function {
-    promotes: true,
-    steps: |dtype| if dtype == DType::Float64 { dtype } else { DType::Float32 },
-    ..Function::of_floats("sigmoid_cpu", |row, r| r.to(1.0 / r.to(1.0 + r.to((-row[0]).exp()))))
-};
+static SIGMOID: Function = Function::of_floats(
+    "sigmoid_cpu",
+    ResultType::Float,
+    elementwise_kernel!(float (x) T::from_scalar(Scalar::Int(1)).over(T::from_scalar(Scalar::Int(1)).plus(in_double(-x, f64::exp)))),
+    NO_SLOPE,
+);

@@ -167,26 +167,6 @@ impl Machine {
         inputs.iter().map(column).collect()
     }
 
-    /// A formula of real operands and parameters, in double precision and rounded once.
-    pub fn real_formula(
-        &mut self,
-        inputs: &[Input],
-        parameters: &[f64],
-        shape: &Shape,
-        dtype: DType,
-        formula: impl Fn(&[f64]) -> f64,
-    ) -> Result<Tensor> {
-        let columns = self.columns::<f64>(inputs, shape)?;
-        let mut row = Vec::new();
-        let values = (0..shape.numel()).map(|at| {
-            row.clear();
-            row.extend(columns.iter().map(|column| column[at]).chain(parameters.iter().copied()));
-            Scalar::Float(formula(&row))
-        });
-        let values = Buffer::from_scalars(dtype, values);
-        Ok(self.allocate(Layout::contiguous(shape.clone()), values))
-    }
-
     /// The elements of a tensor, row-major, as numbers.
     pub fn elements_as_scalars(&self, tensor: &Tensor) -> Vec<Scalar> {
         crate::with_element_type!(tensor.dtype, T => {

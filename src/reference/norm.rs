@@ -120,7 +120,7 @@ pub(super) fn check_order(order: f64) -> Result<()> {
     Ok(())
 }
 
-/// `norm_backward`. Where the norm is 0 it has a subgradient of 0.
+/// `norm_backward`.
 fn along_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
     let order = kept.real(1);
     if order == 0.0 {
@@ -137,20 +137,49 @@ fn along_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Resu
 fn slopes_along(group: &Group, order: f64) -> Vec<f64> {
     let (elements, arrived) = (&group.elements, group.arrived);
     let norm = of(elements.iter().copied().map(f64::abs), order);
-    let extremes = elements.iter().filter(|element| element.abs() == norm).count() as f64;
-    let received = |&x: &f64| {
-        let (size, power) = (x.abs(), order - 1.0);
-        match order {
-            1.0 => sign(x) * arrived,
-            _ if order.is_infinite() && size == norm => sign(x) * arrived / extremes,
-            _ if order.is_infinite() || (order < 1.0 && x == 0.0) => 0.0,
-            _ if order < 1.0 => sign(x) * size.powf(power) * arrived * norm.powf(-power),
-            _ if norm == 0.0 => 0.0,
-            2.0 => arrived * (x / norm),
-            _ => sign(x) * size.powf(power) * (arrived / norm.powf(power)),
-        }
-    };
-    elements.iter().map(received).collect()
+    let ties = elements.iter().filter(|element| element.abs() == norm).count() as f64;
+    let slope = |&x: &f64| slope(x, [norm, ties], arrived, order, quotient_first);
+    elements.iter().map(slope).collect()
+}
+
+/// The derivative of the norm by one element, times what arrived: `sign(x) |x|ᵖ⁻¹ / ‖x‖ᵖ⁻¹`, which elements of the
+/// greatest size share where the order is infinite. Where the norm is 0 it has a subgradient of 0.
+///
+/// `scaled` says in which order the powers are multiplied, since it is rounded after each:
+///
+/// - [`quotient_first`], as `norm_backward` (FunctionsManual.cpp) has it: what arrived is divided by the power of the norm;
+/// - [`product_first`], as the kernel of `_cdist_backward` (DistanceOpsKernel.cpp) has it: the quotient is taken last;
+/// - [`relative`]: one power of the size relative to the norm as it was rounded, which does not overflow.
+pub(super) fn slope(x: f64, [norm, ties]: [f64; 2], arrived: f64, order: f64, scaled: Scaled) -> f64 {
+    match order {
+        1.0 => sign(x) * arrived,
+        _ if order.is_infinite() && x.abs() == norm => sign(x) * arrived / ties,
+        _ if order.is_infinite() || norm == 0.0 || (order < 1.0 && x == 0.0) => 0.0,
+        _ => scaled(x, norm, arrived, order),
+    }
+}
+
+/// A derivative by an element, from it, the norm, what arrived and the order.
+type Scaled = fn(f64, f64, f64, f64) -> f64;
+
+fn quotient_first(x: f64, norm: f64, arrived: f64, order: f64) -> f64 {
+    let power = order - 1.0;
+    match order {
+        2.0 => arrived * (x / norm),
+        ..1.0 => sign(x) * x.abs().powf(power) * arrived * norm.powf(-power),
+        _ => sign(x) * x.abs().powf(power) * (arrived / norm.powf(power)),
+    }
+}
+
+pub(super) fn product_first(x: f64, norm: f64, arrived: f64, order: f64) -> f64 {
+    sign(x) * x.abs().powf(order - 1.0) * arrived / norm.powf(order - 1.0)
+}
+
+fn relative(x: f64, norm: f64, arrived: f64, order: f64) -> f64 {
+    match order {
+        2.0 => arrived * x / norm,
+        _ => arrived * sign(x) * (x.abs() / norm).powf(order - 1.0),
+    }
 }
 
 /// Norms that have no value for nothing refuse it (the meta function of `linalg_vector_norm`).
@@ -187,22 +216,10 @@ fn check_dtype(own: DType, given: Option<DType>) -> Result<()> {
 
 /// `linalg_vector_norm_backward`.
 fn norm_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
-    over_groups(machine, gradient, kept, |group| slopes(group, kept.real(1)))
-}
-
-fn slopes(group: &Group, exponent: f64) -> Vec<f64> {
-    let (elements, result, arrived) = (&group.elements, group.result, group.arrived);
-    let sign = |element: f64| if element == 0.0 { 0.0 } else { element.signum() };
-    if exponent.is_infinite() {
-        let equal: Vec<f64> = elements.iter().map(|e| f64::from(u8::from(e.abs() == result))).collect();
-        let count: f64 = equal.iter().sum();
-        return elements.iter().zip(equal).map(|(&e, equal)| sign(e) * arrived * equal / count).collect();
-    }
-    let slope = |&element: &f64| match exponent {
-        1.0 => sign(element) * arrived,
-        _ if result == 0.0 || (element == 0.0 && exponent < 1.0) => 0.0,
-        2.0 => arrived * element / result,
-        _ => arrived * sign(element) * (element.abs() / result).powf(exponent - 1.0),
-    };
-    elements.iter().map(slope).collect()
+    let order = kept.real(1);
+    over_groups(machine, gradient, kept, |group| {
+        let ties = group.elements.iter().filter(|element| element.abs() == group.result).count() as f64;
+        let slope = |&x: &f64| slope(x, [group.result, ties], group.arrived, order, relative);
+        group.elements.iter().map(slope).collect()
+    })
 }

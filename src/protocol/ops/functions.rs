@@ -299,8 +299,8 @@ macro_rules! functions_rows {
                 kernel: function(choose),
                 gradient: partials(d) => [
                     d.nothing(),
-                    d.formula(|[g, condition, _, _]| if condition != 0.0 { g } else { 0.0 }),
-                    d.formula(|[g, condition, _, _]| if condition != 0.0 { 0.0 } else { g })
+                    d.formula_reading([0], |g, [condition]| if condition != 0.0 { g } else { 0.0 }),
+                    d.formula_reading([0], |g, [condition]| if condition != 0.0 { 0.0 } else { g })
                 ],
             }
             Isclose "isclose" "isclose": "Whether two elements are equal within tolerances." {

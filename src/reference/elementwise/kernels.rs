@@ -47,6 +47,20 @@ impl Operands {
     }
 }
 
+/// A formula of real operands in double precision, rounded once, as a contiguous tensor.
+pub(crate) fn formula(
+    machine: &mut Machine,
+    inputs: &[Input],
+    shape: &Shape,
+    dtype: DType,
+    formula: impl Fn(&[f64]) -> f64,
+) -> Result<Tensor> {
+    let columns = machine.columns::<f64>(inputs, shape)?;
+    let values = rows(&columns, shape.numel(), 0.0, |row, _| Scalar::Float(formula(row)));
+    Ok(machine.allocate(Layout::contiguous(shape.clone()), Buffer::from_scalars(dtype, values.into_iter())))
+}
+
+/// The one loop over elements.
 fn rows<T: Stored, R>(columns: &[Vec<T>], count: usize, factor: T, kernel: impl Fn(&[T], T) -> R) -> Vec<R> {
     let (mut row, mut results) = (vec![T::default(); columns.len()], Vec::with_capacity(count));
     for at in 0..count {

@@ -10,7 +10,7 @@ use super::super::autograd;
 use super::super::iterator::{self, Input};
 use super::super::machine::{Call, Machine, Operand, Result, Slot, Stop, Tensor};
 use super::super::math;
-use super::{Elementwise, Facts, Operands, elementwise_kernel, inputs, run_on};
+use super::{Elementwise, Facts, elementwise_kernel, inputs, run_on};
 
 macro_rules! row {
     ($word:ident $function:tt) => {
@@ -39,18 +39,16 @@ pub(crate) fn run_row(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let inputs = inputs(machine, call)?;
     autograd::check_target(machine, call, &inputs)?;
     let (kernel, facts) = rounded(call)?;
-    run_on(machine, call, kernel, facts, inputs)
+    run_on(machine, call, kernel, (call.op, facts), inputs)
 }
 
 /// The same of two operands that are known to fit, without autograd and into a new contiguous tensor.
 pub(crate) fn arithmetic(machine: &mut Machine, op: Op, a: Input, b: Input) -> Result<Tensor> {
     let inputs = [a, b];
     let shape = iterator::broadcast(&inputs)?;
-    let operands = Operands::new(op, inputs.to_vec(), shape.clone(), Scalar::Int(1));
-    match (own(op)?.run)(Facts::of(op).dtypes(&inputs).0, machine, &operands) {
-        Ok(values) => Ok(machine.allocate(Layout::contiguous(shape), values)),
-        Err(_) => Err(Rejection::ZeroDivision.into()),
-    }
+    let common = Facts::of(op).dtypes(&inputs).0;
+    let values = own(op)?.evaluate(machine, op, &inputs, Scalar::Int(1), (&shape, common))?;
+    Ok(machine.allocate(Layout::contiguous(shape), values))
 }
 
 fn own(op: Op) -> Result<Elementwise> {
@@ -71,7 +69,7 @@ fn rounded(call: &Call) -> Result<(Elementwise, Facts)> {
         Rounding::Floor => (elementwise_kernel!(quotient (a, b) a.floor_over(b)), "div_floor_cpu"),
         Rounding::Truncated => (elementwise_kernel!(quotient (a, b) a.truncated_over(b)), "div_trunc_cpu"),
     };
-    Ok((kernel, Facts { gradient: Op::Div, result: ResultType::Promoted, dtypes: DtypeSet::Real, refusal }))
+    Ok((kernel, Facts { result: ResultType::Promoted, dtypes: DtypeSet::Real, refusal }))
 }
 
 /// Returns whether a call rounds a quotient, which has zero gradient.

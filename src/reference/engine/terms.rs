@@ -132,11 +132,7 @@ impl Terms<'_> {
         for &at in operands {
             columns.push(self.raw(at)?.clone());
         }
-        if columns.iter().any(|column| column.dtype().category() == Category::Complex) {
-            return Err(Stop::Unsupported("the gradient of complex operands".to_owned()));
-        }
-        let (shape, dtype) = (self.gradient.shape(), self.gradient.dtype);
-        self.machine.borrow_mut().real_formula(&columns, &[], shape, dtype, formula).map(Input::Tensor)
+        real_formula(&mut self.machine.borrow_mut(), &columns, self.gradient, formula).map(Input::Tensor)
     }
 
     /// A formula of the complex number that arrived at the result, and of real operands.

@@ -27,29 +27,20 @@ fn bound(machine: &Machine, call: &Call, at: usize) -> Result<Option<Input>> {
 fn bounded(machine: &mut Machine, call: &Call, bounds: [Option<Input>; 2]) -> Result<Slot> {
     let of = elementwise::input(machine, call, 0)?;
     let inputs: Vec<Input> = std::iter::once(of.clone()).chain(bounds.iter().flatten().cloned()).collect();
-    autograd::check_target(machine, call, &inputs)?;
-    if inputs.len() == 1 {
-        return Err(Rejection::ClampNoBounds.into());
-    }
     let numbers = inputs[1..].iter().all(|input| matches!(input, Input::Number(_)));
-    let complex = of.dtype().category() == Category::Complex;
-    if complex && (numbers || call.op == Op::Clamp) {
-        return Err(Rejection::ClampComplex.into());
-    }
+    let dtype = infer_bounds(machine, call, &inputs, numbers)?;
     let plan = if numbers {
-        numeric_bounds(machine, call, &of, &inputs)?
+        // Of another dtype, the operand is copied.
+        let of = converted(machine, &of, dtype);
+        Plan::typed(machine, call, &[of], (dtype, dtype), Casting::Exact)?
     } else {
-        let plan = Plan::new(machine, call, &inputs)?;
-        plan.prepare(machine, call)?;
-        match &bounds {
-            [Some(_), Some(_)] => check_dtype("clamp_cpu", plan.common, |dtype| {
-                matches!(dtype.category(), Category::Integral | Category::Floating)
-            })?,
-            [Some(_), None] => check_dtype("maximum_cpu", plan.common, |dtype| dtype.category() < Category::Complex)?,
-            _ => check_dtype("minimum_cpu", plan.common, |dtype| dtype.category() < Category::Complex)?,
-        }
-        plan
+        Plan::new(machine, call, &inputs)?
     };
+    plan.prepare(machine, call)?;
+    match numbers {
+        true => check_numbers(&bounds, dtype)?,
+        false => check_tensors(&bounds, dtype)?,
+    }
     let kernel = match &bounds {
         [Some(_), Some(_)] => kernel!(real(a, low, high) => least(greatest(a, low), high)),
         [Some(_), None] => kernel!(real(a, low) => greatest(a, low)),
@@ -61,47 +52,54 @@ fn bounded(machine: &mut Machine, call: &Call, bounds: [Option<Input>; 2]) -> Re
     finish(machine, call, plan, kernel, &inputs, &recorded)
 }
 
-/// Infers `clamp` with numbers. It promotes by hand, and only what is no fraction.
-fn numeric_bounds(machine: &mut Machine, call: &Call, of: &Input, inputs: &[Input]) -> Result<Plan> {
-    let complex_bound = inputs[1..].iter().any(|input| input.dtype().category() == Category::Complex);
-    if complex_bound && call.op != Op::Clamp {
+/// The dtype of the result. With numbers `clamp` promotes by hand, and only what is no fraction. The order of faults:
+/// autograd, no bounds, complex operands, a target that is to be of another dtype.
+fn infer_bounds(machine: &Machine, call: &Call, inputs: &[Input], numbers: bool) -> Result<DType> {
+    autograd::check_target(machine, call, inputs)?;
+    if inputs.len() == 1 {
+        return Err(Rejection::ClampNoBounds.into());
+    }
+    let (of, promoted) = (inputs[0].dtype(), iterator::result_type(inputs));
+    let complex = |dtype: DType| dtype.category() == Category::Complex;
+    let complex_bound = numbers && inputs[1..].iter().any(|input| complex(input.dtype()));
+    if (complex(of) && (numbers || call.op == Op::Clamp)) || (complex_bound && call.op != Op::Clamp) {
         return Err(Rejection::ClampComplex.into());
     }
-    let mut result = of.dtype();
-    if result.category() < Category::Floating {
-        result = iterator::result_type(inputs);
-        let own = call.target()?.is_some_and(|target| matches!(call.args[0], Operand::Tensor(id) if id == target));
-        if own && result != of.dtype() {
-            return Err(Rejection::CannotCast { from: result, to: of.dtype().cpp_name() }.into());
+    let result = if numbers && of.category() >= Category::Floating { of } else { promoted };
+    let own = call.target()?.is_some_and(|target| matches!(call.args[0], Operand::Tensor(id) if id == target));
+    if numbers && own && result != of {
+        return Err(Rejection::CannotCast { from: result, to: of.cpp_name() }.into());
+    }
+    if numbers && complex(result) { Err(Rejection::ClampComplex.into()) } else { Ok(result) }
+}
+
+/// Rejects the dtypes that the kernels with tensors do not compute in.
+fn check_tensors(bounds: &[Option<Input>; 2], dtype: DType) -> Result<()> {
+    let no_bool = |dtype: DType| matches!(dtype.category(), Category::Integral | Category::Floating);
+    let not_complex = |dtype: DType| dtype.category() < Category::Complex;
+    match bounds {
+        [Some(_), Some(_)] => check_dtype("clamp_cpu", dtype, no_bool),
+        [Some(_), None] => check_dtype("maximum_cpu", dtype, not_complex),
+        _ => check_dtype("minimum_cpu", dtype, not_complex),
+    }
+}
+
+/// Rejects bounds that are beyond double precision, in which each is looked at first, since one of two that is NaN makes
+/// everything NaN; then a dtype that the kernel does not compute in, then bounds that the dtype does not hold.
+fn check_numbers(bounds: &[Option<Input>; 2], dtype: DType) -> Result<()> {
+    let number = |bound: &Input| if let Input::Number(number) = bound { Some(*number) } else { None };
+    let numbers = || bounds.iter().flatten().filter_map(number);
+    numbers().try_for_each(|bound| check_held(bound, DType::Float64))?;
+    let kernel = match bounds {
+        [Some(_), Some(_)] if numbers().any(|bound| matches!(bound, Scalar::Float(value) if value.is_nan())) => {
+            return Ok(());
         }
-    }
-    if result.category() == Category::Complex {
-        return Err(Rejection::ClampComplex.into());
-    }
-    let of = converted(machine, of, result);
-    let plan = Plan::typed(machine, call, &[of], (result, result), Casting::Exact)?;
-    plan.prepare(machine, call)?;
-    let bounds =
-        inputs[1..].iter().filter_map(|input| if let Input::Number(bound) = input { Some(*bound) } else { None });
-    let bounds: Vec<Scalar> = bounds.collect();
-    // Every bound is looked at in double precision first: one that is NaN makes everything NaN.
-    for bound in &bounds {
-        check_held(*bound, DType::Float64)?;
-    }
-    let nan = |bound: &Scalar| matches!(bound, Scalar::Float(value) if value.is_nan());
-    if bounds.len() == 2 && bounds.iter().any(nan) {
-        return Ok(plan);
-    }
-    let name = match (bounds.len(), bound(machine, call, 1)?.is_some() && call.op != Op::ClampMax) {
-        (2, _) => "clamp_scalar_cpu",
-        (_, true) => "clamp_min_scalar_cpu",
+        [Some(_), Some(_)] => "clamp_scalar_cpu",
+        [Some(_), None] => "clamp_min_scalar_cpu",
         _ => "clamp_max_scalar_cpu",
     };
-    check_dtype(name, result, |dtype| matches!(dtype.category(), Category::Integral | Category::Floating))?;
-    for bound in bounds {
-        check_held(bound, result)?;
-    }
-    Ok(plan)
+    check_dtype(kernel, dtype, |dtype| matches!(dtype.category(), Category::Integral | Category::Floating))?;
+    numbers().try_for_each(|bound| check_held(bound, dtype))
 }
 
 fn greatest<T: RealNumber>(a: T, b: T) -> T {

@@ -12,50 +12,67 @@ fn power_of(machine: &mut Machine, call: &Call, inputs: Vec<Input>) -> Result<Sl
     match inputs[..] {
         [Input::Tensor(_), Input::Number(exponent)] => power_to_number(machine, call, inputs, exponent),
         [Input::Number(base), Input::Tensor(_)] => power_of_number(machine, call, inputs, base),
-        _ => elementwise::run_on(machine, call, kernel!(number(a, b) => a.power(b)), Facts::of(call.op), inputs),
+        _ => elementwise::run_on(
+            machine,
+            call,
+            kernel!(number(a, b) => a.power(b)),
+            (call.op, Facts::of(call.op)),
+            inputs,
+        ),
     }
 }
 
-/// `pow_Tensor_Scalar`: the exponents 0 and 1 need no loop, so they refuse no dtype.
+/// `pow_Tensor_Scalar`.
 fn power_to_number(machine: &mut Machine, call: &Call, inputs: Vec<Input>, exponent: Scalar) -> Result<Slot> {
-    autograd::check_target(machine, call, &inputs)?;
-    let negative = matches!(exponent, Scalar::Int(value) if value < 0);
-    if negative && inputs[0].dtype().category() <= Category::Integral {
-        return Err(Rejection::NegativePower.into());
-    }
-    let common = iterator::result_type(&inputs);
+    let common = infer_power_to_number(machine, call, &inputs, exponent)?;
     let base = converted(machine, &inputs[0], common);
     let inputs = vec![base, inputs[1].clone()];
     let plan = Plan::typed(machine, call, &inputs[..1], (common, common), Casting::Promoted)?;
     plan.prepare(machine, call)?;
-    if !is(exponent, 0.0, true) && !is(exponent, 1.0, true) {
-        check_dtype("pow", common, |dtype| dtype != DType::Bool)?;
-        // Wide floating-point numbers meet the exponent in double precision.
-        if !matches!(common, DType::Float32 | DType::Float64 | DType::Complex64 | DType::Complex128) {
-            check_held(exponent, common)?;
-        }
-    }
+    check_exponent(exponent, common)?;
     finish(machine, call, plan, kernel!(number(a, b) => a.power_scalar(b)), &inputs, &inputs)
 }
 
-/// `pow_Scalar`: the result is contiguous, and a base of 1 needs no loop.
+/// The dtype of the result. The order of faults: autograd, integers to a negative power.
+fn infer_power_to_number(machine: &Machine, call: &Call, inputs: &[Input], exponent: Scalar) -> Result<DType> {
+    autograd::check_target(machine, call, inputs)?;
+    let negative = matches!(exponent, Scalar::Int(value) if value < 0);
+    if negative && inputs[0].dtype().category() <= Category::Integral {
+        return Err(Rejection::NegativePower.into());
+    }
+    Ok(iterator::result_type(inputs))
+}
+
+/// Rejects what the loop rejects. The exponents 0 and 1 need none, and wide floating-point numbers meet the exponent in
+/// double precision.
+fn check_exponent(exponent: Scalar, common: DType) -> Result<()> {
+    if is(exponent, 0.0, true) || is(exponent, 1.0, true) {
+        return Ok(());
+    }
+    check_dtype("pow", common, |dtype| dtype != DType::Bool)?;
+    match common {
+        DType::Float32 | DType::Float64 | DType::Complex64 | DType::Complex128 => Ok(()),
+        _ => check_held(exponent, common),
+    }
+}
+
+/// `pow_Scalar`: `out=` is resized before anything but autograd is checked, the result is contiguous, and a base of 1 needs
+/// no loop.
 fn power_of_number(machine: &mut Machine, call: &Call, inputs: Vec<Input>, base: Scalar) -> Result<Slot> {
     autograd::check_target(machine, call, &inputs)?;
     let shape = inputs[1].shape();
-    let contiguous = Layout::contiguous(shape.clone());
+    let layout = Layout::contiguous(shape.clone());
     write::prepare(machine, call.out, &shape)?;
     let one = is(base, 1.0, false);
-    let common = iterator::result_type(&inputs);
     if let Some(out) = call.out.filter(|_| one) {
         // It is filled, even where one element stands for several.
         let ones = std::iter::repeat_n(Scalar::Int(1), shape.numel());
         let ones = Buffer::from_scalars(machine.tensor(out).dtype, ones);
-        return Ok(Slot::Tensor(write::deliver_in(machine, Some(out), contiguous, ones)));
+        return Ok(Slot::Tensor(write::deliver_in(machine, Some(out), layout, ones)));
     }
-    let mut plan = Plan::typed(machine, call, &inputs, (common, common), Casting::Promoted)?;
-    plan.layout = contiguous;
+    let plan = Plan { layout, ..Plan::new(machine, call, &inputs)? };
     if !one {
-        check_dtype("pow", common, |dtype| dtype != DType::Bool)?;
+        check_dtype("pow", plan.common, |dtype| dtype != DType::Bool)?;
     }
     finish(machine, call, plan, kernel!(number(a, b) => a.power(b)), &inputs, &inputs)
 }
@@ -133,37 +150,46 @@ pub(crate) fn log_add_exp(machine: &mut Machine, call: &Call) -> Result<Slot> {
 /// `ldexp`: of a fraction and an integer without a power, and with no promotion; else a product with a power of two.
 pub(crate) fn ldexp(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let inputs = elementwise::inputs(machine, call)?;
-    autograd::check_target(machine, call, &inputs)?;
+    let (of, exponent) = (inputs[0].dtype(), inputs[1].dtype());
+    if !infer_ldexp(machine, call, &inputs)? {
+        let product = vec![inputs[0].clone(), power_of_two(machine, of, &inputs[1])?];
+        let plan = Plan::new(machine, call, &product)?;
+        plan.prepare(machine, call)?;
+        return finish(machine, call, plan, kernel!(number(a, b) => a.times(b)), &product, &inputs);
+    }
+    let plan = Plan::typed(machine, call, &inputs, (of, of), Casting::Any)?;
+    plan.prepare(machine, call)?;
+    let plan = if call.form == Form::Functional { prepare_like(machine, plan, &inputs[0])? } else { plan };
+    check_dtype("ldexp_cpu_exp", exponent, |dtype| dtype != DType::Bool)?;
+    finish(machine, call, plan, Elementwise { run: ldexp_loop }, &inputs, &inputs)
+}
+
+/// Returns whether the exponent is taken as it is. The order of faults: autograd, a target of integers.
+fn infer_ldexp(machine: &Machine, call: &Call, inputs: &[Input]) -> Result<bool> {
+    autograd::check_target(machine, call, inputs)?;
     let (of, exponent) = (inputs[0].dtype(), inputs[1].dtype());
     let target = call.target()?.map(|target| machine.tensor(target).dtype);
     if let Some(output) = target.filter(|dtype| dtype.category() <= Category::Integral) {
         return Err(Rejection::LdexpOutput { output }.into());
     }
     let direct = exponent.category() <= Category::Integral && of.category() == Category::Floating;
-    if !direct || target.is_some_and(|target| target != of) {
-        let product = vec![inputs[0].clone(), power_of_two(machine, of, &inputs[1])?];
-        let plan = Plan::new(machine, call, &product)?;
-        plan.prepare(machine, call)?;
-        return finish(machine, call, plan, kernel!(number(a, b) => a.times(b)), &product, &inputs);
+    Ok(direct && target.is_none_or(|target| target == of))
+}
+
+/// The result is a tensor like the first operand, which is resized and warned of as any `out` is.
+fn prepare_like(machine: &mut Machine, plan: Plan, first: &Input) -> Result<Plan> {
+    let layout = match first {
+        Input::Tensor(tensor) => like(tensor),
+        Input::Number(_) => Layout::contiguous(Shape::scalar()),
+    };
+    if layout.shape == plan.shape {
+        return Ok(Plan { layout, ..plan });
     }
-    let mut plan = Plan::typed(machine, call, &inputs, (of, of), Casting::Any)?;
-    plan.prepare(machine, call)?;
-    if call.form == Form::Functional {
-        // The result is a tensor like the first operand, which is resized and warned of as any `out` is.
-        let like = match &inputs[0] {
-            Input::Tensor(tensor) => like(tensor),
-            Input::Number(_) => Layout::contiguous(Shape::scalar()),
-        };
-        if inputs[0].shape() == plan.shape {
-            plan.layout = like;
-        } else {
-            let empty = machine.allocate(like, Buffer::zeros(of, inputs[0].shape().numel()));
-            let empty = machine.add(empty);
-            write::resize_output(machine, empty, plan.layout.clone(), 1)?;
-        }
-    }
-    check_dtype("ldexp_cpu_exp", exponent, |dtype| dtype != DType::Bool)?;
-    finish(machine, call, plan, Elementwise { run: ldexp_loop }, &inputs, &inputs)
+    let elements = layout.shape.numel();
+    let empty = machine.allocate(layout, Buffer::zeros(plan.common, elements));
+    let empty = machine.add(empty);
+    write::resize_output(machine, empty, plan.layout.clone(), 1)?;
+    Ok(plan)
 }
 
 /// 2 to the power of a tensor, in a dtype that suits another one (`_pow2`).
@@ -178,8 +204,8 @@ fn power_of_two(machine: &mut Machine, of: DType, exponent: &Input) -> Result<In
     let inputs = vec![two, exponent.clone()];
     let (common, shape) = (iterator::result_type(&inputs), exponent.shape());
     let layout = if narrow { Layout::contiguous(shape.clone()) } else { iterator::result_layout(&inputs, &shape) };
-    let operands = Operands::new(Op::Pow, inputs, shape.clone(), Scalar::Int(1));
-    let values = run_loop(kernel!(number(a, b) => a.power(b)), common, machine, &operands)?;
+    let kernel = kernel!(number(a, b) => a.power(b));
+    let values = kernel.evaluate(machine, Op::Pow, &inputs, Scalar::Int(1), (&shape, common))?;
     Ok(Input::Tensor(write::create(machine, layout, values)))
 }
 
