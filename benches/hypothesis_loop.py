@@ -3,7 +3,7 @@
     python3 hypothesis_loop.py SECONDS
 
 prints how many cases it did, in how many seconds, and the versions of what it used, as JSON. A case is one operation on
-one pair of shapes, half of which broadcast; both libraries have to come to the same shape and elements, or refuse.
+one pair of shapes, half of which broadcast; both libraries have to return the same shape and elements, or both raise.
 """
 
 import json

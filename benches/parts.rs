@@ -1,4 +1,4 @@
-//! The parts of a campaign, one by one: `cargo bench`. What they come to beside libtorch says `broadcheck bench`.
+//! The parts of a campaign, one by one: `cargo bench`. `broadcheck bench` compares them with libtorch.
 
 use std::borrow::Cow;
 use std::hint::black_box;

@@ -180,7 +180,7 @@ fn what_makes_no_sense_is_refused() {
     };
     let honest = format!("'{}' honest", common::faulty_binary().display());
     fails(&["--impl", "reference"], "cannot judge itself");
-    fails(&["--impl", &honest, "--ops", "sum"], "`sum` takes no two tensors that broadcast");
+    fails(&["--impl", &honest, "--ops", "sum"], "`sum` does not broadcast two tensors");
     fails(&["--impl", &honest, "--rank", "4", "--sizes", "64"], "more than a small world has");
     fails(&["--impl", &honest, "--resume"], "there is no campaign here");
     exhaust("honest", &dir.path().join("campaign"), &[TINY, &["--ops", "add"]].concat());

@@ -405,13 +405,13 @@ fn what_is_no_file_of_a_specification_is_complained_of() {
         assert_eq!(faults(), "");
     };
     fs::write(spec.join("x.yml"), "[]").unwrap();
-    complained("x.yml", "is not read: call it `.yaml`");
+    complained("x.yml", "is not read: rename it to `.yaml`");
     fs::write(spec.join("regressions/x.json"), "[]").unwrap();
     complained("regressions/x.json", "is not read: a specification has files in `.yaml`, and texts in `.md`");
     fs::write(spec.join(".x.yml"), "[]").unwrap();
-    complained(".x.yml", "is not read: call it `.yaml`");
+    complained(".x.yml", "is not read: rename it to `.yaml`");
     symlink("nowhere.yaml", spec.join("x.yaml")).unwrap();
-    complained("x.yaml", "is a link that leads to nothing: No such file or directory (os error 2)");
+    complained("x.yaml", "is a link without a target: No such file or directory (os error 2)");
     fs::create_dir(spec.join("more")).unwrap();
     complained(
         "more",
@@ -432,7 +432,7 @@ fn what_is_no_file_of_a_specification_is_complained_of() {
     symlink("/dev/zero", spec.join("x.yaml")).unwrap();
     complained("x.yaml", "is neither a file nor a folder, so it cannot be read");
     fs::write(spec.join("x.yaml"), " ".repeat((4 << 20) + 1)).unwrap();
-    complained("x.yaml", "has more than 4194304 bytes, the most that a file of a specification may have: divide it");
+    complained("x.yaml", "has more than 4194304 bytes, the limit of a file of a specification: divide it");
     fs::write(spec.join("clauses"), "").unwrap();
     assert!(faults().contains("clauses: "), "{}", faults());
 }

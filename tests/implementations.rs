@@ -264,7 +264,7 @@ fn numpy_keeps_the_rules_of_the_protocol() {
     let command = ["validate-adapter", "--", python.to_str().unwrap(), "adapters/numpy/adapter.py"];
     let output = broadcheck(&command, here());
     let said = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && said.contains("keeps the rules"), "{said}");
+    assert!(output.status.success() && said.contains("follows the rules"), "{said}");
 }
 
 /// What a program prints in this folder, told this on its standard input, without anything of broadcheck's around it.
@@ -279,7 +279,7 @@ fn told(words: &[&str], folder: &Path, input: &str) -> String {
     String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap()
 }
 
-/// Untouched and in an empty folder outside of any checkout: each runs by itself, keeps the rules, is green on a screen, and
+/// Untouched and in an empty folder outside of any checkout: each runs by itself, follows the rules, is green on a screen, and
 /// shows what an adapter can say.
 #[test]
 fn skeletons_pass_what_they_declare() {
@@ -308,7 +308,7 @@ fn skeletons_pass_what_they_declare() {
 
         let output = broadcheck(&[&["validate-adapter", "--"], words.as_slice()].concat(), root.path());
         let said = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success() && said.contains("keeps the rules"), "{said}");
+        assert!(output.status.success() && said.contains("follows the rules"), "{said}");
         let output = broadcheck(&["check", "--impl", program], root.path());
         let said = String::from_utf8_lossy(&output.stdout);
         assert!(output.status.success() && said.lines().count() < 60, "{said}");
@@ -410,7 +410,7 @@ fn the_tutorial_tells_what_happens() {
         let words: Vec<&str> = program.split(' ').collect();
         let output = broadcheck(&[&["validate-adapter", "--"], words.as_slice()].concat(), root.path());
         let said = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success() && said.contains("keeps the rules"), "{said}");
+        assert!(output.status.success() && said.contains("follows the rules"), "{said}");
         let options = shown.lines().next().and_then(|command| command.split_once("adapter.py'")).expect("a command").1;
         let options: Vec<&str> = options.split_whitespace().collect();
         let output = broadcheck(&[&["check", "--impl", &program], options.as_slice()].concat(), root.path());

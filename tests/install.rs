@@ -323,7 +323,10 @@ fn a_release_that_nobody_has_pinned_is_trusted_once_and_checked_from_then_on() {
     let installed = installer.libtorch(Some("99.1.0"), &progress).unwrap();
     assert_eq!(installed.version, "99.1.0");
     let said = sink.text();
-    assert!(said.contains("99.1.0 is not in releases.toml") && said.contains("trusted this once"), "{said}");
+    assert!(
+        said.contains("99.1.0 is not in releases.toml") && said.contains("its first download is trusted"),
+        "{said}"
+    );
     let entry = installer.entry("99.1.0").unwrap();
     let good = fs::read(&wheel).unwrap();
     for part in [future, &hash(&good), "nvidia_cuda_runtime-13.0.96", "platform = \"tag_x\"", "tch = \"0.26.0\""] {

@@ -232,15 +232,15 @@ strikes! {
     rubbish "rubbish" => "protocol error: not JSON";
     banners "banner" => "protocol error: not JSON";
     blank_lines "blank-line" => "protocol error: a blank line";
-    half_lines "half-line" => "protocol error: a message was begun and not ended within 3s";
-    half_frames "half-frame" => "protocol error: a message was begun and not ended within 3s";
-    lines_for_frames "line-for-frame" => "protocol error: a line where a frame was due";
+    half_lines "half-line" => "protocol error: an unfinished message after 3s";
+    half_frames "half-frame" => "protocol error: an unfinished message after 3s";
+    lines_for_frames "line-for-frame" => "protocol error: a JSON line instead of a MessagePack frame";
     endless_lines "endless-line" => "protocol error: a message is longer than 16777216 bytes";
-    wrong_numbers "wrong-seq" => "protocol error: the answer has number";
+    wrong_numbers "wrong-seq" => "protocol error: the answer has `seq`";
     short_data "short-data" => "bytes of data";
     missing_steps "missing-step" => "step outcomes, the program has";
     undeclared_gaps "undeclared-unsupported" => "but hello declares all that it needs";
-    misunderstandings "misunderstands" => "the adapter did not understand the program: unknown operation";
+    misunderstandings "misunderstands" => "the adapter could not parse the program: unknown operation";
 }
 
 /// The cases with the operation are broken, in these words; all others are judged as if nothing had happened.

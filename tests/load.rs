@@ -125,7 +125,7 @@ fn faults_of_documents_and_clauses() {
         ("  shows: [»acept, reject]", &["unknown kind of case `acept`", "did you mean `accept`?"]),
         ("  shows: »[]", &["kinds of case", "empty"]),
         ("  »show: [accept]", &["no key `show`", "did you mean `shows`?"]),
-        ("  shows: [accept]\n  sources: [{doc: »note, section: Rules}]", &["no document is called `note`", "`notes`?"]),
+        ("  shows: [accept]\n  sources: [{doc: »note, section: Rules}]", &["there is no document `note`", "`notes`?"]),
         ("  shows: [accept]\n  sources: [»{doc: notes}]", &["a source lacks the key `section`"]),
     ];
     for (rest, words) in clauses {
@@ -137,15 +137,10 @@ fn faults_of_documents_and_clauses() {
 
 #[test]
 fn faults_of_yaml() {
-    check(DOCUMENTS, CLAUSES, &third("  note: [1, 2\n  why»: x"), &["this is no YAML", "',' or ']'"]);
-    check(DOCUMENTS, CLAUSES, &third("  note: a\n  »note: b"), &["`note` is there twice", "line 15, column 3"]);
-    check(
-        DOCUMENTS,
-        CLAUSES,
-        &program("r: {add: [x, y], »add: [y, x]}"),
-        &["`add` is there twice", "line 18, column 9"],
-    );
-    check(DOCUMENTS, CLAUSES, &program("»x: {shape: [1]}"), &["`x` is there twice", "line 16"]);
+    check(DOCUMENTS, CLAUSES, &third("  note: [1, 2\n  why»: x"), &["this is not valid YAML", "',' or ']'"]);
+    check(DOCUMENTS, CLAUSES, &third("  note: a\n  »note: b"), &["`note` occurs twice", "line 15, column 3"]);
+    check(DOCUMENTS, CLAUSES, &program("r: {add: [x, y], »add: [y, x]}"), &["`add` occurs twice", "line 18, column 9"]);
+    check(DOCUMENTS, CLAUSES, &program("»x: {shape: [1]}"), &["`x` occurs twice", "line 16"]);
     check(DOCUMENTS, CLAUSES, "»", &["a list of cases", "nothing"]);
 }
 
@@ -167,11 +162,11 @@ fn faults_of_cases() {
     );
     check(
         &third_with("[equal-sizes]", "[»equal-size]"),
-        &["no clause is called `equal-size`", "did you mean `equal-sizes`?"],
+        &["there is no clause `equal-size`", "did you mean `equal-sizes`?"],
     );
     check(&third_with("[equal-sizes]", "[equal-sizes, »equal-sizes]"), &["named twice"]);
     check(&third_with("[equal-sizes]", "»equal-sizes"), &["the clauses that it tests: a list"]);
-    check(&third_with("doc: notes", "doc: »other"), &["no document is called `other`"]);
+    check(&third_with("doc: notes", "doc: »other"), &["there is no document `other`"]);
     check(&third_with("Rules}", "Rules, example: »0}"), &["counted from 1", "the integer 0"]);
     check(&third_with("Rules}", "Rules, example: »4294967296}"), &["counted from 1", "4294967296"]);
     check(&third_with("Rules}", "Rules, »page: 2}"), &["a source has no key `page`", "doc, section, example"]);
@@ -186,7 +181,7 @@ fn faults_of_cases() {
     let rejects = "  expect: {r: {rejected: dtype, message: m}}\n";
     let no_control = third(&format!("{sound}{rejects}")).replace("- id: add-rows/third", "- »id: add-rows/third");
     check(&no_control, &["needs a `control`"]);
-    check(&third(&format!("{sound}{rejects}  control: »add-rows/equl")), &["no case is called", "`add-rows/equal`?"]);
+    check(&third(&format!("{sound}{rejects}  control: »add-rows/equl")), &["there is no case", "`add-rows/equal`?"]);
     check(&third(&format!("{sound}{rejects}  control: »add-rows/unequal")), &["expects a rejection itself"]);
 }
 
@@ -225,13 +220,13 @@ fn faults_of_inputs() {
         ("z: {values: [[1, 2], »3]}", &["ragged: a number where"]),
         ("z: {values: [1, »[2]]}", &["ragged: a list where"]),
         ("z: {values: [1, »one]}", &["expected a number", "the text \"one\""]),
-        ("z: {values: [0, »0.5], dtype: int64}", &["0.5 is no value of dtype int64"]),
-        ("z: {values: [»300], dtype: uint8}", &["300 is no value of dtype uint8"]),
+        ("z: {values: [0, »0.5], dtype: int64}", &["0.5 is not a value of dtype int64"]),
+        ("z: {values: [»300], dtype: uint8}", &["300 is not a value of dtype uint8"]),
         ("z: {values: [»9223372036854775808]}", &["does not fit into 64 bits with a sign"]),
         ("z: {shape: [2], dtype: int32, »requires_grad: true}", &["can require gradients, not int32"]),
         ("z: {values: [1, 2], »requires_grad: true}", &["not int64"]),
         ("z: {shape: [2], requires_grad: »1}", &["true or false", "the integer 1"]),
-        ("»z.0: {shape: [2]}", &["`z.0` is no name"]),
+        ("»z.0: {shape: [2]}", &["`z.0` is not a name"]),
         ("»3: {shape: [2]}", &["a key must be text", "the integer 3"]),
     ];
     for (entry, words) in faults {
@@ -297,7 +292,7 @@ fn faults_of_expectations() {
         ("r: {»shap: [2]}", &["an expectation has no key `shap`", "did you mean `shape`?"]),
         ("r: {values: »[[1, 2], [3, 4]], shape: [2, 3]}", &["that of a shape [2, 2], not [2, 3]"]),
         ("r: {values: [[1], »[2, 3]]}", &["ragged: 2 elements"]),
-        ("r: {dtype: int64, values: [1, »2.5]}", &["2.5 is no value of dtype int64"]),
+        ("r: {dtype: int64, values: [1, »2.5]}", &["2.5 is not a value of dtype int64"]),
         ("r: {shape: [2], »decimals: 4}", &["`decimals`", "there are none"]),
         ("r: {values: [1.5], decimals: »40}", &["from 0 to 17"]),
         ("r: {strides: »[3], shape: [2, 3]}", &["1 strides for a shape of 2 dimensions"]),

@@ -44,7 +44,7 @@ fn a_hang_is_put_down_to_the_program() {
 #[test]
 fn half_a_message_is_a_protocol_fault_not_a_hang() {
     for fault in ["half-line", "half-frame"] {
-        strike(fault, |kind| says(kind, "a message was begun and not ended"));
+        strike(fault, |kind| says(kind, "an unfinished message"));
     }
 }
 
@@ -55,8 +55,8 @@ fn lines_that_are_no_answers_are_put_down_to_the_program_and_quoted() {
         ("banner", "not JSON", "faulty 1.0 is using 2 threads"),
         ("blank-line", "a blank line", ""),
         ("endless-line", "a message is longer than 1048576 bytes", "xxxxxxxx"),
-        ("wrong-seq", "the answer has number", "{\"ran\":"),
-        ("line-for-frame", "a line where a frame was due", "{\"ran\":"),
+        ("wrong-seq", "the answer has `seq`", "{\"ran\":"),
+        ("line-for-frame", "a JSON line instead of a MessagePack frame", "{\"ran\":"),
     ] {
         strike(fault, |kind| {
             says(kind, why) && matches!(kind, FaultKind::Protocol { line: quoted, .. } if quoted.starts_with(line))
@@ -69,7 +69,7 @@ fn a_malformed_answer_costs_no_restart() {
     for (fault, why) in [
         ("short-data", "the result of step `r` (mul) has 11 bytes of data; float32 [3] takes 12 bytes"),
         ("missing-step", "the reply has 0 step outcomes, the program has 1 steps"),
-        ("misunderstands", "the adapter did not understand the program: unknown operation mul"),
+        ("misunderstands", "the adapter could not parse the program: unknown operation mul"),
         ("undeclared-unsupported", "step `r` (mul) is answered as unsupported (mul on Sundays)"),
     ] {
         let (results, process) = run(&[fault], limits());

@@ -155,7 +155,7 @@ fn what_cannot_run_fails_whatever_was_asked_for() {
     let reference = [("impl", "reference"), ("case", "einsum/"), ("corpus", "0"), ("fail", "false")];
     let with = |name, value| runner.action(&[&reference[..], &[(name, value)]].concat());
     let cases = [
-        ("impl", "libtorch@", Some("no release stands after the @")),
+        ("impl", "libtorch@", Some("the release after the @ is missing")),
         ("divergences", "no-such-file.yaml", Some("--divergences")),
         ("case", "no-such-case/", None),
         ("require-like", "no-such-events.jsonl.gz", None),

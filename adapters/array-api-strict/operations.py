@@ -1,4 +1,4 @@
-"""The operation table, as far as the array API standard has it: array-api-strict refuses what the standard leaves open.
+"""The operation table, as far as the array API standard has it: array-api-strict rejects what the standard leaves open.
 
 An operation is a function of the standard and nothing made of several. Numbers are arguments where the standard lets
 them be.

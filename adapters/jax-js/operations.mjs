@@ -161,7 +161,7 @@ const NEWER = [
   ...["float16", "float64"].map((dtype) => ({ dtype, why: "jax-js's floats need Float16Array, new in Node.js 24" })),
 ];
 
-/** Texts of errors, the operation before them, and the classes of what they refuse. The first that fits counts. */
+/** Texts of errors, the operation before them, and their classes of rejections. The first that fits counts. */
 const CLASSES = [
   [/Allocation exceeds|must be non-negative/, "impossible-size"],
   [/by zero$/, "zero-division"],

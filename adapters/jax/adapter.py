@@ -7,7 +7,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 from broadcheck_adapter import limit_memory, quiet, serve
 
-# What is too large for memory has to be refused on every machine alike, and before it is filled.
+# An allocation that is too large has to be rejected on every machine alike, and before it is filled.
 MEMORY = 8 << 30
 
 if __name__ == "__main__":

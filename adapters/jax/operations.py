@@ -93,7 +93,7 @@ OPERATIONS = {name: of_two(function) for name, function in BINARY.items()} | {
     "squeeze": lambda array, dim: jnp.squeeze(array, axis=axes(dim)),
     "flatten": lambda array, *_defaults: jnp.ravel(array),
     "reshape": jnp.reshape,
-    # Arrays do not change, so that nothing tells a view from a copy.
+    # Arrays do not change, so a view cannot be distinguished from a copy.
     "view": jnp.reshape,
     "index": operator.getitem,
     "index.Tensor": lambda array, indices: array[by_tensors(indices)],
@@ -142,7 +142,7 @@ ARGUMENTS = {
     ("linalg_vector_norm", "dtype"): "JAX's vector_norm has no dtype",
 }
 
-# Texts of exceptions, with the classes of what they refuse. The first that fits counts; a name before the colon limits
+# Texts of exceptions, with their classes of rejections. The first that fits counts; a name before the colon limits
 # it to an operation.
 CLASSES = [
     (r"^broadcast_shapes: .*concrete values of integer type", "argument"),

@@ -1,7 +1,7 @@
 // A library under test, as its adapter describes it, and how a program runs on it.
 //
 // The description has
-//   name, version, build, dtypes, capabilities, lacks   what `hello` tells
+//   name, version, build, dtypes, capabilities, lacks   the fields of `hello`
 //   unsupported   the texts of `Unsupported`, each with the operations that may be answered so: { what, ops }
 //   ops         operation to function, called as `(form, out, ...args)` with the arguments of the operation table in
 //               their order, tensors among them as the library's own. It returns the result of the step, or its promise
@@ -28,7 +28,7 @@ const ELEMENTS = {
   complex128: Float64Array,
 };
 
-/** A refusal that the adapter words itself, for a library that has no message of its own. */
+/** A rejection with a message of the adapter, for a library that has no message of its own. */
 export class Rejection extends Error {
   constructor(message, kind) {
     super(message);
@@ -60,7 +60,7 @@ class Missing extends Error {
   }
 }
 
-/** What the harness is told. */
+/** The outcome as the protocol has it. */
 export function hello({ name, version, build = "", ops, dtypes, capabilities = [], lacks = [], unsupported = [] }) {
   const shapes = "broadcast_shapes" in ops ? [{ what: NO_SHAPE, ops: ["broadcast_shapes"] }] : [];
   const answers = [...unsupported, ...shapes];
@@ -84,9 +84,9 @@ async function outcome(library, step, values) {
     const args = step.args.map((each) => resolve(values, each));
     const out = step.out && lookup(values, step.out);
     const found = await library.ops[step.op](step.form, out, ...args);
-    const told = { value: await value(library, found) };
+    const fields = { value: await value(library, found) };
     result = found;
-    return told;
+    return fields;
   } catch (error) {
     if (error instanceof Missing) return { blocked: error.value };
     if (error instanceof Unsupported) return { unsupported: error.message };
@@ -101,7 +101,7 @@ async function outcome(library, step, values) {
   }
 }
 
-/** Whether an error is the adapter's own. A library may have such errors, too: there, they are its way to refuse. */
+/** Whether an error is the adapter's own. A library may raise such errors, too: then they are its rejections. */
 function isMistake(error) {
   const kinds = [TypeError, ReferenceError, SyntaxError];
   const [place = ""] = String(error.stack).match(/^ +at .*$/m) ?? [];

@@ -135,7 +135,7 @@ OPERATIONS = {
     "flatten": mx.flatten,
     "unflatten": mx.unflatten,
     "reshape": mx.reshape,
-    # Who writes to what comes of an array does not write to the array, so that nothing tells a view from a copy.
+    # A write to a view of an array does not change the array, so a view cannot be distinguished from a copy.
     "view": mx.reshape,
     "contiguous": mx.contiguous,
     "clone": mx.array,
@@ -186,7 +186,7 @@ ARGUMENTS = {
 
 REASONS = {FUNCTIONAL: "MLX only does it in place", IN_PLACE: "MLX's function does not write to its operand"}
 
-# Texts of exceptions, with the classes of what they refuse. The first that fits counts; a name before the colon limits
+# Texts of exceptions, with their classes of rejections. The first that fits counts; a name before the colon limits
 # it to an operation.
 CLASSES = [
     (r"^broadcast_shapes: std::bad_cast", "argument"),

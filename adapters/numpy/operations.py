@@ -165,7 +165,7 @@ REASONS = {
     FUNCTIONAL: "NumPy only does it in place",
 }
 
-# Texts of exceptions, with the classes of what they refuse. The first that fits counts; a name before the colon limits
+# Texts of exceptions, with their classes of rejections. The first that fits counts; a name before the colon limits
 # it to an operation.
 CLASSES = [
     (r"^broadcast_shapes: .*(sequence of integers|cannot be interpreted as an integer)", "argument"),
@@ -199,7 +199,7 @@ by_text = classifier(CLASSES)
 
 
 def classify(error, op):
-    """What kind of refusal an exception is."""
+    """Returns the class of an exception."""
     kinds = {MemoryError: "impossible-size", OverflowError: "argument"}
     return by_text(error, op) or next((kind for of, kind in kinds.items() if isinstance(error, of)), None)
 
@@ -244,7 +244,7 @@ def library():
         read=read,
         is_tensor=lambda value: isinstance(value, np.ndarray),
         classify=classify,
-        # Strides and storages are told and not judged: which ones a result has is no portable matter.
+        # Strides and storages are reported and not judged: they are not portable.
         capabilities=["in_place", "out"],
         lacks=[
             *lacking_forms(operations, REASONS),

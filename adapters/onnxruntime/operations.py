@@ -29,7 +29,7 @@ TYPES = {
     "float64": TensorProto.DOUBLE,
 }
 
-# What a machine has of memory shall not decide what is refused.
+# The memory of the machine must not decide which programs are rejected.
 MEMORY = 16 << 30
 
 NUMBERS = "an input of an ONNX node is a tensor, and no number"
@@ -58,7 +58,7 @@ def session(node, inputs, result, attributes):
 
 
 def run(node, *inputs, result=None, **attributes):
-    """The result of a node. Its dtype is that of the first input unless told."""
+    """The result of a node. Its dtype is that of the first input unless given."""
     if not all(given is None or isinstance(given, np.ndarray) for given in inputs):
         raise Unsupported(NUMBERS)
     while inputs[-1] is None:

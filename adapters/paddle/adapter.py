@@ -7,7 +7,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 from broadcheck_adapter import quiet, serve
 
-# Memory that nobody has written to has the same content everywhere, so that what is read of it is the same, too.
+# Uninitialized memory has the same content everywhere, so that results that read it are the same, too.
 FILLED = {"MALLOC_PERTURB_": "165"}
 
 if __name__ == "__main__":

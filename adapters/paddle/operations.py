@@ -20,7 +20,7 @@ from broadcheck_adapter.operation import (
     FUNCTIONAL, IN_PLACE, OUT, Operation, changing, lacking_arguments, lacking_forms, table, with_out,
 )  # fmt: skip
 
-# What a machine has of memory shall not decide what is refused.
+# The memory of the machine must not decide which programs are rejected.
 MEMORY = 16 << 30
 
 DTYPES = [
@@ -248,7 +248,7 @@ UNSAFE = {
 
 INVALID = "PaddlePaddle's masked_select leaves no tensor to look at where out= is an operand"
 
-# Where PaddlePaddle has been seen to end its process, or to come to no end.
+# Calls over which PaddlePaddle ends its process, or hangs.
 APART = frozenset({"matmul", "expand", "pow", "div", "floor_divide"})
 
 REASONS = {
@@ -298,7 +298,7 @@ def message(text):
     return re.sub(r" \(at /\S+\)$", "", text.split("\n")[0]).strip()
 
 
-def refusing(function):
+def rejecting(function):
     def call(*arguments):
         try:
             return function(*arguments)
@@ -319,8 +319,8 @@ def make(dtype, shape, data, _requires_grad):
 def read(tensor):
     dtype = str(tensor.dtype).rsplit(".")[-1]
     # NumPy wants to count the bytes of what is empty, too.
-    told = 0 < tensor.size * tensor.element_size() <= VALUE_LIMIT
-    return Reply(dtype, list(tensor.shape), arrays.content(tensor.detach().numpy()) if told else b"")
+    reported = 0 < tensor.size * tensor.element_size() <= VALUE_LIMIT
+    return Reply(dtype, list(tensor.shape), arrays.content(tensor.detach().numpy()) if reported else b"")
 
 
 def library():
@@ -335,7 +335,7 @@ def library():
         version=paddle.__version__,
         build=f"{interpreter()}",
         dtypes=DTYPES,
-        ops={name: refusing(operation) for name, operation in operations.items()},
+        ops={name: rejecting(operation) for name, operation in operations.items()},
         make=make,
         read=read,
         is_tensor=is_tensor,

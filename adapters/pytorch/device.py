@@ -47,7 +47,7 @@ class Device:
         return f"device {self.device}, {torch.cuda.get_device_name(self.device)}, compute capability {major}.{minor}"
 
     def make(self, dtype, shape, data, requires_grad):
-        # What `copy_` fills is at its first version already, of which messages tell.
+        # A tensor that `copy_` has filled is at version 1 already, and messages print the version.
         tensor = tensors.make(dtype, shape, data, False).to(self.device, copy=True)
         return tensor.requires_grad_() if requires_grad else tensor
 

@@ -51,7 +51,7 @@ def is_default(given, default):
     return type(given) is type(default) and given == default
 
 
-# Reductions whose overloads for all dimensions take nothing else, so that None is written out beside other arguments.
+# Reductions whose overloads for all dimensions take nothing else, so that None is written out next to other arguments.
 ALL_DIMENSIONS = ["sum", "mean", "var", "std", "var_mean", "std_mean"]
 
 

@@ -101,7 +101,7 @@ def library(
         capabilities=capabilities,
         lacks=lacks,
         warnings=tensors.warned,
-        # PyTorch in Python refuses by exceptions of all kinds.
+        # PyTorch in Python raises exceptions of all kinds.
         mistakes=(NameError, ImportError),
     )
 

@@ -17,7 +17,7 @@ DTYPES = [
 # Names of dtypes to PyTorch's.
 dtypes = {name: getattr(torch, name) for name in DTYPES}
 
-# Texts that are not libtorch's on the processor, with the classes of what they refuse: those of the front end, those of
+# Texts that are not libtorch's on the processor, with their classes of rejections: those of the front end, those of
 # the references, which are meta kernels, too, and those of other devices.
 CLASSES = [
     (r"^\"\w+\" not implemented for '", "dtype"),
@@ -107,16 +107,16 @@ def read(tensor):
 @contextmanager
 def warned():
     """A list that has the text and the category of each warning when this ends."""
-    told = []
+    texts = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            yield told
+            yield texts
         finally:
-            told += [(PLACE.sub("", str(each.message)), each.category.__name__) for each in caught]
+            texts += [(PLACE.sub("", str(each.message)), each.category.__name__) for each in caught]
 
 
-# What kind of refusal an exception of the front end is.
+# The class of an exception of the front end, by its type.
 classify = classifier(CLASSES, lambda error, _op: str(error))
 
 
@@ -133,12 +133,12 @@ def version():
 
 
 def build():
-    """What can change results beside the release."""
+    """Returns everything but the release that can change results."""
     lines = [line.strip().removeprefix("- ") for line in torch.__config__.show().splitlines()[1:]]
-    told = [line for line in lines if line and not line.startswith("Build settings")]
-    told.append(f"torch {torch.__version__}, commit {torch.version.git_version}")
-    told.append(interpreter())
-    return "; ".join(told)
+    parts = [line for line in lines if line and not line.startswith("Build settings")]
+    parts.append(f"torch {torch.__version__}, commit {torch.version.git_version}")
+    parts.append(interpreter())
+    return "; ".join(parts)
 
 
 def is_tensor(value):

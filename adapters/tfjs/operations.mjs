@@ -130,7 +130,7 @@ const ARGUMENTS = {
 
 const OTHERS = ["uint8", "int8", "int16", "int64", "float16", "bfloat16", "float64", "complex128"];
 
-/** Texts of errors, the operation before them, and the classes of what they refuse. The first that fits counts. */
+/** Texts of errors, the operation before them, and their classes of rejections. The first that fits counts. */
 const CLASSES = [
   [/comprised of positive integers|Invalid typed array length|Array buffer allocation/, "impossible-size"],
   [/^(expand|broadcast_to): /, "expand"],

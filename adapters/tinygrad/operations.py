@@ -149,7 +149,7 @@ ARGUMENTS = {
 
 REASONS = {FUNCTIONAL: "tinygrad only does it in place", IN_PLACE: "tinygrad has no such operator"}
 
-# Texts of exceptions, with the classes of what they refuse. The first that fits counts; a name before the colon limits
+# Texts of exceptions, with their classes of rejections. The first that fits counts; a name before the colon limits
 # it to an operation, `in place` to what is assigned.
 CLASSES = [
     (r"^(expand|expand_as|broadcast_to)( in place)?: cannot broadcast", "expand"),

@@ -1,5 +1,5 @@
-//! The reference on generated programs: it neither panics nor fails, and programs that by definition mean the same come to
-//! the same.
+//! The reference on generated programs: it neither panics nor fails, and programs that are equivalent by definition have
+//! equal outcomes.
 
 #![no_main]
 

@@ -17,7 +17,7 @@ use broadcheck_libtorch::{Libtorch, set_threads};
 use broadcheck_protocol::program::{Program, Reply};
 use broadcheck_reference::Reference;
 
-/// The target whose programs are about the focus: libtorch comes to what the reference comes to.
+/// The target whose programs are about the focus: libtorch has the same outcomes as the reference.
 #[macro_export]
 macro_rules! differential {
     ($focus:ident) => {
@@ -43,7 +43,7 @@ macro_rules! differential {
 
 static REFERENCE: LazyLock<Hello> = LazyLock::new(|| Reference.hello());
 
-/// One thread, as in the adapter: of several, which one refuses, and the order of a sum, is anyone's guess.
+/// One thread, as in the adapter: with several, the thread that raises first and the order of a sum vary.
 static LIBTORCH: LazyLock<Hello> = LazyLock::new(|| {
     set_threads(1);
     Libtorch::new().hello()

@@ -16,11 +16,11 @@ use libfuzzer_sys::arbitrary::{self, Arbitrary, Unstructured};
 
 /// Which programs a target is given.
 pub trait Programs {
-    /// What there is to choose from.
+    /// The operations to choose from.
     fn options() -> &'static Options;
 }
 
-/// A program out of the bytes of a fuzzer, and what the reference comes to. `Debug` shows it as a case of the
+/// A program out of the bytes of a fuzzer, and its reply from the reference. `Debug` shows it as a case of the
 /// specification has it.
 pub struct Generated<P> {
     pub program: Program,
@@ -50,7 +50,7 @@ impl<P> fmt::Debug for Generated<P> {
 }
 
 impl<P> Generated<P> {
-    /// What the reference comes to. A panic of it ends the process like any other, but not without the program.
+    /// The reply of the reference. A panic of it ends the process like any other, but not without the program.
     pub fn reply(&self) -> &Reply {
         self.reply.as_ref().unwrap_or_else(|| panic!("the reference panics\n{self:?}"))
     }

@@ -1,4 +1,4 @@
-//! `broadcheck bench`: what the harness costs beside the library that it tests.
+//! `broadcheck bench`: the cost of the harness compared with the library that it tests.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,15 +22,15 @@ use crate::report::benchmarks;
 /// The file that `--write` keeps in its folder, next to the report.
 const MEASURED: &str = "benchmarks.json";
 
-/// The report of what it holds.
+/// The report that is written from that file.
 const REPORT: &str = "benchmarks.md";
 
-/// Measure what the harness costs, as ratios to libtorch alone.
+/// Measure the cost of the harness, as ratios to libtorch alone.
 ///
 /// The same programs are run by libtorch in a loop of its own, by the reference, through the protocol alone, and in a
-/// campaign with one and with two workers, one way after the other, as often as --repeats says; what is printed are medians.
+/// campaign with one and with two workers, one way after the other, --repeats times; the medians are printed.
 /// The programs are those of a campaign, and calls of ten operations on pairs of small, medium and large operands that
-/// broadcast, or do not. Run it on a machine that has nothing else to do.
+/// broadcast, or do not. Run it on an idle machine.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -39,15 +39,15 @@ Examples:
 
 --python names a Python with the packages of benches/requirements.txt; without it the loop with Hypothesis is not measured.
 
-Exit codes: 0 measured, 2 could not be. Targets that are missed are told, and no failure.")]
+Exit codes: 0 measured, 2 could not be measured. A missed target is printed and is no failure.")]
 pub struct Bench {
     /// Programs of a campaign; there are as many small pairs, and fewer of the larger ones.
     #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(1000..))]
     programs: u64,
-    /// How often all of it is measured.
+    /// The number of repetitions.
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     repeats: u32,
-    /// What the programs of a campaign are made of.
+    /// The seed of the programs of a campaign.
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
     /// The libtorch that is tested: libtorch, or libtorch@VERSION.
@@ -56,7 +56,7 @@ pub struct Bench {
     /// A Python that has NumPy, PyTorch and Hypothesis.
     #[arg(long, value_name = "PATH")]
     python: Option<PathBuf>,
-    /// Write what was measured to benchmarks.json in this folder, and the report to benchmarks.md.
+    /// Write the measurements to benchmarks.json in this folder, and the report to benchmarks.md.
     #[arg(long, value_name = "DIR")]
     write: Option<PathBuf>,
     /// Serve the answers in this file.
@@ -64,7 +64,7 @@ pub struct Bench {
     canned: Option<PathBuf>,
 }
 
-/// What the loop with Hypothesis prints.
+/// The output of the loop with Hypothesis.
 #[derive(Debug, Deserialize)]
 struct Looped {
     cases: u64,
@@ -80,9 +80,7 @@ impl Bench {
         }
         let named = Named::parse("--impl", &self.implementation)?;
         let Start::Adapter(command) = &named.start else {
-            return Err(
-                "--impl: what is measured is the cost beside a library: name libtorch, or libtorch@VERSION".into()
-            );
+            return Err("--impl: the cost is measured against libtorch: give libtorch, or libtorch@VERSION".into());
         };
         let hello = named.hello(&Limits::default())?;
         let scratch = tempfile::tempdir()?;

@@ -1,4 +1,4 @@
-//! `broadcheck bisect`: since which release a finding is there.
+//! `broadcheck bisect`: the first release that shows a finding.
 
 use std::path::{Path, PathBuf};
 
@@ -16,10 +16,10 @@ use crate::install;
 use crate::output;
 use crate::reference::Reference;
 
-/// Run findings on the installed releases and say since when they are there.
+/// Run findings on the installed releases and find the first release that shows each.
 ///
-/// Prints a table, of several findings a line each, and writes the table into each finding's README.md, and bisect.json next to
-/// it. What the implementation of a finding does now, if it is among them and still shows the finding, is written into the
+/// Prints a table (with several findings, a line for each), writes it into each finding's README.md, and writes bisect.json next to
+/// it. If the implementation of a finding is among them and still shows it, its present outcome is written into the
 /// folder as well.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -34,7 +34,7 @@ pub struct Bisect {
     /// The folder of a finding; may be given more than once.
     #[arg(value_name = "FINDING-DIR", required = true)]
     findings: Vec<PathBuf>,
-    /// Only these releases, oldest first; they are installed if need be [default: those that are installed].
+    /// Only these releases, oldest first; missing ones are installed [default: the installed releases].
     #[arg(long, value_name = "VERSION", value_delimiter = ',')]
     releases: Vec<String>,
     /// Another implementation: reference, libtorch, or the command of an adapter; may be given more than once. Without
@@ -43,7 +43,7 @@ pub struct Bisect {
     implementations: Vec<String>,
 }
 
-/// A finding on its way through the releases.
+/// A finding with its outcomes in the releases so far.
 pub(super) struct Finding {
     folder: PathBuf,
     name: String,
@@ -85,7 +85,7 @@ impl Bisect {
         let several = findings.len() > 1;
         for finding in &findings {
             let table = finding.write()?;
-            // A reader that has seen enough, such as `head`, is no failure.
+            // A reader that closes the pipe early, such as `head`, is not an error.
             match several {
                 true => print(&finding.since())?,
                 false => print(&table)?,
@@ -93,12 +93,12 @@ impl Bisect {
         }
         let mut rows = findings.iter().flat_map(|finding| &finding.rows);
         if rows.clone().all(|row| matches!(row.verdict, bisect::Verdict::CannotRun { .. })) {
-            return Err("none of them could run the program".into());
+            return Err("no release could run the program".into());
         }
         Ok(if rows.any(|row| row.verdict == bisect::Verdict::Same) { Ending::Differs } else { Ending::Conforms })
     }
 
-    /// What to run, as `--impl` has it, the oldest release first.
+    /// The implementations to run, as `--impl` takes them, the oldest release first.
     fn given(&self) -> Result<Vec<String>, Failure> {
         let mut given: Vec<String> = self.releases.iter().map(|version| format!("libtorch@{version}")).collect();
         if given.is_empty() && self.implementations.is_empty() {
@@ -106,14 +106,16 @@ impl Bisect {
         }
         given.extend(self.implementations.iter().cloned());
         if given.is_empty() {
-            return Err("no release is installed; `broadcheck libtorch install` does that".into());
+            return Err(
+                "no release is installed: run `broadcheck libtorch install`, or name releases with --releases".into()
+            );
         }
         Ok(given)
     }
 }
 
 impl Finding {
-    /// What it comes to on one implementation.
+    /// Runs the finding on one implementation and records its outcome.
     fn on(&mut self, runner: &mut Runner) -> bisect::Row {
         let hello = runner.hello();
         let own = (&self.recorded.implementation.name, &self.recorded.implementation.version);

@@ -1,4 +1,4 @@
-//! What `fuzz`, `exhaust` and `merge` print of a campaign.
+//! The summary of a campaign that `fuzz`, `exhaust` and `merge` print.
 
 pub mod run;
 
@@ -20,10 +20,10 @@ use crate::harness::model::finding::Oracle;
 use crate::ops::Op;
 use crate::report::thousands as number;
 
-/// After how many crashes and hangs an implementation is given up, unless something else is asked for.
+/// The number of crashes and hangs after which an implementation is given up, unless `--give-up` sets another.
 pub const GIVE_UP: u64 = 100;
 
-/// What to print.
+/// The output format.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum Format {
     Text,
@@ -65,16 +65,16 @@ pub fn json(summary: &impl Serialize) -> String {
     escape::json(&json).into_owned()
 }
 
-/// How a command with this summary ends.
+/// Decides the exit code of a command with this summary.
 ///
 /// # Errors
-/// When nothing was judged, so that nothing can be said.
+/// When no step was judged.
 pub fn ending(summary: &Summary) -> Result<Ending, Failure> {
     if summary.new_findings().next().is_some() {
         return Ok(Ending::Differs);
     }
     if !summary.judged() {
-        return Err("nothing was judged: no step of any program was answered".into());
+        return Err("no step was judged: the implementation ran no step of any program".into());
     }
     Ok(Ending::Conforms)
 }
@@ -147,8 +147,8 @@ fn text(summary: &Summary, folder: &Path) -> String {
     if left > 0 {
         let _ = writeln!(
             text,
-            "{left} of the signatures are not reduced to the simplest program: the campaign ended before; --resume, with \
-             more --seconds if they ended it, goes on with them"
+            "the campaign ended before {left} of the signatures were reduced: --resume reduces them, with more --seconds if \
+             the time ran out"
         );
     }
     text
@@ -169,7 +169,7 @@ fn steps(summary: &Summary) -> String {
     text
 }
 
-/// The calls of a small world, with what came of each in all cases.
+/// The calls of a small scope, with the outcomes of each in all cases.
 fn calls(summary: &Summary) -> String {
     let width = summary.calls.keys().map(|call| call.len()).max().unwrap_or(0);
     let heads = ["cases", "accepted", "rejected", "not supported", "broken", "known", "differing"];

@@ -23,9 +23,9 @@ use crate::harness::model::event::file::{self, Header};
 use crate::harness::model::event::{Corpus, Event, Tally, Totals};
 use crate::report::Run;
 
-/// Run the specification and say who conforms.
+/// Run the specification on implementations and report which of them conform.
 ///
-/// Prints the totals, the failures by what differs with an example each and the command that repeats it, which
+/// Prints the totals, the failures grouped by difference (each with an example and the command that repeats it), which
 /// statements of the documents are false, and the totals again.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -59,34 +59,34 @@ pub struct Check {
     /// Only the case with this id, or the cases whose ids begin so; may be given more than once.
     #[arg(long, value_name = "ID")]
     case: Vec<String>,
-    /// What to print.
+    /// The output format.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
     /// List everything: each clause with its cases, each statement, each case that is unsupported or known to differ, and
     /// every failure.
     #[arg(long)]
     verbose: bool,
-    /// Also write everything that was seen to this file, for `broadcheck diff` and `broadcheck report`. One that ends in
-    /// .gz is compressed. In a folder, the file is named after the implementation, and shares with the others what is the
-    /// same for all.
+    /// Also write all events to this file, for `broadcheck diff` and `broadcheck report`. One that ends in
+    /// .gz is compressed. In a folder, the file is named after the implementation, and shares with the others what is equal
+    /// in all of them.
     #[arg(long, value_name = "FILE|DIR/")]
     events: Option<PathBuf>,
-    /// After the cases, also run so many generated programs.
+    /// The number of generated programs to run after the cases.
     #[arg(long, value_name = "N")]
     corpus: Option<u64>,
     /// The seed of the generated programs.
     #[arg(long, value_name = "SEED", default_value_t = 0, requires = "corpus")]
     corpus_seed: u64,
-    /// Judge by the known differences in this file, in place of those that come with broadcheck. What is not in it fails,
-    /// and what is in it and no longer differs; so does a whole run that is judged on fewer cases of an operation than the
-    /// file has.
+    /// Judge by the known differences in this file, in place of those that come with broadcheck. A difference that it lacks fails,
+    /// and so does one in it that no longer occurs, and a whole run that is judged on fewer cases of an operation than the
+    /// file requires.
     #[arg(long, value_name = "FILE")]
     divergences: Option<PathBuf>,
-    /// Write what differs now to this file, grouped by cause, and judge by it. A person then says why, cause by cause. Of a
-    /// file that is there already, what people wrote of a cause stays.
+    /// Write the present differences to this file, grouped by cause, and judge by it. You then add the reason of each cause; in
+    /// an existing file, reasons that people wrote are kept.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["divergences", "no_divergences", "corpus"])]
     pin: Option<PathBuf>,
-    /// Judge without known differences: every one of them is a failure then. This is what `adapters/pin.py` reads.
+    /// Judge without known differences, so that each difference is a failure. `adapters/pin.py` reads this output.
     #[arg(long, conflicts_with = "divergences")]
     no_divergences: bool,
     /// Require that each implementation but the reference is judged on at least so many cases. One that declares to lack
@@ -99,7 +99,7 @@ pub struct Check {
     /// Seconds that a program may take before it is a hang.
     #[arg(long, value_name = "SECONDS", default_value_t = TIMEOUT, value_parser = clap::value_parser!(u64).range(1..=MAX_TIMEOUT))]
     timeout: u64,
-    /// Give an implementation up, with exit code 2, after so many crashes and hangs that are not pinned; 0 for never.
+    /// Give an implementation up, with exit code 2, after so many unpinned crashes and hangs; 0 for never.
     #[arg(long, value_name = "N", default_value_t = GIVE_UP)]
     give_up: u64,
     /// The folder of the specification.
@@ -132,7 +132,7 @@ impl Check {
             let others: Vec<&String> = given.iter().filter(|given| *given != "reference").collect();
             if let (Some(path), true) = (path, self.implementations.is_empty() || others.len() != 1) {
                 let path = path.display();
-                return Err(format!("{option} {path} is about one implementation: give it after --impl").into());
+                return Err(format!("{option} {path} needs one implementation: name it with --impl").into());
             }
         }
         let mut candidates = given
@@ -170,20 +170,20 @@ impl Check {
         Ok(if totals.conforms { Ending::Conforms } else { Ending::Differs })
     }
 
-    /// What `--require-like` has executed, and what it is called.
+    /// The cases that the event file of `--require-like` has judged, and its name.
     fn like(&self) -> Result<Option<(String, BTreeSet<String>)>, Failure> {
         let Some(path) = &self.require_like else { return Ok(None) };
         let mut executed = BTreeSet::new();
         for event in file::read(path)?.events {
             match event {
-                // The reference lacks nothing, so it is no measure.
+                // The reference supports everything, so it sets no bar.
                 Event::Implementation(ready) if ready.name != "reference" => executed.clear(),
                 Event::Judged(judged) if judged.verdict.executed() => drop(executed.insert(judged.case)),
                 _ => {}
             }
         }
         if executed.is_empty() {
-            return Err(format!("--require-like {}: no case was judged there", path.display()).into());
+            return Err(format!("--require-like {}: that file has no judged case", path.display()).into());
         }
         Ok(Some((path.display().to_string(), executed)))
     }
@@ -195,7 +195,7 @@ impl Check {
                 return Err(format!("there is no clause `{wanted}`{}", did_you_mean(wanted, clauses(), LIST)).into());
             }
         }
-        // One wrong id among right ones would be a case that nobody misses.
+        // One wrong id among right ones would silently run fewer cases.
         let cases = || specification.cases.iter().map(|case| case.id.as_str());
         for wanted in &self.case {
             if !cases().any(|id| id.starts_with(wanted.as_str())) {
@@ -203,20 +203,20 @@ impl Check {
             }
         }
         if !specification.cases.iter().any(|case| selection.takes(case)) {
-            return Err("no case is chosen by both --clause and --case".into());
+            return Err("no case matches both --clause and --case".into());
         }
         Ok(())
     }
 }
 
-/// The error that an implementation was given up, after all that was judged has been told.
+/// The error that an implementation was given up, after its events have been reported.
 fn given_up(totals: &Totals) -> Result<(), Failure> {
     let given_up = |tally: &&Tally| tally.ended_badly.as_ref().is_some_and(|how| how.starts_with(give_up::GIVEN_UP));
     let Some(tally) = totals.implementations.iter().find(given_up) else { return Ok(()) };
     let (name, how) = (&tally.implementation, tally.ended_badly.as_deref().unwrap_or_default());
     Err(format!(
-        "{name} was {how}. {} of the cases were not run. Repair the adapter, leave the operation out of its hello, or \
-         change the number with --give-up",
+        "{name} was {how}; {} of the cases were not run. Fix the adapter, leave the operation out of its hello, or raise \
+         --give-up",
         tally.not_run
     )
     .into())
@@ -243,7 +243,7 @@ fn keep(path: &Path, header: &Header, events: &[Event], run: &Run) -> Result<(),
     Ok(file::write_sharing(&path.join(name), header, events)?)
 }
 
-/// What to do about an unknown id.
+/// The advice for an unknown id.
 const LIST: &str = "`broadcheck check --format json` lists them all";
 
 /// Progress on a terminal.

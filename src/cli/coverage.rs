@@ -1,4 +1,4 @@
-//! `broadcheck coverage`: what generated programs reach.
+//! `broadcheck coverage`: the functions, dtypes, shapes and rejections that generated programs reach.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -17,12 +17,12 @@ use crate::reference::Reference;
 use crate::report::thousands as number;
 use crate::tensor::DType;
 
-/// Count what generated programs are made of, as the reference accepts and refuses them.
+/// Count the operations, dtypes and shapes in generated programs, as the reference accepts and rejects them.
 ///
-/// The programs are those of `broadcheck fuzz` with the same seed on an implementation that has everything. Counted is
+/// The programs are those of `broadcheck fuzz` with the same seed on an implementation that supports every operation. Counted is
 /// each function in each form: the dtypes of its tensors, the statements of the documents on the shapes of operands that
-/// broadcast, and the kinds of refusal. What should have been generated and was not is listed at the end: without
-/// --unrestricted that is also what the restrictions of src/generate/avoid.rs leave out.
+/// broadcast, and the classes of rejection. Combinations that were not generated are listed at the end: without
+/// --unrestricted these include what src/harness/generate/exclusions.rs leaves out.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -32,16 +32,16 @@ Examples:
 
 Exit codes: 0 nothing was left out, 1 something was.")]
 pub struct Coverage {
-    /// How many programs.
+    /// The number of programs.
     #[arg(long, value_name = "N", default_value_t = 200_000)]
     cases: u64,
-    /// What they are made of.
+    /// The seed of the programs.
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
-    /// Make programs also of what has no one right outcome.
+    /// Also make programs that have no single right outcome.
     #[arg(long)]
     unrestricted: bool,
-    /// What to print.
+    /// The output format.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }
@@ -65,7 +65,7 @@ impl Coverage {
             Format::Text => self.text(&coverage, &gaps),
             Format::Json => json(&Report { seed: self.seed, coverage: &coverage, gaps }),
         };
-        // A reader that has seen enough, such as `head`, is no failure.
+        // A reader that closes the pipe early, such as `head`, is not an error.
         print(&text)?;
         Ok(ending)
     }
@@ -100,7 +100,7 @@ impl Coverage {
             row(clause.id(), seen);
         }
         for ((family, class), rejected) in rejections {
-            row(&format!("{family:?}, refused for {class}"), Seen { accepted: 0, rejected });
+            row(&format!("{family:?}, rejected for {class}"), Seen { accepted: 0, rejected });
         }
         row("all", coverage.steps);
         for gap in gaps {
@@ -111,7 +111,7 @@ impl Coverage {
         let refused = 100.0 * steps.rejected as f64 / all.max(1) as f64;
         let _ = writeln!(
             text,
-            "{programs} programs of seed {}: {} steps, {refused:.1} % of them refused; {} combinations left out",
+            "{programs} programs of seed {}: {} steps, {refused:.1} % of them rejected; {} combinations left out",
             self.seed,
             number(all),
             gaps.len()

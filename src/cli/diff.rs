@@ -1,4 +1,4 @@
-//! `broadcheck diff`: what differs between two releases.
+//! `broadcheck diff`: the differences between two releases.
 
 use std::path::PathBuf;
 
@@ -9,9 +9,9 @@ use crate::report::changes::{Kind, between};
 use crate::report::diff;
 use crate::report::history::History;
 
-/// Say what differs between two releases: outcomes, message texts, warnings.
+/// List the differences between two releases: outcomes, message texts, warnings.
 ///
-/// It compares what `broadcheck matrix` or `broadcheck check --events` has kept, value by value, and runs nothing. Cases
+/// It compares event files of `broadcheck matrix` or `broadcheck check --events`, value by value, and runs nothing. Cases
 /// that one of the two does not support, and aspects that one does not report, are not compared. Changes are grouped by
 /// kind, by statement and by operation; the first case of each group is shown with its program, and with the reason
 /// where the change is a known one.
@@ -29,16 +29,16 @@ pub struct Diff {
     /// A release (2.12.1), another implementation (reference), or an event file.
     #[arg(value_name = "A")]
     before: String,
-    /// What is compared with it.
+    /// The release, implementation or event file to compare with it.
     #[arg(value_name = "B")]
     after: String,
-    /// Kinds of changes that do not count, with commas between them: message, warnings, strides, aliasing, rounding, …
+    /// Kinds of changes to leave out, with commas between them: message, warnings, strides, aliasing, rounding, …
     #[arg(long, value_name = "KIND,…", value_delimiter = ',', value_parser = kind)]
     ignore: Vec<Kind>,
-    /// What to print.
+    /// The output format.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-    /// Where the event files of releases are [default: reports/events of these sources].
+    /// The folder of the event files of releases [default: reports/events of these sources].
     #[arg(long, value_name = "DIR")]
     events: Option<PathBuf>,
 }
@@ -55,7 +55,7 @@ fn kind(given: &str) -> Result<Kind, String> {
     let found = Kind::ALL.iter().copied().find(|kind| kind.key() == given);
     found.ok_or_else(|| {
         let names: Vec<String> = Kind::ALL.iter().map(|kind| kind.key()).collect();
-        format!("no change is of this kind: choose among {}", names.join(", "))
+        format!("there is no kind of change of this name: choose among {}", names.join(", "))
     })
 }
 
@@ -76,7 +76,9 @@ impl Diff {
         let (before_at, after_at) = (only(&first, &before_name)?, only(&second, &after_name)?);
         let changes = between((&first, before_at), (&second, after_at), &self.ignore);
         if changes.cases == 0 && changes.generated == 0 {
-            let message = format!("{before_name} and {after_name} have no case in common: run one of them again");
+            let message = format!(
+                "{before_name} and {after_name} have no case in common: run the older one again with `broadcheck matrix`"
+            );
             return Err(message.into());
         }
         let report = match self.format {

@@ -1,4 +1,4 @@
-//! Event files as command lines name them.
+//! Event files, by the names that command lines use.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use crate::escape;
 use crate::harness::campaign::summary::Summary;
 use crate::harness::model::event::file::{self, EventFile, SUITE_FILE};
 
-/// Where the event files are if no other folder is named: in a checkout, else below the working folder.
+/// The folder of event files if no other is named: in a checkout, else below the working folder.
 pub fn default_folder() -> Result<PathBuf, Failure> {
     let below = Path::new("reports/events");
     Ok(match assets::found()? {
@@ -27,12 +27,12 @@ pub fn all(path: &Path) -> Result<Vec<(String, EventFile)>, Failure> {
     paths.iter().map(|path| Ok((path.display().to_string(), file::read(path)?))).collect()
 }
 
-/// The same files for people: whatever they say is visible.
+/// The same files for people: control characters are made visible.
 pub fn visible(files: Vec<(String, EventFile)>) -> Vec<(String, EventFile)> {
     files.into_iter().map(|(name, file)| (escape::visible(&name).into_owned(), file.visible())).collect()
 }
 
-/// The event file of a release or of another implementation: a path, or what comes of its name in a folder.
+/// The event file of a release or of another implementation: a path, or the file of that name in a folder.
 pub fn one(given: &str, folder: &Path) -> Result<(String, EventFile), Failure> {
     let path = Path::new(given);
     if path.is_file() {
@@ -50,8 +50,8 @@ pub fn one(given: &str, folder: &Path) -> Result<(String, EventFile), Failure> {
             let there: Vec<&str> = names.iter().map(|name| stem(name)).collect();
             let there = if there.is_empty() { "nothing".to_owned() } else { there.join(", ") };
             Err(format!(
-                "{given} is no event file, and {} has none of it: there is {there}; `broadcheck matrix --releases {given}` \
-                 or `broadcheck check --events FILE` writes one",
+                "{given} is not an event file, and {} has none of that name, only {there}; `broadcheck matrix --releases \
+                 {given}` or `broadcheck check --events FILE` writes one",
                 folder.display()
             )
             .into())
@@ -59,7 +59,7 @@ pub fn one(given: &str, folder: &Path) -> Result<(String, EventFile), Failure> {
     }
 }
 
-/// What small worlds came to, from the folder `exhaustive` beside that of the event files, in the order of their names.
+/// The results of `broadcheck exhaust`, from the folder `exhaustive` next to that of the event files, by name.
 pub fn exhaustive(events: &Path) -> Result<Vec<Summary>, Failure> {
     let folder = events.with_file_name("exhaustive");
     if !events.is_dir() || !folder.is_dir() {

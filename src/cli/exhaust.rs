@@ -21,11 +21,11 @@ use crate::harness::runner::Start;
 /// Run every pair of small shapes through every operation on two operands, and every triple through those on three.
 ///
 /// A case is a pair or a triple of shapes; its program has each operation that works element by element or broadcasts as a
-/// view, functional and in place. The reference says what should come of each: shape, dtype, strides, values, aliasing,
-/// warnings, and the text of a refusal. reports/exhaustive.md says why a few sizes are enough, and what they do not cover.
+/// view, functional and in place. The reference gives the expected outcome of each: shape, dtype, strides, values, aliasing,
+/// warnings, and the message of a rejection. reports/exhaustive.md says why a few sizes are enough, and what they do not cover.
 ///
-/// It is a campaign like those of `broadcheck fuzz`: findings are cut down and kept in a folder from which --resume goes
-/// on, even after kill -9; crashes and hangs are findings; `broadcheck merge` puts shards together.
+/// It is a campaign like those of `broadcheck fuzz`: findings are reduced and kept in a folder from which --resume
+/// continues, even after kill -9; crashes and hangs are findings; `broadcheck merge` puts shards together.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -35,8 +35,8 @@ Examples:
   broadcheck exhaust --shard 0/3 --out part0
   broadcheck exhaust --resume --out part0
 
-Exit codes: 0 nothing was found that is not known, 1 something was, 2 could not run, nothing was judged, or the \
-implementation was given up, 130 interrupted by Ctrl-C or SIGTERM: what was found is kept, and --resume goes on.")]
+Exit codes: 0 no unknown finding, 1 an unknown finding, 2 could not run, nothing was judged, or the \
+implementation was given up, 130 interrupted by Ctrl-C or SIGTERM: findings are kept, and --resume continues.")]
 pub struct Exhaust {
     /// The most dimensions of the shapes in pairs [default: 4; with --layouts 2].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(..=6))]
@@ -53,33 +53,33 @@ pub struct Exhaust {
     /// Only these operations [default: all that the implementation has].
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     ops: Option<Vec<String>>,
-    /// How many adapter processes to run, each with a thread that makes cases for it and judges
+    /// The number of adapter processes, each with a thread that makes cases for it and judges
     /// [default: half of the processors].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
-    /// What is tested: libtorch, libtorch@VERSION, or the command of an adapter, with NAME=VALUE before it to set
+    /// The implementation under test: libtorch, libtorch@VERSION, or the command of an adapter, with NAME=VALUE before it to set
     /// variables of its environment [default: libtorch].
     #[arg(long = "impl", value_name = "NAME|CMD")]
     implementation: Option<String>,
     /// Only part I of N, counted from 0: the cases whose number is I modulo N. `broadcheck merge` puts parts together.
     #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
-    /// Go on with the campaign in the folder. Options that are not given are those that it was begun with.
+    /// Resume the campaign in the folder. Options that are not given keep the values that it was begun with.
     #[arg(long)]
     resume: bool,
-    /// Where the campaign is kept.
+    /// The folder of the campaign.
     #[arg(long, value_name = "DIR", default_value = "broadcheck-exhaust")]
     out: PathBuf,
     /// Seconds that a program may take before it is a hang [default: 20].
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=plausible::MAX_TIMEOUT))]
     timeout: Option<u64>,
-    /// Give the implementation up, with exit code 2, after so many crashes and hangs that are not known; 0 for never.
+    /// Give the implementation up, with exit code 2, after so many unknown crashes and hangs; 0 for never.
     #[arg(long, value_name = "N", default_value_t = campaign::GIVE_UP)]
     give_up: u64,
     /// GiB of address space that an adapter process may take; 0 for no limit [default: 8].
     #[arg(long, value_name = "GIB", value_parser = clap::value_parser!(u64).range(..=plausible::MAX_MEMORY))]
     memory: Option<u64>,
-    /// What to print.
+    /// The output format.
     #[arg(long, value_enum, default_value_t = campaign::Format::Text)]
     format: campaign::Format,
 }
@@ -106,7 +106,10 @@ impl Exhaust {
             (None, None) => possible.into_iter().filter(|op| World::takes(*op)).collect(),
         };
         if let Some(other) = ops.iter().find(|op| !World::takes(**op)) {
-            return Err(format!("`{other}` takes no two tensors that broadcast").into());
+            return Err(format!(
+                "--ops: `{other}` does not broadcast two tensors; `broadcheck exhaust` without --ops runs all that do"
+            )
+            .into());
         }
         let configuration = Configuration {
             seed: 0,
@@ -134,7 +137,7 @@ impl Exhaust {
         campaign.run(configuration, begun, subject, None)
     }
 
-    /// How far the world goes: as it was begun, unless anything else is asked for.
+    /// The scope: as the campaign was begun, unless an option sets another.
     fn bounds(&self, begun: Option<&Configuration>) -> Result<Bounds, Failure> {
         let layouts = self.layouts;
         let standard = Bounds {
@@ -144,9 +147,10 @@ impl Exhaust {
             layouts,
         };
         let begun = match begun {
-            Some(configuration) => Some(
-                configuration.world.clone().ok_or("this is a campaign of `broadcheck fuzz`, which goes on with it")?,
-            ),
+            Some(configuration) => {
+                let world = configuration.world.clone();
+                Some(world.ok_or("this is a campaign of `broadcheck fuzz`: resume it with that command")?)
+            }
             None => None,
         };
         let mut bounds = begun.unwrap_or(standard);

@@ -1,4 +1,4 @@
-//! `broadcheck explain`: why shapes broadcast, or do not, dimension by dimension.
+//! `broadcheck explain`: the rule that decides each dimension when shapes broadcast, or do not.
 
 use std::fmt::Write;
 
@@ -18,10 +18,10 @@ const GOOD: Style = AnsiColor::Green.on_default().bold();
 const BAD: Style = AnsiColor::Red.on_default().bold();
 const FAINT: Style = Style::new().dimmed();
 
-/// The most elements that are made to run an operation for its exact outcome; the reference is not quick.
+/// The most elements for which the operation is run for its exact outcome; the reference is slow.
 const MOST_ELEMENTS: usize = 1 << 18;
 
-/// Draw how shapes line up, which rule decides each dimension, and what comes of it.
+/// Draw how shapes line up, which rule decides each dimension, and the result.
 ///
 /// A shape is its sizes with commas between them; [] is the shape of a single number. The outcome is that of the
 /// reference, whose texts are libtorch's own.
@@ -93,13 +93,15 @@ fn parse_shape(text: &str) -> Result<Shape, String> {
         .map(str::trim)
         .filter(|_| !inner.trim().is_empty())
         .map(|size| {
-            size.parse::<i64>().map_err(|_| format!("{size:?} is no size; write a shape as 5,1,4,1, or [] for none"))
+            size.parse::<i64>().map_err(|_| {
+                format!("{size:?} is not a size; write a shape as 5,1,4,1, or [] for a shape without dimensions")
+            })
         })
         .collect::<Result<Vec<_>, _>>()?;
     Shape::new(sizes).map_err(|error| error.to_string())
 }
 
-/// Whether the operation does no more with shapes than to broadcast them.
+/// True if the operation only broadcasts its shapes.
 fn is_elementwise(op: Op) -> bool {
     op == Op::BroadcastTensors || op.info().takes_two_operands()
 }
@@ -117,7 +119,7 @@ fn outcome(op: Op, form: Form, shapes: &[Shape]) -> Result<Outcome, Failure> {
             return Ok(by_the_rules(form, &shapes[0], broadcast));
         }
         let most = format!("the most is {MOST_ELEMENTS}");
-        return Err(format!("{largest} elements are too many to try {op}; {most}").into());
+        return Err(format!("{op} was not run, since {largest} elements are too many; {most}").into());
     }
     let inputs = shapes.iter().enumerate().map(|(at, shape)| {
         let ones = Buffer::from_scalars(DType::Float32, vec![Scalar::Int(1); shape.numel()].into_iter());
@@ -141,7 +143,7 @@ fn outcome(op: Op, form: Form, shapes: &[Shape]) -> Result<Outcome, Failure> {
     reply.steps.into_iter().next().map(|step| step.outcome).ok_or_else(|| "the reference gave no outcome".into())
 }
 
-/// What an operation does that broadcasts its operands and then, in-place, refuses to change the shape of its target.
+/// The outcome of an operation that broadcasts its operands and, in place, rejects a change of its target's shape.
 fn by_the_rules(form: Form, target: &Shape, broadcast: Result<Shape, Rejection>) -> Outcome {
     let rejection = match broadcast {
         Ok(shape) if form == Form::InPlace && shape != *target => {

@@ -20,12 +20,12 @@ use crate::harness::runner::Start;
 /// Run generated programs on an implementation and write down every disagreement.
 ///
 /// Programs come out of a seed: case k of a seed is the same program in every run, whatever the number of jobs and of
-/// shards. The oracles judge each; disagreements are grouped by signature, the first of each is cut down to its simplest
-/// program, and all is kept in a folder from which --resume goes on, even after kill -9. At the end the installed releases
-/// of libtorch run what was found, and each finding says since which of them it is there.
+/// shards. The oracles judge each; disagreements are grouped by signature, the first of each is reduced to its simplest
+/// program, and all is kept in a folder from which --resume continues, even after kill -9. At the end the installed releases
+/// of libtorch run the findings, and each finding states the first release that has it.
 ///
-/// Crashes and hangs are findings too, put down to the step that causes them: the adapter is started again and the campaign
-/// goes on, up to a number of them (--give-up). Each adapter process may take 8 GiB of address space (Linux; --memory) and
+/// Crashes and hangs are findings too, attributed to the step that causes them: the adapter is restarted and the campaign
+/// continues, up to a number of them (--give-up). Each adapter process may take 8 GiB of address space (Linux; --memory) and
 /// 20 seconds for a program (--timeout). Inputs have at most 256
 /// elements, results at most 4,096; in one program of 256 both have up to 34,000.
 #[derive(Debug, Args)]
@@ -38,27 +38,27 @@ Examples:
   broadcheck fuzz --impl 'python3 my_adapter.py' --divergences known-differences.yaml
   broadcheck fuzz --resume --out part0
 
-Exit codes: 0 nothing was found that is not known, 1 something was, 2 could not run, nothing was judged, or the \
-implementation was given up, 130 interrupted by Ctrl-C or SIGTERM: what was found is kept, and --resume goes on.")]
+Exit codes: 0 no unknown finding, 1 an unknown finding, 2 could not run, nothing was judged, or the \
+implementation was given up, 130 interrupted by Ctrl-C or SIGTERM: findings are kept, and --resume continues.")]
 pub struct Fuzz {
     /// End after so many seconds, earlier runs of a resumed campaign included [default: 60, unless --cases is given]. What
-    /// is found too late to be cut down is kept as it was found; --resume goes on with it.
+    /// is found too late to be reduced is kept as it was found; --resume reduces it.
     #[arg(long, value_name = "N")]
     seconds: Option<u64>,
     /// End after so many cases; a shard does its share of them.
     #[arg(long, value_name = "N", conflicts_with = "seconds")]
     cases: Option<u64>,
-    /// What the cases are made of [default: 1].
+    /// The seed of the cases [default: 1].
     #[arg(long, value_name = "S")]
     seed: Option<u64>,
     /// Only programs of these operations [default: all that the implementation has].
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     ops: Option<Vec<String>>,
-    /// How many adapter processes to run, each with a thread that makes cases for it and judges
+    /// The number of adapter processes, each with a thread that makes cases for it and judges
     /// [default: half of the processors].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
-    /// What is tested: reference, libtorch, libtorch@VERSION, a name that `broadcheck impl list` prints, or the command of
+    /// The implementation under test: reference, libtorch, libtorch@VERSION, a name that `broadcheck impl list` prints, or the command of
     /// an adapter, with NAME=VALUE before it to set variables of its environment [default: libtorch].
     #[arg(long = "impl", value_name = "NAME|CMD")]
     implementation: Option<String>,
@@ -66,28 +66,28 @@ pub struct Fuzz {
     /// there, instead of the pinned one.
     #[arg(long, value_name = "PATH")]
     python: Option<PathBuf>,
-    /// What the release oracle compares it with: named in the same way.
+    /// The implementation that the release oracle compares with, named in the same way.
     #[arg(long, value_name = "NAME|CMD")]
     against: Option<String>,
     /// Only part I of N, counted from 0: the cases whose number is I modulo N. `broadcheck merge` puts parts together.
     #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
-    /// Go on with the campaign in the folder. Options that are not given are those that it was begun with.
+    /// Resume the campaign in the folder. Options that are not given keep the values that it was begun with.
     #[arg(long)]
     resume: bool,
-    /// Where the campaign is kept.
+    /// The folder of the campaign.
     #[arg(long, value_name = "DIR", default_value = "broadcheck-fuzz")]
     out: PathBuf,
-    /// Who judges [default: reference and definition, and release if --against is given].
+    /// The oracles that judge [default: reference and definition, and release if --against is given].
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     oracle: Option<Vec<Judge>>,
-    /// Make programs also of what has no one right outcome.
+    /// Also make programs that have no single right outcome.
     #[arg(long)]
     unrestricted: bool,
     /// Seconds that a program may take before it is a hang [default: 20].
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=plausible::MAX_TIMEOUT))]
     timeout: Option<u64>,
-    /// Give the implementation up, with exit code 2, after so many crashes and hangs that are not known; 0 for never.
+    /// Give the implementation up, with exit code 2, after so many unknown crashes and hangs; 0 for never.
     #[arg(long, value_name = "N", default_value_t = campaign::GIVE_UP)]
     give_up: u64,
     /// GiB of address space that an adapter process may take; 0 for no limit [default: 8].
@@ -97,11 +97,11 @@ pub struct Fuzz {
     /// their `applies` and `signature`.
     #[arg(long, value_name = "FILE")]
     divergences: Option<PathBuf>,
-    /// Do not look for the first release that has each new finding of a libtorch. Without this, every installed release runs
-    /// the findings once the campaign is complete; an adapter that an older broadcheck built is built anew.
+    /// Do not look for the first release that has each new finding of libtorch. Without this option every installed release
+    /// runs the findings once the campaign is complete; adapters that an older broadcheck built are built anew.
     #[arg(long)]
     no_bisect: bool,
-    /// What to print.
+    /// The output format.
     #[arg(long, value_enum, default_value_t = campaign::Format::Text)]
     format: campaign::Format,
 }
@@ -118,7 +118,7 @@ impl Fuzz {
         let kept = if self.resume { Some(journal::read(&self.out)?.header.configuration) } else { None };
         let begun = kept.as_ref();
         if begun.is_some_and(|configuration| configuration.world.is_some()) {
-            return Err("this is a campaign of `broadcheck exhaust`, which goes on with it".into());
+            return Err("this is a campaign of `broadcheck exhaust`: resume it with that command".into());
         }
         let implementation =
             self.implementation.clone().or_else(|| begun.map(|configuration| configuration.implementation.clone()));
@@ -165,7 +165,7 @@ impl Fuzz {
         campaign.run(configuration, begun, subject, other)
     }
 
-    /// Who judges, if that makes sense.
+    /// The oracles, or an error if they do not fit the other options.
     fn oracles(&self, begun: Option<&Configuration>, start: &Start, against: bool) -> Result<Vec<Oracle>, Failure> {
         let mut oracles: Vec<Oracle> = match (&self.oracle, begun) {
             (Some(given), _) => given.iter().map(|judge| judge.oracle()).collect(),

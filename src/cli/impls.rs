@@ -75,7 +75,7 @@ impl Install {
 fn list() -> Result<Ending, Failure> {
     let mut text = String::new();
     for known in implementations::known()? {
-        // What one of them needs and this machine lacks is no reason to hide the others.
+        // One that cannot run on this machine does not hide the others.
         let state = match known.installed() {
             Ok(Some(folder)) => format!("installed in {}", folder.display()),
             Ok(None) => format!("not installed: `broadcheck impl install {}`", known.name),

@@ -26,11 +26,11 @@ enum Command {
 /// Fetch a libtorch release and build the adapter against it.
 ///
 /// Does nothing where both are there and the adapter's sources have not changed. When it is interrupted, running it
-/// again goes on where it was. Without VERSION, a libtorch that LIBTORCH or LIBTORCH_USE_PYTORCH=1 points to is used
+/// again continues where it was. Without VERSION, a libtorch that LIBTORCH or LIBTORCH_USE_PYTORCH=1 points to is used
 /// instead of fetching one. The wheel is fetched by pip, with the index and the proxies that pip is configured for.
 ///
-/// A release that is not in releases.toml is fetched all the same: what pip brings is trusted this once, and its hash is
-/// checked from then on. A release that is newer than tch is built without its version check and with what the compiler
+/// A release that is not in releases.toml is fetched as well: the first download is trusted, and its hash is
+/// checked from then on. A release that is newer than tch is built without tch's version check and with what the compiler
 /// misses: the C++ standard that the headers ask for, and a header that stands in for functions that the release has
 /// removed. If that is not enough, the adapter does without tch, as it does for older releases.
 #[derive(Debug, Args)]
@@ -51,7 +51,7 @@ Environment:
 struct Install {
     /// The release, or `latest` [default: LIBTORCH, LIBTORCH_USE_PYTORCH, or else 2.13.0].
     version: Option<String>,
-    /// Stop when libtorch itself is there: for building something else against it.
+    /// Install libtorch without the adapter, to build something else against it.
     #[arg(long)]
     libraries_only: bool,
     /// Show no progress.
@@ -66,7 +66,7 @@ Examples:
   broadcheck libtorch list
   broadcheck libtorch list --format json")]
 struct List {
-    /// How to print it.
+    /// The output format.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }
@@ -92,7 +92,7 @@ struct Path {
     adapter: bool,
 }
 
-/// Print what is known of an installed release as an entry of releases.toml.
+/// Print the entry of releases.toml for an installed release.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -102,7 +102,7 @@ struct EntryOf {
     version: String,
 }
 
-/// Take a release out of the cache.
+/// Remove a release from the cache.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -149,7 +149,9 @@ fn run_list(installer: &Installer, list: &List) -> Result<(), Failure> {
     let entries = installer.list()?;
     print(&match list.format {
         Format::Json => serde_json::to_string_pretty(&entries).expect("a list is plain data") + "\n",
-        Format::Text if entries.is_empty() => "nothing is installed; `broadcheck libtorch install` does that\n".into(),
+        Format::Text if entries.is_empty() => {
+            "no release is installed; `broadcheck libtorch install` installs one\n".into()
+        }
         Format::Text => table(&entries),
     })
 }

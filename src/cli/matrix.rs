@@ -51,19 +51,19 @@ pub struct Matrix {
     /// The folder of the event files.
     #[arg(long, value_name = "DIR", default_value = "reports/events")]
     out: PathBuf,
-    /// How many generated programs are run after the cases.
+    /// The number of generated programs to run after the cases.
     #[arg(long, value_name = "N", default_value_t = 2000)]
     corpus: u64,
     /// The seed of the generated programs.
     #[arg(long, value_name = "SEED", default_value_t = 0)]
     corpus_seed: u64,
-    /// How many releases are run at once; adapters are built one at a time.
+    /// The number of releases that run at once; adapters are built one at a time.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     jobs: u16,
-    /// Leave in the cache what was installed for this. A release takes half a gigabyte.
+    /// Keep newly installed releases in the cache. A release takes half a gigabyte.
     #[arg(long, conflicts_with = "prune")]
     keep: bool,
-    /// Take every release out of the cache after its run, also those that were there before.
+    /// Remove every release from the cache after its run, also those that were there before.
     #[arg(long)]
     prune: bool,
     /// Run every case again, whatever the event files have.
@@ -78,8 +78,8 @@ pub struct Matrix {
     /// Seconds that a program may take before it is a hang.
     #[arg(long, value_name = "SECONDS", default_value_t = TIMEOUT, value_parser = clap::value_parser!(u64).range(1..=MAX_TIMEOUT))]
     timeout: u64,
-    /// Give one up after so many crashes and hangs that are not pinned; 0 for never. Its row has what was judged by then,
-    /// and does not conform; another run goes on with the rest.
+    /// Give one up after so many unpinned crashes and hangs; 0 for never. Its row has the cases judged by then,
+    /// and does not conform; another run continues with the rest.
     #[arg(long, value_name = "N", default_value_t = GIVE_UP)]
     give_up: u64,
     /// The folder of the specification.
@@ -97,7 +97,7 @@ impl Matrix {
         let corpus = Corpus { seed: self.corpus_seed, programs: self.corpus };
         let corpus = self.implementations.is_empty().then_some(corpus);
         if self.divergences.is_some() && !self.implementations.is_empty() && subjects.len() > 1 {
-            return Err("--divergences is about one implementation: name one after --implementations".into());
+            return Err("--divergences needs one implementation: name it with --implementations".into());
         }
         let matrix = MatrixRun {
             specification: &specification,
@@ -119,7 +119,7 @@ impl Matrix {
                 match self.one(subject, &installer, &matrix) {
                     Ok(row) => rows.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(row),
                     Err(error) => {
-                        // What cannot be written now will not be later.
+                        // A folder that cannot be written now cannot be written after the run.
                         queue.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clear();
                         *failure.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(error.to_string());
                     }
@@ -141,7 +141,7 @@ impl Matrix {
         Ok(if green == rows.len() { Ending::Conforms } else { Ending::Differs })
     }
 
-    /// What is asked for, in its order.
+    /// The releases or implementations to run, in the given order.
     fn subjects(&self, installer: &Installer) -> Result<Vec<Subject>, Failure> {
         if self.implementations.is_empty() {
             return Ok(wanted(&self.releases, installer)?.iter().map(|version| Subject::release(version)).collect());
@@ -151,7 +151,7 @@ impl Matrix {
         for word in &self.implementations {
             let named: Vec<&String> = known.iter().filter(|name| word == "all" || *name == word).collect();
             if named.is_empty() {
-                return Err(format!("no implementation is called `{word}`: choose among {}", known.join(", ")).into());
+                return Err(format!("there is no implementation `{word}`: choose among {}", known.join(", ")).into());
             }
             names.extend(named);
         }
@@ -192,7 +192,7 @@ impl Matrix {
     }
 }
 
-/// The releases that the words mean, in their order and each once.
+/// The releases that the arguments name, in their order and each once.
 fn wanted(words: &[String], installer: &Installer) -> Result<Vec<String>, Failure> {
     let mut releases: Vec<String> = Vec::new();
     for word in words {
@@ -217,11 +217,11 @@ fn known(catalog: &Catalog) -> Vec<String> {
 }
 
 fn line(subject: &Subject, row: &Row, note: &str) -> String {
-    let told = match row {
+    let state = match row {
         Row::NoData(reason) => format!("no data: {}", reason.lines().next().unwrap_or_default()),
         Row::Kept(_, reason) => {
             let reason = reason.lines().next().unwrap_or_default();
-            format!("kept as it was, with new and changed cases not run: {reason}")
+            format!("kept from an earlier run, without new and changed cases: {reason}")
         }
         Row::Ran(tally) => {
             let corpus = tally.corpus.as_ref().map(|corpus| {
@@ -241,10 +241,10 @@ fn line(subject: &Subject, row: &Row, note: &str) -> String {
             )
         }
     };
-    format!("{:17} {told} ({note})\n", subject.label())
+    format!("{:17} {state} ({note})\n", subject.label())
 }
 
-/// How far a run is, for whoever waits: a line now and then, or one that is written over on a terminal.
+/// The progress of a run: a line now and then, or a line that is overwritten on a terminal.
 struct Counter {
     label: String,
     of: u64,

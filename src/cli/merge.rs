@@ -11,10 +11,10 @@ use crate::harness::campaign::journal;
 use crate::harness::campaign::summary::Summary;
 use crate::output;
 
-/// Put the shards of a campaign together and say what they found.
+/// Put the shards of a campaign together and list their findings.
 ///
 /// Each folder is the --out of one `broadcheck fuzz --shard` or `broadcheck exhaust --shard`. They have to be of one
-/// campaign: the same implementation, specification, generator, seed and options. Shards that are missing, and shards that were killed, are told.
+/// campaign: the same implementation, specification, generator, seed and options. Missing and killed shards are reported.
 ///
 /// The new folder gets `summary.json`, which is what --format json prints, and the folder of each finding.
 #[derive(Debug, Args)]
@@ -23,7 +23,7 @@ Examples:
   broadcheck merge part0 part1 part2 --out whole
   broadcheck merge part0 part1 part2 --out whole --format json
 
-Exit codes: 0 nothing was found that is not known, 1 something was, 2 could not merge, or nothing was found and cases are
+Exit codes: 0 no unknown finding, 1 an unknown finding, 2 could not merge, or nothing was found and cases are
 missing or nothing was judged.")]
 pub struct Merge {
     /// The folders of the shards.
@@ -32,7 +32,7 @@ pub struct Merge {
     /// The folder to write.
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// What to print.
+    /// The output format.
     #[arg(long, value_enum, default_value_t = campaign::Format::Text)]
     format: campaign::Format,
 }
@@ -59,12 +59,15 @@ impl Merge {
             }
         }
         let text = campaign::render(&summary, self.format, &self.out);
-        // A reader that has seen enough, such as `head`, is no failure.
+        // A reader that closes the pipe early, such as `head`, is not an error.
         print(&text)?;
         let ending = campaign::ending(&summary)?;
         let unfinished = tallies.iter().any(|tally| tally.complete() == Some(false) || tally.ended.is_none());
         if ending == Ending::Conforms && (unfinished || !summary.missing.is_empty()) {
-            return Err("nothing was found, but not all cases were run".into());
+            return Err(
+                "nothing was found, but some cases were not run: resume the shards that are missing or unfinished"
+                    .into(),
+            );
         }
         Ok(ending)
     }

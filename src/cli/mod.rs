@@ -1,4 +1,4 @@
-//! The command line, one file a subcommand. It words what the library does, and decides exit codes.
+//! The command line, one file a subcommand. It formats results of the library as text, and decides exit codes.
 
 mod bench;
 mod bisect;
@@ -52,7 +52,7 @@ Examples:
 
 Exit codes: 0 conforms, 1 does not conform, 2 could not run, 130 interrupted (a campaign, by Ctrl-C or SIGTERM).
 
-The specification, the adapters and what is known of them come with the program. `broadcheck --version --verbose` says
+The specification, the adapters and their known differences come with the program. `broadcheck --version --verbose` says
 which ones are used: those after --source, in BROADCHECK_SOURCE, in a checkout around the working folder, or the
 program's own."
 )]
@@ -87,21 +87,21 @@ enum Command {
     ValidateAdapter(validate_adapter::ValidateAdapter),
 }
 
-/// How a command ended.
+/// The result of a command, which decides its exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// It conforms, or there was nothing to conform to.
+    /// The implementation conforms, or the command judges nothing.
     Conforms,
-    /// It does not conform.
+    /// The implementation does not conform.
     Differs,
-    /// It was told to stop before it was done. What it has found so far is saved.
+    /// The command was stopped before it was done. Its findings so far are saved.
     Interrupted,
 }
 
-/// The exit code of what was interrupted, as shells have it for Ctrl-C.
+/// The exit code of an interrupted command, as shells have it for Ctrl-C.
 const INTERRUPTED: u8 = 130;
 
-/// A reason why a command could not do its work.
+/// The reason why a command could not do its work.
 type Failure = Box<dyn std::error::Error>;
 
 /// Runs the program.
@@ -111,7 +111,7 @@ pub fn main() -> ExitCode {
     }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        // Help and the version were asked for; anything else is a mistake in the arguments.
+        // `--help` and `--version` are no errors; anything else is a mistake in the arguments.
         Err(asked) if !asked.use_stderr() => {
             return ended(print(&asked.render().ansi().to_string()).map(|()| Ending::Conforms));
         }
@@ -143,8 +143,7 @@ pub fn main() -> ExitCode {
     })
 }
 
-/// Prints a report. A reader that has seen enough, such as `head`, is no failure; anything else that keeps the text from
-/// arriving is.
+/// Prints a report. A reader that closes the pipe early, such as `head`, is not an error; any other write error is.
 fn print(text: &str) -> Result<(), Failure> {
     let mut out = anstream::stdout();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -155,7 +154,7 @@ fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Says something to whoever waits, on standard error. That it cannot be read ends nothing.
+/// Prints a message to standard error. A closed standard error is ignored.
 fn tell(text: &str) {
     let mut err = anstream::stderr();
     let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
@@ -174,7 +173,7 @@ fn ended(result: Result<Ending, Failure>) -> ExitCode {
     }
 }
 
-/// `--version --verbose`: which program this is, and where what comes with it is taken from. `None` for other arguments.
+/// `--version --verbose`: the version of this program, and the folders of its specification and cache. `None` for other arguments.
 fn verbose_version(arguments: impl Iterator<Item = OsString>) -> Option<Result<Ending, Failure>> {
     let mut arguments: Vec<OsString> = arguments.collect();
     arguments.sort();

@@ -1,4 +1,4 @@
-//! `broadcheck mutants`: whether the oracles find faults that are planted.
+//! `broadcheck mutants`: plants faults and checks that the oracles find them.
 
 use std::fmt::Write as _;
 use std::io::IsTerminal;
@@ -11,11 +11,11 @@ use super::{Ending, Failure, print};
 use crate::harness::model::finding::Oracle;
 use crate::harness::mutation::{self, Mutant, NONE, Outcome, Report, Search};
 
-/// Plant faults in an implementation, one at a time, and see whether the oracles find them.
+/// Plant faults in an implementation, one at a time, and check that the oracles find them.
 ///
-/// Each mutant is the reference with one fault. Generated programs are run on it until the oracles find it, and the find is
-/// cut down to its simplest program. The reference without a fault is run on as many programs: what is found there is a
-/// false report.
+/// Each mutant is the reference with one fault. Generated programs are run on it until the oracles find the fault, and the finding is
+/// reduced to its simplest program. The reference without a fault runs as many programs: a finding there is a
+/// false alarm.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -23,21 +23,21 @@ Examples:
   broadcheck mutants --only maximum-drops-nan --only alpha-lost
   broadcheck mutants --format markdown > reports/mutants.md
 
-Exit codes: 0 every fault is found and nothing else, 1 not so, 2 could not run.")]
+Exit codes: 0 every fault is found, without a false alarm, 1 otherwise, 2 could not run.")]
 pub struct Mutants {
     /// Only this mutant; may be given more than once. `none` is the reference without a fault.
     #[arg(long, value_name = "ID")]
     only: Vec<String>,
-    /// What the programs follow from.
+    /// The seed of the programs.
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// The most programs for each mutant.
     #[arg(long, value_name = "COUNT", default_value_t = 20_000)]
     programs: usize,
-    /// How many mutants to look for at a time [default: one for each processor].
+    /// The number of mutants to run at a time [default: one for each processor].
     #[arg(long, value_name = "COUNT")]
     jobs: Option<NonZeroUsize>,
-    /// What to print.
+    /// The output format.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }
@@ -65,7 +65,7 @@ impl Mutants {
             Format::Json => serde_json::to_string_pretty(&report)? + "\n",
             Format::Markdown => markdown(&report),
         };
-        // A reader that has seen enough, such as `head`, is no failure.
+        // A reader that closes the pipe early, such as `head`, is not an error.
         print(&text)?;
         Ok(if report.has_teeth() { Ending::Conforms } else { Ending::Differs })
     }
@@ -101,7 +101,7 @@ fn oracles(outcome: &Outcome) -> String {
     if names.is_empty() { "not found".to_owned() } else { names.join(", ") }
 }
 
-/// Programs, steps and elements of the first find.
+/// Programs, steps and elements of the first finding.
 fn figures(outcome: &Outcome) -> [String; 3] {
     match outcome.found.first() {
         Some(found) => [found.programs, found.steps, found.elements].map(|figure| figure.to_string()),

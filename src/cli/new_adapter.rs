@@ -10,7 +10,7 @@ use crate::assets;
 
 /// Write the skeleton of an adapter, which runs as it is: fill in what TODO marks.
 ///
-/// It describes a toy library, and passes what that supports. In Python and JavaScript the package that speaks the protocol
+/// It describes a toy library, and passes the cases that this library supports. In Python and JavaScript the package that speaks the protocol
 /// is copied next to it, so it runs wherever its language does; in Rust that is a crate.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -22,7 +22,7 @@ It prints where the tutorial is, adapters/TUTORIAL.md, which leads from the skel
 pub struct NewAdapter {
     /// The library's name: lower-case letters, digits, `-` and `_`.
     name: String,
-    /// What the adapter is written in.
+    /// The language of the adapter.
     #[arg(long, value_enum)]
     lang: Language,
     /// The folder to put its folder into.
@@ -37,8 +37,8 @@ enum Language {
     Js,
 }
 
-/// A file of a skeleton. `@NAME@` in it is the library's name, `@SOURCE@` where broadcheck's sources are, and `@VERSION@`
-/// which they are.
+/// A file of a skeleton. `@NAME@` in it is the library's name, `@SOURCE@` the folder of broadcheck's sources, and `@VERSION@`
+/// their version.
 type File = (&'static str, &'static str);
 
 const PYTHON: &[File] =
@@ -53,7 +53,7 @@ const JS: &[File] = &[
     ("toy.mjs", include_str!("new_adapter/toy.mjs.txt")),
 ];
 
-/// What adapters in one language share: its folder in broadcheck's sources, and how the names of its files end.
+/// The package that adapters in one language share: its folder in broadcheck's sources, and the suffix of its files.
 type Package = (&'static str, &'static [&'static str]);
 
 /// The folder of the copy, which is the name that Python imports.
@@ -78,7 +78,7 @@ impl Language {
         }
     }
 
-    /// How the adapter is built, if it is, and started.
+    /// The commands that build the adapter (if it is compiled) and start it.
     fn commands(self, name: &str, folder: &Path) -> (Option<String>, String) {
         let path = |file: &str| folder.join(file).display().to_string();
         match self {
@@ -98,15 +98,17 @@ impl NewAdapter {
         let letters = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c);
         if !name.starts_with(|c: char| c.is_ascii_lowercase()) || !name.chars().all(letters) {
             return Err(format!(
-                "{name:?} cannot be the name: use lower-case letters, digits, `-` and `_`, a letter first"
+                "{name:?} is not a valid name: use lower-case letters, digits, `-` and `_`, beginning with a letter"
             )
             .into());
         }
         let folder = self.into.join(name);
         if folder.exists() {
-            return Err(
-                format!("{} is there already: choose another name or --into another folder", folder.display()).into()
-            );
+            return Err(format!(
+                "{} exists already: choose another name, or another folder with --into",
+                folder.display()
+            )
+            .into());
         }
         let root = assets::root()?;
         for (path, text) in self.lang.files() {
@@ -120,7 +122,7 @@ impl NewAdapter {
         let build = build.map(|build| format!("  {build}\n")).unwrap_or_default();
         let documents = ["TUTORIAL.md", "README.md"].map(|file| root.join("adapters").join(file));
         print(&format!(
-            "{} is there. It describes a toy library: put yours in at each TODO, then\n\n{build}  \
+            "{} is written. It describes a toy library: replace that by yours at each TODO, then\n\n{build}  \
              broadcheck validate-adapter -- {command}\n  broadcheck check --impl '{command}'\n\n\
              tutorial  {}\nprotocol  {}\n",
             folder.display(),
@@ -131,7 +133,7 @@ impl NewAdapter {
     }
 }
 
-/// Copies what adapters in one language share, with its licenses, next to a skeleton.
+/// Copies the package that adapters in one language share, with its licenses, next to a skeleton.
 fn copy((folder, endings): Package, root: &Path, to: &Path) -> Result<(), Failure> {
     let folder = root.join(folder);
     let fault = |error: std::io::Error| format!("cannot read {}: {error}", folder.display());

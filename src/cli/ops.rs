@@ -17,7 +17,7 @@ Examples:
   broadcheck ops
   broadcheck ops --format json")]
 pub struct Ops {
-    /// What to print.
+    /// The output format.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
 }
@@ -38,12 +38,12 @@ struct Row {
     aliases: Vec<Alias>,
     arguments: Vec<Argument>,
     forms: &'static [Form],
-    /// Forms that libtorch has and the table has not.
+    /// Forms that libtorch has and the table lacks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     absent: Vec<Absent>,
-    /// What it computes in.
+    /// The dtypes that it computes in.
     dtypes: Vec<&'static str>,
-    /// The names under which libtorch refuses other dtypes.
+    /// The kernel names in the messages with which libtorch rejects other dtypes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     kernels: Vec<&'static str>,
     result: ResultType,
@@ -54,10 +54,10 @@ struct Row {
     quirks: &'static [Quirk],
     differentiable: bool,
     compare: String,
-    /// Why values are not compared bit for bit.
+    /// The reason why values are not compared bit for bit.
     #[serde(skip_serializing_if = "str::is_empty")]
     bound: &'static str,
-    /// The classes of what its family refuses.
+    /// The classes of its family's rejections.
     rejections: &'static [&'static str],
     /// The methods of `tch`; where there is none, the call goes to libtorch's dispatcher by the schema name.
     #[serde(skip_serializing_if = "<[&str]>::is_empty")]
@@ -68,7 +68,7 @@ struct Row {
 struct Argument {
     name: &'static str,
     kind: ParamKind,
-    /// Only where it may be left out.
+    /// The default of an argument that may be left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     default: Option<Value>,
 }
@@ -177,7 +177,7 @@ fn form_name(form: Form) -> &'static str {
     }
 }
 
-/// Whether an operation can be explained on shapes alone: all its arguments are tensors or have defaults.
+/// True if an operation can be explained on shapes alone: all its arguments are tensors or have defaults.
 pub(super) fn takes_tensors_only(op: Op) -> bool {
     let tensor = |kind| matches!(kind, ParamKind::Tensor | ParamKind::Operand | ParamKind::Tensors);
     op.info().arguments.iter().all(|param| tensor(param.kind) || param.default.is_some())

@@ -11,10 +11,10 @@ use crate::report::{self, Run, brief, json, junit, markdown, text};
 
 /// Write the reports of all releases out of event files; nothing is run.
 ///
-/// In the folder of --out: documentation.md (each documented statement in each release), matrix.md (the releases beside each
-/// other, and what changed), index.html (the same with every case, to look around in) and badge.svg; exhaustive.md, of what
-/// `broadcheck exhaust --format json` printed into the folder `exhaustive` next to that of the event files; and benchmarks.md,
-/// of what `broadcheck bench --write` measured there. With --format, one run is printed instead, as `broadcheck check` would
+/// In the folder of --out: documentation.md (each documented statement in each release), matrix.md (the releases side
+/// by side, with the changes between them), index.html (the same with every case, to browse) and badge.svg; exhaustive.md, from
+/// the output of `broadcheck exhaust --format json` in the folder `exhaustive` next to that of the event files; and benchmarks.md,
+/// from the measurements of `broadcheck bench --write` there. With --format, one run is printed instead, as `broadcheck check` would
 /// have printed it.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -24,12 +24,12 @@ Examples:
   broadcheck report --events run.jsonl.gz --format markdown >> $GITHUB_STEP_SUMMARY
   broadcheck report --events run.jsonl.gz --format junit > junit.xml
 
-Exit codes: 0 written, 2 could not be written. What the events say does not count.")]
+Exit codes: 0 written, 2 could not be written; verdicts in the events do not change it.")]
 pub struct Report {
     /// A folder of event files, or one of them [default: reports/events of these sources].
     #[arg(long, value_name = "DIR|FILE")]
     events: Option<PathBuf>,
-    /// Where the reports go [default: the folder of the folder of events; of one file, its folder].
+    /// The folder of the reports [default: the parent of the folder of events; for one file, its folder].
     #[arg(long, value_name = "DIR", conflicts_with = "format")]
     out: Option<PathBuf>,
     /// Print one run instead; --events names its file.
@@ -40,7 +40,7 @@ pub struct Report {
     verbose: bool,
 }
 
-/// What one run can be printed as.
+/// The formats of one run.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub enum Format {
     Text,
@@ -50,7 +50,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The run in this format. JSON has every text as it is; the others are for people.
+    /// The run in this format. JSON has every text unchanged; the others make control characters visible.
     pub fn render(self, run: &Run, verbose: bool) -> String {
         match self {
             Format::Text if verbose => text::render(&run.visible()),

@@ -15,18 +15,18 @@ use crate::install::{self, Progress};
 pub struct Named {
     option: &'static str,
     given: String,
-    /// How it is started.
+    /// The way to start it.
     pub start: Start,
 }
 
-/// Seconds that a program may take before it is a hang, unless something else is asked for.
+/// Seconds that a program may take before it is a hang, unless an option sets another limit.
 pub const TIMEOUT: u64 = 20;
 
-/// After how many crashes and hangs that are not pinned an implementation is given up, unless something else is asked for:
+/// The number of unpinned crashes and hangs after which an implementation is given up, unless an option sets another:
 /// more than any implementation that comes with broadcheck has in the specification.
 pub const GIVE_UP: u64 = 30;
 
-/// What an adapter is allowed that has so many seconds for a program, and is given up after so many crashes and hangs. Each
+/// The limits of an adapter that has so many seconds for a program and is given up after so many crashes and hangs. Each
 /// takes two restarts, and those that are pinned are not counted.
 pub fn limits(timeout: u64, give_up: u64) -> Limits {
     const PINNED: u64 = 64;
@@ -43,12 +43,12 @@ pub fn specification(given: Option<&Path>) -> Result<PathBuf, Failure> {
 }
 
 impl Named {
-    /// What the words mean. libtorch is installed first if it is missing.
+    /// Parses the name of an implementation, or a command. libtorch is installed first if it is missing.
     pub fn parse(option: &'static str, given: &str) -> Result<Named, Failure> {
         Named::parse_on(option, given, None)
     }
 
-    /// The same, where what is written in Python runs on the Python of `--python`.
+    /// The same, with the Python of `--python` for implementations in Python.
     pub fn parse_on(option: &'static str, given: &str, python: Option<&Path>) -> Result<Named, Failure> {
         Ok(Named { option, given: given.to_owned(), start: start(option, given, python)? })
     }
@@ -66,19 +66,20 @@ impl Named {
         })?)
     }
 
-    /// Starts it to hear what it says of itself.
+    /// Starts it and returns its `hello`.
     pub fn hello(&self, limits: &Limits) -> Result<Hello, Failure> {
         Ok(self.runner(limits)?.hello())
     }
 }
 
 fn start(option: &str, given: &str, python: Option<&Path>) -> Result<Start, Failure> {
-    let words =
-        shlex::split(given).ok_or_else(|| format!("{option} {given:?} is no command: a quote is not closed"))?;
+    let words = shlex::split(given).ok_or_else(|| format!("{option} {given:?} is not a command: close its quote"))?;
     // As in a shell: variables for the environment of what comes after them.
     let variables = words.iter().take_while(|word| is_assignment(word)).count();
     let (variables, words) = words.split_at(variables);
-    let [program, args @ ..] = words else { return Err(format!("{option} {given:?} is no command").into()) };
+    let [program, args @ ..] = words else {
+        return Err(format!("{option} {given:?} is not a command: name a program after the variables").into());
+    };
     let named = match program.split_once('@') {
         Some((name, version)) => (name, Some(version)),
         None => (program.as_str(), None),
@@ -87,8 +88,8 @@ fn start(option: &str, given: &str, python: Option<&Path>) -> Result<Start, Fail
         (("reference", None), []) if variables.is_empty() => return Ok(Start::Reference),
         (("libtorch", Some("")), []) => {
             return Err(format!(
-                "{option} {given}: no release stands after the @: write libtorch@{}, libtorch@{}, or libtorch alone for \
-                 the default",
+                "{option} {given}: the release after the @ is missing: write libtorch@{}, libtorch@{}, or libtorch alone for the \
+                 default",
                 install::DEFAULT_VERSION,
                 install::LATEST
             )
@@ -115,7 +116,7 @@ fn is_assignment(word: &str) -> bool {
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-/// The end of a message about an unknown name: the closest one that there is, or `else`.
+/// The end of a message about an unknown name: the closest known name, or `otherwise`.
 pub fn did_you_mean<'a>(wanted: &str, names: impl Iterator<Item = &'a str>, otherwise: &str) -> String {
     let closest = names.map(|name| (strsim::osa_distance(wanted, name), name)).min();
     match closest {
@@ -135,16 +136,16 @@ mod tests {
         };
         assert_eq!(command, CommandLine::new("prog").env("A_1", "x").env("B", "y z").arg("--c=d").arg("e"));
         assert_eq!(start("--impl", "reference", None).unwrap(), Start::Reference);
-        assert!(start("--impl", "A=x", None).unwrap_err().to_string().contains("is no command"));
+        assert!(start("--impl", "A=x", None).unwrap_err().to_string().contains("is not a command"));
         assert!(start("--impl", "", None).is_err());
     }
 
-    /// Whoever writes `libtorch@` with an empty variable after it means a release, and not the default one.
+    /// `libtorch@` with an empty variable after it means a release, and not the default one.
     #[test]
     fn an_empty_release_is_no_release() {
         for given in ["libtorch@", "A=x libtorch@"] {
             let error = start("--impl", given, None).unwrap_err().to_string();
-            assert!(error.starts_with(&format!("--impl {given}: no release stands after the @")), "{error}");
+            assert!(error.starts_with(&format!("--impl {given}: the release after the @ is missing")), "{error}");
             assert!(error.contains("libtorch@latest") && error.contains("libtorch@2.13.0"), "{error}");
         }
     }

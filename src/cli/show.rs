@@ -13,9 +13,9 @@ use crate::harness::check::{Candidate, Selection, check};
 use crate::harness::model::divergence::Source;
 use crate::report::{Run, brief};
 
-/// Print one case: its program, what it expects, the statements that it tests, and what implementations make of it.
+/// Print one case: its program, its expectations, the statements that it tests, and its outcome on implementations.
 ///
-/// The reference runs it now, and so do implementations after --impl. What others made of it stands in event files, which
+/// The reference runs it now, and so do implementations after --impl. The outcomes of others are in event files, which
 /// `broadcheck matrix` and `broadcheck check --events` write; a checkout of broadcheck has them.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -24,7 +24,7 @@ Examples:
   broadcheck show promotion/vector-loop-of-float32 --impl libtorch@2.15.0
   broadcheck show tutorial/vector-becomes-rows --events run.jsonl.gz
 
-Exit codes: 0 printed, 2 could not be printed. What the implementations make of it does not count.")]
+Exit codes: 0 printed, 2 could not be printed; verdicts do not change it.")]
 pub struct Show {
     /// The id of the case, as reports print it. One that stands for several (`each` in the specification) is written out.
     case: String,
@@ -51,7 +51,7 @@ impl Show {
             let alike: Vec<&str> = ids().filter(|id| id.starts_with(&self.case)).take(8).collect();
             let hint = match alike[..] {
                 [] => did_you_mean(&self.case, ids(), "`broadcheck check --format json` lists them all"),
-                _ => format!("; among those that begin so: {}", alike.join(", ")),
+                _ => format!("; ids that begin with it: {}", alike.join(", ")),
             };
             return Err(format!("there is no case `{}`{hint}", self.case).into());
         }
@@ -74,7 +74,7 @@ impl Show {
         let mut text = brief::case(&now, &self.case);
         let there_are_none = files.is_empty();
         let mut judged = now.judged;
-        // An id may be the beginning of another one.
+        // One id may be a prefix of another.
         judged.retain(|judged| judged.case == self.case);
         for (_, file) in files {
             let mut run = Run::default();
@@ -84,7 +84,11 @@ impl Show {
         }
         text += &brief::outcomes(&judged);
         if there_are_none {
-            let _ = writeln!(text, "\nthere are no event files of others in {}", folder.display());
+            let _ = writeln!(
+                text,
+                "\nno event files of other implementations in {}; `broadcheck matrix` writes them",
+                folder.display()
+            );
         }
         print(&text)?;
         Ok(Ending::Conforms)

@@ -1,4 +1,4 @@
-//! `broadcheck validate-adapter`: whether a program keeps the rules of the protocol.
+//! `broadcheck validate-adapter`: checks that a program follows the rules of the adapter protocol.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,19 +12,19 @@ use crate::assets;
 use crate::case;
 use crate::escape::visible;
 
-/// Check that a program keeps the rules of the adapter protocol, and explain every rule that it breaks.
+/// Check that a program follows the rules of the adapter protocol, and explain every rule that it breaks.
 ///
-/// It is greeted, given a line that is no request, and then programs with every operation and form that it has declared.
-/// Results are not judged: that is what `check` is for.
+/// It gets a `hello`, a line that is not a request, and then programs with every operation and form that it has declared.
+/// Results are not judged: `check` does that.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   broadcheck validate-adapter -- python3 my_adapter.py
   broadcheck validate-adapter --all -- ./my-adapter --wide
 
-Exit codes: 0 keeps the rules, 1 breaks some, 2 could not run.")]
+Exit codes: 0 follows the rules, 1 breaks some, 2 could not run.")]
 pub struct ValidateAdapter {
-    /// Every program of the specification that the adapter has declared to support, not a few for each operation.
+    /// Run every program of the specification that the adapter declares to support, not a few for each operation.
     #[arg(long)]
     all: bool,
     /// The adapter's command.
@@ -34,7 +34,7 @@ pub struct ValidateAdapter {
 
 /// Programs for each operation and form, unless all are asked for.
 const EACH: usize = 3;
-/// How often one rule is shown.
+/// The most places that are shown for one rule.
 const SHOWN: usize = 5;
 
 impl ValidateAdapter {
@@ -74,13 +74,13 @@ fn text(found: &Validation) -> String {
             let _ = writeln!(text, "\n{red}wrong{red:#}  {place}");
         }
         if places.len() > SHOWN {
-            let _ = writeln!(text, "       and {} more of the kind", places.len() - SHOWN);
+            let _ = writeln!(text, "       and {} more places", places.len() - SHOWN);
         }
         let _ = writeln!(text, "       {advice}");
     }
     if !found.ended.is_empty() {
         text.push_str(
-            "\nnote   the process ended over these, and was started again; `check` takes it for a crash of the library\n",
+            "\nnote   these ended the adapter's process, which was restarted; `check` reports this as a crash of the library\n",
         );
         for (place, status) in &found.ended {
             let _ = writeln!(text, "       {place}: {}", visible(status));
@@ -88,11 +88,13 @@ fn text(found: &Validation) -> String {
     }
     if !found.never.is_empty() {
         let names: Vec<&str> = found.never.iter().map(|op| op.info().name).collect();
-        let _ = writeln!(text, "\nnote   no program got a value out of {}", names.join(", "));
+        let _ = writeln!(text, "\nnote   no program got a value from {}", names.join(", "));
     }
     let _ = match (found.violations.len(), found.programs) {
-        (0, 0) => writeln!(text, "keeps the rules, as far as can be seen without a program that it supports"),
-        (0, _) => writeln!(text, "keeps the rules"),
+        (0, 0) => {
+            writeln!(text, "follows the rules of `hello`; no program was run, since the adapter supports none of them")
+        }
+        (0, _) => writeln!(text, "follows the rules"),
         (count, _) => writeln!(text, "\nbreaks the rules in {count} places"),
     };
     text

@@ -84,7 +84,7 @@ pub struct Ready {
 #[non_exhaustive]
 pub enum ImplementationError {
     /// There is no such folder.
-    #[error("no implementation is called `{asked}`{hint}: choose one of {known}, or give the command of an adapter")]
+    #[error("there is no implementation `{asked}`{hint}: choose one of {known}, or give the command of an adapter")]
     Unknown {
         /// The implementation that was asked for.
         asked: String,
@@ -102,7 +102,7 @@ pub enum ImplementationError {
         detail: String,
     },
     /// A step of the installation ended badly.
-    #[error("cannot install {name}: {step} failed; the whole log is in {}, and it says:\n{gist}", .log.display())]
+    #[error("cannot install {name}: {step} failed; the whole log is in {}, and its error is:\n{gist}", .log.display())]
     Step {
         /// The name.
         name: String,
@@ -114,7 +114,7 @@ pub enum ImplementationError {
         gist: String,
     },
     /// A Python was given for what does not run on one.
-    #[error("{name} is not written in Python: leave --python out")]
+    #[error("{name} is not written in Python: leave out --python")]
     NotPython {
         /// The name.
         name: String,
@@ -170,7 +170,7 @@ pub fn ready(name: &str, python: Option<&Path>, progress: &Progress) -> Result<R
         return found.on(python).ok_or_else(|| ImplementationError::NotPython { name: name.to_owned() });
     }
     match found.description.module.as_deref().and_then(python::around) {
-        Some(python) => Ok(found.on(&python).expect("what is about a module is in Python")),
+        Some(python) => Ok(found.on(&python).expect("a description with a module is in Python")),
         None => found.install(progress),
     }
 }

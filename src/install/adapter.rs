@@ -121,7 +121,7 @@ impl Build<'_> {
                 return Err(error);
             };
             progress.note(&format!(
-                "the adapter does not compile against libtorch {} as it is: again, with {how}",
+                "the adapter does not compile against libtorch {} as it is; retrying with {how}",
                 self.version
             ));
         }

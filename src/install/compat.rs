@@ -56,18 +56,18 @@ impl Compat {
 
     /// Describes its measures in a few words.
     pub fn describe(&self) -> String {
-        let standard = self.standard.map(|standard| format!("C++{standard}, as its headers ask"));
+        let standard = self.standard.map(|standard| format!("C++{standard}, as its headers require"));
         let functions: Vec<&str> = self.functions().collect();
         let removed = (!functions.is_empty())
-            .then(|| format!("a header that stands in for what it has removed: {}", functions.join(", ")));
+            .then(|| format!("a header that stands in for its removed functions: {}", functions.join(", ")));
         standard.into_iter().chain(removed).collect::<Vec<_>>().join(", and ")
     }
 
     /// The header that is included before everything else.
     pub(super) fn header(&self, version: &str) -> String {
         let mut text = format!(
-            "// Written by broadcheck from what the compiler complained of. It stands in for functions that `tch`\n\
-             // names and libtorch {version} does not have. Whoever calls one of them is told so.\n\
+            "// Written by broadcheck from the compiler's errors. It stands in for functions that `tch`\n\
+             // names and libtorch {version} does not have. A call of one of them raises an error that says so.\n\
              #pragma once\n\
              #include <ATen/core/Tensor.h>\n\
              #include <stdexcept>\n\
@@ -161,9 +161,9 @@ a.cpp:1:2: error: no member named 'cholesky' in namespace 'torch'";
         assert_eq!(compat.flags("h"), ["-std=c++20", "-include", "h"]);
         assert_eq!(
             compat.describe(),
-            "C++20, as its headers ask, and a header that stands in for what it has removed: cholesky, cholesky_out, qr"
+            "C++20, as its headers require, and a header that stands in for its removed functions: cholesky, cholesky_out, qr"
         );
-        assert!(!compat.learn(&lines(REMOVED)), "the same complaint again is no reason to try again");
+        assert!(!compat.learn(&lines(REMOVED)), "the same error again is no reason to retry");
     }
 
     #[test]

@@ -42,7 +42,7 @@ pub enum InstallError {
     },
 
     /// There is no such release.
-    #[error("libtorch {asked} is not a release that can be had: choose one of {known}{}", closest_note(.closest))]
+    #[error("libtorch {asked} is not an available release: choose one of {known}{}", closest_note(.closest))]
     NoSuchRelease {
         /// The name or version that was asked for.
         asked: String,
@@ -140,7 +140,7 @@ pub enum InstallError {
     },
 
     /// The adapter does not compile.
-    #[error("building the libtorch adapter failed; the whole log is in {}, and it ends:\n{tail}", .log.display())]
+    #[error("building the libtorch adapter failed; the whole log is in {}, and its end is:\n{tail}", .log.display())]
     AdapterBuild {
         /// The file with all that was printed.
         log: PathBuf,
@@ -150,7 +150,7 @@ pub enum InstallError {
 
     /// The compiler was killed.
     #[error(
-        "a compiler of the libtorch adapter was killed, as it is where memory is short: set CARGO_BUILD_JOBS=1 and run the \
+        "the compiler of the libtorch adapter was killed, probably for lack of memory: set CARGO_BUILD_JOBS=1 and run the \
          command again; the whole log is in {}", .log.display()
     )]
     Killed {
@@ -201,7 +201,7 @@ pub enum InstallError {
     },
 
     /// The list of releases cannot be read.
-    #[error("{} is not a list of releases ({detail}): mend it, or remove it and trust what pip brings anew", .path.display())]
+    #[error("{} is not a list of releases ({detail}): fix it, or remove it to trust the next downloads anew", .path.display())]
     BadCatalog {
         /// The file.
         path: PathBuf,

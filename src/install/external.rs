@@ -72,7 +72,7 @@ fn look(folder: &Path, origin: Origin, from: &str) -> Result<Resolved, InstallEr
         return Err(bad("it has no folder include/"));
     }
     let library = library_in(&root).ok_or_else(|| bad("it has no lib/libtorch_cpu.so"))?;
-    let version = version_of(&root).ok_or_else(|| bad("neither build-version nor its headers tell its version"))?;
+    let version = version_of(&root).ok_or_else(|| bad("neither build-version nor its headers have its version"))?;
     let metadata = fs::metadata(&library).map_err(|error| bad(&format!("its library cannot be read ({error})")))?;
     let changed = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
     let identity = format!("{version} {} {} {}", root.display(), metadata.len(), changed.as_nanos());

@@ -394,7 +394,7 @@ impl Installer {
         fs::create_dir_all(&downloads).map_err(io_error("create", &downloads))?;
         if release.first_use {
             progress.note(&format!(
-                "libtorch {} is not in releases.toml: what pip brings is trusted this once, and checked from then on",
+                "libtorch {} is not in releases.toml: its first download is trusted, and later ones are checked against it",
                 release.version
             ));
         }

@@ -124,20 +124,20 @@ fn classify(said: &str, program: &OsStr, wanted: &str, folder: &Path) -> Install
 /// The texts that pip prints when a connection fails, and their meanings; the more specific first.
 const CONNECTION: [(&str, &str); 16] = [
     ("Cannot connect to proxy", "the proxy does not answer"),
-    ("ProxyError", "the proxy refused"),
-    ("Proxy Authentication Required", "the proxy wants a password"),
+    ("ProxyError", "the proxy rejected the request"),
+    ("Proxy Authentication Required", "the proxy requires a password"),
     ("CERTIFICATE_VERIFY_FAILED", "the server's certificate is not trusted here"),
-    ("SSLError", "no secure connection came about"),
+    ("SSLError", "the secure connection failed"),
     ("Temporary failure in name resolution", "its name cannot be resolved"),
     ("Name or service not known", "its name cannot be resolved"),
     ("nodename nor servname provided", "its name cannot be resolved"),
     ("Network is unreachable", "the network is unreachable"),
-    ("No route to host", "there is no route to it"),
+    ("No route to host", "there is no route to its host"),
     ("Connection refused", "the connection was refused"),
     ("timed out", "it did not answer in time"),
     ("Connection reset by peer", "the connection broke"),
     ("IncompleteRead", "the connection broke"),
-    ("Failed to establish a new connection", "no connection came about"),
+    ("Failed to establish a new connection", "the connection failed"),
     ("connection broken by", "the connection broke"),
 ];
 

@@ -42,7 +42,7 @@ fn a_case_names_the_values_that_witness_a_clause() {
     for (clause, words) in [
         ("{equal-sizes: [»q]}", &["`q` is neither an input nor a step"][..]),
         ("{equal-sizes: »[]}", &["the values that witness the clause", "empty"]),
-        ("{»equal-size: [r]}", &["no clause is called `equal-size`", "did you mean `equal-sizes`?"]),
+        ("{»equal-size: [r]}", &["there is no clause `equal-size`", "did you mean `equal-sizes`?"]),
         ("[equal-sizes, {»equal-sizes: [r]}]", &["is named twice"]),
         ("»{}", &["the clauses that it tests", "empty"]),
     ] {
@@ -58,10 +58,10 @@ fn sentences_of_documents_have_a_place_and_may_be_corrected() {
     let corrected = placed.replace("  shows", "  correction: Equal sizes always broadcast.\n  shows");
     assert!(read(&documents, &corrected, CASES).is_ok());
     let marked = |clauses: &str| clauses.replace("- id", "- »id");
-    check(&documents, &marked(CLAUSES), CASES, &["does not say where in \"Rules\" of notes it stands: add `at`"]);
+    check(&documents, &marked(CLAUSES), CASES, &["lacks its place in \"Rules\" of notes: add `at`"]);
     check(DOCUMENTS, &marked(&placed), CASES, &["has a place `at` in code"]);
     let code = CLAUSES.replace("  shows", "  correction: Equal sizes always broadcast.\n  shows");
-    check(DOCUMENTS, &marked(&code), CASES, &["has a `correction`, and no document states it"]);
+    check(DOCUMENTS, &marked(&code), CASES, &["has a `correction`, but no document as its source"]);
 }
 
 #[test]
@@ -72,7 +72,12 @@ fn what_cannot_be_shown_has_no_case() {
     assert!(read(DOCUMENTS, &both, CASES).is_ok());
     let marked = format!("{CLAUSES}- »{}", &unshown[2..]);
     let named = CASES.replacen("[equal-sizes]", "[equal-sizes, once]", 1);
-    check(DOCUMENTS, &marked, &named, &["`once` cannot be shown, and the case `add-rows/equal` names it"]);
+    check(
+        DOCUMENTS,
+        &marked,
+        &named,
+        &["`once` is marked as one that cannot be shown, but the case `add-rows/equal` names it"],
+    );
     let judged = both.replace("  cannot_be_shown", "  »about: [shape]\n  cannot_be_shown");
     check(DOCUMENTS, &judged, CASES, &["is not judged, so it has no `about`"]);
 }

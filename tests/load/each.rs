@@ -22,9 +22,9 @@ fn one_text_stands_for_a_case_of_each_entry() {
 
     let first = "{op: mul, kind: int, x: [1, 2]}";
     let check = |entries: &str, words: &[&str]| check(DOCUMENTS, CLAUSES, &with(entries), words);
-    check("»{op: mul, kind: int, x: [1], more: 2}", &["`<more>` stands nowhere"]);
-    check(&format!("{first}, »{{op: add, kind: int}}"), &["says nothing of `x`"]);
-    check(&format!("{first}, »{{op: add, kind: int, x: [1], more: 2}}"), &["the first entry says nothing of `more`"]);
+    check("»{op: mul, kind: int, x: [1], more: 2}", &["`<more>` does not occur"]);
+    check(&format!("{first}, »{{op: add, kind: int}}"), &["lacks `x`"]);
+    check(&format!("{first}, »{{op: add, kind: int, x: [1], more: 2}}"), &["the first entry lacks `more`"]);
     check(&format!("{first}, »7"), &["expected a mapping from names"]);
     check("{op: mul, kind: int, x: [[1, 2], »7]}", &["ragged"]);
 }
@@ -41,12 +41,8 @@ fn what_a_case_stands_for_is_limited() {
     };
     fails(&format!("[{}]", "{n: 1}, ".repeat(10_001)), "{}", "10001 entries are too many: `each` may have 10000");
     let long = format!("[{}]", format!("{{n: {}}}, ", "x".repeat(10_000)).repeat(200));
-    fails(
-        &long,
-        &format!("{{t: \"{}\"}}", "<n>".repeat(1000)),
-        "come to more than 67108864 bytes, the most that they may",
-    );
+    fails(&long, &format!("{{t: \"{}\"}}", "<n>".repeat(1000)), "add up to more than 67108864 bytes, the limit");
     let chain: Vec<String> = (0..60).map(|at| format!("n{at}: '<n{0}><n{0}>'", at + 1)).collect();
     let chain = format!("[{{n: '<n0>', {}, n60: x}}]", chain.join(", "));
-    fails(&chain, "{}", "come to more than 67108864 bytes");
+    fails(&chain, "{}", "add up to more than 67108864 bytes");
 }

@@ -9,8 +9,8 @@ fn faults_of_other_releases() {
         super::check(DOCUMENTS, CLAUSES, &third(&format!("{rest}  otherwise: {entry}")), words);
     };
     check("»[]", &["ranges of releases: a list", "empty"]);
-    check("[{releases: »since 2.6, expect: {r: {shape: [3]}}}]", &["`since 2.6` is no range of releases"]);
-    check("[{releases: 2.6.0, expect: »{x: unchanged}}]", &["does not say what holds now"]);
+    check("[{releases: »since 2.6, expect: {r: {shape: [3]}}}]", &["`since 2.6` is not a range of releases"]);
+    check("[{releases: 2.6.0, expect: »{x: unchanged}}]", &["for which the case itself expects nothing"]);
     check("[{releases: 2.6.0, »because: x, expect: {r: {shape: [3]}}}]", &["no key `because`"]);
 }
 

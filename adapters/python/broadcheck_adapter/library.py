@@ -192,10 +192,10 @@ def run_step(library: Library[Any], step: Json, values: list[Any], storages: dic
     except Exception as error:
         outcome = {"rejected": rejected(library, error, step["op"])}
     values.append(result if "value" in outcome else Missing)
-    told: Json = {"warnings": [text for text, _ in warned]} if warned else {}
+    fields: Json = {"warnings": [text for text, _ in warned]} if warned else {}
     if warned and "warnings" in library.capabilities:
-        told["categories"] = [category for _, category in warned]
-    return {"outcome": outcome, **told}
+        fields["categories"] = [category for _, category in warned]
+    return {"outcome": outcome, **fields}
 
 
 def rejected(library: Library[Any], error: Exception, op: str) -> Json:
@@ -204,8 +204,8 @@ def rejected(library: Library[Any], error: Exception, op: str) -> Json:
     kind = (isinstance(error, Rejection) and error.kind) or library.classify(error, op)
     # A `Rejection` is the adapter's own exception, and not the library's.
     raises = "messages" in library.capabilities and not isinstance(error, Rejection)
-    told = {"class": kind} if kind else {}
-    return {"message": message, **told, **({"raises": type(error).__name__} if raises else {})}
+    fields = {"class": kind} if kind else {}
+    return {"message": message, **fields, **({"raises": type(error).__name__} if raises else {})}
 
 
 def lookup(values: list[Any], reference: Json) -> Any:
@@ -293,12 +293,12 @@ def encode(library: Library[Any], tensor: Any, storages: dict[object, int], firs
         whose = "the adapter's `dtypes` do not list" if shown.dtype in DTYPES else "broadcheck does not have"
         raise Inexpressible(f"the result is of dtype {shown.dtype}, which {whose}")
     data = shown.data if len(shown.data) <= VALUE_LIMIT else b""
-    told: Json = {"dtype": shown.dtype, "shape": list(shown.shape), "data": base64.b64encode(data).decode("ascii")}
+    fields: Json = {"dtype": shown.dtype, "shape": list(shown.shape), "data": base64.b64encode(data).decode("ascii")}
     if shown.strides is not None:
-        told["strides"] = list(shown.strides)
+        fields["strides"] = list(shown.strides)
     if shown.storage is not None:
         key, offset = shown.storage
         if key not in storages:
             storages[key] = max([first - 1, *storages.values()]) + 1
-        told["storage"] = {"id": storages[key], "offset": int(offset)}
-    return told
+        fields["storage"] = {"id": storages[key], "offset": int(offset)}
+    return fields

@@ -5,7 +5,7 @@ import sys
 
 
 def interpreter() -> str:
-    """Returns the Python and its platform: a part of what `build` tells."""
+    """Returns the Python and its platform: a part of `build`."""
     return f"Python {platform.python_version()} on {sys.platform} {platform.machine()}"
 
 

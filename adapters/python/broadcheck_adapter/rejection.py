@@ -1,4 +1,4 @@
-"""The classes of rejections, and how the text of an exception tells which one it is."""
+"""The classes of rejections, and patterns that find the class of an exception by its text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-//! How `fuzz` and `exhaust` run a campaign: begun or gone on with, with progress, until it ends or is stopped.
+//! Runs a campaign for `fuzz` and `exhaust`: begins or resumes it, and shows progress until it ends or is stopped.
 
 use std::io::IsTerminal;
 use std::path::Path;
@@ -27,25 +27,25 @@ use crate::harness::model::divergence::{self, Source};
 use crate::harness::model::finding::FINDING;
 use crate::harness::runner::Start;
 
-/// How a campaign is run, beside its configuration.
+/// The options of this run of a campaign, next to its saved configuration.
 pub struct Campaign<'a> {
-    /// Where it is kept.
+    /// The folder of the campaign.
     pub out: &'a Path,
-    /// Whether it is there already.
+    /// True if the campaign exists and is resumed.
     pub resume: bool,
-    /// How many workers there are, if that was said.
+    /// The number of workers, if given.
     pub jobs: Option<u16>,
     /// The seconds that it may take, if its cases do not end it.
     pub seconds: Option<u64>,
-    /// After how many crashes and hangs the implementation is given up; 0 for never.
+    /// The number of crashes and hangs after which the implementation is given up; 0 for never.
     pub give_up: u64,
-    /// Whether installed releases run what was found in a libtorch.
+    /// True if the installed releases run what was found in a libtorch.
     pub bisect: bool,
-    /// What to print at its end.
+    /// The format of the summary.
     pub format: Format,
 }
 
-/// An implementation, and what it says of itself, with so many GiB of memory.
+/// An implementation and its `hello`, with so many GiB of memory.
 pub fn greeted(named: Named, memory: u64) -> Result<(Start, Hello), Failure> {
     let limits = Limits { memory: (memory > 0).then_some(memory << 30), ..Limits::default() };
     let hello = named.hello(&limits)?;
@@ -105,17 +105,17 @@ impl Campaign<'_> {
         let (book, why) = ran?;
         let summary = Summary::of(book.tally());
         let text = super::render(&summary, self.format, self.out);
-        // A reader that has seen enough, such as `head`, is no failure.
+        // A reader that closes the pipe early, such as `head`, is not an error.
         print(&text)?;
-        // Whatever it has found so far is no verdict.
+        // The findings so far are not a verdict.
         if why == journal::INTERRUPTED {
             return Ok(Ending::Interrupted);
         }
         let ended = book.tally().ended.clone().unwrap_or_default();
         if why == GIVEN_UP {
             return Err(format!(
-                "{} was {ended}. What was found is in {}. Repair the adapter, leave operations out with --ops, or change \
-                 the number with --give-up, and go on with --resume",
+                "{} was {ended}; its findings are in {}. Fix the adapter, leave operations out with --ops, or raise --give-up, \
+                 then continue with --resume",
                 super::label(&summary.implementation),
                 self.out.display()
             )
@@ -159,8 +159,10 @@ impl Campaign<'_> {
             return Ok(());
         }
         let (folder, differing) = (self.out.display(), differing.join(", "));
-        Err(format!("--resume: the campaign in {folder} was begun otherwise: {differing}; begin another with --out")
-            .into())
+        Err(format!(
+            "--resume: the campaign in {folder} was begun with other options: {differing}; begin a new one with --out"
+        )
+        .into())
     }
 }
 
@@ -171,7 +173,7 @@ fn stop_on_signals(stop: &Arc<AtomicBool>) -> Result<(), Failure> {
         if stop.swap(true, Ordering::Relaxed) {
             std::process::exit(i32::from(INTERRUPTED));
         }
-        tell("stopping; what has been found is saved (once more: at once)\n");
+        tell("stopping after the findings are saved; press Ctrl-C again to stop at once\n");
     })?;
     Ok(())
 }
@@ -185,13 +187,13 @@ struct Progress {
     told: std::cell::RefCell<Told>,
 }
 
-/// What has been told already.
+/// The part of the progress that is printed already.
 struct Told {
     groups: usize,
     last: Instant,
 }
 
-/// How often there is a line without a terminal.
+/// The interval between lines without a terminal.
 const NOW_AND_THEN: Duration = Duration::from_secs(10);
 
 impl Progress {

@@ -15,7 +15,7 @@ use crate::harness::runner::Runner;
 use crate::output;
 use crate::report::{Run, count};
 
-/// How many causes are named that are new or gone.
+/// The most causes that are named as new or gone.
 const SHOWN: usize = 10;
 
 /// Pins what differs now, and has the candidates judged by that. What they have done is not done again.
@@ -40,8 +40,8 @@ pub fn write(
         each(event);
         run.add(event);
     });
-    // What was not run would be taken for right.
-    super::given_up(&totals).map_err(|error| format!("--pin {}: nothing is pinned: {error}", path.display()))?;
+    // A case that did not run would count as right.
+    super::given_up(&totals).map_err(|error| format!("--pin {}: no difference was pinned: {error}", path.display()))?;
     let ready = run.implementations.iter().find(|ready| ready.name != "reference");
     let Some(label) = ready.map(|ready| ready.label.clone()) else {
         return Err("--pin: the reference does not differ from itself".into());
@@ -77,7 +77,7 @@ pub fn write(
 /// A file, and how many cases of each operation it requires.
 type Wanted = (String, BTreeMap<String, usize>);
 
-/// How many cases of each operation a file of known differences requires; none in a part of the specification.
+/// The number of cases of each operation that a file of known differences requires; none for a part of the specification.
 pub fn wanted(
     path: &Path,
     specification: &case::Specification,

@@ -1,4 +1,4 @@
-//! Faults of an adapter process. Only the harness reports them; no adapter reports them of itself.
+//! Faults of an adapter process: crashes, time-outs, protocol errors. The harness alone reports them, never an adapter.
 
 use std::process::ExitStatus;
 use std::time::Duration;
@@ -16,7 +16,7 @@ pub struct Fault {
     /// True if the program is certain to be the cause: it alone was in flight, or the faulty line bears its number.
     ///
     /// Otherwise several programs were in flight, or none, and the fault did not occur again when they were run one by
-    /// one in a fresh process. It is then put down to the first that had no answer; the cause may lie before it.
+    /// one in a fresh process. It is then attributed to the first that had no answer; the cause may be an earlier one.
     pub confirmed: bool,
     /// The last that the adapter wrote to standard error, at most 64 KiB. Attached, never interpreted.
     pub stderr: String,
@@ -35,7 +35,7 @@ pub enum FaultKind {
         /// The limit.
         after: Duration,
     },
-    /// The answer was none.
+    /// The answer breaks the protocol.
     Protocol {
         /// The beginning of the message.
         line: String,
@@ -49,10 +49,10 @@ pub enum FaultKind {
     },
     /// The program was not run, or not to its end: it was time to [halt](super::Halt).
     Halted {
-        /// For how long the adapter had been busy with it.
+        /// The time that the adapter had spent on it.
         waited: Option<Duration>,
     },
-    /// The program was not run: the adapter did not start again.
+    /// The program was not run: the adapter failed to restart.
     NotRestarted {
         /// The reason, on one line.
         why: String,
@@ -63,30 +63,30 @@ pub enum FaultKind {
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// There is no such program.
-    #[error("adapter `{program}` was not found")]
+    #[error("adapter `{program}` was not found: check its path, or the PATH")]
     NotFound {
         /// The program that was started.
         program: String,
     },
-    /// The system would not run it.
-    #[error("adapter `{program}` could not be started: {source}")]
+    /// The operating system did not run it.
+    #[error("adapter `{program}` could not be started: {source}; check that it is executable")]
     Spawn {
         /// The program that was started.
         program: String,
         /// The error of the operating system.
         source: std::io::Error,
     },
-    /// It ended before it said hello.
+    /// It ended before it answered `hello`.
     #[error("adapter `{program}` ended before it answered hello ({status}){}", shown(stderr))]
     Exited {
         /// The program that was started.
         program: String,
-        /// The exit status of the process, in words.
+        /// The exit status of the process, as text.
         status: String,
         /// The end of what it wrote to standard error.
         stderr: String,
     },
-    /// It did not say hello in time.
+    /// It did not answer `hello` in time.
     #[error("adapter `{program}` did not answer hello within {after:?}{}", shown(stderr))]
     TimedOut {
         /// The program that was started.
@@ -96,7 +96,7 @@ pub enum StartError {
         /// The end of what it wrote to standard error.
         stderr: String,
     },
-    /// It said something else.
+    /// It answered something else.
     #[error("adapter `{program}` did not answer hello: {why}: {line:?}{}", shown(stderr))]
     Rubbish {
         /// The program that was started.
@@ -115,7 +115,9 @@ pub enum StartError {
         message: String,
     },
     /// It speaks another version of the protocol.
-    #[error("adapter `{program}` speaks protocol version {theirs}; this broadcheck speaks {ours}")]
+    #[error(
+        "adapter `{program}` speaks protocol version {theirs}; this broadcheck speaks {ours}: use versions of both that match"
+    )]
     WrongProtocol {
         /// The program that was started.
         program: String,
@@ -124,9 +126,9 @@ pub enum StartError {
         /// The version that this broadcheck speaks.
         ours: u32,
     },
-    /// It calls itself what only our own implementation is called.
+    /// It uses the name of broadcheck's own reference.
     #[error(
-        "adapter `{program}` says that its name is {name:?}, which is reserved for broadcheck's own reference: rename it"
+        "adapter `{program}` declares the name {name:?}, which is reserved for broadcheck's own reference: rename it in `hello`"
     )]
     Reserved {
         /// The program that was started.
@@ -134,8 +136,8 @@ pub enum StartError {
         /// The name.
         name: String,
     },
-    /// After a restart it introduced itself differently.
-    #[error("adapter `{program}` said something else of itself after a restart")]
+    /// Its `hello` after a restart differs from the first.
+    #[error("adapter `{program}` answered hello differently after a restart: its hello must not change")]
     Changed {
         /// The program that was started.
         program: String,
@@ -153,7 +155,7 @@ impl std::fmt::Display for Fault {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}", self.kind)?;
         if !self.confirmed && self.kind.was_run() {
-            f.write_str(" (not seen again with this program alone; an earlier one may be the cause)")?;
+            f.write_str(" (not reproduced with this program alone; an earlier one may be the cause)")?;
         }
         Ok(())
     }
@@ -196,9 +198,9 @@ impl std::fmt::Display for FaultKind {
             FaultKind::BudgetSpent { restarts } => {
                 write!(f, "not run: the adapter has used up its {restarts} restarts")
             }
-            FaultKind::Halted { waited: None } => f.write_str("not run: the run ended before it"),
+            FaultKind::Halted { waited: None } => f.write_str("not run: the run ended first"),
             FaultKind::Halted { waited: Some(waited) } => {
-                write!(f, "not run to its end: the run ended when it had taken {:.1} s", waited.as_secs_f64())
+                write!(f, "not finished: the run ended after {:.1} s of it", waited.as_secs_f64())
             }
             FaultKind::NotRestarted { why } => write!(f, "not run: {why}"),
         }

@@ -89,7 +89,7 @@ pub(super) fn launch(
                     StartError::Exited { program, status: status_text(status), stderr }
                 }
                 _ => {
-                    let why = "its output ends there".to_owned();
+                    let why = "its output ends in the middle of the line".to_owned();
                     StartError::Rubbish { program, line: excerpt(&unfinished), why, stderr }
                 }
             });
@@ -99,7 +99,7 @@ pub(super) fn launch(
             if unfinished.is_empty() {
                 return Err(StartError::TimedOut { program, after: limits.hello, stderr });
             }
-            let why = format!("the line was not ended within {:?}", limits.hello);
+            let why = format!("the line has no end after {:?}", limits.hello);
             return Err(StartError::Rubbish { program, line: excerpt(&unfinished), why, stderr });
         }
     };
@@ -114,7 +114,7 @@ pub(super) fn launch(
             Ok((child, hello, encodings.first().copied().unwrap_or_default()))
         }
         Ok(Response::Error { message }) => Err(StartError::CannotRun { message }),
-        Ok(Response::Ran { .. }) => rubbish(child, &line, "the answer to something else".to_owned()),
+        Ok(Response::Ran { .. }) => rubbish(child, &line, "an answer to `run` instead of `hello`".to_owned()),
         Err(why) => rubbish(child, &line, why),
     }
 }

@@ -169,26 +169,26 @@ impl Process {
                 }
             }
             if let Some(Doubt { fault, first, results }) = doubt.take_if(|_| next >= alone_until) {
-                // All of them passed alone: the first answers for it.
+                // All of them passed alone: the fault goes to the first.
                 each(first, Err(fault));
                 (first..).zip(results).skip(1).for_each(|(at, result)| each(at, result));
             }
         }
     }
 
-    /// Ends the adapter after its last answer, by the end of its input. `Some` says what was wrong with its end: a crash, an
-    /// exit code, or output that nothing asked for. One that does not end is killed.
+    /// Ends the adapter after its last answer, by the end of its input. Returns the problem with its end, if any: a crash, an
+    /// exit code, or output without a request. One that does not end is killed.
     pub fn finish(&mut self) -> Option<String> {
         let (unasked, Ended { status, unfinished, .. }) = self.child.take()?.end();
         match (unasked, status) {
-            (Some(line), _) => Some(format!("it wrote something after its last answer: {}", excerpt(&line))),
-            // A runtime that takes its time to end has answered everything.
+            (Some(line), _) => Some(format!("it wrote more after its last answer: {}", excerpt(&line))),
+            // A runtime that is slow to exit has answered everything.
             (None, None) => None,
             (None, Some(status)) if !status.success() => {
                 Some(format!("its process ended with {} after the last answer", status_text(status)))
             }
             (None, Some(_)) if !unfinished.is_empty() => {
-                Some(format!("it wrote something after its last answer: {}", excerpt(&unfinished)))
+                Some(format!("it wrote more after its last answer: {}", excerpt(&unfinished)))
             }
             (None, Some(_)) => None,
         }
@@ -272,35 +272,35 @@ impl Process {
             return Answer::Broken(self.give_up(Some(event)));
         };
         let why = match decode(&line) {
-            Ok(_) if Encoding::of(&line) != self.encoding => "a line where a frame was due".to_owned(),
+            Ok(_) if Encoding::of(&line) != self.encoding => "a JSON line instead of a MessagePack frame".to_owned(),
             Ok(Response::Ran { seq: got, reply }) if got == seq => match check::problem(program, &reply, &self.hello) {
                 None => return Answer::Settled(Ok(reply)),
                 Some(why) => return Answer::Settled(Err(self.malformed(&line, why))),
             },
             // The stream is still in step: the adapter answers in order, and this is an answer.
             Ok(Response::Error { message }) => {
-                let why = format!("the adapter did not understand the program: {message}");
+                let why = format!("the adapter could not parse the program: {message}");
                 return Answer::Settled(Err(self.malformed(&line, why)));
             }
-            Ok(Response::Ran { seq: got, .. }) => format!("the answer has number {got} where {seq} was due"),
-            Ok(Response::Hello { .. }) => "a hello where the answer to a program was due".to_owned(),
+            Ok(Response::Ran { seq: got, .. }) => format!("the answer has `seq` {got} instead of {seq}"),
+            Ok(Response::Hello { .. }) => "a `hello` instead of the answer to a program".to_owned(),
             Err(why) => why,
         };
         Answer::Broken(self.end_for(FaultKind::protocol(&line, why)))
     }
 
-    /// The fault of an adapter that ended or spoke while it had nothing to do.
+    /// The fault of an adapter that ended or wrote a line while no request was open.
     fn fault_while_idle(&mut self) -> Option<Fault> {
         match self.child.as_mut()?.poll()? {
             Event::Message(line) => {
-                let kind = FaultKind::protocol(&line, "a line that nothing was asked for");
+                let kind = FaultKind::protocol(&line, "a line without a request");
                 Some(self.end_for(kind))
             }
             event => Some(self.give_up(Some(event))),
         }
     }
 
-    /// Ends an adapter that gave no line, and says what kind of silence it was.
+    /// Ends an adapter that gave no line, and returns the kind of its fault.
     fn give_up(&mut self, event: Option<Event>) -> Fault {
         let limit = self.limits.program;
         let child = self.child.take().expect("an adapter that was listened to");
@@ -308,7 +308,7 @@ impl Process {
             Some(Event::End { unfinished }) => {
                 let Ended { status, stderr, .. } = child.ended();
                 let kind = match status {
-                    None => FaultKind::protocol(&unfinished, "it closed its standard output without ending"),
+                    None => FaultKind::protocol(&unfinished, "it closed its standard output and did not exit"),
                     Some(status) if status.success() && !unfinished.is_empty() => {
                         FaultKind::protocol(&unfinished, "its output ends in the middle of a message")
                     }
@@ -324,9 +324,7 @@ impl Process {
                 let Ended { unfinished, stderr, .. } = child.kill();
                 let kind = match unfinished.len() {
                     0 => FaultKind::TimedOut { after: limit },
-                    _ => {
-                        FaultKind::protocol(&unfinished, format!("a message was begun and not ended within {limit:?}"))
-                    }
+                    _ => FaultKind::protocol(&unfinished, format!("an unfinished message after {limit:?}")),
                 };
                 (kind, stderr)
             }

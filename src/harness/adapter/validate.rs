@@ -38,7 +38,7 @@ pub struct Validation {
     pub programs: usize,
     /// Everything that is wrong.
     pub violations: Vec<Violation>,
-    /// Programs over which the process ended, asked twice, and how: the library's doing, which `check` tells of.
+    /// Programs that ended the process twice, with its exit status: a crash of the library, which `check` reports.
     pub ended: Vec<(String, String)>,
     /// Operations that `hello` lists and that gave no value in any program.
     pub never: Vec<Op>,
@@ -49,9 +49,9 @@ pub type Trial<'a> = (&'a str, &'a Program);
 
 const STREAM: &str = "duplicate standard output before the library is loaded, point descriptor 1 at standard error, and \
                       write nothing but answers to the duplicate; flush them";
-const NAMES: &str = "use the names that `broadcheck ops --format json` prints; a misspelt one is never asked for";
+const NAMES: &str = "use the names that `broadcheck ops --format json` prints; a misspelt one is never run";
 const MISTAKE: &str = "`failed` is for the adapter's own mistakes: read what it wrote to standard error, and answer \
-                       `rejected` where the library refuses";
+                       `rejected` where the library raises";
 const BY_HAND: &str = "run it by hand and read what it writes to standard error";
 const FORM: &str = "see `Run` and `All there is` in adapters/README.md, and adapters/protocol.schema.json";
 
@@ -88,11 +88,11 @@ struct Session<'a> {
     child: Child,
     limits: &'a Limits,
     found: Validation,
-    /// The encoding that it offers beside JSON, or JSON.
+    /// The encoding that it offers next to JSON, or JSON.
     encoding: Encoding,
     /// The number of times the process has been restarted.
     starts: usize,
-    /// The place where the process broke, though not when it was asked again, and how: it was over the next program, or
+    /// The place where the process broke, though not when it was asked again, and its status: the next program caused it, or
     /// by accident.
     stray: Option<(String, String)>,
 }
@@ -112,13 +112,13 @@ impl Session<'_> {
         match event {
             Some(Event::Message(line)) => return Some(line),
             Some(Event::TooLong(line)) => {
-                self.violation(place, format!("the line is too long: {}", excerpt(&line)), FORM);
+                self.violation(place, format!("the line is longer than the limit: {}", excerpt(&line)), FORM);
             }
             Some(Event::End { unfinished }) if unfinished.is_empty() => {
                 self.violation(place, "the adapter ended", BY_HAND)
             }
             Some(Event::End { unfinished }) => {
-                self.violation(place, format!("the line has no end: {}", excerpt(&unfinished)), STREAM);
+                self.violation(place, format!("the line has no end (`\\n`): {}", excerpt(&unfinished)), STREAM);
             }
             None => {
                 let what = format!("no answer within {limit:?}");
@@ -159,21 +159,22 @@ impl Session<'_> {
                 self.found.hello = Some(hello);
                 self.encoding = encodings.first().copied().unwrap_or_default();
             }
-            Ok(_) => self.violation(place, "it answers something else", FORM),
+            Ok(_) => self.violation(place, "it is another answer than `hello`", FORM),
             Err(why) => self.violation(place, why, FORM),
         }
     }
 
     fn nonsense(&mut self) -> bool {
-        let mut tries = vec![("the answer to a line that is no request", &b"{\"neither\": \"hello nor run\"}\n"[..])];
+        let mut tries =
+            vec![("the answer to a line that is not a request", &b"{\"neither\": \"hello nor run\"}\n"[..])];
         if self.encoding == Encoding::MessagePack {
-            tries.push(("the answer to a frame that is no request", &[0, 1, 0, 0, 0, 7]));
+            tries.push(("the answer to a frame that is not a request", &[0, 1, 0, 0, 0, 7]));
         }
         for (place, nonsense) in tries {
             self.child.send(nonsense.to_vec());
             let Some(message) = self.line(place, self.limits.program) else { return false };
             if !matches!(decode(&message), Ok(Response::Error { .. })) {
-                let advice = "answer {\"error\":{\"message\":\"…\"}} and go on";
+                let advice = "answer {\"error\":{\"message\":\"…\"}} and read the next request";
                 self.violation(place, format!("it is {}", excerpt(&message)), advice);
             }
         }
@@ -218,7 +219,7 @@ impl Session<'_> {
         match spawn(self.command, self.limits) {
             Ok(child) => self.child = child,
             Err(error) => {
-                self.violation(place, format!("it does not start again: {error}"), BY_HAND);
+                self.violation(place, format!("it failed to restart: {error}"), BY_HAND);
                 return None;
             }
         }
@@ -255,7 +256,7 @@ impl Session<'_> {
             if self.starts > starts {
                 ask(&mut self.child, at + 1);
             } else if let Some((place, status)) = stray {
-                self.violation(&place, format!("{status}, and an answer when it was asked again"), BY_HAND);
+                self.violation(&place, format!("{status}, but an answer when the program was sent again"), BY_HAND);
             }
             self.found.programs += 1;
             let Some(line) = answer else { continue };
@@ -270,7 +271,7 @@ impl Session<'_> {
                 Ok(Response::Ran { seq, reply }) => {
                     if seq != at as u64 + 1 {
                         let advice = "answer in the order of the requests, each with the number of its request";
-                        self.violation(&place, format!("it bears the number {seq}"), advice);
+                        self.violation(&place, format!("it has `seq` {seq}"), advice);
                     }
                     if let Some(what) = problem(program, &reply, &hello) {
                         self.violation(&place, what, FORM);
@@ -288,9 +289,9 @@ impl Session<'_> {
                     }
                 }
                 Ok(Response::Error { message }) => {
-                    self.violation(&place, format!("the adapter calls it no request: {message}"), FORM);
+                    self.violation(&place, format!("the adapter could not parse the request: {message}"), FORM);
                 }
-                Ok(Response::Hello { .. }) => self.violation(&place, "it is a hello", FORM),
+                Ok(Response::Hello { .. }) => self.violation(&place, "it is a `hello`", FORM),
                 Err(why) => {
                     let advice = if why.starts_with("not JSON") { STREAM } else { FORM };
                     self.violation(&place, format!("{why}: {}", excerpt(&line)), advice);
@@ -298,7 +299,7 @@ impl Session<'_> {
             }
         }
         if let Some((place, status)) = self.stray.take() {
-            self.violation(&place, format!("{status}, and an answer when it was asked again"), BY_HAND);
+            self.violation(&place, format!("{status}, but an answer when the program was sent again"), BY_HAND);
         }
         self.found.never = valued.into_iter().filter_map(|(op, valued)| (!valued).then_some(op)).collect();
         true
@@ -306,12 +307,12 @@ impl Session<'_> {
 
     fn end(&mut self) {
         let place = "the end of the input";
-        let advice = "end, with status 0, when standard input ends";
+        let advice = "exit with status 0 when standard input ends";
         if let Some(Event::Message(line)) = self.child.poll() {
-            self.violation(place, format!("a line that answers nothing: {}", excerpt(&line)), STREAM);
+            self.violation(place, format!("a line without a request: {}", excerpt(&line)), STREAM);
         }
         match self.child.finish() {
-            None => self.violation(place, "the adapter goes on", advice),
+            None => self.violation(place, "the adapter does not exit", advice),
             Some(status) if !status.success() => self.violation(place, status_text(status), advice),
             Some(_) => {}
         }
@@ -350,7 +351,7 @@ fn of_hello(json: &Json) -> Vec<(String, &'static str)> {
     let hello = &outer["hello"];
     for field in ["name", "version"] {
         if hello[field].as_str().is_none_or(str::is_empty) {
-            found.push((format!("`{field}` is no text, or empty"), "ask the library for it at run time"));
+            found.push((format!("`{field}` is not a string, or empty"), "ask the library for it at run time"));
         }
     }
     if hello["name"].as_str().is_some_and(|name| name.contains(['/', '\\', '.'])) {
@@ -359,13 +360,13 @@ fn of_hello(json: &Json) -> Vec<(String, &'static str)> {
     let mut names = |field: &str, known: &dyn Fn(&str) -> bool| {
         let Some(list) = hello[field].as_array() else {
             if field != "capabilities" {
-                found.push((format!("`{field}` is no list"), FORM));
+                found.push((format!("`{field}` is not a list"), FORM));
             }
             return;
         };
         for name in list {
             match name.as_str() {
-                None => found.push((format!("`{field}` has {name}, which is no text"), FORM)),
+                None => found.push((format!("`{field}` has {name}, which is not a string"), FORM)),
                 Some(name) if !known(name) => {
                     found.push((format!("`{field}` has `{name}`, which broadcheck does not know"), NAMES));
                 }
@@ -377,7 +378,7 @@ fn of_hello(json: &Json) -> Vec<(String, &'static str)> {
     names("dtypes", &|name| DType::ALL.iter().any(|dtype| dtype.name() == name));
     names("capabilities", &|name| serde_json::from_value::<Capability>(Json::from(name)).is_ok());
     if hello["ops"].as_array().is_some_and(Vec::is_empty) || hello["dtypes"].as_array().is_some_and(Vec::is_empty) {
-        found.push(("without an operation and a dtype it can run nothing".to_owned(), NAMES));
+        found.push(("it declares no operation or no dtype, so it can run nothing".to_owned(), NAMES));
     }
     found
 }
@@ -402,7 +403,7 @@ mod tests {
     fn every_fault_of_a_hello_is_told() {
         let inner = json!({"name": "a/b", "version": 1, "ops": ["ad"], "dtypes": [], "capabilities": ["wings"]});
         let said = said(json!({"protocol": 2, "hello": inner}));
-        for part in ["version 2", "`version` is no text", "like a path", "`ad`", "`wings`", "can run nothing"] {
+        for part in ["version 2", "`version` is not a string", "like a path", "`ad`", "`wings`", "can run nothing"] {
             assert!(said.contains(part), "{part}: {said}");
         }
         assert!(super::of_hello(&json!({})).len() >= 4);

@@ -217,7 +217,7 @@ fn role(path: &Path, first: bool) -> Result<bool, String> {
         Ok(metadata) if metadata.is_file() => Kind::File,
         Ok(metadata) if metadata.is_dir() => Kind::Folder,
         Ok(_) => Kind::Other,
-        Err(error) if path.is_symlink() => return Err(format!("is a link that leads to nothing: {error}")),
+        Err(error) if path.is_symlink() => return Err(format!("is a link without a target: {error}")),
         Err(error) => return Err(format!("cannot be read: {error}")),
     };
     match (kind, extension) {
@@ -229,7 +229,7 @@ fn role(path: &Path, first: bool) -> Result<bool, String> {
         (Kind::Other, _) => Err("is neither a file nor a folder, so it cannot be read".to_owned()),
         (Kind::File, "yaml") => Ok(true),
         (Kind::File, "md") => Ok(false),
-        (Kind::File, "yml") => Err("is not read: call it `.yaml`".to_owned()),
+        (Kind::File, "yml") => Err("is not read: rename it to `.yaml`".to_owned()),
         // Editors, file managers and git leave such files behind.
         (Kind::File, _) if name.starts_with('.') => Ok(false),
         (Kind::File, _) => Err("is not read: a specification has files in `.yaml`, and texts in `.md`".to_owned()),
@@ -250,9 +250,7 @@ fn read(path: &Path) -> Result<String, String> {
     let mut text = String::new();
     file.take(MAX_FILE + 1).read_to_string(&mut text).map_err(failed)?;
     if text.len() as u64 > MAX_FILE {
-        return Err(format!(
-            "has more than {MAX_FILE} bytes, the most that a file of a specification may have: divide it"
-        ));
+        return Err(format!("has more than {MAX_FILE} bytes, the limit of a file of a specification: divide it"));
     }
     Ok(text)
 }
@@ -279,7 +277,7 @@ fn id_of(record: Node<'_>) -> Option<(String, Location)> {
     Some((id.as_str()?.to_owned(), record.child(at, id).location()))
 }
 
-/// The values and places of a file, unless it is no YAML.
+/// The values and places of a file, unless it is not valid YAML.
 fn parse(file: &File<'_>, text: &str) -> Option<(Value, Places)> {
     let value = serde_yaml::from_str::<Value>(text);
     let places = Places::of(text);
@@ -288,10 +286,7 @@ fn parse(file: &File<'_>, text: &str) -> Option<(Value, Places)> {
         for duplicate in duplicates {
             let Place { line, column } = duplicate.first;
             let key = &duplicate.key;
-            file.fault(
-                duplicate.again,
-                format!("the key `{key}` is there twice, first at line {line}, column {column}"),
-            );
+            file.fault(duplicate.again, format!("the key `{key}` occurs twice, first at line {line}, column {column}"));
         }
         if !duplicates.is_empty() {
             return None;
@@ -302,11 +297,11 @@ fn parse(file: &File<'_>, text: &str) -> Option<(Value, Places)> {
         (Err(error), _) => {
             let place = error.location().map(|at| Place { line: at.line(), column: at.column() }).unwrap_or_default();
             let at = format!(" at line {} column {}", place.line, place.column);
-            file.fault(place, format!("this is no YAML: {}", error.to_string().replacen(&at, "", 1)));
+            file.fault(place, format!("this is not valid YAML: {}", error.to_string().replacen(&at, "", 1)));
             None
         }
         (Ok(_), Err((place, message))) => {
-            file.fault(place, format!("this is no YAML: {message}"));
+            file.fault(place, format!("this is not valid YAML: {message}"));
             None
         }
     }

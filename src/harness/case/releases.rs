@@ -36,7 +36,7 @@ impl FromStr for Releases {
         let alone = text.trim_start().starts_with(|c: char| c.is_ascii_digit());
         let range = if alone { format!("={text}") } else { text.to_owned() };
         let range = VersionReq::parse(&range)
-            .map_err(|error| format!("`{text}` is no range of releases, as `>=2.1, <2.6` is: {error}"))?;
+            .map_err(|error| format!("`{text}` is not a range of releases such as `>=2.1, <2.6`: {error}"))?;
         Ok(Releases { text: text.to_owned(), range })
     }
 }
@@ -81,6 +81,6 @@ mod tests {
     #[test]
     fn what_is_no_range_is_told() {
         let told = "since 2.6".parse::<Releases>().unwrap_err();
-        assert!(told.contains("`since 2.6` is no range of releases, as `>=2.1, <2.6` is"), "{told}");
+        assert!(told.contains("`since 2.6` is not a range of releases such as `>=2.1, <2.6`"), "{told}");
     }
 }

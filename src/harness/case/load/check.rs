@@ -35,9 +35,9 @@ pub fn references(references: &References, ids: &HashMap<List, Ids>, cases: &[Ca
         let (noun, id) = (reference.list.noun(), &reference.id);
         let ids = &ids[&reference.list];
         let message = if !ids.incomplete && !ids.defined.iter().any(|(defined, _)| defined == id) {
-            format!("no {noun} is called `{id}`{}", did_you_mean(id, ids.defined.iter().map(|(id, _)| id.as_str())))
+            format!("there is no {noun} `{id}`{}", did_you_mean(id, ids.defined.iter().map(|(id, _)| id.as_str())))
         } else if reference.control && rejecting.get(id.as_str()) == Some(&true) {
-            format!("the control `{id}` expects a rejection itself, so it proves nothing")
+            format!("the control `{id}` expects a rejection itself: name a case that is accepted")
         } else {
             continue;
         };
@@ -57,7 +57,10 @@ pub fn coverage(specification: &Specification, faults: &mut Vec<Fault>) {
         match (cases.first(), &clause.cannot_be_shown) {
             (None, Some(_)) => continue,
             (Some(case), Some(_)) => {
-                fault(format!("the clause `{}` cannot be shown, and the case `{}` names it", clause.id, case.id));
+                fault(format!(
+                    "the clause `{}` is marked as one that cannot be shown, but the case `{}` names it",
+                    clause.id, case.id
+                ));
                 continue;
             }
             (None, None) => {
@@ -104,7 +107,7 @@ fn of_sources(specification: &Specification, clause: &Clause) -> Vec<String> {
     for source in &clause.sources {
         match (is_code(&source.doc), &source.at) {
             (false, None) => faults.push(format!(
-                "the clause `{}` does not say where in \"{}\" of {} it stands: add `at`, as `paragraph 2`",
+                "the clause `{}` lacks its place in \"{}\" of {}: add `at`, such as `paragraph 2`",
                 clause.id, source.section, source.doc
             )),
             (true, Some(_)) => {
@@ -114,7 +117,7 @@ fn of_sources(specification: &Specification, clause: &Clause) -> Vec<String> {
         }
     }
     if clause.correction.is_some() && clause.sources.iter().all(|source| is_code(&source.doc)) {
-        faults.push(format!("the clause `{}` has a `correction`, and no document states it", clause.id));
+        faults.push(format!("the clause `{}` has a `correction`, but no document as its source", clause.id));
     }
     faults
 }

@@ -67,21 +67,21 @@ fn expand_record(file: &File<'_>, record: &Value, places: &Places, left: &Cell<u
         let here: BTreeSet<&str> = values.keys().filter_map(Value::as_str).collect();
         let expected = names.get_or_insert_with(|| here.clone());
         if let Some(missing) = expected.difference(&here).next() {
-            file.fault(entry_places.value, format!("this entry says nothing of `{missing}`, which the first one has"));
+            file.fault(entry_places.value, format!("this entry lacks `{missing}`, which the first one has"));
             continue;
         }
         if let Some(further) = here.difference(expected).next() {
-            file.fault(entry_places.value, format!("the first entry says nothing of `{further}`, which this one has"));
+            file.fault(entry_places.value, format!("the first entry lacks `{further}`, which this one has"));
             continue;
         }
         records.push(bindings.replace(&template, &template_places));
         if left.get() == 0 {
-            let most = format!("the cases of this file come to more than {MAX_EXPANDED} bytes, the most that they may");
+            let most = format!("the cases of this file add up to more than {MAX_EXPANDED} bytes, the limit");
             file.fault(entry_places.value, format!("with this entry {most}: divide the file"));
             return Vec::new();
         }
         for unused in here.iter().filter(|name| !bindings.used.borrow().contains(**name)) {
-            file.fault(entry_places.value, format!("`<{unused}>` stands nowhere in the case"));
+            file.fault(entry_places.value, format!("`<{unused}>` does not occur in the case"));
         }
     }
     records
@@ -144,8 +144,7 @@ impl<'a> Bindings<'a> {
                     let (value, value_places) = self.replace(value, value_places);
                     if replaced.contains_key(&key) {
                         let key = key.as_str().unwrap_or_default();
-                        self.file
-                            .fault(place, format!("the key `{key}` is there twice in one of the cases of `{EACH}`"));
+                        self.file.fault(place, format!("the key `{key}` occurs twice in one of the cases of `{EACH}`"));
                         continue;
                     }
                     replaced.insert(key, value);
@@ -170,7 +169,7 @@ impl<'a> Bindings<'a> {
                     text = text.replace(&mark, &value);
                 }
                 Some(_) => return text,
-                None => self.file.fault(place, format!("`{mark}` is no text, so it cannot stand inside of one")),
+                None => self.file.fault(place, format!("`{mark}` is not text, so it cannot be part of a text")),
             }
         }
         text

@@ -128,7 +128,7 @@ mod tests {
     fn keys_and_values_have_their_places() {
         let (places, duplicates) = Places::of("- a: 1\n  b: [x, {c: y}]\n- *no\n").unwrap_or_default();
         assert!(duplicates.is_empty());
-        assert!(places.children.is_empty(), "an alias of nothing is no YAML");
+        assert!(places.children.is_empty(), "an alias of nothing is not valid YAML");
 
         let (places, duplicates) = Places::of("# first\n- a: 1\n  b: [x, {c: \"y\"}]\n").unwrap();
         assert!(duplicates.is_empty());

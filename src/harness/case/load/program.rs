@@ -31,7 +31,7 @@ pub fn read<'a>(node: Node<'a>) -> Option<(Program, Names<'a>)> {
         let entry = names.entries()[at];
         if !is_name(entry.name) {
             entry.node.key_fault(format!(
-                "`{}` is no name: a letter, then letters, digits and `_` (`r.0` is the first result of `r`)",
+                "`{}` is not a name: a letter, then letters, digits and `_` (`r.0` is the first result of `r`)",
                 entry.name
             ));
         }

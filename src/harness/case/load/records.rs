@@ -145,8 +145,8 @@ pub fn case(node: Node<'_>, theme: &str, references: &mut References) -> Option<
         None => Some(Vec::new()),
     };
     match (record.get("documented"), record.get("why")) {
-        (Some(node), None) => node.key_fault("`documented` without `why`: say what really happens"),
-        (None, Some(node)) => node.key_fault("`why` without `documented`: say what the document says instead"),
+        (Some(node), None) => node.key_fault("`documented` without `why`: add what really happens"),
+        (None, Some(node)) => node.key_fault("`why` without `documented`: add what the document says instead"),
         _ => {}
     }
 
@@ -195,7 +195,7 @@ fn otherwise(node: Node<'_>, names: &Names<'_>, now: &[(ValueRef, Expectation)])
             let expect = expect::read(node, names, Side::Expect)?;
             let unknown = expect.iter().find(|(value, _)| !now.iter().any(|(other, _)| other == value));
             if unknown.is_some() && !now.is_empty() {
-                node.fault("a value is named here of which the case does not say what holds now");
+                node.fault("this names a value for which the case itself expects nothing");
                 return None;
             }
             Some(expect)
@@ -226,7 +226,7 @@ fn case_id(node: Node<'_>, theme: &str) -> Option<String> {
     match text.split_once('/') {
         Some((before, words)) if before == theme && is_id(words) => Some(text.to_owned()),
         Some((before, words)) if is_id(words) && before != theme => {
-            node.fault(format!("the id `{text}` must begin with `{theme}/`, after its file"));
+            node.fault(format!("the id `{text}` must begin with `{theme}/`, the name of its file"));
             None
         }
         _ => {

@@ -40,7 +40,7 @@ impl<'a> Nested<'a> {
         let mut fit = true;
         for &(number, node) in &self.elements {
             if !holds(dtype, number) {
-                node.fault(format!("{number} is no value of dtype {dtype}"));
+                node.fault(format!("{number} is not a value of dtype {dtype}"));
                 fit = false;
             }
         }
