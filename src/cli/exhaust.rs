@@ -114,6 +114,7 @@ impl Exhaust {
             ops,
             unrestricted: false,
             world: Some(bounds),
+            corpus: None,
             oracles: vec![Oracle::Reference],
             implementation,
             against: None,
@@ -128,6 +129,7 @@ impl Exhaust {
             seconds: None,
             give_up: self.give_up,
             format: self.format,
+            programs: None,
         };
         campaign.run(plan, begun, subject, None)
     }

@@ -23,6 +23,7 @@ use crate::harness::campaign::{
 };
 use crate::harness::model::divergence::{self, Source};
 use crate::harness::runner::Start;
+use crate::program::Program;
 
 /// How a campaign is run, beside its plan.
 pub struct Campaign<'a> {
@@ -38,6 +39,8 @@ pub struct Campaign<'a> {
     pub give_up: u64,
     /// What to print at its end.
     pub format: Format,
+    /// The programs of its cases, if they were read from a file.
+    pub programs: Option<Arc<[Program]>>,
 }
 
 /// An implementation, and what it says of itself, with so many GiB of memory.
@@ -60,6 +63,7 @@ impl Campaign<'_> {
             self.same(&plan.other_than(begun))?;
         }
         let mut setup = Setup::new(&plan, subject, against);
+        setup.programs.clone_from(&self.programs);
         let specification = case::load(&assets::specification()?)
             .map_err(|error| format!("the specification cannot be read\n{error}"))?;
         let source = plan.divergences.clone().map_or(Source::Own, Source::File);

@@ -69,6 +69,9 @@ pub struct Plan {
     /// The small world whose cases are all of them, in place of a seed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub world: Option<Bounds>,
+    /// The file with the programs of the cases, in place of a seed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub corpus: Option<PathBuf>,
     /// The oracles that judge.
     pub oracles: Vec<Oracle>,
     /// The implementation under test, as the command line calls it.
@@ -202,7 +205,13 @@ impl Header {
         // Machines may call the same implementation differently.
         let plain = |header: &Header| {
             let mut plan =
-                Plan { implementation: String::new(), against: None, divergences: None, ..header.plan.clone() };
+                Plan {
+                implementation: String::new(),
+                against: None,
+                divergences: None,
+                corpus: None,
+                ..header.plan.clone()
+            };
             plan.shard.index = 0;
             Header { machine: that.machine.clone(), plan, ..header.clone() }
         };
