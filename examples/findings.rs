@@ -61,6 +61,7 @@ fn setup(adapter: &str) -> Result<Setup, String> {
         ops: Vec::new(),
         unrestricted: true,
         world: None,
+        corpus: None,
         oracles: ORACLES.to_vec(),
         implementation: adapter.to_owned(),
         against: None,

@@ -312,6 +312,7 @@ fn configuration(ops: &str, cases: u64) -> Configuration {
         ops: ops.split(',').map(|name| Op::parse(name).unwrap().0).collect(),
         unrestricted: false,
         world: None,
+        corpus: None,
         oracles: vec![Oracle::Reference],
         implementation: String::new(),
         against: None,

@@ -112,10 +112,55 @@ fn shards_are_the_whole_and_merge_to_it() {
     fails(&[a, &folder("nowhere")], "there is no campaign here");
 }
 
+/// The samples of PyTorch in `tests/fixtures/opinfo.jsonl`: `add`, `lerp` and `sum` in every form.
+const SAMPLES: &str = "tests/fixtures/opinfo.jsonl";
+
+#[test]
+fn programs_of_a_file_are_judged() {
+    let dir = TempDir::new().unwrap();
+    let lines = fs::read_to_string(SAMPLES).unwrap().lines().count();
+    let check = |adapter: &str, name: &str, corpus: &str| {
+        let mut command = broadcheck();
+        command.args(["check", "--impl", &self::adapter(adapter), "--corpus", corpus, "--out"]);
+        ran(command.arg(dir.path().join(name)).args(["--format", "json"]))
+    };
+    let honest = check("honest", "honest", SAMPLES);
+    assert_eq!(honest.code(), 0, "{}{}", honest.stdout, honest.stderr);
+    let summary: Value = serde_json::from_str(&honest.stdout).unwrap();
+    assert_eq!((&summary["cases"], &summary["findings"]), (&lines.into(), &Value::Array(Vec::new())), "{summary}");
+    for op in ["add", "lerp", "sum", "backward", "grad"] {
+        assert!(summary["operations"][op]["accepted"].as_u64() > Some(0), "{op}: {summary}");
+    }
+    assert!(summary["steps"]["rejected"].as_u64() > Some(0), "{summary}");
+
+    let lying = check("wrong-value", "lying", SAMPLES);
+    assert_eq!(lying.code(), 1, "{}{}", lying.stdout, lying.stderr);
+    let tally = tally(&dir.path().join("lying"));
+    let calls: Vec<&str> = tally.findings.keys().map(|group| group.signature.call.as_str()).collect();
+    assert!(calls.iter().any(|call| call.starts_with("lerp")), "{calls:?}");
+
+    // The same file goes on, and another one does not.
+    let resumed = ran(broadcheck().args(["fuzz", "--resume", "--out"]).arg(dir.path().join("honest")));
+    assert_eq!(resumed.code(), 0, "{}", resumed.stderr);
+    let some = dir.path().join("some.jsonl");
+    let text = fs::read_to_string(SAMPLES).unwrap();
+    fs::write(&some, text.lines().next().unwrap()).unwrap();
+    let other =
+        ran(broadcheck().args(["fuzz", "--resume", "--corpus"]).arg(&some).arg("--out").arg(dir.path().join("honest")));
+    assert_eq!(other.code(), 2, "{}", other.stderr);
+    assert!(other.stderr.contains("was begun otherwise"), "{}", other.stderr);
+    let bad = dir.path().join("bad.jsonl");
+    fs::write(&bad, text.replacen("\"op\":\"lerp\"", "\"op\":\"slerp\"", 1)).unwrap();
+    let unread = check("honest", "bad", bad.to_str().unwrap());
+    let at = 1 + text.lines().position(|line| line.contains("\"op\":\"lerp\"")).unwrap();
+    assert_eq!(unread.code(), 2);
+    assert!(unread.stderr.contains(&format!("bad.jsonl: line {at}: unknown variant `slerp`")), "{}", unread.stderr);
+}
+
 #[test]
 fn programs_of_shards_are_those_of_the_whole() {
     let options = options(&hello("honest"), None, false);
-    let digest = |seed| cases::digest((0..60).map(|case| cases::make(seed, case, &options)));
+    let digest = |seed| cases::digest((0..60).map(|case| cases::make(seed, case, &options).program));
     assert_eq!(digest(7), digest(7));
     assert_ne!(digest(7), digest(8));
     let made = |case| cases::make(7, case, &options);
@@ -352,7 +397,12 @@ fn fuzz(adapter: &str, out: &Path, more: &[&str]) -> Ran {
 }
 
 fn fuzz_ops(adapter: &str, out: &Path, ops: &str, more: &[&str]) -> Ran {
-    let output = fuzz_command(adapter, out, ops, more).stdout(Stdio::piped()).stderr(Stdio::piped()).output().unwrap();
+    ran(&mut fuzz_command(adapter, out, ops, more))
+}
+
+/// Runs a command to its end.
+fn ran(command: &mut Command) -> Ran {
+    let output = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
     Ran { status: output.status, stdout: text(output.stdout), stderr: text(output.stderr) }
 }
@@ -399,6 +449,7 @@ fn configuration(cases: u64) -> Configuration {
         ops: OPS.split(',').map(|name| Op::parse(name).unwrap().0).collect(),
         unrestricted: false,
         world: None,
+        corpus: None,
         oracles: vec![Oracle::Reference],
         implementation: String::new(),
         against: None,

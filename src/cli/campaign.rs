@@ -42,12 +42,7 @@ pub fn render(summary: &Summary, format: Format, folder: &Path) -> String {
 pub fn chosen(names: &[String], possible: &[Op], hello: &Hello) -> Result<Vec<Op>, Failure> {
     let mut ops = Vec::new();
     for name in names {
-        let Some((op, _)) = Op::parse(name) else {
-            let known = Op::ALL.iter().map(|op| op.name());
-            return Err(
-                format!("there is no operation `{name}`{}", did_you_mean(name, known, "see `broadcheck ops`")).into()
-            );
-        };
+        let op = named(name)?;
         if !possible.contains(&op) {
             return Err(format!("{} has no operation `{op}`", hello.name).into());
         }
@@ -56,6 +51,14 @@ pub fn chosen(names: &[String], possible: &[Op], hello: &Hello) -> Result<Vec<Op
     ops.sort_unstable();
     ops.dedup();
     Ok(ops)
+}
+
+/// The operation of that name.
+pub fn named(name: &str) -> Result<Op, Failure> {
+    let known = || Op::ALL.iter().map(|op| op.name());
+    Op::parse(name).map(|(op, _)| op).ok_or_else(|| {
+        format!("there is no operation `{name}`{}", did_you_mean(name, known(), "see `broadcheck ops`")).into()
+    })
 }
 
 /// As one JSON object.
@@ -87,8 +90,11 @@ fn text(summary: &Summary, folder: &Path) -> String {
         let _ = write!(text, " against {}", label(against));
     }
     let oracles: Vec<&str> = configuration.oracles.iter().map(|oracle: &Oracle| oracle.name()).collect();
-    let cases =
-        configuration.world.as_ref().map_or_else(|| format!("seed {}", configuration.seed), ToString::to_string);
+    let cases = match (&configuration.world, &configuration.corpus) {
+        (Some(world), _) => world.to_string(),
+        (None, Some(corpus)) => format!("programs of {}", corpus.display()),
+        (None, None) => format!("seed {}", configuration.seed),
+    };
     let _ = writeln!(text, ", {cases}, judged by {}", oracles.join(", "));
     if configuration.shard.of > 1 || summary.shards.len() > 1 {
         for part in &summary.shards {
@@ -112,7 +118,10 @@ fn text(summary: &Summary, folder: &Path) -> String {
                 let _ = writeln!(text, "           {known}");
             }
             let reduced = if line.not_reduced { ", not reduced" } else { "" };
-            let _ = write!(text, "           first in case {}{reduced}", line.first);
+            let _ = match configuration.corpus {
+                Some(_) => write!(text, "           first on line {}{reduced}", line.first + 1),
+                None => write!(text, "           first in case {}{reduced}", line.first),
+            };
             let _ = match &line.folder {
                 Some(name) => writeln!(text, ", see {}", folder.join(FINDINGS).join(name).display()),
                 None => writeln!(text),

@@ -5,10 +5,13 @@ mod pin;
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::campaign;
+use super::fuzz::{Fuzz, RunOptions};
 use super::report::Format;
 use super::runner::{GIVE_UP, Named, TIMEOUT, did_you_mean, limits};
 use super::{Ending, Failure, print};
@@ -35,6 +38,7 @@ Examples:
   broadcheck check --impl reference --case einsum/
   broadcheck check --impl 'python3 my_adapter.py' --format json
   broadcheck check --impl libtorch --corpus 1000 --events libtorch.jsonl.gz
+  broadcheck check --impl libtorch --corpus opinfo.jsonl.gz --out broadcheck-corpus
   broadcheck check --impl 'python3 my_adapter.py' --require 145
   broadcheck check --impl pytorch --python venv/bin/python
   broadcheck check --impl 'python3 my_adapter.py' --pin known-differences.yaml
@@ -71,12 +75,20 @@ pub struct Check {
     /// in all of them.
     #[arg(long, value_name = "FILE|DIR/")]
     events: Option<PathBuf>,
-    /// The number of generated programs to run after the cases.
-    #[arg(long, value_name = "N")]
-    corpus: Option<u64>,
+    /// After the cases, also run so many generated programs; or, in place of the cases, the programs of a file that
+    /// `broadcheck corpus` wrote, judged as `broadcheck fuzz` judges its own.
+    #[arg(long, value_name = "N|FILE")]
+    corpus: Option<Programs>,
     /// The seed of the generated programs.
     #[arg(long, value_name = "SEED", default_value_t = 0, requires = "corpus")]
     corpus_seed: u64,
+    /// Where the findings in the programs of a file are kept; `broadcheck fuzz --resume --out DIR` continues
+    /// [default: broadcheck-corpus].
+    #[arg(long, value_name = "DIR", requires = "corpus")]
+    out: Option<PathBuf>,
+    /// How many adapter processes run the programs of a file [default: half of the processors].
+    #[arg(long, value_name = "N", requires = "corpus", value_parser = clap::value_parser!(u16).range(1..))]
+    jobs: Option<u16>,
     /// Judge by the known differences in this file, in place of those that come with broadcheck. A difference that it lacks fails,
     /// and so does one in it that no longer occurs, and a whole run that is judged on fewer cases of an operation than the
     /// file requires.
@@ -107,11 +119,42 @@ pub struct Check {
     spec: Option<PathBuf>,
 }
 
+/// The argument of `--corpus`.
+#[derive(Clone, Debug)]
+enum Programs {
+    /// So many generated programs.
+    Generated(u64),
+    /// The programs of a file.
+    File(PathBuf),
+}
+
+impl FromStr for Programs {
+    type Err = std::num::ParseIntError;
+
+    /// A number is one, and anything else a path.
+    fn from_str(text: &str) -> Result<Programs, Self::Err> {
+        match text.bytes().all(|byte| byte.is_ascii_digit()) {
+            true => text.parse().map(Programs::Generated),
+            false => Ok(Programs::File(text.into())),
+        }
+    }
+}
+
 impl Check {
     pub fn run(&self) -> Result<Ending, Failure> {
+        let programs = match &self.corpus {
+            Some(Programs::File(path)) => return self.run_corpus(path),
+            Some(Programs::Generated(programs)) => Some(*programs),
+            None => None,
+        };
+        for (option, given) in [("--out", self.out.is_some()), ("--jobs", self.jobs.is_some())] {
+            if given {
+                return Err(format!("{option} is for the programs of a file: name it with --corpus").into());
+            }
+        }
         let specification = case::load(&super::runner::specification(self.spec.as_deref())?)
             .map_err(|error| format!("the specification cannot be read\n{error}"))?;
-        let corpus = self.corpus.map(|programs| Corpus { seed: self.corpus_seed, programs });
+        let corpus = programs.map(|programs| Corpus { seed: self.corpus_seed, programs });
         let required = Required { cases: self.require, like: self.like()?, operations: None };
         let (clauses, cases) = (self.clause.clone(), self.case.clone());
         let mut selection = Selection { clauses, cases, corpus, required, give_up: self.give_up };
@@ -168,6 +211,45 @@ impl Check {
         print(&report)?;
         given_up(&totals)?;
         Ok(if totals.conforms { Ending::Conforms } else { Ending::Differs })
+    }
+
+    /// Runs the programs of a file in place of the cases, as a campaign.
+    fn run_corpus(&self, path: &Path) -> Result<Ending, Failure> {
+        for (option, given) in [
+            ("--clause", !self.clause.is_empty()),
+            ("--case", !self.case.is_empty()),
+            ("--verbose", self.verbose),
+            ("--events", self.events.is_some()),
+            ("--corpus-seed", self.corpus_seed != 0),
+            ("--no-divergences", self.no_divergences),
+            ("--require", self.require != 0),
+            ("--require-like", self.require_like.is_some()),
+            ("--spec", self.spec.is_some()),
+        ] {
+            if given {
+                let path = path.display();
+                return Err(format!("--corpus {path} runs programs in place of the cases: leave {option} out").into());
+            }
+        }
+        let format = match self.format {
+            Format::Text => campaign::Format::Text,
+            Format::Json => campaign::Format::Json,
+            _ => return Err("the programs of a file are reported as text or json: choose one with --format".into()),
+        };
+        let implementation = match self.implementations.as_slice() {
+            [] => "libtorch",
+            [one] => one,
+            _ => return Err("the programs of a file run on one implementation: give one --impl".into()),
+        };
+        let run = RunOptions {
+            out: self.out.as_deref().unwrap_or(Path::new("broadcheck-corpus")),
+            jobs: self.jobs,
+            timeout: self.timeout,
+            give_up: self.give_up,
+            divergences: self.divergences.as_deref(),
+            format,
+        };
+        Fuzz::of_corpus(path, implementation, self.python.as_deref(), &run).run()
     }
 
     /// The cases that the event file of `--require-like` has judged, and its name.

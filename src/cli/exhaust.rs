@@ -118,6 +118,7 @@ impl Exhaust {
             ops,
             unrestricted: false,
             world: Some(bounds),
+            corpus: None,
             oracles: vec![Oracle::Reference],
             implementation,
             against: None,
@@ -133,6 +134,7 @@ impl Exhaust {
             give_up: self.give_up,
             bisect: false,
             format: self.format,
+            programs: None,
         };
         campaign.run(configuration, begun, subject, None)
     }

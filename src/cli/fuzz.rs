@@ -1,6 +1,8 @@
 //! `broadcheck fuzz`: a campaign of generated programs.
 
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 
@@ -14,8 +16,11 @@ use crate::harness::campaign::{
     record::Configuration,
 };
 use crate::harness::campaign::{options, plausible};
+use crate::harness::corpus;
 use crate::harness::model::finding::Oracle;
 use crate::harness::runner::Start;
+use crate::ops::Op;
+use crate::program::Program;
 
 /// Run generated programs on an implementation and write down every disagreement.
 ///
@@ -36,6 +41,7 @@ Examples:
   broadcheck fuzz --ops lerp,transpose,sum --cases 20000
   broadcheck fuzz --impl 'ATEN_CPU_CAPABILITY=default libtorch' --against libtorch
   broadcheck fuzz --impl 'python3 my_adapter.py' --divergences known-differences.yaml
+  broadcheck fuzz --corpus opinfo.jsonl.gz --out corpus
   broadcheck fuzz --resume --out part0
 
 Exit codes: 0 no unknown finding, 1 an unknown finding, 2 could not run, nothing was judged, or the \
@@ -51,6 +57,9 @@ pub struct Fuzz {
     /// The seed of the cases [default: 1].
     #[arg(long, value_name = "S")]
     seed: Option<u64>,
+    /// Run the programs of this file, each once, in place of generated ones. `broadcheck corpus` writes such files.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["cases", "seconds", "seed", "ops", "unrestricted"])]
+    corpus: Option<PathBuf>,
     /// Only programs of these operations [default: all that the implementation has].
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     ops: Option<Vec<String>>,
@@ -106,6 +115,22 @@ pub struct Fuzz {
     format: campaign::Format,
 }
 
+/// The options that `check --corpus FILE` has in common with a campaign.
+pub struct RunOptions<'a> {
+    /// Where the campaign is kept.
+    pub out: &'a Path,
+    /// How many workers there are, if that was said.
+    pub jobs: Option<u16>,
+    /// Seconds that a program may take.
+    pub timeout: u64,
+    /// After how many crashes and hangs the implementation is given up; 0 for never.
+    pub give_up: u64,
+    /// The file of its known differences.
+    pub divergences: Option<&'a Path>,
+    /// What to print.
+    pub format: campaign::Format,
+}
+
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Judge {
     Reference,
@@ -114,6 +139,32 @@ enum Judge {
 }
 
 impl Fuzz {
+    /// The campaign of `check --corpus FILE`.
+    pub fn of_corpus(corpus: &Path, implementation: &str, python: Option<&Path>, run: &RunOptions<'_>) -> Fuzz {
+        Fuzz {
+            seconds: None,
+            cases: None,
+            seed: None,
+            corpus: Some(corpus.to_owned()),
+            ops: None,
+            jobs: run.jobs,
+            implementation: Some(implementation.to_owned()),
+            python: python.map(Path::to_owned),
+            against: None,
+            shard: None,
+            resume: false,
+            out: run.out.to_owned(),
+            oracle: None,
+            unrestricted: false,
+            timeout: Some(run.timeout),
+            give_up: run.give_up,
+            memory: None,
+            divergences: run.divergences.map(Path::to_owned),
+            no_bisect: false,
+            format: run.format,
+        }
+    }
+
     pub fn run(&self) -> Result<Ending, Failure> {
         let kept = if self.resume { Some(journal::read(&self.out)?.header.configuration) } else { None };
         let begun = kept.as_ref();
@@ -130,19 +181,28 @@ impl Fuzz {
         let subject = greeted(named, memory)?;
         let other = against.as_ref().map(|given| greeted(Named::parse("--against", given)?, memory)).transpose()?;
 
-        let unrestricted = self.unrestricted || begun.is_some_and(|configuration| configuration.unrestricted);
+        let corpus = self.corpus.clone().or_else(|| begun.and_then(|configuration| configuration.corpus.clone()));
+        let programs: Option<Arc<[Program]>> = corpus.as_deref().map(corpus::read).transpose()?.map(Arc::from);
+        let unrestricted =
+            self.unrestricted || programs.is_some() || begun.is_some_and(|configuration| configuration.unrestricted);
         let possible = options(&subject.1, other.as_ref().map(|(_, hello)| hello), unrestricted);
         let configuration = Configuration {
             seed: self.seed.or(begun.map(|configuration| configuration.seed)).unwrap_or(1),
-            cases: self.cases.or(begun.and_then(|configuration| configuration.cases)),
+            cases: programs
+                .as_ref()
+                .map(|programs| programs.len() as u64)
+                .or(self.cases)
+                .or(begun.and_then(|configuration| configuration.cases)),
             shard: self.shard.or(begun.map(|configuration| configuration.shard)).unwrap_or(Shard::WHOLE),
             ops: match (&self.ops, begun) {
+                _ if programs.is_some() => used(programs.as_deref().unwrap_or_default()),
                 (Some(names), _) => chosen(names, &possible.ops, &subject.1)?,
                 (None, Some(configuration)) => configuration.ops.clone(),
                 (None, None) => possible.ops,
             },
             unrestricted,
             world: None,
+            corpus,
             oracles,
             implementation,
             against,
@@ -161,6 +221,7 @@ impl Fuzz {
             give_up: self.give_up,
             bisect: !self.no_bisect,
             format: self.format,
+            programs,
         };
         campaign.run(configuration, begun, subject, other)
     }
@@ -191,6 +252,12 @@ impl Fuzz {
             _ => Ok(oracles),
         }
     }
+}
+
+/// The operations of programs.
+fn used(programs: &[Program]) -> Vec<Op> {
+    let ops: BTreeSet<Op> = programs.iter().flat_map(|program| &program.steps).map(|step| step.op).collect();
+    ops.into_iter().collect()
 }
 
 impl Judge {

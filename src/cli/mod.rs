@@ -4,6 +4,7 @@ mod bench;
 mod bisect;
 mod campaign;
 mod check;
+mod corpus;
 mod coverage;
 mod diff;
 mod events;
@@ -69,6 +70,7 @@ enum Command {
     Bench(bench::Bench),
     Bisect(bisect::Bisect),
     Check(check::Check),
+    Corpus(corpus::Corpus),
     Coverage(coverage::Coverage),
     Diff(diff::Diff),
     Exhaust(exhaust::Exhaust),
@@ -124,6 +126,7 @@ pub fn main() -> ExitCode {
         Command::Bench(command) => command.run(),
         Command::Bisect(command) => command.run(),
         Command::Check(command) => command.run(),
+        Command::Corpus(command) => command.run(),
         Command::Coverage(command) => command.run(),
         Command::Diff(command) => command.run(),
         Command::Exhaust(command) => command.run(),

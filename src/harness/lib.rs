@@ -10,6 +10,7 @@ pub mod benchmark;
 pub mod campaign;
 pub mod case;
 pub mod check;
+pub mod corpus;
 pub mod escape;
 pub mod format;
 pub mod generate;

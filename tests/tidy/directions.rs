@@ -14,6 +14,7 @@ const MAY_USE: &[(&str, &str, &[&str])] = &[
     ("protocol", "program", &["tensor", "error", "ops"]),
     ("protocol", "adapter", &["tensor", "error", "ops", "program"]),
     ("harness", "assets", &[]),
+    ("harness", "corpus", &["tensor", "ops", "program"]),
     ("harness", "escape", &[]),
     ("harness", "output", &[]),
     ("harness", "adapter", &["tensor", "error", "ops", "program"]),

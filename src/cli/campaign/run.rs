@@ -26,6 +26,7 @@ use crate::harness::campaign::{
 use crate::harness::model::divergence::{self, Source};
 use crate::harness::model::finding::FINDING;
 use crate::harness::runner::Start;
+use crate::program::Program;
 
 /// The options of this run of a campaign, next to its saved configuration.
 pub struct Campaign<'a> {
@@ -43,6 +44,8 @@ pub struct Campaign<'a> {
     pub bisect: bool,
     /// The format of the summary.
     pub format: Format,
+    /// The programs of its cases, if they were read from a file.
+    pub programs: Option<Arc<[Program]>>,
 }
 
 /// An implementation and its `hello`, with so many GiB of memory.
@@ -65,6 +68,7 @@ impl Campaign<'_> {
             self.same(&configuration.other_than(begun))?;
         }
         let mut setup = Setup::new(&configuration, subject, against);
+        setup.programs.clone_from(&self.programs);
         let specification = case::load(&assets::specification()?)
             .map_err(|error| format!("the specification cannot be read\n{error}"))?;
         let source = configuration.divergences.clone().map_or(Source::Own, Source::File);

@@ -253,6 +253,7 @@ impl Subject<'_> {
             ops: campaign::options(self.hello, None, false).ops,
             unrestricted: false,
             world: None,
+            corpus: None,
             oracles: vec![Oracle::Reference],
             implementation: "libtorch".to_owned(),
             against: None,

@@ -2,6 +2,7 @@
 //!
 //! So it makes no difference in which process, on which machine or in which order a case is made.
 
+use std::borrow::Borrow;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::str::FromStr;
@@ -107,12 +108,12 @@ fn expected(program: &Program) -> Result<Reply, String> {
     })
 }
 
-/// A digest of the programs of some cases. It changes with the generator, with the options, and with the reference as
+/// A digest of programs. It changes with the generator, with the options, and with the reference as
 /// far as programs are made of what it answers.
-pub fn digest(cases: impl Iterator<Item = Made>) -> String {
+pub fn digest(programs: impl Iterator<Item = impl Borrow<Program>>) -> String {
     let mut hash = Sha256::new();
-    for made in cases {
-        hash.update(serde_json::to_vec(&made.program).expect("programs have only text for keys"));
+    for program in programs {
+        hash.update(serde_json::to_vec(program.borrow()).expect("programs have only text for keys"));
     }
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }

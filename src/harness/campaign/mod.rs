@@ -436,10 +436,14 @@ impl Setup {
         }
     }
 
-    /// The digest by which a campaign is told from one with another generator: of programs from all over it.
+    /// The digest by which a campaign is told from one with another generator: of programs from all over it, and of all that
+    /// were written down.
     pub fn sample(&self) -> String {
+        if let Some(programs) = &self.programs {
+            return cases::digest(programs.iter());
+        }
         let apart = self.world.as_ref().map_or(1, |world| world.len().div_ceil(SAMPLE).max(1));
         let all = self.world.as_ref().map_or(SAMPLE, World::len);
-        cases::digest((0..all).step_by(apart as usize).map(|case| self.make(case)))
+        cases::digest((0..all).step_by(apart as usize).map(|case| self.make(case).program))
     }
 }

@@ -70,6 +70,9 @@ pub struct Configuration {
     /// The small world whose cases are all of them, in place of a seed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub world: Option<Bounds>,
+    /// The file with the programs of the cases, in place of a seed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub corpus: Option<PathBuf>,
     /// The oracles that judge.
     pub oracles: Vec<Oracle>,
     /// The implementation under test, as the command line calls it.
@@ -206,6 +209,7 @@ impl Header {
                 implementation: String::new(),
                 against: None,
                 divergences: None,
+                corpus: None,
                 ..header.configuration.clone()
             };
             configuration.shard.index = 0;
