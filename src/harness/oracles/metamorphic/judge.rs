@@ -14,13 +14,16 @@ use crate::{Aspect, Difference, format};
 /// The relation that a follow-up asserts.
 #[derive(Clone, Debug)]
 pub(super) enum OutputRelation {
-    /// Step `at` of the follow-up comes to the same as the step.
+    /// The result of step `at` of the follow-up is that of the step.
     Same { at: usize, compared: Compared },
-    /// The step writes to a target of this dtype and shape what `computed` comes to; `copied` has it in a copy of the
+    /// The step writes to a target of this dtype and shape the result of `computed`; `copied` has it in a copy of the
     /// target.
     Written { computed: usize, copied: usize, dtype: DType, shape: Shape },
-    /// Two steps of the follow-up, right before and after a refused one, come to the same.
+    /// Two steps of the follow-up, right before and after a rejected one, have the same result.
     Unchanged { before: usize, after: usize },
+    /// Step `at` of the follow-up is accepted if the step is, and then has a result of the same dtype, and of the same shape
+    /// if that is compared; or it is rejected in the same class.
+    Alike { at: usize, shape: bool },
 }
 
 /// The properties of two tensors that are the same.
@@ -59,6 +62,11 @@ pub(super) fn judge(follow_up: &FollowUp, program: &Program, reply: &Reply, othe
         OutputRelation::Written { computed, copied, dtype, shape } => {
             if let (Some(computed), Some(copied)) = (came(*computed), came(*copied)) {
                 judge.written(computed, copied, own, (*dtype, shape));
+            }
+        }
+        OutputRelation::Alike { at, shape } => {
+            if let Some(wanted) = came(*at) {
+                judge.alike(wanted, own, *shape);
             }
         }
         OutputRelation::Unchanged { before, after } => {
@@ -141,6 +149,24 @@ impl Judge<'_> {
         }
     }
 
+    fn alike(&mut self, wanted: &Outcome, own: &Outcome, shape: bool) {
+        match (wanted, own) {
+            (Outcome::Unsupported(_) | Outcome::Blocked(_), _) | (_, Outcome::Unsupported(_)) => {}
+            (Outcome::Rejected(wanted), Outcome::Rejected(own)) => self.rejections(wanted, own),
+            (Outcome::Value(_), Outcome::Value(_)) => {
+                for (wanted, own) in wanted.tensors().iter().zip(own.tensors()) {
+                    if wanted.dtype != own.dtype {
+                        self.differ(Aspect::Dtype, wanted.dtype.to_string(), own.dtype.to_string());
+                    }
+                    if shape && wanted.shape != own.shape {
+                        self.differ(Aspect::Shape, wanted.shape.to_string(), own.shape.to_string());
+                    }
+                }
+            }
+            (wanted, own) => self.outcomes(wanted, own),
+        }
+    }
+
     fn unchanged(&mut self, before: &Value, after: &Value) {
         let (Value::Tensor(before), Value::Tensor(after)) = (before, after) else { return };
         if self.context.step.form == Form::Out && before.shape != after.shape {
@@ -148,7 +174,7 @@ impl Judge<'_> {
         }
         let same = before.shape == after.shape && same_values(Compare::Bits, Extent::NONE, before, after);
         if !same {
-            let was = format!("refused, and its target left as it was: {}", format::tensor(before));
+            let was = format!("rejected, and its target left as it was: {}", format::tensor(before));
             self.differ(Aspect::Values, was, format::tensor(after));
         }
     }

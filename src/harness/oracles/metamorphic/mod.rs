@@ -1,4 +1,4 @@
-//! Broadcasting by its definition, within one implementation: programs that mean the same come to the same.
+//! Broadcasting by its definition, within one implementation: programs that mean the same have the same outcome.
 //!
 //! A [`FollowUp`] is a program that says by other means what one step of a program says: with operands that were expanded
 //! by hand, in another form, from another layout in memory. Both are run on the same implementation, so nothing here
@@ -6,11 +6,13 @@
 //! here. What the documents leave open is left out by the rule that would ask for it; each rule says where.
 
 mod broadcast;
+mod dimensions;
 mod forms;
 mod gradient;
 mod judge;
 mod layout;
 pub mod reference_exceptions;
+mod siblings;
 mod step_context;
 mod synonym;
 
@@ -29,7 +31,7 @@ const LARGEST: usize = 1 << 14;
 /// The most elements that the outer product of the operands of a follow-up may have.
 const LARGEST_PRODUCT: usize = 1 << 21;
 
-/// The most bytes that the values of a program may take together for it to have follow-up programs. An expanded tensor can relation
+/// The most bytes that the values of a program may take together for it to have follow-up programs. An expanded tensor can show
 /// millions of elements, and every follow-up would send them again.
 const HEAVIEST: usize = 1 << 20;
 
@@ -101,6 +103,18 @@ relations! {
     /// Two documented names for one thing: `expand` and `broadcast_to`, `lt(x, y)` and `gt(y, x)`, `mm` and `matmul` of
     /// matrices.
     Synonym "synonym": synonym::synonym,
+    /// An elementwise operation on operands with their dimensions in reverse order has the result in reverse order.
+    Permuted "permuted": dimensions::permuted,
+    /// An elementwise operation on operands with one more dimension in front has the result with one more.
+    Batched "batched": dimensions::batched,
+    /// A tensor without dimensions is one of one element, next to a tensor of the same dtype that has dimensions.
+    OneElement "one-element": dimensions::one_element,
+    /// Operations that differ in the function of the elements alone accept the same operands, and return the same dtype and
+    /// shape.
+    Sibling "sibling": siblings::siblings,
+    /// Whether a call is accepted, and its dtype, do not depend on whether a size that its operands have in common is 0, 1
+    /// or another.
+    Resized "resized": siblings::resized,
 }
 
 /// Variants of a program, [`MOST`] at most. Which ones, where there are more, follows from the program alone, so that the
@@ -142,7 +156,7 @@ impl FollowUp {
         let there = match self.relation {
             OutputRelation::Same { at, .. } => at,
             OutputRelation::Written { copied, .. } => copied,
-            OutputRelation::Unchanged { .. } => return Vec::new(),
+            OutputRelation::Unchanged { .. } | OutputRelation::Alike { .. } => return Vec::new(),
         };
         vec![(program.steps[self.step].name.clone(), self.program.steps[there].name.clone())]
     }
