@@ -6,6 +6,7 @@ use crate::ops::{Form, Op};
 use crate::program::{Arg, Input, Outcome, Program, Step, ValueRef};
 use crate::tensor::{Buffer, Layout, Scalar, Shape};
 
+use crate::oracles::metamorphic::LARGEST;
 use crate::oracles::metamorphic::judge::OutputRelation;
 use crate::oracles::metamorphic::step_context::{Rewrite, StepContext};
 
@@ -49,7 +50,7 @@ const SIBLINGS: &[&[Op]] = &[
 /// One follow-up for each sibling.
 pub(super) fn siblings(context: &StepContext) -> Vec<(Program, OutputRelation)> {
     let of_op = SIBLINGS.iter().find(|group| group.contains(&context.step.op)).copied().unwrap_or_default();
-    if !is_about_operands(context) || context.has_gradients() {
+    if !is_about_operands(context) || context.has_gradients() || !is_affordable(context) {
         return Vec::new();
     }
     let has_form = |op: &&Op| op.info().forms.contains(&context.step.form);
@@ -66,7 +67,7 @@ pub(super) fn siblings(context: &StepContext) -> Vec<(Program, OutputRelation)> 
 /// The step on ones, with another size in place of one that its operands have in common; a dimension of size 1 stays.
 pub(super) fn resized(context: &StepContext) -> Vec<(Program, OutputRelation)> {
     let elementwise = context.is_elementwise() && context.step.form == Form::Functional;
-    if !elementwise || !is_about_operands(context) || context.has_gradients() {
+    if !elementwise || !is_about_operands(context) || context.has_gradients() || !is_affordable(context) {
         return Vec::new();
     }
     let Some(read) = context.read() else { return Vec::new() };
@@ -96,6 +97,18 @@ pub(super) fn resized(context: &StepContext) -> Vec<(Program, OutputRelation)> {
         }
     }
     made
+}
+
+/// Returns whether a result of all sizes of the operands would have few elements: a call that is rejected may be one of
+/// expanded tensors that no memory could hold, and the follow-up may be accepted.
+fn is_affordable(context: &StepContext) -> bool {
+    let Some(read) = context.read() else { return false };
+    let longest = read.iter().map(|(_, known)| known.shape().rank()).max().unwrap_or(0);
+    let most = |place: usize| {
+        let sizes = read.iter().filter_map(|(_, known)| known.sizes().iter().rev().nth(place));
+        sizes.max().copied().unwrap_or(1).max(1)
+    };
+    (0..longest).map(most).try_fold(1i64, i64::checked_mul).is_some_and(|all| all <= LARGEST as i64)
 }
 
 /// Returns whether the step was accepted, or rejected for the shapes or the dtypes of its operands and not for their
