@@ -267,31 +267,19 @@ macro_rules! functions_rows {
                 dtypes: NotComplex "clamp_cpu|clamp_scalar_cpu|clamp_min_scalar_cpu|clamp_max_scalar_cpu|maximum_cpu|minimum_cpu",
                 aliases: ["clip" "clip.Tensor"], result: Promoted, compare: Bits,
                 kernel: function(clamp),
-                gradient: partials(d) => [
-                    d.formula(|[g, a, low, high]| if a >= low && a <= high { g } else { 0.0 }),
-                    d.formula(|[g, a, low, high]| if a < low && (low < high || high == f64::INFINITY) { g } else { 0.0 }),
-                    d.formula(|[g, a, low, high]| if a > high || high < low { g } else { 0.0 })
-                ],
+                gradient: partials(d) => [d.within_bounds(), d.below_bounds(), d.above_bounds()],
             }
             ClampMin "clamp_min" "clamp_min.Tensor": "Clamps elements to a lower bound." {
                 arguments: (self: Tensor, min: Operand), forms: [Functional, InPlace, Out],
                 dtypes: NotComplex "clamp_min_scalar_cpu|maximum_cpu", result: Promoted, compare: Bits,
                 kernel: function(clamp_min),
-                gradient: partials(d) => [
-                    d.formula(|[g, a, low, high]| if a >= low && a <= high { g } else { 0.0 }),
-                    d.formula(|[g, a, low, high]| if a < low && (low < high || high == f64::INFINITY) { g } else { 0.0 }),
-                    d.formula(|[g, a, low, high]| if a > high || high < low { g } else { 0.0 })
-                ],
+                gradient: partials(d) => [d.within_bounds(), d.below_bounds(), d.above_bounds()],
             }
             ClampMax "clamp_max" "clamp_max.Tensor": "Clamps elements to an upper bound." {
                 arguments: (self: Tensor, max: Operand), forms: [Functional, InPlace, Out],
                 dtypes: NotComplex "clamp_max_scalar_cpu|minimum_cpu", result: Promoted, compare: Bits,
                 kernel: function(clamp_max),
-                gradient: partials(d) => [
-                    d.formula(|[g, a, low, high]| if a >= low && a <= high { g } else { 0.0 }),
-                    d.formula(|[g, a, low, high]| if a < low && (low < high || high == f64::INFINITY) { g } else { 0.0 }),
-                    d.formula(|[g, a, low, high]| if a > high || high < low { g } else { 0.0 })
-                ],
+                gradient: partials(d) => [d.within_bounds(), d.below_bounds(), d.above_bounds()],
             }
             Where "where" "where.self": "Selects from two operands by a condition." {
                 arguments: (condition: Tensor, self: Operand, other: Operand), forms: [Functional, Out], result: Chosen,
