@@ -252,6 +252,35 @@ fn one_row_in_one_file_adds_an_operation() {
     assert!(run(&args).contains("conforms"));
 }
 
+/// The recipe of CONTRIBUTING.md for an operation with new arithmetic: what it shows stands in the files that it names, and
+/// no other file of the sources knows of the operation.
+#[test]
+fn a_row_and_a_function_add_an_operation_with_new_arithmetic() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let contributing = std::fs::read_to_string(root.join("CONTRIBUTING.md")).expect("it is there");
+    let shown = contributing.split("```diff\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a diff");
+    let mut named: Vec<PathBuf> = Vec::new();
+    let mut text = String::new();
+    for line in shown.lines() {
+        match line.strip_prefix("+++ ") {
+            Some(path) => {
+                named.push(root.join(path));
+                text = std::fs::read_to_string(root.join(path)).expect("a file of the repository");
+            }
+            None => assert!(text.contains(line.strip_prefix('+').expect("an added line").trim()), "{line}"),
+        }
+    }
+    let (variant, name) =
+        (shown.split_whitespace().nth(2).unwrap_or_default(), shown.split('"').nth(1).unwrap_or_default());
+    let variant = variant.trim_start_matches('+');
+    assert_eq!((variant, name, named.len()), ("Nextafter", "nextafter", 3));
+    for (path, text) in sources(&root.join("src")).into_iter().filter(|(path, _)| !named.contains(path)) {
+        let code: String = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+        let names = code.contains(variant) || code.contains(&format!("\"{name}\"")) || code.contains("next_after");
+        assert!(!names, "{} names it", path.display());
+    }
+}
+
 const OTHER_NAME: &str = "name = \"broadcheck-with-one-more\"";
 
 /// Where cargo has built this test, so that what it depends on is built already.

@@ -273,21 +273,10 @@ pub(super) fn equal(machine: &mut Machine, call: &Call) -> Result<Slot> {
 
 /// `allclose`: whether every element of two tensors, which broadcast, is close to that of the other.
 pub(super) fn allclose(machine: &mut Machine, call: &Call) -> Result<Slot> {
-    let (a, b) = (call.tensor(0)?, call.tensor(1)?);
-    let (rtol, atol, equal_nan) = (real(call, 2)?, real(call, 3)?, call.flag(4)?);
-    let inputs = [a, b].map(|id| Input::Tensor(machine.tensor(id).clone()));
-    let [left, right] = [a, b].map(|id| machine.tensor(id).dtype);
-    if left != right {
-        return Err(Rejection::IscloseDtypes { first: left, second: right }.into());
-    }
-    for (name, value) in [("rtol", rtol), ("atol", atol)] {
-        if value.is_nan() || value < 0.0 {
-            return Err(Rejection::NegativeTolerance { name, value: printed(value) }.into());
-        }
-    }
+    let inputs = [call.tensor(0)?, call.tensor(1)?].map(|id| Input::Tensor(machine.tensor(id).clone()));
+    let tolerance = Tolerance::infer(call, &inputs)?;
     let shape = iterator::broadcast(&inputs)?;
     let operands = Operands::new(call.op, inputs.to_vec(), shape, Scalar::Int(1));
-    let tolerance = Tolerance { relative: rtol, absolute: atol, nan_equals_nan: equal_nan };
     let all = tolerance.each(machine, &operands).into_iter().all(|close| close);
     Ok(Slot::Number(Scalar::Bool(all)))
 }

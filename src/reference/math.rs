@@ -182,10 +182,6 @@ pub(crate) fn number<T: Real>(value: f64) -> T {
     T::nearest(value)
 }
 
-// Division.
-
-// Comparison.
-
 // Neighbours.
 
 /// The neighbour of `from` in the direction of `to`, and `to` itself if they are equal.

@@ -44,7 +44,7 @@ macro_rules! functions_rows {
             Nextafter "nextafter" "nextafter": "The next floating-point number in the direction of another." {
                 arguments: (self: Tensor, other: Tensor), forms: [Functional, InPlace, Out],
                 dtypes: Floats "nextafter_cpu", result: Promoted, compare: Bits,
-                kernel: function(next_after),
+                kernel: stepwise(a, b) => math::next_after(a, b),
                 gradient: partials(d) => [
                     d.formula(|[g, a, b]| if a == b { 0.0 } else { g }),
                     d.formula(|[_, _, _]| 0.0)
@@ -90,7 +90,7 @@ macro_rules! functions_rows {
                 arguments: (self: Operand, other: Operand), forms: [Functional, InPlace, Out],
                 dtypes: Floats "xlogy_cpu", aliases: ["special_xlogy" "special_xlogy"], result: Float,
                 compare: Ulps(1, "the C library's functions round in their own ways"),
-                kernel: function(x_log_y),
+                kernel: stepwise(a, b) => math::x_log_y(a, b),
                 gradient: partials(d) => [
                     d.formula(|[g, a, b]| if a == 0.0 && b <= 0.0 { 0.0 } else { math::x_log_y(g, b) }),
                     d.formula(|[g, a, b]| g * a / b)
@@ -99,7 +99,7 @@ macro_rules! functions_rows {
             SpecialXlog1py "special_xlog1py" "special_xlog1py": "`self * log1p(other)`, 0 where `self` is 0." {
                 arguments: (self: Operand, other: Operand), forms: [Functional, Out], dtypes: Floats "xlog1py_cpu",
                 result: Float, compare: Ulps(1, "the C library's functions round in their own ways"),
-                kernel: function(x_log1p_y),
+                kernel: stepwise(a, b) => math::x_log1p_y(a, b),
                 gradient: partials(d) => [
                     d.formula(|[g, a, b]| if a == 0.0 && b <= -1.0 { 0.0 } else { math::x_log1p_y(g, b) }),
                     d.formula(|[g, a, b]| g * a / (b + 1.0))
@@ -267,31 +267,19 @@ macro_rules! functions_rows {
                 dtypes: NotComplex "clamp_cpu|clamp_scalar_cpu|clamp_min_scalar_cpu|clamp_max_scalar_cpu|maximum_cpu|minimum_cpu",
                 aliases: ["clip" "clip.Tensor"], result: Promoted, compare: Bits,
                 kernel: function(clamp),
-                gradient: partials(d) => [
-                    d.formula(|[g, a, low, high]| if a >= low && a <= high { g } else { 0.0 }),
-                    d.formula(|[g, a, low, high]| if a < low && (low < high || high == f64::INFINITY) { g } else { 0.0 }),
-                    d.formula(|[g, a, low, high]| if a > high || high < low { g } else { 0.0 })
-                ],
+                gradient: partials(d) => [d.within_bounds(), d.below_bounds(), d.above_bounds()],
             }
             ClampMin "clamp_min" "clamp_min.Tensor": "Clamps elements to a lower bound." {
                 arguments: (self: Tensor, min: Operand), forms: [Functional, InPlace, Out],
                 dtypes: NotComplex "clamp_min_scalar_cpu|maximum_cpu", result: Promoted, compare: Bits,
                 kernel: function(clamp_min),
-                gradient: partials(d) => [
-                    d.formula(|[g, a, low, high]| if a >= low && a <= high { g } else { 0.0 }),
-                    d.formula(|[g, a, low, high]| if a < low && (low < high || high == f64::INFINITY) { g } else { 0.0 }),
-                    d.formula(|[g, a, low, high]| if a > high || high < low { g } else { 0.0 })
-                ],
+                gradient: partials(d) => [d.within_bounds(), d.below_bounds(), d.above_bounds()],
             }
             ClampMax "clamp_max" "clamp_max.Tensor": "Clamps elements to an upper bound." {
                 arguments: (self: Tensor, max: Operand), forms: [Functional, InPlace, Out],
                 dtypes: NotComplex "clamp_max_scalar_cpu|minimum_cpu", result: Promoted, compare: Bits,
                 kernel: function(clamp_max),
-                gradient: partials(d) => [
-                    d.formula(|[g, a, low, high]| if a >= low && a <= high { g } else { 0.0 }),
-                    d.formula(|[g, a, low, high]| if a < low && (low < high || high == f64::INFINITY) { g } else { 0.0 }),
-                    d.formula(|[g, a, low, high]| if a > high || high < low { g } else { 0.0 })
-                ],
+                gradient: partials(d) => [d.within_bounds(), d.below_bounds(), d.above_bounds()],
             }
             Where "where" "where.self": "Selects from two operands by a condition." {
                 arguments: (condition: Tensor, self: Operand, other: Operand), forms: [Functional, Out], result: Chosen,

@@ -58,6 +58,8 @@ kernels! {
     integer Integer: Pointwise, Never;
     /// Functions of two floating-point numbers.
     float Float: Pointwise, Steps;
+    /// Functions of two floating-point numbers that round after every operation to their dtype, in 16 bits, too.
+    stepwise Stepwise: Pointwise, Steps;
     /// Functions with rules of their own on dtypes or operands.
     function Function: Pointwise, Steps;
     /// Views: the same memory in another layout.

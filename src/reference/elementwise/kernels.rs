@@ -75,7 +75,7 @@ fn rows<T: Stored, R>(columns: &[Vec<T>], count: usize, factor: T, kernel: impl 
 /// The kinds of kernels: what a kernel makes of one element of each operand and the factor, in a type of some kind, and
 /// the loop of it over the dtypes of that kind. Other dtypes have been refused.
 macro_rules! kernels {
-    ($($(#[$doc:meta])* $trait:ident: $bound:path => $result:ty, $run:ident over $types:ident ($dtype:ident, $T:ident) $into:expr;)+) => {$(
+    ($($(#[$doc:meta])* $trait:ident: $bound:path => $result:ty, $run:ident $how:ident over $types:ident ($dtype:ident, $T:ident) $into:expr;)+) => {$(
         $(#[$doc])*
         pub(crate) trait $trait {
             fn apply<T: $bound>(operands: &[T], factor: T) -> $result;
@@ -88,45 +88,49 @@ macro_rules! kernels {
         ) -> std::result::Result<Buffer, Halt> {
             $types!($dtype, $T => {
                 let into: fn(Vec<_>) -> std::result::Result<Buffer, Halt> = $into;
-                let kernel: fn(&[<$T as Computed>::Wide], _) -> _ = K::apply::<<$T as Computed>::Wide>;
-                into(operands.each::<$T, _>(machine, kernel))
+                kernels!(@ $how K $T operands machine into)
             })
         }
     )+};
+    (@ widened $K:ident $T:ident $operands:ident $machine:ident $into:ident) => {{
+        let kernel: fn(&[<$T as Computed>::Wide], _) -> _ = $K::apply::<<$T as Computed>::Wide>;
+        $into($operands.each::<$T, _>($machine, kernel))
+    }};
+    (@ stored $K:ident $T:ident $operands:ident $machine:ident $into:ident) => {{
+        let kernel: fn(&[$T], $T) -> _ = $K::apply::<$T>;
+        $into($operands.each_stored::<$T, _>($machine, kernel))
+    }};
 }
 
 kernels! {
     /// An expression over numbers of any type.
-    NumberKernel: Number => T, run_number over with_any_type (dtype, T) narrowed::<T>;
+    NumberKernel: Number => T, run_number widened over with_any_type (dtype, T) narrowed::<T>;
     /// A test for equality.
-    CompareKernel: Number => bool, run_compare over with_any_type (dtype, T) truths;
+    CompareKernel: Number => bool, run_compare widened over with_any_type (dtype, T) stored;
     /// A test of the order.
-    OrderKernel: RealNumber => bool, run_order over with_real_type (dtype, T) truths;
+    OrderKernel: RealNumber => bool, run_order widened over with_real_type (dtype, T) stored;
     /// An expression over bool, integers and floating-point numbers.
-    RealKernel: RealNumber => T, run_real over with_real_type (dtype, T) narrowed::<T>;
+    RealKernel: RealNumber => T, run_real widened over with_real_type (dtype, T) narrowed::<T>;
     /// A division of real numbers; `None` where integers have no quotient.
-    DivideKernel: RealNumber => Option<T>, run_divide over with_real_type (dtype, T) quotients::<T>;
+    DivideKernel: RealNumber => Option<T>, run_divide widened over with_real_type (dtype, T) quotients::<T>;
     /// An expression over bool and integers.
-    IntegerKernel: Integer => T, run_integer over with_integer_type (dtype, T) narrowed::<T>;
+    IntegerKernel: Integer => T, run_integer widened over with_integer_type (dtype, T) narrowed::<T>;
     /// A complex number out of two real ones.
-    PairKernel: Real => Complex<T>, run_pair over with_wide_type (dtype, T) pairs::<T>;
+    PairKernel: Real => Complex<T>, run_pair widened over with_wide_type (dtype, T) stored;
     /// A function of floating-point numbers.
-    FloatKernel: Real => T, run_float over with_float_type (dtype, T) narrowed::<T>;
+    FloatKernel: Real => T, run_float widened over with_float_type (dtype, T) narrowed::<T>;
+    /// A sum with a product.
+    SumKernel: Computed => T, run_sum stored over with_any_type (dtype, T) stored;
+    /// A function of floating-point numbers that is rounded after every operation, in 16 bits, too.
+    StepwiseKernel: Rounded => T, run_stepwise stored over with_float_type (dtype, T) stored;
+}
+
+fn stored<T: Stored>(results: Vec<T>) -> std::result::Result<Buffer, Halt> {
+    Ok(T::wrap(results))
 }
 
 fn narrowed<T: Computed>(results: Vec<T::Wide>) -> std::result::Result<Buffer, Halt> {
     Ok(T::wrap(results.into_iter().map(T::narrow).collect()))
-}
-
-fn pairs<T>(results: Vec<Complex<T>>) -> std::result::Result<Buffer, Halt>
-where
-    Complex<T>: Stored,
-{
-    Ok(Complex::<T>::wrap(results))
-}
-
-fn truths(results: Vec<bool>) -> std::result::Result<Buffer, Halt> {
-    Ok(bool::wrap(results))
 }
 
 fn quotients<T: Computed>(results: Vec<Option<T::Wide>>) -> std::result::Result<Buffer, Halt> {
@@ -138,38 +142,6 @@ fn stored_quotients<T: Stored>(results: Vec<Option<T>>) -> std::result::Result<B
     let all = done.iter().all(|&done| done);
     let results = T::wrap(results.into_iter().map(Option::unwrap_or_default).collect());
     if all { Ok(results) } else { Err(Halt { results, done }) }
-}
-
-/// A sum with a product.
-pub(crate) trait SumKernel {
-    fn apply<T: Computed>(operands: &[T], factor: T) -> T;
-}
-
-pub(crate) fn run_sum<K: SumKernel>(
-    dtype: DType,
-    machine: &Machine,
-    operands: &Operands,
-) -> std::result::Result<Buffer, Halt> {
-    with_any_type!(dtype, T => {
-        let kernel: fn(&[T], T) -> T = K::apply::<T>;
-        Ok(T::wrap(operands.each_stored::<T, _>(machine, kernel)))
-    })
-}
-
-/// A function of floating-point numbers that is rounded after every operation, in 16 bits, too.
-pub(crate) trait StepwiseKernel {
-    fn apply<T: Rounded>(operands: &[T], factor: T) -> T;
-}
-
-pub(crate) fn run_stepwise<K: StepwiseKernel>(
-    dtype: DType,
-    machine: &Machine,
-    operands: &Operands,
-) -> std::result::Result<Buffer, Halt> {
-    with_float_type!(dtype, T => {
-        let kernel: fn(&[T], T) -> T = K::apply::<T>;
-        Ok(T::wrap(operands.each_stored::<T, _>(machine, kernel)))
-    })
 }
 
 /// A whole quotient of real numbers, every step of which is rounded to their type; `None` where integers have none.

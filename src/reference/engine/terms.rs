@@ -135,6 +135,21 @@ impl Terms<'_> {
         real_formula(&mut self.machine.borrow_mut(), &columns, self.gradient, formula).map(Input::Tensor)
     }
 
+    /// For an operand that bounds are put to: what arrived where it is between them.
+    pub fn within_bounds(&self) -> Result<Input> {
+        self.formula(|[g, a, low, high]| if a >= low && a <= high { g } else { 0.0 })
+    }
+
+    /// For the lower of two bounds: what arrived where the operand is below it, and the upper one is not, too.
+    pub fn below_bounds(&self) -> Result<Input> {
+        self.formula(|[g, a, low, high]| if a < low && (low < high || high == f64::INFINITY) { g } else { 0.0 })
+    }
+
+    /// For the upper of two bounds: what arrived where the operand is above it, or the bounds are crossed.
+    pub fn above_bounds(&self) -> Result<Input> {
+        self.formula(|[g, a, low, high]| if a > high || high < low { g } else { 0.0 })
+    }
+
     /// A formula of the complex number that arrived at the result, and of real operands.
     pub fn parts<const N: usize>(&self, formula: impl Fn(Complex64, [f64; N]) -> f64) -> Result<Input> {
         let mut machine = self.machine.borrow_mut();

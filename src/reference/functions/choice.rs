@@ -158,20 +158,10 @@ const BYTE_CONDITION: &str = "where received a uint8 condition tensor. This beha
 /// `isclose`: every step of the comparison is rounded to the dtype, as each is an operation of its own.
 pub(crate) fn is_close(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let inputs = vec![elementwise::input(machine, call, 0)?, elementwise::input(machine, call, 1)?];
-    let (first, second) = (inputs[0].dtype(), inputs[1].dtype());
-    if first != second {
-        return Err(Rejection::IscloseDtypes { first, second }.into());
-    }
-    let [relative, absolute] = [call.number(2)?, call.number(3)?].map(f64::from_scalar);
-    for (name, value) in [("rtol", relative), ("atol", absolute)] {
-        if value.is_nan() || value < 0.0 {
-            return Err(Rejection::NegativeTolerance { name, value: printed(value) }.into());
-        }
-    }
-    let nan_equals_nan = call.flag(4)?;
-    let plan = Plan::typed(machine, call, &inputs, (first, DType::Bool), Casting::Any)?;
+    let tolerance = Tolerance::infer(call, &inputs)?;
+    let plan = Plan::typed(machine, call, &inputs, (inputs[0].dtype(), DType::Bool), Casting::Any)?;
     let operands = Operands::new(call.op, inputs, plan.shape.clone(), Scalar::Int(1));
-    let close = Tolerance { relative, absolute, nan_equals_nan }.each(machine, &operands);
+    let close = tolerance.each(machine, &operands);
     let slot = plan.deliver(machine, bool::wrap(close));
     Ok(Slot::Tensor(slot))
 }
@@ -200,14 +190,29 @@ pub(crate) fn printed(value: f64) -> String {
 /// The distance up to which numbers are close.
 pub(crate) struct Tolerance {
     /// Times the magnitude of the second.
-    pub relative: f64,
+    relative: f64,
     /// Beside that.
-    pub absolute: f64,
+    absolute: f64,
     /// True if NaN is close to NaN.
-    pub nan_equals_nan: bool,
+    nan_equals_nan: bool,
 }
 
 impl Tolerance {
+    /// That of a call. The order of faults: operands of two dtypes, tolerances below zero.
+    pub fn infer(call: &Call, inputs: &[Input]) -> Result<Tolerance> {
+        let (first, second) = (inputs[0].dtype(), inputs[1].dtype());
+        if first != second {
+            return Err(Rejection::IscloseDtypes { first, second }.into());
+        }
+        let [relative, absolute] = [call.number(2)?, call.number(3)?].map(f64::from_scalar);
+        for (name, value) in [("rtol", relative), ("atol", absolute)] {
+            if value.is_nan() || value < 0.0 {
+                return Err(Rejection::NegativeTolerance { name, value: printed(value) }.into());
+            }
+        }
+        Ok(Tolerance { relative, absolute, nan_equals_nan: call.flag(4)? })
+    }
+
     /// Returns which elements of two operands of one dtype are close.
     pub fn each(&self, machine: &Machine, operands: &Operands) -> Vec<bool> {
         let dtype = operands.inputs[0].dtype();

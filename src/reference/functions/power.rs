@@ -107,21 +107,6 @@ pub(crate) fn float_power(machine: &mut Machine, call: &Call) -> Result<Slot> {
     power_of(machine, &Call { op: Op::Pow, form: call.form, args: call.args, out: call.out }, inputs)
 }
 
-/// `nextafter`, which in 16 bits steps to the neighbour of that dtype.
-pub(crate) fn next_after(machine: &mut Machine, call: &Call) -> Result<Slot> {
-    elementwise::run(machine, call, kernel!(stepwise(a, b) => math::next_after(a, b)))
-}
-
-/// `xlogy`.
-pub(crate) fn x_log_y(machine: &mut Machine, call: &Call) -> Result<Slot> {
-    elementwise::run(machine, call, kernel!(stepwise(a, b) => math::x_log_y(a, b)))
-}
-
-/// `special_xlog1py`.
-pub(crate) fn x_log1p_y(machine: &mut Machine, call: &Call) -> Result<Slot> {
-    elementwise::run(machine, call, kernel!(stepwise(a, b) => math::x_log1p_y(a, b)))
-}
-
 /// `heaviside`, which takes no two dtypes.
 pub(crate) fn heaviside(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let inputs = elementwise::inputs(machine, call)?;

@@ -16,7 +16,8 @@ pub(in super::super) fn matmul(machine: &mut Machine, call: &Call) -> Result<Slo
     machine.compose(|machine| product(machine, a, b, out)).map(Slot::Tensor)
 }
 
-fn product(machine: &mut Machine, a: TensorId, b: TensorId, out: Option<TensorId>) -> Result<TensorId> {
+/// The ranks of the operands. The order of faults: an operand without dimensions, autograd.
+fn infer(machine: &Machine, a: TensorId, b: TensorId, out: Option<TensorId>) -> Result<(usize, usize)> {
     let (rank_a, rank_b) = (machine.tensor(a).shape().rank(), machine.tensor(b).shape().rank());
     if rank_a == 0 || rank_b == 0 {
         return Err(Rejection::MatmulScalar { a: rank_a, b: rank_b }.into());
@@ -24,7 +25,11 @@ fn product(machine: &mut Machine, a: TensorId, b: TensorId, out: Option<TensorId
     if out.is_some() && [Some(a), Some(b), out].into_iter().flatten().any(|id| machine.tensor(id).node.is_some()) {
         return Err(Rejection::OutNeedsGrad { name: "matmul" }.into());
     }
-    match (rank_a, rank_b) {
+    Ok((rank_a, rank_b))
+}
+
+fn product(machine: &mut Machine, a: TensorId, b: TensorId, out: Option<TensorId>) -> Result<TensorId> {
+    match infer(machine, a, b, out)? {
         (1, 1) => part(machine, Op::Dot, a, b, out),
         (2, 1) => part(machine, Op::Mv, a, b, out),
         (1, 2) => {
@@ -123,33 +128,48 @@ fn batched(machine: &mut Machine, a: TensorId, b: TensorId, out: Option<TensorId
             return product(machine, a, b, out);
         }
     }
-    let vector = right.len() == 1;
-    let rows = if left.len() > 1 { left[left.len() - 2] } else { 1 };
-    let inner = left[left.len() - 1];
-    let [inner_b, columns] = if vector { [right[0], 1] } else { [right[right.len() - 2], right[right.len() - 1]] };
-    let batch_of = |sizes: &[i64]| shape_of(sizes[..sizes.len().saturating_sub(2)].to_vec());
-    let batch = batch_of(&left)?.broadcast(&batch_of(&right)?)?.sizes().to_vec();
+    let Batches { batch, left, right, shape, vector } = Batches::infer(&left, &right)?;
     let count: i64 = batch.iter().product();
-    let with = |sizes: &[i64]| [&batch[..], sizes].concat();
-    let a = parts::expand(machine, a, with(&[rows, inner]))?;
-    let a = parts::reshape(machine, a, vec![count, rows, inner])?;
-    let b = if vector {
-        let b = parts::expand(machine, b, with(&[inner_b]))?;
-        let b = parts::reshape(machine, b, vec![count, inner_b])?;
-        parts::unsqueeze(machine, b, 2)?
-    } else {
-        let b = parts::expand(machine, b, with(&[inner_b, columns]))?;
-        parts::reshape(machine, b, vec![count, inner_b, columns])?
+    let factor = |machine: &mut Machine, id: TensorId, sizes: &[i64]| {
+        let id = parts::expand(machine, id, [&batch, sizes].concat())?;
+        parts::reshape(machine, id, [&[count], sizes].concat())
     };
-    let mut shape = batch.clone();
-    shape.extend((left.len() > 1).then_some(rows));
-    shape.extend((!vector).then_some(columns));
+    let a = factor(machine, a, &left)?;
+    let b = factor(machine, b, &right)?;
+    let b = if vector { parts::unsqueeze(machine, b, 2)? } else { b };
+    let (rows, columns) = (left[0], right.get(1).copied().unwrap_or(1));
     let Some(out) = out else {
         let product = parts::binary(machine, Op::Bmm, a, b)?;
         let product = if vector { parts::squeeze(machine, product, false)? } else { product };
         return parts::view(machine, product, shape);
     };
     into(machine, out, shape, vec![count, rows, columns], |machine, out| parts::binary_out(machine, Op::Bmm, a, b, out))
+}
+
+/// Batches of matrices that broadcast, and a batch of vectors.
+struct Batches {
+    /// The sizes of the batch.
+    batch: Vec<i64>,
+    /// The sizes of each factor without its batch.
+    left: Vec<i64>,
+    right: Vec<i64>,
+    /// The sizes of the product.
+    shape: Vec<i64>,
+    /// True if the right factors are vectors.
+    vector: bool,
+}
+
+impl Batches {
+    /// Rejects batches that do not broadcast; whether the matrices fit is for the product of them to say.
+    fn infer(left: &[i64], right: &[i64]) -> Result<Batches> {
+        let vector = right.len() == 1;
+        let batch_of = |sizes: &[i64]| shape_of(sizes[..sizes.len().saturating_sub(2)].to_vec());
+        let batch = batch_of(left)?.broadcast(&batch_of(right)?)?.sizes().to_vec();
+        let rows = (left.len() > 1).then(|| left[left.len() - 2]);
+        let right = right[right.len().saturating_sub(2)..].to_vec();
+        let shape = batch.iter().copied().chain(rows).chain(right.get(1).copied()).collect();
+        Ok(Batches { batch, left: vec![rows.unwrap_or(1), left[left.len() - 1]], right, shape, vector })
+    }
 }
 
 /// Gives `out` its shape and lets `multiply` write to it in another one; through a copy if no view has that.

@@ -25,7 +25,7 @@ pub(in super::super) fn linalg_solve(machine: &mut Machine, call: &Call) -> Resu
         other => other,
     };
     check_autograd(machine, call, &[&a, &b]).map_err(refuse)?;
-    let equations = Equations::new(&a, &b, left)?;
+    let equations = Equations::infer(&a, &b, left)?;
     if let Some(target) = call.target()? {
         let got = machine.tensor(target).dtype;
         if got != b.dtype {
@@ -33,7 +33,8 @@ pub(in super::super) fn linalg_solve(machine: &mut Machine, call: &Call) -> Resu
         }
         write::resize_output(machine, target, equations.layout(), 1)?;
     }
-    let solution = equations.solve(machine, &a, &b)?;
+    equations.check_solvable(machine, &a)?;
+    let solution = equations.solve(machine, &a, &b);
     let values = Buffer::from_scalars(b.dtype, machine.buffer(solution.storage).scalars().into_iter());
     let result = write::deliver_in(machine, call.target()?, equations.layout(), values);
     if call.out.is_none() {
@@ -61,7 +62,8 @@ struct Equations {
 }
 
 impl Equations {
-    fn new(a: &Tensor, b: &Tensor, left: bool) -> Result<Equations> {
+    /// The order of faults: dtypes, ranks, sizes, the batches, vectors on the wrong side.
+    fn infer(a: &Tensor, b: &Tensor, left: bool) -> Result<Equations> {
         check_floating("linalg.solve", a.dtype)?;
         if a.dtype != b.dtype {
             return Err(Rejection::SolveDtypes { a: a.dtype, b: b.dtype }.into());
@@ -107,30 +109,31 @@ impl Equations {
         layout
     }
 
+    /// Rejects what LAPACK rejects once `out=` is resized: a dtype, then a matrix that has no inverse.
+    fn check_solvable(&self, machine: &Machine, a: &Tensor) -> Result<()> {
+        if a.shape().numel() > 0 && matches!(a.dtype, DType::Float16 | DType::Bfloat16) {
+            return Err(Rejection::NoKernel { kernel: "lu_cpu", dtype: a.dtype }.into());
+        }
+        // An A that many share is factored once, so its own batch tells which of them has no inverse.
+        match self.singular(machine, a) {
+            Some(batch) if a.shape().rank() > 2 => Err(Rejection::SingularInBatch { batch }.into()),
+            Some(_) => Err(Rejection::Singular.into()),
+            None => Ok(()),
+        }
+    }
+
     /// The solution as row-major matrices in double precision.
-    fn solve(&self, machine: &mut Machine, a: &Tensor, b: &Tensor) -> Result<Tensor> {
+    fn solve(&self, machine: &mut Machine, a: &Tensor, b: &Tensor) -> Tensor {
         let b = if self.vector { as_matrices(b) } else { b.clone() };
         let expand = |tensor: &Tensor, sizes: &[i64]| {
             let layout = tensor.layout.expand(&Shape::new(sizes.to_vec()).expect("the shape of the equations"));
             Tensor { layout: layout.expect("batches broadcast"), node: None, ..tensor.clone() }
         };
-        if a.shape().numel() > 0 && matches!(a.dtype, DType::Float16 | DType::Bfloat16) {
-            return Err(Rejection::NoKernel { kernel: "lu_cpu", dtype: a.dtype }.into());
-        }
-        // An A that many share is factored once, so its own batch tells which of them has no inverse.
-        if let Some(at) = self.singular(machine, a) {
-            let batch = a.shape().rank() > 2;
-            return Err(if batch { Rejection::SingularInBatch { batch: at } } else { Rejection::Singular }.into());
-        }
         let (a, b) = (expand(a, &self.expanded), expand(&b, &self.sizes));
         let (a, b) = if self.left { (a, b) } else { (transposed(&a), transposed(&b)) };
         let solved = solved(machine, &a, &b);
-        Ok(if self.left { solved } else { transposed(&solved) }).map(|solution| {
-            let values: Vec<Complex64> = machine.elements(&solution);
-            let dtype = wide(a.dtype);
-            let values = Buffer::from_scalars(dtype, values.into_iter().map(Scalar::Complex));
-            machine.allocate(Layout::contiguous(solution.shape().clone()), values)
-        })
+        let solution = if self.left { solved } else { transposed(&solved) };
+        write::restride(machine, &solution, Layout::contiguous(solution.shape().clone()))
     }
 
     /// The first matrix of a batch that has no inverse.

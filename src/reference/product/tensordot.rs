@@ -2,10 +2,10 @@
 
 use crate::error::Rejection;
 use crate::ops::{Form, Op};
-use crate::tensor::Buffer;
+use crate::tensor::{Buffer, Shape};
 
 use super::super::autograd;
-use super::super::machine::{Call, Machine, Operand, Result, Slot, TensorId, wrap_dim};
+use super::super::machine::{Call, Machine, Operand, Result, Slot, Tensor, TensorId, wrap_dim};
 use super::super::write;
 use super::output::deliver;
 use super::parts;
@@ -38,6 +38,55 @@ pub(in super::super) fn inner(machine: &mut Machine, call: &Call) -> Result<Slot
     Ok(Slot::Tensor(made))
 }
 
+/// The dimensions of a product.
+struct Contraction {
+    /// The dimensions of each operand that are summed beforehand, since the other one has length 1 there.
+    summed: [Vec<i64>; 2],
+    /// The dimensions of each operand that are left, and their sizes.
+    kept: [Vec<i64>; 2],
+    sizes: [Vec<i64>; 2],
+    /// The number of products in each sum.
+    inner: i64,
+}
+
+impl Contraction {
+    /// The order of faults: as many dimensions of each, dtypes, the sizes of each pair, dimensions that are named twice.
+    fn infer(a: &Tensor, b: &Tensor, dims: &[Vec<i64>; 2]) -> Result<Contraction> {
+        if dims[0].len() != dims[1].len() {
+            return Err(Rejection::TensordotDims.into());
+        }
+        if a.dtype != b.dtype {
+            return Err(Rejection::TensordotDtypes.into());
+        }
+        let (mut summed, mut inner) = ([Vec::new(), Vec::new()], 1);
+        for (&dim1, &dim2) in dims[0].iter().zip(&dims[1]) {
+            let (size1, size2) = (parts::size(a.shape(), dim1)?, parts::size(b.shape(), dim2)?);
+            match (size1, size2) {
+                (_, 1) => summed[0].push(dim1),
+                (1, _) => summed[1].push(dim2),
+                _ if size1 != size2 => return Err(Rejection::TensordotSizes { size1, dim1, size2, dim2 }.into()),
+                _ => inner *= size1,
+            }
+        }
+        let kept = [left_over(a.shape(), &dims[0])?, left_over(b.shape(), &dims[1])?];
+        let sizes = |shape: &Shape, kept: &[i64]| kept.iter().map(|&dim| shape.sizes()[dim as usize]).collect();
+        let sizes = [sizes(a.shape(), &kept[0]), sizes(b.shape(), &kept[1])];
+        Ok(Contraction { summed, kept, sizes, inner })
+    }
+}
+
+/// The dimensions that are not contracted.
+fn left_over(shape: &Shape, dims: &[i64]) -> Result<Vec<i64>> {
+    let mut contracted = vec![false; shape.rank().max(1)];
+    for &dim in dims {
+        let dim = wrap_dim(dim, shape.rank())?;
+        if std::mem::replace(&mut contracted[dim], true) {
+            return Err(Rejection::DimensionRepeated { dim }.into());
+        }
+    }
+    Ok((0..shape.rank()).filter(|&dim| !contracted[dim]).map(|dim| dim as i64).collect())
+}
+
 fn product(
     machine: &mut Machine,
     a: TensorId,
@@ -45,49 +94,15 @@ fn product(
     dims: [Vec<i64>; 2],
     target: Option<TensorId>,
 ) -> Result<TensorId> {
-    if dims[0].len() != dims[1].len() {
-        return Err(Rejection::TensordotDims.into());
-    }
-    if machine.tensor(a).dtype != machine.tensor(b).dtype {
-        return Err(Rejection::TensordotDtypes.into());
-    }
-    let operands = [a, b];
-    let mut summed = operands;
-    let mut inner = 1;
-    for (&dim1, &dim2) in dims[0].iter().zip(&dims[1]) {
-        let size1 = parts::size(machine.tensor(a).shape(), dim1)?;
-        let size2 = parts::size(machine.tensor(b).shape(), dim2)?;
-        if size2 == 1 {
-            summed[0] = own_sum(machine, summed[0], vec![dim1], true)?;
-        } else if size1 == 1 {
-            summed[1] = own_sum(machine, summed[1], vec![dim2], true)?;
-        } else if size1 != size2 {
-            return Err(Rejection::TensordotSizes { size1, dim1, size2, dim2 }.into());
-        } else {
-            inner *= size1;
+    let Contraction { summed, kept, sizes, inner } = Contraction::infer(machine.tensor(a), machine.tensor(b), &dims)?;
+    let mut operands = [a, b];
+    for (operand, dims) in operands.iter_mut().zip(summed) {
+        for dim in dims {
+            *operand = own_sum(machine, *operand, vec![dim], true)?;
         }
     }
-    let mut kept = [Vec::new(), Vec::new()];
-    for side in 0..2 {
-        let rank = machine.tensor(operands[side]).shape().rank();
-        let mut contracted = vec![false; rank.max(1)];
-        for &dim in &dims[side] {
-            let dim = wrap_dim(dim, rank)?;
-            if contracted[dim] {
-                return Err(crate::error::Rejection::DimensionRepeated { dim }.into());
-            }
-            contracted[dim] = true;
-        }
-        kept[side] = (0..rank).filter(|&dim| !contracted[dim]).map(|dim| dim as i64).collect();
-    }
-    let sizes = |machine: &Machine, side: usize| -> Vec<i64> {
-        let sizes = machine.tensor(summed[side]).shape().sizes();
-        kept[side].iter().map(|&dim| sizes[dim as usize]).collect()
-    };
-    let [rows, columns] = [sizes(machine, 0), sizes(machine, 1)];
-    let left = parts::permute(machine, summed[0], [&kept[0][..], &dims[0]].concat())?;
-    let right = parts::permute(machine, summed[1], [&dims[1][..], &kept[1]].concat())?;
-    let sizes = [rows, columns];
+    let left = parts::permute(machine, operands[0], [&kept[0][..], &dims[0]].concat())?;
+    let right = parts::permute(machine, operands[1], [&dims[1][..], &kept[1]].concat())?;
     let [height, width] = [0, 1].map(|side: usize| sizes[side].iter().product::<i64>());
     let product = if height == 1 && width == 1 {
         // A single element is no matrix product.

@@ -136,6 +136,11 @@ pub(super) fn complex_extremes(draft: &dyn Proposal) -> bool {
     has_complex(draft) && (elements.any(rounds) || numbers(step).any(rounds))
 }
 
+/// Returns whether it is a function that works element by element and is more than arithmetic.
+fn is_function(info: &OpInfo) -> bool {
+    info.family() == Family::Pointwise && info.kernel.rounding() == Rounding::Steps
+}
+
 /// Returns whether elements are added, subtracted or multiplied one by one, by an outer product too.
 pub(super) fn is_arithmetic(info: &OpInfo) -> bool {
     info.kernel == Kernel::Number || (info.family() == Family::Products && info.compare == Compare::Bits)
@@ -152,11 +157,10 @@ pub(super) fn refused_after_resize(draft: &dyn Proposal, outcome: Option<&Outcom
 }
 
 pub(super) fn complex_functions(draft: &dyn Proposal, outcome: Option<&Outcome>) -> bool {
-    use Op::{Addcdiv, Addcmul, FloatPower, Ldexp, Lerp, Logaddexp, Nextafter, Pow};
-    let computes = draft.program().steps.last().is_some_and(|step| match step.op {
-        Pow | FloatPower | Addcmul | Addcdiv | Lerp | Nextafter | Ldexp | Logaddexp => true,
-        Op::Isclose => operands(draft).any(|known| known.tameness < Tameness::Whole),
-        _ => false,
+    let computes = draft.program().steps.last().is_some_and(|step| match step.op.info() {
+        info if !is_function(info) || !info.dtypes.contains(DType::Complex64) => false,
+        info if info.result == ResultType::Bool => operands(draft).any(|known| known.tameness < Tameness::Whole),
+        info => matches!(info.result, ResultType::Promoted | ResultType::Float | ResultType::Double),
     });
     computes && has_complex(draft) && !refused(outcome)
 }
@@ -240,11 +244,7 @@ pub(super) fn rounded_exponents(draft: &dyn Proposal) -> bool {
 }
 
 pub(super) fn mixed_gradients(draft: &dyn Proposal) -> bool {
-    let function = draft
-        .program()
-        .steps
-        .last()
-        .is_some_and(|step| matches!(step.op.info().kernel, Kernel::Function | Kernel::Float));
+    let function = draft.program().steps.last().is_some_and(|step| is_function(step.op.info()));
     let grad = operands(draft).any(|known| known.grad);
     let dtype = |known: &TensorState| known.tensor.dtype;
     let first = operands(draft).next().map(dtype);
