@@ -1,7 +1,8 @@
 //! Conformance tests and a differential fuzzer for PyTorch's broadcasting semantics.
 //!
 //! Read `ARCHITECTURE.md` for the map. In one line: the specification is a set of [`program`]s with documented
-//! outcomes; the [`mod@reference`] and the [`adapter`]s run them; the [`harness`] judges; the [`report`]s tell.
+//! outcomes; the [`mod@reference`] and the [`adapter`]s run them; the [`harness`] judges; the [`report`]s show the
+//! results.
 //!
 //! The three crates below this one are seen through it. An adapter depends on `broadcheck-protocol` alone.
 

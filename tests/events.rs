@@ -1,4 +1,4 @@
-//! Event files: what is read back is what was told, and nothing else is read.
+//! Event files: they are read as they were written, and other files are rejected.
 
 mod common;
 
@@ -38,7 +38,7 @@ fn refused(path: &Path) -> String {
 }
 
 #[test]
-fn what_is_read_is_what_was_told() {
+fn events_are_read_as_they_were_written() {
     let folder = tempfile::tempdir().unwrap();
     let (told, header) = (events(), Header::now(&SPECIFICATION.digest));
     for name in ["run.jsonl", "run.jsonl.gz"] {
@@ -101,7 +101,7 @@ fn what_is_the_same_stands_once() {
 }
 
 #[test]
-fn what_was_cut_off_or_changed_is_refused() {
+fn truncated_or_changed_files_are_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.jsonl");
     file::write(&path, &Header::now(&SPECIFICATION.digest), &events()).unwrap();
@@ -149,7 +149,7 @@ fn outcomes_are_kept_whole() {
         told.iter().filter_map(|event| if let Event::Judged(judged) = event { Some(judged) } else { None }).collect();
     assert!(judged.iter().any(|judged| judged.outcome.len() > 1));
     for judged in judged.iter().filter(|judged| !judged.outcome.is_empty()) {
-        // Of inputs, those that are as they were are not told of exactly.
+        // Unchanged inputs are not recorded.
         let case = SPECIFICATION.cases.iter().find(|case| case.id == judged.case).expect("a case that is there");
         let input = |name: &str| case.program.inputs.iter().any(|input| input.name == name);
         for seen in judged.outcome.iter().filter(|seen| !input(&seen.value)) {

@@ -1,4 +1,4 @@
-//! The program does no harm: to a terminal, to the files that it is pointed to, and to whoever believes what it reads.
+//! The program does no harm: to a terminal, to the files that it is pointed to, and to readers of its reports.
 #![cfg(target_os = "linux")]
 
 mod common;
@@ -19,7 +19,7 @@ use flate2::write::GzEncoder;
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
-/// The program in a folder, with the words of a command.
+/// The program in a folder, with the arguments of a command.
 fn broadcheck(folder: &Path, words: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_broadcheck"));
     command.args(words).current_dir(folder).env("BROADCHECK_SOURCE", env!("CARGO_MANIFEST_DIR")).stdin(Stdio::null());
@@ -143,7 +143,7 @@ fn an_interrupted_campaign_says_so() {
     }
 }
 
-/// Whether a text has anything that cannot be seen, but for colours.
+/// True if a text has invisible characters other than colours.
 fn hides(text: &str) -> bool {
     let mut rest = text.to_owned();
     for colour in ["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[2m", "\u{1b}[31m", "\u{1b}[32m", "\u{1b}[33m"] {
@@ -382,7 +382,7 @@ fn numbers_that_no_journal_has_are_errors() {
 }
 
 #[test]
-fn what_is_no_file_of_a_specification_is_complained_of() {
+fn unexpected_files_of_a_specification_are_errors() {
     let folder = TempDir::new().unwrap();
     let spec = folder.path();
     fs::write(spec.join("documents.yaml"), "- {id: d, title: a document}\n").unwrap();
@@ -424,7 +424,7 @@ fn what_is_no_file_of_a_specification_is_complained_of() {
         "is a folder that is not read: cases are in the folder of the specification and in regressions/, clauses in \
          clauses/",
     );
-    // Nothing writes into the pipe, so that whoever opened it would wait for ever.
+    // Nothing writes into the pipe, so that a reader would wait for ever.
     assert!(Command::new("mkfifo").arg(spec.join("x.yaml")).status().unwrap().success());
     let begun = Instant::now();
     complained("x.yaml", "is neither a file nor a folder, so it cannot be read");

@@ -1,6 +1,6 @@
-//! The whole specification on adapters that are wrong on purpose (`adapters/faulty`): none of them conforms, each lie is
-//! noticed in every case in which it is told and named for what it is, and a fault costs the cases that it strikes and
-//! no others.
+//! The whole specification on adapters that are wrong on purpose (`adapters/faulty`): none of them conforms, each lie
+//! is noticed in every case in which it occurs and named for what it is, and a fault costs the cases that it strikes
+//! and no others.
 
 mod common;
 
@@ -118,7 +118,8 @@ lies! {
     };
 }
 
-/// The lie is noticed in every case in which it is told, in no other, and the specification itself gives it its name.
+/// The wrong reply is noticed in every case in which it occurs, in no other, and the specification itself gives it its
+/// name.
 fn assert_caught(lie: &str, names: Names) {
     let seen = Seen::of(lie);
     assert!(!seen.totals.conforms, "{lie} conforms");
@@ -198,7 +199,7 @@ fn determined(program: &Program, mut reply: Reply) -> Reply {
 }
 
 #[test]
-fn whoever_refuses_everything_gets_no_rejection_counted() {
+fn an_adapter_that_rejects_everything_gets_no_rejection_counted() {
     let seen = Seen::of("refuses-everything");
     assert_eq!(seen.totals.implementations[0].passed, 0);
     let rejecting: Vec<&Case> = SPECIFICATION.cases.iter().filter(|case| case.rejects()).collect();
@@ -254,13 +255,13 @@ fn assert_struck(fault: &str, wording: &str) {
         .map(|case| case.id.as_str())
         .collect();
     assert!(!struck.is_empty(), "no case has {STRUCK}");
-    // What is too large to be told has no data that could be short.
+    // A value that is too large for a reply has no data that could be short.
     for case in SPECIFICATION.cases.iter().filter(|case| case.theme() != "huge") {
         match seen.verdict(case) {
             Verdict::Broken { fault, stderr } => {
                 assert!(struck.contains(&case.id.as_str()), "{} is not struck: {fault}", case.id);
                 assert!(fault.contains(wording), "{}: {fault}", case.id);
-                // What an adapter that goes on writes there may come later than its answer.
+                // An adapter that keeps writing may write there after its answer.
                 let striking = stderr.is_empty() || stderr.contains("faulty strikes program");
                 assert!(striking, "{}: {stderr}", case.id);
             }
@@ -281,7 +282,7 @@ const AT_START: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn what_does_not_start_is_never_judged() {
+fn adapters_that_do_not_start_are_never_judged() {
     for (fault, wording) in AT_START {
         let limits = Limits { hello: Duration::from_millis(500), ..Limits::default() };
         let error = common::faulty(fault, limits).err().unwrap_or_else(|| panic!("{fault} starts"));

@@ -131,7 +131,7 @@ impl Runner {
         }
     }
 
-    /// Runs programs one after the other; `each` is told of every result before the next is waited for.
+    /// Runs programs one after the other; `each` gets every result before the next is waited for.
     pub fn run_each(&mut self, programs: &[impl Borrow<Program>], each: impl FnMut(usize, Result<Reply, Fault>)) {
         self.run_each_while(programs, &mut || false, each);
     }

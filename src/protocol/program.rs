@@ -65,7 +65,7 @@ pub enum Arg {
     Tensors(Vec<ValueRef>),
     /// Several tensors, some of them missing.
     Indices(Vec<Option<ValueRef>>),
-    /// A number.
+    /// A scalar.
     Number(Scalar),
     /// An integer that is no operand: a dimension.
     Int(i64),
@@ -91,7 +91,7 @@ pub enum ShapeArg {
     Size(i64),
     /// A list of sizes.
     Sizes(Vec<i64>),
-    /// A number that is not an integer, which Python can pass but which is not a shape.
+    /// A scalar that is not an integer, which Python can pass but which is not a shape.
     Float(f64),
     /// Text, likewise.
     Text(String),
@@ -221,7 +221,7 @@ pub struct StepOutcome {
     /// The warnings that the step gave, without their source positions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// The category of each warning, such as `UserWarning`, where the library has categories and tells them.
+    /// The category of each warning, such as `UserWarning`, if the library reports categories.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub categories: Vec<String>,
 }
@@ -259,7 +259,7 @@ pub enum Value {
     Tensors(Vec<TensorValue>),
     /// A shape.
     Sizes(Vec<i64>),
-    /// A number without dtype.
+    /// A scalar, which has no dtype.
     Number(Scalar),
     /// Python's `None`: no gradient, or nothing to return.
     Nothing,
@@ -309,10 +309,10 @@ pub struct Rejected {
     /// The portable class, where the implementation knows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<Class>,
-    /// The function that raised it, where the library tells.
+    /// The function that raised it, if the library reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
-    /// The type of the exception in the library's language, such as `RuntimeError`, where it tells.
+    /// The type of the exception in the library's language, such as `RuntimeError`, if the library reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raises: Option<String>,
 }

@@ -38,9 +38,9 @@ pub use self::program::{Fill, MAX_ELEMENTS};
 /// of YAML builds in memory can be a hundred times as much.
 pub const MAX_FILE: u64 = 4 << 20;
 
-/// Reads the folder `spec/`: `documents.yaml`, the clauses in `clauses.yaml` or in `clauses/*.yaml`, and the cases in every
-/// other `*.yaml` there and in `regressions/`. Beside them there may be texts for people, `*.md`. Anything else is a
-/// fault, since it may be meant as cases, and would be missed.
+/// Reads the folder `spec/`: `documents.yaml`, the clauses in `clauses.yaml` or in `clauses/*.yaml`, and the cases in
+/// every other `*.yaml` there and in `regressions/`. Next to them there may be texts for people, `*.md`. Anything else
+/// is a fault, since it may be meant as cases, and would be missed.
 pub fn load(dir: &Path) -> Result<Specification, LoadError> {
     let mut faults = Vec::new();
     let mut files = Vec::new();

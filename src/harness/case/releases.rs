@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_range_is_told() {
+    fn an_invalid_range_is_an_error() {
         let told = "since 2.6".parse::<Releases>().unwrap_err();
         assert!(told.contains("`since 2.6` is not a range of releases such as `>=2.1, <2.6`"), "{told}");
     }

@@ -15,7 +15,7 @@ use crate::ops::{Form, Op};
 use crate::program::{Arg, Program, Reply, Step};
 use crate::tensor::DType;
 
-pub use library::{Answer, Argument, Call, Library, Operation, Refusal, Returned};
+pub use library::{Answer, Argument, Call, CallError, Library, Operation, Returned};
 pub use serve::serve;
 #[cfg(unix)]
 pub use serve::{private_stdout, serve_process};

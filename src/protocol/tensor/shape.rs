@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn impossible_sizes_are_refused() {
+    fn impossible_sizes_are_rejected() {
         assert_eq!(Shape::new(vec![2, -1]), Err(ShapeError::Negative { size: -1, dim: 1 }));
         assert_eq!(Shape::new(vec![i64::MAX, 2]), Err(ShapeError::TooLarge));
         assert!(Shape::new(vec![i64::MAX, 1]).is_ok());

@@ -117,7 +117,7 @@ impl Buffer {
         })
     }
 
-    /// Every element, as a number.
+    /// Every element, as a scalar.
     pub fn scalars(&self) -> Vec<Scalar> {
         crate::with_element_type!(self.dtype(), T => {
             T::slice(self).expect("the element type of the buffer's own dtype").iter().map(|e| e.to_scalar()).collect()
