@@ -196,6 +196,18 @@ pub fn warnings(warnings: &[String]) -> String {
 /// A program with its outcomes, exactly: a line for the inputs, one for each step with its outcome, one for each
 /// warning, and one for each input that is not what it was. Of a tensor it says the strides where the tensor is not
 /// contiguous, and the storage where it is that of a value before it.
+///
+/// ```
+/// use std::path::Path;
+///
+/// use broadcheck_harness::{case::load_program, format::transcript};
+/// use broadcheck_protocol::adapter::Implementation;
+/// use broadcheck_reference::Reference;
+///
+/// let program = load_program(Path::new("p.yaml"), "x: {values: [1, 2]}\nr: {mul: [x, x]}").unwrap();
+/// let text = transcript(&program, &Reference.run(&program));
+/// assert!(text.contains("r: {mul: [x, x]} → int64 [2] [1, 4]"), "{text}");
+/// ```
 pub fn transcript(program: &Program, reply: &Reply) -> String {
     let mut exact = Exact { program, storages: Vec::new(), lines: Vec::new() };
     let text = render::program(program);

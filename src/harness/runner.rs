@@ -12,6 +12,18 @@ use crate::program::{Program, Reply};
 use crate::reference::Reference;
 
 /// Something that programs can be run on.
+///
+/// ```
+/// use std::path::Path;
+///
+/// use broadcheck_harness::{adapter::Limits, case::load_program, format, runner::Start};
+///
+/// let program = load_program(Path::new("p.yaml"), "x: {values: [1, 2]}\nr: {mul: [x, x]}").unwrap();
+/// let mut runner = Start::Reference.runner(&Limits::default()).unwrap();
+/// runner.run_each(&[program], |_, reply| {
+///     assert_eq!(format::outcome(&reply.unwrap().steps[0].outcome), "int64 [2] [1, 4]");
+/// });
+/// ```
 pub enum Runner {
     /// The reference, in this process.
     Reference,

@@ -13,6 +13,15 @@ use crate::ops::Op;
 use crate::tensor::DType;
 
 /// The class of the rejection that a message reports; `None` for a message that is none of libtorch's.
+///
+/// ```
+/// use broadcheck_protocol::error::Class;
+/// use broadcheck_protocol::messages::classify;
+///
+/// let message = "The size of tensor a (4) must match the size of tensor b (5) at non-singleton dimension 1";
+/// assert_eq!(classify(message), Some(Class::SizeMismatch));
+/// assert_eq!(classify("shapes differ"), None);
+/// ```
 pub fn classify(message: &str) -> Option<Class> {
     static SKELETONS: LazyLock<HashMap<String, Class>> = LazyLock::new(|| {
         samples().iter().map(|rejection| (skeleton(&rejection.to_string()), rejection.class())).collect()

@@ -164,6 +164,13 @@ macro_rules! doc {
 macro_rules! define {
     ($($variant:ident { facts: $facts:tt kernel: $kernel:tt gradient: $gradient:tt calls: $calls:tt })+) => {
         /// An operation.
+        ///
+        /// ```
+        /// use broadcheck_protocol::ops::{Form, Op};
+        ///
+        /// assert_eq!(Op::parse("add_"), Some((Op::Add, Form::InPlace)));
+        /// assert_eq!(Op::parse("matmul_"), None, "matmul has no in-place form");
+        /// ```
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Op {
             $(#[doc = doc! $facts] $variant),+
@@ -187,6 +194,17 @@ macro_rules! define {
 for_each_op!(define);
 
 /// The entry of one operation in the table.
+///
+/// ```
+/// use broadcheck_protocol::ops::{Form, Op};
+/// use broadcheck_protocol::tensor::DType;
+///
+/// let info = Op::BitwiseXor.info();
+/// assert_eq!(info.schema, "bitwise_xor.Tensor");
+/// assert_eq!(info.forms, [Form::Functional, Form::InPlace, Form::Out]);
+/// assert!(!info.dtypes.contains(DType::Float32));
+/// assert_eq!(info.kernel_names().collect::<Vec<_>>(), ["bitwise_xor_cpu"]);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct OpInfo {
     /// The documented name.

@@ -9,6 +9,31 @@ use crate::ops::{Compare, Form, Op, Param, ParamDefault, ParamKind};
 use crate::tensor::{DType, Element, IndexItem, Scalar, Shape, shape::bracketed};
 
 /// Tensors and steps. Values are numbered: first the inputs, then the steps.
+///
+/// ```
+/// use broadcheck_protocol::ops::{Form, Op};
+/// use broadcheck_protocol::program::{Arg, Input, Program, Step, ValueRef};
+/// use broadcheck_protocol::tensor::{DType, Scalar, Shape};
+///
+/// let x = Input {
+///     name: "x".to_owned(),
+///     dtype: DType::Uint8,
+///     shape: Shape::new(vec![3]).unwrap(),
+///     data: vec![1, 2, 3],
+///     requires_grad: false,
+/// };
+/// let value = |value| Arg::Tensor(ValueRef { value, part: None });
+/// let double = Step {
+///     name: "double".to_owned(),
+///     op: Op::Add,
+///     form: Form::InPlace,
+///     args: vec![value(0), value(0), Arg::Number(Scalar::Int(1))],
+///     out: None,
+/// };
+/// let program = Program { inputs: vec![x], steps: vec![double] };
+/// assert_eq!(program.value_name(1), "double");
+/// assert!(program.mutates(), "the reply has the final state of `x`");
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Program {
@@ -234,6 +259,16 @@ impl StepOutcome {
 }
 
 /// A result, or why there is none.
+///
+/// ```
+/// use broadcheck_protocol::program::{Outcome, Value};
+/// use broadcheck_protocol::tensor::Scalar;
+///
+/// let outcome: Outcome = serde_json::from_str(r#"{"value":{"number":{"int":2}}}"#).unwrap();
+/// assert_eq!(outcome, Outcome::Value(Value::Number(Scalar::Int(2))));
+/// let outcome: Outcome = serde_json::from_str(r#"{"rejected":{"message":"shapes differ"}}"#).unwrap();
+/// assert!(matches!(outcome, Outcome::Rejected(rejected) if rejected.class.is_none()));
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {

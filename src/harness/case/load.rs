@@ -133,6 +133,19 @@ pub fn load_files(files: &[(PathBuf, String)]) -> Result<Specification, LoadErro
 }
 
 /// Reads one program, such as the text under `program` of a case.
+///
+/// ```
+/// use std::path::Path;
+///
+/// use broadcheck_harness::case::{load_program, render};
+///
+/// let program = load_program(Path::new("sum.yaml"), "x: {shape: [2, 1]}\nr: {add: [x, x]}").unwrap();
+/// assert_eq!(program.steps[0].name, "r");
+/// assert!(render::program(&program).contains("r: {add: [x, x]}"));
+///
+/// let error = load_program(Path::new("sum.yaml"), "r: {add: [x, 1]}").unwrap_err();
+/// assert!(error.to_string().contains("sum.yaml:1:"), "{error}");
+/// ```
 pub fn load_program(path: &Path, text: &str) -> Result<Program, LoadError> {
     let faults = RefCell::new(Vec::new());
     let file = File { path, faults: &faults };

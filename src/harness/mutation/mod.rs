@@ -29,6 +29,11 @@ pub use catalog::{NONE, all};
 pub use planted::{How, Seen};
 
 /// The reference with a fault.
+///
+/// ```
+/// let mutant = broadcheck_harness::mutation::all().find(|mutant| mutant.id == "one-against-zero").unwrap();
+/// assert_eq!((mutant.family, mutant.what), ("shapes", "a 1 and a 0 broadcast to 1"));
+/// ```
 pub struct Mutant {
     /// Its name.
     pub id: &'static str,

@@ -21,6 +21,18 @@ const BATCH: usize = 16;
 
 /// The simplest program that can be reached from this one by steps that keep `same` true. `same` is asked a few thousand
 /// times at most, and a few hundred times as a rule.
+///
+/// ```
+/// use std::path::Path;
+///
+/// use broadcheck_harness::{case::load_program, reduce::shrink};
+/// use broadcheck_protocol::ops::Op;
+///
+/// let text = "x: {shape: [4, 5]}\na: {add: [x, x]}\nm: {mul: [a, x]}\ns: {sub: [m, a]}";
+/// let program = load_program(Path::new("p.yaml"), text).unwrap();
+/// let simplest = shrink(program, |program| program.steps.iter().any(|step| step.op == Op::Mul));
+/// assert_eq!(simplest.steps.len(), 1);
+/// ```
 pub fn shrink(program: Program, mut same: impl FnMut(&Program) -> bool) -> Program {
     shrink_in_batches(program, |candidates| candidates.iter().position(&mut same))
 }

@@ -7,6 +7,13 @@ use serde::{Deserialize, Serialize};
 use super::dtype::{Category, DType};
 
 /// A scalar (Python number) as a program writes it: it has a category, and a dtype only once it meets tensors.
+///
+/// ```
+/// use broadcheck_protocol::tensor::{DType, Scalar};
+///
+/// assert!(Scalar::Int(255).fits(DType::Uint8) && !Scalar::Int(256).fits(DType::Uint8));
+/// assert_eq!(serde_json::from_str::<Scalar>(r#"{"float":"0.5"}"#).unwrap(), Scalar::Float(0.5));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scalar {
