@@ -266,16 +266,16 @@ fn the_distribution_leaves_nothing_out() {
     coverage += Coverage::of(1, COVERED / 5, &Options { ops: losses, gradients: 4, ..options }, |_| {});
     let gaps: Vec<String> = coverage.gaps(Op::ALL).iter().map(ToString::to_string).collect();
     let steps = coverage.steps;
-    println!("{} programs: {} steps accepted, {} refused", coverage.programs, steps.accepted, steps.rejected);
+    println!("{} programs: {} steps accepted, {} rejected", coverage.programs, steps.accepted, steps.rejected);
     assert_eq!(gaps, [] as [&str; 0]);
-    for (what, count) in [("accepted", steps.accepted), ("refused", steps.rejected)] {
+    for (what, count) in [("accepted", steps.accepted), ("rejected", steps.rejected)] {
         assert!(count * 5 > steps.all(), "only {count} of {} steps are {what}", steps.all());
     }
     let families: BTreeSet<Family> = Op::ALL.iter().map(|op| op.info().family()).collect();
     for family in families {
         for class in family.rejections() {
             let class = Class::parse(class).expect("a class");
-            assert!(coverage.rejections(family, class) > 0, "{family:?} is never refused for {class}");
+            assert!(coverage.rejections(family, class) > 0, "{family:?} is never rejected for {class}");
         }
     }
 }

@@ -33,7 +33,7 @@ fn run(events: &[Event]) -> Run {
     run
 }
 
-fn refused(path: &Path) -> String {
+fn rejected(path: &Path) -> String {
     file::read(path).unwrap_err().to_string()
 }
 
@@ -97,7 +97,7 @@ fn what_is_the_same_stands_once() {
     assert!(totals.implementations.iter().all(|tally| tally.not_run == 1), "{totals:?}");
     assert_eq!(totals.implementations[0].passed, cases - 2, "counted again");
     std::fs::remove_file(folder.path().join(SUITE_FILE)).unwrap();
-    assert!(refused(&one).contains(SUITE_FILE), "{}", refused(&one));
+    assert!(rejected(&one).contains(SUITE_FILE), "{}", rejected(&one));
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn truncated_or_changed_files_are_rejected() {
     let lines: Vec<&str> = whole.lines().collect();
     let told = |text: &str| {
         std::fs::write(&path, text).unwrap();
-        refused(&path)
+        rejected(&path)
     };
     // Wherever it is cut: between lines, within one, within the last.
     for end in [0, 1, whole.len() / 3, whole.len() / 2, whole.len() - 1, whole.len() - lines[lines.len() - 1].len() - 1]
@@ -137,9 +137,9 @@ fn truncated_or_changed_files_are_rejected() {
     file::write(&packed, &Header::now(&SPECIFICATION.digest), &events()).unwrap();
     let bytes = std::fs::read(&packed).unwrap();
     std::fs::write(&packed, &bytes[..bytes.len() / 2]).unwrap();
-    assert!(refused(&packed).contains("cut off or changed"), "{}", refused(&packed));
+    assert!(rejected(&packed).contains("cut off or changed"), "{}", rejected(&packed));
     std::fs::remove_file(&packed).unwrap();
-    assert!(refused(&packed).contains("run.jsonl.gz"), "{}", refused(&packed));
+    assert!(rejected(&packed).contains("run.jsonl.gz"), "{}", rejected(&packed));
 }
 
 #[test]

@@ -184,7 +184,7 @@ fn senseless_options_are_rejected() {
     fails(&["--impl", &honest, "--rank", "4", "--sizes", "64"], "more than a small world has");
     fails(&["--impl", &honest, "--resume"], "there is no campaign here");
     exhaust("honest", &dir.path().join("campaign"), &[TINY, &["--ops", "add"]].concat());
-    fails(&["--impl", &honest, "--resume", "--rank", "2"], "begun otherwise");
+    fails(&["--impl", &honest, "--resume", "--rank", "2"], "begun with other options");
 }
 
 /// The exit code and what is printed.

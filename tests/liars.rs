@@ -113,7 +113,7 @@ lies! {
     lost_signs_of_zero "lost-zero-sign" => |_, difference| {
         difference.aspect == Aspect::Values && difference.expected.contains("-0.0")
     };
-    refused_everything "refuses-everything" => |case, difference| {
+    rejected_everything "refuses-everything" => |case, difference| {
         difference.aspect == Aspect::Outcome && !case.rejects()
     };
 }
@@ -124,13 +124,15 @@ fn assert_caught(lie: &str, names: Names) {
     let seen = Seen::of(lie);
     assert!(!seen.totals.conforms, "{lie} conforms");
     let Told { determined, anything } = told(lie);
-    assert!(!anything.is_empty(), "no case gives {lie} an occasion");
+    assert!(!anything.is_empty(), "no case shows {lie}");
     for case in &SPECIFICATION.cases {
         let id = &case.id;
         match seen.verdict(case) {
-            Verdict::Failed { .. } => assert!(anything.contains(id), "{lie} is noticed in {id}, where it is not told"),
-            Verdict::Passed => assert!(!determined.contains(id), "{lie} is told in {id} and not noticed"),
-            // The control was lied about, or this is a rejection that happens to be the one that was due.
+            Verdict::Failed { .. } => {
+                assert!(anything.contains(id), "{lie} is noticed in {id}, where it does not occur")
+            }
+            Verdict::Passed => assert!(!determined.contains(id), "{lie} occurs in {id} and is not noticed"),
+            // The control has the wrong reply, or the wrong rejection happens to be the expected one.
             Verdict::Uncontrolled { .. } => {}
             other => panic!("{id}: {other:?}"),
         }

@@ -393,20 +393,20 @@ fn a_file_stays_valid_for_the_cases_that_are_the_same() {
 
 #[test]
 fn unrelated_event_files_are_rejected() {
-    let refused = |files| History::new(files).unwrap_err();
-    assert!(refused(Vec::new()).contains("broadcheck matrix"));
+    let rejected = |files| History::new(files).unwrap_err();
+    assert!(rejected(Vec::new()).contains("broadcheck matrix"));
     let other = release("2.1.0", |event| {
         if let Event::Judged(judged) = event {
             judged.digest.program = "another".to_owned();
         }
     });
-    let told = refused(vec![other, release("2.0.0", |_| {})]);
+    let told = rejected(vec![other, release("2.0.0", |_| {})]);
     assert!(told.contains("2.1.0.jsonl has judged no case as "), "{told}");
-    let told = refused(vec![release("2.0.0", |_| {}), release("2.0.0", |_| {})]);
+    let told = rejected(vec![release("2.0.0", |_| {}), release("2.0.0", |_| {})]);
     assert!(told.contains("libtorch 2.0.0"), "{told}");
     let mut unfinished = release("2.1.0", |_| {});
     unfinished.1.events.pop();
-    let told = refused(vec![unfinished]);
+    let told = rejected(vec![unfinished]);
     assert!(told.contains("did not end"), "{told}");
 }
 
