@@ -111,7 +111,7 @@ def sections_of(name):
 
 
 def fault_of(blocks, times, is_cause):
-    """What is wrong with a section before its program is run, if anything is."""
+    """Returns the problem with a section before its program is run, if there is one."""
     if times > 1:
         return f"{times} sections have this name"
     if not is_cause:

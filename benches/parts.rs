@@ -13,7 +13,7 @@ use broadcheck::program::{Program, Reply};
 use broadcheck::reference::Reference;
 use criterion::{Criterion, criterion_group, criterion_main};
 
-/// How many programs each part is measured on, since one is not like another.
+/// The number of programs that each part is measured on, since programs differ.
 const PROGRAMS: u64 = 500;
 
 fn parts(criterion: &mut Criterion) {

@@ -50,7 +50,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// What a bench needs to know; no programs are made.
+/// The setup of a bench; no programs are made.
 fn setup(adapter: &str) -> Result<Setup, String> {
     let start = Start::Adapter(CommandLine::new(adapter));
     let hello: Hello = start.runner(&Limits::default()).map_err(|error| format!("{adapter}: {error}"))?.hello();

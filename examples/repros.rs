@@ -1,6 +1,7 @@
-//! Whether the programs that findings come with do what the implementation does: random programs are written down as if
-//! everything about them had been found, expected to be what the adapter answered, and run by a Python that has PyTorch.
-//! Each should find no difference. With `rust` a package of examples for `tch` is written to FOLDER in place of that.
+//! Checks that the programs of findings behave as the implementation does: random programs are written down as if
+//! everything about them had been found, expected to be what the adapter answered, and run by a Python that has
+//! PyTorch. Each should find no difference. With `rust` a package of examples for `tch` is written to FOLDER in place
+//! of that.
 //!
 //! ```text
 //! cargo run --release --example repros -- ADAPTER PYTHON PROGRAMS [SEED] [OP,OP,…]

@@ -195,7 +195,7 @@ fn json_words(value: &serde_json::Value, words: &mut BTreeSet<String>) {
     }
 }
 
-/// Whether this is a word of a format, and no name or data of one case.
+/// True if this is a word of a format, and not a name or data of one case.
 fn is_word(text: &str) -> bool {
     (3..=24).contains(&text.len()) && text.chars().all(|c| c.is_ascii_lowercase() || c == '_' || c == '-')
 }

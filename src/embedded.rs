@@ -28,10 +28,10 @@ struct Adapters;
 #[folder = "packaged/"]
 struct InRust;
 
-/// How a manifest is called in `packaged/`.
+/// The name of a manifest in `packaged/`.
 const MANIFEST: &str = "manifest.toml";
 
-/// Every file, below the root that [`broadcheck::assets`] tells of.
+/// Every file, below the root that [`broadcheck::assets`] finds.
 pub fn files() -> Vec<Embedded> {
     let mut files: Vec<Embedded> = all::<Specification>("spec/").collect();
     files.extend(all::<Adapters>("adapters/"));

@@ -1,7 +1,7 @@
-//! Time is bounded, whatever an adapter does: a campaign ends when its seconds are over, an adapter that breaks again and
-//! again is given up, what breaks it is put down to one step, and it never outlives the program that started it.
+//! Time is bounded, whatever an adapter does: a campaign ends when its seconds are over, an adapter that breaks again
+//! and again is given up, a crash is attributed to one step, and it never outlives the program that started it.
 //!
-//! The bounds here are far from what is measured: they tell what ends from what does not.
+//! The bounds here are far from the measured times: they distinguish what ends from what does not.
 
 mod common;
 
@@ -51,7 +51,7 @@ fn a_campaign_on_an_adapter_that_hangs_ends_in_time() {
 }
 
 #[test]
-fn what_is_not_reduced_in_time_is_kept_and_told() {
+fn findings_that_are_not_reduced_in_time_are_kept_and_marked() {
     let dir = TempDir::new().unwrap();
     let mut setup = setup("hangs mul", "mul", 60);
     setup.limits.program = Duration::from_secs(8);
@@ -74,9 +74,9 @@ fn what_is_not_reduced_in_time_is_kept_and_told() {
     assert!(told.contains("first in case 0, not reduced, see") && told.contains("--resume"), "{told}");
 }
 
-/// What the end of its time left undone, a resumed campaign does, and comes to the same as one that was never cut off.
+/// A resumed campaign finishes the rest, and has the same result as one that was not interrupted.
 #[test]
-fn a_campaign_that_time_cut_off_goes_on_to_the_same() {
+fn a_campaign_that_ran_out_of_time_resumes_to_the_same_result() {
     let dir = TempDir::new().unwrap();
     let setup = setup("dies lerp", "add,lerp,sum", 60);
     let whole = dir.path().join("whole");
@@ -155,7 +155,7 @@ fn check_takes_a_time_for_a_program() {
 }
 
 #[test]
-fn check_gives_an_adapter_up_and_tells_what_it_judged() {
+fn check_gives_an_adapter_up_and_reports_what_it_judged() {
     let dir = TempDir::new().unwrap();
     let events = dir.path().join("events.jsonl");
     let mut command = broadcheck(&["check", "--impl", &adapter("dies add"), "--give-up", "3", "--events"]);
@@ -203,7 +203,7 @@ fn breaks_that_are_pinned_do_not_count() {
     assert!(tally.not_run > 0 && tally.ended_badly.is_some(), "{tally:?}");
 }
 
-/// A row that was given up has what was judged by then, and is not green; the next run goes on with the rest.
+/// A row that was given up has what was judged by then, and is not green; the next run continues with the rest.
 #[test]
 fn the_matrix_keeps_what_was_judged_before_an_adapter_was_given_up() {
     let (dir, specification) = (TempDir::new().unwrap(), small());

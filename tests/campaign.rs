@@ -32,7 +32,7 @@ use tempfile::TempDir;
 const OPS: &str = "add,mul,lerp,where,transpose,expand,sum";
 
 #[test]
-fn an_honest_adapter_comes_out_clean() {
+fn an_honest_adapter_has_no_violations() {
     let dir = TempDir::new().unwrap();
     let ran = fuzz("honest", dir.path(), &["--cases", "200", "--format", "json"]);
     assert_eq!(ran.code(), 0, "{}", ran.stderr);
@@ -45,7 +45,7 @@ fn an_honest_adapter_comes_out_clean() {
 }
 
 #[test]
-fn a_lie_is_found_cut_down_and_written_up() {
+fn a_wrong_reply_is_found_reduced_and_recorded() {
     let dir = TempDir::new().unwrap();
     let ran = fuzz("wrong-message", dir.path(), &["--cases", "100", "--oracle", "reference"]);
     assert_eq!(ran.code(), 1, "{}", ran.stderr);
@@ -237,7 +237,7 @@ fn killing_the_adapter_loses_nothing() {
     let (calm, killed) = (tally(&calm), tally(&killed));
     assert!(kills > 0 && killed.checkpoint.counts.restarts >= 1, "{kills} kills");
     assert_eq!(outcome(&calm), outcome(&killed));
-    // A kill that nobody had a program to blame for is told as what it is.
+    // A kill without a program in flight is reported as a kill.
     for group in killed.findings.keys().filter(|group| !calm.findings.contains_key(group)) {
         assert_eq!((group.signature.call.as_str(), group.signature.kind.as_str()), ("any", "crash"));
     }
@@ -295,7 +295,7 @@ fn a_signal_ends_it_with_everything_saved() {
 }
 
 #[test]
-fn a_journal_that_was_cut_off_goes_on() {
+fn a_truncated_journal_is_resumed() {
     let dir = TempDir::new().unwrap();
     let whole = dir.path().join("whole");
     fuzz("wrong-message", &whole, &["--cases", "150"]);
@@ -364,7 +364,7 @@ fn another_release_is_compared_with() {
     assert_eq!(fuzz("honest", &dir.path().join("truth"), &more).code(), 0);
 }
 
-/// What a campaign came to, less what a kill from outside adds: counts, and the cases of each group.
+/// The result of a campaign, without the effects of a kill from outside: counts, and the cases of each group.
 fn outcome(tally: &Tally) -> (BTreeMap<String, Vec<u64>>, Counts) {
     let of_programs = tally.findings.iter().filter(|(group, _)| group.signature.call != "any");
     let found = of_programs.map(|(group, found)| (group.signature.to_string(), found.cases.iter().copied().collect()));

@@ -1,8 +1,8 @@
 //! The command line as a user meets it: each file in `tests/cli` is a session, with its output and its exit codes.
 //!
 //! To add a test, write the commands; `TRYCMD=overwrite cargo test --test cli` fills in what they print, for review.
-//! What changes with the specification, such as the number of cases, is `[..]`. No session has a libtorch: the cache is
-//! empty, and nothing can fetch one.
+//! Parts that change with the specification, such as the number of cases, are `[..]`. No session has a libtorch: the
+//! cache is empty, and nothing can fetch one.
 
 mod common;
 
@@ -55,7 +55,7 @@ fn json_has_every_case_with_its_keys() {
 }
 
 #[test]
-fn implementations_of_one_name_are_told_apart() {
+fn implementations_of_one_name_are_distinguished() {
     let faulty = common::faulty_binary();
     let faulty = faulty.to_str().unwrap();
     let (honest, liar) = (format!("'{faulty}' honest"), format!("'{faulty}' wrong-message"));
@@ -107,7 +107,7 @@ fn what_is_printed_is_for_a_person() {
     );
 }
 
-/// What is no regular file is written into, links are followed, and what cannot be written is an error.
+/// A file that is not regular is written into, links are followed, and output that cannot be written is an error.
 #[cfg(target_os = "linux")]
 #[test]
 fn writing_does_no_harm() {
@@ -136,10 +136,10 @@ fn writing_does_no_harm() {
     let (code, said) = run("/dev/null", "/dev/full");
     assert_eq!(code, Some(2));
     assert!(said.contains("cannot write to standard output"), "{said}");
-    assert_eq!(run("/dev/null", "/dev/null | true").0, Some(0), "a reader that has seen enough is none");
+    assert_eq!(run("/dev/null", "/dev/null | true").0, Some(0), "a reader that closes the pipe early is no error");
 }
 
-/// What `broadcheck check` prints about the reference and whatever else the arguments name.
+/// The output of `broadcheck check` on the reference and on the implementations that the arguments name.
 fn check(args: &[&str]) -> String {
     let broadcheck = Command::new(env!("CARGO_BIN_EXE_broadcheck"))
         .args(["check", "--impl", "reference"])

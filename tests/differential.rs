@@ -34,14 +34,14 @@ const CASES: u32 = 1000;
 /// Programs that together should have everything.
 const COVERED: u64 = 150_000;
 
-/// What gradients need.
+/// The operations that gradients need.
 const AROUND_GRADIENTS: &[Op] = &[Op::Sum, Op::Backward, Op::Grad];
 
 /// Programs for libtorch, and how many of them are in flight together.
 const DIFFERENTIAL: usize = 4000;
 const BATCH: usize = 250;
 
-/// Differences that are shrunk and told in full; the rest is counted.
+/// The number of differences that are shrunk and printed in full; the rest is counted.
 const TOLD: usize = 12;
 
 /// Always the same programs, so that a red run can be repeated. The fuzz targets are for new ones.
@@ -79,7 +79,7 @@ proptest! {
         prop_assert_eq!(read.as_ref().map(text).map_err(ToString::to_string), Ok(text(&generated.0)), "{}", written);
     }
 
-    /// Broadcasting is what the definition says: each program comes to the same as every other one that means the same.
+    /// Broadcasting follows its definition: programs that are equivalent by definition have equal outcomes.
     /// Where libtorch contradicts itself and the reference follows it, that is listed.
     #[test]
     fn the_reference_keeps_to_the_definition(generated in programs(Options::comparable(&Reference.hello()))) {
@@ -92,9 +92,9 @@ proptest! {
         }
     }
 
-    /// A refused step leaves the tensor that it would have written to as it was.
+    /// A rejected step leaves the tensor that it would have written to as it was.
     #[test]
-    fn refusals_write_nothing(generated in programs(Options::default())) {
+    fn rejected_steps_write_nothing(generated in programs(Options::default())) {
         let Generated(program) = &generated;
         let reply = run(program);
         for (at, (step, came)) in program.steps.iter().zip(&reply.steps).enumerate() {
@@ -175,10 +175,10 @@ fn every_rule_applies_and_can_fail() {
     panic!("these rules have seen nothing: {left:?}");
 }
 
-/// Autograd takes a view of what has become part of a graph for a leaf, and refuses to write to it, until something looks
-/// at the view. That the copies around a refused step are such looks breaks no rule.
+/// Autograd takes a view of what has become part of a graph for a leaf, and rejects writes to it, until something reads
+/// the view. The copies around a rejected step are such reads, and break no rule.
 #[test]
-fn a_refusal_that_a_look_mends_is_none() {
+fn a_rejection_that_a_read_repairs_is_none() {
     let text = "\
 x: {values: 3.0, requires_grad: true}
 y: {values: [[1.0, 2.0], [3.0, 4.0]]}
@@ -191,8 +191,8 @@ r2: {mul_: [column, x]}
     let program = load_program(Path::new("stale.yaml"), text).expect("a program");
     let reply = run(&program);
     assert!(matches!(reply.steps[4].outcome, Outcome::Rejected(_)), "{:?}", reply.steps[4]);
-    let of_refused = |follow_up: &metamorphic::FollowUp| follow_up.rule == Relation::Refused;
-    let follow_ups: Vec<_> = metamorphic::all(&program, &reply).into_iter().filter(of_refused).collect();
+    let of_rejected = |follow_up: &metamorphic::FollowUp| follow_up.rule == Relation::Refused;
+    let follow_ups: Vec<_> = metamorphic::all(&program, &reply).into_iter().filter(of_rejected).collect();
     assert!(!follow_ups.is_empty());
     for follow_up in follow_ups {
         let differences = follow_up.judge(&program, &reply, &run(&follow_up.program));
@@ -200,7 +200,7 @@ r2: {mul_: [column, x]}
     }
 }
 
-/// What is taken from nothing, of any number of rows, can ask for an `out=` tensor that no memory has room for: that is
+/// A selection from an empty tensor, of any number of rows, can need an `out=` tensor that exceeds memory: that is
 /// said, and not tried.
 #[test]
 fn no_output_is_larger_than_memory() {
@@ -227,7 +227,7 @@ fn pairs<'a>(shapes: &[&'a Shape]) -> Vec<(&'a Shape, &'a Shape)> {
     shapes.iter().flat_map(|a| shapes.iter().map(|b| (*a, *b))).collect()
 }
 
-/// What `torch.broadcast_shapes` makes of two shapes.
+/// The result of `torch.broadcast_shapes` for two shapes.
 fn broadcast_shapes(a: &Shape, b: &Shape) -> Option<Vec<i64>> {
     let shapes = [a, b].map(|shape| ShapeArg::Sizes(shape.sizes().to_vec())).to_vec();
     let step = functional(Op::BroadcastShapes, vec![Arg::Shapes(shapes)]);
@@ -237,7 +237,7 @@ fn broadcast_shapes(a: &Shape, b: &Shape) -> Option<Vec<i64>> {
     }
 }
 
-/// What a tensor is after the first `steps` steps, and what all the inputs are.
+/// A tensor after the first `steps` steps, and the inputs.
 fn looked_at(program: &Program, steps: usize, target: ValueRef) -> (Outcome, Vec<Vec<u8>>) {
     let mut program = Program { inputs: program.inputs.clone(), steps: program.steps[..steps].to_vec() };
     program.steps.push(functional(Op::Index, vec![Arg::Tensor(target), Arg::Index(vec![IndexItem::Ellipsis])]));
@@ -253,29 +253,29 @@ fn functional(op: Op, args: Vec<Arg>) -> Step {
     Step { name: "look".to_owned(), op, form: Form::Functional, args, out: None }
 }
 
-/// Every operation is generated in every form, accepted and refused, on every dtype, with shapes that are examples of
-/// every statement on broadcasting, and every family is refused for each of its reasons.
+/// Every operation is generated in every form, accepted and rejected, on every dtype, with shapes that are examples of
+/// every statement on broadcasting, and every family has each of its rejections.
 #[test]
 fn the_distribution_leaves_nothing_out() {
     // Large programs would take most of the time, and are made of the same operations.
     let options = Options { large: 0, ..Options::default() };
     let mut coverage = Coverage::of(1, COVERED, &options, |_| {});
-    // What a loss refuses on the way back takes a loss, operands that broadcast, and a gradient.
+    // A rejection in the backward pass of a loss needs a loss, operands that broadcast, and a gradient.
     let of_losses = |op: &Op| op.info().family() == Family::Losses || AROUND_GRADIENTS.contains(op);
     let losses = Op::ALL.iter().copied().filter(of_losses).collect();
     coverage += Coverage::of(1, COVERED / 5, &Options { ops: losses, gradients: 4, ..options }, |_| {});
     let gaps: Vec<String> = coverage.gaps(Op::ALL).iter().map(ToString::to_string).collect();
     let steps = coverage.steps;
-    println!("{} programs: {} steps accepted, {} refused", coverage.programs, steps.accepted, steps.rejected);
+    println!("{} programs: {} steps accepted, {} rejected", coverage.programs, steps.accepted, steps.rejected);
     assert_eq!(gaps, [] as [&str; 0]);
-    for (what, count) in [("accepted", steps.accepted), ("refused", steps.rejected)] {
+    for (what, count) in [("accepted", steps.accepted), ("rejected", steps.rejected)] {
         assert!(count * 5 > steps.all(), "only {count} of {} steps are {what}", steps.all());
     }
     let families: BTreeSet<Family> = Op::ALL.iter().map(|op| op.info().family()).collect();
     for family in families {
-        for class in family.refusals() {
+        for class in family.rejections() {
             let class = Class::parse(class).expect("a class");
-            assert!(coverage.rejections(family, class) > 0, "{family:?} is never refused for {class}");
+            assert!(coverage.rejections(family, class) > 0, "{family:?} is never rejected for {class}");
         }
     }
 }
@@ -301,7 +301,7 @@ fn cases_are_seeds() {
     assert!(whole * 10 > written * 9, "only {whole} of {written} seeds are whole");
 }
 
-/// The reference and libtorch come to the same, in every respect that `harness::compare` knows, on a few thousand
+/// The reference and libtorch have equal outcomes, in every aspect that `harness::compare` knows, on a few thousand
 /// programs.
 #[test]
 fn the_reference_agrees_with_libtorch() {
@@ -335,7 +335,7 @@ fn the_reference_agrees_with_libtorch() {
     assert!(found.is_empty(), "{} kinds of differences:\n{text}", found.len());
 }
 
-/// What came out otherwise, and the kind of finding that it is.
+/// The difference, and the kind of finding that it is.
 struct Difference {
     kind: String,
     text: String,
@@ -394,9 +394,9 @@ fn loaded(program: &str) -> Program {
     load_program(Path::new("found.yaml"), program).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What fuzz targets found libtorch to say, on programs that nobody would write into the specification.
+/// Messages of libtorch that fuzz targets found, on programs that are too odd for the specification.
 #[test]
-fn refusals_that_fuzz_targets_found() {
+fn rejections_that_fuzz_targets_found() {
     for (program, message) in [
         (
             // No strides are taken for strides that are not given (`checkInBoundsForStorage`).
@@ -404,7 +404,7 @@ fn refusals_that_fuzz_targets_found() {
             "Storage size calculation overflowed with sizes=[]",
         ),
         (
-            // A mask without dimensions has a way back that is not known, and is refused as all others.
+            // A mask without dimensions has an unknown gradient, and is rejected as all others.
             "{x: {values: 5.0, requires_grad: true}, m: {shape: [], dtype: bool}, t: {shape: [1], dtype: int64}, \
               r: {index_put: [t, [m], x]}}",
             "Autograd not support dtype: Long",
@@ -421,7 +421,7 @@ fn refusals_that_fuzz_targets_found() {
     }
 }
 
-/// What a fuzz target found: which index is out of range depends on what the loop has written to the indices by then.
+/// A finding of a fuzz target: which index is out of range depends on what the loop has written to the indices by then.
 #[test]
 fn indices_are_not_written_while_they_are_read() {
     let options = Options::comparable(&Reference.hello());

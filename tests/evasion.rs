@@ -59,7 +59,7 @@ fn one_operation_is_no_conformance_of_all() {
 }
 
 #[test]
-fn what_is_lacking_is_counted_however_it_came_to_be_lacking() {
+fn missing_support_is_counted_whatever_its_cause() {
     let run = run("lacks-its-mistakes mul");
     let unsupported = run.judged.iter().filter(|judged| matches!(judged.verdict, Verdict::Unsupported { .. })).count();
     assert!(unsupported > 0);
@@ -94,7 +94,7 @@ fn less_than_required_does_not_conform() {
 }
 
 #[test]
-fn elements_that_are_not_told_are_not_judged() {
+fn elements_that_are_not_reported_are_not_judged() {
     let run = run("no-values");
     for judged in &run.judged {
         let case = SPECIFICATION.cases.iter().find(|case| case.id == judged.case).unwrap();
@@ -120,7 +120,7 @@ fn elements_that_are_not_told_are_not_judged() {
 }
 
 #[test]
-fn elements_that_are_sent_all_the_same_break_the_protocol() {
+fn elements_that_hello_rules_out_break_the_protocol() {
     let selection = ["in-place/", "promotion/", "gradient/"].map(str::to_owned).to_vec();
     let run = run_of("zeros-as-no-values", &Selection { cases: selection, ..Selection::default() });
     assert!(!conforms(&run));

@@ -1,4 +1,4 @@
-//! Event files: what is read back is what was told, and nothing else is read.
+//! Event files: they are read as they were written, and other files are rejected.
 
 mod common;
 
@@ -33,12 +33,12 @@ fn run(events: &[Event]) -> Run {
     run
 }
 
-fn refused(path: &Path) -> String {
+fn rejected(path: &Path) -> String {
     file::read(path).unwrap_err().to_string()
 }
 
 #[test]
-fn what_is_read_is_what_was_told() {
+fn events_are_read_as_they_were_written() {
     let folder = tempfile::tempdir().unwrap();
     let (told, header) = (events(), Header::now(&SPECIFICATION.digest));
     for name in ["run.jsonl", "run.jsonl.gz"] {
@@ -97,11 +97,11 @@ fn what_is_the_same_stands_once() {
     assert!(totals.implementations.iter().all(|tally| tally.not_run == 1), "{totals:?}");
     assert_eq!(totals.implementations[0].passed, cases - 2, "counted again");
     std::fs::remove_file(folder.path().join(SUITE_FILE)).unwrap();
-    assert!(refused(&one).contains(SUITE_FILE), "{}", refused(&one));
+    assert!(rejected(&one).contains(SUITE_FILE), "{}", rejected(&one));
 }
 
 #[test]
-fn what_was_cut_off_or_changed_is_refused() {
+fn truncated_or_changed_files_are_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.jsonl");
     file::write(&path, &Header::now(&SPECIFICATION.digest), &events()).unwrap();
@@ -109,7 +109,7 @@ fn what_was_cut_off_or_changed_is_refused() {
     let lines: Vec<&str> = whole.lines().collect();
     let told = |text: &str| {
         std::fs::write(&path, text).unwrap();
-        refused(&path)
+        rejected(&path)
     };
     // Wherever it is cut: between lines, within one, within the last.
     for end in [0, 1, whole.len() / 3, whole.len() / 2, whole.len() - 1, whole.len() - lines[lines.len() - 1].len() - 1]
@@ -137,9 +137,9 @@ fn what_was_cut_off_or_changed_is_refused() {
     file::write(&packed, &Header::now(&SPECIFICATION.digest), &events()).unwrap();
     let bytes = std::fs::read(&packed).unwrap();
     std::fs::write(&packed, &bytes[..bytes.len() / 2]).unwrap();
-    assert!(refused(&packed).contains("cut off or changed"), "{}", refused(&packed));
+    assert!(rejected(&packed).contains("cut off or changed"), "{}", rejected(&packed));
     std::fs::remove_file(&packed).unwrap();
-    assert!(refused(&packed).contains("run.jsonl.gz"), "{}", refused(&packed));
+    assert!(rejected(&packed).contains("run.jsonl.gz"), "{}", rejected(&packed));
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn outcomes_are_kept_whole() {
         told.iter().filter_map(|event| if let Event::Judged(judged) = event { Some(judged) } else { None }).collect();
     assert!(judged.iter().any(|judged| judged.outcome.len() > 1));
     for judged in judged.iter().filter(|judged| !judged.outcome.is_empty()) {
-        // Of inputs, those that are as they were are not told of exactly.
+        // Unchanged inputs are not recorded.
         let case = SPECIFICATION.cases.iter().find(|case| case.id == judged.case).expect("a case that is there");
         let input = |name: &str| case.program.inputs.iter().any(|input| input.name == name);
         for seen in judged.outcome.iter().filter(|seen| !input(&seen.value)) {

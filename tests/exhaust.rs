@@ -1,4 +1,4 @@
-//! Small worlds: faults that are planted show in one, and a campaign over one is complete however it is cut up.
+//! Small scopes: planted faults show in one, and a campaign over one is complete however it is divided into shards.
 
 mod common;
 
@@ -23,10 +23,10 @@ use tempfile::TempDir;
 /// One of each kind: arithmetic, a comparison, a view, a write that is nothing else.
 const OPS: &str = "add,lt,expand,copy";
 
-/// A world of 16 pairs and no triple.
+/// A scope of 16 pairs and no triple.
 const TINY: &[&str] = &["--rank", "1", "--triples", "0", "--sizes", "0,1,2"];
 
-/// Whether any call in a world shows that this is not the reference.
+/// True if any call in a scope shows that this is not the reference.
 fn shows(mutant: &Mutant, world: &World) -> bool {
     let (reference, hello) = (Reference.hello(), mutant.hello());
     let differs = |program: Program| {
@@ -40,7 +40,7 @@ fn shows(mutant: &Mutant, world: &World) -> bool {
 
 /// All that can be wrong with the shapes of operands, and something of each other kind.
 #[test]
-fn planted_faults_show_in_a_small_world() {
+fn planted_faults_show_in_a_small_scope() {
     let ops = [Op::Add, Op::Lt, Op::Expand, Op::Copy];
     let world = |rank, layouts| World::new(&Bounds { rank, triples: 0, sizes: vec![0, 1, 2], layouts }, &ops);
     let (plain, laid_out) = (world(2, false), world(1, true));
@@ -108,7 +108,7 @@ fn a_finding_is_one_call() {
         assert_eq!(simplest.program.matches("r0:").count(), 1, "{}", simplest.program);
         assert!(found.examples.iter().all(|(_, example)| !example.program.contains("r1:")), "{group:?}");
     }
-    // All of the refusals and nothing else.
+    // All of the rejections and nothing else.
     let calls = &tally.checkpoint.counts.calls;
     assert!(calls.values().all(|checked| checked.differing == checked.rejected && checked.known == 0), "{calls:?}");
 }
@@ -125,7 +125,7 @@ fn a_call_that_breaks_the_adapter_hides_no_other() {
 }
 
 #[test]
-fn shards_and_layouts_come_to_the_whole() {
+fn shards_and_layouts_make_the_whole() {
     let dir = TempDir::new().unwrap();
     let folder = |name: &str| dir.path().join(name);
     let more = |shard: &[&'static str]| [&["--layouts", "--rank", "1", "--triples", "0", "--ops", OPS], shard].concat();
@@ -165,7 +165,7 @@ fn a_kill_loses_nothing() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn senseless_options_are_rejected() {
     let dir = TempDir::new().unwrap();
     let fails = |given: &[&str], why: &str| {
         let output = Command::new(env!("CARGO_BIN_EXE_broadcheck"))
@@ -184,7 +184,7 @@ fn what_makes_no_sense_is_refused() {
     fails(&["--impl", &honest, "--rank", "4", "--sizes", "64"], "more than a small world has");
     fails(&["--impl", &honest, "--resume"], "there is no campaign here");
     exhaust("honest", &dir.path().join("campaign"), &[TINY, &["--ops", "add"]].concat());
-    fails(&["--impl", &honest, "--resume", "--rank", "2"], "begun otherwise");
+    fails(&["--impl", &honest, "--resume", "--rank", "2"], "begun with other options");
 }
 
 /// The exit code and what is printed.

@@ -22,7 +22,7 @@ const UNINITIALISED: [&str; 2] = [
     "reference-special-legendre-polynomial-p-values-ee1a400a",
 ];
 
-/// What has become of the findings of the divergences of this release, but for those that are as they were.
+/// The findings of the divergences of this release that have changed, each with its present state.
 fn changed(runner: &mut Runner, folders: &[PathBuf]) -> Vec<String> {
     let mut changed = Vec::new();
     for folder in folders {
@@ -116,7 +116,7 @@ fn python_confirms_every_finding() {
 /// The reference does not contradict itself in a crash, and what it is compared with is itself, so that a finding of the
 /// reference oracle is gone there. That is seen.
 #[test]
-fn a_finding_that_is_gone_is_seen() {
+fn a_finding_that_is_gone_is_detected() {
     let of_reference = |folder: &PathBuf| folder.file_name().unwrap().to_string_lossy().starts_with("reference-");
     let folders: Vec<PathBuf> = folders().into_iter().filter(of_reference).collect();
     assert!(!folders.is_empty());

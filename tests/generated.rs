@@ -21,22 +21,23 @@ use broadcheck::program::{Outcome, Program, Reply, Value};
 use broadcheck::reference::Reference;
 use libtest_mimic::{Arguments, Failed, Trial};
 
-/// What the programs are made of.
+/// The seed of the programs.
 const SEED: u64 = 20261121;
 
-/// How many programs are looked through for one of each kind.
+/// The number of programs that are searched for one of each kind.
 const TRIES: u64 = 1500;
 
 /// The kind of a program that is rejected at its last step.
 const REJECTED: &str = "rejected";
 
-/// How many kinds there are.
+/// The number of kinds.
 const KINDS: usize = 3;
 
 /// The most elements of their inputs, so that they can be read.
 const ELEMENTS: usize = 48;
 
-/// What else a program about an operation can have: views, for the layouts, and what gradients need.
+/// Further operations that a program about an operation can have: views, for the layouts, and those that gradients
+/// need.
 const AROUND: &[Op] = &[Op::Transpose, Op::Expand, Op::Sum, Op::Backward, Op::Grad];
 
 /// The trial that finds snapshots of no family.
@@ -45,7 +46,7 @@ const ORPHANS: &str = "no-orphans";
 /// The replies of libtorch, by operation.
 type Replies = Result<Vec<(Op, Vec<Shown>)>, String>;
 
-/// A program, what it is here for, and what came of it.
+/// A program, its purpose here, and its outcome.
 struct Shown {
     kind: &'static str,
     program: Program,

@@ -1,4 +1,4 @@
-//! The program does no harm: to a terminal, to the files that it is pointed to, and to whoever believes what it reads.
+//! The program does no harm: to a terminal, to the files that it is pointed to, and to readers of its reports.
 #![cfg(target_os = "linux")]
 
 mod common;
@@ -19,7 +19,7 @@ use flate2::write::GzEncoder;
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
-/// The program in a folder, with the words of a command.
+/// The program in a folder, with the arguments of a command.
 fn broadcheck(folder: &Path, words: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_broadcheck"));
     command.args(words).current_dir(folder).env("BROADCHECK_SOURCE", env!("CARGO_MANIFEST_DIR")).stdin(Stdio::null());
@@ -143,7 +143,7 @@ fn an_interrupted_campaign_says_so() {
     }
 }
 
-/// Whether a text has anything that cannot be seen, but for colours.
+/// True if a text has invisible characters other than colours.
 fn hides(text: &str) -> bool {
     let mut rest = text.to_owned();
     for colour in ["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[2m", "\u{1b}[31m", "\u{1b}[32m", "\u{1b}[33m"] {
@@ -260,7 +260,7 @@ fn what_the_end_of_a_run_claims_is_counted_again() {
     let check = [&["check", "--impl", &adapter, "--corpus", "20", "--events", "e.jsonl"][..], &CASES].concat();
     assert_eq!(run(folder.path(), &check).0, Some(1));
     let whole = fs::read_to_string(folder.path().join("e.jsonl")).unwrap();
-    let refused = |change: &dyn Fn(&str) -> String, why: &str| {
+    let rejected = |change: &dyn Fn(&str) -> String, why: &str| {
         fs::write(folder.path().join("forged.jsonl"), resealed(&whole, change)).unwrap();
         let commands: [&[&str]; 5] = [
             &["report", "--events", "forged.jsonl", "--format", "text"],
@@ -284,19 +284,19 @@ fn what_the_end_of_a_run_claims_is_counted_again() {
             format!("{before}\n{}", last.replacen(from, to, 1))
         }
     };
-    refused(&finished("\"passed\":6", "\"passed\":7"), "faulty 0.1.0: it claims 7 passed, and 6 are in the file");
-    refused(&finished("\"failed\":3", "\"failed\":0"), "it claims 0 failed, and 3 are in the file");
-    refused(&finished("\"conforms\":false", "\"conforms\":true"), "by its own numbers it does not");
-    refused(&finished("\"agree\":", "\"agree\":1"), "generated programs that agree, and ");
-    refused(&finished("\"unexecuted_clauses\":[", "\"unexecuted_clauses\":[\"einsum-sums\""), "`einsum-sums`");
+    rejected(&finished("\"passed\":6", "\"passed\":7"), "faulty 0.1.0: it claims 7 passed, and 6 are in the file");
+    rejected(&finished("\"failed\":3", "\"failed\":0"), "it claims 0 failed, and 3 are in the file");
+    rejected(&finished("\"conforms\":false", "\"conforms\":true"), "by its own numbers it does not");
+    rejected(&finished("\"agree\":", "\"agree\":1"), "generated programs that agree, and ");
+    rejected(&finished("\"unexecuted_clauses\":[", "\"unexecuted_clauses\":[\"einsum-sums\""), "`einsum-sums`");
     let twice = |lines: &str| {
         let judged = lines.lines().find(|line| line.starts_with("{\"judged\"")).unwrap();
         lines.replacen(judged, &format!("{judged}\n{judged}"), 1)
     };
-    refused(&twice, "is judged twice");
+    rejected(&twice, "is judged twice");
     let without =
         |lines: &str| lines.lines().filter(|line| !line.starts_with("{\"ready\"")).collect::<Vec<_>>().join("\n");
-    refused(&without, "of no implementation");
+    rejected(&without, "of no implementation");
 }
 
 #[test]
@@ -305,21 +305,21 @@ fn an_event_file_is_one_packed_file_of_a_bounded_size() {
     let check = ["check", "--impl", "reference", "--case", "einsum/", "--events", "e.jsonl.gz"];
     assert_eq!(run(folder.path(), &check).0, Some(0));
     let packed = fs::read(folder.path().join("e.jsonl.gz")).unwrap();
-    let refused = |bytes: &[u8], why: &str| {
+    let rejected = |bytes: &[u8], why: &str| {
         fs::write(folder.path().join("e.jsonl.gz"), bytes).unwrap();
         let (code, _, error) = run(folder.path(), &["report", "--events", "e.jsonl.gz", "--format", "text"]);
         assert_eq!(code, Some(2), "{error}");
         assert!(error.contains(why), "{error}");
     };
-    refused(&[&packed[..], b"more"].concat(), "has 4 bytes behind the end of what was packed");
-    refused(&[&packed[..], &packed[..]].concat(), &format!("has {} bytes behind the end", packed.len()));
+    rejected(&[&packed[..], b"more"].concat(), "has 4 bytes behind the end of what was packed");
+    rejected(&[&packed[..], &packed[..]].concat(), &format!("has {} bytes behind the end", packed.len()));
     // A thousand times smaller than what is in it, and what is in it is more than may be.
     let mut bomb = GzEncoder::new(Vec::new(), flate2::Compression::fast());
     let zeros = vec![0; 1 << 20];
     for _ in 0..1025 {
         bomb.write_all(&zeros).unwrap();
     }
-    refused(
+    rejected(
         &bomb.finish().unwrap(),
         "has more than 1073741824 bytes when it is unpacked, the most that an event file may",
     );
@@ -333,7 +333,7 @@ fn numbers_that_no_journal_has_are_errors() {
     assert_eq!(run(folder.path(), &words).0, Some(1));
     let path = folder.path().join("part/journal.jsonl");
     let whole = fs::read_to_string(&path).unwrap();
-    let refused = |from: &str, to: &str, why: &str| {
+    let rejected = |from: &str, to: &str, why: &str| {
         assert!(whole.contains(from), "{from}");
         fs::write(&path, whole.replace(from, to)).unwrap();
         let commands: [&[&str]; 2] =
@@ -348,13 +348,13 @@ fn numbers_that_no_journal_has_are_errors() {
         }
         fs::write(&path, &whole).unwrap();
     };
-    refused("\"of\":2", "\"of\":0", "there is no part 1/0");
-    refused("\"index\":1", "\"index\":2", "there is no part 2/2");
-    refused("\"of\":2", "\"of\":18446744073709551615", "a campaign has 1000000 parts at most");
-    refused("\"timeout\":20", "\"timeout\":18446744073709551615", "a program may take from 1 to 86400 seconds");
-    refused("\"memory\":8", "\"memory\":18446744073709551615", "an adapter may take 1048576 GiB at most");
-    refused("\"done\":[[0,", "\"done\":[[18446744073709551615,", "is no range of positions");
-    refused("\"folder\":\"", "\"folder\":\"../../", "is no name of a folder");
+    rejected("\"of\":2", "\"of\":0", "there is no part 1/0");
+    rejected("\"index\":1", "\"index\":2", "there is no part 2/2");
+    rejected("\"of\":2", "\"of\":18446744073709551615", "a campaign has 1000000 parts at most");
+    rejected("\"timeout\":20", "\"timeout\":18446744073709551615", "a program may take from 1 to 86400 seconds");
+    rejected("\"memory\":8", "\"memory\":18446744073709551615", "an adapter may take 1048576 GiB at most");
+    rejected("\"done\":[[0,", "\"done\":[[18446744073709551615,", "is no range of positions");
+    rejected("\"folder\":\"", "\"folder\":\"../../", "is no name of a folder");
 
     // Numbers that are possible alone, and too large together.
     let count = whole.lines().rfind(|line| line.starts_with("{\"checkpoint\"")).unwrap();
@@ -382,7 +382,7 @@ fn numbers_that_no_journal_has_are_errors() {
 }
 
 #[test]
-fn what_is_no_file_of_a_specification_is_complained_of() {
+fn unexpected_files_of_a_specification_are_errors() {
     let folder = TempDir::new().unwrap();
     let spec = folder.path();
     fs::write(spec.join("documents.yaml"), "- {id: d, title: a document}\n").unwrap();
@@ -424,7 +424,7 @@ fn what_is_no_file_of_a_specification_is_complained_of() {
         "is a folder that is not read: cases are in the folder of the specification and in regressions/, clauses in \
          clauses/",
     );
-    // Nothing writes into the pipe, so that whoever opened it would wait for ever.
+    // Nothing writes into the pipe, so that a reader would wait for ever.
     assert!(Command::new("mkfifo").arg(spec.join("x.yaml")).status().unwrap().success());
     let begun = Instant::now();
     complained("x.yaml", "is neither a file nor a folder, so it cannot be read");

@@ -65,7 +65,7 @@ fn snippets_print_what_they_say() {
     assert!(output.status.success() && said.contains("numpy: 41 snippets, 0 faults"), "{said}");
 }
 
-/// What an adapter in Python answers to these lines. It is the program after the path of what such adapters share.
+/// The answers of an adapter in Python to these lines. It is the program after the path of the shared package.
 #[cfg(unix)]
 fn answers(program: &str, lines: &[&str]) -> Output {
     let python = std::env::var_os("BROADCHECK_PYTHON").unwrap_or_else(|| "python3".into());
@@ -267,7 +267,7 @@ fn numpy_keeps_the_rules_of_the_protocol() {
     assert!(output.status.success() && said.contains("follows the rules"), "{said}");
 }
 
-/// What a program prints in this folder, told this on its standard input, without anything of broadcheck's around it.
+/// The output of a program in this folder, with this standard input, without broadcheck's environment.
 fn told(words: &[&str], folder: &Path, input: &str) -> String {
     let mut command = Command::new(words[0]);
     command.args(&words[1..]).current_dir(folder).env_remove("PYTHONPATH").stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -279,8 +279,8 @@ fn told(words: &[&str], folder: &Path, input: &str) -> String {
     String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap()
 }
 
-/// Untouched and in an empty folder outside of any checkout: each runs by itself, follows the rules, is green on a screen, and
-/// shows what an adapter can say.
+/// Untouched and in an empty folder outside of any checkout: each runs by itself, follows the rules, is green on a
+/// screen, and shows what an adapter can say.
 #[test]
 fn skeletons_pass_what_they_declare() {
     let root = tempfile::tempdir().unwrap();
@@ -332,7 +332,7 @@ fn skeletons_pass_what_they_declare() {
     }
 }
 
-/// Its version is that of the crate, the wheel of broadcheck carries it, and whoever checks types is told all of them.
+/// Its version is that of the crate, the wheel of broadcheck carries it, and a type checker finds all types.
 #[test]
 fn the_package_for_python_has_metadata_and_types() {
     let read = |path: &str| std::fs::read_to_string(here().join(path)).expect(path);
@@ -376,7 +376,7 @@ for name in broadcheck_adapter.__all__:
 /// The whole way of a library author: two adapters for NumPy with the failures that it shows, but for their numbers; then
 /// what is left is pinned, CI is green, and a mistake in one operation turns it red.
 #[test]
-fn the_tutorial_tells_what_happens() {
+fn the_tutorial_shows_what_happens() {
     let tutorial = std::fs::read_to_string(here().join("adapters/TUTORIAL.md")).expect("the tutorial");
     let blocks = |language: &str| -> Vec<String> {
         let fence = format!("```{language}\n");
@@ -436,7 +436,7 @@ fn the_tutorial_tells_what_happens() {
     assert!(failures[1] < failures[0] && failures[2..4] == [0, 0] && failures[4] > 0, "{failures:?}");
 }
 
-/// Whether a line is shown by one in which `…` stands for what is left out.
+/// True if a line matches one in which `…` stands for omitted text.
 fn is_shown(printed: &str, wanted: &str) -> bool {
     let mut parts = wanted.split('…');
     let Some(mut rest) = parts.next().and_then(|first| printed.strip_prefix(first)) else { return false };

@@ -70,7 +70,7 @@ fn pip_is_asked_for_the_release_s_platform_whatever_python_runs_it() {
 }
 
 #[test]
-fn what_pip_complains_of_becomes_one_clear_sentence() {
+fn errors_of_pip_become_one_clear_sentence() {
     let complaints = [
         ("/usr/bin/python3: No module named pip", "has no pip", "ensurepip"),
         ("NewConnectionError: [Errno -3] Temporary failure in name resolution", "cannot reach", "check the network"),
@@ -114,7 +114,7 @@ fn a_missing_program_is_named_before_anything_is_fetched() {
 }
 
 #[test]
-fn a_wheel_with_the_wrong_hash_is_refused_and_fetched_anew() {
+fn a_wheel_with_the_wrong_hash_is_deleted_and_fetched_anew() {
     let stage = Stage::new();
     let installer = stage.installer();
     let good = fs::read(stage.torch_path()).unwrap();
@@ -127,7 +127,7 @@ fn a_wheel_with_the_wrong_hash_is_refused_and_fetched_anew() {
 }
 
 #[test]
-fn a_cuda_wheel_with_the_wrong_hash_is_refused() {
+fn a_cuda_wheel_with_the_wrong_hash_is_rejected() {
     let stage = Stage::new();
     let mut installer = stage.installer();
     installer.catalog = stage.catalog(&format!(
@@ -139,7 +139,7 @@ fn a_cuda_wheel_with_the_wrong_hash_is_refused() {
 }
 
 #[test]
-fn a_library_that_nothing_supplies_is_named_with_who_needs_it() {
+fn a_missing_library_is_named_with_the_one_that_needs_it() {
     let stage = Stage::new();
     stage.torch_wheel(&["libc10.so", "libunheard-of.so.7", "libc.so.6"], "numpy");
     let text = stage.installer().libraries(None, &Progress::silent()).unwrap_err().to_string();
@@ -148,7 +148,7 @@ fn a_library_that_nothing_supplies_is_named_with_who_needs_it() {
 }
 
 #[test]
-fn a_wheel_that_is_no_wheel_is_deleted_and_fetched_anew() {
+fn an_invalid_wheel_is_deleted_and_fetched_anew() {
     let stage = Stage::new();
     let path = stage.path("index/nvidia_cuda_runtime-13.0.96-py3-none-any.whl");
     let good = fs::read(&path).unwrap();
@@ -160,7 +160,7 @@ fn a_wheel_that_is_no_wheel_is_deleted_and_fetched_anew() {
 }
 
 #[test]
-fn an_interrupted_installation_goes_on_where_it_was() {
+fn an_interrupted_installation_continues_where_it_was() {
     let stage = Stage::new();
     let installer = stage.installer();
     // The CUDA wheel cannot be had at first: the large wheel stays.
@@ -189,7 +189,7 @@ fn an_interrupted_installation_goes_on_where_it_was() {
 }
 
 #[test]
-fn a_kept_wheel_that_was_spoilt_meanwhile_is_not_used() {
+fn a_cached_wheel_that_was_corrupted_is_not_used() {
     let stage = Stage::new();
     stage.write(&format!("cache/downloads/2.13.0/{TORCH}"), "spoilt");
     stage.installer().libraries(None, &Progress::silent()).unwrap();
@@ -300,7 +300,7 @@ fn python_s_own_torch_is_found_without_importing_it() {
 }
 
 #[test]
-fn what_is_not_a_release_gets_no_folder() {
+fn an_unknown_release_gets_no_folder() {
     let stage = Stage::new();
     for version in ["1.13.1", "2.13", "../2.13.0", ""] {
         let error = stage.installer().libtorch(Some(version), &Progress::silent()).unwrap_err();
@@ -313,7 +313,7 @@ fn what_is_not_a_release_gets_no_folder() {
 }
 
 #[test]
-fn a_release_that_nobody_has_pinned_is_trusted_once_and_checked_from_then_on() {
+fn an_unpinned_release_is_trusted_once_and_checked_afterwards() {
     let stage = Stage::new();
     let future = "torch-99.1.0-cp312-cp312-tag_x.whl";
     let wheel = stage.path("index").join(future);
@@ -341,7 +341,7 @@ fn a_release_that_nobody_has_pinned_is_trusted_once_and_checked_from_then_on() {
 }
 
 #[test]
-fn what_pip_brings_has_to_be_the_release_that_was_asked_for() {
+fn the_wheel_from_pip_has_to_be_the_requested_release() {
     let stage = Stage::new();
     let error = stage.installer_for(FIRST).libraries(Some("99.1.0"), &Progress::silent()).unwrap_err();
     assert!(error.to_string().contains("brought torch-2.13.0"), "{error}");
@@ -394,7 +394,7 @@ fn a_newer_release_that_tch_does_not_compile_against_is_built_without_it() {
 }
 
 #[test]
-fn what_the_compiler_misses_of_a_newer_release_is_learnt_and_said() {
+fn missing_functions_of_a_newer_release_are_replaced_and_reported() {
     let stage = Stage::new();
     let cargo = fs::read_to_string(stage.path("bin/cargo")).unwrap();
     let building = cargo.split_once('\n').unwrap().1.split_once('\n').unwrap().1;

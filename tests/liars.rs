@@ -1,6 +1,6 @@
-//! The whole specification on adapters that are wrong on purpose (`adapters/faulty`): none of them conforms, each lie is
-//! noticed in every case in which it is told and named for what it is, and a fault costs the cases that it strikes and
-//! no others.
+//! The whole specification on adapters that are wrong on purpose (`adapters/faulty`): none of them conforms, each lie
+//! is noticed in every case in which it occurs and named for what it is, and a fault costs the cases that it strikes
+//! and no others.
 
 mod common;
 
@@ -113,23 +113,26 @@ lies! {
     lost_signs_of_zero "lost-zero-sign" => |_, difference| {
         difference.aspect == Aspect::Values && difference.expected.contains("-0.0")
     };
-    refused_everything "refuses-everything" => |case, difference| {
+    rejected_everything "refuses-everything" => |case, difference| {
         difference.aspect == Aspect::Outcome && !case.rejects()
     };
 }
 
-/// The lie is noticed in every case in which it is told, in no other, and the specification itself gives it its name.
+/// The wrong reply is noticed in every case in which it occurs, in no other, and the specification itself gives it its
+/// name.
 fn assert_caught(lie: &str, names: Names) {
     let seen = Seen::of(lie);
     assert!(!seen.totals.conforms, "{lie} conforms");
     let Told { determined, anything } = told(lie);
-    assert!(!anything.is_empty(), "no case gives {lie} an occasion");
+    assert!(!anything.is_empty(), "no case shows {lie}");
     for case in &SPECIFICATION.cases {
         let id = &case.id;
         match seen.verdict(case) {
-            Verdict::Failed { .. } => assert!(anything.contains(id), "{lie} is noticed in {id}, where it is not told"),
-            Verdict::Passed => assert!(!determined.contains(id), "{lie} is told in {id} and not noticed"),
-            // The control was lied about, or this is a rejection that happens to be the one that was due.
+            Verdict::Failed { .. } => {
+                assert!(anything.contains(id), "{lie} is noticed in {id}, where it does not occur")
+            }
+            Verdict::Passed => assert!(!determined.contains(id), "{lie} occurs in {id} and is not noticed"),
+            // The control has the wrong reply, or the wrong rejection happens to be the expected one.
             Verdict::Uncontrolled { .. } => {}
             other => panic!("{id}: {other:?}"),
         }
@@ -198,7 +201,7 @@ fn determined(program: &Program, mut reply: Reply) -> Reply {
 }
 
 #[test]
-fn whoever_refuses_everything_gets_no_rejection_counted() {
+fn an_adapter_that_rejects_everything_gets_no_rejection_counted() {
     let seen = Seen::of("refuses-everything");
     assert_eq!(seen.totals.implementations[0].passed, 0);
     let rejecting: Vec<&Case> = SPECIFICATION.cases.iter().filter(|case| case.rejects()).collect();
@@ -254,13 +257,13 @@ fn assert_struck(fault: &str, wording: &str) {
         .map(|case| case.id.as_str())
         .collect();
     assert!(!struck.is_empty(), "no case has {STRUCK}");
-    // What is too large to be told has no data that could be short.
+    // A value that is too large for a reply has no data that could be short.
     for case in SPECIFICATION.cases.iter().filter(|case| case.theme() != "huge") {
         match seen.verdict(case) {
             Verdict::Broken { fault, stderr } => {
                 assert!(struck.contains(&case.id.as_str()), "{} is not struck: {fault}", case.id);
                 assert!(fault.contains(wording), "{}: {fault}", case.id);
-                // What an adapter that goes on writes there may come later than its answer.
+                // An adapter that keeps writing may write there after its answer.
                 let striking = stderr.is_empty() || stderr.contains("faulty strikes program");
                 assert!(striking, "{}: {stderr}", case.id);
             }
@@ -281,7 +284,7 @@ const AT_START: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn what_does_not_start_is_never_judged() {
+fn adapters_that_do_not_start_are_never_judged() {
     for (fault, wording) in AT_START {
         let limits = Limits { hello: Duration::from_millis(500), ..Limits::default() };
         let error = common::faulty(fault, limits).err().unwrap_or_else(|| panic!("{fault} starts"));

@@ -380,7 +380,7 @@ all: {all: [x]}
     assert_eq!(args[7], [Arg::Tensor(value(0)), Arg::Nothing, Arg::Flag(false)]);
 }
 
-/// Whether two cases say the same, NaN being equal to NaN.
+/// True if two cases are equal, NaN being equal to NaN.
 fn same(a: &Case, b: &Case) -> bool {
     let parts = |case: &Case| {
         let Case {

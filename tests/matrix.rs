@@ -22,7 +22,7 @@ static SMALL: LazyLock<Specification> = LazyLock::new(|| {
     load(&folder).unwrap_or_else(|error| panic!("{error}"))
 });
 
-/// What the reference says of itself.
+/// The `hello` of the reference.
 const HERE: &str = env!("CARGO_PKG_VERSION");
 
 fn matrix(out: &Path) -> MatrixRun<'_> {
@@ -129,7 +129,7 @@ fn a_new_case_and_a_changed_one_are_run_alone() {
 
 /// Without the release at hand, its row stays, and the new case is not run in it.
 #[test]
-fn a_release_that_is_no_longer_at_hand_keeps_its_row() {
+fn a_release_that_became_unavailable_keeps_its_row() {
     let folder = tempfile::tempdir().unwrap();
     let subject = Subject::release(HERE);
     let added = SMALL.cases.iter().find(|case| case.control.is_none()).expect("an accepting case").id.clone();
@@ -153,7 +153,7 @@ fn a_release_that_is_no_longer_at_hand_keeps_its_row() {
 }
 
 #[test]
-fn a_release_that_cannot_be_had_is_a_row_with_the_reason() {
+fn an_unavailable_release_is_a_row_with_the_reason() {
     let folder = tempfile::tempdir().unwrap();
     let matrix = matrix(folder.path());
     let row = matrix.run(&Subject::release("9.9.9"), Err("it does not build".to_owned()), None, |_| {}).unwrap();

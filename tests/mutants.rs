@@ -31,7 +31,7 @@ fn faults_are_found() {
     {
         let outcome = look_for(mutant(id), &SEARCH);
         assert!(!outcome.found.is_empty(), "{id} is not found in {} programs", outcome.programs);
-        // What was found first is cut down to little.
+        // The first finding is reduced.
         let steps = outcome.found[0].steps;
         assert!((1..=3).contains(&steps), "{id}: {:?}", outcome.found);
     }
@@ -69,7 +69,7 @@ fn nothing_is_found_without_a_fault() {
 
 /// A mutant that changes nothing is not skipped: it is not found, and the command fails.
 #[test]
-fn what_changes_nothing_is_reported() {
+fn mutants_that_change_nothing_are_reported() {
     let run = |args: &[&str]| {
         let output = Command::new(env!("CARGO_BIN_EXE_broadcheck"))
             .args(["mutants", "--programs", "60", "--format", "json"])
@@ -85,7 +85,7 @@ fn what_changes_nothing_is_reported() {
     assert_eq!(run(&["--only", "no-such-mutant"]).0, Some(2));
 }
 
-/// The checked-in report tells of each mutant that there is, in order, and that all are found.
+/// The checked-in report has each mutant, in order, and all are found.
 #[test]
 fn the_report_is_of_these_mutants() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/reports/mutants.md");
@@ -95,5 +95,5 @@ fn the_report_is_of_these_mutants() {
     let told: Vec<_> = told.into_iter().filter(|(id, _)| *id != "mutant").collect();
     let all: Vec<(&str, &str)> = mutation::all().map(|mutant| (mutant.id, mutant.what)).collect();
     assert_eq!(told, all, "`broadcheck mutants --format markdown > reports/mutants.md` writes it anew");
-    assert!(!report.contains("not found") && !report.contains("FALSE"), "reports/mutants.md tells of a failure");
+    assert!(!report.contains("not found") && !report.contains("FALSE"), "reports/mutants.md has a failure");
 }

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use broadcheck::adapter::{Hello, Implementation, unsupported_by};
 use broadcheck::case::Case;
-use broadcheck::harness::check::{Candidate, verdict_beside};
+use broadcheck::harness::check::{Candidate, verdict_with};
 use broadcheck::harness::model::divergence;
 use broadcheck::harness::model::event::Verdict;
 use broadcheck::program::{Program, Reply};
@@ -20,7 +20,7 @@ use broadcheck::reference::Reference;
 use common::{SPECIFICATION, needs_front_end};
 use mutate::{Mutation, Property};
 
-/// How many mutations of each property were made, and how many of them turned the gate red.
+/// The number of mutations of each property, and the number of those that failed the gate.
 type Counts = BTreeMap<Property, (usize, usize)>;
 
 #[test]
@@ -96,7 +96,7 @@ fn judge(ran: &[(&Case, Reply)], hello: &Hello) -> (Counts, Vec<String>) {
     for (case, reply) in ran {
         // A mutation changes what is expected of a program, never the program.
         let reference = (hello.name != "reference").then(|| Reference.run(&case.program));
-        let verdict = |case: &Case| verdict_beside(case, hello, reply, reference.as_ref());
+        let verdict = |case: &Case| verdict_with(case, hello, reply, reference.as_ref());
         assert_eq!(verdict(case), Verdict::Passed, "{} has to pass as it is", case.id);
         let mut made = 0;
         for Mutation { property, what, case: mutated } in mutate::mutations(case, reply) {

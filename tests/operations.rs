@@ -11,7 +11,7 @@ use broadcheck::case::{self, Expectation, ExpectedRejection};
 use broadcheck::ops::{Compare, DtypeSet, Family, Form, Kernel, Op};
 use serde::Deserialize;
 
-/// What broadcasts beside the elementwise functions of the fixture.
+/// The functions that broadcast besides the elementwise ones of the fixture.
 const BROADCASTING: &[(&str, &[&str])] = &[
     ("optional or scalar operands", &["clamp"]),
     (
@@ -95,7 +95,7 @@ fn registered() -> Registered {
     serde_json::from_str(include_str!("fixtures/pointwise-ops.json")).expect("the fixture is JSON")
 }
 
-/// What of `registered` the table lacks, and does not excuse.
+/// The functions of `registered` that the table lacks without a reason.
 fn missing(registered: &Registered, known: impl Fn(&str) -> Option<Op>) -> Vec<String> {
     let mut missing = Vec::new();
     for (name, overloads) in &registered.primary {
@@ -163,22 +163,22 @@ fn absent_forms_have_reasons() {
     }
 }
 
-/// A dtype that is refused is refused under a name, and a bound has its reason.
+/// A dtype is rejected with the name of a kernel, and a bound has its reason.
 #[test]
-fn refusals_and_bounds_are_explained() {
+fn rejections_and_bounds_are_explained() {
     for op in Op::ALL {
         let info = op.info();
         let by_word =
             info.family() == Family::Pointwise && !matches!(info.kernel, Kernel::Function | Kernel::Arithmetic);
-        assert!(!by_word || info.dtypes == DtypeSet::All || !info.refusal.is_empty(), "{op}");
+        assert!(!by_word || info.dtypes == DtypeSet::All || !info.kernel_names.is_empty(), "{op}");
         assert_eq!(matches!(info.compare, Compare::Ulps(_)), !info.bound.is_empty(), "{op}");
     }
 }
 
-/// The table tells for what each kind of operation is refused, in the order in which it looks: of each class there is a
+/// The table lists the rejections of each family, in the order of its checks: of each class there is a
 /// case, and of no other.
 #[test]
-fn refusals_are_those_of_the_cases() {
+fn rejections_are_those_of_the_cases() {
     let specification = case::load(&broadcheck::assets::specification().expect("the specification")).expect("it loads");
     let mut seen: BTreeMap<Family, BTreeSet<&str>> = BTreeMap::new();
     for case in &specification.cases {
@@ -191,7 +191,7 @@ fn refusals_are_those_of_the_cases() {
     }
     for op in Op::ALL {
         let family = op.info().family();
-        let listed: BTreeSet<&str> = family.refusals().iter().copied().collect();
+        let listed: BTreeSet<&str> = family.rejections().iter().copied().collect();
         assert_eq!(listed, seen.remove(&family).unwrap_or(listed.clone()), "{family:?}, as of {op}");
     }
     assert_eq!(seen.len(), 0);
@@ -283,7 +283,7 @@ fn a_row_and_a_function_add_an_operation_with_new_arithmetic() {
 
 const OTHER_NAME: &str = "name = \"broadcheck-with-one-more\"";
 
-/// Where cargo has built this test, so that what it depends on is built already.
+/// The folder in which cargo has built this test, so that its dependencies are built already.
 fn target_folder() -> PathBuf {
     let test = std::env::current_exe().expect("a path");
     test.ancestors().nth(3).expect("target/<profile>/deps/<test>").to_owned()

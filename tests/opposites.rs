@@ -149,7 +149,7 @@ fn another_outcome_is_no_witness_of_other_aspects() {
 
 /// Without a difference in what an adapter does not report, nothing is shown.
 #[test]
-fn what_is_not_reported_is_unseen() {
+fn aspects_that_are_not_reported_are_unseen() {
     let untold = |case: &str, clause: &str, aspects: &[Aspect]| {
         let run = with(&[case], |judged| judged.untold = aspects.to_vec());
         truth_of(&run, clause).holds()

@@ -24,7 +24,7 @@ impl Folder {
         fs::read_to_string(self.path(name)).unwrap()
     }
 
-    /// What broadcheck says of an adapter that is wrong in this way, after it has ended with this code.
+    /// The output of broadcheck for an adapter that is wrong in this way, after it has ended with this code.
     fn check(&self, fault: &str, arguments: &[&str], code: i32) -> String {
         let adapter = format!("'{}' {fault}", faulty_binary().display());
         self.broadcheck(&[&["check", "--impl", &adapter], arguments].concat(), code)
@@ -40,7 +40,7 @@ impl Folder {
 }
 
 #[test]
-fn what_differs_is_pinned_and_anything_else_is_red() {
+fn known_differences_are_pinned_and_others_fail() {
     let folder = Folder::new();
     let said = folder.check("swapped-operands", &["--pin", "known.yaml"], 0);
     assert!(said.contains("known.yaml: ") && said.contains("without a reason yet"), "{said}");
@@ -153,7 +153,7 @@ fn campaigns_and_matrices_take_the_file_too() {
     assert!(said.contains("--divergences needs one implementation"), "{said}");
 }
 
-/// What one of the two does not support is not compared, and that is said.
+/// Cases that one of the two does not support are not compared, and the output says so.
 #[test]
 fn a_diff_compares_what_both_support() {
     let folder = Folder::new();

@@ -27,7 +27,7 @@ fn an_honest_adapter_gets_every_reply_through() {
 }
 
 #[test]
-fn crashes_are_put_down_to_the_program() {
+fn crashes_are_attributed_to_the_program() {
     for (fault, name) in [("dies", "SIGABRT"), ("quits", "exit status: 0")] {
         let results = strike(fault, |kind| matches!(kind, FaultKind::Crashed { status } if status.contains(name)));
         let stderr = results[STRUCK[0]].as_ref().unwrap_err().stderr_lines(1);
@@ -36,7 +36,7 @@ fn crashes_are_put_down_to_the_program() {
 }
 
 #[test]
-fn a_hang_is_put_down_to_the_program() {
+fn a_hang_is_attributed_to_the_program() {
     let after = limits().program;
     strike("hangs", |kind| *kind == FaultKind::TimedOut { after });
 }
@@ -49,7 +49,7 @@ fn half_a_message_is_a_protocol_fault_not_a_hang() {
 }
 
 #[test]
-fn lines_that_are_no_answers_are_put_down_to_the_program_and_quoted() {
+fn invalid_answers_are_attributed_to_the_program_and_quoted() {
     for (fault, why, line) in [
         ("rubbish", "not JSON", "assertion failed: it was fine yesterday"),
         ("banner", "not JSON", "faulty 1.0 is using 2 threads"),
@@ -79,7 +79,7 @@ fn a_malformed_answer_costs_no_restart() {
 }
 
 #[test]
-fn an_adapter_that_does_not_start_is_told_from_one_that_is_not_there() {
+fn an_adapter_that_does_not_start_differs_from_a_missing_one() {
     let text = |command| start(command, Limits { hello: Duration::from_millis(300), ..limits() }).err().unwrap();
     assert!(matches!(text(CommandLine::new("no-such-adapter")), StartError::NotFound { .. }));
     let dead = text(faulty(&["dies-at-start"]));
@@ -110,7 +110,7 @@ fn an_adapter_may_say_why_it_cannot_run_here() {
 
 /// A library that ends its process is no fault of the adapter's, and not the end; an adapter that ends by itself is both.
 #[test]
-fn a_validation_goes_on_after_a_crash() {
+fn a_validation_continues_after_a_crash() {
     let batch = batch_of(20);
     let trials: Vec<Trial> = batch.iter().map(|program| ("one of a batch", program)).collect();
     let validated = |fault| validate(&faulty(&[fault]), &limits(), &trials, None).unwrap();
@@ -130,7 +130,7 @@ fn a_validation_goes_on_after_a_crash() {
 }
 
 #[test]
-fn a_validation_asks_by_lines_and_by_frames() {
+fn a_validation_sends_lines_and_frames() {
     let batch = batch_of(20);
     let trials: Vec<Trial> = batch.iter().map(|program| ("one of a batch", program)).collect();
     let found = validate(&faulty(&["line-for-frame"]), &limits(), &trials, None).unwrap();
@@ -172,7 +172,7 @@ fn a_busy_adapter_is_left_when_it_is_time_to_halt() {
     assert_right(&results, &(answered..20).collect::<Vec<_>>());
     assert!(process.id().is_none(), "it was killed");
 
-    // Told to by whoever hears of a reply.
+    // Stopped by the callback of a reply.
     let mut process = start(faulty(&["hangs"]), limits).unwrap();
     let (leave, mut heard) = (process.leave(), 0);
     process.run_each(&batch_of(20), |_, result| {
@@ -225,11 +225,11 @@ fn programs_beyond_the_declaration_are_recognised() {
 }
 
 #[test]
-fn every_lie_is_well_formed_and_shows() {
+fn every_wrong_reply_is_well_formed_and_detected() {
     let listed = Command::new(binary()).arg("--list").output().unwrap().stdout;
     let listed = String::from_utf8(listed).unwrap();
     let names = listed.lines().filter(|line| !line.starts_with(' ')).filter_map(|line| line.split(' ').next());
-    let telling = telling_programs();
+    let telling = reporting_programs();
     let honest: Vec<Reply> = telling.iter().map(|program| Reference.run(program)).collect();
     let mut told = 0;
     // The lies come first; the faults that strike follow.
@@ -284,7 +284,7 @@ mod unix {
         assert!(signal("0", &group));
         let results = process.run_all(&[program(0, Op::Mul)]);
         assert!(matches!(&results[0], Err(Fault { kind: FaultKind::TimedOut { .. }, confirmed: true, .. })));
-        // Whoever adopted the adapter may take a moment to reap it.
+        // The process that adopted the adapter may take a moment to reap it.
         let gone = (0..100).any(|_| {
             std::thread::sleep(Duration::from_millis(50));
             !signal("0", &group)
@@ -302,7 +302,7 @@ mod unix {
     }
 
     #[test]
-    fn an_echo_is_no_adapter() {
+    fn an_echo_is_not_an_adapter() {
         let error = start(CommandLine::new("cat"), limits()).err().unwrap();
         assert!(
             matches!(&error, StartError::Rubbish { why, .. } if why.starts_with("JSON, but no response")),
@@ -400,7 +400,7 @@ fn program(number: usize, op: Op) -> Program {
 }
 
 /// Programs in which each lie of `faulty` has something to lie about.
-fn telling_programs() -> Vec<Program> {
+fn reporting_programs() -> Vec<Program> {
     let alpha = || Arg::Number(broadcheck::tensor::Scalar::Int(1));
     let column = || tensor("x", &[2, 1], &[1.0, 2.0]);
     let row = || tensor("y", &[1, 3], &[10.0, f32::NAN, -0.0]);

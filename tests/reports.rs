@@ -65,10 +65,10 @@ fn the_checked_in_reports_come_out_of_the_checked_in_events() {
     }
 }
 
-/// What comes of small worlds is in the checked-in files, of which the report is written; and as many calls are accepted as
-/// the definition of broadcasting says, counted by a formula.
+/// The results of `exhaust` are in the checked-in files, from which the report is written; and as many calls are
+/// accepted as the definition of broadcasting says, counted by a formula.
 #[test]
-fn the_report_of_small_worlds_is_complete() {
+fn the_exhaustive_report_is_complete() {
     let folder = reports().join("exhaustive");
     let worlds = ["layouts.json", "shapes.json"].map(|name| Summary::read(&folder.join(name)).unwrap());
     let there = std::fs::read_to_string(reports().join("exhaustive.md")).unwrap();
@@ -114,7 +114,7 @@ const NOT_AMONG_THE_PROGRAMS: &[&str] = &["fractional-corrections"];
 /// Every difference of other releases that is explained is there, in the cases and, where a signature says so, in generated
 /// programs: an explanation of nothing is out of date.
 #[test]
-fn what_other_releases_do_otherwise_is_seen_in_their_events() {
+fn differences_of_other_releases_are_in_their_events() {
     let hello = Hello { name: "libtorch".to_owned(), ..Reference.hello() };
     let changes = divergence::load(&Source::Own, &hello, &SPECIFICATION).unwrap();
     let (mut in_cases, mut in_programs) = (BTreeSet::new(), BTreeSet::new());
@@ -267,7 +267,7 @@ fn page<'a>(written: &'a [(&str, String)], name: &str) -> &'a str {
     &written.iter().find(|(file, _)| *file == name).unwrap_or_else(|| panic!("no {name}")).1
 }
 
-/// What the script of the page draws, as JSON.
+/// The data that the script of the page draws, as JSON.
 fn packed(html: &str) -> String {
     let (_, packed) = html.split_once("id=\"packed\">").expect("there is no packed data");
     let bytes = STANDARD.decode(packed.split_once('<').unwrap().0).unwrap();
@@ -307,7 +307,7 @@ fn releases_are_in_order_and_changes_are_dated() {
 
 /// A library that could not be run has a row with the reason, and nothing is said of where it differs.
 #[test]
-fn a_library_that_was_not_run_is_not_said_to_differ_nowhere() {
+fn a_library_that_was_not_run_is_not_reported_as_equal() {
     let named = |(file, mut run): (String, EventFile), name: &str| {
         for event in &mut run.events {
             let (own, label) = match event {
@@ -392,21 +392,21 @@ fn a_file_stays_valid_for_the_cases_that_are_the_same() {
 }
 
 #[test]
-fn what_does_not_belong_together_is_refused() {
-    let refused = |files| History::new(files).unwrap_err();
-    assert!(refused(Vec::new()).contains("broadcheck matrix"));
+fn unrelated_event_files_are_rejected() {
+    let rejected = |files| History::new(files).unwrap_err();
+    assert!(rejected(Vec::new()).contains("broadcheck matrix"));
     let other = release("2.1.0", |event| {
         if let Event::Judged(judged) = event {
             judged.digest.program = "another".to_owned();
         }
     });
-    let told = refused(vec![other, release("2.0.0", |_| {})]);
+    let told = rejected(vec![other, release("2.0.0", |_| {})]);
     assert!(told.contains("2.1.0.jsonl has judged no case as "), "{told}");
-    let told = refused(vec![release("2.0.0", |_| {}), release("2.0.0", |_| {})]);
+    let told = rejected(vec![release("2.0.0", |_| {}), release("2.0.0", |_| {})]);
     assert!(told.contains("libtorch 2.0.0"), "{told}");
     let mut unfinished = release("2.1.0", |_| {});
     unfinished.1.events.pop();
-    let told = refused(vec![unfinished]);
+    let told = rejected(vec![unfinished]);
     assert!(told.contains("did not end"), "{told}");
 }
 

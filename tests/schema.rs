@@ -1,5 +1,5 @@
 //! `adapters/protocol.schema.json` against what is really sent: every request of the specification, every answer of the
-//! reference, every line of `adapters/README.md`; and lines that are wrong, which it has to refuse.
+//! reference, every line of `adapters/README.md`; and lines that are wrong, which it has to reject.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -116,7 +116,7 @@ fn lists_are_those_of_the_tables() {
 }
 
 #[test]
-fn what_is_wrong_is_refused() {
+fn malformed_messages_are_rejected() {
     let validator = validator();
     let tensor = json!({"dtype": "float32", "shape": [1], "data": "AAAAAA=="});
     let ran = |outcome: Value| json!({"ran": {"seq": 1, "reply": {"steps": [{"outcome": outcome}]}}});

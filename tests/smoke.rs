@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// What the run says if `cargo fuzz run` is this.
+/// The output of the run if `cargo fuzz run` is this script.
 fn smoke(run: &str, targets: &[&str]) -> Output {
     let folder = tempfile::tempdir().unwrap();
     let cargo = folder.path().join("cargo");
@@ -42,7 +42,7 @@ fn a_target_that_runs_has_a_line() {
 }
 
 #[test]
-fn a_crash_is_told_in_short_and_the_others_run() {
+fn a_crash_is_reported_briefly_and_the_others_run() {
     let crash = "case \"$*\" in *' reference '*)
         echo \"thread panicked at src/a.rs:1\"; echo 'not the same'; echo 'stack backtrace:'; echo '#0 main'
         printf 'unit' >\"$TMPDIR/unit\"; echo \"x; Test unit written to $TMPDIR/unit\"; exit 77
@@ -56,7 +56,7 @@ fn a_crash_is_told_in_short_and_the_others_run() {
 }
 
 #[test]
-fn what_executes_nothing_or_does_not_build_is_red() {
+fn targets_that_execute_nothing_or_do_not_build_fail() {
     let nothing = smoke("echo 'Done 0 runs in 0 second(s)'", &["reference"]);
     assert_eq!(nothing.status.code(), Some(1), "{nothing:?}");
     assert!(texts(&nothing).1.contains("reference: nothing was executed"), "{nothing:?}");

@@ -80,7 +80,7 @@ fn selected(name: &str) -> bool {
     SELECTED.get().expect("set before any trial runs").contains(name)
 }
 
-/// What `broadcheck check` says of the selected cases on one implementation.
+/// The output of `broadcheck check` for the selected cases on one implementation.
 struct Batch {
     totals: Totals,
     judged: BTreeMap<String, Judged>,
@@ -195,7 +195,7 @@ fn split(case: &Case) -> (&str, &str) {
     case.id.split_once('/').expect("the loader demands a theme")
 }
 
-/// What libtorch answers to the cases of the themes that are selected.
+/// The replies of libtorch to the cases of the selected themes.
 fn replies() -> Result<Replies, String> {
     let mut candidate = libtorch()?;
     let chosen = themes().iter().filter(|(theme, _)| selected(&format!("snapshot::{theme}")));
@@ -216,7 +216,7 @@ fn snapshot(theme: &str) -> Result<(), Failed> {
         // The program belongs to what is compared, so that no outcome is ever that of another program.
         let transcript = match reply {
             Ok(reply) => format::transcript(&case.program, reply),
-            // Of a crash there is what is pinned of it, and no more: the rest tells of the machine.
+            // Of a crash only the pinned part is kept: the rest depends on the machine.
             Err(fault) => match pinned_fault(case)? {
                 Some(pinned) if fault.contains(&pinned) => {
                     format!("{}→ {pinned}\n", render::program(&case.program))
@@ -235,7 +235,7 @@ fn snapshot(theme: &str) -> Result<(), Failed> {
     Ok(())
 }
 
-/// How libtorch is known to break over a case.
+/// The known fault of libtorch in a case.
 fn pinned_fault(case: &Case) -> Result<Option<String>, Failed> {
     let libtorch = libtorch()?;
     let mut witnesses = libtorch.divergences.iter().flat_map(|divergence| &divergence.witnesses);

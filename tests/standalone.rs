@@ -33,7 +33,7 @@ impl Alone {
         command
     }
 
-    /// What it says, after it has ended with this exit code.
+    /// Its output, after it has ended with this exit code.
     fn says(&self, arguments: &[&str], code: i32) -> String {
         ended(&self.command(arguments).output().unwrap(), arguments, code)
     }

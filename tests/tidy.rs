@@ -1,4 +1,4 @@
-//! What the documents and the house rules say of this repository, held true.
+//! Checks that the statements of the documents and the house rules hold for this repository.
 //!
 //! Each check is a function from the repository's files to findings. It is run on the files as they are, and on a copy
 //! in memory with a fault planted, which it has to find.
@@ -92,7 +92,7 @@ fn the_reference_does_no_input_or_output() {
 
 /// A macro that prints loses the error, or panics over it, so that a full disk goes unseen.
 #[test]
-fn what_cannot_be_printed_is_an_error() {
+fn output_that_fails_is_an_error() {
     check(printing);
     finds(printing, "src/cli/ops.rs", "fn f() { anstream::println!(); }", "println!");
     finds(printing, "src/cli/bench.rs", "fn f() { print!(\"\"); }", "print!");
@@ -140,7 +140,7 @@ fn files_name_no_machine_and_have_no_tabs() {
     finds(places, "README.md", "a\tb", "tab");
 }
 
-/// Where the repository will be is not known yet, and CONTRIBUTING.md says so once.
+/// The public place of the repository is not known yet, and CONTRIBUTING.md says so once.
 #[test]
 fn no_placeholder_stands_for_the_repository() {
     check(placeholders);
@@ -173,7 +173,7 @@ fn every_command_has_examples_and_is_in_the_readme() {
     let readme = &Tree::here()["README.md"];
     for (command, help) in &commands {
         assert!(has_examples(help, command), "`{command} --help` has no examples of it");
-        assert!(readme.contains(command.as_str()), "README.md does not tell of `{command}`");
+        assert!(readme.contains(command.as_str()), "README.md does not mention `{command}`");
     }
     assert!(!has_examples("Usage: broadcheck ops\n\nExamples:\n", "broadcheck ops"));
 }
@@ -224,7 +224,7 @@ fn the_readme_shows_what_check_prints() {
 fn the_checked_in_report_is_what_check_prints() {
     let (printed, said) = broadcheck(&["check".to_owned(), "--verbose".to_owned()]);
     assert!(!printed.is_empty(), "{said}");
-    // It conforms, so there is no failure to point to: a false statement has its reason beside it.
+    // It conforms, so there is no failure to point to: a false statement has its reason next to it.
     assert!(!printed.contains("see the failure"));
     let report = &Tree::here()["reports/libtorch-2.13.0.txt"];
     let differing = |report: &str| {
@@ -343,7 +343,7 @@ fn unsafety(tree: &Tree) -> Vec<String> {
             if !path.starts_with("adapters/libtorch/") {
                 findings.push(format!("{path}:{}: unsafe outside of adapters/libtorch", at + 1));
             }
-            // Declarations only tell what the other language has; calls of them are what has to be sound.
+            // Declarations only describe the other language; their calls have to be sound.
             let declares = code.trim_start().starts_with("unsafe extern");
             if !declares && !says_why(&lines[..at]) {
                 findings.push(format!("{path}:{}: unsafe, and no comment above says why it is sound", at + 1));
@@ -353,7 +353,7 @@ fn unsafety(tree: &Tree) -> Vec<String> {
     findings
 }
 
-/// Whether the comment above the statement that these lines lead to says why it is sound.
+/// True if the comment above the statement that these lines lead to says why it is sound.
 fn says_why(before: &[&str]) -> bool {
     let near = before.iter().rev().take_while(|line| !line.trim().is_empty() && !line.starts_with('}')).take(8);
     near.map(|line| line.trim()).any(|line| line.contains("// SAFETY") || line.contains("/// # Safety"))
@@ -422,7 +422,7 @@ fn mapped(tree: &Tree) -> Vec<String> {
     lists.into_iter().flat_map(|(document, wanted)| unnamed_files(tree, document, wanted)).collect()
 }
 
-/// What is not said of a fuzz target where it has to be, and targets that there are for one focus and not for another.
+/// Fuzz targets that a document lacks, and foci without a target.
 fn fuzz_targets(tree: &Tree) -> Vec<String> {
     let mut findings = Vec::new();
     let mut compared = Vec::new();
@@ -483,7 +483,7 @@ fn without_case(specification: &Specification) -> Vec<&'static str> {
     Op::ALL.iter().filter(|op| !used(**op)).map(|op| op.name()).collect()
 }
 
-/// Whether a help text has an example of the command.
+/// True if a help text has an example of the command.
 fn has_examples(help: &str, command: &str) -> bool {
     examples(help).any(|example| example.contains(command))
 }

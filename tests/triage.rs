@@ -91,7 +91,7 @@ fn found(program: &str, wrong: Wrong) -> (Finding, Reply, Option<Reply>) {
     (finding.expect("it differs"), expected, Some(observed))
 }
 
-/// What is done with each of the findings.
+/// A function that is applied to each of the findings.
 fn each(mut told: impl FnMut(&str, &Dossier)) {
     for (name, program, wrong) in FOUND {
         let (finding, expected, observed) = found(program, *wrong);
@@ -187,7 +187,7 @@ fn python_compiles() {
 
 /// A finding of a message, on adapters that get every message wrong, none, and that end in the middle.
 #[test]
-fn bisect_tells_who_shows_a_finding() {
+fn bisect_lists_the_releases_that_show_a_finding() {
     let root = tempfile::tempdir().unwrap();
     let program = "{x: {shape: [1, 3, 1]}, y: {shape: [3, 1, 7]}, r: {add_: [x, y]}}";
     let program = load_program(Path::new("found.yaml"), program).unwrap();

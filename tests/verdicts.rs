@@ -1,4 +1,4 @@
-//! What a statement is about changes no verdict: each case has on each release the verdict that it had before statements
+//! `about` of a statement changes no verdict: each case has on each release the verdict that it had before statements
 //! said what they are about (commit 7f48aeb), or a stricter one, with its reason here.
 
 use std::collections::BTreeMap;

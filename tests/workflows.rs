@@ -1,6 +1,6 @@
 //! `action.yml`, the workflows and `.ci/release`: their scripts are taken out of the YAML and run as a runner runs them.
 //!
-//! What only a runner has (the actions of others, its machines) is not tried here; everything between is.
+//! The parts that only a runner has (the actions of others, its machines) are not tested here; the rest is.
 
 mod common;
 
@@ -40,7 +40,7 @@ fn actions_are_pinned_by_commit_with_their_version() {
     }
 }
 
-/// What comes into a script by its environment is data; what is written into it is code.
+/// A value that a script gets by its environment is data; one that is written into it is code.
 #[test]
 fn no_script_has_an_expression_in_it() {
     let scripts: Vec<String> = documents().iter().flat_map(|path| steps(&yaml(path))).filter_map(script).collect();
@@ -65,7 +65,7 @@ fn workflows_may_read_and_jobs_that_publish_may_write() {
 }
 
 #[test]
-fn the_cache_key_tells_of_the_sources_and_of_what_is_tested() {
+fn the_cache_key_covers_the_sources_and_the_tested_implementation() {
     let action = Sources::new();
     let first = action.key("reference");
     assert_eq!(first, action.key("reference"), "the same is the same");
@@ -330,7 +330,7 @@ struct Runner {
     folder: TempDir,
 }
 
-/// How a script ended.
+/// The result of a script.
 #[derive(Debug)]
 struct Ran {
     code: i32,
@@ -451,7 +451,7 @@ fn script(step: Value) -> Option<String> {
     Some(step.get("run")?.as_str().expect("a script").to_owned())
 }
 
-/// What stands after `uses:` in each step, with the comment.
+/// The text after `uses:` in each step, with the comment.
 fn uses(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter_map(|line| line.trim_start().trim_start_matches("- ").strip_prefix("uses: "))
 }

@@ -37,7 +37,7 @@ pub enum Evasion {
     HiddenText,
 }
 
-/// What turns the rest around, clears the screen, ends code in Markdown and HTML, and is no character of XML.
+/// A text that reverses the direction, clears the screen, ends code in Markdown and HTML, and is not valid in XML.
 const HIDDEN: &str = "\u{202e}\u{1b}[2J\r```</code>\u{fffe}\u{200b}";
 
 /// Serves the reference, evasively.

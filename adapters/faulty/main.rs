@@ -2,7 +2,7 @@
 //!
 //! `faulty FAULT [OPERATION]` answers as the reference does, except for one fault. A fault of the process or of the
 //! stream strikes each program that uses OPERATION (`mul` unless given), so that a program can be blamed for it; a lie
-//! about results tells itself wherever there is something to lie about. `faulty --list` lists them; `faulty honest` has
+//! about results applies wherever there is a result that it fits. `faulty --list` lists them; `faulty honest` has
 //! none.
 
 mod evasion;
@@ -29,13 +29,13 @@ struct Fault {
     how: How,
 }
 
-/// What is broken.
+/// The part that is wrong.
 enum How {
     /// The reply, well-formed but wrong.
     Lie(wrong_replies::Lie),
     /// The process or the stream.
     Strike(Strike),
-    /// What it says of itself, so that less is judged, or the end of its process.
+    /// Its `hello`, so that less is judged, or the end of its process.
     Evade(Evasion),
 }
 
@@ -64,7 +64,7 @@ const FAULTS: &[Fault] = faults! {
     Lie "grows-target" "lets an in-place step change the shape of its target"
         in "programs with an in-place step rejected for its shape" => wrong_replies::grows_target;
     Lie "refuses-everything" "rejects each step with a plausible text" in "programs with any result"
-        => wrong_replies::refuses_everything;
+        => wrong_replies::rejects_everything;
     Lie "accepts-everything" "turns each rejection into zeros" in "programs with a rejection"
         => wrong_replies::accepts_everything;
     Lie "wrong-gradient" "does not sum a gradient over the dimensions that were broadcast"
@@ -166,7 +166,7 @@ impl Implementation for Liar {
     }
 }
 
-/// It declares all that the reference has; the fault stands where others tell their build.
+/// It declares all that the reference has; `build` names the fault.
 fn hello(fault: &str) -> Hello {
     Hello { name: "faulty".to_owned(), build: fault.to_owned(), ..reference().hello() }
 }

@@ -8,7 +8,7 @@ use broadcheck::adapter::{Hello, Implementation};
 use broadcheck::ops::Op;
 use broadcheck::program::{Outcome, Program, Reply, Value};
 
-/// What happens to an answer. `main.rs` describes them.
+/// The change of an answer. `main.rs` describes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strike {
     Dies,

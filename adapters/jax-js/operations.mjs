@@ -155,7 +155,7 @@ const ARGUMENTS = {
 };
 
 const OTHERS = ["uint8", "int8", "int16", "int64", "bfloat16", "complex64", "complex128"];
-/** What needs a newer Node.js than the rest. A Float64Array, too, is asked whether it is a Float16Array. */
+/** The types that need a newer Node.js than the rest. A Float64Array, too, is tested for being a Float16Array. */
 const NEWER = [
   ...["einsum", "mv"].map((op) => ({ op, why: "jax-js's einsum needs iterators with map, new in Node.js 22" })),
   ...["float16", "float64"].map((dtype) => ({ dtype, why: "jax-js's floats need Float16Array, new in Node.js 24" })),

@@ -101,7 +101,7 @@ async function outcome(library, step, values) {
   }
 }
 
-/** Whether an error is the adapter's own. A library may raise such errors, too: then they are its rejections. */
+/** True if an error is the adapter's own. A library may raise such errors, too: then they are its rejections. */
 function isMistake(error) {
   const kinds = [TypeError, ReferenceError, SyntaxError];
   const [place = ""] = String(error.stack).match(/^ +at .*$/m) ?? [];
@@ -188,7 +188,7 @@ async function encode(library, tensor) {
   return { dtype, shape, data: bytes.toString("base64") };
 }
 
-/** What is wrong with a tensor that the library gives, if the protocol has no words for it. */
+/** The problem with a tensor of the library that the protocol cannot express, if any. */
 function misfit(library, dtype, shape, elements) {
   const known = `a tensor of dtype ${dtype} and shape [${shape.join(", ")}]`;
   if (!library.dtypes.includes(dtype)) return `${known} is of no dtype of broadcheck`;

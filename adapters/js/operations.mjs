@@ -11,7 +11,7 @@ export function operations(table, prepare = (argument) => argument) {
 }
 
 /**
- * What `hello` says is missing: of arguments, each named by the operation and itself, of dtypes, and of all forms that
+ * The entries of `lacks` in `hello`: of arguments, each named by the operation and itself, of dtypes, and of all forms that
  * write to something, each with the reason.
  */
 export function lacks({ args, dtypes, noDtype, immutable }) {
@@ -25,10 +25,10 @@ export function lacks({ args, dtypes, noDtype, immutable }) {
   ];
 }
 
-/** What finds broadcheck's class of an error: of the first pattern in its text, which begins with the operation. */
+/** A function that finds broadcheck's class of an error: that of the first pattern in its text, which begins with the operation. */
 export function classifier(table) {
   return (error, op) => table.find(([pattern]) => pattern.test(`${op}: ${error.message}`))?.[1];
 }
 
-/** What a backend runs on. */
+/** The platform of a backend. */
 export const interpreter = () => `Node.js ${process.version} on ${process.platform} ${process.arch}`;

@@ -9,13 +9,13 @@ import { hello, run } from "./library.mjs";
 
 const PROTOCOL = 1;
 
-/** Lets whatever prints from now on print to standard error: only answers reach the harness. */
+/** Redirects all later output to standard error: only answers reach the harness. */
 export function quiet() {
   for (const name of ["log", "info", "debug", "warn"]) console[name] = console.error;
   process.stdout.write = (...given) => process.stderr.write(...given);
 }
 
-/** What finds packages in the environment that the harness made. */
+/** A function that finds packages in the environment that the harness made. */
 function finder() {
   const environment = process.env.BROADCHECK_ENVIRONMENT;
   if (!environment) throw new Error("BROADCHECK_ENVIRONMENT names no folder in which the packages are installed");

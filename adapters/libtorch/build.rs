@@ -11,7 +11,7 @@ fn main() {
     }
     let with_tch = env::var_os("CARGO_FEATURE_TCH").is_some();
     let lib = if with_tch {
-        // torch-sys has decided where libtorch is, and tells the packages that depend on it directly.
+        // torch-sys has found libtorch, and passes its path to the packages that depend on it directly.
         PathBuf::from(env::var_os("DEP_TCH_LIBTORCH_LIB").expect("torch-sys says where libtorch lies"))
     } else {
         PathBuf::from(variable("LIBTORCH").expect("without tch, LIBTORCH has to name an unpacked libtorch")).join("lib")
@@ -29,7 +29,7 @@ fn main() {
         .include(root.join("include/torch/csrc/api/include"))
         .define("_GLIBCXX_USE_CXX11_ABI", cxx11_abi().as_str())
         .define("GLOG_USE_GLOG_EXPORT", None)
-        // libtorch's headers are not free of warnings, and they are not ours to mend.
+        // libtorch's headers are not free of warnings, and they are not ours to fix.
         .warnings(false)
         .flag_if_supported("-Wno-deprecated-declarations")
         .file("src/shim.cpp")
@@ -41,7 +41,7 @@ fn main() {
     }
 }
 
-/// Whether libtorch was built with the C++11 ABI of libstdc++, found as torch-sys finds it.
+/// True if libtorch was built with the C++11 ABI of libstdc++, found as torch-sys finds it.
 fn cxx11_abi() -> String {
     if variable("LIBTORCH_USE_PYTORCH").is_some() {
         let python = if env::var_os("VIRTUAL_ENV").is_some() { "python" } else { "python3" };

@@ -59,7 +59,7 @@ def get(array, items):
 
 
 def by_tensors(array, indices):
-    """What stands between the brackets: a lone tensor stands there by itself."""
+    """Returns the index expression: a lone tensor without a tuple."""
     items = [slice(None) if index is None else checked(array, axis, index) for axis, index in enumerate(indices)]
     return items[0] if len(items) == 1 else tuple(items)
 

@@ -75,7 +75,7 @@ def run(node, *inputs, result=None, **attributes):
     return np.asarray(found)
 
 
-# How a message begins: with a code, the node, and the function in the sources that says it.
+# The beginning of a message: a code, the node, and the function in the sources that says it.
 BEGINNING = re.compile(
     r"^("
     r"\[ONNXRuntimeError\] : \d+ : [A-Z_]+ : "

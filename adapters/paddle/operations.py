@@ -237,7 +237,7 @@ ARGUMENTS = {
     ("cdist", "compute_mode"): "PaddlePaddle's modes of cdist are words",
 }
 
-# What reads or writes beyond the memory of its operands, so that anything may come of it.
+# Calls that read or write beyond the memory of their operands, so that their results are undefined.
 UNSAFE = {
     "as_strided": "PaddlePaddle's as_strided counts its offset in bytes, and reads beyond the memory",
     "index.Tensor": "PaddlePaddle's indices between brackets are not checked, and read beyond the memory",

@@ -48,7 +48,7 @@ def warm_up():
 
 
 def operations():
-    # What the compiler logs is about itself.
+    # The logs of the compiler are about itself.
     logging.disable(logging.CRITICAL)
     warm_up()
     return eager.operations(compiled)

@@ -13,14 +13,14 @@ from broadcheck_adapter.operation import IN_PLACE, OUT
 from table import TABLE
 from tensors import dtypes
 
-# Losses are documented as functions of this module, whatever other names they have.
+# Losses are documented as functions of this module, next to any other names.
 LOSSES = [
     "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "soft_margin_loss", "hinge_embedding_loss",
     "margin_ranking_loss", "kl_div", "poisson_nll_loss", "binary_cross_entropy_with_logits", "cosine_embedding_loss",
     "triplet_margin_loss", "cosine_similarity", "pairwise_distance", "prelu",
 ]  # fmt: skip
 
-# What `cdist` calls the modes that its operator counts.
+# The names in `cdist` of the modes that its operator numbers.
 COMPUTE_MODES = {
     0: "use_mm_for_euclid_dist_if_necessary",
     1: "use_mm_for_euclid_dist",

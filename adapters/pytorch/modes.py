@@ -17,7 +17,7 @@ def run_by_operators():
     return library("pytorch-operators", operators.operations(), eager.LACKS, reset=eager.reset)
 
 
-# What has to look at elements.
+# Operations that read elements.
 VALUES = ["item", "masked_select", "equal", "allclose"]
 
 

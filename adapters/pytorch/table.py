@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Parameters:
-    """How many arguments are required, and the options after them with their defaults."""
+    """Returns the number of required arguments, and the options after them with their defaults."""
 
     required: int
     options: dict

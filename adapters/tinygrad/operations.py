@@ -175,13 +175,13 @@ def make(dtype, shape, data, _requires_grad):
 
 
 def countable(shape):
-    """Whether a reply can have that shape: tinygrad lets it be anything."""
+    """Returns True if a reply can have that shape: tinygrad accepts any."""
     counts = list(itertools.accumulate(shape, operator.mul))
     return all(size >= 0 for size in shape) and all(count < 1 << 63 for count in counts)
 
 
 def read(tensor):
-    # What a Python number has made of integers has no size until it is read.
+    # A result of integers and a Python scalar has no size until it is read.
     weak = {dtypes.weakint: dtypes.default_int, dtypes.weakfloat: dtypes.default_float}
     strong = tensor.cast(weak.get(tensor.dtype, tensor.dtype))
     data = b""

@@ -1,4 +1,4 @@
-//! What is computed element by element.
+//! Elementwise operations.
 
 #![no_main]
 

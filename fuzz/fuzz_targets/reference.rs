@@ -1,5 +1,5 @@
-//! The reference on generated programs: it neither panics nor fails, and programs that are equivalent by definition have
-//! equal outcomes.
+//! The reference on generated programs: it neither panics nor fails, and programs that are equivalent by definition
+//! have equal outcomes.
 
 #![no_main]
 

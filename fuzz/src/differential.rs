@@ -54,7 +54,7 @@ static KNOWN: LazyLock<Vec<Divergence>> = LazyLock::new(|| {
     serde_yaml::from_str(include_str!("../../adapters/libtorch/divergences.yaml")).expect("`cargo test` reads it too")
 });
 
-/// What libtorch declares of what the focus includes, less what has no one outcome.
+/// The operations of the focus that libtorch declares, without those that have no single outcome.
 pub fn about(focus: Focus) -> Options {
     Options::comparable(&LIBTORCH).about(focus)
 }
@@ -73,7 +73,7 @@ pub fn judge(options: &Options, program: &Program, wanted: &Reply) {
     panic!("{}\n{}program:\n{}", finding.signature, lines.collect::<String>(), render::program(program));
 }
 
-/// What libtorch differs in from what is wanted, unless it is known to.
+/// The differences of libtorch from the expected reply, unless they are known.
 fn unknown(program: &Program, wanted: &Reply) -> Option<Finding> {
     let got = Libtorch::new().run(program);
     let (expected, observed) = (Side { hello: &REFERENCE, reply: wanted }, Side { hello: &LIBTORCH, reply: &got });

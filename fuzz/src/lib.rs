@@ -1,4 +1,4 @@
-//! What the targets share: bytes that are programs, and the comparison of libtorch with the reference.
+//! Shared by the targets: bytes that are programs, and the comparison of libtorch with the reference.
 
 #[cfg(feature = "libtorch")]
 pub mod differential;
@@ -14,7 +14,7 @@ use broadcheck_harness::generate::{self, Options};
 use broadcheck_protocol::program::{Program, Reply};
 use libfuzzer_sys::arbitrary::{self, Arbitrary, Unstructured};
 
-/// Which programs a target is given.
+/// The programs of a target.
 pub trait Programs {
     /// The operations to choose from.
     fn options() -> &'static Options;
@@ -32,7 +32,7 @@ pub struct Generated<P> {
 impl<P: Programs> Arbitrary<'_> for Generated<P> {
     fn arbitrary(u: &mut Unstructured<'_>) -> arbitrary::Result<Self> {
         let bytes = u.bytes(u.len())?;
-        // The generator goes on where the reference panics, so that there is a program to show.
+        // The generator continues where the reference panics, so that there is a program to show.
         let made = caught(|| generate::fuzzed(bytes, P::options()));
         let (program, reply) = made.unwrap_or_else(|| panic!("the generator panics"));
         // Without steps there is nothing to show, and no reply.
@@ -56,7 +56,7 @@ impl<P> Generated<P> {
     }
 }
 
-/// What comes of work that may panic, which would end the process otherwise: libFuzzer's hook sees to that.
+/// The result of work that may panic, which would end the process otherwise: libFuzzer's hook does that.
 fn caught<T>(work: impl FnOnce() -> T) -> Option<T> {
     thread_local!(static WORKING: Cell<bool> = const { Cell::new(false) });
     static HOOK: Once = Once::new();

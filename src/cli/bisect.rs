@@ -18,9 +18,9 @@ use crate::reference::Reference;
 
 /// Run findings on the installed releases and find the first release that shows each.
 ///
-/// Prints a table (with several findings, a line for each), writes it into each finding's README.md, and writes bisect.json next to
-/// it. If the implementation of a finding is among them and still shows it, its present outcome is written into the
-/// folder as well.
+/// Prints a table (with several findings, a line for each), writes it into each finding's README.md, and writes
+/// bisect.json next to it. If the implementation of a finding is among them and still shows it, its present outcome is
+/// written into the folder as well.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -70,9 +70,9 @@ pub struct Check {
     /// every failure.
     #[arg(long)]
     verbose: bool,
-    /// Also write all events to this file, for `broadcheck diff` and `broadcheck report`. One that ends in
-    /// .gz is compressed. In a folder, the file is named after the implementation, and shares with the others what is equal
-    /// in all of them.
+    /// Also write all events to this file, for `broadcheck diff` and `broadcheck report`. One that ends in .gz is
+    /// compressed. In a folder, the file is named after the implementation, and shares with the others what is equal in
+    /// all of them.
     #[arg(long, value_name = "FILE|DIR/")]
     events: Option<PathBuf>,
     /// After the cases, also run so many generated programs; or, in place of the cases, the programs of a file that
@@ -89,13 +89,13 @@ pub struct Check {
     /// How many adapter processes run the programs of a file [default: half of the processors].
     #[arg(long, value_name = "N", requires = "corpus", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
-    /// Judge by the known differences in this file, in place of those that come with broadcheck. A difference that it lacks fails,
-    /// and so does one in it that no longer occurs, and a whole run that is judged on fewer cases of an operation than the
-    /// file requires.
+    /// Judge by the known differences in this file, in place of those that come with broadcheck. A difference that it
+    /// lacks fails, and so does one in it that no longer occurs, and a whole run that is judged on fewer cases of an
+    /// operation than the file requires.
     #[arg(long, value_name = "FILE")]
     divergences: Option<PathBuf>,
-    /// Write the present differences to this file, grouped by cause, and judge by it. You then add the reason of each cause; in
-    /// an existing file, reasons that people wrote are kept.
+    /// Write the present differences to this file, grouped by cause, and judge by it. You then add the reason of each
+    /// cause; in an existing file, reasons that people wrote are kept.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["divergences", "no_divergences", "corpus"])]
     pin: Option<PathBuf>,
     /// Judge without known differences, so that each difference is a failure. `adapters/pin.py` reads this output.

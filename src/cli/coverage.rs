@@ -19,9 +19,10 @@ use crate::tensor::DType;
 
 /// Count the operations, dtypes and shapes in generated programs, as the reference accepts and rejects them.
 ///
-/// The programs are those of `broadcheck fuzz` with the same seed on an implementation that supports every operation. Counted is
-/// each function in each form: the dtypes of its tensors, the statements of the documents on the shapes of operands that
-/// broadcast, and the classes of rejection. Combinations that were not generated are listed at the end: without
+/// The programs are those of `broadcheck fuzz` with the same seed on an implementation that supports every operation.
+/// Counted is each function in each form: the dtypes of its tensors, the statements of the documents on the shapes of
+/// operands that broadcast, and the classes of rejection. Combinations that were not generated are listed at the end:
+/// without
 /// --unrestricted these include what src/harness/generate/exclusions.rs leaves out.
 #[derive(Debug, Args)]
 #[command(after_help = "\

@@ -11,10 +11,10 @@ use crate::report::history::History;
 
 /// List the differences between two releases: outcomes, message texts, warnings.
 ///
-/// It compares event files of `broadcheck matrix` or `broadcheck check --events`, value by value, and runs nothing. Cases
-/// that one of the two does not support, and aspects that one does not report, are not compared. Changes are grouped by
-/// kind, by statement and by operation; the first case of each group is shown with its program, and with the reason
-/// where the change is a known one.
+/// It compares event files of `broadcheck matrix` or `broadcheck check --events`, value by value, and runs nothing.
+/// Cases that one of the two does not support, and aspects that one does not report, are not compared. Changes are
+/// grouped by kind, by statement and by operation; the first case of each group is shown with its program, and with the
+/// reason where the change is a known one.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -20,9 +20,10 @@ use crate::harness::runner::Start;
 
 /// Run every pair of small shapes through every operation on two operands, and every triple through those on three.
 ///
-/// A case is a pair or a triple of shapes; its program has each operation that works element by element or broadcasts as a
-/// view, functional and in place. The reference gives the expected outcome of each: shape, dtype, strides, values, aliasing,
-/// warnings, and the message of a rejection. reports/exhaustive.md says why a few sizes are enough, and what they do not cover.
+/// A case is a pair or a triple of shapes; its program has each operation that works element by element or broadcasts
+/// as a view, functional and in place. The reference gives the expected outcome of each: shape, dtype, strides, values,
+/// aliasing, warnings, and the message of a rejection. reports/exhaustive.md says why a few sizes are enough, and what
+/// they do not cover.
 ///
 /// It is a campaign like those of `broadcheck fuzz`: findings are reduced and kept in a folder from which --resume
 /// continues, even after kill -9; crashes and hangs are findings; `broadcheck merge` puts shards together.
@@ -57,8 +58,8 @@ pub struct Exhaust {
     /// [default: half of the processors].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
-    /// The implementation under test: libtorch, libtorch@VERSION, or the command of an adapter, with NAME=VALUE before it to set
-    /// variables of its environment [default: libtorch].
+    /// The implementation under test: libtorch, libtorch@VERSION, or the command of an adapter, with NAME=VALUE before
+    /// it to set variables of its environment [default: libtorch].
     #[arg(long = "impl", value_name = "NAME|CMD")]
     implementation: Option<String>,
     /// Only part I of N, counted from 0: the cases whose number is I modulo N. `broadcheck merge` puts parts together.

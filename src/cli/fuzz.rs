@@ -29,10 +29,10 @@ use crate::program::Program;
 /// program, and all is kept in a folder from which --resume continues, even after kill -9. At the end the installed releases
 /// of libtorch run the findings, and each finding states the first release that has it.
 ///
-/// Crashes and hangs are findings too, attributed to the step that causes them: the adapter is restarted and the campaign
-/// continues, up to a number of them (--give-up). Each adapter process may take 8 GiB of address space (Linux; --memory) and
-/// 20 seconds for a program (--timeout). Inputs have at most 256
-/// elements, results at most 4,096; in one program of 256 both have up to 34,000.
+/// Crashes and hangs are findings too, attributed to the step that causes them: the adapter is restarted and the
+/// campaign continues, up to a number of them (--give-up). Each adapter process may take 8 GiB of address space (Linux;
+/// --memory) and 20 seconds for a program (--timeout). Inputs have at most 256 elements, results at most 4,096; in one
+/// program of 256 both have up to 34,000.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -47,8 +47,8 @@ Examples:
 Exit codes: 0 no unknown finding, 1 an unknown finding, 2 could not run, nothing was judged, or the \
 implementation was given up, 130 interrupted by Ctrl-C or SIGTERM: findings are kept, and --resume continues.")]
 pub struct Fuzz {
-    /// End after so many seconds, earlier runs of a resumed campaign included [default: 60, unless --cases is given]. What
-    /// is found too late to be reduced is kept as it was found; --resume reduces it.
+    /// End after so many seconds, earlier runs of a resumed campaign included [default: 60, unless --cases is given].
+    /// What is found too late to be reduced is kept as it was found; --resume reduces it.
     #[arg(long, value_name = "N")]
     seconds: Option<u64>,
     /// End after so many cases; a shard does its share of them.
@@ -67,8 +67,8 @@ pub struct Fuzz {
     /// [default: half of the processors].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
-    /// The implementation under test: reference, libtorch, libtorch@VERSION, a name that `broadcheck impl list` prints, or the command of
-    /// an adapter, with NAME=VALUE before it to set variables of its environment [default: libtorch].
+    /// The implementation under test: reference, libtorch, libtorch@VERSION, a name that `broadcheck impl list` prints,
+    /// or the command of an adapter, with NAME=VALUE before it to set variables of its environment [default: libtorch].
     #[arg(long = "impl", value_name = "NAME|CMD")]
     implementation: Option<String>,
     /// Run an implementation in Python, such as numpy or pytorch, on this interpreter, with the library that is installed

@@ -29,8 +29,8 @@ enum Command {
 /// again continues where it was. Without VERSION, a libtorch that LIBTORCH or LIBTORCH_USE_PYTORCH=1 points to is used
 /// instead of fetching one. The wheel is fetched by pip, with the index and the proxies that pip is configured for.
 ///
-/// A release that is not in releases.toml is fetched as well: the first download is trusted, and its hash is
-/// checked from then on. A release that is newer than tch is built without tch's version check and with what the compiler
+/// A release that is not in releases.toml is fetched as well: the first download is trusted, and its hash is checked
+/// from then on. A release that is newer than tch is built without tch's version check and with what the compiler
 /// misses: the C++ standard that the headers ask for, and a header that stands in for functions that the release has
 /// removed. If that is not enough, the adapter does without tch, as it does for older releases.
 #[derive(Debug, Args)]

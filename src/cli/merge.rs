@@ -14,7 +14,8 @@ use crate::output;
 /// Put the shards of a campaign together and list their findings.
 ///
 /// Each folder is the --out of one `broadcheck fuzz --shard` or `broadcheck exhaust --shard`. They have to be of one
-/// campaign: the same implementation, specification, generator, seed and options. Missing and killed shards are reported.
+/// campaign: the same implementation, specification, generator, seed and options. Missing and killed shards are
+/// reported.
 ///
 /// The new folder gets `summary.json`, which is what --format json prints, and the folder of each finding.
 #[derive(Debug, Args)]

@@ -176,7 +176,8 @@ fn ended(result: Result<Ending, Failure>) -> ExitCode {
     }
 }
 
-/// `--version --verbose`: the version of this program, and the folders of its specification and cache. `None` for other arguments.
+/// `--version --verbose`: the version of this program, and the folders of its specification and cache. `None` for other
+/// arguments.
 fn verbose_version(arguments: impl Iterator<Item = OsString>) -> Option<Result<Ending, Failure>> {
     let mut arguments: Vec<OsString> = arguments.collect();
     arguments.sort();

@@ -13,9 +13,9 @@ use crate::harness::mutation::{self, Mutant, NONE, Outcome, Report, Search};
 
 /// Plant faults in an implementation, one at a time, and check that the oracles find them.
 ///
-/// Each mutant is the reference with one fault. Generated programs are run on it until the oracles find the fault, and the finding is
-/// reduced to its simplest program. The reference without a fault runs as many programs: a finding there is a
-/// false alarm.
+/// Each mutant is the reference with one fault. Generated programs are run on it until the oracles find the fault, and
+/// the finding is reduced to its simplest program. The reference without a fault runs as many programs: a finding there
+/// is a false alarm.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -10,8 +10,8 @@ use crate::assets;
 
 /// Write the skeleton of an adapter, which runs as it is: fill in what TODO marks.
 ///
-/// It describes a toy library, and passes the cases that this library supports. In Python and JavaScript the package that speaks the protocol
-/// is copied next to it, so it runs wherever its language does; in Rust that is a crate.
+/// It describes a toy library, and passes the cases that this library supports. In Python and JavaScript the package
+/// that speaks the protocol is copied next to it, so it runs wherever its language does; in Rust that is a crate.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -37,8 +37,8 @@ enum Language {
     Js,
 }
 
-/// A file of a skeleton. `@NAME@` in it is the library's name, `@SOURCE@` the folder of broadcheck's sources, and `@VERSION@`
-/// their version.
+/// A file of a skeleton. `@NAME@` in it is the library's name, `@SOURCE@` the folder of broadcheck's sources, and
+/// `@VERSION@` their version.
 type File = (&'static str, &'static str);
 
 const PYTHON: &[File] =

@@ -140,7 +140,7 @@ fn row(op: Op) -> Row {
         forms: info.forms,
         absent: info.absent.iter().map(|&(form, reason)| Absent { form, reason }).collect(),
         dtypes: dtypes.map(|dtype| dtype.name()).collect(),
-        kernels: info.refusals().filter(|name| !name.is_empty()).collect(),
+        kernels: info.kernel_names().filter(|name| !name.is_empty()).collect(),
         result: info.result,
         family: info.family(),
         kernel: info.kernel,
@@ -153,7 +153,7 @@ fn row(op: Op) -> Row {
             Compare::Tolerance => "tolerance".to_owned(),
         },
         bound: info.bound,
-        rejections: info.family().refusals(),
+        rejections: info.family().rejections(),
         tch: info.tch,
     }
 }

@@ -12,10 +12,10 @@ use crate::report::{self, Run, brief, json, junit, markdown, text};
 /// Write the reports of all releases out of event files; nothing is run.
 ///
 /// In the folder of --out: documentation.md (each documented statement in each release), matrix.md (the releases side
-/// by side, with the changes between them), index.html (the same with every case, to browse) and badge.svg; exhaustive.md, from
-/// the output of `broadcheck exhaust --format json` in the folder `exhaustive` next to that of the event files; and benchmarks.md,
-/// from the measurements of `broadcheck bench --write` there. With --format, one run is printed instead, as `broadcheck check` would
-/// have printed it.
+/// by side, with the changes between them), index.html (the same with every case, to browse) and badge.svg;
+/// exhaustive.md, from the output of `broadcheck exhaust --format json` in the folder `exhaustive` next to that of the
+/// event files; and benchmarks.md, from the measurements of `broadcheck bench --write` there. With --format, one run is
+/// printed instead, as `broadcheck check` would have printed it.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

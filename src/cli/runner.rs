@@ -26,8 +26,8 @@ pub const TIMEOUT: u64 = 20;
 /// more than any implementation that comes with broadcheck has in the specification.
 pub const GIVE_UP: u64 = 30;
 
-/// The limits of an adapter that has so many seconds for a program and is given up after so many crashes and hangs. Each
-/// takes two restarts, and those that are pinned are not counted.
+/// The limits of an adapter that has so many seconds for a program and is given up after so many crashes and hangs.
+/// Each takes two restarts, and those that are pinned are not counted.
 pub fn limits(timeout: u64, give_up: u64) -> Limits {
     const PINNED: u64 = 64;
     let restarts = if give_up == 0 { usize::MAX } else { give_up.saturating_add(PINNED).saturating_mul(2) as usize };

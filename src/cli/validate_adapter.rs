@@ -14,8 +14,8 @@ use crate::escape::visible;
 
 /// Check that a program follows the rules of the adapter protocol, and explain every rule that it breaks.
 ///
-/// It gets a `hello`, a line that is not a request, and then programs with every operation and form that it has declared.
-/// Results are not judged: `check` does that.
+/// It gets a `hello`, a line that is not a request, and then programs with every operation and form that it has
+/// declared. Results are not judged: `check` does that.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

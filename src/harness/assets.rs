@@ -106,7 +106,7 @@ impl fmt::Display for Origin {
 /// The folder that has `spec/` and `adapters/`, absolute, and what decided so.
 ///
 /// # Errors
-/// Where a folder that was named lacks them, where there is none, or where the copy in the program cannot be unpacked.
+/// When a folder that was named lacks them, when there is none, or when the copy in the program cannot be unpacked.
 pub fn found() -> Result<(PathBuf, Origin), AssetsError> {
     if let Some(folder) = PREFERRED.get() {
         return checked(folder, "--source").map(|root| (root, Origin::Option));
@@ -157,7 +157,7 @@ pub fn specification() -> Result<PathBuf, AssetsError> {
 /// platform's cache folder.
 ///
 /// # Errors
-/// Where the platform has none for this user, or the working folder is gone.
+/// When the platform has none for this user, or the working folder is gone.
 pub fn cache_dir() -> Result<PathBuf, AssetsError> {
     use etcetera::BaseStrategy;
     if let Some(folder) = std::env::var_os("BROADCHECK_CACHE").filter(|value| !value.is_empty()) {
@@ -221,13 +221,13 @@ mod tests {
         unpack(&files, &folder).unwrap();
         unpack(&[], &folder).unwrap();
         assert_eq!(fs::read(folder.join("spec/a.yaml")).unwrap(), b"a");
-        assert_eq!(fs::read_dir(cache.path().join("source")).unwrap().count(), 1, "nothing is left beside it");
+        assert_eq!(fs::read_dir(cache.path().join("source")).unwrap().count(), 1, "no temporary folder is left");
         let [one, other] = files;
         assert_ne!(digest(&[one.clone(), other.clone()]), digest(&[other, one]));
     }
 
     #[test]
-    fn a_named_folder_without_a_specification_is_refused() {
+    fn a_named_folder_without_a_specification_is_an_error() {
         let empty = tempfile::tempdir().unwrap();
         let error = checked(empty.path(), VARIABLE).unwrap_err().to_string();
         assert!(error.contains("BROADCHECK_SOURCE") && error.contains("spec/documents.yaml"), "{error}");

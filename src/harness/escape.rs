@@ -12,6 +12,12 @@ use serde_json::Value;
 /// The text with everything written out that cannot be seen or changes how the rest is seen: control characters,
 /// bidirectional and other format characters, code points that are no characters, and marks, as in `\u{202e}`. Ends of
 /// lines and tabs stay.
+///
+/// ```
+/// use broadcheck_harness::escape::visible;
+///
+/// assert_eq!(visible("\u{1b}[31mred"), "\\u{1b}[31mred");
+/// ```
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(is_hidden) {
         return Cow::Borrowed(text);

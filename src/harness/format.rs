@@ -193,9 +193,21 @@ pub fn warnings(warnings: &[String]) -> String {
     if warnings.is_empty() { "no warning".to_owned() } else { format!("warning: {}", warnings.join(" | ")) }
 }
 
-/// A program with all that came of it, exactly: a line for the inputs, one for each step with its outcome, one for each
+/// A program with its outcomes, exactly: a line for the inputs, one for each step with its outcome, one for each
 /// warning, and one for each input that is not what it was. Of a tensor it says the strides where the tensor is not
 /// contiguous, and the storage where it is that of a value before it.
+///
+/// ```
+/// use std::path::Path;
+///
+/// use broadcheck_harness::{case::load_program, format::transcript};
+/// use broadcheck_protocol::adapter::Implementation;
+/// use broadcheck_reference::Reference;
+///
+/// let program = load_program(Path::new("p.yaml"), "x: {values: [1, 2]}\nr: {mul: [x, x]}").unwrap();
+/// let text = transcript(&program, &Reference.run(&program));
+/// assert!(text.contains("r: {mul: [x, x]} → int64 [2] [1, 4]"), "{text}");
+/// ```
 pub fn transcript(program: &Program, reply: &Reply) -> String {
     let mut exact = Exact { program, storages: Vec::new(), lines: Vec::new() };
     let text = render::program(program);
@@ -226,7 +238,7 @@ pub fn transcript(program: &Program, reply: &Reply) -> String {
     lines.join("\n") + "\n"
 }
 
-/// Everything that came of a program, exactly, in the order of its steps: the text behind the digest of a generated
+/// All outcomes of a program, exactly, in the order of its steps: the text behind the digest of a generated
 /// program.
 pub fn reply(program: &Program, reply: &Reply) -> String {
     let mut text = Exact { program, storages: Vec::new(), lines: Vec::new() };
@@ -270,7 +282,7 @@ pub fn given(step: &Step) -> String {
     format!("{}({})", call(step), names.join(", "))
 }
 
-/// Everything that came of a program, as data; of the inputs, those that are not what they were.
+/// All outcomes of a program, as data; of the inputs, those that changed.
 pub fn exact(program: &Program, reply: &Reply) -> Vec<Saw> {
     let mut storages = Exact { program, storages: Vec::new(), lines: Vec::new() };
     let mut saw = Vec::new();
@@ -331,7 +343,7 @@ pub fn outline(saw: &[Saw]) -> String {
 fn is_as_it_was(input: &Input, tensor: &TensorValue) -> bool {
     let strides = || Layout::contiguous(input.shape.clone()).strides;
     (input.dtype, &input.shape, &input.data) == (tensor.dtype, &tensor.shape, &tensor.data)
-        && tensor.strides.as_ref().is_none_or(|told| *told == strides())
+        && tensor.strides.as_ref().is_none_or(|own| *own == strides())
 }
 
 struct Exact<'a> {

@@ -12,6 +12,18 @@ use crate::program::{Program, Reply};
 use crate::reference::Reference;
 
 /// Something that programs can be run on.
+///
+/// ```
+/// use std::path::Path;
+///
+/// use broadcheck_harness::{adapter::Limits, case::load_program, format, runner::Start};
+///
+/// let program = load_program(Path::new("p.yaml"), "x: {values: [1, 2]}\nr: {mul: [x, x]}").unwrap();
+/// let mut runner = Start::Reference.runner(&Limits::default()).unwrap();
+/// runner.run_each(&[program], |_, reply| {
+///     assert_eq!(format::outcome(&reply.unwrap().steps[0].outcome), "int64 [2] [1, 4]");
+/// });
+/// ```
 pub enum Runner {
     /// The reference, in this process.
     Reference,
@@ -131,7 +143,7 @@ impl Runner {
         }
     }
 
-    /// Runs programs one after the other; `each` is told of every result before the next is waited for.
+    /// Runs programs one after the other; `each` gets every result before the next is waited for.
     pub fn run_each(&mut self, programs: &[impl Borrow<Program>], each: impl FnMut(usize, Result<Reply, Fault>)) {
         self.run_each_while(programs, &mut || false, each);
     }

@@ -71,7 +71,7 @@ impl super::Plan for Plan {
     }
 }
 
-/// The versions of what the manifest depends on, less what lies beside it and has no version of its own.
+/// The versions of what the manifest depends on, less those next to it, which have no version of their own.
 fn pins(manifest: &Table, lock: &Table) -> Vec<String> {
     let wanted = manifest.get("dependencies").and_then(|it| it.as_table());
     let locked = lock.get("package").and_then(|it| it.as_array());

@@ -279,7 +279,7 @@ impl Known {
     }
 }
 
-/// One step of an installation, whose output is kept beside the environment.
+/// One step of an installation, whose output is kept next to the environment.
 fn step(
     name: &str,
     what: &'static str,

@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pins_are_told_without_their_hashes() {
+    fn pins_are_listed_without_their_hashes() {
         let text = "# a comment\nnumpy==2.4.6 \\\n    --hash=sha256:00 \\\n    --hash=sha256:11\nother==1.0 --hash=sha256:22\n";
         assert_eq!(pins(text), ["numpy==2.4.6", "other==1.0"]);
     }

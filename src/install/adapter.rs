@@ -1,6 +1,6 @@
-//! Builds the libtorch adapter from its sources against one libtorch, and tells whether that is needed. Where it does not
-//! compile against a release that it was not made for, it is built again with what the compiler missed, and without `tch`
-//! where that does not help. It must not know where the libtorch comes from.
+//! Builds the libtorch adapter from its sources against one libtorch, if that is needed. Where it does not compile
+//! against a release that it was not made for, it is built again with what the compiler missed, and without `tch` where
+//! that does not help. It must not know where the libtorch comes from.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -94,7 +94,7 @@ impl Built {
 }
 
 impl Build<'_> {
-    /// Builds the adapter and puts it in its place, in one step for whoever looks on.
+    /// Builds the adapter and puts it in its place, in one atomic step.
     pub(super) fn run(&self, tools: &Tools, source: &Path, progress: &Progress) -> Result<PathBuf, InstallError> {
         let stamp = cargo::stamp(source, &source.join(ADAPTER), self.identity)
             .map_err(io_error("read the sources in", source))?;
@@ -113,7 +113,7 @@ impl Build<'_> {
             let how = if built.compat.learn(&said) {
                 built.compat.describe()
             } else if built.tch && !self.is_the_default() {
-                // The standard is what the headers ask for, whoever includes them.
+                // The headers require the standard, with or without `tch`.
                 let compat = Compat { standard: built.compat.standard, ..Compat::default() };
                 built = Built { tch: false, compat };
                 "no tch: every call goes to libtorch's dispatcher".to_string()
@@ -130,7 +130,7 @@ impl Build<'_> {
         let home = self.folder.join("adapter");
         fs::create_dir_all(&home).map_err(io_error("create", &home))?;
         let (fresh, binary) = (home.join("fresh"), binary(self.folder));
-        // A running adapter keeps the file it was started from, and nobody starts half a file.
+        // A running adapter keeps the file it was started from, and no process starts half a file.
         fs::copy(build.join("release").join(BINARY), &fresh).map_err(io_error("copy the adapter to", &fresh))?;
         fs::rename(&fresh, &binary).map_err(io_error("create", &binary))?;
         let stamp_file = home.join("stamp");
@@ -189,7 +189,7 @@ impl Build<'_> {
         match status.code() {
             Some(0) => Ok(()),
             Some(_) => Err((classify(&said, build, log_path), said)),
-            // Whoever stopped it says nothing about the sources.
+            // A signal from outside is not an error of the sources.
             None => Err(silent(InstallError::Killed { log: log_path })),
         }
     }
@@ -204,7 +204,7 @@ impl Build<'_> {
         if !built.tch {
             command.arg("--no-default-features");
         }
-        // The program finds its libtorch by itself, without LD_LIBRARY_PATH; beside it in the cache, so that the cache
+        // The program finds its libtorch by itself, without LD_LIBRARY_PATH; next to it in the cache, so that the cache
         // may be moved.
         let lib = self.root.join("lib");
         let beside = lib.parent() == Some(self.folder);
@@ -280,7 +280,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cargo_s_complaints_are_told_apart() {
+    fn errors_of_cargo_are_classified() {
         let error = |text: &str| classify(&[text.to_string()], Path::new("b"), PathBuf::from("l"));
         assert!(matches!(error("error: No space left on device (os error 28)"), InstallError::DiskFull { .. }));
         assert!(matches!(error("Could not resolve host: somewhere"), InstallError::NoNetwork { tool: "cargo", .. }));

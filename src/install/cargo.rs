@@ -58,7 +58,7 @@ const PROTOCOL: &str = "src/protocol";
 /// Entries next to the sources of an adapter that are no part of it.
 const NOT_BUILT: [&str; 5] = ["target", "tests", "releases.toml", "adapter.toml", "causes.toml"];
 
-/// The files below a folder that a build may read. Data and prose beside the sources are not among them: the adapter
+/// The files below a folder that a build may read. Data and prose next to the sources are not among them: the adapter
 /// must not see expectations, and a new release or divergence is no reason to rebuild.
 fn collect(folder: &Path, paths: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_compiled_is_told() {
+    fn the_crate_that_compiles_is_shown() {
         assert_eq!(compiling("   Compiling tch v0.26.0 (somewhere)").as_deref(), Some("compiling tch v0.26.0"));
         assert_eq!(compiling("   Downloaded tch v0.26.0"), None);
     }

@@ -1,4 +1,4 @@
-//! Runs a program while watching it: its lines of standard error as they come, and a tick for whoever shows progress.
+//! Runs a program while watching it: its lines of standard error as they come, and a tick for progress.
 //! It must not know which programs they are.
 
 use std::io::{self, BufRead, BufReader};

@@ -139,7 +139,7 @@ mod tests {
         text.lines().map(String::from).collect()
     }
 
-    /// What g++ says of `tch` 0.26 and libtorch 2.15.0, shortened.
+    /// The errors of g++ for `tch` 0.26 and libtorch 2.15.0, shortened.
     const STANDARD: &str = "\
 warning: torch-sys@0.26.0: include/ATen/ATen.h:9:2: error: #error C++20 or later compatible compiler is required to use ATen.
 warning: torch-sys@0.26.0: c10/core/DispatchKeySet.h:445:38: error: 'bit_width' is not a member of 'std'
@@ -176,7 +176,7 @@ a.cpp:1:2: error: no member named 'cholesky' in namespace 'torch'";
     }
 
     #[test]
-    fn what_a_header_cannot_supply_is_no_reason_to_try_again() {
+    fn errors_that_no_header_fixes_are_no_reason_to_retry() {
         let mut compat = Compat::default();
         for complaint in [
             "a.cpp:1:1: error: 'class at::Tensor' has no member named 'qr'",

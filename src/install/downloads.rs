@@ -1,5 +1,5 @@
 //! The wheels on disk: fetched once, checked, and kept until the installation has succeeded, so that an interrupted
-//! one goes on where it was. It must not know what is inside a wheel.
+//! one continues where it was. It must not know what is inside a wheel.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -14,7 +14,7 @@ use super::progress::Progress;
 use super::releases::Release;
 use super::requires::Requirement;
 
-/// The download folder of one release. Whoever uses it holds the release's lock.
+/// The download folder of one release. Its user holds the release's lock.
 pub(super) struct Downloads<'a> {
     pub python: &'a OsStr,
     pub folder: PathBuf,

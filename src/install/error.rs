@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn another_fault_keeps_its_own_text() {
+    fn another_error_keeps_its_own_text() {
         let refused = io::Error::from(io::ErrorKind::PermissionDenied);
         let text = io_error("create", Path::new("there"))(refused).to_string();
         assert!(text.starts_with("cannot create there: permission denied"), "{text}");

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_without_headers_is_refused_by_name() {
+    fn a_folder_without_headers_is_rejected_by_name() {
         let folder = tempfile::tempdir().unwrap();
         let text = External::Folder(folder.path().into()).resolve().unwrap_err().to_string();
         assert!(text.contains("LIBTORCH=") && text.contains("include/"), "{text}");

@@ -20,7 +20,7 @@ pub(crate) struct Lock {
 }
 
 impl Lock {
-    /// Waits for its turn, and says so when there is something to wait for.
+    /// Waits for its turn, with a note if another process holds the lock.
     pub(crate) fn take(path: &Path, what: &str, progress: &Progress) -> Result<Lock, InstallError> {
         let file = File::options()
             .create(true)
@@ -64,7 +64,8 @@ pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Writes a file so that nobody ever sees half of it. The caller holds the lock of whatever the file belongs to.
+/// Writes a file atomically, so that no reader sees half of it. The caller holds the lock of whatever the file belongs
+/// to.
 pub(crate) fn replace(path: &Path, contents: &[u8]) -> io::Result<()> {
     let fresh = path.with_extension("fresh");
     fs::write(&fresh, contents)?;
@@ -90,7 +91,7 @@ pub(super) fn tree_size(path: &Path) -> u64 {
     sizes.sum()
 }
 
-/// Fails where less than `needed` bytes are free below `path`. Where the free space cannot be told, it is assumed to
+/// Fails where less than `needed` bytes are free below `path`. Where the free space is unknown, it is assumed to
 /// suffice: a full disk is also recognised when a write fails.
 pub(super) fn require_space(path: &Path, needed: u64) -> Result<(), InstallError> {
     match free_space(path) {
@@ -129,7 +130,7 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn space_is_refused_only_when_it_lacks() {
+    fn missing_space_alone_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         require_space(folder.path(), 1).unwrap();
         let text = require_space(folder.path(), u64::MAX).unwrap_err().to_string();

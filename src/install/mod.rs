@@ -2,7 +2,7 @@
 //!
 //! A release comes out of PyTorch's own wheel, fetched by pip, in phases: fetch, check the hash, unpack what the CPU
 //! part needs, fetch the small CUDA wheels that the CPU library is linked to, build the adapter. Each is done once; an
-//! interrupted installation goes on where it was, and processes that want the same release wait for each other. The
+//! interrupted installation continues where it was, and processes that want the same release wait for each other. The
 //! installer must not know what the adapter is for: it knows no case, no program and no protocol.
 //!
 //! ```text
@@ -12,7 +12,7 @@
 //! CACHE/libtorch/external-3f2a…/    the same, less include/ and lib/, for a libtorch that LIBTORCH points to
 //! CACHE/build/                      cargo's folder, which all adapters share
 //! CACHE/downloads/2.13.0/           wheels, until the release is unpacked
-//! CACHE/releases.toml               what arrived of releases that nobody has pinned: trusted on first use, and checked
+//! CACHE/releases.toml               downloads of unpinned releases: trusted on first use, and checked
 //!                                   from then on
 //! ```
 //!
@@ -28,8 +28,8 @@
 //! A release that is newer than `tch` does not always compile. What the compiler complains of is then read for the two
 //! things that can be supplied, the C++ standard and functions that the release has removed; a header stands in for
 //! those, and the build is tried again for as long as there is something new in the complaints. Where that does not
-//! help, the adapter is built without `tch`. It says so, and built.json, beside the adapter, keeps it. A release that is
-//! not in `adapters/libtorch/releases.toml` is fetched on trust: the hash of what arrived is kept in the cache and
+//! help, the adapter is built without `tch`. It says so, and built.json, next to the adapter, keeps it. A release that
+//! is not in `adapters/libtorch/releases.toml` is fetched on trust: the hash of what arrived is kept in the cache and
 //! checked from then on.
 //!
 //! The cache is `BROADCHECK_CACHE`, else `broadcheck` in the platform's cache folder. With `LIBTORCH` or
@@ -172,7 +172,7 @@ struct Record {
     /// The version of the `tch` crate that belongs to the release, if one does.
     #[serde(default)]
     tch: Option<String>,
-    /// Nobody had pinned it: its hash is that of what arrived.
+    /// It was not pinned: its hash is that of the first download.
     #[serde(default)]
     first_use: bool,
     /// The folder of `include` and `lib`, if it is not the one of this file.
@@ -235,7 +235,7 @@ impl Installer {
         Ok(record.installed(&place.folder, adapter))
     }
 
-    /// Like [`Installer::libtorch`], without the adapter: for whoever builds against libtorch himself.
+    /// Like [`Installer::libtorch`], without the adapter: for programs that are built against libtorch.
     pub fn libraries(&self, version: Option<&str>, progress: &Progress) -> Result<Libraries, InstallError> {
         let place = self.place(version)?;
         let record = match Record::of(&place) {
@@ -351,7 +351,7 @@ impl Installer {
         Ok(catalog)
     }
 
-    /// Remembers what arrived of a release that nobody has pinned.
+    /// Records the first download of an unpinned release.
     fn trust(&self, release: Release) -> Result<(), InstallError> {
         let path = self.cache.join(CATALOG);
         let _lock = Lock::take(&self.cache.join(".releases.lock"), "the list of releases", &Progress::silent())?;

@@ -71,7 +71,7 @@ pub(super) fn download(
     })
 }
 
-/// The newest version of a package that the index has, as `pip index` tells it.
+/// The newest version of a package that the index has, as `pip index` prints it.
 pub(super) fn newest(program: &OsStr, package: &str) -> Result<String, InstallError> {
     let mut command = Command::new(program);
     command.args(["-m", "pip", "index", "versions", "--disable-pip-version-check", "--no-input", package]);
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_complaint_is_passed_on() {
+    fn an_unknown_error_is_passed_on() {
         let text = meaning("something\nERROR: the moon is full\n\n").to_string();
         assert!(text.contains("the moon is full"), "{text}");
     }

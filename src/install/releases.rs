@@ -22,7 +22,7 @@ pub struct Release {
     pub target: String,
     /// File name of the wheel that holds it.
     pub wheel: String,
-    /// The Python version that pip is told to fetch for.
+    /// The Python version that pip fetches for.
     pub python: String,
     /// The wheel's platform tag.
     pub platform: String,
@@ -37,7 +37,7 @@ pub struct Release {
     /// Known hashes of other wheels that it needs something of.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<KnownFile>,
-    /// Nobody has pinned it: the wheel, its size and its hash are not known yet, and the first that arrives is trusted.
+    /// It is not pinned: the wheel, its size and its hash are not known yet, and the first download is trusted.
     #[serde(skip)]
     pub first_use: bool,
 }
@@ -96,7 +96,8 @@ impl Catalog {
     }
 
     /// The release of that version for this machine. One that is not in the catalogue is assumed to be like its
-    /// neighbours, and to be fetched on trust; only what is no release, or older than all here, is refused.
+    /// neighbours, and to be fetched on trust; only a text that is not a release, or one older than all here, is
+    /// rejected.
     pub fn find(&self, version: &str) -> Result<Release, InstallError> {
         self.find_for(version, &this_target())
     }
@@ -212,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_release_that_nobody_has_pinned_is_like_the_one_before_it() {
+    fn an_unpinned_release_is_like_the_one_before_it() {
         let catalog = Catalog::built_in();
         let future = catalog.find_for("99.1.0", "linux-x86_64").unwrap();
         let newest = &catalog.releases()[0];
@@ -238,13 +239,13 @@ mod tests {
     }
 
     #[test]
-    fn another_platform_is_told_to_bring_its_own() {
+    fn another_platform_needs_its_own_libtorch() {
         let text = Catalog::built_in().find_for(DEFAULT_VERSION, "plan9-mips").unwrap_err().to_string();
         assert!(text.contains("plan9-mips") && text.contains("LIBTORCH"), "{text}");
     }
 
     #[test]
-    fn a_release_that_is_listed_twice_is_refused() {
+    fn a_release_that_is_listed_twice_is_rejected() {
         let text = include_str!("../../adapters/libtorch/releases.toml");
         let doubled = format!("{text}\n{text}");
         assert!(Catalog::parse(&doubled).unwrap_err().contains("listed twice"));

@@ -28,6 +28,13 @@ table::rejections! {
 macro_rules! classes {
     ($($(#[$doc:meta])* $class:ident $name:literal),+ $(,)?) => {
         /// The portable kind of a rejection: a name that suits any library with these semantics.
+        ///
+        /// ```
+        /// use broadcheck_protocol::error::Class;
+        ///
+        /// assert_eq!(Class::parse("size-mismatch"), Some(Class::SizeMismatch));
+        /// assert_eq!(Class::OutputShape.name(), "output-shape");
+        /// ```
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
         pub enum Class {
             $($(#[$doc])* #[serde(rename = $name)] $class),+

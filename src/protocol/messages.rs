@@ -13,6 +13,15 @@ use crate::ops::Op;
 use crate::tensor::DType;
 
 /// The class of the rejection that a message reports; `None` for a message that is none of libtorch's.
+///
+/// ```
+/// use broadcheck_protocol::error::Class;
+/// use broadcheck_protocol::messages::classify;
+///
+/// let message = "The size of tensor a (4) must match the size of tensor b (5) at non-singleton dimension 1";
+/// assert_eq!(classify(message), Some(Class::SizeMismatch));
+/// assert_eq!(classify("shapes differ"), None);
+/// ```
 pub fn classify(message: &str) -> Option<Class> {
     static SKELETONS: LazyLock<HashMap<String, Class>> = LazyLock::new(|| {
         samples().iter().map(|rejection| (skeleton(&rejection.to_string()), rejection.class())).collect()
@@ -77,7 +86,7 @@ pub fn skeleton(message: &str) -> String {
 }
 
 fn samples() -> Vec<Rejection> {
-    let names = Op::ALL.iter().flat_map(|op| std::iter::once(op.name()).chain(op.info().refusals()));
+    let names = Op::ALL.iter().flat_map(|op| std::iter::once(op.name()).chain(op.info().kernel_names()));
     Rejection::samples(&names.collect::<Vec<_>>())
 }
 
@@ -105,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn other_numbers_do_not_hide_the_class_and_other_words_do() {
+    fn other_numbers_do_not_hide_the_class_and_another_wording_does() {
         let message = "The size of tensor a (17) must match the size of tensor b (0) at non-singleton dimension 3";
         assert_eq!(classify(message), Some(Class::SizeMismatch));
         assert_eq!(classify("output with shape [] doesn't match the broadcast shape [1, 2]"), Some(Class::OutputShape));

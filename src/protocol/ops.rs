@@ -13,12 +13,12 @@
 //! - `arguments`: the name and the [kind](ParamKind) of each argument, and the default of those that may be left out;
 //! - `forms`: the forms it has ([`Form`]);
 //! - `dtypes`, unless it takes all of them: the dtypes that its kernel computes in ([`DtypeSet`]), and the name under
-//!   which libtorch refuses the others (`"lt_cpu" not implemented for …`);
+//!   which libtorch rejects the others (`"lt_cpu" not implemented for …`);
 //! - `quirks`, if it has any: what sets it apart from other operations of its kind ([`Quirk`]);
 //! - `absent`, if libtorch has forms of it that it does not have here, each with the reason;
 //! - `aliases`, if it has any: other names for it, each with libtorch's schema name; they only call it;
 //! - `result`: how the dtype of the result follows ([`ResultType`]);
-//! - `compare`: how values are compared ([`Compare`]); a bound in units in the last place has its reason beside it;
+//! - `compare`: how values are compared ([`Compare`]); a bound in units in the last place has its reason next to it;
 //! - `kernel`: the computation of the reference, after the word for its [`Kernel`]: an expression over one element of each
 //!   operand, or the name of a function of the reference;
 //! - `gradient`: `none`, `kernel` (the kernel's function says it), or the partial derivative for each operand;
@@ -78,7 +78,7 @@ macro_rules! __split_rows {
     ($then:ident $($variant:ident $name:literal $schema:literal: $doc:literal {
         arguments: ($($param:ident: $kind:ident $(= $word:ident)? $(= $value:literal)?),*),
         forms: [$($form:ident),+],
-        $(dtypes: $dtypes:ident $($refusal:literal)?,)?
+        $(dtypes: $dtypes:ident $($names:literal)?,)?
         $(quirks: [$($quirk:ident),+],)?
         $(absent: [$($absent:ident $reason:literal),+],)?
         $(aliases: [$($alias:literal $alias_schema:literal),+],)?
@@ -90,7 +90,7 @@ macro_rules! __split_rows {
         $then! {
             $($variant {
                 facts: (
-                    $name $schema $doc [$(($param $kind $($word)? $($value)?))*] [$($form)+] [$($dtypes $($refusal)?)?] $result [$compare $($ulps $why)?] $shape
+                    $name $schema $doc [$(($param $kind $($word)? $($value)?))*] [$($form)+] [$($dtypes $($names)?)?] $result [$compare $($ulps $why)?] $shape
                     $gradient [$($($tch)+)?] [$($($quirk)+)?] [$($($absent $reason)+)?]
                     [$($($alias $alias_schema)+)?]
                 )
@@ -109,8 +109,8 @@ macro_rules! dtype_set {
     ($set:ident) => {
         (DtypeSet::$set, "")
     };
-    ($set:ident $refusal:literal) => {
-        (DtypeSet::$set, $refusal)
+    ($set:ident $names:literal) => {
+        (DtypeSet::$set, $names)
     };
 }
 
@@ -141,7 +141,7 @@ macro_rules! info {
             kinds: &[$(ParamKind::$kind),*],
             forms: &[$(Form::$form),+],
             dtypes: dtype_set!($($dtypes)*).0,
-            refusal: dtype_set!($($dtypes)*).1,
+            kernel_names: dtype_set!($($dtypes)*).1,
             result: ResultType::$result,
             compare: compare_mode!($($compare)+).0,
             bound: compare_mode!($($compare)+).1,
@@ -164,6 +164,13 @@ macro_rules! doc {
 macro_rules! define {
     ($($variant:ident { facts: $facts:tt kernel: $kernel:tt gradient: $gradient:tt calls: $calls:tt })+) => {
         /// An operation.
+        ///
+        /// ```
+        /// use broadcheck_protocol::ops::{Form, Op};
+        ///
+        /// assert_eq!(Op::parse("add_"), Some((Op::Add, Form::InPlace)));
+        /// assert_eq!(Op::parse("matmul_"), None, "matmul has no in-place form");
+        /// ```
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Op {
             $(#[doc = doc! $facts] $variant),+
@@ -187,6 +194,17 @@ macro_rules! define {
 for_each_op!(define);
 
 /// The entry of one operation in the table.
+///
+/// ```
+/// use broadcheck_protocol::ops::{Form, Op};
+/// use broadcheck_protocol::tensor::DType;
+///
+/// let info = Op::BitwiseXor.info();
+/// assert_eq!(info.schema, "bitwise_xor.Tensor");
+/// assert_eq!(info.forms, [Form::Functional, Form::InPlace, Form::Out]);
+/// assert!(!info.dtypes.contains(DType::Float32));
+/// assert_eq!(info.kernel_names().collect::<Vec<_>>(), ["bitwise_xor_cpu"]);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct OpInfo {
     /// The documented name.
@@ -203,9 +221,9 @@ pub struct OpInfo {
     pub forms: &'static [Form],
     /// The dtypes that it computes in.
     pub dtypes: DtypeSet,
-    /// The name under which libtorch refuses any other dtype; names, with bars between them, where several kernels share
-    /// the work.
-    pub refusal: &'static str,
+    /// The name of libtorch's kernel in the message that rejects any other dtype; several, with bars between them,
+    /// where several kernels share the work.
+    pub kernel_names: &'static str,
     /// The dtype of the result.
     pub result: ResultType,
     /// The way in which values are compared.
@@ -233,8 +251,8 @@ impl OpInfo {
     }
 
     /// The names of the kernels.
-    pub fn refusals(&self) -> impl Iterator<Item = &'static str> {
-        self.refusal.split('|')
+    pub fn kernel_names(&self) -> impl Iterator<Item = &'static str> {
+        self.kernel_names.split('|')
     }
 
     /// The operations that it shares rules with.
@@ -285,7 +303,7 @@ pub enum Quirk {
     /// The second operand, if it has one element, meets float16 and bfloat16 in float32, not rounded to them
     /// (`TensorIteratorBase::original_scalar_value`).
     UnroundedSecond,
-    /// In place, a number is the first operand and the target the second (`mul_(Tensor&, const Scalar&)`).
+    /// In place, a scalar is the first operand and the target the second (`mul_(Tensor&, const Scalar&)`).
     NumberFirstInPlace,
     /// The added term is the product with the negative of the factor (`sub_out`).
     NegatedFactor,
@@ -297,11 +315,12 @@ pub enum Quirk {
     KeepsFirst,
     /// For the gradient of the first operand, the second one is kept, for that of the second one the result.
     KeepsSecond,
-    /// `out=` has no autograd of its own, and is refused in the words of the fallback (`autogradNotImplementedFallback`).
+    /// `out=` has no autograd of its own, and is rejected with the message of the fallback
+    /// (`autogradNotImplementedFallback`).
     AutogradFallback,
     /// Autograd does not see it at all, not even when it writes to a leaf.
     NoAutograd,
-    /// It is no structured operator: a resized `out=` is told of once, whatever its dtype.
+    /// It is not a structured operator: a resized `out=` gives one warning, whatever its dtype.
     Unstructured,
     /// libtorch has an overload for all dimensions, one for a single dimension, and one for a list.
     DimOverloads,

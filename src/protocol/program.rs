@@ -9,6 +9,31 @@ use crate::ops::{Compare, Form, Op, Param, ParamDefault, ParamKind};
 use crate::tensor::{DType, Element, IndexItem, Scalar, Shape, shape::bracketed};
 
 /// Tensors and steps. Values are numbered: first the inputs, then the steps.
+///
+/// ```
+/// use broadcheck_protocol::ops::{Form, Op};
+/// use broadcheck_protocol::program::{Arg, Input, Program, Step, ValueRef};
+/// use broadcheck_protocol::tensor::{DType, Scalar, Shape};
+///
+/// let x = Input {
+///     name: "x".to_owned(),
+///     dtype: DType::Uint8,
+///     shape: Shape::new(vec![3]).unwrap(),
+///     data: vec![1, 2, 3],
+///     requires_grad: false,
+/// };
+/// let value = |value| Arg::Tensor(ValueRef { value, part: None });
+/// let double = Step {
+///     name: "double".to_owned(),
+///     op: Op::Add,
+///     form: Form::InPlace,
+///     args: vec![value(0), value(0), Arg::Number(Scalar::Int(1))],
+///     out: None,
+/// };
+/// let program = Program { inputs: vec![x], steps: vec![double] };
+/// assert_eq!(program.value_name(1), "double");
+/// assert!(program.mutates(), "the reply has the final state of `x`");
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Program {
@@ -65,7 +90,7 @@ pub enum Arg {
     Tensors(Vec<ValueRef>),
     /// Several tensors, some of them missing.
     Indices(Vec<Option<ValueRef>>),
-    /// A number.
+    /// A scalar.
     Number(Scalar),
     /// An integer that is no operand: a dimension.
     Int(i64),
@@ -91,7 +116,7 @@ pub enum ShapeArg {
     Size(i64),
     /// A list of sizes.
     Sizes(Vec<i64>),
-    /// A number that is not an integer, which Python can pass but which is not a shape.
+    /// A scalar that is not an integer, which Python can pass but which is not a shape.
     Float(f64),
     /// Text, likewise.
     Text(String),
@@ -221,7 +246,7 @@ pub struct StepOutcome {
     /// The warnings that the step gave, without their source positions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// The category of each warning, such as `UserWarning`, where the library has categories and tells them.
+    /// The category of each warning, such as `UserWarning`, if the library reports categories.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub categories: Vec<String>,
 }
@@ -234,6 +259,16 @@ impl StepOutcome {
 }
 
 /// A result, or why there is none.
+///
+/// ```
+/// use broadcheck_protocol::program::{Outcome, Value};
+/// use broadcheck_protocol::tensor::Scalar;
+///
+/// let outcome: Outcome = serde_json::from_str(r#"{"value":{"number":{"int":2}}}"#).unwrap();
+/// assert_eq!(outcome, Outcome::Value(Value::Number(Scalar::Int(2))));
+/// let outcome: Outcome = serde_json::from_str(r#"{"rejected":{"message":"shapes differ"}}"#).unwrap();
+/// assert!(matches!(outcome, Outcome::Rejected(rejected) if rejected.class.is_none()));
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
@@ -259,7 +294,7 @@ pub enum Value {
     Tensors(Vec<TensorValue>),
     /// A shape.
     Sizes(Vec<i64>),
-    /// A number without dtype.
+    /// A scalar, which has no dtype.
     Number(Scalar),
     /// Python's `None`: no gradient, or nothing to return.
     Nothing,
@@ -309,10 +344,10 @@ pub struct Rejected {
     /// The portable class, where the implementation knows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<Class>,
-    /// The function that raised it, where the library tells.
+    /// The function that raised it, if the library reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
-    /// The type of the exception in the library's language, such as `RuntimeError`, where it tells.
+    /// The type of the exception in the library's language, such as `RuntimeError`, if the library reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raises: Option<String>,
 }

@@ -76,7 +76,7 @@ pub(super) struct Facts {
 impl Facts {
     pub fn of(op: Op) -> Facts {
         let info = op.info();
-        Facts { result: info.result, dtypes: info.dtypes, refusal: info.refusal }
+        Facts { result: info.result, dtypes: info.dtypes, refusal: info.kernel_names }
     }
 
     /// The dtype that operands are computed in, and that of the result.

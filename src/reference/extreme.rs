@@ -40,7 +40,7 @@ fn extreme(machine: &mut Machine, call: &Call, greatest: bool) -> Result<Slot> {
         // No kernel runs, whatever the dtype.
         Buffer::zeros(tensor.dtype, plan.shape.numel())
     } else if tensor.dtype.category() == Category::Complex {
-        return Err(Rejection::NoKernel { kernel: call.op.info().refusal, dtype: tensor.dtype }.into());
+        return Err(Rejection::NoKernel { kernel: call.op.info().kernel_names, dtype: tensor.dtype }.into());
     } else {
         with_real_type!(tensor.dtype, T => {
             let groups = plan.groups::<T>(machine, &tensor)?.into_iter();

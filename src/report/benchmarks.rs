@@ -29,7 +29,7 @@ struct Target {
 /// The report.
 pub fn render(measured: &Measured) -> String {
     let names: Vec<&str> = WAYS.iter().map(|(_, name)| *name).collect();
-    let rates: Vec<_> = measured.sets.iter().map(|set| json!({"set": set.set, "programs": set.programs, "accepted": set.accepted, "refused": set.refused, "cells": WAYS.map(|(way, _)| set.rate(way).map_or_else(String::new, rate))})).collect();
+    let rates: Vec<_> = measured.sets.iter().map(|set| json!({"set": set.set, "programs": set.programs, "accepted": set.accepted, "rejected": set.rejected, "cells": WAYS.map(|(way, _)| set.rate(way).map_or_else(String::new, rate))})).collect();
     let ratios: Vec<_> = measured.sets.iter().map(|set| json!({"set": set.set, "cells": WAYS.map(|(way, _)| set.ratio(way, Way::Bare).map_or_else(String::new, ratio))})).collect();
     let spent: Vec<_> = measured.sets.iter().filter_map(spent).collect();
     let repeats = measured.sets.iter().flat_map(|set| set.seconds.values().map(Vec::len)).max().unwrap_or(0);
@@ -67,27 +67,27 @@ fn targets(measured: &Measured) -> Vec<Target> {
     let check = |name: &str| measured.checks.get(name).and_then(|seconds| median(seconds));
     vec![
         at_least(
-            "campaign beside bare, programs of a campaign",
+            "campaign compared with bare, programs of a campaign",
             0.8,
             campaign.and_then(|set| set.ratio(Way::Campaign, Way::Bare)),
         ),
         at_least(
-            "campaign on small pairs beside the loop with Hypothesis",
+            "campaign on small pairs compared with the loop with Hypothesis",
             150.0,
             beside_the_loop(measured, Way::Campaign),
         ),
         at_least(
-            "reference beside bare, programs of a campaign",
+            "reference compared with bare, programs of a campaign",
             1.0,
             campaign.and_then(|set| set.ratio(Way::Reference, Way::Bare)),
         ),
         at_least(
-            "reference beside bare, small pairs that are accepted",
+            "reference compared with bare, small pairs that are accepted",
             1.0,
             set(PAIRS[0]).and_then(|set| set.ratio(Way::Reference, Way::Bare)),
         ),
         at_least(
-            "reference beside bare, `add` of 10⁶ elements",
+            "reference compared with bare, `add` of 10⁶ elements",
             1.0 / 3.0,
             set(ADD).and_then(|set| set.ratio(Way::Reference, Way::Bare)),
         ),
@@ -100,7 +100,7 @@ fn targets(measured: &Measured) -> Vec<Target> {
 const CAMPAIGN: &str = "programs of a campaign";
 
 /// The sets of small pairs.
-const PAIRS: [&str; 2] = ["small pairs, accepted", "small pairs, refused"];
+const PAIRS: [&str; 2] = ["small pairs, accepted", "small pairs, rejected"];
 
 /// Returns how many times as many small pairs a way runs in a second as the loop with Hypothesis: as many that are
 /// accepted as are rejected.

@@ -102,7 +102,7 @@ fn calls(run: &Run, group: &Group) -> String {
     }
 }
 
-/// The first case of a group: its program, what was expected, and what came.
+/// The first case of a group: its program, the expected and the observed outcome.
 fn example(run: &Run, group: &Group, text: &mut String) {
     let judged = group.judged[0];
     let _ = writeln!(text, "  {}  {FAINT}{}{FAINT:#}", judged.case, judged.location);
@@ -120,7 +120,7 @@ fn example(run: &Run, group: &Group, text: &mut String) {
     }
 }
 
-/// A case as it stands in the specification, and what this run made of it.
+/// A case as the specification has it, and its outcomes in this run.
 pub fn case(run: &Run, id: &str) -> String {
     let mut text = String::new();
     let Some(case) = run.cases.iter().find(|case| case.id == id) else { return text };
@@ -155,18 +155,18 @@ pub fn case(run: &Run, id: &str) -> String {
 pub fn outcomes<'a>(all: impl IntoIterator<Item = &'a Judged>) -> String {
     let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
     for judged in all {
-        let told = outcome(judged);
-        match groups.iter_mut().find(|(other, _)| *other == told) {
+        let shown = outcome(judged);
+        match groups.iter_mut().find(|(other, _)| *other == shown) {
             Some((_, labels)) => labels.push(&judged.implementation),
-            None => groups.push((told, vec![&judged.implementation])),
+            None => groups.push((shown, vec![&judged.implementation])),
         }
     }
     let mut text = String::new();
-    for (told, labels) in groups {
+    for (shown, labels) in groups {
         text.push('\n');
         let mut whose = String::new();
         wrap(&labels.join(", "), "", &mut whose);
-        let _ = write!(text, "{HEAD}{}{HEAD:#}: {told}", whose.trim_end());
+        let _ = write!(text, "{HEAD}{}{HEAD:#}: {shown}", whose.trim_end());
     }
     text
 }
@@ -316,8 +316,6 @@ fn counts(run: &Run, text: &mut String) {
     for line in lines {
         let _ = writeln!(text, "{line}");
     }
-    let _ = writeln!(
-        text,
-        "{FAINT}--verbose lists them, and every statement; `broadcheck show CASE` tells of one{FAINT:#}"
-    );
+    let _ =
+        writeln!(text, "{FAINT}--verbose lists them, and every statement; `broadcheck show CASE` prints one{FAINT:#}");
 }

@@ -79,7 +79,7 @@ pub struct Group {
     pub changes: Vec<Change>,
 }
 
-/// Generated programs that came to something else, in one way.
+/// Generated programs whose outcomes changed in the same way.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Programs {
     /// The kind of the change.
@@ -266,7 +266,7 @@ fn generated(before: Side, after: Side, changes: &mut Changes) {
         }
     }
     let outline = |generated: &Generated| match generated.outline.as_str() {
-        "" => "nothing came of it".to_owned(),
+        "" => "no outcome".to_owned(),
         outline => outline.to_owned(),
     };
     changes.programs = groups
@@ -281,7 +281,7 @@ fn generated(before: Side, after: Side, changes: &mut Changes) {
         .collect();
 }
 
-/// A digest tells that elements differ, and not by how much: by rounding, if the reference agrees with both.
+/// A digest shows that elements differ, and not by how much: by rounding, if the reference agrees with both.
 fn of_program(was: &Generated, is: &Generated) -> Option<Kind> {
     if was.outline == is.outline && was.digest == is.digest {
         return None;
@@ -294,11 +294,11 @@ fn of_program(was: &Generated, is: &Generated) -> Option<Kind> {
             _ => Kind::Values,
         },
         _ => {
-            let refused = |generated: &Generated| generated.outline.matches("= rejected: ").count();
-            match refused(is).cmp(&refused(was)) {
+            let rejections = |generated: &Generated| generated.outline.matches("= rejected: ").count();
+            match rejections(is).cmp(&rejections(was)) {
                 std::cmp::Ordering::Greater => Kind::NewlyRejected,
                 std::cmp::Ordering::Less => Kind::NewlyAccepted,
-                std::cmp::Ordering::Equal if refused(is) > 0 => Kind::Message,
+                std::cmp::Ordering::Equal if rejections(is) > 0 => Kind::Message,
                 std::cmp::Ordering::Equal => Kind::Other,
             }
         }
@@ -351,7 +351,7 @@ fn of_case(was: &Judged, is: &Judged, unreported: &BTreeSet<Aspect>) -> Vec<(Kin
         let kinds = kinds(before.as_ref(), after.as_ref(), unreported);
         found.extend(kinds.into_iter().map(|kind| (kind, change(&name, text(&before), text(&after)))));
     }
-    // What was not run for want of a value follows from what became of that value.
+    // A step that was blocked by a missing value follows from the outcome of that value.
     let follows = |change: &Change| change.before.starts_with("not run") || change.after.starts_with("not run");
     if found.iter().any(|(_, change)| !follows(change)) {
         found.retain(|(_, change)| !follows(change));
@@ -384,8 +384,8 @@ fn kinds(before: Option<&Exact>, after: Option<&Exact>, unreported: &BTreeSet<As
             if kinds.is_empty() && elements != elements_is && reported(Aspect::Values) {
                 kinds.push(if is_rounding(elements, elements_is) { Kind::Rounding } else { Kind::Values });
             }
-            let both_told = strides.is_some() && strides_is.is_some() && reported(Aspect::Strides);
-            if kinds.is_empty() && strides != strides_is && both_told {
+            let both_reported = strides.is_some() && strides_is.is_some() && reported(Aspect::Strides);
+            if kinds.is_empty() && strides != strides_is && both_reported {
                 kinds.push(Kind::Strides);
             }
             if storage != storage_is && reported(Aspect::Aliasing) {
@@ -478,13 +478,13 @@ mod tests {
         Exact { value: "r".to_owned(), is, warnings: Vec::new(), categories: Vec::new() }
     }
 
-    fn refused(message: &str) -> Exact {
+    fn rejected(message: &str) -> Exact {
         let is = Came::Rejected { class: None, message: message.to_owned(), raises: None };
         Exact { value: "r".to_owned(), is, warnings: Vec::new(), categories: Vec::new() }
     }
 
     #[test]
-    fn changes_are_told_apart() {
+    fn changes_are_distinguished() {
         let of = |before: Exact, after: Exact| kinds(Some(&before), Some(&after), &BTreeSet::new());
         let value = || tensor(&[2], "[1.0, 2.0]");
         assert_eq!(of(value(), value()), []);
@@ -495,9 +495,9 @@ mod tests {
         assert_eq!(of(tensor(&[1], "[100000]"), tensor(&[1], "[100001]")), [Kind::Values]);
         assert_eq!(of(tensor(&[1], "[true]"), tensor(&[1], "[false]")), [Kind::Values]);
         assert_eq!(of(tensor(&[1], "[1.0-2.0e-5j]"), tensor(&[1], "[1.0-2.00001e-5j]")), [Kind::Rounding]);
-        assert_eq!(of(value(), refused("no")), [Kind::NewlyRejected]);
-        assert_eq!(of(refused("no"), value()), [Kind::NewlyAccepted]);
-        assert_eq!(of(refused("no"), refused("not so")), [Kind::Message]);
+        assert_eq!(of(value(), rejected("no")), [Kind::NewlyRejected]);
+        assert_eq!(of(rejected("no"), value()), [Kind::NewlyAccepted]);
+        assert_eq!(of(rejected("no"), rejected("not so")), [Kind::Message]);
         let warned = Exact { warnings: vec!["w".to_owned()], ..value() };
         assert_eq!(of(value(), warned), [Kind::Warnings]);
     }
@@ -508,11 +508,11 @@ mod tests {
         let of = |before: &Exact, after: &Exact| kinds(Some(before), Some(after), &untold);
         let class = |message: &str, class: &str| {
             let class = Some(class.to_owned());
-            Exact { is: Came::Rejected { class, message: message.to_owned(), raises: None }, ..refused("") }
+            Exact { is: Came::Rejected { class, message: message.to_owned(), raises: None }, ..rejected("") }
         };
-        assert_eq!(of(&refused("no"), &refused("not so")), []);
+        assert_eq!(of(&rejected("no"), &rejected("not so")), []);
         assert_eq!(of(&class("no", "shape"), &class("not so", "dtype")), [Kind::Class]);
-        assert_eq!(of(&class("no", "shape"), &refused("not so")), [], "a class that is not known is no other class");
+        assert_eq!(of(&class("no", "shape"), &rejected("not so")), [], "an unknown class is not a different class");
         let warned = Exact { warnings: vec!["w".to_owned()], ..tensor(&[1], "[1.0]") };
         assert_eq!(of(&tensor(&[1], "[1.0]"), &warned), []);
         let Came::Tensor { dtype, shape, elements, .. } = warned.is.clone() else { unreachable!() };

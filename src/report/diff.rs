@@ -105,7 +105,7 @@ pub fn json(changes: &Changes) -> String {
     crate::escape::json(&text).into_owned()
 }
 
-/// A sentence that tells how much differs.
+/// A sentence with the number of differences.
 pub fn summary(changes: &Changes) -> String {
     if changes.differing == 0 && changes.generated_differing == 0 {
         return format!("no difference in {}", compared(changes));

@@ -242,8 +242,8 @@ fn really(witnesses: &[(&str, &Truth)]) -> Vec<Really> {
     let mut really: Vec<(Really, Vec<usize>)> = Vec::new();
     for (release, (_, truth)) in witnesses.iter().enumerate() {
         let explained = truth.against.iter().any(|(judged, _)| super::why(judged).is_some());
-        let told = truth.against.iter().filter(|(judged, _)| !explained || super::why(judged).is_some());
-        for (judged, differences) in told {
+        let shown = truth.against.iter().filter(|(judged, _)| !explained || super::why(judged).is_some());
+        for (judged, differences) in shown {
             let one = contradiction(judged, differences);
             match really.iter_mut().find(|(known, _)| known.why == one.why && (explained || *known == one)) {
                 Some((_, releases)) if releases.contains(&release) => {}
@@ -290,7 +290,7 @@ fn footnotes(witnesses: &[(&str, &Truth)]) -> Vec<Footnote> {
         }
     }
     let names: Vec<&str> = witnesses.iter().map(|(name, _)| *name).collect();
-    let told = seen.into_iter().map(|(aspect, (judged, difference, releases, mut cases))| {
+    let notes = seen.into_iter().map(|(aspect, (judged, difference, releases, mut cases))| {
         cases.sort_unstable();
         cases.dedup();
         let verb = match aspect {
@@ -313,7 +313,7 @@ fn footnotes(witnesses: &[(&str, &Truth)]) -> Vec<Footnote> {
             observed: side(difference, &difference.observed),
         }
     });
-    told.collect()
+    notes.collect()
 }
 
 /// Returns the word for a statement in all releases together. Those that do not show it, or have no data, say
@@ -355,7 +355,7 @@ fn among(names: &[&str], row: &[Holds]) -> String {
             _ => format!("{} in every release", word(*first)),
         };
     }
-    // What changed once is told in the order of the releases.
+    // A single change is described in the order of the releases.
     let turn = row.iter().position(|holds| holds != first).unwrap_or(0);
     if row[turn..].iter().all(|holds| holds == last) {
         return format!("{} since {}, {} before", word(*last), names[turn], word(*first));
@@ -408,7 +408,7 @@ mod tests {
     use Holds::{False, Nothing, True, Unseen};
 
     #[test]
-    fn what_changed_once_is_told_by_its_first_release() {
+    fn a_single_change_is_dated_by_its_first_release() {
         let names = ["2.0", "2.1", "2.2", "2.3"];
         let of = |row: [Holds; 4]| when(&names, &row);
         assert_eq!(of([True; 4]), "true in every release");

@@ -122,11 +122,11 @@ impl History {
         for event in &file.events {
             match event {
                 Event::Started(_) | Event::Clause(_) | Event::Case(_) => {}
-                Event::Finished(told) => {
-                    let recounted = told.implementations.iter().zip(counted.drain(..));
-                    let recounted = recounted.map(|(told, counted)| counted.completed(told, digests.len()));
+                Event::Finished(finished) => {
+                    let recounted = finished.implementations.iter().zip(counted.drain(..));
+                    let recounted = recounted.map(|(tally, counted)| counted.completed(tally, digests.len()));
                     totals.implementations.extend(recounted);
-                    totals.conforms &= told.conforms;
+                    totals.conforms &= finished.conforms;
                 }
                 Event::Absent(absent) => {
                     self.run.add(event);
@@ -155,8 +155,8 @@ impl History {
             }
         }
         let ready = self.run.implementations[before..].iter();
-        let told = totals.implementations.len();
-        for (ready, tally) in ready.zip(before..told) {
+        let after = totals.implementations.len();
+        for (ready, tally) in ready.zip(before..after) {
             self.columns.push(Column {
                 label: ready.label.clone(),
                 given: ready.given.clone(),
@@ -249,7 +249,7 @@ impl History {
         Some(ranges).filter(|ranges| !ranges.is_empty()).into_iter().chain(others).collect::<Vec<_>>().join(", ")
     }
 
-    /// The command that repeats a case. Whoever has run a release did so by some command of their own; its version is what
+    /// The command that repeats a case. A release may have been run by any command; its version is what
     /// finds it anywhere.
     pub fn repeat_command(&self, judged: &Judged) -> String {
         let column = self.columns.iter().find(|column| column.label == judged.implementation);

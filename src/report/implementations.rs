@@ -79,8 +79,8 @@ struct Known {
     observed: String,
 }
 
-/// The libraries that are neither libtorch nor the reference; `None` if there is none. The newest libtorch stands beside
-/// them.
+/// The libraries that are neither libtorch nor the reference; `None` if there is none. The newest libtorch is shown
+/// next to them.
 pub fn others(history: &History) -> Option<Others> {
     let newest = *history.releases().last()?;
     let label = history.columns[newest].label.clone();
@@ -95,7 +95,7 @@ pub fn others(history: &History) -> Option<Others> {
         labels: history.columns.iter().map(|column| column.label.clone()).collect(),
         rows: columns.clone().map(|at| row(&history, at)).collect(),
         themes: in_themes(&history).into_iter().map(|(name, cases)| theme(&history, name, &cases)).collect(),
-        // Of a library that was not run nobody knows where it differs.
+        // The differences of a library that was not run are unknown.
         lists: columns
             .filter(|at| is_other(&history.columns[*at]) && history.columns[*at].came.is_ok())
             .map(|at| list(&history, at))

@@ -79,7 +79,7 @@ impl Run {
             }
             Event::Implementation(ready) => {
                 let mut ready = ready.clone();
-                // Two builds of one library call themselves the same; what the user typed tells them apart.
+                // Two builds of one library have the same name; the command that the user typed distinguishes them.
                 if self.implementations.iter().any(|other| other.label == ready.label) {
                     ready.label = format!("{} ({})", ready.label, ready.given);
                 }
@@ -154,8 +154,8 @@ impl Run {
         clause.sources.iter().any(|source| !is_code(&source.doc))
     }
 
-    /// The verdict on the run, in words. What conforms in what it supports, and supports less than everything, is not a full
-    /// pass, and the words say so.
+    /// The verdict on the run, in words. What conforms in what it supports, and supports less than everything, is not a
+    /// full pass, and the text says so.
     pub fn verdict(&self) -> String {
         let Some(totals) = &self.totals else { return "the run did not end".to_owned() };
         if !totals.conforms {
@@ -241,8 +241,8 @@ impl<'a> Truth<'a> {
         let unknown = judged.documented.iter().flatten().any(|one| named(&one.value) && unclassified(one));
         // What an implementation does not report is unseen. Shapes alone are no witness of a statement that is about
         // elements as well.
-        let is_told = |aspect: Aspect| !(judged.untold.contains(&aspect) || aspect == Aspect::Class && unknown);
-        let mut seen = clause.about.iter().filter(|aspect| expected.contains(aspect) && is_told(**aspect));
+        let is_reported = |aspect: Aspect| !(judged.untold.contains(&aspect) || aspect == Aspect::Class && unknown);
+        let mut seen = clause.about.iter().filter(|aspect| expected.contains(aspect) && is_reported(**aspect));
         let shapes_alone = judged.untold.contains(&Aspect::Values) && clause.about.contains(&Aspect::Values);
         if seen.next().is_none() || shapes_alone && expected.contains(&Aspect::Values) {
             return;
@@ -290,8 +290,8 @@ impl<'a> Truth<'a> {
 
     /// Returns the actual behaviour, where the statement is false, and the case that shows it.
     pub fn really(&self) -> Option<(&str, &str)> {
-        let told = self.against.iter().find_map(|(judged, _)| Some((why(judged)?, judged.case.as_str())));
-        told.or_else(|| self.against.first().map(|(judged, _)| ("see the failure", judged.case.as_str())))
+        let known = self.against.iter().find_map(|(judged, _)| Some((why(judged)?, judged.case.as_str())));
+        known.or_else(|| self.against.first().map(|(judged, _)| ("see the failure", judged.case.as_str())))
     }
 }
 

@@ -294,7 +294,7 @@ fn case(history: &History, labels: &[String], case: &CaseStated) -> Case {
         }
     }
     let single = groups.len() == 1;
-    // Beside each other, releases are told apart by what differs.
+    // Side by side, releases are distinguished by their differences.
     if !single {
         let all: Vec<Vec<(String, String)>> = groups.iter().map(|(_, judged, _)| values(judged)).collect();
         let differs = |value: &(String, String)| !all.iter().all(|values| values.contains(value));

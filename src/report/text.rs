@@ -167,7 +167,7 @@ fn statements(run: &Run, truths: &[Truth], text: &mut String) {
             None => ("unseen", FAINT),
         };
         let _ = write!(text, "{style}{word:<7}{style:#}");
-        // The first line stands beside the word, the others below each other.
+        // The first line is on the line of the label, the others below it.
         let mut statement = String::new();
         wrap(&format!("{} ({documents})", truth.clause.statement), "       ", &mut statement);
         text.push_str(statement.trim_start());
@@ -292,7 +292,7 @@ pub(super) fn verdict(run: &Run, text: &mut String) {
             for (count, word) in [
                 (tally.release_specific, "release-specific"),
                 (tally.unsupported, "unsupported"),
-                (tally.not_judged, "not judged (it tells no elements)"),
+                (tally.not_judged, "not judged (it reports no elements)"),
                 (tally.not_run, "not run"),
             ] {
                 if count > 0 {

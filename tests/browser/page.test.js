@@ -50,7 +50,7 @@ async function shot(page, name) {
 
 const byId = (page, id) => page.locator(`[id="${id}"]`);
 
-/** How light a colour is, from 0 to 1. */
+/** The lightness of a colour, from 0 to 1. */
 const lightness = (colour) => {
   const [red, green, blue] = colour.match(/[\d.]+/g).map(Number);
   return (0.2126 * red + 0.7152 * green + 0.0722 * blue) / 255;

@@ -1,4 +1,4 @@
-//! What the tests of the specification have in common: the specification, libtorch, and the adapters that lie.
+//! Helpers of the tests of the specification: the specification, libtorch, and the faulty adapters.
 #![allow(dead_code)] // Each test binary compiles this file and uses a part of it.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,7 +25,7 @@ pub fn reference() -> Candidate {
 }
 
 /// libtorch, as `--impl libtorch` gives it; the first time it is installed. Without it the installer's sentence comes
-/// back, and whoever needs libtorch has to fail with it.
+/// back, and tests that need libtorch have to fail with it.
 pub fn libtorch() -> Result<Candidate, String> {
     let installed = install::libtorch(None, &Progress::auto()).map_err(|error| error.to_string())?;
     adapter("libtorch", CommandLine::new(installed.adapter), Limits::default())
@@ -62,7 +62,7 @@ pub fn no_orphans<S: Into<String>>(folder: &Path, names: impl Iterator<Item = S>
     if differing.is_empty() { Ok(()) } else { Err(format!("missing, or not needed: {differing:?}")) }
 }
 
-/// Whether a case is about a function that PyTorch has in Python alone, so that libtorch cannot run it.
+/// True if a case is about a function that PyTorch has in Python alone, so that libtorch cannot run it.
 pub fn needs_front_end(case: &Case) -> bool {
     case.program.steps.iter().any(|step| step.op.is_front_end())
 }

@@ -1,5 +1,5 @@
-//! All that an installer meets in these tests: an index of wheels, programs that pretend to be pip and cargo, sources, a
-//! cache, and what progress is told.
+//! All that an installer meets in these tests: an index of wheels, programs that pretend to be pip and cargo, sources,
+//! a cache, and a sink of progress.
 
 use std::fs;
 use std::io::Write;
@@ -11,7 +11,7 @@ use std::time::Duration;
 use broadcheck::install::{Catalog, Installer, Progress, Tools};
 use sha2::{Digest, Sha256};
 
-/// What progress is told as plain lines.
+/// A sink of progress, as plain lines.
 #[derive(Clone, Default)]
 pub struct Sink(Arc<Mutex<Vec<u8>>>);
 
@@ -166,13 +166,13 @@ impl Stage {
         hash(&fs::read(self.torch_path()).unwrap())
     }
 
-    /// How programs have been called so far.
+    /// The commands of all programs so far.
     pub fn calls(&self) -> Vec<String> {
         let text = fs::read_to_string(self.path("calls")).unwrap_or_default();
         text.lines().map(String::from).collect()
     }
 
-    /// How often a package was fetched.
+    /// The number of downloads of a package.
     pub fn fetches(&self, spec: &str) -> usize {
         self.calls().iter().filter(|call| call.ends_with(spec)).count()
     }

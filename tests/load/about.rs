@@ -1,11 +1,11 @@
-//! What statements say of themselves: what they are about, which values witness them, where they stand.
+//! The fields of statements: the aspects that they are about, the values that witness them, their places.
 
 use super::*;
 
 use broadcheck::case::Aspect;
 
 #[test]
-fn what_a_statement_is_about_is_expected_by_its_cases() {
+fn the_aspects_of_a_statement_are_expected_by_its_cases() {
     let about = |about: &str| CLAUSES.replace("  shows", &format!("  about: {about}\n  shows"));
     for (wrong, words) in [
         ("[»shapes]", &["unknown aspect `shapes`", "did you mean `shape`?"][..]),
@@ -65,7 +65,7 @@ fn sentences_of_documents_have_a_place_and_may_be_corrected() {
 }
 
 #[test]
-fn what_cannot_be_shown_has_no_case() {
+fn clauses_that_cannot_be_shown_have_no_case() {
     let reason = "  cannot_be_shown: It was before the first release.\n  shows";
     let unshown = CLAUSES.replace("equal-sizes", "once").replace("  shows", reason);
     let both = format!("{CLAUSES}{unshown}");

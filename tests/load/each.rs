@@ -31,7 +31,7 @@ fn one_text_stands_for_a_case_of_each_entry() {
 
 /// A few lines can stand for more than memory holds: by many entries, by long values, and by values that name others.
 #[test]
-fn what_a_case_stands_for_is_limited() {
+fn the_expansion_of_a_case_is_limited() {
     let fails = |each: &str, program: &str, why: &str| {
         let cases =
             format!("{CASES}{HEAD}  each: {each}\n  note: 'a <n>'\n  program: {program}\n  expect: {{r: unchanged}}\n");

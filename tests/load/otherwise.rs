@@ -1,4 +1,4 @@
-//! What holds in other releases.
+//! Expectations for other releases.
 
 use super::*;
 

@@ -7,7 +7,7 @@ use broadcheck::tensor::{Buffer, DType, Scalar, Shape};
 
 macro_rules! properties {
     ($($property:ident $name:literal),+ $(,)?) => {
-        /// What a mutation changes.
+        /// The property that a mutation changes.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Property {
             $($property),+
@@ -32,7 +32,7 @@ properties! {
 /// A case with one wrong statement.
 pub struct Mutation {
     pub property: Property,
-    /// What was changed, for a message.
+    /// The change, for a message.
     pub what: String,
     pub case: Case,
 }
@@ -132,7 +132,7 @@ impl Changes<'_> {
         }
     }
 
-    /// What the input held, with another shape, another dtype, or another element.
+    /// The input with another shape, another dtype, or another element.
     fn of_unchanged(&mut self) {
         let input = &self.program.inputs[self.value.value];
         let values = Buffer::from_bytes(input.dtype, &input.data).expect("whole elements").scalars();
@@ -234,7 +234,7 @@ fn others(number: Scalar) -> Vec<Scalar> {
             vec![Scalar::Float(0.0), Scalar::Float(opposite)]
         }
         Scalar::Float(value) => {
-            // Far enough for any dtype to tell them apart.
+            // Far enough for any dtype to distinguish them.
             let far = value.abs().max(1.0);
             let mut others = vec![Scalar::Float(value + far), Scalar::Float(value - far)];
             // The sign of zero counts.

@@ -1,4 +1,4 @@
-//! What the tests of generated programs share: the fuzzers' generator as a proptest strategy.
+//! Helpers of the tests of generated programs: the fuzzers' generator as a proptest strategy.
 
 use std::fmt;
 

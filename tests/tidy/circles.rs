@@ -71,7 +71,7 @@ struct Import {
     /// None for all.
     name: Option<String>,
     path: Path,
-    /// Whether it is a re-export.
+    /// True if it is a re-export.
     handed_on: bool,
 }
 

@@ -123,7 +123,7 @@ fn end_of_comment(chars: &[char], start: usize) -> usize {
     chars.len()
 }
 
-/// How many hashes there are before the quote of a raw string, if it is one.
+/// The number of hashes before the quote of a raw string, if it is one.
 fn raw_hashes(rest: &[char]) -> Option<usize> {
     let hashes = rest.iter().take_while(|c| **c == '#').count();
     (rest.get(hashes) == Some(&'"')).then_some(hashes)

@@ -1,11 +1,11 @@
-//! Which modules may use which.
+//! The modules that each module may use.
 
 use super::code::{Use, code_only, uses};
 use super::tree::Tree;
 
-/// Which modules a module may use, besides itself: crate, module, used modules, those of the crates below included. Cargo
-/// holds the order of the crates; the reference's own files are held by the check for circles. `tensor` and `error` are one
-/// layer, since shapes that do not broadcast are rejections and rejections name dtypes.
+/// The modules that a module may use, besides itself: crate, module, used modules, those of the crates below included.
+/// Cargo holds the order of the crates; the reference's own files are held by the check for circles. `tensor` and
+/// `error` are one layer, since shapes that do not broadcast are rejections and rejections name dtypes.
 const MAY_USE: &[(&str, &str, &[&str])] = &[
     ("protocol", "tensor", &["error"]),
     ("protocol", "error", &["tensor"]),
@@ -140,12 +140,12 @@ const MAY_USE: &[(&str, &str, &[&str])] = &[
     ),
 ];
 
-/// What of a module may be used, where it is not all of it: crate and user, used, items.
+/// The items of a module that may be used, if not all: crate and user, used, items.
 const ONLY: &[(&str, &str, &str, &[&str])] = &[
     // The reference is an implementation, and knows no other.
     ("reference", "", "adapter", &["Capability", "Hello", "Implementation"]),
     ("harness", "generate", "adapter", &["Capability", "Hello", "Implementation"]),
-    // Reports see events, what events carry, what campaigns came to, and what was measured.
+    // Reports see events, the data in events, summaries of campaigns, and measurements.
     ("broadcheck", "report", "harness", &["model", "campaign", "benchmark", "Aspect", "Difference", "UNKNOWN"]),
     ("broadcheck", "report", "case", &["Document", "Source"]),
     ("broadcheck", "report", "generate", &["bounded_exhaustive"]),

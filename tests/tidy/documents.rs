@@ -1,4 +1,4 @@
-//! What documents show and name: blocks, commands, files.
+//! The blocks, commands and files that documents show and name.
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -44,7 +44,8 @@ pub fn examples(help: &str) -> impl Iterator<Item = &str> {
     examples.lines().take_while(|line| !line.is_empty()).map(str::trim)
 }
 
-/// What is shown and was not printed, where `…` alone on a line stands for any lines, and a number for any number.
+/// The first shown line that was not printed, where `…` alone on a line stands for any lines, and a number for any
+/// number.
 pub fn first_difference(shown: &str, printed: &str) -> Option<String> {
     let printed: Vec<String> = printed.lines().map(plain).collect();
     let mut rest = printed.as_slice();
@@ -69,7 +70,7 @@ fn plain(line: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// What `broadcheck` prints for these arguments on its standard output, and on its standard error.
+/// The output of `broadcheck` for these arguments on its standard output, and on its standard error.
 pub fn broadcheck(args: &[String]) -> (String, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_broadcheck")).args(args).output().expect("broadcheck runs");
     let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
@@ -130,7 +131,7 @@ pub fn folder(parts: &[&str]) -> Option<String> {
     }
 }
 
-/// The list of tests has every file of tests, and every folder beside them.
+/// The list of tests has every file of tests, and every folder next to them.
 pub fn test(parts: &[&str]) -> Option<String> {
     match parts {
         ["tests", folder, _, ..] => Some(format!("tests/{folder}/")),
@@ -156,7 +157,7 @@ struct Name {
 }
 
 impl Name {
-    /// What it may mean.
+    /// The paths that it may mean.
     fn readings(&self) -> impl Iterator<Item = String> {
         let file = self.name.split("::").next().unwrap_or_default().to_owned();
         [format!("{}{file}", self.folder), file].into_iter()

@@ -42,7 +42,7 @@ impl Tree {
         self.all().filter(move |(path, _)| path.starts_with(start) && path.ends_with(".rs"))
     }
 
-    /// Whether a file or a folder is there. A folder ends with a slash.
+    /// True if a file or a folder exists. A folder ends with a slash.
     pub fn has(&self, path: &str) -> bool {
         self.0.contains_key(path) || (path.ends_with('/') && self.0.keys().any(|file| file.starts_with(path)))
     }
@@ -52,11 +52,11 @@ impl Index<&str> for Tree {
     type Output = str;
 
     fn index(&self, path: &str) -> &str {
-        self.get(path).unwrap_or_else(|| panic!("{path} is not there, or is no text"))
+        self.get(path).unwrap_or_else(|| panic!("{path} is missing, or is not text"))
     }
 }
 
-/// What git has or could be told to take; none where there is no clone or no git.
+/// The files that git has or could add; none where there is no clone or no git.
 fn tracked(root: &Path) -> Option<Vec<String>> {
     let git = Command::new("git")
         .current_dir(root)

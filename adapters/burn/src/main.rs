@@ -6,7 +6,7 @@ mod tensor;
 
 use broadcheck_protocol::adapter::library::{class, locked};
 use broadcheck_protocol::adapter::{
-    Capability, Hello, Lack, Library, Operation, Refusal, UnsupportedCall, serve_process,
+    CallError, Capability, Hello, Lack, Library, Operation, UnsupportedCall, serve_process,
 };
 use broadcheck_protocol::error::Class;
 use broadcheck_protocol::ops::{Form, Op};
@@ -19,7 +19,7 @@ use tensor::Tensor;
 /// Burn, whose tensors have rank and kind in their type.
 #[derive(Default)]
 pub struct Burn {
-    /// What the last `backward` of the program gave.
+    /// The gradients of the last `backward` of the program.
     gradients: Option<Gradients>,
 }
 
@@ -52,11 +52,11 @@ impl Library for Burn {
         "Burn's tensors are immutable"
     }
 
-    fn make(&mut self, input: &Input) -> Result<Tensor, Refusal> {
+    fn make(&mut self, input: &Input) -> Result<Tensor, CallError> {
         Tensor::make(input)
     }
 
-    fn read(&mut self, tensor: &Tensor) -> Result<TensorValue, Refusal> {
+    fn read(&mut self, tensor: &Tensor) -> Result<TensorValue, CallError> {
         tensor.read()
     }
 

@@ -4,7 +4,7 @@
 //! as in `x + 2.0`. A rank that a result has in its type is the one that its shape is known to have beforehand.
 
 use Argument::{Flag, Index, Int, Ints, Nothing, Number, Tensor as T, Tensors, Text};
-use broadcheck_protocol::adapter::{Answer, Argument, Call, Operation, Refusal, Returned};
+use broadcheck_protocol::adapter::{Answer, Argument, Call, CallError, Operation, Returned};
 use broadcheck_protocol::error::Class;
 use broadcheck_protocol::operation;
 use broadcheck_protocol::ops::Op;
@@ -405,7 +405,7 @@ pub const OPERATIONS: &[Operation<Burn>] = &[
     }),
 ];
 
-/// Parts of messages, with the classes of what they refuse.
+/// Parts of messages, with their classes of rejections.
 pub const CLASSES: &[(&[Op], &str, Class)] = &[
     (&[], "capacity overflow", Class::ImpossibleSize),
     (&[Op::Expand, Op::BroadcastTo], "positive or -1! Got -", Class::ImpossibleSize),
@@ -427,12 +427,12 @@ pub const CLASSES: &[(&[Op], &str, Class)] = &[
     (&[], "", Class::Dimension),
 ];
 
-fn unsupported(why: &str) -> Refusal {
-    Refusal::Unsupported(why.to_owned())
+fn unsupported(why: &str) -> CallError {
+    CallError::Unsupported(why.to_owned())
 }
 
 /// A number as an `f64`.
-fn real(number: Scalar) -> Result<f64, Refusal> {
+fn real(number: Scalar) -> Result<f64, CallError> {
     match number {
         Scalar::Int(number) => Ok(number as f64),
         Scalar::Float(number) => Ok(number),
@@ -440,7 +440,7 @@ fn real(number: Scalar) -> Result<f64, Refusal> {
     }
 }
 
-fn natural(number: i64) -> Result<usize, Refusal> {
+fn natural(number: i64) -> Result<usize, CallError> {
     usize::try_from(number).map_err(|_| unsupported(NEGATIVE))
 }
 
@@ -449,7 +449,7 @@ fn array<const D: usize>(sizes: &[i64]) -> [i64; D] {
     sizes.try_into().expect("the rank is their number")
 }
 
-fn slice(item: &IndexItem) -> Result<Slice, Refusal> {
+fn slice(item: &IndexItem) -> Result<Slice, CallError> {
     match *item {
         IndexItem::Slice { start, stop, step } => {
             Ok(Slice { start: start.unwrap_or(0) as isize, end: stop.map(|stop| stop as isize), step: step as isize })
@@ -458,7 +458,7 @@ fn slice(item: &IndexItem) -> Result<Slice, Refusal> {
     }
 }
 
-/// An einsum, if its equation tells the rank of the result: a result of no dimensions has one here.
+/// An einsum, if its equation shows the rank of the result: a result of no dimensions has one here.
 fn einsum(equation: &str, operands: &[&Tensor]) -> Answer<Tensor> {
     let labels = equation.split_once("->").map(|(_, output)| output).filter(|output| !output.contains('.'));
     let rank = labels.ok_or_else(|| unsupported(EQUATION))?.chars().filter(|c| c.is_alphabetic()).count().max(1);
@@ -467,7 +467,7 @@ fn einsum(equation: &str, operands: &[&Tensor]) -> Answer<Tensor> {
         let operands = operands.iter().map(|operand| {
             with_rank!(operand.rank, D => Ok(operand.get::<D, K>()?.into()))
         });
-        let operands = operands.collect::<Result<Vec<_>, Refusal>>()?;
+        let operands = operands.collect::<Result<Vec<_>, CallError>>()?;
         with_rank!(rank, E => one(burn_tensor::Tensor::<E, K>::einsum(equation, operands)))
     })
 }

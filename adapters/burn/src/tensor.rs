@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::rc::Rc;
 
-use broadcheck_protocol::adapter::{Answer, Refusal, Returned};
+use broadcheck_protocol::adapter::{Answer, CallError, Returned};
 use broadcheck_protocol::program::{Input, TensorValue, VALUE_LIMIT};
 use broadcheck_protocol::tensor::{self, Category, Shape};
 use burn_tensor::{BoolStore, DType, Device, TensorData, kind::Basic};
@@ -60,7 +60,7 @@ macro_rules! with_rank {
                 const $D: usize = $literal;
                 $body
             })+
-            _ => Err(Refusal::Unsupported($crate::tensor::RANK.to_owned())),
+            _ => Err(CallError::Unsupported($crate::tensor::RANK.to_owned())),
         }
     };
 }
@@ -90,7 +90,7 @@ macro_rules! with_type {
                 $crate::with_rank!($tensor.rank, $D => $body)
             })+
             #[allow(unreachable_patterns)]
-            _ => Err(Refusal::Unsupported($crate::tensor::KIND.to_owned())),
+            _ => Err(CallError::Unsupported($crate::tensor::KIND.to_owned())),
         }
     };
 }
@@ -109,11 +109,11 @@ impl Tensor {
     }
 
     /// The tensor, of a rank and a kind that the caller has from another operand.
-    pub fn get<const D: usize, K: OfKind>(&self) -> Result<burn_tensor::Tensor<D, K>, Refusal> {
-        self.tensor.downcast_ref().cloned().ok_or_else(|| Refusal::Unsupported(OPERANDS.to_owned()))
+    pub fn get<const D: usize, K: OfKind>(&self) -> Result<burn_tensor::Tensor<D, K>, CallError> {
+        self.tensor.downcast_ref().cloned().ok_or_else(|| CallError::Unsupported(OPERANDS.to_owned()))
     }
 
-    pub fn make(input: &Input) -> Result<Tensor, Refusal> {
+    pub fn make(input: &Input) -> Result<Tensor, CallError> {
         let sizes: Vec<usize> = input.shape.sizes().iter().map(|&size| size as usize).collect();
         let kind = match input.dtype.category() {
             Category::Bool => Kind::Bool,
@@ -133,7 +133,7 @@ impl Tensor {
         with_type!(all typed, D K => Ok(Tensor::new(burn_tensor::Tensor::<D, K>::from_data(data, (&device, dtype)))))
     }
 
-    pub fn read(&self) -> Result<TensorValue, Refusal> {
+    pub fn read(&self) -> Result<TensorValue, CallError> {
         with_type!(all self, D K => {
             let tensor = self.get::<D, K>()?;
             let of = |dtype: DType| match dtype {
@@ -141,9 +141,9 @@ impl Tensor {
                 dtype => DTYPES.iter().find(|(_, known)| *known == dtype).map(|(dtype, _)| *dtype),
             };
             let dtype = of(tensor.dtype())
-                .ok_or_else(|| Refusal::Failed(format!("a result of dtype {:?}", tensor.dtype())))?;
+                .ok_or_else(|| CallError::Failed(format!("a result of dtype {:?}", tensor.dtype())))?;
             let sizes = tensor.dims().iter().map(|&size| size as i64).collect();
-            let shape = Shape::new(sizes).map_err(|error| Refusal::Failed(error.to_string()))?;
+            let shape = Shape::new(sizes).map_err(|error| CallError::Failed(error.to_string()))?;
             let small = shape.numel().saturating_mul(dtype.size()) <= VALUE_LIMIT;
             let data = if small { tensor.into_data().as_bytes().to_vec() } else { Vec::new() };
             Ok(TensorValue { dtype, shape, data, strides: None, storage: None })

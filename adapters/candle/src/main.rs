@@ -4,7 +4,7 @@ mod operations;
 
 use broadcheck_protocol::adapter::library::{class, elements, locked, shown};
 use broadcheck_protocol::adapter::{
-    Capability, Hello, Lack, Library, Operation, Refusal, UnsupportedCall, serve_process,
+    CallError, Capability, Hello, Lack, Library, Operation, UnsupportedCall, serve_process,
 };
 use broadcheck_protocol::error::Class;
 use broadcheck_protocol::ops::{Form, Op};
@@ -17,7 +17,7 @@ use half::{bf16, f16};
 /// candle, on the CPU.
 #[derive(Default)]
 pub struct Candle {
-    /// What the last `backward` of the program gave.
+    /// The gradients of the last `backward` of the program.
     gradients: Option<GradStore>,
 }
 
@@ -71,7 +71,7 @@ impl Library for Candle {
         }
     }
 
-    fn make(&mut self, input: &Input) -> Result<Tensor, Refusal> {
+    fn make(&mut self, input: &Input) -> Result<Tensor, CallError> {
         let sizes: Vec<usize> = input.shape.sizes().iter().map(|&size| size as usize).collect();
         with_element!(dtype(input.dtype), T => {
             let data: Vec<T> = elements(&input.data);
@@ -82,7 +82,7 @@ impl Library for Candle {
         })
     }
 
-    fn read(&mut self, tensor: &Tensor) -> Result<TensorValue, Refusal> {
+    fn read(&mut self, tensor: &Tensor) -> Result<TensorValue, CallError> {
         with_element!(tensor.dtype(), T => {
             shown::<T>(tensor.dims(), || row_major(tensor).expect("a tensor can be read"))
         })

@@ -1,11 +1,11 @@
 //! The operation table, as far as candle has it.
 //!
-//! An operation is a function of candle and nothing made of several. Where candle has one that broadcasts beside one
+//! An operation is a function of candle and nothing made of several. Where candle has one that broadcasts next to one
 //! that does not, it is the one that broadcasts: `broadcast_add` and not `+`. A number is given as candle's users give
 //! it, as in `&x + 2.`.
 
 use Argument::{Flag, Index, Indices, Int, Ints, Nothing, Number, Shapes, Tensor as T};
-use broadcheck_protocol::adapter::{Answer, Argument, Call, Operation, Refusal, Returned};
+use broadcheck_protocol::adapter::{Answer, Argument, Call, CallError, Operation, Returned};
 use broadcheck_protocol::error::Class;
 use broadcheck_protocol::operation;
 use broadcheck_protocol::ops::{Form, Op};
@@ -303,7 +303,7 @@ pub const OPERATIONS: &[Operation<Candle>] = &[
     }),
 ];
 
-/// Parts of messages, with the classes of what they refuse.
+/// Parts of messages, with their classes of rejections.
 pub const CLASSES: &[(&[Op], &str, Class)] = &[
     (&[Op::Reshape, Op::ReshapeAs], "", Class::View),
     (&[Op::Item], "unexpected rank", Class::ItemCount),
@@ -344,8 +344,8 @@ impl Dim for Axis {
     }
 }
 
-pub fn unsupported(why: &str) -> Refusal {
-    Refusal::Unsupported(why.to_owned())
+pub fn unsupported(why: &str) -> CallError {
+    CallError::Unsupported(why.to_owned())
 }
 
 fn one(result: Result<Tensor>) -> Answer<Tensor> {
@@ -366,21 +366,21 @@ fn real(number: Scalar) -> f64 {
 }
 
 /// A number as a literal of an element type: one that the compiler takes.
-fn literal<E: Element>(number: Scalar) -> std::result::Result<E, Refusal> {
+fn literal<E: Element>(number: Scalar) -> std::result::Result<E, CallError> {
     let fits = number.fits(E::DTYPE) && number.category() <= E::DTYPE.category();
     let positive = !matches!((number, E::DTYPE), (Scalar::Int(..0), DType::Uint8));
     if fits && positive { Ok(E::from_scalar(number)) } else { Err(unsupported(LITERAL)) }
 }
 
-fn natural(number: i64) -> std::result::Result<usize, Refusal> {
+fn natural(number: i64) -> std::result::Result<usize, CallError> {
     usize::try_from(number).map_err(|_| unsupported(NEGATIVE))
 }
 
-fn naturals(numbers: &[i64]) -> std::result::Result<Vec<usize>, Refusal> {
+fn naturals(numbers: &[i64]) -> std::result::Result<Vec<usize>, CallError> {
     numbers.iter().map(|&number| natural(number)).collect()
 }
 
-fn shape(given: &ShapeArg) -> std::result::Result<Shape, Refusal> {
+fn shape(given: &ShapeArg) -> std::result::Result<Shape, CallError> {
     Ok(match given {
         ShapeArg::Size(size) => Shape::from(natural(*size)?),
         ShapeArg::Sizes(sizes) => Shape::from(naturals(sizes)?),
@@ -388,7 +388,7 @@ fn shape(given: &ShapeArg) -> std::result::Result<Shape, Refusal> {
     })
 }
 
-fn indexer(item: &IndexItem) -> std::result::Result<TensorIndexer, Refusal> {
+fn indexer(item: &IndexItem) -> std::result::Result<TensorIndexer, CallError> {
     Ok(match *item {
         IndexItem::At(index) => natural(index)?.into(),
         IndexItem::Slice { start: None, stop: None, step: 1 } => (..).into(),

@@ -5,7 +5,7 @@ mod tensor;
 
 use broadcheck_protocol::adapter::library::{class, locked};
 use broadcheck_protocol::adapter::{
-    Capability, Hello, Lack, Library, Operation, Refusal, UnsupportedCall, serve_process,
+    CallError, Capability, Hello, Lack, Library, Operation, UnsupportedCall, serve_process,
 };
 use broadcheck_protocol::error::Class;
 use broadcheck_protocol::ops::{Form, Op};
@@ -61,11 +61,11 @@ impl Library for Ferrotorch {
         }
     }
 
-    fn make(&mut self, input: &Input) -> Result<Tensor, Refusal> {
+    fn make(&mut self, input: &Input) -> Result<Tensor, CallError> {
         Tensor::make(input)
     }
 
-    fn read(&mut self, tensor: &Tensor) -> Result<TensorValue, Refusal> {
+    fn read(&mut self, tensor: &Tensor) -> Result<TensorValue, CallError> {
         tensor.read()
     }
 
@@ -75,7 +75,7 @@ impl Library for Ferrotorch {
     }
 }
 
-/// What a machine has of memory shall not decide what is refused.
+/// The limit of memory, so that the machine does not decide which programs are rejected.
 const MEMORY: u64 = 8 << 30;
 
 fn main() -> std::io::Result<()> {

@@ -1,11 +1,11 @@
 //! The operation table, as far as ferrotorch has it.
 //!
 //! An operation is a method of ferrotorch's tensors, or the function where there is no method, and nothing made of
-//! several. Where ferrotorch has one that broadcasts beside one that does not, it is the one that broadcasts. A number
+//! several. Where ferrotorch has one that broadcasts next to one that does not, it is the one that broadcasts. A number
 //! is given as the function takes it: as an `f64`, or as an element.
 
 use Argument::{Flag, Int, Ints, Nothing, Number, Shapes, Tensor as T, Tensors, Text};
-use broadcheck_protocol::adapter::{Argument, Operation, Refusal, Returned};
+use broadcheck_protocol::adapter::{Argument, CallError, Operation, Returned};
 use broadcheck_protocol::error::Class;
 use broadcheck_protocol::operation;
 use broadcheck_protocol::ops::{Form, Op};
@@ -515,10 +515,10 @@ pub const OPERATIONS: &[Operation<Ferrotorch>] = &[
     })),
 ];
 
-/// Parts of what Rust says when it panics. They are of no class: ferrotorch's functions have a result for what they refuse.
+/// Parts of the messages of Rust's panics. They are of no class: ferrotorch's functions return a result for rejections.
 pub const ACCIDENTS: [&str; 2] = ["the len is", "attempt to "];
 
-/// Parts of messages, with the classes of what they refuse.
+/// Parts of messages, with their classes of rejections.
 pub const CLASSES: &[(&[Op], &str, Class)] = &[
     (&[], "capacity overflow", Class::ImpossibleSize),
     (&[Op::AsStrided, Op::View, Op::Reshape], "", Class::View),
@@ -546,11 +546,11 @@ pub const CLASSES: &[(&[Op], &str, Class)] = &[
     (&[], "", Class::Dimension),
 ];
 
-fn unsupported(why: &str) -> Refusal {
-    Refusal::Unsupported(why.to_owned())
+fn unsupported(why: &str) -> CallError {
+    CallError::Unsupported(why.to_owned())
 }
 
-fn real(number: Scalar) -> Result<f64, Refusal> {
+fn real(number: Scalar) -> Result<f64, CallError> {
     match number {
         Scalar::Int(number) => Ok(number as f64),
         Scalar::Float(number) => Ok(number),
@@ -558,26 +558,26 @@ fn real(number: Scalar) -> Result<f64, Refusal> {
     }
 }
 
-fn element<E: Element>(number: Scalar) -> Result<E, Refusal> {
+fn element<E: Element>(number: Scalar) -> Result<E, CallError> {
     real(number)?;
     if number.fits(E::DTYPE) { Ok(E::from_scalar(number)) } else { Err(unsupported(ELEMENT)) }
 }
 
 /// A bound that may be missing.
-fn perhaps<E: Element>(bound: &Argument<'_, Tensor>) -> Result<Option<E>, Refusal> {
+fn perhaps<E: Element>(bound: &Argument<'_, Tensor>) -> Result<Option<E>, CallError> {
     match *bound {
         Number(number) => element(number).map(Some),
         _ => Ok(None),
     }
 }
 
-/// Refuses a factor that changes something.
-fn unscaled(factor: Scalar) -> Result<(), Refusal> {
+/// Rejects a factor other than 1.
+fn unscaled(factor: Scalar) -> Result<(), CallError> {
     if factor == Scalar::Int(1) { Ok(()) } else { Err(unsupported(FACTOR)) }
 }
 
-/// What a variance takes off the number of elements.
-fn taken_off(correction: &Argument<'_, Tensor>, unbiased: &Argument<'_, Tensor>) -> Result<f64, Refusal> {
+/// The correction that a variance subtracts from the number of elements.
+fn taken_off(correction: &Argument<'_, Tensor>, unbiased: &Argument<'_, Tensor>) -> Result<f64, CallError> {
     match (correction, unbiased) {
         (&Number(correction), _) => real(correction),
         (_, Flag(false)) => Ok(0.),
@@ -585,11 +585,11 @@ fn taken_off(correction: &Argument<'_, Tensor>, unbiased: &Argument<'_, Tensor>)
     }
 }
 
-fn natural(number: i64) -> Result<usize, Refusal> {
+fn natural(number: i64) -> Result<usize, CallError> {
     usize::try_from(number).map_err(|_| unsupported(NEGATIVE))
 }
 
-fn naturals(numbers: &[i64]) -> Result<Vec<usize>, Refusal> {
+fn naturals(numbers: &[i64]) -> Result<Vec<usize>, CallError> {
     numbers.iter().map(|&number| natural(number)).collect()
 }
 
@@ -597,7 +597,7 @@ fn signed(numbers: &[i64]) -> Vec<isize> {
     numbers.iter().map(|&number| number as isize).collect()
 }
 
-fn shape(given: &ShapeArg) -> Result<Vec<usize>, Refusal> {
+fn shape(given: &ShapeArg) -> Result<Vec<usize>, CallError> {
     match given {
         ShapeArg::Size(size) => Ok(vec![natural(*size)?]),
         ShapeArg::Sizes(sizes) => naturals(sizes),
@@ -606,6 +606,6 @@ fn shape(given: &ShapeArg) -> Result<Vec<usize>, Refusal> {
 }
 
 /// Indices as `scatter` takes them.
-fn positions<I: ferrotorch_core::IntElement>(index: &IntTensor<I>) -> Result<Vec<usize>, Refusal> {
+fn positions<I: ferrotorch_core::IntElement>(index: &IntTensor<I>) -> Result<Vec<usize>, CallError> {
     index.data()?.iter().map(|position| natural(position.to_i64())).collect()
 }

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::rc::Rc;
 
 use broadcheck_protocol::adapter::library::{elements, shown};
-use broadcheck_protocol::adapter::{Answer, Refusal, Returned};
+use broadcheck_protocol::adapter::{Answer, CallError, Returned};
 use broadcheck_protocol::program::{Input, TensorValue};
 use broadcheck_protocol::tensor::{Category, DType, Element};
 use ferrotorch_core::{BoolTensor, ComplexTensor, FerrotorchResult, Float, IntElement, IntTensor, TensorStorage};
@@ -38,7 +38,7 @@ macro_rules! with_type {
             _ => $crate::with_type!($dtype, $T; $($rest)*),
         }
     };
-    ($dtype:expr, $T:ident;) => { Err(Refusal::Unsupported($crate::tensor::KIND.to_owned())) };
+    ($dtype:expr, $T:ident;) => { Err(CallError::Unsupported($crate::tensor::KIND.to_owned())) };
     ($dtype:expr, $T:ident; all => $body:expr) => {
         $crate::with_type!($dtype, $T; float => $body, int => $body, bool => $body, complex => $body)
     };
@@ -166,13 +166,13 @@ impl Tensor {
     }
 
     /// The tensor, of the type that a function takes.
-    pub fn get<T: Typed>(&self) -> Result<&T, Refusal> {
-        self.tensor.downcast_ref().ok_or_else(|| Refusal::Unsupported(OPERANDS.to_owned()))
+    pub fn get<T: Typed>(&self) -> Result<&T, CallError> {
+        self.tensor.downcast_ref().ok_or_else(|| CallError::Unsupported(OPERANDS.to_owned()))
     }
 
-    pub fn make(input: &Input) -> Result<Tensor, Refusal> {
+    pub fn make(input: &Input) -> Result<Tensor, CallError> {
         if input.requires_grad && input.dtype.category() != Category::Floating {
-            return Err(Refusal::Unsupported(LEAF.to_owned()));
+            return Err(CallError::Unsupported(LEAF.to_owned()));
         }
         let sizes = input.shape.sizes().iter().map(|&size| size as usize).collect();
         with_type!(input.dtype, X; all => {
@@ -180,13 +180,13 @@ impl Tensor {
         })
     }
 
-    pub fn read(&self) -> Result<TensorValue, Refusal> {
+    pub fn read(&self) -> Result<TensorValue, CallError> {
         let tensor = self;
         typed!((tensor) all => show(tensor))
     }
 }
 
-fn show<T: Typed>(tensor: &T) -> Result<TensorValue, Refusal> {
+fn show<T: Typed>(tensor: &T) -> Result<TensorValue, CallError> {
     shown(tensor.sizes(), || tensor.elements().expect("a tensor can be read"))
 }
 

@@ -10,7 +10,7 @@ use broadcheck_protocol::program::Program;
 
 use crate::Libtorch;
 
-/// How long the programs of these requests take on libtorch, in seconds. They are read before the clock starts.
+/// The seconds that the programs of these requests take on libtorch. They are read before the clock starts.
 ///
 /// # Errors
 /// When the input breaks, or has something else than requests to run a program.
@@ -89,7 +89,7 @@ mod pair {
             (step.form == Form::Functional).then_some(Pair { x: operand(x)?, y: operand(y)?, call })
         }
 
-        /// The elements of the result, or the text of the refusal.
+        /// The elements of the result, or the message of the rejection.
         pub fn run(&self) -> Result<Result<Vec<u8>, String>, TchError> {
             let x = Tensor::f_from_data_size(&self.x.0, &self.x.1, Kind::Float)?;
             let y = Tensor::f_from_data_size(&self.y.0, &self.y.1, Kind::Float)?;

@@ -42,7 +42,7 @@ impl From<Error> for Fault {
     }
 }
 
-/// Whether the libtorch that is linked has the operation. Old releases lack some; those of Python's front end none has.
+/// True if the libtorch that is linked has the operation. Old releases lack some; those of Python's front end none has.
 pub fn has(op: Op) -> bool {
     match method(op) {
         Method::Absent => false,
@@ -124,7 +124,7 @@ pub fn call(op: Op, form: Form, args: &[Argument<'_>], out: Option<&Tensor>) -> 
 
 type One = Result<Tensor, Error>;
 
-/// How an operation is run: the kinds of its arguments, and `tch`'s methods for them.
+/// The signature of an operation: the kinds of its arguments, and `tch`'s methods for them.
 #[cfg_attr(not(feature = "tch"), allow(dead_code))] // Without `tch` nothing runs by its methods.
 pub enum Method {
     /// Two operands, either of which may be a number, and perhaps a factor for the second.
@@ -216,7 +216,7 @@ macro_rules! methods {
 #[cfg(feature = "tch")]
 broadcheck_protocol::for_each_op!(methods);
 
-/// How `op` is run.
+/// The signature of `op`.
 pub fn method(op: Op) -> Method {
     use ParamKind::{Dims, Dtype, Flag, Index, Int, Number, Operand, Value};
     #[cfg(feature = "tch")]
@@ -338,8 +338,8 @@ impl<'a> Operand<'a> {
     }
 }
 
-/// Python's default `alpha` is the integer 1. A float 1.0 is not the same: integers refuse it. That of `rounding_mode` is
-/// none.
+/// Python's default `alpha` is the integer 1. A float 1.0 is not the same: integers reject it. That of `rounding_mode`
+/// is none.
 fn is_default(argument: &Argument<'_>) -> bool {
     matches!(argument, Argument::Number(Scalar::Int(1)) | Argument::Nothing)
 }
@@ -510,7 +510,7 @@ fn dims_overload<'a, 'b>(op: Op, args: &'b [Argument<'a>]) -> Option<(&'static s
     })
 }
 
-/// A bit for each operand that is a number, or is left out beside one; `None` if no operand is a number.
+/// A bit for each operand that is a scalar, or is left out next to one; `None` if no operand is a scalar.
 fn numbers(op: Op, args: &[Argument<'_>]) -> Option<u64> {
     let params = op.info().arguments;
     let operand = |at: &usize| params.get(*at).is_some_and(|param| param.kind == ParamKind::Operand);
@@ -543,7 +543,7 @@ fn operator(schema: &'static str, form: Form, numbers: u64) -> Option<Operator> 
     FOUND.with_borrow_mut(|found| found.entry((schema, form, numbers)).or_insert_with(find).clone())
 }
 
-/// Whether this is the method of an augmented assignment, such as `__iand__`, which is always in place.
+/// True if this is the method of an augmented assignment, such as `__iand__`, which is always in place.
 fn augmented(name: &str) -> bool {
     name.starts_with("__i")
 }
@@ -557,7 +557,7 @@ fn parts(schema: &str) -> (&str, &str) {
     schema.split_once('.').unwrap_or((schema, ""))
 }
 
-/// What a reduction is called is a number for libtorch's operators.
+/// The number that libtorch's operators take for the name of a reduction.
 fn plain<'a>(arg: &Argument<'a>, kind: ParamKind) -> Argument<'a> {
     match (arg, kind) {
         (Argument::Text(text), ParamKind::Reduction) => {

@@ -1,4 +1,4 @@
-//! From the text of a C++ exception to the refusal that a user of PyTorch reads.
+//! From the text of a C++ exception to the error message that a user of PyTorch reads.
 
 use broadcheck_protocol::program::Rejected;
 

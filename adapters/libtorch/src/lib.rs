@@ -39,7 +39,7 @@ pub struct Libtorch {
     aliases: Option<AliasCalls>,
 }
 
-/// How many calls went to each alias in each form.
+/// The number of calls of each alias in each form.
 pub type AliasCalls = BTreeMap<(&'static str, Form), u64>;
 
 impl Libtorch {
@@ -60,7 +60,7 @@ impl Libtorch {
         Libtorch { aliases }
     }
 
-    /// How many calls went to each alias so far.
+    /// Returns the number of calls of each alias so far.
     pub fn alias_calls(&self) -> AliasCalls {
         self.aliases.clone().unwrap_or_default()
     }
@@ -119,7 +119,8 @@ impl Implementation for Libtorch {
 
 /// The version and what else matters, from `at::show_config()`.
 ///
-/// The version is the one that the library was built as; `header_version` stands in where the library does not tell.
+/// The version is the one that the library was built as; `header_version` is used if the library does not report its
+/// own.
 fn describe(config: &str, header_version: &str) -> (String, String) {
     let settings = config.lines().find_map(|line| line.trim().strip_prefix("- Build settings: ")).unwrap_or_default();
     let setting = |name: &str| settings.split(", ").find_map(|entry| entry.strip_prefix(name)?.strip_prefix('='));
@@ -241,8 +242,9 @@ impl<'c> Run<'c> {
 /// The bytes that a process on x86-64 can have at most.
 const ADDRESS_SPACE: usize = 1 << 47;
 
-/// Refuses what would take more memory than a value may have, before libtorch takes it. Views take none, whatever their
-/// size; everything else takes about as much as it is given. What no process can have libtorch refuses itself.
+/// Rejects a result that would take more memory than a value may have, before libtorch allocates it. Views take none,
+/// whatever their size; everything else takes about as much as its result. Sizes that no process can allocate libtorch
+/// rejects itself.
 fn within_limit(op: Op, args: &[Argument<'_>]) -> Result<(), Fault> {
     let tensors = args.iter().flat_map(|arg| match arg {
         Argument::Tensor(tensor) => vec![*tensor],
@@ -291,8 +293,8 @@ fn within_limit(op: Op, args: &[Argument<'_>]) -> Result<(), Fault> {
     if bytes > VALUE_LIMIT { Err(value::too_large(bytes)) } else { Ok(()) }
 }
 
-/// The most elements that a product of tensors can have: those of the outer product, but for the dimension that is summed
-/// over in products of matrices. Where the sizes of that one differ, libtorch refuses them before it takes memory.
+/// The most elements that a product of tensors can have: those of the outer product, but for the dimension that is
+/// summed over in products of matrices. Where the sizes of that one differ, libtorch rejects them before it allocates.
 fn product(op: Op, tensors: &[&Tensor]) -> usize {
     let (summands, summed) = match op {
         Op::Dot | Op::Mv | Op::Mm | Op::Bmm | Op::Matmul => (0, true),

@@ -1,6 +1,6 @@
-//! What `tch` does not have: libtorch's dispatcher, wrapped numbers, basic indexing, `backward` with a gradient,
-//! warnings, storages. The other half is `shim.cpp`. Where the adapter is built without `tch`, `shim/tensor.rs` stands in
-//! for the little that is wanted of its tensors.
+//! The parts of libtorch that `tch` lacks: the dispatcher, wrapped numbers, basic indexing, `backward` with a gradient,
+//! warnings, storages. The other half is `shim.cpp`. Where the adapter is built without `tch`, `shim/tensor.rs` stands
+//! in for the little that is wanted of its tensors.
 //!
 //! All of the crate's `unsafe` is here and there. Outside everything is a safe call on [`Tensor`]s.
 
@@ -38,11 +38,11 @@ pub enum Argument<'a> {
     Ints(&'a [i64]),
     /// Text.
     Text(&'a str),
-    /// What stands between the brackets of `x[…]`.
+    /// An item of an index expression `x[…]`.
     Index(&'a [IndexItem]),
 }
 
-/// What a call returns.
+/// The result of a call.
 #[derive(Debug)]
 pub enum Returned {
     /// Nothing, or an undefined tensor.
@@ -180,7 +180,7 @@ pub fn storage(tensor: &Tensor) -> Result<(usize, i64), Raised> {
 /// The elements in row-major order. `count` is their size in bytes.
 pub fn read(tensor: &Tensor, count: usize) -> Result<Vec<u8>, Raised> {
     let mut bytes = vec![0; count];
-    // SAFETY: there is room for `count` bytes, and the shim refuses if the tensor has another number of them.
+    // SAFETY: there is room for `count` bytes, and the shim raises if the tensor has another number of them.
     unsafe { check(bc_read(tensor.as_ptr(), bytes.as_mut_ptr().cast(), count as i64))? };
     Ok(bytes)
 }
@@ -191,9 +191,9 @@ pub fn start() {
     unsafe { bc_start() }
 }
 
-/// How many threads libtorch may use; to be said before it computes anything.
+/// Sets the number of threads of libtorch; to be called before it computes anything.
 pub fn set_threads(threads: i32) {
-    // SAFETY: libtorch asks that this happens before work is handed to other threads, and refuses it afterwards.
+    // SAFETY: libtorch asks that this happens before work is handed to other threads, and raises afterwards.
     unsafe { bc_set_threads(threads) }
 }
 
@@ -209,7 +209,7 @@ pub fn take_warnings() -> Vec<String> {
     std::iter::from_fn(|| unsafe { text(bc_next_warning()) }).collect()
 }
 
-/// How libtorch was built (`at::show_config`).
+/// The build of libtorch (`at::show_config`).
 pub fn config() -> String {
     // SAFETY: the result is a text that we own.
     unsafe { text(bc_config()) }.unwrap_or_default()

@@ -30,7 +30,7 @@ pub fn input(input: &Input) -> Result<Tensor, Fault> {
     if input.requires_grad { Ok(tensor.f_set_requires_grad(true)?) } else { Ok(tensor) }
 }
 
-/// What a tensor is right now.
+/// The present state of a tensor.
 pub fn snapshot(tensor: &Tensor, storages: &mut Storages) -> Result<TensorValue, Fault> {
     let dtype =
         dtype(tensor.f_kind()?).ok_or_else(|| Fault::Failed(format!("a result of the dtype {:?}", tensor.kind())))?;
@@ -42,13 +42,13 @@ pub fn snapshot(tensor: &Tensor, storages: &mut Storages) -> Result<TensorValue,
     Ok(TensorValue { dtype, shape, data, strides: Some(tensor.stride()), storage })
 }
 
-/// The refusal of a value beyond [`VALUE_LIMIT`].
+/// The rejection of a value beyond [`VALUE_LIMIT`].
 pub fn too_large(bytes: usize) -> Fault {
     Fault::Unsupported(format!("a value of {bytes} bytes: the limit is {} MiB", VALUE_LIMIT >> 20))
 }
 
 /// The storages of one reply, by libtorch's identity of them, in the order of first mention. The tensors must be kept
-/// alive meanwhile, or another storage may come to have the same identity.
+/// alive meanwhile, or another storage may get the same identity.
 #[derive(Debug, Default)]
 pub struct Storages(Vec<usize>);
 

@@ -42,14 +42,14 @@ fn backward_begins_with_the_gradient_that_is_given_and_frees_the_graph() {
 }
 
 #[test]
-fn backward_refuses_in_libtorchs_words() {
+fn backward_raises_libtorchs_messages() {
     let mut draft = Draft::default();
     let (x, y, seed) = (draft.counting(&[2]), draft.counting(&[2]), draft.counting(&[3]));
     draft.keeps_gradient(x);
     let sum = draft.step(Op::Add, [tensor(x), tensor(y), int(1)]);
     for (base, gradient, message) in [
         (sum, Arg::Nothing, "grad can be implicitly created only for scalar outputs"),
-        // Python looks at the shapes first, and says it in other words (`torch.autograd._make_grads`).
+        // Python looks at the shapes first, and its message is worded differently (`torch.autograd._make_grads`).
         (sum, tensor(seed), "invalid gradient at index 0 - got [3] but expected shape compatible with [2]"),
         (y, tensor(y), "element 0 of tensors does not require grad and does not have a grad_fn"),
     ] {
@@ -64,7 +64,7 @@ fn backward_refuses_in_libtorchs_words() {
     );
 }
 
-/// Python refuses this (`_make_grads`: "Mismatch in shape"); libtorch's engine takes any gradient that the output
+/// Python rejects this (`_make_grads`: "Mismatch in shape"); libtorch's engine takes any gradient that the output
 /// expands to, and sums it (`torch::autograd::validate_outputs`).
 #[test]
 fn a_first_gradient_that_the_output_expands_to_is_summed() {

@@ -1,4 +1,4 @@
-//! What comes back of steps that libtorch refuses or warns of: its own words, as a user of Python reads them.
+//! The messages of steps that libtorch rejects or warns about: its own, as a user of Python reads them.
 
 mod common;
 
@@ -166,7 +166,7 @@ fn cost(call: impl Fn() -> bool) -> Duration {
 }
 
 #[test]
-fn a_refusal_of_the_kernel_names_the_dtype() {
+fn a_rejection_by_the_kernel_names_the_dtype() {
     let mut draft = Draft::default();
     let x = draft.input(&[0], &[0f32; 0]);
     draft.0.inputs[0].dtype = DType::Complex64;

@@ -1,4 +1,4 @@
-//! What comes back of steps that libtorch accepts: values, strides, storages.
+//! The results of steps that libtorch accepts: values, strides, storages.
 
 mod common;
 
@@ -254,7 +254,7 @@ fn bits_survive_whatever_the_dtype() {
 }
 
 #[test]
-fn a_value_beyond_the_limit_is_refused_and_not_made() {
+fn a_value_beyond_the_limit_is_rejected_and_not_allocated() {
     let mut draft = Draft::default();
     let (x, y) = (draft.counting(&[1, 1]), draft.counting(&[4]));
     let side = VALUE_LIMIT as i64 / 16;
@@ -273,7 +273,7 @@ fn a_value_beyond_the_limit_is_refused_and_not_made() {
 }
 
 #[test]
-fn what_cannot_be_run_says_whose_fault_it_is() {
+fn steps_that_cannot_run_name_the_cause() {
     let mut draft = Draft::default();
     let x = draft.counting(&[2]);
     draft.step(Op::BroadcastShapes, [Arg::Shapes(Vec::new())]);
@@ -291,7 +291,7 @@ fn what_cannot_be_run_says_whose_fault_it_is() {
 }
 
 /// Each with an argument of its kind for what has no default. Whether libtorch likes their values is not asked: it may
-/// refuse them, but it has to have the operator, and the adapter the arguments that the operator takes.
+/// reject them, but it has to have the operator, and the adapter the arguments that the operator takes.
 #[test]
 fn every_form_of_the_table_is_one_that_libtorch_has() {
     let mut draft = Draft::default();

@@ -5,7 +5,7 @@ use std::cell::{Cell, Ref, RefCell, RefMut};
 use std::rc::Rc;
 
 use broadcheck_protocol::adapter::library::shown;
-use broadcheck_protocol::adapter::{Answer, Refusal, Returned};
+use broadcheck_protocol::adapter::{Answer, CallError, Returned};
 use broadcheck_protocol::program::{TensorValue, VALUE_LIMIT};
 use broadcheck_protocol::tensor::{DType, Element};
 use ndarray::{ArrayD, ArrayViewD};
@@ -63,19 +63,19 @@ macro_rules! with_element {
                 type $A = $element;
                 $body
             })+
-            _ => Err(Refusal::Unsupported($crate::operations::ELEMENT.to_owned())),
+            _ => Err(CallError::Unsupported($crate::operations::ELEMENT.to_owned())),
         }
     };
 }
 
-/// An array, which knows whether it is viewed or a view. Views are copies here: while there is a view nobody can write
-/// to the array, nor to the view, so that no program can tell, but by the layout.
+/// An array, which knows whether it is viewed or a view. Views are copies here: while there is a view no step can write
+/// to the array, nor to the view, so that no program sees the difference, except in the layout.
 #[derive(Clone)]
 pub struct Tensor {
     pub dtype: DType,
     array: Rc<dyn Any>,
     borrowed: Rc<Cell<bool>>,
-    /// Whether it is the copy of a view that left elements out, or repeated them.
+    /// True if it is the copy of a view that left elements out, or repeated them.
     pub scattered: bool,
 }
 
@@ -85,24 +85,24 @@ impl Tensor {
     }
 
     /// The array, of an element type that the caller has from another operand.
-    pub fn get<A: Element>(&self) -> Result<Ref<'_, ArrayD<A>>, Refusal> {
-        self.cell()?.try_borrow().map_err(|_| Refusal::Unsupported(ALIAS.to_owned()))
+    pub fn get<A: Element>(&self) -> Result<Ref<'_, ArrayD<A>>, CallError> {
+        self.cell()?.try_borrow().map_err(|_| CallError::Unsupported(ALIAS.to_owned()))
     }
 
     /// The same, to be written to.
-    pub fn get_mut<A: Element>(&self) -> Result<RefMut<'_, ArrayD<A>>, Refusal> {
+    pub fn get_mut<A: Element>(&self) -> Result<RefMut<'_, ArrayD<A>>, CallError> {
         let free = self.cell()?.try_borrow_mut().ok().filter(|_| !self.borrowed.get());
-        free.ok_or_else(|| Refusal::Unsupported(ALIAS.to_owned()))
+        free.ok_or_else(|| CallError::Unsupported(ALIAS.to_owned()))
     }
 
-    fn cell<A: Element>(&self) -> Result<&RefCell<ArrayD<A>>, Refusal> {
-        self.array.downcast_ref().ok_or_else(|| Refusal::Unsupported(TYPES.to_owned()))
+    fn cell<A: Element>(&self) -> Result<&RefCell<ArrayD<A>>, CallError> {
+        self.array.downcast_ref().ok_or_else(|| CallError::Unsupported(TYPES.to_owned()))
     }
 
     /// The answer of a function that gives a view of this array.
     pub fn view<A: Element>(&self, view: ArrayViewD<'_, A>) -> Answer<Tensor> {
         if view.len().saturating_mul(A::DTYPE.size()) > VALUE_LIMIT {
-            return Err(Refusal::Unsupported(VIEW.to_owned()));
+            return Err(CallError::Unsupported(VIEW.to_owned()));
         }
         self.borrowed.set(true);
         let copy = Tensor::new(view.to_owned());
@@ -110,7 +110,7 @@ impl Tensor {
         Ok(Returned::Tensor(Tensor { scattered: view.as_slice_memory_order().is_none(), ..copy }))
     }
 
-    pub fn read(&self) -> Result<TensorValue, Refusal> {
+    pub fn read(&self) -> Result<TensorValue, CallError> {
         crate::with_element!(all self.dtype, A => {
             let array = self.get::<A>()?;
             shown(array.shape(), || array.iter().copied().collect())

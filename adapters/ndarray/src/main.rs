@@ -5,7 +5,7 @@ mod operations;
 
 use broadcheck_protocol::adapter::library::{class, elements, locked};
 use broadcheck_protocol::adapter::{
-    Capability, Hello, Lack, Library, Operation, Refusal, UnsupportedCall, serve_process,
+    CallError, Capability, Hello, Lack, Library, Operation, UnsupportedCall, serve_process,
 };
 use broadcheck_protocol::error::Class;
 use broadcheck_protocol::ops::{Form, Op};
@@ -46,12 +46,12 @@ impl Library for Ndarray {
         }
     }
 
-    fn make(&mut self, input: &Input) -> Result<Tensor, Refusal> {
+    fn make(&mut self, input: &Input) -> Result<Tensor, CallError> {
         let sizes: Vec<usize> = input.shape.sizes().iter().map(|&size| size as usize).collect();
         with_element!(all input.dtype, A => Ok(Tensor::new(ArrayD::from_shape_vec(sizes, elements::<A>(&input.data))?)))
     }
 
-    fn read(&mut self, tensor: &Tensor) -> Result<TensorValue, Refusal> {
+    fn read(&mut self, tensor: &Tensor) -> Result<TensorValue, CallError> {
         tensor.read()
     }
 

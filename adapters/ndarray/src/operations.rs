@@ -2,10 +2,10 @@
 //!
 //! An operation is an operator or a function of ndarray and nothing made of several. Comparisons and `where` are
 //! `Zip::map_collect`, which is how ndarray combines arrays that broadcast. Operands have one element type, since
-//! anything else is refused by the compiler, and a number is written as a literal of that type.
+//! anything else is rejected by the compiler, and a scalar is written as a literal of that type.
 
 use Argument::{Index, Int, Ints, Nothing, Number, Tensor as T};
-use broadcheck_protocol::adapter::{Answer, Argument, Call, Operation, Refusal, Returned};
+use broadcheck_protocol::adapter::{Answer, Argument, Call, CallError, Operation, Returned};
 use broadcheck_protocol::error::Class;
 use broadcheck_protocol::operation;
 use broadcheck_protocol::ops::{Form, Op};
@@ -364,7 +364,7 @@ const PLUS: Operation<Ndarray> = operator!(Add number + +=);
 /// The operations that do not write to an operand and yet want one that is as large as the result.
 const ZIPPED: &[Op] = &[Op::Eq, Op::Ne, Op::Lt, Op::Le, Op::Gt, Op::Ge, Op::Where];
 
-/// Parts of messages, with the classes of what they refuse.
+/// Parts of messages, with their classes of rejections.
 pub const CLASSES: &[(&[Op], &str, Class)] = &[
     (&[Op::Expand, Op::ExpandAs, Op::BroadcastTo], "", Class::Expand),
     (&[Op::View, Op::Reshape], "", Class::View),
@@ -380,8 +380,8 @@ pub const CLASSES: &[(&[Op], &str, Class)] = &[
     (&[], "", Class::Dimension),
 ];
 
-fn unsupported(why: &str) -> Refusal {
-    Refusal::Unsupported(why.to_owned())
+fn unsupported(why: &str) -> CallError {
+    CallError::Unsupported(why.to_owned())
 }
 
 fn new<A: Element>(array: ArrayD<A>) -> Answer<Tensor> {
@@ -392,19 +392,19 @@ fn same(tensor: &Tensor) -> Answer<Tensor> {
     Ok(Returned::Tensor(tensor.clone()))
 }
 
-/// What ndarray gives for `None`, which is how some of its functions refuse.
-fn some<T>(result: Option<T>) -> Result<T, Refusal> {
-    result.ok_or_else(|| Refusal::Rejected("None".to_owned()))
+/// The rejection for `None`, which some of ndarray's functions return.
+fn some<T>(result: Option<T>) -> Result<T, CallError> {
+    result.ok_or_else(|| CallError::Rejected("None".to_owned()))
 }
 
 /// The first array among the arguments.
-fn first<'a>(call: &Call<'a, Tensor>) -> Result<&'a Tensor, Refusal> {
+fn first<'a>(call: &Call<'a, Tensor>) -> Result<&'a Tensor, CallError> {
     let tensor = |argument: &Argument<'a, Tensor>| if let T(tensor) = *argument { Some(tensor) } else { None };
-    call.args.iter().find_map(tensor).ok_or_else(|| Refusal::Failed(format!("{} without a tensor", call.op)))
+    call.args.iter().find_map(tensor).ok_or_else(|| CallError::Failed(format!("{} without a tensor", call.op)))
 }
 
 /// A number as a literal of an element type: one that the compiler takes.
-fn literal<A: Element>(number: Scalar) -> Result<A, Refusal> {
+fn literal<A: Element>(number: Scalar) -> Result<A, CallError> {
     let category = A::DTYPE.category();
     let exact = match (number, A::DTYPE) {
         (Scalar::Bool(_), DType::Bool) => true,
@@ -415,16 +415,16 @@ fn literal<A: Element>(number: Scalar) -> Result<A, Refusal> {
     if exact { Ok(A::from_scalar(number)) } else { Err(unsupported(LITERAL)) }
 }
 
-fn natural(number: i64) -> Result<usize, Refusal> {
+fn natural(number: i64) -> Result<usize, CallError> {
     usize::try_from(number).map_err(|_| unsupported(NEGATIVE))
 }
 
-fn naturals(numbers: &[i64]) -> Result<Vec<usize>, Refusal> {
+fn naturals(numbers: &[i64]) -> Result<Vec<usize>, CallError> {
     numbers.iter().map(|&number| natural(number)).collect()
 }
 
 /// A tensor of indices as the slice that ndarray takes.
-fn indices(tensor: &Tensor) -> Result<Vec<usize>, Refusal> {
+fn indices(tensor: &Tensor) -> Result<Vec<usize>, CallError> {
     with_element!(integer tensor.dtype, A => {
         let indices = fixed::<A, Ix1>(tensor)?;
         let position = |index: &A| match index.to_scalar() {
@@ -436,7 +436,7 @@ fn indices(tensor: &Tensor) -> Result<Vec<usize>, Refusal> {
 }
 
 /// An array of a rank that the compiler knows.
-fn fixed<A: Element, D: Dimension>(tensor: &Tensor) -> Result<Array<A, D>, Refusal> {
+fn fixed<A: Element, D: Dimension>(tensor: &Tensor) -> Result<Array<A, D>, CallError> {
     tensor.get::<A>()?.to_owned().into_dimensionality().map_err(|_| unsupported(RANK))
 }
 
@@ -446,7 +446,7 @@ fn written<A: Element, D: Dimension>(target: &Tensor, array: Array<A, D>) -> Ans
     same(target)
 }
 
-fn slice_item(item: &IndexItem) -> Result<SliceInfoElem, Refusal> {
+fn slice_item(item: &IndexItem) -> Result<SliceInfoElem, CallError> {
     Ok(match *item {
         IndexItem::None => SliceInfoElem::NewAxis,
         IndexItem::At(index) => SliceInfoElem::Index(index as isize),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What adapters in Python share: the protocol of `adapters/README.md`, and nothing of any library.
+"""The package that adapters in Python share: the protocol of `adapters/README.md`, and nothing of any library.
 
 An adapter calls `quiet()` before it imports its library, describes the library in a `Library`, and hands it to `serve`:
 

@@ -12,7 +12,7 @@ from typing import Any, Generic, Literal, TypedDict, TypeVar
 from .rejection import Classify, RejectionClass, checked
 
 VALUE_LIMIT = 64 << 20
-"""How many bytes of elements a reply may have. A larger tensor is sent without them."""
+"""The most bytes of elements in a reply. A larger tensor is sent without them."""
 
 DTYPES = (
     "bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64", "complex64",
@@ -21,10 +21,10 @@ DTYPES = (
 """The dtypes that programs have."""
 
 Capability = Literal["in_place", "out", "strides", "autograd", "warnings", "messages", "no_values"]
-"""What a library can be asked for beyond new tensors; `adapters/README.md` explains each."""
+"""The features of a library beyond new tensors; `adapters/README.md` explains each."""
 
 MISTAKES = (NameError, AttributeError, KeyError, AssertionError, ImportError, NotImplementedError)
-"""What only a mistake in an adapter raises. Every other exception of a step is the library's rejection."""
+"""The exceptions that only a mistake in an adapter raises. Every other exception of a step is the library's rejection."""
 
 T = TypeVar("T")
 Json = dict[str, Any]
@@ -35,7 +35,7 @@ class _Reason(TypedDict):
 
 
 class Lack(_Reason, total=False):
-    """What a library lacks, and why. An entry is about what all its fields name together."""
+    """A missing feature of a library, with the reason. An entry applies to the combination of all its fields."""
 
     op: str
     form: str
@@ -101,7 +101,7 @@ def _no_class(_exception: Exception, _op: str) -> None:
 
 @dataclass
 class Library(Generic[T]):
-    """What an adapter says of its library, whose tensors are of type `T`. Nothing else knows the library."""
+    """The description of a library, whose tensors are of type `T`. Nothing else knows the library."""
 
     name: str
     version: str
@@ -115,7 +115,7 @@ class Library(Generic[T]):
     """Makes a tensor in a storage of its own from dtype, shape, bytes, and whether it requires gradients."""
     read: Callable[[T], Reply]
     is_tensor: Callable[[object], bool]
-    """Whether something is a tensor of the library."""
+    """Returns True for a tensor of the library."""
     classify: Classify = _no_class
     """Returns broadcheck's class of an exception that an operation raised, or None. `classifier` makes one."""
     build: str = ""

@@ -1,4 +1,4 @@
-"""What an adapter reports of the machine that it runs on, and takes of it."""
+"""The description of the machine that an adapter runs on, and the limit of its memory."""
 
 import platform
 import sys

@@ -15,7 +15,7 @@ from .library import Json, Library, run
 PROTOCOL = 1
 """The version of the protocol that this speaks."""
 
-# How long a program that runs apart may take, in seconds.
+# The seconds that a program in a process of its own may take.
 APART = 10
 
 # Each of the libraries below those that are tested has a variable of its own for the size of its thread pool.
@@ -100,6 +100,6 @@ def apart(library: Library[Any], program: Json) -> Json:
     failed = {"outcome": {"failed": "the library ended its process, or came to no end"}}
     reply = {"steps": [failed] * len(program["steps"])}
     if any(step["form"] != "functional" for step in program["steps"]):
-        # What was done to the inputs ended with the copy.
+        # Changes of the inputs ended with the copy.
         reply["inputs"] = [{name: given[name] for name in ("dtype", "shape", "data")} for given in program["inputs"]]
     return reply

@@ -16,7 +16,7 @@ from typing import Any, TextIO
 from .library import Library
 from .server import answer
 
-# How an answer of a worker begins: whether it answers the next request, too.
+# The first byte of a worker's answer: whether it answers the next request, too.
 MORE, LAST = "+", "-"
 
 
@@ -111,7 +111,7 @@ def work(describe: Callable[[], Library[Any]], requests: TextIO, replies: TextIO
         replies.write(start + json.dumps(reply, separators=(",", ":"), allow_nan=False) + "\n")
         replies.flush()
         if is_last:
-            # What the library does at the end of a process may fail, too.
+            # The library's cleanup at the end of a process may fail, too.
             os._exit(0)
 
 
@@ -121,7 +121,7 @@ def lost(line: str, why: str) -> dict[str, Any]:
     program = request["program"]
     reply: dict[str, Any] = {"steps": [{"outcome": {"failed": why}}] * len(program["steps"])}
     if any(step["form"] != "functional" for step in program["steps"]):
-        # What was done to the inputs is lost, too.
+        # Changes of the inputs are lost, too.
         reply["inputs"] = [{name: given[name] for name in ("dtype", "shape", "data")} for given in program["inputs"]]
     return {"ran": {"seq": request["seq"], "reply": reply}}
 

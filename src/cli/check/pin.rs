@@ -77,7 +77,8 @@ pub fn write(
 /// A file, and how many cases of each operation it requires.
 type Wanted = (String, BTreeMap<String, usize>);
 
-/// The number of cases of each operation that a file of known differences requires; none for a part of the specification.
+/// The number of cases of each operation that a file of known differences requires; none for a part of the
+/// specification.
 pub fn wanted(
     path: &Path,
     specification: &case::Specification,

@@ -105,7 +105,7 @@ mod tests {
     }
 
     fn tensor(sizes: &[i64], bytes: usize) -> TensorValue {
-        // Through JSON, as `Shape::new` would refuse what is to be tested.
+        // Through JSON, since `Shape::new` would reject the shape that is tested.
         let shape = serde_json::from_value(serde_json::json!(sizes)).unwrap();
         TensorValue { dtype: DType::Float32, shape, data: vec![0; bytes], strides: None, storage: None }
     }
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
+    fn wrong_replies_are_described() {
         let says = |reply: &Reply, text: &str| {
             let found = problem(&program(Form::Functional), reply, &hello()).unwrap_or_default();
             assert!(found.contains(text), "{found:?} does not contain {text:?}");

@@ -1,8 +1,8 @@
 //! One running adapter process and its three pipes.
 //!
-//! Whoever listens also writes, as much as the pipe takes, so that no side ever waits for the other on a full one, and no
-//! thread has to be woken for a message. This module moves messages and ends processes; it must not know what messages
-//! say.
+//! The side that reads also writes, as much as the pipe takes, so that no side ever waits for the other on a full one,
+//! and no thread has to be woken for a message. This module moves messages and ends processes; it must not know what
+//! messages say.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -183,7 +183,8 @@ impl Child {
         if let Some(stdin) = self.stdin.as_ref().filter(|_| self.written < self.requests.len()) {
             pipes.push(PollFd::new(stdin, PollFlags::OUT));
         }
-        // A wait that fails, as a signal makes it, ends early. More seconds than can be told are as good as for ever.
+        // A wait that fails, as a signal makes it, ends early. More seconds than poll can represent are as good as for
+        // ever.
         let _ = rustix::event::poll(&mut pipes, Timespec::try_from(limit).ok().as_ref());
     }
 
@@ -216,7 +217,7 @@ impl Child {
         (unasked, self.close(GRACE))
     }
 
-    /// Closes the input, and tells how the process ended, if it did by itself.
+    /// Closes the input, and returns how the process ended, if it did by itself.
     pub(super) fn finish(&mut self) -> Option<ExitStatus> {
         self.close(GRACE).status
     }
@@ -262,7 +263,7 @@ impl Child {
             if Instant::now() >= deadline {
                 return None;
             }
-            // It cannot end while nobody reads what it has to say.
+            // It cannot end while its output is not read.
             while Instant::now() < deadline && matches!(self.poll(), Some(Event::Message(_))) {}
             thread::sleep(nap);
             nap = (nap * 2).min(Duration::from_millis(50));

@@ -16,6 +16,14 @@ use super::protocol::{Encoding, Request, Response, VERSION, parse};
 const RESERVED: &str = "reference";
 
 /// The command that starts an adapter.
+///
+/// ```
+/// use broadcheck_harness::adapter::{CommandLine, Limits, Process, StartError};
+///
+/// let command = CommandLine::new("no-such-adapter").arg("--quiet").env("OMP_NUM_THREADS", "1");
+/// let error = Process::start(command, Limits::default()).err().unwrap();
+/// assert!(matches!(error, StartError::NotFound { .. }));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandLine {
     /// The program; a bare name is looked up in `PATH`.

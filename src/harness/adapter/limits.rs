@@ -21,7 +21,7 @@ pub struct Limits {
     pub restarts: usize,
     /// The longest message in bytes.
     pub line: usize,
-    /// The address space of its process in bytes, where the system can limit it (Linux). What asks for more is refused,
+    /// The address space of its process in bytes, where the system can limit it (Linux). An allocation beyond it fails,
     /// by the library or by the end of the process, before the machine runs out of memory.
     pub memory: Option<u64>,
 }

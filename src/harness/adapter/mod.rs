@@ -1,4 +1,5 @@
-//! The harness's side of the protocol: starts an adapter, asks it, bounds its time and memory, and tells how it failed.
+//! The harness's side of the protocol: starts an adapter, sends it programs, bounds its time and memory, and reports
+//! how it failed.
 //!
 //! The adapter's side, which is re-exported here, is [`broadcheck_protocol::adapter`].
 

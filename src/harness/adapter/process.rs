@@ -1,4 +1,4 @@
-//! An adapter as a child process: starts it, feeds it programs, and tells a reply from everything that can go wrong.
+//! An adapter as a child process: starts it, sends it programs, and distinguishes replies from faults.
 //!
 //! It knows the protocol and nothing of expectations: whether a well-formed reply is right is for others to say.
 
@@ -34,7 +34,7 @@ pub struct Process {
     /// `None` after a fault, until the next program needs it.
     child: Option<Child>,
     restarts: usize,
-    /// The number of the next program. It goes on counting over restarts, so that no number means two programs.
+    /// The number of the next program. It continues over restarts, so that no number means two programs.
     seq: u64,
     /// The reason why the adapter will not be restarted.
     gone: Option<FaultKind>,
@@ -64,14 +64,14 @@ impl Process {
         self.limits.program = program;
     }
 
-    /// Runs programs and returns what came of each, in order. See [`Process::run_each`].
+    /// Runs programs and returns the result of each, in order. See [`Process::run_each`].
     pub fn run_all(&mut self, programs: &[Program]) -> Vec<Result<Reply, Fault>> {
         let mut results = Vec::with_capacity(programs.len());
         self.run_each(programs, |_, result| results.push(result));
         results
     }
 
-    /// Runs programs and hands over what came of each, with its index, in order, as soon as it is certain.
+    /// Runs programs and hands over the result of each, with its index, in order, as soon as it is certain.
     ///
     /// Several programs are in flight at a time. If the adapter breaks, those are run again one by one in a fresh
     /// process; the one under which it breaks again gets the fault, the others their replies. If it does not break
@@ -176,8 +176,8 @@ impl Process {
         }
     }
 
-    /// Ends the adapter after its last answer, by the end of its input. Returns the problem with its end, if any: a crash, an
-    /// exit code, or output without a request. One that does not end is killed.
+    /// Ends the adapter after its last answer, by the end of its input. Returns the problem with its end, if any: a
+    /// crash, an exit code, or output without a request. One that does not end is killed.
     pub fn finish(&mut self) -> Option<String> {
         let (unasked, Ended { status, unfinished, .. }) = self.child.take()?.end();
         match (unasked, status) {
@@ -228,7 +228,7 @@ struct Doubt {
 enum Answer {
     /// A message that is certainly about this program; the adapter can go on.
     Settled(Result<Reply, Fault>),
-    /// The adapter is down, or its output can't be told apart any more and it has been ended.
+    /// The adapter is down, or its output can no longer be assigned to requests and it has been ended.
     Broken(Fault),
     /// It was time to halt, and the adapter, which has been busy for so long, has been killed.
     Halted(Duration),

@@ -92,8 +92,8 @@ struct Session<'a> {
     encoding: Encoding,
     /// The number of times the process has been restarted.
     starts: usize,
-    /// The place where the process broke, though not when it was asked again, and its status: the next program caused it, or
-    /// by accident.
+    /// The place where the process broke, though not when it was asked again, and its status: the next program is the
+    /// cause or an accident.
     stray: Option<(String, String)>,
 }
 
@@ -228,8 +228,8 @@ impl Session<'_> {
         self.line(place, self.limits.hello).map(drop)
     }
 
-    /// Two requests are always there before the first is answered. Where the adapter has an encoding beside JSON, every
-    /// other one is written so.
+    /// Two requests are always there before the first is answered. Where the adapter has an encoding next to JSON,
+    /// every other one is written so.
     fn programs(&mut self, trials: &[Trial], each: Option<usize>) -> bool {
         let hello = self.found.hello.clone().expect("the caller looked");
         let supported = trials.iter().filter(|(_, program)| unsupported_by(&hello, program).is_none());
@@ -394,13 +394,13 @@ mod tests {
     }
 
     #[test]
-    fn a_hello_without_fault_is_let_pass() {
+    fn a_correct_hello_passes() {
         let inner = json!({"name": "n", "version": "1", "ops": ["add"], "dtypes": ["bool"], "capabilities": ["out"]});
         assert_eq!(said(json!({"protocol": 1, "hello": inner})), "");
     }
 
     #[test]
-    fn every_fault_of_a_hello_is_told() {
+    fn every_error_of_a_hello_is_reported() {
         let inner = json!({"name": "a/b", "version": 1, "ops": ["ad"], "dtypes": [], "capabilities": ["wings"]});
         let said = said(json!({"protocol": 2, "hello": inner}));
         for part in ["version 2", "`version` is not a string", "like a path", "`ad`", "`wings`", "can run nothing"] {

@@ -1,7 +1,7 @@
 //! The cost of the harness, compared with the library that it tests and with the loop that one would write otherwise.
 //!
 //! The same programs are run in several ways in one run, one way after the other, and again as often as is asked for.
-//! What counts are ratios of one repeat, and their median: the seconds are those of a machine and of a moment.
+//! The results are ratios of one repeat, and their median: the seconds are those of a machine and of a moment.
 
 mod canned;
 mod processes;
@@ -62,7 +62,7 @@ pub struct Speeds {
     /// The number of steps that are accepted.
     pub accepted: usize,
     /// Calls that are rejected.
-    pub refused: usize,
+    pub rejected: usize,
     /// Seconds by way, one for each repeat.
     pub seconds: BTreeMap<Way, Vec<f64>>,
     /// The time that a campaign with one worker spends on each part, one for each repeat.
@@ -76,7 +76,7 @@ pub struct Speeds {
 pub struct Spent {
     /// Of the clock.
     pub clock: f64,
-    /// Of a processor, by this process; 0 where the system does not tell.
+    /// Seconds of processor time of this process; 0 where the system does not report it.
     pub harness: f64,
     /// Of a processor, by the adapters.
     pub adapters: f64,
@@ -285,16 +285,16 @@ impl Speeds {
     /// Of a set that was not measured yet.
     pub fn of(set: &Set) -> Speeds {
         let outcomes = set.programs.iter().flat_map(|program| Reference.run(program).steps);
-        let (mut accepted, mut refused) = (0, 0);
+        let (mut accepted, mut rejected) = (0, 0);
         for step in outcomes {
             match step.outcome {
                 Outcome::Value(_) => accepted += 1,
-                Outcome::Rejected(_) => refused += 1,
+                Outcome::Rejected(_) => rejected += 1,
                 _ => {}
             }
         }
         let (set, programs) = (set.name.clone(), set.programs.len());
-        Speeds { set, programs, accepted, refused, seconds: BTreeMap::new(), spent: Vec::new() }
+        Speeds { set, programs, accepted, rejected, seconds: BTreeMap::new(), spent: Vec::new() }
     }
 }
 
@@ -327,7 +327,8 @@ mod tests {
     #[test]
     fn a_ratio_is_the_median_of_those_of_each_repeat() {
         let seconds = BTreeMap::from([(Way::Bare, vec![1.0, 2.0, 4.0]), (Way::Campaign, vec![2.0, 2.0, 5.0])]);
-        let speeds = Speeds { set: "x".to_owned(), programs: 10, accepted: 10, refused: 0, seconds, spent: Vec::new() };
+        let speeds =
+            Speeds { set: "x".to_owned(), programs: 10, accepted: 10, rejected: 0, seconds, spent: Vec::new() };
         assert_eq!(speeds.ratio(Way::Campaign, Way::Bare), Some(0.8));
         assert_eq!((speeds.rate(Way::Bare), speeds.rate(Way::Tch)), (Some(5.0), None));
         assert_eq!(median(&[1.0, 3.0]), Some(2.0));

@@ -15,7 +15,7 @@ pub fn adapters() -> Vec<PathBuf> {
     children.filter(|process| !watches(process)).collect()
 }
 
-/// The processor time of this process and of these others, in seconds; 0 where the system does not tell.
+/// The processor time of this process and of these others, in seconds; 0 where the system does not report it.
 pub fn processors(others: &[PathBuf]) -> (f64, f64) {
     (processor(Path::new("/proc/self")), others.iter().map(|process| processor(process)).sum())
 }

@@ -30,7 +30,7 @@ pub struct Set {
 }
 
 impl Set {
-    /// So many programs of a campaign, and fewer and fewer pairs that are accepted and refused, the larger they are.
+    /// So many programs of a campaign, and fewer and fewer pairs that are accepted and rejected, the larger they are.
     pub fn all(programs: u64, seed: u64, options: &Options) -> Vec<Set> {
         let mixed = (0..programs).map(|case| cases::make(seed, case, options).program).collect();
         let mut sets = vec![Set { name: "programs of a campaign".to_owned(), seeded: true, programs: mixed }];
@@ -38,11 +38,11 @@ impl Set {
             for accepted in [true, false] {
                 let count = (programs * share / 1000).max(10) as usize;
                 let programs = (0..count).map(|at| pair(at, shapes, accepted)).collect();
-                let name = format!("{size} pairs, {}", if accepted { "accepted" } else { "refused" });
+                let name = format!("{size} pairs, {}", if accepted { "accepted" } else { "rejected" });
                 sets.push(Set { name, seeded: false, programs });
             }
         }
-        // Rows, columns and single numbers beside 10⁶ elements.
+        // Rows, columns and scalars with 10⁶ elements.
         let others: [&[i64]; 4] = [&[1000], &[1000, 1], &[1], &[1000, 1000]];
         let additions = others.iter().map(|other| call(Op::Add, vec![1000, 1000], other.to_vec())).collect();
         sets.push(Set { name: "large additions".to_owned(), seeded: false, programs: additions });
@@ -102,7 +102,7 @@ mod tests {
     use crate::reference::Reference;
 
     #[test]
-    fn pairs_are_accepted_and_refused_as_their_names_say() {
+    fn pairs_are_accepted_and_rejected_as_their_names_say() {
         for (_, _, shapes) in &SIZES[..2] {
             for at in 0..1000 {
                 let outcome = |accepted| Reference.run(&pair(at, shapes, accepted)).steps.remove(0).outcome;

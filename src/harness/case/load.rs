@@ -38,9 +38,9 @@ pub use self::program::{Fill, MAX_ELEMENTS};
 /// of YAML builds in memory can be a hundred times as much.
 pub const MAX_FILE: u64 = 4 << 20;
 
-/// Reads the folder `spec/`: `documents.yaml`, the clauses in `clauses.yaml` or in `clauses/*.yaml`, and the cases in every
-/// other `*.yaml` there and in `regressions/`. Beside them there may be texts for people, `*.md`. Anything else is a
-/// fault, since it may be meant as cases, and would be missed.
+/// Reads the folder `spec/`: `documents.yaml`, the clauses in `clauses.yaml` or in `clauses/*.yaml`, and the cases in
+/// every other `*.yaml` there and in `regressions/`. Next to them there may be texts for people, `*.md`. Anything else
+/// is a fault, since it may be meant as cases, and would be missed.
 pub fn load(dir: &Path) -> Result<Specification, LoadError> {
     let mut faults = Vec::new();
     let mut files = Vec::new();
@@ -133,6 +133,19 @@ pub fn load_files(files: &[(PathBuf, String)]) -> Result<Specification, LoadErro
 }
 
 /// Reads one program, such as the text under `program` of a case.
+///
+/// ```
+/// use std::path::Path;
+///
+/// use broadcheck_harness::case::{load_program, render};
+///
+/// let program = load_program(Path::new("sum.yaml"), "x: {shape: [2, 1]}\nr: {add: [x, x]}").unwrap();
+/// assert_eq!(program.steps[0].name, "r");
+/// assert!(render::program(&program).contains("r: {add: [x, x]}"));
+///
+/// let error = load_program(Path::new("sum.yaml"), "r: {add: [x, 1]}").unwrap_err();
+/// assert!(error.to_string().contains("sum.yaml:1:"), "{error}");
+/// ```
 pub fn load_program(path: &Path, text: &str) -> Result<Program, LoadError> {
     let faults = RefCell::new(Vec::new());
     let file = File { path, faults: &faults };

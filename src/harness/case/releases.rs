@@ -8,6 +8,13 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A range of releases, as in `>=2.1, <2.6`; a version alone is that version, and `2.6` all of its patch releases.
+///
+/// ```
+/// use broadcheck_harness::case::Releases;
+///
+/// let releases: Releases = serde_json::from_str("\">=2.1, <2.6\"").unwrap();
+/// assert!(releases.contain("2.5.1") && !releases.contain("2.6.0"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Releases {
     text: String,
@@ -79,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_range_is_told() {
+    fn an_invalid_range_is_an_error() {
         let told = "since 2.6".parse::<Releases>().unwrap_err();
         assert!(told.contains("`since 2.6` is not a range of releases such as `>=2.1, <2.6`"), "{told}");
     }

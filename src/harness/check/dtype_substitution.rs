@@ -3,7 +3,7 @@
 //! A library without float64 broadcasts all the same. Where a case is about something else than the dtype, it is run in
 //! another one: a dtype that the implementation declares, of the same category, and another for each that is replaced,
 //! so that what promotes still promotes. Whether the case allows it, the reference decides: in the other dtypes it must
-//! come to what the case expects, in the dtypes that stand for those that it came to before.
+//! have the outcome that the case expects, in the dtypes that replace those of the case.
 
 use std::collections::BTreeMap;
 
@@ -64,7 +64,7 @@ pub fn replaced(case: &Case, hello: &Hello) -> Option<Replaced> {
         }
     }
     let mut reference = Reference.run(&case.program);
-    // What the library lacks may still come of what it has, as int64 of a sum of truths.
+    // An operation may still return a dtype that the library lacks as input, such as int64 for a sum of bool tensors.
     for tensor in tensors(&mut reference) {
         tensor.data = cast(tensor.dtype, &tensor.data, other(tensor.dtype))?;
         tensor.dtype = other(tensor.dtype);

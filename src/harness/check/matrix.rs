@@ -61,8 +61,8 @@ pub struct MatrixRun<'a> {
     pub divergences: divergence::Source,
     /// The limits of a program, such as its time limit.
     pub limits: Limits,
-    /// After how many crashes and hangs that are not pinned an implementation is given up; 0 for never. Its row has what was
-    /// judged by then; another run goes on with the rest.
+    /// After how many crashes and hangs that are not pinned an implementation is given up; 0 for never. Its row has
+    /// what was judged by then; another run continues with the rest.
     pub give_up: u64,
     /// The digest of the generated programs, once it was asked for.
     pub corpus_digest: OnceLock<String>,
@@ -116,7 +116,7 @@ impl MatrixRun<'_> {
         let mut corpus = None;
         for event in file.events {
             match event {
-                Event::Implementation(told) => ready = Some(told),
+                Event::Implementation(implementation) => ready = Some(implementation),
                 Event::Judged(one) => drop(judged.insert(one.case.clone(), *one)),
                 Event::Generated(one) => generated.push(*one),
                 Event::Finished(totals) => tally = totals.implementations.into_iter().next(),
@@ -127,7 +127,7 @@ impl MatrixRun<'_> {
         let tally = tally?;
         // The same programs, and not only as many.
         let same = corpus == self.corpus
-            && corpus.is_none_or(|corpus| tally.corpus.as_ref().is_some_and(|told| told.digest == self.digest(corpus)));
+            && corpus.is_none_or(|corpus| tally.corpus.as_ref().is_some_and(|kept| kept.digest == self.digest(corpus)));
         let generated = same.then_some((generated, tally.corpus));
         Some(Earlier { ready: ready?, judged, generated })
     }
@@ -185,15 +185,15 @@ impl MatrixRun<'_> {
     ) -> Result<Row, FileError> {
         let mut events = Vec::new();
         let result = start.and_then(|start| {
-            let mut told = Vec::new();
+            let mut recorded = Vec::new();
             let tell = |event: &Event| {
                 each(event);
-                told.push(event.clone());
+                recorded.push(event.clone());
             };
             // A fault of ours with one of them must not cost the others.
             let ran = catch_unwind(AssertUnwindSafe(|| self.check(subject, &start, earlier, tell)));
             let tally = ran.unwrap_or_else(|panic| Err(format!("broadcheck panicked: {}", text(panic.as_ref()))))?;
-            events = told;
+            events = recorded;
             Ok(tally)
         });
         let row = match (result, earlier) {
@@ -284,7 +284,7 @@ impl MatrixRun<'_> {
         tally.ok_or_else(|| "nothing was run".to_owned())
     }
 
-    /// The events of a subject that was not run: the matrix, and why nothing came of it.
+    /// The events of a subject that was not run: the plan, and the reason why it did not run.
     fn absent(&self, subject: &Subject, reason: &str) -> Vec<Event> {
         let mut events = Vec::new();
         let selection = Selection { corpus: self.corpus, ..Selection::default() };

@@ -87,7 +87,7 @@ impl Candidate {
     }
 }
 
-/// Runs the chosen cases on every candidate and tells `sink` of everything, in a fixed order. Returns the totals.
+/// Runs the chosen cases on every candidate and sends all events to `sink`, in a fixed order. Returns the totals.
 pub fn check(
     specification: &Specification,
     suite: &str,
@@ -352,7 +352,7 @@ fn judge_all(set: &CaseSet, candidate: &mut Candidate, hello: &Hello, breaks: &m
             if given_up && !verdicts.contains_key(control.as_str()) {
                 return None;
             }
-            judged.verdict = beside_control(control, verdicts.get(control.as_str()));
+            judged.verdict = with_control(control, verdicts.get(control.as_str()));
         }
         Some(judged)
     });
@@ -386,11 +386,11 @@ impl AsRun<'_> {
 }
 
 /// Returns the verdict on a rejection that is as expected, given the verdict on its control.
-fn beside_control(control: &str, verdict: Option<&Verdict>) -> Verdict {
+fn with_control(control: &str, verdict: Option<&Verdict>) -> Verdict {
     let control = control.to_owned();
     match verdict {
         Some(Verdict::Passed | Verdict::NotJudged { .. }) => Verdict::Passed,
-        // What is known to be refused wrongly takes the rejections with it that it would have stood up for.
+        // A control that is known to be rejected wrongly makes its rejections known differences, too.
         Some(Verdict::Diverges { divergence, kind, why, .. }) => Verdict::Diverges {
             divergence: divergence.clone(),
             kind: *kind,
@@ -420,7 +420,7 @@ fn case_run(one: &AsRun, hello: &Hello, is_reference: bool, result: Result<Reply
         }
         Ok(reply) => {
             let reference = (!is_reference).then(|| one.reference());
-            let verdict = verdict_beside(one.case(), hello, &reply, reference);
+            let verdict = verdict_with(one.case(), hello, &reply, reference);
             CaseRun { reply: Some(reply), verdict }
         }
     }
@@ -456,7 +456,7 @@ fn pin(divergences: &[Divergence], case: &str, hello: &Hello, judged: &mut Judge
 }
 
 /// The verdict of one case: by the specification first, then, for anything but the reference itself, by the reference.
-pub fn verdict_beside(case: &Case, hello: &Hello, reply: &Reply, reference: Option<&Reply>) -> Verdict {
+pub fn verdict_with(case: &Case, hello: &Hello, reply: &Reply, reference: Option<&Reply>) -> Verdict {
     if let Some(what) = reply.unsupported() {
         return Verdict::Unsupported { what: what.to_owned(), control: None };
     }
@@ -465,11 +465,11 @@ pub fn verdict_beside(case: &Case, hello: &Hello, reply: &Reply, reference: Opti
     // text, of which nothing else can say that it is right after all.
     let of_this = hello.capabilities.contains(&Capability::Messages);
     let is_otherwise = |value| case.otherwise_of(value, hello.release()).is_some();
-    // What is not told cannot show that the document is wrong.
+    // An aspect that is not reported cannot show that the document is wrong.
     let untold = specification::untold(case, hello, reply);
-    let is_told = |(_, expectation): &(_, Expectation)| !expectation.aspects().iter().any(|it| untold.contains(it));
+    let is_reported = |(_, expectation): &(_, Expectation)| !expectation.aspects().iter().any(|it| untold.contains(it));
     let contradicted = of_this
-        && case.documented.iter().all(is_told)
+        && case.documented.iter().all(is_reported)
         && case.documented.iter().any(|(value, _)| !is_otherwise(*value));
     if contradicted && differences.is_empty() && specification::documented_holds(case, hello, reply) {
         differences.push(Difference {
@@ -494,11 +494,12 @@ pub fn verdict_beside(case: &Case, hello: &Hello, reply: &Reply, reference: Opti
         // The reference is about what holds now.
         let otherwise = case.expect.iter().filter(|(value, _)| is_otherwise(*value));
         let otherwise: BTreeSet<String> = otherwise.map(|(value, _)| format::name(&case.program, *value)).collect();
-        let told = |difference: &Difference| {
+        let found = |difference: &Difference| {
             otherwise.contains(&difference.value) || known.contains(&(difference.value.clone(), difference.aspect))
         };
-        differences
-            .extend(comparison::compare(&case.program, wanted, got).into_iter().filter(|difference| !told(difference)));
+        differences.extend(
+            comparison::compare(&case.program, wanted, got).into_iter().filter(|difference| !found(difference)),
+        );
     }
     if !differences.is_empty() {
         return Verdict::Failed { differences };
@@ -575,14 +576,14 @@ mod tests {
             control: control.map(str::to_owned),
         };
         let uncontrolled = Verdict::Uncontrolled { control: "c".to_owned() };
-        assert_eq!(beside_control("c", Some(&Verdict::Passed)), Verdict::Passed);
-        assert_eq!(beside_control("c", Some(&diverges(None))), diverges(Some("c")), "never as passed");
+        assert_eq!(with_control("c", Some(&Verdict::Passed)), Verdict::Passed);
+        assert_eq!(with_control("c", Some(&diverges(None))), diverges(Some("c")), "never as passed");
         let unsupported = Verdict::Unsupported { what: "operation e".to_owned(), control: None };
         let what = "the accepting case c, operation e".to_owned();
         let neither = Verdict::Unsupported { what, control: Some("c".to_owned()) };
-        assert_eq!(beside_control("c", Some(&unsupported)), neither);
+        assert_eq!(with_control("c", Some(&unsupported)), neither);
         for other in [None, Some(Verdict::Failed { differences: Vec::new() }), Some(uncontrolled.clone())] {
-            assert_eq!(beside_control("c", other.as_ref()), uncontrolled);
+            assert_eq!(with_control("c", other.as_ref()), uncontrolled);
         }
     }
 }

@@ -20,8 +20,8 @@ use crate::reference::Reference;
 /// The number of programs that are made before they are run.
 const BATCH: u64 = 256;
 
-/// Runs the corpus on an implementation and tells of every program, in order, up to where it is given up. A corpus that is
-/// not whole has no digest.
+/// Runs the corpus on an implementation and reports every program, in order, until the implementation is given up. A
+/// corpus that is not whole has no digest.
 pub fn run(
     corpus: Corpus,
     candidate: &mut Candidate,
@@ -29,7 +29,7 @@ pub fn run(
     mut each: impl FnMut(Generated),
 ) -> CorpusTally {
     let hello = candidate.runner.hello();
-    // Those that are comparable with anything like libtorch, whoever runs them: the same for all.
+    // Those that are comparable with anything like libtorch: the same for every implementation.
     let options = Options::comparable(&Reference.hello());
     let (mut tally, mut hash) = (CorpusTally::default(), Sha256::new());
     for start in (0..corpus.programs).step_by(BATCH as usize) {
@@ -88,7 +88,7 @@ fn judge(
     let program = &made.program;
     let yaml = || render::program(program);
     let broken = |fault: String| Agreement::Broken { fault, yaml: yaml() };
-    let mut told = Generated {
+    let mut generated = Generated {
         program: made.case,
         calls: program.steps.iter().map(format::call).collect(),
         outline: String::new(),
@@ -98,21 +98,21 @@ fn judge(
     let reply = match (result, lacks) {
         (Some(Ok(reply)), _) => reply,
         (Some(Err(fault)), _) => {
-            told.verdict = broken(fault.to_string());
-            return told;
+            generated.verdict = broken(fault.to_string());
+            return generated;
         }
         (None, Some(what)) => {
-            told.verdict = Agreement::Unsupported { what };
-            return told;
+            generated.verdict = Agreement::Unsupported { what };
+            return generated;
         }
         (None, None) => {
-            told.verdict = broken("the run ended before the program".to_owned());
-            return told;
+            generated.verdict = broken("the run ended before the program".to_owned());
+            return generated;
         }
     };
-    told.outline = format::outline(&format::exact(program, &reply));
-    told.digest = format::digest(format::reply(program, &reply).as_bytes())[..16].to_owned();
-    told.verdict = match &made.expected {
+    generated.outline = format::outline(&format::exact(program, &reply));
+    generated.digest = format::digest(format::reply(program, &reply).as_bytes())[..16].to_owned();
+    generated.verdict = match &made.expected {
         Err(panic) => broken(format!("the reference panicked: {panic}")),
         Ok(expected) => {
             let reference = Reference.hello();
@@ -133,5 +133,5 @@ fn judge(
             }
         }
     };
-    told
+    generated
 }

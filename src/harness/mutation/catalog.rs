@@ -34,7 +34,7 @@ pub fn all() -> impl Iterator<Item = &'static Mutant> {
         forms::IN_PLACE,
         forms::OUT,
         forms::GRADIENTS,
-        texts::REFUSALS,
+        texts::REJECTIONS,
         texts::WORDS,
         texts::WARNINGS,
         texts::PROCESS,

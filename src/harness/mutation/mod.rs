@@ -29,6 +29,11 @@ pub use catalog::{NONE, all};
 pub use planted::{How, Seen};
 
 /// The reference with a fault.
+///
+/// ```
+/// let mutant = broadcheck_harness::mutation::all().find(|mutant| mutant.id == "one-against-zero").unwrap();
+/// assert_eq!((mutant.family, mutant.what), ("shapes", "a 1 and a 0 broadcast to 1"));
+/// ```
 pub struct Mutant {
     /// Its name.
     pub id: &'static str,
@@ -110,7 +115,7 @@ impl Report {
     }
 }
 
-/// Looks for each of the mutants, several at a time; `progress` is told of each.
+/// Looks for each of the mutants, several at a time; `progress` gets each outcome.
 pub fn run(mutants: &[&'static Mutant], search: &Search, jobs: usize, progress: impl Fn(&Outcome) + Sync) -> Report {
     let queue: Vec<&Mutant> = [NONE].into_iter().chain(mutants.iter().copied()).collect();
     let (next, done) = (AtomicUsize::new(0), Mutex::new(vec![None; queue.len()]));
@@ -176,7 +181,7 @@ fn judge(mutant: &Mutant, oracle: Oracle, program: &Program, all: bool) -> Optio
     let hello = mutant.hello();
     let reply = match mutant.run(program) {
         Ok(reply) => reply,
-        // A fault of the process is nobody's opinion, and is put down to the first that asked.
+        // A fault of the process needs no oracle, and is attributed to the first that asked.
         Err(fault) if oracle == Oracle::Reference => return Some(Finding::of_fault(oracle, program, fault)),
         Err(_) => return None,
     };

@@ -21,7 +21,7 @@ pub enum How {
     Tensors(fn(&Seen, &mut TensorValue)),
     /// The elements of each tensor that comes of a step.
     Elements(fn(&Seen, &mut [Scalar])),
-    /// The text of each refusal.
+    /// The message of each rejection.
     Words(fn(&Seen, &str) -> String),
     /// The outcome of each step, whatever it is.
     Outcomes(fn(&Seen, &mut StepOutcome)),
@@ -154,7 +154,7 @@ fn each(program: &Program, honest: Reply, change: impl Fn(&Seen, &mut StepOutcom
 
 /// Gives a tensor other elements, and a dtype for them.
 pub fn set(tensor: &mut TensorValue, dtype: DType, elements: &[Scalar]) {
-    // A value that is too large to be told has no elements.
+    // A value that is too large for a reply has no elements.
     if !elements.is_empty() {
         tensor.data = crate::mutation::wrong_replies::bytes(dtype, &tensor.shape, elements);
     }

@@ -1,4 +1,4 @@
-//! Well-formed replies that are wrong: what an oracle has to see. `adapters/faulty` tells them over a pipe.
+//! Well-formed replies that are wrong, and that an oracle has to detect. `adapters/faulty` sends them over a pipe.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::program::{Arg, Outcome, Program, Rejected, Reply, Step, StorageRef, T
 use crate::reference::Reference;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
-/// Runs a program and tells of it, untruthfully.
+/// Runs a program and returns a wrong reply.
 pub type Lie = fn(&Program) -> Reply;
 
 /// Tells the truth.
@@ -100,19 +100,19 @@ pub fn wrong_strides(program: &Program) -> Reply {
 pub fn lost_alias(program: &Program) -> Reply {
     let mut reply = honest(program);
     // Everything is numbered anew, so that nothing but the aliases is wrong.
-    let mut told: BTreeMap<usize, usize> = (0..program.inputs.len()).map(|id| (id, id)).collect();
+    let mut reported: BTreeMap<usize, usize> = (0..program.inputs.len()).map(|id| (id, id)).collect();
     let mut next = program.inputs.len();
     for (step, answer) in program.steps.iter().zip(&mut reply.steps) {
         for tensor in tensors_mut(&mut answer.outcome) {
             let Some(storage) = &mut tensor.storage else { continue };
-            match told.get(&storage.id) {
+            match reported.get(&storage.id) {
                 Some(&id) if step.form != Form::Functional => storage.id = id,
                 Some(_) => {
                     *storage = StorageRef { id: next, offset: 0 };
                     next += 1;
                 }
                 None => {
-                    told.insert(storage.id, next);
+                    reported.insert(storage.id, next);
                     storage.id = next;
                     next += 1;
                 }
@@ -138,19 +138,19 @@ pub fn changed_target(program: &Program) -> Reply {
 /// Lets an in-place step change the shape of its target.
 pub fn grows_target(program: &Program) -> Reply {
     let mut reply = honest(program);
-    let refused = |outcome: &Outcome| match outcome {
+    let is_rejected = |outcome: &Outcome| match outcome {
         Outcome::Rejected(rejected) => rejected.message.starts_with("output with shape"),
         _ => false,
     };
     let mut grown = program.clone();
     for (step, answer) in grown.steps.iter_mut().zip(&reply.steps) {
-        if step.form == Form::InPlace && refused(&answer.outcome) {
+        if step.form == Form::InPlace && is_rejected(&answer.outcome) {
             step.form = Form::Functional;
         }
     }
     let grown = honest(&grown);
     for (at, step) in program.steps.iter().enumerate() {
-        if step.form != Form::InPlace || !refused(&reply.steps[at].outcome) {
+        if step.form != Form::InPlace || !is_rejected(&reply.steps[at].outcome) {
             continue;
         }
         reply.steps[at] = grown.steps[at].clone();
@@ -163,7 +163,7 @@ pub fn grows_target(program: &Program) -> Reply {
 }
 
 /// Rejects each step with a plausible text.
-pub fn refuses_everything(program: &Program) -> Reply {
+pub fn rejects_everything(program: &Program) -> Reply {
     let mut reply = honest(program);
     let inputs = program.inputs.len();
     for (step, answer) in program.steps.iter().zip(&mut reply.steps) {
@@ -286,7 +286,7 @@ fn target(step: &Step) -> Option<ValueRef> {
 }
 
 pub(super) fn bytes(dtype: DType, shape: &Shape, elements: &[Scalar]) -> Vec<u8> {
-    // A value that is too large to be told has no elements.
+    // A value that is too large for a reply has no elements.
     if elements.is_empty() {
         return Vec::new();
     }

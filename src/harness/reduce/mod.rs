@@ -21,12 +21,24 @@ const BATCH: usize = 16;
 
 /// The simplest program that can be reached from this one by steps that keep `same` true. `same` is asked a few thousand
 /// times at most, and a few hundred times as a rule.
+///
+/// ```
+/// use std::path::Path;
+///
+/// use broadcheck_harness::{case::load_program, reduce::shrink};
+/// use broadcheck_protocol::ops::Op;
+///
+/// let text = "x: {shape: [4, 5]}\na: {add: [x, x]}\nm: {mul: [a, x]}\ns: {sub: [m, a]}";
+/// let program = load_program(Path::new("p.yaml"), text).unwrap();
+/// let simplest = shrink(program, |program| program.steps.iter().any(|step| step.op == Op::Mul));
+/// assert_eq!(simplest.steps.len(), 1);
+/// ```
 pub fn shrink(program: Program, mut same: impl FnMut(&Program) -> bool) -> Program {
     shrink_in_batches(program, |candidates| candidates.iter().position(&mut same))
 }
 
-/// The same for whoever can run several programs faster together than one by one: `first` tells which of the candidates
-/// is the first of which the same is true.
+/// The same for implementations that run several programs faster together than one by one: `first` returns which of the
+/// candidates is the first of which the same is true.
 pub fn shrink_in_batches(program: Program, mut first: impl FnMut(&[Program]) -> Option<usize>) -> Program {
     let mut simplest = program;
     let mut asked: HashSet<String> = HashSet::new();
@@ -51,8 +63,8 @@ pub fn shrink_in_batches(program: Program, mut first: impl FnMut(&[Program]) -> 
                         return simplest;
                     }
                     let found = first(&batch);
-                    let told = found.map_or(batch.len(), |found| found + 1);
-                    asked.extend(batch[..told].iter().map(key));
+                    let asked_so_far = found.map_or(batch.len(), |found| found + 1);
+                    asked.extend(batch[..asked_so_far].iter().map(key));
                     if let Some(found) = found {
                         simplest = batch.into_iter().nth(found).expect("one of the candidates");
                         from = places[found];
@@ -347,10 +359,10 @@ mod tests {
     #[test]
     fn the_same_answers_make_the_same_program() {
         let found = programs().find(|program| program.steps.len() > 3).expect("there is one");
-        let refused = |program: &Program| {
+        let rejected = |program: &Program| {
             let reply = Reference.run(program);
             reply.steps.iter().any(|step| matches!(step.outcome, Outcome::Rejected(_)))
         };
-        assert_eq!(shrink(found.clone(), refused), shrink(found, refused));
+        assert_eq!(shrink(found.clone(), rejected), shrink(found, rejected));
     }
 }

@@ -109,7 +109,7 @@ pub struct Row {
 }
 
 impl Verdict {
-    /// In the words of the table.
+    /// As the table prints it.
     pub fn text(&self) -> String {
         match self {
             Verdict::Same => "the same".to_owned(),
@@ -304,26 +304,26 @@ pub fn table(rows: &[Row]) -> String {
     text
 }
 
-/// Since when the finding is there, as far as the rows tell.
+/// The first release that shows the finding, as far as the rows show it.
 pub fn since(rows: &[Row]) -> String {
-    let told: Vec<&Row> = rows.iter().filter(|row| !matches!(row.verdict, Verdict::CannotRun { .. })).collect();
+    let ran: Vec<&Row> = rows.iter().filter(|row| !matches!(row.verdict, Verdict::CannotRun { .. })).collect();
     let is = |row: &Row| row.verdict == Verdict::Same;
-    let Some(first) = told.iter().position(|row| is(row)) else {
-        return match told.is_empty() {
+    let Some(first) = ran.iter().position(|row| is(row)) else {
+        return match ran.is_empty() {
             true => "None of these could run the program.".to_owned(),
             false => "It is in none of these.".to_owned(),
         };
     };
-    if told.len() == 1 {
+    if ran.len() == 1 {
         return "One release alone says nothing of since when: `broadcheck libtorch install VERSION` adds another."
             .to_owned();
     }
-    let name = |at: usize| told[at].implementation.as_str();
+    let name = |at: usize| ran[at].implementation.as_str();
     let begin = match first {
         0 => format!("It is in {} already, the oldest of these", name(0)),
         _ => format!("It is there since {}; {} does not have it", name(first), name(first - 1)),
     };
-    match told.iter().skip(first).position(|row| !is(row)) {
+    match ran.iter().skip(first).position(|row| !is(row)) {
         Some(gone) => format!("{begin}, and it is gone in {}.", name(first + gone)),
         None => format!("{begin}."),
     }
@@ -334,7 +334,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn since_when_is_said_as_far_as_it_is_known() {
+    fn the_first_release_is_given_as_far_as_it_is_known() {
         let row = |implementation: &str, verdict: Verdict| Row { implementation: implementation.to_owned(), verdict };
         let cannot = || Verdict::CannotRun { why: "no lerp".to_owned() };
         let said = |verdicts: Vec<Verdict>| {

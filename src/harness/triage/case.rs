@@ -29,7 +29,7 @@ pub(super) fn render(dossier: &Dossier, specification: &Specification, name: &st
     let reference = || catch_unwind(AssertUnwindSafe(|| Reference.run(&finding.program))).ok();
     let reply = match dossier.expected {
         Expected::Outcomes(side) => Some(side.reply.clone()),
-        // Both programs are the implementation's own, so the reference says what either should come to.
+        // Both programs are the implementation's own, so the reference gives the expected outcome of either.
         Expected::SameAs { .. } => reference(),
     };
     let mut text = format!(
@@ -78,7 +78,7 @@ fn clause(
 ) -> (Vec<String>, Source) {
     let can_be_contradicted = |id: &str| {
         let clause = specification.clauses.iter().find(|clause| clause.id == id);
-        clause.is_some_and(|clause| expected.iter().all(|told| told.iter().any(|one| clause.about.contains(one))))
+        clause.is_some_and(|clause| expected.iter().all(|aspects| aspects.iter().any(|one| clause.about.contains(one))))
     };
     let last = program.steps.last();
     let mut votes: BTreeMap<&String, (usize, usize)> = BTreeMap::new();

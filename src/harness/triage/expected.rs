@@ -144,8 +144,8 @@ impl Check<'_> {
     pub fn expected(&self) -> String {
         match &self.is {
             Is::Accepted => "a result".to_owned(),
-            Is::Rejected => "a refusal".to_owned(),
-            Is::Message(text) => format!("refused: {text}"),
+            Is::Rejected => "a rejection".to_owned(),
+            Is::Message(text) => format!("rejected: {text}"),
             Is::Shape(sizes) | Is::Strides(sizes) | Is::Sizes(sizes) => format!("{sizes:?}"),
             Is::Dtype(dtype) => dtype.to_string(),
             Is::Storage(Some(input), offset) => format!("the storage of {input} from element {offset}"),

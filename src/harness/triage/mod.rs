@@ -58,7 +58,7 @@ pub struct Dossier<'a> {
     pub implementation: &'a Hello,
     /// The answer of the implementation; `None` if it broke.
     pub observed: Option<&'a Reply>,
-    /// In which releases it was seen, as [`bisect::table`] has it; empty if nobody looked.
+    /// The outcome in each release, as [`bisect::table`] has it; empty if no release was run.
     pub releases: &'a str,
     /// The known divergence that explains it.
     pub known: Option<&'a Divergence>,

@@ -177,9 +177,9 @@ fn check(check: &Check) -> String {
         format!("got.tensors.get({part}).is_some_and(|tensor| tensor.{field} == {wanted})")
     };
     let (wanted, same) = match &check.is {
-        Is::Accepted => ("a result".to_owned(), "!got.refused".to_owned()),
-        Is::Rejected => ("a refusal".to_owned(), "got.refused".to_owned()),
-        Is::Message(text) => (format!("refused: {text}"), format!("got.seen == {:?}", format!("refused: {text}"))),
+        Is::Accepted => ("a result".to_owned(), "!got.rejected".to_owned()),
+        Is::Rejected => ("a rejection".to_owned(), "got.rejected".to_owned()),
+        Is::Message(text) => (format!("rejected: {text}"), format!("got.seen == {:?}", format!("rejected: {text}"))),
         Is::Shape(sizes) => (check.expected(), tensor(1, &format!("{sizes:?} as [i64; {}]", sizes.len()))),
         Is::Strides(strides) => (check.expected(), tensor(2, &format!("{strides:?} as [i64; {}]", strides.len()))),
         Is::Dtype(dtype) => (check.expected(), tensor(0, &format!("Kind::{}", tch::kind(*dtype)))),

@@ -1,7 +1,7 @@
 //! The choice of the function of `tch` that runs a step, and the spelling of its call.
 //!
-//! The names and parameters of `tch`'s functions are in `tch.txt`, which `tests/tch.rs` derives from the sources of `tch`;
-//! the one is chosen that takes the arguments that there are, whose kinds its types tell apart.
+//! The names and parameters of `tch`'s functions are in `tch.txt`, which `tests/tch.rs` derives from the sources of
+//! `tch`; the one is chosen that takes the arguments that there are, whose kinds its types distinguish.
 
 use std::sync::LazyLock;
 

@@ -31,10 +31,10 @@ pub trait Library: Sized + 'static {
     fn lacks(&self, form: Form) -> &'static str;
 
     /// Makes an input.
-    fn make(&mut self, input: &Input) -> Result<Self::Tensor, Refusal>;
+    fn make(&mut self, input: &Input) -> Result<Self::Tensor, CallError>;
 
     /// A tensor as the protocol has it.
-    fn read(&mut self, tensor: &Self::Tensor) -> Result<TensorValue, Refusal>;
+    fn read(&mut self, tensor: &Self::Tensor) -> Result<TensorValue, CallError>;
 
     /// The class of a rejection, where its message shows it.
     fn classify(&self, op: Op, message: &str) -> Option<Class>;
@@ -49,8 +49,8 @@ pub struct Operation<L: Library> {
     pub op: Op,
     /// The forms that the library has it in.
     pub forms: &'static [Form],
-    /// Calls the function. A panic is the library's refusal, so that an adapter's own mistakes have to be
-    /// [`Refusal::Failed`].
+    /// Calls the function. A panic is a rejection by the library, so that an adapter's own mistakes have to be
+    /// [`CallError::Failed`].
     pub call: Function<L>,
 }
 
@@ -62,7 +62,7 @@ impl<L: Library> Operation<L> {
 }
 
 /// A row of [`Library::OPERATIONS`] that gives a new tensor: the operation, then arms of a match over its arguments.
-/// What is called `Tensor` where it stands is the library's.
+/// `Tensor` at the place of the call is the library's type.
 #[macro_export]
 macro_rules! operation {
     ($op:ident, $($arguments:pat $(if $guard:expr)? => $answer:expr),+ $(,)?) => {{
@@ -79,7 +79,7 @@ macro_rules! operation {
 pub type Function<L> = fn(&mut L, &Call<'_, <L as Library>::Tensor>) -> Answer<<L as Library>::Tensor>;
 
 /// The outcome of a call.
-pub type Answer<T> = Result<Returned<T>, Refusal>;
+pub type Answer<T> = Result<Returned<T>, CallError>;
 
 /// A step, with the values that it names.
 #[derive(Clone, Debug)]
@@ -97,7 +97,7 @@ pub struct Call<'a, T> {
 impl<T> Call<'_, T> {
     /// The answer to arguments of kinds that the operation does not take.
     pub fn malformed(&self) -> Answer<T> {
-        Err(Refusal::Failed(format!("{} with arguments of other kinds", self.op)))
+        Err(CallError::Failed(format!("{} with arguments of other kinds", self.op)))
     }
 }
 
@@ -112,7 +112,7 @@ pub enum Argument<'a, T> {
     Tensors(Vec<&'a T>),
     /// Several tensors, some of them missing.
     Indices(Vec<Option<&'a T>>),
-    /// A number.
+    /// A scalar.
     Number(Scalar),
     /// A dimension.
     Int(i64),
@@ -137,7 +137,7 @@ pub enum Returned<T> {
     Tensor(T),
     /// Several tensors.
     Tensors(Vec<T>),
-    /// A number without dtype.
+    /// A scalar, which has no dtype.
     Number(Scalar),
     /// A shape.
     Sizes(Vec<i64>),
@@ -147,7 +147,7 @@ pub enum Returned<T> {
 
 /// The reason why a call has no result. Any error becomes the library's own rejection.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub enum CallError {
     /// The library rejects the call, with this message.
     Rejected(String),
     /// The library has no such call, in one of the texts that `hello` lists.
@@ -156,9 +156,9 @@ pub enum Refusal {
     Failed(String),
 }
 
-impl<E: std::error::Error> From<E> for Refusal {
-    fn from(error: E) -> Refusal {
-        Refusal::Rejected(error.to_string())
+impl<E: std::error::Error> From<E> for CallError {
+    fn from(error: E) -> CallError {
+        CallError::Rejected(error.to_string())
     }
 }
 
@@ -168,7 +168,7 @@ pub fn class(rows: &[(&[Op], &str, Class)], op: Op, message: &str) -> Option<Cla
     rows.iter().find(fits).map(|(_, _, class)| *class)
 }
 
-/// The version of a package in the text of a `Cargo.lock`, for a library that does not tell its own.
+/// The version of a package in the text of a `Cargo.lock`, for a library that does not report its own.
 pub fn locked(lock: &str, package: &str) -> String {
     let entry = lock.split("[[package]]").find(|entry| entry.contains(&format!("name = \"{package}\"\n")));
     let version = entry.and_then(|entry| entry.split("version = \"").nth(1)?.split('"').next());
@@ -181,9 +181,9 @@ pub fn elements<E: Element>(bytes: &[u8]) -> Vec<E> {
 }
 
 /// A tensor as the protocol has it, with its elements in row-major order, which are not asked for if they are too many.
-pub fn shown<E: Element>(sizes: &[usize], elements: impl FnOnce() -> Vec<E>) -> Result<TensorValue, Refusal> {
+pub fn shown<E: Element>(sizes: &[usize], elements: impl FnOnce() -> Vec<E>) -> Result<TensorValue, CallError> {
     let shape = Shape::new(sizes.iter().map(|&size| size as i64).collect())
-        .map_err(|error| Refusal::Failed(format!("a result of shape {sizes:?}: {error}")))?;
+        .map_err(|error| CallError::Failed(format!("a result of shape {sizes:?}: {error}")))?;
     let mut data = Vec::new();
     if shape.numel().saturating_mul(E::DTYPE.size()) <= VALUE_LIMIT {
         elements().into_iter().for_each(|element| element.write(&mut data));
@@ -212,9 +212,9 @@ impl<L: Library> Implementation for L {
         let made = program.inputs.iter().map(|input| self.make(input).map(Returned::Tensor)).collect();
         let mut run = match made {
             Ok(values) => Run { values: Vec::into_iter(values).map(Some).collect(), library: self },
-            Err(refusal) => {
-                let outcome = match refusal {
-                    Refusal::Unsupported(what) => Outcome::Unsupported(what),
+            Err(error) => {
+                let outcome = match error {
+                    CallError::Unsupported(what) => Outcome::Unsupported(what),
                     other => Outcome::Failed(format!("an input cannot be made: {other:?}")),
                 };
                 let none = StepOutcome::of(outcome);
@@ -249,12 +249,12 @@ impl<L: Library> Run<'_, L> {
         let out = step.out.map(|out| tensor(values, out)).transpose()?;
         let call = Call { op: step.op, form: step.form, args, out };
         let result = match L::OPERATIONS.iter().find(|row| row.op == step.op) {
-            Some(row) => refusing_by_panic(|| (row.call)(library, &call)),
-            None => Err(Refusal::Failed(format!("{} is not in hello", step.op))),
+            Some(row) => rejecting_by_panic(|| (row.call)(library, &call)),
+            None => Err(CallError::Failed(format!("{} is not in hello", step.op))),
         };
         let shown = result.and_then(|returned| Ok((value(*library, &returned)?, returned)));
-        shown.map_err(|refusal| match refusal {
-            Refusal::Rejected(message) => {
+        shown.map_err(|error| match error {
+            CallError::Rejected(message) => {
                 let message =
                     message.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ");
                 Outcome::Rejected(Rejected {
@@ -264,8 +264,8 @@ impl<L: Library> Run<'_, L> {
                     raises: None,
                 })
             }
-            Refusal::Unsupported(what) => Outcome::Unsupported(what),
-            Refusal::Failed(why) => Outcome::Failed(why),
+            CallError::Unsupported(what) => Outcome::Unsupported(what),
+            CallError::Failed(why) => Outcome::Failed(why),
         })
     }
 
@@ -309,7 +309,7 @@ fn tensor<T>(values: &[Option<Returned<T>>], wanted: ValueRef) -> Result<&T, Out
     found.ok_or(Outcome::Blocked(wanted.value))
 }
 
-fn value<L: Library>(library: &mut L, returned: &Returned<L::Tensor>) -> Result<Value, Refusal> {
+fn value<L: Library>(library: &mut L, returned: &Returned<L::Tensor>) -> Result<Value, CallError> {
     Ok(match returned {
         Returned::Tensor(tensor) => Value::Tensor(library.read(tensor)?),
         Returned::Tensors(tensors) => {
@@ -327,7 +327,7 @@ thread_local! {
 }
 
 /// Returns the outcome of a call of a library that panics to reject. Nothing is printed of such a panic.
-fn refusing_by_panic<R>(call: impl FnOnce() -> Result<R, Refusal>) -> Result<R, Refusal> {
+fn rejecting_by_panic<R>(call: impl FnOnce() -> Result<R, CallError>) -> Result<R, CallError> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
         let loud = take_hook();
@@ -340,7 +340,7 @@ fn refusing_by_panic<R>(call: impl FnOnce() -> Result<R, Refusal>) -> Result<R, 
     CALLING.set(true);
     let result = catch_unwind(AssertUnwindSafe(call));
     CALLING.set(false);
-    result.unwrap_or_else(|panic| Err(Refusal::Rejected(panic_text(&*panic).to_owned())))
+    result.unwrap_or_else(|panic| Err(CallError::Rejected(panic_text(&*panic).to_owned())))
 }
 
 #[cfg(test)]
@@ -369,11 +369,11 @@ mod tests {
             "immutable"
         }
 
-        fn make(&mut self, input: &Input) -> Result<Vec<u8>, Refusal> {
+        fn make(&mut self, input: &Input) -> Result<Vec<u8>, CallError> {
             Ok(elements(&input.data))
         }
 
-        fn read(&mut self, tensor: &Vec<u8>) -> Result<TensorValue, Refusal> {
+        fn read(&mut self, tensor: &Vec<u8>) -> Result<TensorValue, CallError> {
             shown(&[tensor.len()], || tensor.clone())
         }
 
@@ -410,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_and_panics_of_the_library_are_refusals() {
+    fn errors_and_panics_of_the_library_are_rejections() {
         let seen = outcomes(&[(0, None, 1), (0, None, 2), (0, None, 3), (0, None, 0)]);
         assert!(
             matches!(&seen[0], Outcome::Rejected(it) if it.message.contains("invalid digit") && it.class.is_none())

@@ -15,7 +15,7 @@ use crate::ops::{Form, Op};
 use crate::program::{Arg, Program, Reply, Step};
 use crate::tensor::DType;
 
-pub use library::{Answer, Argument, Call, Library, Operation, Refusal, Returned};
+pub use library::{Answer, Argument, Call, CallError, Library, Operation, Returned};
 pub use serve::serve;
 #[cfg(unix)]
 pub use serve::{private_stdout, serve_process};
@@ -169,6 +169,40 @@ pub enum Capability {
 }
 
 /// Something that runs programs.
+///
+/// ```
+/// use broadcheck_protocol::adapter::{Hello, Implementation, serve};
+/// use broadcheck_protocol::ops::Op;
+/// use broadcheck_protocol::program::{Outcome, Program, Reply, StepOutcome};
+/// use broadcheck_protocol::tensor::DType;
+///
+/// /// An adapter that fails every step.
+/// struct Empty;
+///
+/// impl Implementation for Empty {
+///     fn hello(&mut self) -> Hello {
+///         Hello {
+///             name: "empty".to_owned(),
+///             version: "1.0".to_owned(),
+///             build: String::new(),
+///             ops: vec![Op::Add],
+///             dtypes: vec![DType::Float32],
+///             capabilities: Vec::new(),
+///             lacks: Vec::new(),
+///             unsupported: Vec::new(),
+///         }
+///     }
+///
+///     fn run(&mut self, program: &Program) -> Reply {
+///         let failed = StepOutcome::of(Outcome::Failed("not written yet".to_owned()));
+///         Reply { steps: vec![failed; program.steps.len()], inputs: Vec::new() }
+///     }
+/// }
+///
+/// let mut answers = Vec::new();
+/// serve(&mut Empty, &b"{\"hello\":{\"protocol\":1}}\n"[..], &mut answers).unwrap();
+/// assert!(answers.starts_with(b"{\"hello\":{\"protocol\":1,"));
+/// ```
 pub trait Implementation {
     /// Returns its declaration.
     fn hello(&mut self) -> Hello;

@@ -44,8 +44,8 @@ fn of_step(hello: &Hello, step: &Step) -> Option<String> {
     form.or_else(gradients).or_else(|| given(step).find_map(|(_, arg)| of_argument(hello, arg)))
 }
 
-/// A number has a category rather than a dtype; it needs an implementation that has some dtype of that category, unless it
-/// is the default: a library of floats has the factor 1, too.
+/// A scalar has a category rather than a dtype; it needs an implementation that has some dtype of that category, unless
+/// it is the default: a library of floats has the factor 1, too.
 fn of_argument(hello: &Hello, arg: &Arg) -> Option<String> {
     let Arg::Number(number) = arg else { return None };
     let known = hello.dtypes.iter().any(|dtype| dtype.category() == number.category());

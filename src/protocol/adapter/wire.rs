@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_is_told_from_what_is_another() {
+    fn malformed_messages_differ_from_unexpected_ones() {
         let told = |message: &[u8]| parse::<String>(message, "text").unwrap_err();
         assert!(told(b"7").starts_with("JSON, but no text: "), "{}", told(b"7"));
         assert!(told(b"\"open").starts_with("not JSON: "));

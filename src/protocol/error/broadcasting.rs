@@ -30,7 +30,7 @@ macro_rules! rows {
     } => SizeMismatch,
         "Attempting to broadcast a dimension of length {size} at {dim}! Mismatching argument at index {argument} had \
          {shape}; but expected shape should be broadcastable to {expected}";
-    /// `torch.broadcast_shapes` (Python): a number that is not an integer.
+    /// `torch.broadcast_shapes` (Python): a scalar that is not an integer.
     ShapesFloat { value: String } => Argument,
         "Input shapes should be of type ints, a tuple of ints, or a list of ints, got {value}";
     /// `torch.broadcast_shapes` (Python): a character of a string, where a size is compared with 0.

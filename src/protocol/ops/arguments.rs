@@ -19,9 +19,9 @@ pub struct Param {
 pub enum ParamKind {
     /// A tensor.
     Tensor,
-    /// A tensor or a number.
+    /// A tensor or a scalar.
     Operand,
-    /// A number, or a tensor that stands for one: a value to be put somewhere, which takes no part in promotion.
+    /// A scalar, or a tensor in its place: a value to be written, which takes no part in promotion.
     Value,
     /// All the remaining arguments, each a tensor.
     Tensors,
@@ -29,7 +29,7 @@ pub enum ParamKind {
     Indices,
     /// All the remaining arguments, each a list of sizes or a single size.
     Shapes,
-    /// A number.
+    /// A scalar.
     Number,
     /// An integer.
     Int,

@@ -131,7 +131,7 @@ pub enum Family {
 impl Family {
     /// The classes of the family's rejections, roughly in the order in which libtorch checks for them. The exact order
     /// of an operation stands with its function in `reference`.
-    pub fn refusals(self) -> &'static [&'static str] {
+    pub fn rejections(self) -> &'static [&'static str] {
         match self {
             Family::Pointwise => &[
                 "autograd",

@@ -18,6 +18,15 @@ pub enum Category {
 macro_rules! dtypes {
     ($($variant:ident $name:literal $libtorch:literal $size:literal $category:ident),+ $(,)?) => {
         /// An element type.
+        ///
+        /// ```
+        /// use broadcheck_protocol::tensor::DType;
+        ///
+        /// assert_eq!(DType::Int64.promote(DType::Float16), DType::Float16);
+        /// assert_eq!(DType::Uint8.promote(DType::Int8), DType::Int16);
+        /// assert_eq!(DType::parse("bfloat16"), Some(DType::Bfloat16));
+        /// assert!(!DType::Float32.can_cast_to(DType::Int32));
+        /// ```
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
         pub enum DType {
             $(#[doc = concat!("`torch.", $name, "`")] #[serde(rename = $name)] $variant),+

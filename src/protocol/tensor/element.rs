@@ -1,4 +1,4 @@
-//! One element: Rust types for the dtypes, and a number that is still free of a dtype.
+//! One element: Rust types for the dtypes, and a scalar, which has no dtype yet.
 
 use half::{bf16, f16};
 use num_complex::{Complex32, Complex64};
@@ -6,7 +6,14 @@ use serde::{Deserialize, Serialize};
 
 use super::dtype::{Category, DType};
 
-/// A number as a program writes it: it has a category, and a dtype only once it meets tensors.
+/// A scalar (Python number) as a program writes it: it has a category, and a dtype only once it meets tensors.
+///
+/// ```
+/// use broadcheck_protocol::tensor::{DType, Scalar};
+///
+/// assert!(Scalar::Int(255).fits(DType::Uint8) && !Scalar::Int(256).fits(DType::Uint8));
+/// assert_eq!(serde_json::from_str::<Scalar>(r#"{"float":"0.5"}"#).unwrap(), Scalar::Float(0.5));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scalar {

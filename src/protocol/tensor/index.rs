@@ -24,6 +24,14 @@ pub enum IndexItem {
 }
 
 /// Parses what stands between the brackets, for example `..., None` or `1:, ::2`.
+///
+/// ```
+/// use broadcheck_protocol::tensor::{IndexItem, index::parse};
+///
+/// assert_eq!(parse("..., None"), Ok(vec![IndexItem::Ellipsis, IndexItem::None]));
+/// assert_eq!(parse("-1"), Ok(vec![IndexItem::At(-1)]));
+/// assert!(parse("a:b").is_err());
+/// ```
 pub fn parse(text: &str) -> Result<Vec<IndexItem>, String> {
     text.split(',').map(|item| parse_item(item.trim())).collect()
 }

@@ -5,6 +5,15 @@ use std::ops::Range;
 use super::shape::Shape;
 
 /// A strided view of a storage.
+///
+/// ```
+/// use broadcheck_protocol::tensor::{Layout, Shape};
+///
+/// let column = Layout::contiguous(Shape::new(vec![3, 1]).unwrap());
+/// let matrix = column.expand(&Shape::new(vec![3, 4]).unwrap()).unwrap();
+/// assert_eq!(matrix.strides, [1, 0]);
+/// assert!(matrix.has_zero_stride() && !matrix.is_contiguous());
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// The sizes.

@@ -8,6 +8,16 @@ use serde::{Deserialize, Serialize};
 use crate::error::Rejection;
 
 /// The sizes of a tensor, outermost dimension first. No size is negative.
+///
+/// ```
+/// use broadcheck_protocol::tensor::Shape;
+///
+/// let (a, b) = (Shape::new(vec![5, 1, 4, 1]).unwrap(), Shape::new(vec![3, 1, 1]).unwrap());
+/// assert_eq!(a.broadcast(&b).unwrap().sizes(), [5, 3, 4, 1]);
+///
+/// let rejection = Shape::new(vec![2]).unwrap().broadcast(&Shape::new(vec![3]).unwrap()).unwrap_err();
+/// assert!(rejection.to_string().starts_with("The size of tensor a (2) must match the size of tensor b (3)"));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Shape(Vec<i64>);
@@ -168,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn impossible_sizes_are_refused() {
+    fn impossible_sizes_are_rejected() {
         assert_eq!(Shape::new(vec![2, -1]), Err(ShapeError::Negative { size: -1, dim: 1 }));
         assert_eq!(Shape::new(vec![i64::MAX, 2]), Err(ShapeError::TooLarge));
         assert!(Shape::new(vec![i64::MAX, 1]).is_ok());

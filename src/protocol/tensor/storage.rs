@@ -10,6 +10,16 @@ use super::layout::Layout;
 macro_rules! buffer {
     ($($variant:ident $type:ty),+ $(,)?) => {
         /// The elements of one storage.
+        ///
+        /// ```
+        /// use broadcheck_protocol::tensor::{Buffer, Layout, Shape};
+        ///
+        /// let row = Buffer::Int16(vec![1, 2, 3]);
+        /// let layout = Layout::contiguous(Shape::new(vec![3]).unwrap());
+        /// assert_eq!(row.to_bytes(&layout), [1, 0, 2, 0, 3, 0]);
+        /// let twice = layout.expand(&Shape::new(vec![2, 3]).unwrap()).unwrap();
+        /// assert_eq!(row.gather::<i16>(&twice), [1, 2, 3, 1, 2, 3]);
+        /// ```
         #[derive(Clone, Debug, PartialEq)]
         pub enum Buffer {
             $(#[doc = concat!("Elements of type `", stringify!($type), "`.")] $variant(Vec<$type>)),+
@@ -117,7 +127,7 @@ impl Buffer {
         })
     }
 
-    /// Every element, as a number.
+    /// Every element, as a scalar.
     pub fn scalars(&self) -> Vec<Scalar> {
         crate::with_element_type!(self.dtype(), T => {
             T::slice(self).expect("the element type of the buffer's own dtype").iter().map(|e| e.to_scalar()).collect()

@@ -21,7 +21,7 @@ pub fn missing() -> Vec<&'static str> {
     missing.map(|(alias, _)| *alias).collect()
 }
 
-/// Whether the schema of an alias takes the arguments of an operation. An overload of another name than the operation's
+/// True if the schema of an alias takes the arguments of an operation. An overload of another name than the operation's
 /// has no options: `true_divide.Tensor` has no rounding mode.
 fn takes(op: Op, schema: &str, args: &[Argument<'_>]) -> bool {
     let options = args.iter().zip(op.info().arguments).filter(|(_, param)| param.default.is_some());

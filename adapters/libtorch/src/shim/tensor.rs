@@ -41,7 +41,7 @@ impl Tensor {
     /// Takes over a tensor.
     ///
     /// # Safety
-    /// `tensor` must be a tensor that belongs to nobody else.
+    /// `tensor` must be a tensor that is not used elsewhere.
     pub unsafe fn from_ptr(tensor: *mut C_tensor) -> Tensor {
         Tensor(tensor)
     }
@@ -54,7 +54,7 @@ impl Tensor {
     /// A tensor of these bytes, in a storage of its own. There must be as many of them as the sizes and the dtype say.
     pub fn f_from_data_size(data: &[u8], sizes: &[i64], kind: Kind) -> Result<Tensor, Raised> {
         let (count, dims) = (data.len() as i64, sizes.len() as i64);
-        // SAFETY: the shim copies `count` bytes out of `data`, and refuses if the tensor has another number of them.
+        // SAFETY: the shim copies `count` bytes out of `data`, and raises if the tensor has another number of them.
         made(|result| unsafe { bc_tensor(data.as_ptr().cast(), count, sizes.as_ptr(), dims, kind.0, result) })
     }
 
@@ -64,7 +64,7 @@ impl Tensor {
         unsafe { Tensor(bc_clone(self.0)) }
     }
 
-    /// Whether it is there at all.
+    /// True if it is defined.
     pub fn defined(&self) -> bool {
         // SAFETY: the tensor lives.
         unsafe { bc_defined(self.0) != 0 }
@@ -91,7 +91,7 @@ impl Tensor {
         self.layout().1
     }
 
-    /// How many elements it has.
+    /// The number of its elements.
     pub fn numel(&self) -> usize {
         self.size().iter().product::<i64>() as usize
     }
@@ -122,12 +122,12 @@ impl Tensor {
 
 impl Drop for Tensor {
     fn drop(&mut self) {
-        // SAFETY: it is ours, and nobody uses it any more.
+        // SAFETY: it is ours, and it is not used any more.
         unsafe { bc_free_tensor(self.0) }
     }
 }
 
-/// What a function of the shim makes.
+/// A tensor that a function of the shim makes.
 fn made(make: impl FnOnce(*mut *mut C_tensor) -> *mut c_char) -> Result<Tensor, Raised> {
     let mut result = ptr::null_mut();
     // SAFETY: `result` lives through the call, and on success is a new tensor, which we own.

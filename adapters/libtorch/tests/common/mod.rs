@@ -56,7 +56,7 @@ impl Draft {
         Libtorch::new().run(&self.0)
     }
 
-    /// What came of the last step.
+    /// The outcome of the last step.
     pub fn last(&self) -> Outcome {
         self.run().steps.pop().expect("a step").outcome
     }

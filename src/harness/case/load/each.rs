@@ -2,7 +2,7 @@
 //!
 //! This knows nothing of what a case means. It replaces `<name>` by what an entry gives for `name`, everywhere in the
 //! case, before anything else is read. A scalar that is nothing but `<name>` becomes the value itself, with the place
-//! of the value, so that a fault in it is told where it stands; inside of a longer text the value becomes text.
+//! of the value, so that an error in it is reported with its place; inside of a longer text the value becomes text.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;

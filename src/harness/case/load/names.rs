@@ -100,7 +100,7 @@ impl<'a> Names<'a> {
                 Ok(part) if part < count => Some(part),
                 _ => return Err(format!("`{name}` has {count} results, counted from 0; there is no `{text}`")),
             },
-            // Whatever the step was meant to be, its own fault is told already.
+            // The error of the step itself has been reported already.
             (Some(part), Kind::Unknown) => part.parse().ok(),
             (Some(_), _) => return Err(format!("`{name}` has a single result: write `{name}`, not `{text}`")),
         };

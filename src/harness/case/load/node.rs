@@ -1,7 +1,7 @@
 //! A cursor over a parsed YAML file that knows where it is, so that whatever is wrong is said with its place.
 //!
 //! It reads the plain kinds (text, integers, lists, records) and knows nothing of what a case means. Every reader
-//! returns `None` after it has noted a fault; the caller goes on with whatever else it can read.
+//! returns `None` after it has noted a fault; the caller continues with the rest.
 
 use std::cell::RefCell;
 use std::fmt::Display;
@@ -192,7 +192,7 @@ pub struct Record<'a> {
     pub node: Node<'a>,
     what: &'static str,
     fields: Vec<(&'a str, Node<'a>)>,
-    /// The keys that unknown ones are probably meant to be: nobody needs to hear that these are missing.
+    /// The keys that unknown ones are probably meant to be: these are not reported as missing.
     meant: Vec<&'static str>,
 }
 

@@ -11,14 +11,14 @@ use crate::mutation::catalog::mutants;
 
 pub(super) const IN_PLACE: &[Mutant] = mutants! { "in-place"
     "target-grows" "an in-place step lets its target grow" Lies => wrong_replies::grows_target;
-    "changed-before-refused" "a refused in-place step has changed its target" Lies => wrong_replies::changed_target;
+    "changed-before-refused" "a rejected in-place step has changed its target" Lies => wrong_replies::changed_target;
     "target-not-written" "an in-place step computes into a new tensor" Steps => |_, step| {
         if step.form == Form::InPlace && step.op.info().forms.contains(&Form::Functional) {
             step.form = Form::Functional;
         }
     };
     "target-forgets" "the inputs are after the program as they were before" Lies => forgets;
-    "written-through-no-view" "what is written to a view does not reach the input under it" Lies => written_to_copies;
+    "written-through-no-view" "a write to a view does not change its base" Lies => written_to_copies;
     "copies-first-only" "copy_ copies the first element everywhere" Elements => |seen, elements| {
         if let (Op::Copy, Some(first)) = (seen.step().op, elements.first().copied()) {
             elements.fill(first);
@@ -49,12 +49,12 @@ fn written_to_copies(program: &Program) -> Reply {
 }
 
 pub(super) const OUT: &[Mutant] = mutants! { "out="
-    "out-not-written" "the result does not go to out" Steps => |_, step| {
+    "out-not-written" "the result is not written to out" Steps => |_, step| {
         if step.form == Form::Out {
             (step.form, step.out) = (Form::Functional, None);
         }
     };
-    "out-keeps-its-shape" "out of another shape is not resized" Tensors => |seen, tensor| {
+    "out-keeps-its-shape" "out of a wrong shape is not resized" Tensors => |seen, tensor| {
         let target = seen.operands().pop().map(|target| target.shape.sizes().to_vec());
         if let (Form::Out, Some(sizes)) = (seen.step().form, target)
             && tensor.shape.sizes() != sizes
@@ -62,7 +62,7 @@ pub(super) const OUT: &[Mutant] = mutants! { "out="
             reshape(tensor, sizes);
         }
     };
-    "out-is-fresh" "the result of a step with out lies in a storage of its own" Tensors => |seen, tensor| {
+    "out-is-fresh" "the result of a step with out has a storage of its own" Tensors => |seen, tensor| {
         if seen.step().form == Form::Out {
             let id = seen.program.inputs.len() + seen.program.steps.len() + seen.at;
             tensor.storage = Some(StorageRef { id, offset: 0 });
@@ -73,7 +73,7 @@ pub(super) const OUT: &[Mutant] = mutants! { "out="
             tensor.strides = Some(Layout::contiguous(tensor.shape.clone()).strides);
         }
     };
-    "out-of-another-dtype" "out is refused unless it has the dtype of the result" Outcomes => |seen, answer| {
+    "out-of-another-dtype" "out is rejected unless it has the dtype of the result" Outcomes => |seen, answer| {
         let mut functional = seen.program.clone();
         if seen.step().form != Form::Out {
             return;
@@ -88,7 +88,7 @@ pub(super) const OUT: &[Mutant] = mutants! { "out="
             && dtype != own
         {
             let message = format!("Expected out tensor to have dtype {dtype}, but got {own} instead");
-            answer.outcome = crate::mutation::catalog::texts::refusal(message);
+            answer.outcome = crate::mutation::catalog::texts::rejected(message);
         }
     };
 };
@@ -114,14 +114,14 @@ fn was_broadcast(seen: &Seen) -> bool {
 }
 
 pub(super) const GRADIENTS: &[Mutant] = mutants! { "gradients"
-    "gradient-not-summed" "the gradient of what was broadcast keeps the broadcast shape" Lies => wrong_replies::wrong_gradient;
-    "gradient-without-keepdim" "the gradient of what was broadcast loses its dimensions of size 1" Tensors
+    "gradient-not-summed" "the gradient of a broadcast operand keeps the broadcast shape" Lies => wrong_replies::wrong_gradient;
+    "gradient-without-keepdim" "the gradient of a broadcast operand loses its dimensions of size 1" Tensors
         => |seen, tensor| {
             if seen.step().op == Op::Grad && was_broadcast(seen) {
                 reshape(tensor, tensor.shape.sizes().iter().copied().filter(|size| *size != 1).collect());
             }
         };
-    "gradient-over-the-wrong-dimension" "the gradient of what was broadcast is summed over its own dimensions, too" Elements
+    "gradient-over-the-wrong-dimension" "the gradient of a broadcast operand is summed over its own dimensions, too" Elements
         => |seen, elements| {
             let value = |element: &Scalar| if let Scalar::Float(value) = element { *value } else { 0.0 };
             let total = elements.iter().map(value).sum();
@@ -129,7 +129,7 @@ pub(super) const GRADIENTS: &[Mutant] = mutants! { "gradients"
                 gradients(seen, elements, |_| total);
             }
         };
-    "gradient-of-one-element" "the gradient of what was broadcast is that of one element" Elements => |seen, elements| {
+    "gradient-of-one-element" "the gradient of a broadcast operand is that of one element" Elements => |seen, elements| {
         let made = seen.program.steps.iter().zip(&seen.reply.steps).take(seen.at);
         let most = made.flat_map(|(_, made)| made.outcome.tensors()).map(|made| made.shape.numel()).max();
         let times = most.unwrap_or(0) / elements.len().max(1);
@@ -144,12 +144,12 @@ pub(super) const GRADIENTS: &[Mutant] = mutants! { "gradients"
             gradients(seen, elements, |value| -value);
         }
     };
-    "no-gradient" "what was broadcast has no gradient" Outcomes => |seen, answer| {
+    "no-gradient" "a broadcast operand has no gradient" Outcomes => |seen, answer| {
         if seen.step().op == Op::Grad && matches!(answer.outcome, Outcome::Value(Value::Tensor(_))) && was_broadcast(seen) {
             answer.outcome = Outcome::Value(Value::Nothing);
         }
     };
-    "gradient-shape" "a gradient has a 1 before its sizes" Outcomes => |seen, answer| {
+    "gradient-shape" "a gradient has an extra leading 1" Outcomes => |seen, answer| {
         for tensor in tensors_mut(&mut answer.outcome).iter_mut().filter(|_| seen.step().op == Op::Grad) {
             reshape(tensor, [&[1], tensor.shape.sizes()].concat());
         }

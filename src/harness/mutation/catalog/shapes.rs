@@ -10,15 +10,15 @@ use crate::tensor::{Category, DType, Layout, Shape};
 use crate::mutation::catalog::mutants;
 
 pub(super) const SHAPES: &[Mutant] = mutants! { "shapes"
-    "one-before" "each result has a 1 before its sizes" Lies => wrong_replies::wrong_shape;
-    "aligned-from-the-left" "sizes are lined up from the first, not from the last" Lies => aligned_from_the_left;
+    "one-before" "each result has an extra leading 1" Lies => wrong_replies::wrong_shape;
+    "aligned-from-the-left" "sizes are aligned at the first dimension, not at the last" Lies => aligned_from_the_left;
     "one-against-zero" "a 1 and a 0 broadcast to 1" Tensors => |seen, tensor| {
         let ones = seen.operands().iter().any(|operand| operand.shape.sizes().contains(&1));
         if seen.is_elementwise() && ones && tensor.shape.sizes().contains(&0) {
             reshape(tensor, tensor.shape.sizes().iter().map(|size| (*size).max(1)).collect());
         }
     };
-    "leading-one-dropped" "a broadcast result loses a 1 at its front" Tensors => |seen, tensor| {
+    "leading-one-dropped" "a broadcast result loses a leading 1" Tensors => |seen, tensor| {
         if seen.is_elementwise() && seen.broadcasts(tensor) && tensor.shape.sizes().first() == Some(&1) {
             reshape(tensor, tensor.shape.sizes()[1..].to_vec());
         }
@@ -28,7 +28,7 @@ pub(super) const SHAPES: &[Mutant] = mutants! { "shapes"
             reshape(tensor, vec![1]);
         }
     };
-    "unsqueeze-from-the-end" "unsqueeze counts a negative dimension from before the new one" Steps => |_, step| {
+    "unsqueeze-from-the-end" "unsqueeze counts a negative dimension without the new one" Steps => |_, step| {
         if let (Op::Unsqueeze, Some(Arg::Int(dim))) = (step.op, step.args.get_mut(1))
             && *dim < -1
         {
@@ -40,17 +40,17 @@ pub(super) const SHAPES: &[Mutant] = mutants! { "shapes"
             step.args[1] = Arg::Nothing;
         }
     };
-    "flatten-all" "flatten goes on to the last dimension" Steps => |_, step| {
+    "flatten-all" "flatten ignores end_dim" Steps => |_, step| {
         if step.op == Op::Flatten {
             step.args[2] = Arg::Int(-1);
         }
     };
-    "moved-back" "movedim takes source and destination for each other" Steps => |_, step| {
+    "moved-back" "movedim swaps source and destination" Steps => |_, step| {
         if step.op == Op::Movedim {
             step.args.swap(1, 2);
         }
     };
-    "outer-transposed" "outer takes its operands for each other" Steps => |_, step| {
+    "outer-transposed" "outer swaps its operands" Steps => |_, step| {
         if step.op == Op::Outer {
             step.args.swap(0, 1);
         }
@@ -132,12 +132,12 @@ pub(super) const DTYPES: &[Mutant] = mutants! { "dtypes"
             convert(tensor, first);
         }
     };
-    "comparison-of-its-operands" "comparisons answer in uint8" Tensors => |seen, tensor| {
+    "comparison-of-its-operands" "comparisons return uint8" Tensors => |seen, tensor| {
         if seen.step().op.info().result == ResultType::Bool && tensor.dtype == DType::Bool {
             convert(tensor, DType::Uint8);
         }
     };
-    "number-decides" "a fraction makes float64 of integers" Tensors => |seen, tensor| {
+    "number-decides" "a fractional scalar promotes integers to float64" Tensors => |seen, tensor| {
         use crate::tensor::Scalar;
         let fraction = seen.step().args.iter().any(|arg| matches!(arg, Arg::Number(Scalar::Float(_))));
         let whole = seen.operands().iter().all(|operand| operand.dtype.category() < Category::Floating);
@@ -153,34 +153,34 @@ fn fresh(seen: &Seen, tensor: &mut TensorValue) {
 }
 
 pub(super) const LAYOUT: &[Mutant] = mutants! { "layout and aliasing"
-    "all-row-by-row" "every tensor says that it lies row by row" Lies => wrong_replies::wrong_strides;
-    "stride-zero-lost" "what is expanded says that it is a copy of that size" Tensors => |seen, tensor| {
+    "all-row-by-row" "every tensor reports row-major strides" Lies => wrong_replies::wrong_strides;
+    "stride-zero-lost" "expanded tensors report the strides of a copy" Tensors => |seen, tensor| {
         if [Op::Expand, Op::BroadcastTo, Op::ExpandAs, Op::BroadcastTensors].contains(&seen.step().op) {
             tensor.strides = Some(Layout::contiguous(tensor.shape.clone()).strides);
         }
     };
-    "result-row-by-row" "an elementwise result does not lie as its operands do" Tensors => |seen, tensor| {
+    "result-row-by-row" "an elementwise result does not have the layout of its operands" Tensors => |seen, tensor| {
         if seen.is_elementwise() && seen.step().form == Form::Functional {
             tensor.strides = Some(Layout::contiguous(tensor.shape.clone()).strides);
         }
     };
-    "offset-lost" "a view says that it starts where its storage does" Tensors => |seen, tensor| {
+    "offset-lost" "a view reports offset 0" Tensors => |seen, tensor| {
         if seen.step().op.info().family() == Family::Views {
             tensor.storage = tensor.storage.map(|storage| StorageRef { offset: 0, ..storage });
         }
     };
-    "views-are-copies" "every view says that it is a copy" Lies => wrong_replies::lost_alias;
+    "views-are-copies" "every view reports a storage of its own" Lies => wrong_replies::lost_alias;
     "reshape-copies" "reshape and flatten copy where they could view" Tensors => |seen, tensor| {
         if [Op::Reshape, Op::ReshapeAs, Op::Flatten].contains(&seen.step().op) {
             fresh(seen, tensor);
         }
     };
-    "contiguous-copies" "contiguous copies what is contiguous" Tensors => |seen, tensor| {
+    "contiguous-copies" "contiguous copies contiguous tensors" Tensors => |seen, tensor| {
         if seen.step().op == Op::Contiguous {
             fresh(seen, tensor);
         }
     };
-    "clone-is-no-copy" "clone gives the tensor itself" Outcomes => |seen, answer| {
+    "clone-is-no-copy" "clone returns the tensor itself" Outcomes => |seen, answer| {
         let Some(used) = seen.step().uses().next().filter(|_| seen.step().op == Op::Clone) else { return };
         for tensor in tensors_mut(&mut answer.outcome) {
             if used.value < seen.program.inputs.len() {
@@ -188,7 +188,7 @@ pub(super) const LAYOUT: &[Mutant] = mutants! { "layout and aliasing"
             }
         }
     };
-    "permute-loses-strides" "what is transposed lies row by row" Tensors => |seen, tensor| {
+    "permute-loses-strides" "transposed tensors have row-major strides" Tensors => |seen, tensor| {
         if [Op::Transpose, Op::Permute, Op::T].contains(&seen.step().op) && seen.step().form == Form::Functional {
             tensor.strides = Some(Layout::contiguous(tensor.shape.clone()).strides);
         }

@@ -1,4 +1,4 @@
-//! Wrong refusals, wrong words, wrong warnings, and a process that breaks.
+//! Wrong rejections, wrong messages, wrong warnings, and a process that breaks.
 
 use crate::adapter::FaultKind;
 use crate::error::{Class, Rejection};
@@ -12,7 +12,7 @@ use crate::tensor::{Category, Layout, Scalar, Shape};
 
 use crate::mutation::catalog::mutants;
 
-pub(super) fn refusal(message: String) -> Outcome {
+pub(super) fn rejected(message: String) -> Outcome {
     Outcome::Rejected(Rejected { message, class: None, origin: None, raises: None })
 }
 
@@ -46,12 +46,12 @@ fn zeros(seen: &Seen) -> Option<Outcome> {
     Some(Outcome::Value(Value::Tensor(TensorValue { dtype, shape, data, strides, storage: None })))
 }
 
-pub(super) const REFUSALS: &[Mutant] = mutants! { "refusals"
-    "refuses-everything" "each step is refused" Lies => wrong_replies::refuses_everything;
-    "accepts-everything" "each refusal becomes a tensor of zeros" Lies => wrong_replies::accepts_everything;
-    "refuses-one-in-a-thousand" "one valid elementwise step in a thousand is refused" Outcomes => |seen, answer| {
+pub(super) const REJECTIONS: &[Mutant] = mutants! { "rejections"
+    "refuses-everything" "each step is rejected" Lies => wrong_replies::rejects_everything;
+    "accepts-everything" "each rejection becomes a tensor of zeros" Lies => wrong_replies::accepts_everything;
+    "refuses-one-in-a-thousand" "one valid elementwise step in a thousand is rejected" Outcomes => |seen, answer| {
         if seen.is_elementwise() && matches!(answer.outcome, Outcome::Value(_)) && fingerprint(seen).is_multiple_of(1000) {
-            answer.outcome = refusal("The size of tensor a (2) must match the size of tensor b (3) at non-singleton \
+            answer.outcome = rejected("The size of tensor a (2) must match the size of tensor b (3) at non-singleton \
                 dimension 0".to_owned());
         }
     };
@@ -60,10 +60,10 @@ pub(super) const REFUSALS: &[Mutant] = mutants! { "refusals"
             answer.outcome = zeros(seen).unwrap_or(answer.outcome.clone());
         }
     };
-    "refuses-empty" "broadcasting with an empty tensor is refused" Outcomes => |seen, answer| {
+    "refuses-empty" "broadcasting with an empty tensor is rejected" Outcomes => |seen, answer| {
         let empty = seen.operands().iter().any(|operand| operand.shape.numel() == 0);
         if seen.is_elementwise() && empty && matches!(answer.outcome, Outcome::Value(_)) && seen.operands().len() > 1 {
-            answer.outcome = refusal("The size of tensor a (0) must match the size of tensor b (1) at non-singleton \
+            answer.outcome = rejected("The size of tensor a (0) must match the size of tensor b (1) at non-singleton \
                 dimension 0".to_owned());
         }
     };
@@ -83,17 +83,17 @@ pub(super) const REFUSALS: &[Mutant] = mutants! { "refusals"
             answer.outcome = zeros(seen).unwrap_or(answer.outcome.clone());
         }
     };
-    "sizes-before-dtypes" "of two faults the sizes are told first, in place of the dtype" Outcomes => |seen, answer| {
+    "sizes-before-dtypes" "of two errors the sizes are reported first, in place of the dtype" Outcomes => |seen, answer| {
         if let (true, Some(Class::Dtype), Some(rejection)) = (seen.is_elementwise(), class(seen), mismatch(seen)) {
-            answer.outcome = refusal(rejection.to_string());
+            answer.outcome = rejected(rejection.to_string());
         }
     };
-    "target-before-sizes" "of two faults the shape of the target is told first" Outcomes => |seen, answer| {
+    "target-before-sizes" "of two errors the shape of the target is reported first" Outcomes => |seen, answer| {
         let in_place = seen.step().form == Form::InPlace && seen.is_elementwise();
         let operands = seen.operands();
         if let (true, Some(Class::SizeMismatch), [target, other, ..]) = (in_place, class(seen), operands.as_slice()) {
             let (output, broadcast) = (target.shape.sizes().to_vec(), other.shape.sizes().to_vec());
-            answer.outcome = refusal(Rejection::OutputShape { output, broadcast }.to_string());
+            answer.outcome = rejected(Rejection::OutputShape { output, broadcast }.to_string());
         }
     };
 };
@@ -112,8 +112,8 @@ fn numbers(text: &str, change: impl Fn(usize, i64) -> i64) -> String {
 }
 
 pub(super) const WORDS: &[Mutant] = mutants! { "words"
-    "one-character" "one character of each message is another" Lies => wrong_replies::wrong_message;
-    "sizes-swapped" "the message has the two sizes in each other's place" Words => |seen, text| {
+    "one-character" "one character of each message is changed" Lies => wrong_replies::wrong_message;
+    "sizes-swapped" "the two sizes in the message are swapped" Words => |seen, text| {
         let Some(Rejection::SizeMismatch { a, b, .. }) = mismatch(seen) else { return text.to_owned() };
         let mismatch = class(seen) == Some(Class::SizeMismatch);
         numbers(text, |at, number| match at {
@@ -139,7 +139,7 @@ pub(super) const WORDS: &[Mutant] = mutants! { "words"
             None => text.to_owned(),
         }
     };
-    "shapes-swapped" "the shape of the target and that of the result are in each other's place" Words => |_, text| {
+    "shapes-swapped" "the shapes of the target and of the result are swapped in the message" Words => |_, text| {
         match text.strip_prefix("output with shape ").and_then(|rest| rest.split_once(" doesn't match the broadcast shape ")) {
             Some((output, broadcast)) => format!("output with shape {broadcast} doesn't match the broadcast shape {output}"),
             None => text.to_owned(),
@@ -151,7 +151,7 @@ pub(super) const WORDS: &[Mutant] = mutants! { "words"
 pub(super) const WARNINGS: &[Mutant] = mutants! { "warnings"
     "warnings-lost" "nothing warns" Lies => wrong_replies::lost_warning;
     "warning-invented" "the first step warns" Lies => wrong_replies::invented_warning;
-    "warning-repeated" "each warning is given twice" Outcomes => |_, answer| {
+    "warning-repeated" "each warning is raised twice" Outcomes => |_, answer| {
         let again = answer.warnings.clone();
         answer.warnings.extend(again);
     };
@@ -172,12 +172,12 @@ pub(super) const PROCESS: &[Mutant] = mutants! { "process"
         }
         None
     };
-    "hang-on-nothing" "a reduction of nothing does not end" Breaks => |seen| {
+    "hang-on-nothing" "a reduction of an empty tensor does not end" Breaks => |seen| {
         let reduces = seen.step().op.info().family() == crate::ops::Family::Reductions;
         let empty = seen.operands().iter().any(|operand| operand.elements.is_empty());
         if reduces && empty { hang() } else { None }
     };
-    "rubbish-for-text" "a refused einsum is answered with no JSON" Breaks => |seen| {
+    "rubbish-for-text" "a rejected einsum is answered with text that is not JSON" Breaks => |seen| {
         let refused = matches!(seen.outcome(), Outcome::Rejected(_)) && matches!(seen.step().args.first(), Some(Arg::Text(_)));
         let why = "not JSON: expected value at line 1 column 1".to_owned();
         refused.then_some(FaultKind::Protocol { line: "terminate called".to_owned(), why })

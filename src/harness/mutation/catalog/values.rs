@@ -65,7 +65,7 @@ pub(super) const ARITHMETIC: &[Mutant] = mutants! { "arithmetic"
         }
     };
     "branches-swapped" "where takes the other operand" Steps => |_, step| exchange(step, Op::Where, 1, 2);
-    "bounds-swapped" "clamp takes its bounds for each other" Steps => |_, step| exchange(step, Op::Clamp, 1, 2);
+    "bounds-swapped" "clamp swaps its bounds" Steps => |_, step| exchange(step, Op::Clamp, 1, 2);
     "weight-from-the-end" "lerp weighs from the other end" Steps => |_, step| exchange(step, Op::Lerp, 0, 1);
     "factor-of-addcmul-lost" "addcmul and addcdiv ignore value" Steps
         => |_, step| put(step, &[Op::Addcmul, Op::Addcdiv], "value", ONE);
@@ -73,7 +73,7 @@ pub(super) const ARITHMETIC: &[Mutant] = mutants! { "arithmetic"
         => |_, step| put(step, &[Op::Isclose, Op::Allclose], "equal_nan", Arg::Flag(true));
     "logarithm-to-base-two" "logaddexp computes to the base 2" Steps
         => |_, step| instead(step, Op::Logaddexp, Op::Logaddexp2);
-    "atan2-swapped" "atan2 takes its operands for each other" Steps => |_, step| exchange(step, Op::Atan2, 0, 1);
+    "atan2-swapped" "atan2 swaps its operands" Steps => |_, step| exchange(step, Op::Atan2, 0, 1);
     "copysign-swapped" "copysign takes the magnitude of its second operand" Steps
         => |_, step| exchange(step, Op::Copysign, 0, 1);
 };
@@ -103,7 +103,7 @@ fn rank(seen: &Seen) -> usize {
 }
 
 pub(super) const PLACES: &[Mutant] = mutants! { "places and extremes"
-    "one-element" "the first element of the first result is another" Lies => wrong_replies::wrong_value;
+    "one-element" "the first element of the first result is wrong" Lies => wrong_replies::wrong_value;
     "nan-dropped" "NaN becomes 0" Lies => wrong_replies::lost_nan;
     "zero-sign-dropped" "-0 becomes 0" Lies => wrong_replies::lost_zero_sign;
     "subnormal-flushed" "subnormal float32 results become 0" Elements => |seen, elements| {
@@ -123,17 +123,17 @@ pub(super) const PLACES: &[Mutant] = mutants! { "places and extremes"
             elements.get_mut(7).into_iter().for_each(spoil);
         }
     };
-    "only-strided-operands" "wrong where an operand does not lie row by row" Elements => |seen, elements| {
+    "only-strided-operands" "wrong if an operand is not contiguous" Elements => |seen, elements| {
         if seen.is_elementwise() && seen.has_strided_operand() {
             elements.last_mut().into_iter().for_each(spoil);
         }
     };
-    "only-rank-five" "wrong where the result has five dimensions or more" Elements => |seen, elements| {
+    "only-rank-five" "wrong if the result has five dimensions or more" Elements => |seen, elements| {
         if seen.is_elementwise() && rank(seen) >= 5 {
             elements.last_mut().into_iter().for_each(spoil);
         }
     };
-    "only-int8-overflow" "int8 stops at its greatest number in place of wrapping around" Elements => |seen, elements| {
+    "only-int8-overflow" "int8 saturates in place of wrapping around" Elements => |seen, elements| {
         let int8 = seen.outcome().tensors().first().is_some_and(|tensor| tensor.dtype == DType::Int8);
         let plus = |values: &[Scalar]| values.iter().any(|value| matches!(value, Scalar::Int(100..=127)));
         if int8 && seen.is_elementwise() && seen.operands().iter().any(|operand| plus(&operand.elements)) {
@@ -172,14 +172,14 @@ pub(super) const PLACES: &[Mutant] = mutants! { "places and extremes"
             elements.iter_mut().for_each(|element| *element = Scalar::Bool(false));
         }
     };
-    "both-broadcast" "wrong where each of two operands is broadcast" Elements => |seen, elements| {
+    "both-broadcast" "wrong if both operands are broadcast" Elements => |seen, elements| {
         let result = seen.outcome().tensors().first().map(|tensor| tensor.shape.clone());
         let operands = seen.operands();
         if operands.len() == 2 && operands.iter().all(|operand| Some(operand.shape) != result.as_ref()) {
             elements.last_mut().into_iter().filter(|_| seen.is_elementwise()).for_each(spoil);
         }
     };
-    "number-as-int" "a fraction that stands for a tensor is cut off" Steps => |_, step| {
+    "number-as-int" "a fractional scalar is truncated" Steps => |_, step| {
         for arg in &mut step.args {
             if let Arg::Number(Scalar::Float(value)) = arg
                 && value.is_finite()
@@ -212,12 +212,12 @@ pub(super) const REDUCTIONS: &[Mutant] = mutants! { "reductions and losses"
             dims.truncate(1);
         }
     };
-    "empty-all-is-false" "all of nothing is false" Elements => |seen, elements| {
+    "empty-all-is-false" "all of an empty tensor is false" Elements => |seen, elements| {
         if seen.step().op == Op::All && seen.operands().iter().any(|operand| operand.elements.is_empty()) {
             elements.iter_mut().for_each(spoil);
         }
     };
-    "empty-product-is-zero" "the product of nothing is 0" Elements => |seen, elements| {
+    "empty-product-is-zero" "the product of an empty tensor is 0" Elements => |seen, elements| {
         if seen.step().op == Op::Prod && seen.operands().iter().any(|operand| operand.elements.is_empty()) {
             elements.iter_mut().for_each(|element| *element = Scalar::Int(0));
         }
@@ -235,7 +235,7 @@ pub(super) const REDUCTIONS: &[Mutant] = mutants! { "reductions and losses"
         put(step, &ops, "correction", Arg::Number(Scalar::Int(0)));
         put(step, &ops, "unbiased", Arg::Nothing);
     };
-    "mean-is-sum" "losses add up where they should average" Steps => |_, step| {
+    "mean-is-sum" "losses sum where they should average" Steps => |_, step| {
         if let Some(Arg::Text(reduction)) = argument(step, LOSSES, "reduction")
             && reduction == "mean"
         {
@@ -249,15 +249,15 @@ pub(super) const REDUCTIONS: &[Mutant] = mutants! { "reductions and losses"
 };
 
 pub(super) const PRODUCTS: &[Mutant] = mutants! { "products"
-    "beta-ignored" "the summand of addmm and its like is added whole" Steps => |_, step| {
+    "beta-ignored" "addmm and similar operations ignore beta" Steps => |_, step| {
         put(step, &[Op::Addmm, Op::Addmv, Op::Addr, Op::Baddbmm, Op::Addbmm], "beta", ONE);
     };
     "matmul-swapped" "products of two matrices multiply in the other order" Steps => |_, step| {
         exchange(step, Op::Mm, 0, 1);
         exchange(step, Op::Matmul, 0, 1);
     };
-    "cross-reversed" "linalg_cross has the other sign" Steps => |_, step| exchange(step, Op::LinalgCross, 0, 1);
-    "kron-swapped" "kron takes its operands for each other" Steps => |_, step| exchange(step, Op::Kron, 0, 1);
+    "cross-reversed" "linalg_cross has the opposite sign" Steps => |_, step| exchange(step, Op::LinalgCross, 0, 1);
+    "kron-swapped" "kron swaps its operands" Steps => |_, step| exchange(step, Op::Kron, 0, 1);
     "solved-from-the-left" "linalg_solve ignores the side" Steps
         => |_, step| put(step, &[Op::LinalgSolve], "left", Arg::Flag(true));
     "always-euclidean" "cdist and pairwise_distance ignore p" Steps
