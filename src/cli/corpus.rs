@@ -91,8 +91,7 @@ impl Opinfo {
         if let Some(limit) = self.limit {
             command.arg("--limit").arg(limit.to_string());
         }
-        let mut writer =
-            Writer::create(&self.out).map_err(|error| format!("--out {}: {error}", self.out.display()))?;
+        let mut writer = Writer::create(&self.out).map_err(|error| format!("--out {}: {error}", self.out.display()))?;
         let collection = collect(command, &ready.program, &mut writer, &self.out)?;
         if collection.is_empty() {
             return Err("no sample became a program".into());

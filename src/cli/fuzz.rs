@@ -180,7 +180,11 @@ impl Fuzz {
         let possible = options(&subject.1, other.as_ref().map(|(_, hello)| hello), unrestricted);
         let plan = Plan {
             seed: self.seed.or(begun.map(|plan| plan.seed)).unwrap_or(1),
-            cases: programs.as_ref().map(|programs| programs.len() as u64).or(self.cases).or(begun.and_then(|plan| plan.cases)),
+            cases: programs
+                .as_ref()
+                .map(|programs| programs.len() as u64)
+                .or(self.cases)
+                .or(begun.and_then(|plan| plan.cases)),
             shard: self.shard.or(begun.map(|plan| plan.shard)).unwrap_or(Shard::WHOLE),
             ops: match (&self.ops, begun) {
                 _ if programs.is_some() => used(programs.as_deref().unwrap_or_default()),

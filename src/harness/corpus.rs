@@ -175,7 +175,9 @@ impl Collection {
             return Ok(None);
         }
         let entry = entry(line).map_err(wrong)?;
-        let Some(from) = &entry.from else { return Err(wrong("it does not say where the program comes from".to_owned())) };
+        let Some(from) = &entry.from else {
+            return Err(wrong("it does not say where the program comes from".to_owned()));
+        };
         let bytes = serde_json::to_vec(&entry.program).expect("programs have only text for keys");
         if !self.seen.insert(Sha256::digest(bytes).into()) {
             self.duplicates += 1;
@@ -315,7 +317,8 @@ pub fn well_formed(program: &Program) -> Result<(), String> {
     }
     for input in &program.inputs {
         let sizes = input.shape.sizes();
-        let bytes = sizes.iter().try_fold(input.dtype.size(), |bytes, size| bytes.checked_mul(usize::try_from(*size).ok()?));
+        let bytes =
+            sizes.iter().try_fold(input.dtype.size(), |bytes, size| bytes.checked_mul(usize::try_from(*size).ok()?));
         if bytes != Some(input.data.len()) {
             let (name, found) = (&input.name, input.data.len());
             return Err(format!("`{name}` has {found} bytes, which is not what its shape and dtype take"));
@@ -408,14 +411,18 @@ mod tests {
         assert_eq!(sound().unwrap().len(), 2);
         for (part, other, error) in [
             ("{\"program\"", "{\"programme\"", "unknown field `programme`"),
-            ("\"op\":\"add\"", "\"op\":\"append\"", "unknown variant `append`"),
+            ("\"op\":\"add\"", "\"op\":\"append\"", "no operation is called \"append\""),
             ("\"kind\":\"reference\"", "\"kind\":\"sideways\"", "unknown variant `sideways`"),
             ("AACAPw==", "AACAPwAAgD8=", "`x` has 8 bytes"),
             ("AACAPw==", "AACA", "`x` has 3 bytes"),
             ("\"shape\":[1]", "\"shape\":[2]", "`x` has 4 bytes"),
             ("\"name\":\"r\"", "\"name\":\"x\"", "two values are called `x`"),
             ("\"name\":\"r\"", "\"name\":\"a b\"", "\"a b\" is no name of a value"),
-            ("{\"tensor\":{\"value\":0}},{\"number\"", "{\"tensor\":{\"value\":1}},{\"number\"", "value 1 is not there"),
+            (
+                "{\"tensor\":{\"value\":0}},{\"number\"",
+                "{\"tensor\":{\"value\":1}},{\"number\"",
+                "value 1 is not there",
+            ),
             (",{\"number\":{\"int\":1}}", "", "`add` takes 3 arguments, not 2"),
             ("{\"number\":{\"int\":1}}", "{\"flag\":true}", "`alpha` of `add` is of another kind"),
             ("{\"number\":{\"int\":1}}", "\"nothing\"", "`alpha` of `add` is of another kind"),

@@ -204,8 +204,7 @@ impl Header {
     pub fn other_than(&self, that: &Header) -> Vec<String> {
         // Machines may call the same implementation differently.
         let plain = |header: &Header| {
-            let mut plan =
-                Plan {
+            let mut plan = Plan {
                 implementation: String::new(),
                 against: None,
                 divergences: None,
