@@ -261,7 +261,14 @@ impl Writer {
     pub fn create(path: &Path) -> io::Result<Writer> {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         fs::create_dir_all(folder)?;
-        let file = BufWriter::new(NamedTempFile::new_in(folder)?);
+        let mut builder = tempfile::Builder::new();
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            // Of a new file the umask decides.
+            builder.permissions(fs::Permissions::from_mode(0o666));
+        }
+        let file = BufWriter::new(builder.tempfile_in(folder)?);
         let packed = path.extension().is_some_and(|extension| extension == "gz");
         // Neither time nor name goes into it: the same programs make the same file.
         let file = match packed {
