@@ -154,7 +154,11 @@ fn programs_of_a_file_are_judged() {
     let unread = check("honest", "bad", bad.to_str().unwrap());
     let at = 1 + text.lines().position(|line| line.contains("\"op\":\"lerp\"")).unwrap();
     assert_eq!(unread.code(), 2);
-    assert!(unread.stderr.contains(&format!("bad.jsonl: line {at}: unknown variant `slerp`")), "{}", unread.stderr);
+    assert!(
+        unread.stderr.contains(&format!("bad.jsonl: line {at}: no operation is called \"slerp\"")),
+        "{}",
+        unread.stderr
+    );
 }
 
 #[test]

@@ -143,7 +143,7 @@ def turned(info, row, sample, kind, left_out):
         call = captured(info, sample)
         if call.row["name"] != row:
             raise Unfit(f"it calls {call.row['name']}")
-        made.extend(programs(call, gradients=kind == "reference"))
+        made.extend(programs(call, left_out, gradients=kind == "reference"))
     except Unfit as why:
         left_out[str(why)] += 1
     return made

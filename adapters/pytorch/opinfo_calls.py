@@ -11,6 +11,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from table import OPERATIONS
+from tensors import DTYPES
 
 ROWS = {row["name"]: row for row in OPERATIONS}
 ROW_OF = {alias["name"]: name for name, row in ROWS.items() for alias in row.get("aliases", [])}
@@ -212,9 +213,11 @@ def text(value):
 
 
 def dtype(value):
-    name = str(value).removeprefix("torch.")
     if not isinstance(value, torch.dtype):
         raise TypeError
+    name = str(value).removeprefix("torch.")
+    if name not in DTYPES:
+        raise Unfit("a dtype as an argument that broadcheck does not have")
     return name
 
 

@@ -92,7 +92,10 @@ class Builder:
             length = offset
         if length > MOST:
             raise Unfit(f"a view of more than {MOST:,} elements of memory")
-        base = self.add_input(tensor.as_strided((length,), (1,), 0), requires_grad)
+        # What lies between the elements is whatever was there before: zeros make it the same in each run.
+        memory = torch.zeros(length, dtype=tensor.dtype)
+        memory[places(tensor) + offset] = tensor.flatten()
+        base = self.add_input(memory, requires_grad)
         args = [{"tensor": base}, {"ints": size}, {"ints": stride}, {"int": offset}]
         return self.add_step(name, "as_strided", args)
 
@@ -150,7 +153,7 @@ def gradient(call, result):
     result = result[0] if several else result
     builder = Builder(gradients=True)
     value = builder.add_step("r", call.row["name"], builder.arguments(call))
-    if not builder.leaves or not (result.is_floating_point() or result.is_complex()):
+    if not builder.leaves or dtype_of(result) not in DTYPES or not (result.is_floating_point() or result.is_complex()):
         return None
     upstream = (torch.arange(result.numel()) % 5 - 1.5).to(result.dtype).reshape(result.shape)
     if result.is_complex():
@@ -186,8 +189,24 @@ def is_small(call, result):
     return all(tensor.numel() <= MOST_IN_FORMS for tensor in tensors)
 
 
-def programs(call, gradients=True):
-    """The programs of a call, each with what it is."""
+def places(tensor):
+    """Where the elements are in memory, in row-major order, from the first on."""
+    found = torch.zeros(1, dtype=torch.int64)
+    for size, step in zip(tensor.shape, tensor.stride(), strict=True):
+        found = (found[:, None] + torch.arange(size) * step).flatten()
+    return found
+
+
+def overlaps_unseen(tensor):
+    """Whether elements share memory although no stride is 0, which is all that PyTorch looks for."""
+    sizes = zip(tensor.shape, tensor.stride(), strict=True)
+    if tensor.numel() == 0 or any(size > 1 and step == 0 for size, step in sizes):
+        return False
+    return places(tensor).unique().numel() < tensor.numel()
+
+
+def programs(call, left_out, gradients=True):
+    """The programs of a call, each with what it is. What is left out of them is counted."""
     forms = call.row["forms"]
     if call.in_place:
         if "in_place" in forms:
@@ -201,7 +220,10 @@ def programs(call, gradients=True):
     if not is_small(call, result):
         return
     if "in_place" in forms and "tensor" in call.arguments[0]:
-        yield "in_place", in_place(call)
+        if overlaps_unseen(call.arguments[0]["tensor"]):
+            left_out["in place where elements share memory that PyTorch does not check: the result is undefined"] += 1
+        else:
+            yield "in_place", in_place(call)
     if "out" in forms:
         yield from with_out(call, result)
     if gradients and "functional" in forms:

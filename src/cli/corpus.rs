@@ -226,7 +226,7 @@ fn markdown(collection: &Collection) -> String {
          ## What was turned\n\n\
          The columns are the forms that a sample's call is given: as it is, in place, with `out=` of the right shape and\n\
          dtype, of permuted strides, of another shape, of a dtype that does not hold the result, of a wider dtype, and with\n\
-         the gradients of its inputs.\n\n",
+         the gradients of its inputs. A sample with a tensor of more than 512 elements is functional alone.\n\n",
         markdown_prose(collection.torch.as_deref().unwrap_or_default()),
         thousands(collection.len()),
         collection.programs.len(),

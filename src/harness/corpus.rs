@@ -261,7 +261,14 @@ impl Writer {
     pub fn create(path: &Path) -> io::Result<Writer> {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         fs::create_dir_all(folder)?;
-        let file = BufWriter::new(NamedTempFile::new_in(folder)?);
+        let mut builder = tempfile::Builder::new();
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            // Of a new file the umask decides.
+            builder.permissions(fs::Permissions::from_mode(0o666));
+        }
+        let file = BufWriter::new(builder.tempfile_in(folder)?);
         let packed = path.extension().is_some_and(|extension| extension == "gz");
         // Neither time nor name goes into it: the same programs make the same file.
         let file = match packed {
@@ -411,7 +418,7 @@ mod tests {
         assert_eq!(sound().unwrap().len(), 2);
         for (part, other, error) in [
             ("{\"program\"", "{\"programme\"", "unknown field `programme`"),
-            ("\"op\":\"add\"", "\"op\":\"append\"", "unknown variant `append`"),
+            ("\"op\":\"add\"", "\"op\":\"append\"", "no operation is called \"append\""),
             ("\"kind\":\"reference\"", "\"kind\":\"sideways\"", "unknown variant `sideways`"),
             ("AACAPw==", "AACAPwAAgD8=", "`x` has 8 bytes"),
             ("AACAPw==", "AACA", "`x` has 3 bytes"),

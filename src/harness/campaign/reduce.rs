@@ -19,11 +19,12 @@ use crate::campaign::{
 };
 use crate::case::load_program;
 use crate::escape::{markdown_block, markdown_code, markdown_prose, one_line};
+use crate::generate::{Exclusion, Options, allows};
 use crate::model::finding::{Finding, HANG, Signature};
 use crate::oracles::comparison::Side;
 use crate::program::Program;
+use crate::reduce::shrink;
 use crate::triage::{self, Dossier, Expected, README};
-use crate::{generate::allows, reduce::shrink};
 
 /// The folder of the findings in that of the campaign.
 pub const FOLDER: &str = "findings";
@@ -187,6 +188,9 @@ fn simplest(
         }
     };
     let halt = setup.halt();
+    // A program that generated ones are never like is reduced to its like. Any other stays one that could be generated.
+    let strict = Options { exclusions: Exclusion::ALL.to_vec(), ..setup.options.clone() };
+    let options = if allows(&strict, &program) { &strict } else { &setup.options };
     let found = again(&program, whole);
     let mut simplest = found.clone();
     if simplest.is_some() {
@@ -196,7 +200,7 @@ fn simplest(
                 return false;
             }
             // A program that has no one outcome differs for another reason.
-            if !allows(&setup.options, candidate) {
+            if !allows(options, candidate) {
                 return false;
             }
             let finding = again(candidate, if hangs { tenth(whole) } else { whole });
