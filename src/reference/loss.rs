@@ -342,6 +342,14 @@ fn structured(
         return Err(Stop::Unsupported("a loss in a complex tensor".to_owned()));
     }
     let plan = Plan::new(machine, call, &inputs)?;
+    // Its iterator is no structured kernel's, and resizes a target of another dtype once there is a result.
+    let converts = |target: &TensorId| ![plan.common, plan.result].contains(&machine.tensor(*target).dtype);
+    if let (Op::HuberLoss, Some(target)) = (call.op, plan.target.filter(converts))
+        && let Err(stop) = check_kernel(call.op, plan.common)
+    {
+        write::warn_of_resize(machine, target, &plan.shape, 1)?;
+        return Err(stop);
+    }
     plan.prepare(machine, call)?;
     if let (Some(target), true) = (plan.target, reduction != Reduction::None) {
         shrink(machine, target);

@@ -497,8 +497,9 @@ pub fn verdict_beside(case: &Case, hello: &Hello, reply: &Reply, reference: Opti
         let told = |difference: &Difference| {
             otherwise.contains(&difference.value) || known.contains(&(difference.value.clone(), difference.aspect))
         };
-        differences
-            .extend(comparison::compare(&case.program, wanted, got).into_iter().filter(|difference| !told(difference)));
+        differences.extend(
+            comparison::compare_case(&case.program, wanted, got).into_iter().filter(|difference| !told(difference)),
+        );
     }
     if !differences.is_empty() {
         return Verdict::Failed { differences };
