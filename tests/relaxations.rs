@@ -37,6 +37,7 @@ fn operations(relaxation: Relaxation) -> Vec<Op> {
         GradientsOfExtremes | ComplexGradients | GivenGradients | GradientsHalfway => {
             vec![Op::Mul, Op::Sum, Op::Backward, Op::Grad]
         }
+        OverlappingDivisions => vec![Op::FloorDivide, Op::Remainder, Op::Expand, Op::Select, Op::Transpose],
         OverlappingWrites => vec![Op::Add, Op::Expand, Op::Select, Op::Transpose],
         LargeProducts => vec![Op::Prod],
         ExtremeNorms => vec![Op::VectorNorm],

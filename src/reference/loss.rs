@@ -343,9 +343,10 @@ fn structured(
     }
     let plan = Plan::new(machine, call, &inputs)?;
     // Its iterator is no structured kernel's, and resizes a target of another dtype once there is a result.
-    let converts = |target: &TensorId| ![plan.common, plan.result].contains(&machine.tensor(*target).dtype);
+    let common = function.dtype(&inputs);
+    let converts = |target: &TensorId| machine.tensor(*target).dtype != common;
     if let (Op::HuberLoss, Some(target)) = (call.op, plan.target.filter(converts))
-        && let Err(stop) = check_kernel(call.op, plan.common)
+        && let Err(stop) = check_kernel(call.op, common)
     {
         write::warn_of_resize(machine, target, &plan.shape, 1)?;
         return Err(stop);

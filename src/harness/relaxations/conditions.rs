@@ -74,6 +74,12 @@ pub(crate) fn unspecified_operands(scene: Scene, outcome: Option<&Outcome>) -> b
     scene.operands().any(|known| known.tolerated || (known.inexact && (!tolerant || other(known))))
 }
 
+pub(crate) fn overlapping_divisions(scene: Scene, outcome: Option<&Outcome>) -> bool {
+    let divides =
+        |step: &Step| matches!(step.op.info().kernel, Kernel::Divide | Kernel::Quotient) || step.op == Op::Div;
+    scene.last().is_some_and(divides) && overlapping_writes(scene, outcome)
+}
+
 pub(crate) fn overlapping_writes(scene: Scene, outcome: Option<&Outcome>) -> bool {
     let Some(step) = scene.last() else { return false };
     let Some(written) = step.target().and_then(|target| scene.find(target)) else { return false };

@@ -194,9 +194,11 @@ relaxations! {
     /// Writing to a tensor while another view of the same elements is read: PyTorch calls the result undefined where it
     /// does not reject it.
     OverlappingWrites: conditions::overlapping_writes(scene, outcome) => ANY,
+    /// The same of integer divisions, which a zero that was written stops.
+    OverlappingDivisions: conditions::overlapping_divisions(scene, outcome) => OUTCOME,
     /// Remainders, and quotients rounded to the floor, of numbers that are far from each other, and of infinities, where
     /// there are enough elements for libtorch's vector loop, which gives NaN where the loop over single elements is exact.
-    VectorRemainders: elements::vector_remainders(scene, outcome) => ANY,
+    VectorRemainders: elements::vector_remainders(scene, outcome) => OVERFLOW,
     /// `backward` with complex tensors: it needs a real root or a gradient of the root's own dtype, and its message has the
     /// tensors in it. And after a complex number, which makes gradients complex even if it is real.
     ComplexGradients: elements::complex_gradients(scene) => GRADIENTS,
