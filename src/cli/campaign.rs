@@ -143,6 +143,15 @@ fn text(summary: &Summary, folder: &Path) -> String {
         100.0 * steps.rejected as f64 / judged.max(1.0),
         summary.restarts,
     );
+    let share = |part: u64, of: u64| 100.0 * part as f64 / (of as f64).max(1.0);
+    let open = summary.openness;
+    let _ = writeln!(
+        text,
+        "left open: {:.2} % of the elements (another {:.2} % have a set of right values), {:.2} % of the aspects",
+        share(open.any, open.elements),
+        share(open.sets, open.elements),
+        share(open.open, open.aspects),
+    );
     let cases = |lines: &[&Line]| number(lines.iter().map(|line| line.count as u64).sum());
     let _ = writeln!(
         text,

@@ -20,6 +20,7 @@ pub mod mutation;
 pub mod oracles;
 pub mod output;
 pub mod reduce;
+pub mod relaxations;
 pub mod runner;
 pub mod triage;
 

@@ -265,9 +265,12 @@ impl Plan {
     /// Gives the tensor that is written to its shape. libtorch has done this when it comes to what the kernel refuses.
     pub fn prepare(&self, machine: &mut Machine, call: &Call) -> Result<()> {
         let Some(target) = self.target.filter(|_| call.form == Form::Out) else { return Ok(()) };
-        // A result of another dtype goes through a tensor in between, which resizes the target again.
-        let direct = call.op.info().has(Quirk::Unstructured)
-            || [self.common, self.result].contains(&machine.tensor(target).dtype);
+        // A result of another dtype goes through a tensor in between, which is resized as the target was. An iterator that
+        // is no structured kernel's resizes that alone, and the target once it has a result.
+        let direct = [self.common, self.result].contains(&machine.tensor(target).dtype);
+        if !direct && call.op.info().has(Quirk::Unstructured) {
+            return write::warn_of_resize(machine, target, &self.layout.shape, 1);
+        }
         write::resize_output(machine, target, self.layout.clone(), if direct { 1 } else { 2 })
     }
 
@@ -276,6 +279,9 @@ impl Plan {
     pub fn deliver(&self, machine: &mut Machine, values: Buffer) -> TensorId {
         if let Some(to) = self.target.map(|target| machine.tensor(target).dtype).filter(|to| *to != self.result) {
             write::warn_of_cast(machine, self.common, to, self.shape.numel());
+        }
+        if let Some(target) = self.target.filter(|target| *machine.tensor(*target).shape() != self.shape) {
+            machine.replace(target, self.layout.clone());
         }
         write::deliver_in(machine, self.target, self.layout.clone(), values)
     }

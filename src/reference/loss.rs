@@ -351,6 +351,15 @@ fn structured(
         return Err(Stop::Unsupported("a loss in a complex tensor".to_owned()));
     }
     let plan = Plan::new(machine, call, &inputs)?;
+    // Its iterator is no structured kernel's, and resizes a target of another dtype once there is a result.
+    let common = iterator::result_type(&inputs);
+    let converts = |target: &TensorId| machine.tensor(*target).dtype != common;
+    if let (Op::HuberLoss, Some(target)) = (call.op, plan.target.filter(converts))
+        && let Err(stop) = check_kernel(call.op, common)
+    {
+        write::warn_of_resize(machine, target, &plan.shape, 1)?;
+        return Err(stop);
+    }
     plan.prepare(machine, call)?;
     if let (Some(target), true) = (plan.target, reduction != Reduction::None) {
         shrink(machine, target);

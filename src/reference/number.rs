@@ -240,7 +240,6 @@ macro_rules! floats {
             fn plus(self, other: Self) -> Self { self + other }
             fn minus(self, other: Self) -> Self { self - other }
             fn times(self, other: Self) -> Self { self * other }
-            fn over(self, other: Self) -> Self { self / other }
             $($more)+
         }
     )+};
@@ -249,6 +248,7 @@ macro_rules! floats {
 macro_rules! real_functions {
     ($($type:ty),+) => {
         floats! { $($type {
+            fn over(self, other: Self) -> Self { self / other }
             fn power(self, exponent: Self) -> Self { math::power(self, exponent) }
             fn power_scalar(self, exponent: Self) -> Self { math::power_scalar(self, f64::from(exponent)) }
             fn plus_products(self, factor: Self, b: Self, c: Self) -> Self { (factor * b).mul_add(c, self) }
@@ -263,6 +263,7 @@ real_functions!(f32, f64);
 macro_rules! complex_functions {
     ($($type:ty),+) => {
         floats! { $($type {
+            fn over(self, other: Self) -> Self { math::divide(self, other) }
             fn power(self, exponent: Self) -> Self { math::complex_power(self, exponent) }
             fn power_scalar(self, exponent: Self) -> Self {
                 if exponent.im == 0.0 {
@@ -275,14 +276,7 @@ macro_rules! complex_functions {
                 let way = end - self;
                 if weight.norm() < 0.5 { self + weight * way } else { end - way * (Self::new(1.0, 0.0) - weight) }
             }
-            fn log_add_exp(self, other: Self) -> Self {
-                let (least, greatest) =
-                    if self.re <= other.re { (self, other) } else { (other, self) };
-                if least == greatest && !least.re.is_finite() {
-                    return greatest;
-                }
-                greatest + (Self::new(1.0, 0.0) + (least - greatest).exp()).ln()
-            }
+            fn log_add_exp(self, other: Self) -> Self { math::complex_log_add_exp(self, other) }
         })+ }
     };
 }

@@ -35,11 +35,21 @@ pub(super) fn prepare(machine: &mut Machine, out: Option<TensorId>, shape: &Shap
 /// Gives an `out=` tensor another layout unless it has the shape already, with as many warnings as libtorch gives, if there
 /// is not more of it than a value can have.
 pub(super) fn resize_output(machine: &mut Machine, target: TensorId, layout: Layout, warnings: usize) -> Result<()> {
+    warn_of_resize(machine, target, &layout.shape, warnings)?;
+    if *machine.tensor(target).shape() != layout.shape {
+        machine.replace(target, layout);
+    }
+    Ok(())
+}
+
+/// Gives the warnings of a resized `out=` tensor, if it has not the shape already and there is not more of it than a value
+/// can have.
+pub(super) fn warn_of_resize(machine: &mut Machine, target: TensorId, shape: &Shape, warnings: usize) -> Result<()> {
     let tensor = machine.tensor(target);
-    if *tensor.shape() == layout.shape {
+    if tensor.shape() == shape {
         return Ok(());
     }
-    if is_large(&layout.shape, tensor.dtype) {
+    if is_large(shape, tensor.dtype) {
         return Err(iterator::too_large(usize::MAX));
     }
     if tensor.shape().numel() != 0 {
@@ -49,11 +59,10 @@ pub(super) fn resize_output(machine: &mut Machine, target: TensorId, layout: Lay
              unless they have zero elements. You can explicitly reuse an out tensor t by resizing it, inplace, to zero \
              elements with t.resize_(0).",
             tensor.shape(),
-            layout.shape
+            shape
         );
         machine.warnings.extend(std::iter::repeat_n(warning, warnings));
     }
-    machine.replace(target, layout);
     Ok(())
 }
 

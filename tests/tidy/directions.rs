@@ -19,7 +19,8 @@ const MAY_USE: &[(&str, &str, &[&str])] = &[
     ("harness", "output", &[]),
     ("harness", "adapter", &["tensor", "error", "ops", "program"]),
     ("harness", "case", &["tensor", "error", "ops", "program"]),
-    ("harness", "generate", &["tensor", "error", "ops", "program", "adapter", "reference"]),
+    ("harness", "relaxations", &["tensor", "error", "ops", "program"]),
+    ("harness", "generate", &["tensor", "error", "ops", "program", "adapter", "reference", "relaxations"]),
     ("harness", "reduce", &["tensor", "error", "ops", "program", "adapter", "reference", "generate"]),
     ("harness", "format", &["tensor", "ops", "program", "adapter", "case", "model"]),
     (
@@ -42,7 +43,11 @@ const MAY_USE: &[(&str, &str, &[&str])] = &[
     ),
     ("harness", "runner", &["program", "adapter", "reference", "model", "format"]),
     ("harness", "give_up", &["adapter", "model"]),
-    ("harness", "oracles", &["tensor", "error", "ops", "program", "adapter", "reference", "case", "model", "format"]),
+    (
+        "harness",
+        "oracles",
+        &["tensor", "error", "ops", "program", "adapter", "reference", "case", "model", "format", "relaxations"],
+    ),
     (
         "harness",
         "triage",
@@ -80,6 +85,7 @@ const MAY_USE: &[(&str, &str, &[&str])] = &[
             "escape",
             "case",
             "generate",
+            "relaxations",
             "reduce",
             "model",
             "format",

@@ -6,6 +6,7 @@ use std::ops::AddAssign;
 use serde::{Deserialize, Serialize};
 
 use crate::ops::Op;
+use crate::relaxations::Openness;
 
 /// The counts over cases that are done.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,6 +18,9 @@ pub struct Counts {
     pub restarts: u64,
     /// Steps by operation.
     pub operations: BTreeMap<Op, Judged>,
+    /// What they leave open.
+    #[serde(default)]
+    pub openness: Openness,
     /// In a small world, its calls by what is given to them, as in `clamp_(self, max)`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub calls: BTreeMap<String, Checked>,
@@ -74,6 +78,7 @@ impl AddAssign<&Counts> for Counts {
     fn add_assign(&mut self, other: &Counts) {
         self.cases = self.cases.saturating_add(other.cases);
         self.restarts = self.restarts.saturating_add(other.restarts);
+        self.openness += other.openness;
         for (op, judged) in &other.operations {
             *self.operations.entry(*op).or_default() += *judged;
         }

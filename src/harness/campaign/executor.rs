@@ -17,6 +17,7 @@ use crate::oracles::comparison::{Side, between_releases, compare};
 use crate::oracles::metamorphic::{self, FollowUp};
 use crate::program::{Outcome, Program, Reply, Step};
 use crate::reference::Reference;
+use crate::relaxations::freedoms;
 
 pub use crate::campaign::supervised::Unfinished;
 
@@ -173,7 +174,9 @@ impl<'a> Bench<'a> {
             if with_reference && let Some(finding) = disagreement(reference, hello, program, &wanted[at], &reply) {
                 found(numbers[at], finding);
             }
-            count(program, wanted[at].as_ref().ok().filter(|_| with_reference), &reply, &mut counts);
+            let expected = wanted[at].as_ref().ok().filter(|_| with_reference);
+            count(program, expected, &reply, &mut counts);
+            count_openness(program, expected.unwrap_or(&reply), &mut counts);
             if with_definition {
                 let mut follow_ups = follow_ups(program, &reply);
                 follow_ups.retain(|follow_up| unsupported_by(hello, &follow_up.program).is_none());
@@ -392,6 +395,13 @@ impl Counts {
         }
         *self.operations.entry(step.op).or_default() += judged;
         *self.calls.entry(format::given(step)).or_default() += checked;
+    }
+}
+
+/// Counts what the steps of a program leave open.
+fn count_openness(program: &Program, reply: &Reply, counts: &mut Counts) {
+    for (freedom, answer) in freedoms(program, reply).into_iter().zip(&reply.steps) {
+        counts.openness.add(freedom, &answer.outcome);
     }
 }
 

@@ -10,6 +10,7 @@ use crate::campaign::counts::{Checked, Counts, Judged};
 use crate::campaign::record::{Configuration, Example, Identity};
 use crate::model::finding::Signature;
 use crate::ops::Op;
+use crate::relaxations::Openness;
 
 /// The summary of a campaign.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -33,6 +34,9 @@ pub struct Summary {
     pub cases: u64,
     /// Steps that were judged.
     pub steps: Judged,
+    /// What these steps leave open.
+    #[serde(default)]
+    pub openness: Openness,
     /// The number of times an adapter was restarted.
     pub restarts: u64,
     /// Seconds, those of all shards together.
@@ -147,6 +151,7 @@ impl Summary {
             missing,
             cases: counts.cases,
             steps: counts.steps(),
+            openness: counts.openness,
             restarts: counts.restarts,
             seconds: milliseconds as f64 / 1000.0,
             never: configuration.ops.iter().filter(|op| !counts.operations.contains_key(op)).copied().collect(),

@@ -498,7 +498,7 @@ pub fn verdict_with(case: &Case, hello: &Hello, reply: &Reply, reference: Option
             otherwise.contains(&difference.value) || known.contains(&(difference.value.clone(), difference.aspect))
         };
         differences.extend(
-            comparison::compare(&case.program, wanted, got).into_iter().filter(|difference| !found(difference)),
+            comparison::compare_case(&case.program, wanted, got).into_iter().filter(|difference| !found(difference)),
         );
     }
     if !differences.is_empty() {

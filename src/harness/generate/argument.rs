@@ -12,7 +12,7 @@ use crate::tensor::{DType, Scalar, Shape};
 use super::shape::{Palette, drop_leading, make_ones};
 use super::{MAX_RANK, chance, text, value};
 use crate::generate::builder::ProgramBuilder;
-use crate::generate::tensor_state::{Proposal, TensorState};
+use crate::relaxations::TensorState;
 
 /// Sizes that only a tensor without memory behind it can have, and what brings them down to nothing.
 const HUGE: &[i64] = &[1 << 62, 1 << 40, 0, 1 << 55, 1];
@@ -32,7 +32,7 @@ impl ProgramBuilder<'_> {
                 (ParamKind::Tensor, None)
                     if together
                         && at < self.program.inputs.len()
-                        && self.find(ValueRef { value: at, part: None }).is_some() =>
+                        && self.tracker.find(ValueRef { value: at, part: None }).is_some() =>
                 {
                     Arg::Tensor(ValueRef { value: at, part: None })
                 }
@@ -108,7 +108,7 @@ impl ProgramBuilder<'_> {
             }
             // What goes into a tensor mostly has its dtype.
             ParamKind::Tensor | ParamKind::Value if MOVED.contains(&param.name) && chance(u, 3, 4)? => {
-                let known = first.and_then(|first| self.find(first)).map(|known| known.tensor.dtype);
+                let known = first.and_then(|first| self.tracker.find(first)).map(|known| known.tensor.dtype);
                 Arg::Tensor(self.tensor_of(u, |candidate| Some(candidate.tensor.dtype) == known)?)
             }
             ParamKind::Tensor => Arg::Tensor(self.tensor(u)?),
@@ -154,12 +154,12 @@ impl ProgramBuilder<'_> {
             return u.choose(&self.missing).copied();
         }
         // The latest ones more often: longer chains reach further.
-        let at = match self.known.len() {
+        let at = match self.tracker.known.len() {
             0 => return Err(arbitrary::Error::EmptyChoose),
             count if chance(u, 1, 3)? => count - 1,
             count => u.int_in_range(0..=count - 1)?,
         };
-        Ok(self.known[at].at)
+        Ok(self.tracker.known[at].at)
     }
 
     /// A tensor for argument `at`, after the ones before it: mostly one of the rank that a product wants there, and one
@@ -178,8 +178,9 @@ impl ProgramBuilder<'_> {
             let sizes = known.tensor.shape.sizes();
             inner.is_none_or(|inner| sizes[rank.saturating_sub(2)] == inner)
         };
-        let fitting: Vec<ValueRef> = self.known.iter().filter(of_rank).filter(fits).map(|known| known.at).collect();
-        let ranked: Vec<ValueRef> = self.known.iter().filter(of_rank).map(|known| known.at).collect();
+        let fitting: Vec<ValueRef> =
+            self.tracker.known.iter().filter(of_rank).filter(fits).map(|known| known.at).collect();
+        let ranked: Vec<ValueRef> = self.tracker.known.iter().filter(of_rank).map(|known| known.at).collect();
         match (fitting.is_empty(), ranked.is_empty()) {
             (false, _) if !chance(u, 1, 8)? => u.choose(&fitting).copied(),
             (_, false) => u.choose(&ranked).copied(),
@@ -204,7 +205,7 @@ impl ProgramBuilder<'_> {
             known.tensor.shape.sizes().split_first().is_some_and(|(_, matrix)| matrix == product.sizes())
         };
         let fits = |known: &&TensorState| known.tensor.shape.expands_to(&product) || (count == 3 && batches(known));
-        let fitting: Vec<ValueRef> = self.known.iter().filter(fits).map(|known| known.at).collect();
+        let fitting: Vec<ValueRef> = self.tracker.known.iter().filter(fits).map(|known| known.at).collect();
         if !fitting.is_empty() && !chance(u, 1, 4)? {
             args[0] = Arg::Tensor(u.choose(&fitting).copied()?);
         }
@@ -213,7 +214,8 @@ impl ProgramBuilder<'_> {
 
     /// A tensor, mostly one that `wanted` wants, if there is any.
     fn tensor_of(&self, u: &mut Unstructured, wanted: impl Fn(&TensorState) -> bool) -> Result<ValueRef> {
-        let fitting: Vec<ValueRef> = self.known.iter().filter(|known| wanted(known)).map(|known| known.at).collect();
+        let fitting: Vec<ValueRef> =
+            self.tracker.known.iter().filter(|known| wanted(known)).map(|known| known.at).collect();
         if fitting.is_empty() || chance(u, 1, 16)? { self.tensor(u) } else { u.choose(&fitting).copied() }
     }
 
@@ -274,7 +276,7 @@ impl ProgramBuilder<'_> {
     }
 
     fn sizes(&self, value: ValueRef) -> &[i64] {
-        self.find(value).map_or(&[], |known| known.tensor.shape.sizes())
+        self.tracker.find(value).map_or(&[], |known| known.tensor.shape.sizes())
     }
 }
 

@@ -1,22 +1,17 @@
 //! Builds a program step by step: proposes a step, asks the reference, keeps it if it is wanted.
 
-use std::cell::LazyCell;
-use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use arbitrary::{Result, Unstructured};
 
-use crate::generate::exclusions::sums;
 use crate::generate::shape::{self, Palette};
-use crate::generate::tensor_state::{Proposal, TensorState};
-use crate::generate::value::{self, Tameness};
-use crate::generate::{
-    MAX_ELEMENTS, MAX_INPUTS, MAX_LARGE_ELEMENTS, MAX_LARGE_TERMS, MAX_STEPS, Options, chance, exclusions, seed,
-};
-use crate::ops::{Compare, Family, Form, Op, Param, ParamKind, Rounding};
-use crate::program::{Arg, Input, Outcome, Program, Reply, Step, StepOutcome, TensorValue, ValueRef};
+use crate::generate::value;
+use crate::generate::{MAX_ELEMENTS, MAX_INPUTS, MAX_LARGE_TERMS, MAX_STEPS, Options, chance, seed};
+use crate::ops::{Family, Form, Op, Param, ParamKind, Rounding};
+use crate::program::{Arg, Input, Outcome, Program, Reply, Step, StepOutcome, ValueRef};
 use crate::reference::Session;
-use crate::tensor::{Category, DType, Scalar, Shape};
+use crate::relaxations::{Scene, TensorState, Tracker, freedom, sums};
+use crate::tensor::{Category, DType, Shape};
 
 /// More elements than there can be memory for.
 const BEYOND_MEMORY: usize = 1 << 47;
@@ -35,16 +30,10 @@ pub(super) struct ProgramBuilder<'a> {
     tried: Option<Session>,
     /// The outcomes of the steps.
     outcomes: Vec<StepOutcome>,
-    /// Every tensor that a step can use.
-    pub known: Vec<TensorState>,
-    /// The indices in `known` of the tensors that the step uses that is tried.
-    pub operands: Vec<usize>,
+    /// The tensors that a step can use.
+    pub tracker: Tracker,
     /// The values of steps that were refused.
     pub missing: Vec<ValueRef>,
-    /// True if the last step that was tried left the tensor that it writes to with another shape, or may have.
-    pub reshaped: bool,
-    /// True if a `backward` was rejected, on whose way some gradients may have arrived.
-    pub halfway: bool,
     /// The most elements that a step may make.
     pub elements: usize,
     /// The operation that the inputs are made for, if they are for one.
@@ -69,11 +58,8 @@ impl<'a> ProgramBuilder<'a> {
             session: None,
             tried: None,
             outcomes: Vec::new(),
-            known: Vec::new(),
-            operands: Vec::new(),
+            tracker: Tracker::default(),
             missing: Vec::new(),
-            reshaped: false,
-            halfway: false,
             elements: MAX_ELEMENTS,
             theme: None,
         }
@@ -190,16 +176,7 @@ impl<'a> ProgramBuilder<'a> {
     }
 
     fn begin_with(&mut self, input: Input) {
-        let (dtype, shape, data) = (input.dtype, input.shape.clone(), input.data.clone());
-        let tensor = TensorValue { dtype, shape, data, strides: None, storage: None };
-        self.known.push(TensorState {
-            at: ValueRef { value: self.program.inputs.len(), part: None },
-            tameness: Tameness::of(&tensor),
-            tensor,
-            tolerated: false,
-            inexact: false,
-            grad: input.requires_grad,
-        });
+        self.tracker.begin_with(self.program.inputs.len(), &input);
         self.program.inputs.push(input);
     }
 
@@ -269,8 +246,8 @@ impl<'a> ProgramBuilder<'a> {
     fn there(&self, value: ValueRef, moved: &[Option<usize>]) -> Option<ValueRef> {
         let number = moved.get(value.value).copied().flatten();
         let there = number.map(|number| ValueRef { value: number, ..value });
-        let usable = |there: &ValueRef| self.find(*there).is_some() || self.missing.contains(there);
-        let other = || self.known.get(value.value % self.known.len().max(1)).map(|known| known.at);
+        let usable = |there: &ValueRef| self.tracker.find(*there).is_some() || self.missing.contains(there);
+        let other = || self.tracker.known.get(value.value % self.tracker.known.len().max(1)).map(|known| known.at);
         there.filter(usable).or_else(other)
     }
 
@@ -335,7 +312,8 @@ impl<'a> ProgramBuilder<'a> {
         };
         let ops: Vec<Op> = self.options.ops.iter().filter(writes).copied().collect();
         let inputs = self.program.inputs.len();
-        let made: Vec<ValueRef> = self.known.iter().map(|known| known.at).filter(|at| at.value >= inputs).collect();
+        let made: Vec<ValueRef> =
+            self.tracker.known.iter().map(|known| known.at).filter(|at| at.value >= inputs).collect();
         if ops.is_empty() || made.is_empty() || self.program.steps.len() + 4 > MAX_STEPS {
             return Ok(());
         }
@@ -361,9 +339,9 @@ impl<'a> ProgramBuilder<'a> {
     /// `sum` where a scalar is needed, `backward`, and the gradients that come of it.
     fn gradients(&mut self, u: &mut Unstructured) -> Result<()> {
         let made = |known: &&TensorState| known.grad && known.at.value >= self.program.inputs.len();
-        let Some(mut root) = self.known.iter().rfind(made).cloned() else { return Ok(()) };
+        let Some(mut root) = self.tracker.known.iter().rfind(made).cloned() else { return Ok(()) };
         if chance(u, 1, 3)? {
-            let made: Vec<&TensorState> = self.known.iter().filter(made).collect();
+            let made: Vec<&TensorState> = self.tracker.known.iter().filter(made).collect();
             root = (*u.choose(&made)?).clone();
         }
         let run = |draft: &mut ProgramBuilder, op: Op, args: Vec<Arg>| {
@@ -384,7 +362,7 @@ impl<'a> ProgramBuilder<'a> {
             if !run(self, Op::Sum, std::iter::once(Arg::Tensor(root.at)).chain(defaults).collect()) {
                 return Ok(());
             }
-            if let Some(sum) = self.known.last() {
+            if let Some(sum) = self.tracker.known.last() {
                 root = sum.clone();
             }
         }
@@ -413,11 +391,11 @@ impl<'a> ProgramBuilder<'a> {
         if bound > most && (sums(&step) || bound < BEYOND_MEMORY) || self.pairs(&step) > MAX_LARGE_TERMS {
             return Trial::Dropped;
         }
-        self.operands.clear();
-        self.operands.extend(step.uses().filter_map(|used| self.known.iter().position(|known| known.at == used)));
+        self.tracker.propose(&step);
         self.program.steps.push(step);
-        let avoided =
-            |draft: &ProgramBuilder, outcome| draft.options.exclusions.iter().any(|it| it.applies(draft, outcome));
+        let avoided = |draft: &ProgramBuilder, outcome| {
+            draft.options.exclusions.iter().any(|it| it.applies(draft.scene(), outcome))
+        };
         if avoided(self, None) {
             self.program.steps.pop();
             return Trial::Dropped;
@@ -428,9 +406,9 @@ impl<'a> ProgramBuilder<'a> {
         }
         let Some(mut session) = self.session.clone() else { return Trial::Broken };
         let Ok(outcome) = catch_unwind(AssertUnwindSafe(|| session.step(step))) else { return Trial::Broken };
-        self.reshaped = step.target().is_some_and(|target| {
+        self.tracker.reshaped = step.target().is_some_and(|target| {
             let after = session.input_shape(target.value);
-            after.is_none() || after != self.find(target).map(|known| &known.tensor.shape)
+            after.is_none() || after != self.tracker.find(target).map(|known| &known.tensor.shape)
         });
         self.tried = Some(session);
         let unsupported = matches!(outcome.outcome, Outcome::Unsupported(_));
@@ -441,9 +419,15 @@ impl<'a> ProgramBuilder<'a> {
         Trial::Kept(outcome)
     }
 
+    /// The program as a rule sees it.
+    fn scene(&self) -> Scene<'_> {
+        Scene { inputs: &self.program.inputs, steps: &self.program.steps, tracker: &self.tracker }
+    }
+
     /// The most elements that a step can make, or the most terms that it sums.
     fn bound(&self, step: &Step) -> usize {
-        let shapes: Vec<&[i64]> = step.uses().filter_map(|used| Some(self.find(used)?.tensor.shape.sizes())).collect();
+        let shapes: Vec<&[i64]> =
+            step.uses().filter_map(|used| Some(self.tracker.find(used)?.tensor.shape.sizes())).collect();
         let numels = || shapes.iter().map(|sizes| numel(sizes));
         let indexed = step.args.iter().any(|arg| matches!(arg, Arg::Indices(_)));
         let together = if let Some(terms) = self.terms(step) {
@@ -472,7 +456,7 @@ impl<'a> ProgramBuilder<'a> {
         if step.op != Op::Cdist {
             return 0;
         }
-        let numels = step.uses().filter_map(|used| Some(numel(self.find(used)?.tensor.shape.sizes())));
+        let numels = step.uses().filter_map(|used| Some(numel(self.tracker.find(used)?.tensor.shape.sizes())));
         numels.fold(1, i64::saturating_mul) as usize
     }
 
@@ -484,7 +468,7 @@ impl<'a> ProgramBuilder<'a> {
             _ => return None,
         };
         let shapes: Option<Vec<&Shape>> =
-            step.uses().map(|used| self.find(used).map(|known| &known.tensor.shape)).collect();
+            step.uses().map(|used| self.tracker.find(used).map(|known| &known.tensor.shape)).collect();
         let shapes = shapes?;
         let (summands, factors) = shapes.split_at_checked(summands)?;
         // A product of no terms has elements all the same.
@@ -498,99 +482,17 @@ impl<'a> ProgramBuilder<'a> {
     /// Notes what came of the last step, which stays.
     fn learn(&mut self, outcome: StepOutcome) {
         self.session = self.tried.take();
-        self.note(&outcome.outcome);
-        self.outcomes.push(outcome);
-    }
-
-    /// Notes the tensors that it made, and what became of those that it wrote to.
-    fn note(&mut self, outcome: &Outcome) {
         let value = self.program.inputs.len() + self.program.steps.len() - 1;
-        let Some(step) = self.program.steps.last() else { return };
-        if !matches!(outcome, Outcome::Value(_)) {
-            self.halfway |= step.op == Op::Backward;
+        if let Some(step) = self.program.steps.last() {
             // Only where numbers stand for tensors is it certain that a tensor would have come of it.
-            if step.op.info().arguments.iter().any(|param| param.kind == ParamKind::Operand) {
+            let operand = || step.op.info().arguments.iter().any(|param| param.kind == ParamKind::Operand);
+            if !matches!(outcome.outcome, Outcome::Value(_)) && operand() {
                 self.missing.push(ValueRef { value, part: None });
             }
-            return;
+            let open = freedom(self.scene(), &outcome.outcome).is_of_value();
+            self.tracker.note(value, step, &outcome.outcome, open);
         }
-        let info = step.op.info();
-        let sums = exclusions::sums(step);
-        // Roots, powers, logarithms and quotients of whole numbers are rounded, whatever they come to.
-        let rounded = step.op == Op::LinalgSolve
-            || (info.compare == Compare::Tolerance && info.kernel.rounding() == Rounding::Steps);
-        // What is a whole number by rounding alone need not be one in another order. Of 16 bits products are rounded, too.
-        let narrow = |known: &TensorState| matches!(known.tensor.dtype, DType::Float16 | DType::Bfloat16);
-        let rounds = |known: &TensorState| {
-            known.tameness < Tameness::Whole || (info.family() == Family::Products && narrow(known))
-        };
-        let fractions = step.uses().filter_map(|used| self.find(used)).any(rounds);
-        let grad = info.differentiable && step.uses().filter_map(|used| self.find(used)).any(|known| known.grad);
-        let several = !matches!(outcome, Outcome::Value(crate::program::Value::Tensor(_)));
-        for (part, tensor) in outcome.tensors().iter().enumerate() {
-            let tameness = Tameness::of(tensor);
-            let made = TensorState {
-                at: ValueRef { value, part: several.then_some(part) },
-                tameness,
-                tensor: tensor.clone(),
-                tolerated: !info.layout_is_specified()
-                    || (sums && (rounded || fractions || !value::is_exact(tensor, tameness))),
-                inexact: matches!(info.compare, Compare::Ulps(_)),
-                grad: grad && tensor.dtype.category() >= Category::Floating,
-            };
-            if let Some(target) = self.program.steps.last().and_then(Step::target) {
-                self.written(target, &made);
-            }
-            self.known.push(made);
-        }
-    }
-
-    /// Notes that `made` was written to `target`, and so to every other view of its storage.
-    fn written(&mut self, target: ValueRef, made: &TensorState) {
-        let resized = self.find(target).is_some_and(|target| target.tensor.shape != made.tensor.shape);
-        let storage = made.place().id;
-        if resized {
-            // What the others look like now is not for a generator to know.
-            self.known.retain(|known| known.place().id != storage);
-            return;
-        }
-        let small = made.tensor.shape.numel() <= MAX_LARGE_ELEMENTS;
-        let elements = || made.layout().positions().zip(made.tensor.elements()).collect();
-        let fresh: LazyCell<HashMap<usize, Scalar>, _> =
-            LazyCell::new(|| if small { elements() } else { HashMap::new() });
-        for known in self.known.iter_mut().filter(|known| known.place().id == storage) {
-            if small && known.tensor.dtype == made.tensor.dtype && known.layout() == made.layout() {
-                known.tensor.data.clone_from(&made.tensor.data);
-                known.tameness = made.tameness;
-            } else {
-                known.overwrite(&fresh);
-            }
-            known.tolerated |= made.tolerated;
-            known.inexact |= made.inexact;
-            known.grad |= made.grad;
-        }
-    }
-}
-
-impl Proposal for ProgramBuilder<'_> {
-    fn program(&self) -> &Program {
-        &self.program
-    }
-
-    fn known(&self) -> &[TensorState] {
-        &self.known
-    }
-
-    fn operands(&self) -> &[usize] {
-        &self.operands
-    }
-
-    fn reshaped(&self) -> bool {
-        self.reshaped
-    }
-
-    fn halfway(&self) -> bool {
-        self.halfway
+        self.outcomes.push(outcome);
     }
 }
 

@@ -16,7 +16,6 @@ mod exclusions;
 mod focus;
 mod seed;
 mod shape;
-mod tensor_state;
 mod text;
 pub(crate) mod value;
 

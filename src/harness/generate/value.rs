@@ -5,7 +5,6 @@ use arbitrary::{Result, Unstructured};
 use num_complex::Complex64;
 
 use super::{MAX_INPUT_ELEMENTS, chance};
-use crate::program::TensorValue;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
 /// Floats that rounding, comparison and conversion tend to get wrong; a dtype that lacks one gets the nearest or an
@@ -111,60 +110,4 @@ fn adversarial(u: &mut Unstructured, category: Category) -> Result<Scalar> {
         Category::Floating => Scalar::Float(*u.choose(FLOATS)?),
         Category::Complex => Scalar::Complex(Complex64::new(*u.choose(FLOATS)?, *u.choose(FLOATS)?)),
     })
-}
-
-/// The largest element of a tensor that sums and products are taken of. Beyond it the order of the terms decides what
-/// is lost, and every order is right.
-const TAME: f64 = 64.0;
-
-/// The degree to which the elements of a tensor can be trusted to be the same whatever the order of the arithmetic.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Tameness {
-    /// Extremes, infinities, NaN.
-    Wild,
-    /// Small numbers: sums agree within a few units of precision. The negative zero is one, as sums lose its sign.
-    Small,
-    /// Small integers: sums agree exactly.
-    Whole,
-}
-
-impl Tameness {
-    /// That of a tensor. Integers wrap the same way in every order.
-    pub fn of(tensor: &TensorValue) -> Tameness {
-        let of_scalar = |scalar: Scalar| match scalar {
-            Scalar::Bool(_) | Scalar::Int(_) => Tameness::Whole,
-            Scalar::Float(value) => of_float(value),
-            Scalar::Complex(value) => of_float(value.re).min(of_float(value.im)),
-        };
-        tensor.elements().map(of_scalar).min().unwrap_or(Tameness::Whole)
-    }
-
-    /// That of a number.
-    pub fn of_number(number: Scalar) -> Tameness {
-        match number {
-            Scalar::Int(value) if value.unsigned_abs() > TAME as u64 => Tameness::Wild,
-            Scalar::Bool(_) | Scalar::Int(_) => Tameness::Whole,
-            Scalar::Float(value) => of_float(value),
-            Scalar::Complex(value) => of_float(value.re).min(of_float(value.im)),
-        }
-    }
-}
-
-fn of_float(value: f64) -> Tameness {
-    match value {
-        value if value.abs() > TAME || value.is_nan() => Tameness::Wild,
-        value if value.fract() == 0.0 && (value != 0.0 || value.is_sign_positive()) => Tameness::Whole,
-        _ => Tameness::Small,
-    }
-}
-
-/// Returns whether a sum with this result in one order has the same bits in every other. A zero may have either sign, and
-/// the mean of complex numbers is a complex division.
-pub(super) fn is_exact(tensor: &TensorValue, tameness: Tameness) -> bool {
-    let zero = |scalar: Scalar| scalar == Scalar::Float(0.0);
-    match tensor.dtype.category() {
-        Category::Bool | Category::Integral => true,
-        Category::Floating => tameness == Tameness::Whole && !tensor.elements().any(zero),
-        Category::Complex => false,
-    }
 }

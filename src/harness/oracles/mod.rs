@@ -6,6 +6,8 @@
 //! | [`comparison`] | another implementation: the reference, or another release |
 //! | [`metamorphic`] | programs that agree by definition, within one implementation |
 
+mod closeness;
 pub mod comparison;
 pub mod metamorphic;
+mod modes;
 pub mod specification;

@@ -9,7 +9,10 @@ pub fn multiply<T: Real>(a: Complex<T>, b: Complex<T>) -> Complex<T> {
     Complex::new(a.re.mul_add(b.re, -(a.im * b.im)), a.re.mul_add(b.im, a.im * b.re))
 }
 
-/// A quotient, scaled by the greater part of the divisor (Smith's method, as in NumPy).
+/// A quotient, scaled by the greater part of the divisor (Smith's method, as in NumPy). It agrees with annex G of the C
+/// standard where a finite number is divided by zero, which is infinite in one part, and where an infinite part meets a
+/// finite divisor. A finite number over an infinity of which both parts are infinite is zero there, and NaN here and in
+/// NumPy.
 pub fn divide<T: Real>(a: Complex<T>, b: Complex<T>) -> Complex<T> {
     if b.re.is_zero() && b.im.is_zero() {
         return Complex::new(a.re / b.re.abs(), a.im / b.im.abs());
@@ -168,6 +171,32 @@ fn exponential<T: Real>(z: Complex<T>) -> Complex<T> {
     Complex::new(re.exp() * part[0], re.exp() * part[1])
 }
 
+/// `ln(eᵃ + eᵇ)` (`_log_add_exp_helper`). The angle is that of the greater operand plus a principal value, so that it can
+/// be beyond pi: the principal value of the whole logarithm differs by a multiple of 2 pi, and has the same exponential.
+pub fn complex_log_add_exp<T: Real>(a: Complex<T>, b: Complex<T>) -> Complex<T> {
+    let nan = |z: Complex<T>| z.re.is_nan() || z.im.is_nan();
+    if nan(a) || nan(b) {
+        return Complex::new(T::nan(), T::nan());
+    }
+    let (least, greatest) = if a.re < b.re { (a, b) } else { (b, a) };
+    if least.re.is_infinite() && least.re == greatest.re {
+        // Of two numbers that are zero to the eye no angle is better than the other.
+        return if least.re < T::zero() { least } else { logarithm(exponential(least) + exponential(greatest)) };
+    }
+    logarithm_of_one_plus(exponential(least - greatest)) + greatest
+}
+
+/// `ln(1 + z)`, with the digits of a small number (`log1p`).
+fn logarithm_of_one_plus<T: Real>(z: Complex<T>) -> Complex<T> {
+    let one = Complex::new(T::one(), T::zero());
+    let sum = z + one;
+    if sum == one {
+        return z;
+    }
+    let logarithm = logarithm(sum);
+    if sum - one == z { logarithm } else { multiply(logarithm, divide(z, sum - one)) }
+}
+
 /// A product in which an infinite factor gives infinity, as the C standard wants it (annex G).
 fn multiply_c99<T: Real>(a: Complex<T>, b: Complex<T>) -> Complex<T> {
     let by_definition =
@@ -210,6 +239,34 @@ mod tests {
         assert_eq!(divide(complex(5.0, 5.0), complex(3.0, -1.0)), complex(1.0, 2.0));
         assert_eq!(reciprocal(complex(0.0, 2.0)), complex(0.0, -0.5));
         assert!(divide(complex(1.0, 0.0), complex(0.0, 0.0)).re.is_infinite());
+    }
+
+    /// By annex G of the C standard, G.5.1: a finite number over zero is an infinity, one over an infinite part zero. And
+    /// scaled: a number over itself is one, however large or small.
+    #[test]
+    fn quotients_at_the_ends_of_the_dtype() {
+        let one = complex(1.0, 0.0);
+        let over_zero = divide(one, complex(0.0, 0.0));
+        assert!(over_zero.re == f64::INFINITY && over_zero.im.is_nan());
+        assert_eq!(divide(one, complex(f64::INFINITY, 0.0)), complex(0.0, 0.0));
+        for size in [1e200, 1e-200] {
+            assert_eq!(divide(complex(size, 0.0), complex(size, 0.0)), one);
+            assert_eq!(divide(complex(0.0, size), complex(0.0, size)), one);
+        }
+    }
+
+    /// `ln(e^7i + e^i)` is `4i + ln(2 cos 3)`, and `2 cos 3` is negative, which adds an odd multiple of `pi i`: here
+    /// `7i + ln(1 + e^-6i)`, whose logarithm has the angle `pi - 3`.
+    #[test]
+    fn logarithms_of_sums() {
+        let sum = complex_log_add_exp(complex(0.0, 7.0), complex(0.0, 1.0));
+        let by_hand = complex((2.0 * 3f64.cos()).abs().ln(), 4.0 + std::f64::consts::PI);
+        assert!((sum - by_hand).norm() < 1e-14, "{sum}");
+        let infinity = |im: f64| complex(f64::INFINITY, im);
+        let infinite = complex_log_add_exp(infinity(1.0), infinity(2.0));
+        assert!(infinite.re == f64::INFINITY && infinite.im.is_nan(), "an infinity of no certain angle: {infinite}");
+        assert_eq!(complex_log_add_exp(infinity(1.0), complex(f64::NEG_INFINITY, 2.0)), infinity(1.0));
+        assert!(complex_log_add_exp(complex(1.0, f64::NAN), complex(1.0, 0.0)).re.is_nan());
     }
 
     #[test]

@@ -111,7 +111,18 @@ fn folded(machine: &mut Machine, a: TensorId, b: TensorId, out: Option<TensorId>
         return Ok(product);
     };
     let flattened: Vec<i64> = std::iter::once(rows).chain(columns).collect();
-    into(machine, out, shape, flattened, |machine, out| parts::binary_out(machine, op, flat, small, out))
+    let copied = |machine: &Machine, flat: TensorId, out: TensorId| {
+        // The copy has the rows as one dimension still, and does not broadcast to those of the target.
+        let [flat, out] = [flat, out].map(|id| machine.tensor(id).shape());
+        let broadcast = out.broadcast(flat)?;
+        if broadcast == *out {
+            Ok(())
+        } else {
+            let [output, broadcast] = [out, &broadcast].map(|shape| shape.sizes().to_vec());
+            Err(Rejection::OutputShape { output, broadcast }.into())
+        }
+    };
+    into(machine, out, shape, flattened, |machine, out| parts::binary_out(machine, op, flat, small, out), copied)
 }
 
 fn batched(machine: &mut Machine, a: TensorId, b: TensorId, out: Option<TensorId>) -> Result<TensorId> {
@@ -143,7 +154,14 @@ fn batched(machine: &mut Machine, a: TensorId, b: TensorId, out: Option<TensorId
         let product = if vector { parts::squeeze(machine, product, false)? } else { product };
         return parts::view(machine, product, shape);
     };
-    into(machine, out, shape, vec![count, rows, columns], |machine, out| parts::binary_out(machine, Op::Bmm, a, b, out))
+    into(
+        machine,
+        out,
+        shape,
+        vec![count, rows, columns],
+        |machine, out| parts::binary_out(machine, Op::Bmm, a, b, out),
+        |_, _, _| Ok(()),
+    )
 }
 
 /// Batches of matrices that broadcast, and a batch of vectors.
@@ -172,19 +190,22 @@ impl Batches {
     }
 }
 
-/// Gives `out` its shape and lets `multiply` write to it in another one; through a copy if no view has that.
+/// Gives `out` its shape and lets `multiply` write to it in another one; through a copy, which `check` may reject, if no
+/// view has that.
 fn into(
     machine: &mut Machine,
     out: TensorId,
     shape: Vec<i64>,
     flattened: Vec<i64>,
     multiply: impl FnOnce(&mut Machine, TensorId) -> Result<TensorId>,
+    check: impl FnOnce(&Machine, TensorId, TensorId) -> Result<()>,
 ) -> Result<TensorId> {
     let shape = shape_of(shape)?;
     write::prepare(machine, Some(out), &shape)?;
     let flat = parts::reshape(machine, out, flattened)?;
     multiply(machine, flat)?;
     if machine.tensor(flat).storage != machine.tensor(out).storage {
+        check(machine, flat, out)?;
         let values = machine.buffer(machine.tensor(flat).storage).clone();
         return super::output::deliver(machine, Some(out), &shape, values);
     }

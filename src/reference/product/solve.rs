@@ -8,6 +8,7 @@ use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
 use super::super::autograd;
 use super::super::graph::Kept;
+use super::super::iterator;
 use super::super::machine::{Call, Machine, Result, Slot, Stop, Tensor};
 use super::super::write;
 use super::cross::check_floating;
@@ -32,6 +33,7 @@ pub(in super::super) fn linalg_solve(machine: &mut Machine, call: &Call) -> Resu
             return Err(Rejection::OutDtype { expected: b.dtype, got }.into());
         }
         write::resize_output(machine, target, equations.layout(), 1)?;
+        iterator::check_internal_overlap(machine.tensor(target))?;
     }
     equations.check_solvable(machine, &a)?;
     let solution = equations.solve(machine, &a, &b);

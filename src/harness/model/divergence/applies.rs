@@ -83,6 +83,8 @@ pub struct Conditions {
     pub beside_dtype: Vec<DType>,
     /// Of one of those there is a tensor operand of another shape than the others.
     pub beside_broadcasts: Option<bool>,
+    /// An operand of one of those has an element below zero.
+    pub beside_below_zero: Option<bool>,
     /// An argument of one of those is one of these texts.
     #[serde(default)]
     pub beside_text: Vec<String>,
@@ -255,6 +257,10 @@ impl Conditions {
                     let shapes: Vec<_> = operands(step).into_iter().map(|tensor| tensor.shape).collect();
                     shapes.windows(2).any(|pair| pair[0] != pair[1])
                 })
+            })
+            && is(self.beside_below_zero, &|| {
+                let below = |tensor: TensorValue| tensor.elements().any(|element| f64::from_scalar(element) < 0.0);
+                beside().flat_map(operands).any(below)
             })
             && (self.beside_text.is_empty()
                 || beside().flat_map(|step| &step.args).any(|arg| text_of(arg, &self.beside_text)))
@@ -444,6 +450,11 @@ mod tests {
                 "add",
                 "beside: [mul], beside_broadcasts: true",
                 "{x: {shape: [2]}, y: {shape: [1]}, s: {mul: [x, y]}, r: {add: [s, s]}}",
+            ),
+            (
+                "add",
+                "beside: [mul], beside_below_zero: true",
+                "{x: {values: [-1.0]}, s: {mul: [x, x]}, r: {add: [s, s]}}",
             ),
             ("add", "nan_on_one_side: false", "{x: {shape: [2]}, r: {add: [x, x]}}"),
             (

@@ -1,17 +1,24 @@
-//! Exclusions for reductions, products, losses and indices.
+//! Conditions on reductions, products, losses and indices.
 
-use crate::generate::exclusions::*;
+use crate::error::Class;
+use crate::ops::{Family, Form, Kernel, Op, ParamKind};
+use crate::program::{Arg, Outcome, Step, TensorValue};
+use crate::relaxations::conditions::*;
+use crate::relaxations::tameness::Tameness;
+use crate::relaxations::tracker::{Scene, TensorState};
+use crate::tensor::element::Element;
+use crate::tensor::{Category, DType, Scalar};
 
-pub(super) fn signed_zeros(draft: &dyn Proposal) -> bool {
-    let extreme = draft.program().steps.last().is_some_and(|step| matches!(step.op, Op::Amax | Op::Amin));
+pub(crate) fn signed_zeros(scene: Scene) -> bool {
+    let extreme = scene.last().is_some_and(|step| matches!(step.op, Op::Amax | Op::Amin));
     let has = |known: &TensorState, zero: f64| {
         known.tensor.elements().any(|number| matches!(number, Scalar::Float(x) if x.to_bits() == zero.to_bits()))
     };
-    extreme && operands(draft).any(|known| has(known, 0.0) && has(known, -0.0))
+    extreme && scene.operands().any(|known| has(known, 0.0) && has(known, -0.0))
 }
 
-pub(super) fn large_products(draft: &dyn Proposal, outcome: Option<&Outcome>) -> bool {
-    let product = draft.program().steps.last().is_some_and(|step| step.op == Op::Prod);
+pub(crate) fn large_products(scene: Scene, outcome: Option<&Outcome>) -> bool {
+    let product = scene.last().is_some_and(|step| step.op == Op::Prod);
     let Some(result) = outcome.and_then(|outcome| outcome.tensors().first()).filter(|_| product) else { return false };
     let most = match result.dtype {
         DType::Float16 => 65504.0,
@@ -24,11 +31,11 @@ pub(super) fn large_products(draft: &dyn Proposal, outcome: Option<&Outcome>) ->
         Scalar::Complex(value) => value.norm(),
         Scalar::Bool(_) => 1.0,
     };
-    operands(draft).any(|known| known.tensor.elements().map(|x| size(x).max(1.0)).product::<f64>() > most)
+    scene.operands().any(|known| known.tensor.elements().map(|x| size(x).max(1.0)).product::<f64>() > most)
 }
 
-pub(super) fn extreme_norms(draft: &dyn Proposal, outcome: Option<&Outcome>) -> bool {
-    let Some(step) = draft.program().steps.last() else { return false };
+pub(crate) fn extreme_norms(scene: Scene, outcome: Option<&Outcome>) -> bool {
+    let Some(step) = scene.last() else { return false };
     let tame = |order: f64| order == 0.0 || order.is_infinite() || (0.5..=4.0).contains(&order.abs());
     let mut orders = step.op.info().arguments.iter().zip(&step.args).filter_map(|(param, arg)| match arg {
         Arg::Number(number) if ["ord", "p"].contains(&param.name) => Some(f64::from_scalar(*number)),
@@ -39,71 +46,62 @@ pub(super) fn extreme_norms(draft: &dyn Proposal, outcome: Option<&Outcome>) -> 
     asked && orders.any(|order| !tame(order))
 }
 
-pub(super) fn lost_parts(draft: &dyn Proposal, outcome: Option<&Outcome>) -> bool {
-    let reduction = draft.program().steps.last().is_some_and(is_reduction);
+pub(crate) fn lost_parts(scene: Scene, outcome: Option<&Outcome>) -> bool {
+    let reduction = scene.last().is_some_and(is_reduction);
     let half = |tensor: &TensorValue| matches!(tensor.dtype, DType::Float16 | DType::Bfloat16);
-    reduction && outcome.is_some_and(|outcome| outcome.tensors().iter().any(half)) && has_complex(draft)
+    reduction && outcome.is_some_and(|outcome| outcome.tensors().iter().any(half)) && has_complex(scene)
 }
 
-pub(super) fn reduction_faults(draft: &dyn Proposal) -> bool {
-    let Some(step) = draft.program().steps.last() else { return false };
-    let out = step.out.and_then(|out| draft.find(out));
-    let Some(operand) = operands(draft).next() else { return false };
-    let empty = matches!(step.args.get(1), Some(Arg::Ints(dims)) if dims.is_empty());
-    match step.op {
-        Op::All | Op::Any => {
-            out.is_some_and(|out| out.tensor.dtype == DType::Uint8) && operand.tensor.dtype != DType::Uint8
-        }
-        Op::Logsumexp => empty,
-        Op::Mean => out.is_some_and(|out| out.tensor.dtype.category() < Category::Floating),
-        Op::Var | Op::Std => (empty && operand.grad) || out.is_some_and(|out| reduced(operand) && !reduced(out)),
-        Op::VarMean | Op::StdMean => empty && operand.grad,
-        _ => false,
-    }
-}
-
-pub(super) fn no_freedom(draft: &dyn Proposal, outcome: Option<&Outcome>) -> bool {
-    let moment = draft.program().steps.last().is_some_and(|step| step.op.info().kernel == Kernel::Moment);
+pub(crate) fn no_freedom(scene: Scene, outcome: Option<&Outcome>) -> bool {
+    let moment = scene.last().is_some_and(|step| step.op.info().kernel == Kernel::Moment);
     let infinite = |tensor: &TensorValue| tensor.elements().any(|number| !weight(number).is_finite());
     moment
-        && operands(draft).any(|known| known.tameness < Tameness::Whole)
+        && scene.operands().any(|known| known.tameness < Tameness::Whole)
         && outcome.is_some_and(|outcome| outcome.tensors().iter().any(infinite))
 }
 
-pub(super) fn grown_and_refused(draft: &dyn Proposal, outcome: Option<&Outcome>) -> bool {
-    let Some(step) = draft.program().steps.last().filter(|step| is_reduction(step)) else { return false };
-    let Some(out) = step.out.and_then(|out| draft.find(out)) else { return false };
-    let largest = operands(draft).map(|known| known.tensor.shape.numel().max(1)).max();
+pub(crate) fn grown_and_refused(scene: Scene, outcome: Option<&Outcome>) -> bool {
+    let Some(step) = scene.last().filter(|step| is_reduction(step)) else { return false };
+    let Some(out) = step.out.and_then(|out| scene.find(out)) else { return false };
+    let largest = scene.operands().map(|known| known.tensor.shape.numel().max(1)).max();
     refused(outcome) && largest > Some(out.tensor.shape.numel())
 }
 
-pub(super) fn is_reduction(step: &Step) -> bool {
+pub(crate) fn is_reduction(step: &Step) -> bool {
     step.op.info().family() == Family::Reductions
 }
 
-pub(super) fn empty_losses(draft: &dyn Proposal, outcome: Option<&Outcome>) -> bool {
-    let loss = draft.program().steps.last().is_some_and(|step| step.op.info().kernel == Kernel::Loss);
+pub(crate) fn empty_losses(scene: Scene, outcome: Option<&Outcome>) -> bool {
+    let loss = scene.last().is_some_and(|step| step.op.info().kernel == Kernel::Loss);
     let empty = |tensor: &TensorValue| tensor.shape.numel() == 0 && tensor.shape.rank() > 1;
     loss && outcome.is_some_and(|outcome| outcome.tensors().iter().any(empty))
 }
 
-pub(super) fn losses_of_target(draft: &dyn Proposal, outcome: Option<&Outcome>) -> bool {
-    let step = draft.program().steps.last().filter(|step| step.form == Form::Out);
+pub(crate) fn losses_of_target(scene: Scene, outcome: Option<&Outcome>) -> bool {
+    let step = scene.last().filter(|step| step.form == Form::Out);
+    step.is_some_and(|step| {
+        let reduces = step.op.info().arguments.iter().any(|param| param.kind == ParamKind::Reduction);
+        reduces && refused(outcome)
+    })
+}
+
+pub(crate) fn losses_into_operands(scene: Scene) -> bool {
+    let step = scene.last().filter(|step| step.form == Form::Out);
     step.is_some_and(|step| {
         let reduces = step.op.info().arguments.iter().any(|param| param.kind == ParamKind::Reduction);
         let own = |arg: &Arg| matches!(arg, Arg::Tensor(value) if Some(*value) == step.out);
-        reduces && (refused(outcome) || step.args.iter().any(own) || reads_its_out(draft, step))
+        reduces && (step.args.iter().any(own) || reads_its_out(scene, step))
     })
 }
 
 /// A refusal after the target was resized or written to, and a result that is made of what it overwrites.
-pub(super) fn gathers_in_part(draft: &dyn Proposal, outcome: Option<&Outcome>) -> bool {
+pub(crate) fn gathers_in_part(scene: Scene, outcome: Option<&Outcome>) -> bool {
     let indexes = |step: &&Step| matches!(step.op.info().kernel, Kernel::Gather | Kernel::Indexing);
-    let step = draft.program().steps.last().filter(indexes);
+    let step = scene.last().filter(indexes);
     let Some(step) = step.filter(|step| step.form != Form::Functional) else { return false };
     let class = match outcome {
         Some(Outcome::Rejected(rejected)) => rejected.class,
-        Some(Outcome::Value(_)) => return reads_its_out(draft, step),
+        Some(Outcome::Value(_)) => return reads_its_out(scene, step),
         _ => return false,
     };
     let loops = class == Some(Class::Dimension);
@@ -114,13 +112,13 @@ pub(super) fn gathers_in_part(draft: &dyn Proposal, outcome: Option<&Outcome>) -
         Op::Scatter => loops || class == Some(Class::Argument),
         // What the shape of the result would have been is not to be seen from the indices.
         Op::TakeAlongDim => true,
-        _ => loops || resized_by_shape(draft, step),
+        _ => loops || resized_by_shape(scene, step),
     }
 }
 
 /// Returns whether the `out=` tensor shares its storage with another tensor of the step, or is what the step is about.
-pub(super) fn reads_its_out(draft: &dyn Proposal, step: &Step) -> bool {
-    let storage = |value| draft.find(value).map(|known| known.place().id);
+pub(crate) fn reads_its_out(scene: Scene, step: &Step) -> bool {
+    let storage = |value| scene.find(value).map(|known| known.place().id);
     step.out.is_some_and(|out| {
         let own = matches!(step.args[0], Arg::Tensor(value) if value == out);
         own || step.uses().any(|used| used != out && storage(used) == storage(out))
@@ -128,19 +126,19 @@ pub(super) fn reads_its_out(draft: &dyn Proposal, step: &Step) -> bool {
 }
 
 /// Returns whether the `out=` tensor has another shape than the indices.
-pub(super) fn resized_by_shape(draft: &dyn Proposal, step: &Step) -> bool {
-    let shape = |value| draft.find(value).map(|known| &known.tensor.shape);
+pub(crate) fn resized_by_shape(scene: Scene, step: &Step) -> bool {
+    let shape = |value| scene.find(value).map(|known| &known.tensor.shape);
     let index = step.args.iter().skip(1).find_map(|arg| if let Arg::Tensor(value) = arg { Some(*value) } else { None });
     step.out.is_some_and(|out| shape(out) != index.and_then(shape))
 }
 
 /// A `gather` refused for an index while another is bad, too.
-pub(super) fn several_bad_indices(draft: &dyn Proposal, outcome: Option<&Outcome>) -> bool {
-    let Some(step) = draft.program().steps.last().filter(|step| step.op.info().kernel == Kernel::Gather) else {
+pub(crate) fn several_bad_indices(scene: Scene, outcome: Option<&Outcome>) -> bool {
+    let Some(step) = scene.last().filter(|step| step.op.info().kernel == Kernel::Gather) else {
         return false;
     };
     let index = step.args.iter().skip(1).find_map(|arg| if let Arg::Tensor(value) = arg { Some(*value) } else { None });
-    let Some(index) = index.and_then(|index| draft.find(index)) else { return false };
+    let Some(index) = index.and_then(|index| scene.find(index)) else { return false };
     // Whether an index is in range is not known here, but the ends are out of range wherever anything is.
     let mut values: Vec<f64> = index.tensor.elements().map(f64::from_scalar).collect();
     values.sort_by(f64::total_cmp);
@@ -148,30 +146,30 @@ pub(super) fn several_bad_indices(draft: &dyn Proposal, outcome: Option<&Outcome
     refused(outcome) && values.len() > 2
 }
 
-pub(super) fn written_factors(draft: &dyn Proposal) -> bool {
-    let Some(step) = draft.program().steps.last().filter(|step| step.op.info().family() == Family::Products) else {
+pub(crate) fn written_factors(scene: Scene) -> bool {
+    let Some(step) = scene.last().filter(|step| step.op.info().family() == Family::Products) else {
         return false;
     };
-    let Some(written) = step.target().and_then(|target| draft.find(target)) else { return false };
+    let Some(written) = step.target().and_then(|target| scene.find(target)) else { return false };
     let read = step.args.iter().skip(usize::from(step.form == Form::InPlace));
-    let mut read = read.filter_map(|arg| if let Arg::Tensor(value) = arg { draft.find(*value) } else { None });
+    let mut read = read.filter_map(|arg| if let Arg::Tensor(value) = arg { scene.find(*value) } else { None });
     read.any(|known| known.place().id == written.place().id)
 }
 
-pub(super) fn unstable_equations(draft: &dyn Proposal, outcome: Option<&Outcome>) -> bool {
-    if last_op(draft) != Some(Op::LinalgSolve) {
+pub(crate) fn unstable_equations(scene: Scene, outcome: Option<&Outcome>) -> bool {
+    if last_op(scene) != Some(Op::LinalgSolve) {
         return false;
     }
     match outcome {
         Some(Outcome::Rejected(rejected)) if rejected.class == Some(Class::Singular) => {
-            if draft.program().steps.last().is_some_and(|step| step.out.is_some()) {
+            if scene.last().is_some_and(|step| step.out.is_some()) {
                 return true;
             }
         }
         Some(Outcome::Value(_)) => {}
         _ => return false,
     }
-    let Some(matrices) = operands(draft).next() else { return false };
+    let Some(matrices) = scene.operands().next() else { return false };
     let Some([rows, columns]) = matrices.tensor.shape.sizes().last_chunk::<2>() else { return false };
     if rows != columns {
         return false;
@@ -187,25 +185,11 @@ pub(super) fn unstable_equations(draft: &dyn Proposal, outcome: Option<&Outcome>
     })
 }
 
-pub(super) fn weight(number: Scalar) -> f64 {
+pub(crate) fn weight(number: Scalar) -> f64 {
     match number {
         Scalar::Bool(value) => f64::from(u8::from(value)),
         Scalar::Int(value) => (value as f64).abs(),
         Scalar::Float(value) => value.abs(),
         Scalar::Complex(value) => value.norm(),
-    }
-}
-
-pub(super) fn loose_summands(draft: &dyn Proposal, outcome: Option<&Outcome>) -> bool {
-    let Some(step) = draft.program().steps.last() else { return false };
-    match (step.op, step.form) {
-        (Op::Baddbmm | Op::Addbmm, Form::InPlace) => {
-            matches!(outcome, Some(Outcome::Rejected(rejected)) if rejected.class == Some(Class::OutputShape))
-        }
-        (Op::Addmv, _) => {
-            let empty = operands(draft).any(|known| known.tensor.shape.rank() == 2 && known.tensor.shape.numel() == 0);
-            empty && matches!(outcome, Some(Outcome::Value(_)))
-        }
-        _ => false,
     }
 }

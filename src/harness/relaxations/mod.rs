@@ -1,0 +1,367 @@
+//! Weaker judgement where there is no single right outcome: what a step leaves open, by rules that have names.
+//!
+//! A relaxation does not leave a program out. The program is made and run, and everything that is determined is judged:
+//! whether a step is accepted, shape, dtype, strides, aliasing, the other elements. What a rule leaves open is a
+//! [`Freedom`] of its step. The rules see the program and one reply to it, and nothing of how either side computes.
+
+pub(crate) mod conditions;
+pub(crate) mod elements;
+pub(crate) mod families;
+mod tameness;
+pub(crate) mod tracker;
+
+use std::ops::AddAssign;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ops::Family;
+use crate::program::{Outcome, Program, Reply};
+
+pub(crate) use tracker::{Scene, TensorState, Tracker, sums};
+
+/// The set of elements that are right where a step leaves some open. Each is a part of the next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Elements {
+    /// The one that the table of operations asks for.
+    #[default]
+    Determined,
+    /// A zero may have either sign.
+    EitherZero,
+    /// A number may have either sign.
+    EitherSign,
+    /// Both parts of a complex number may be off by a few units of the greater one.
+    Parts,
+    /// A number may be off by what the order of the arithmetic loses of the largest operand.
+    Bounded,
+    /// The same, and what overflows on the way may overflow, or not.
+    Overflow,
+    /// A number may be off by what a dtype of 16 bits loses of it.
+    Coarse,
+    /// Any element is right.
+    Any,
+}
+
+/// What a step leaves open of gradients that flow through it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Gradients {
+    /// Nothing.
+    #[default]
+    Determined,
+    /// Their elements.
+    Elements,
+    /// Whether there are any, too.
+    Outcome,
+}
+
+/// What a step leaves open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Freedom {
+    /// Elements of its result, and of what it writes to.
+    pub elements: Elements,
+    /// Strides of its result.
+    pub strides: bool,
+    /// The message of its rejection, but for the class.
+    pub message: bool,
+    /// Its warnings.
+    pub warnings: bool,
+    /// Its being accepted or rejected, and all that follows from that.
+    pub outcome: bool,
+    /// Gradients that flow through it.
+    pub gradients: Gradients,
+}
+
+impl Freedom {
+    /// Nothing is open.
+    pub const NONE: Freedom = Freedom {
+        elements: Elements::Determined,
+        strides: false,
+        message: false,
+        warnings: false,
+        outcome: false,
+        gradients: Gradients::Determined,
+    };
+
+    const fn of(elements: Elements) -> Freedom {
+        Freedom { elements, ..Freedom::NONE }
+    }
+
+    /// Returns whether the result, or what is written to, is not the same in every right implementation.
+    pub fn is_of_value(self) -> bool {
+        self.elements > Elements::Determined || self.strides || self.outcome
+    }
+
+    fn or(self, other: Freedom) -> Freedom {
+        Freedom {
+            elements: self.elements.max(other.elements),
+            strides: self.strides || other.strides,
+            message: self.message || other.message,
+            warnings: self.warnings || other.warnings,
+            outcome: self.outcome || other.outcome,
+            gradients: self.gradients.max(other.gradients),
+        }
+    }
+}
+
+const EITHER_ZERO: Freedom = Freedom::of(Elements::EitherZero);
+const EITHER_SIGN: Freedom = Freedom::of(Elements::EitherSign);
+const PARTS: Freedom = Freedom::of(Elements::Parts);
+const BOUNDED: Freedom = Freedom::of(Elements::Bounded);
+const OVERFLOW: Freedom = Freedom::of(Elements::Overflow);
+const ANY: Freedom = Freedom::of(Elements::Any);
+const STRIDES: Freedom = Freedom { strides: true, ..Freedom::NONE };
+const MESSAGE: Freedom = Freedom { message: true, ..Freedom::NONE };
+const OUTCOME: Freedom = Freedom { outcome: true, ..Freedom::of(Elements::Any) };
+const COARSE: Freedom = Freedom::of(Elements::Coarse);
+const WARNINGS: Freedom = Freedom { warnings: true, ..Freedom::NONE };
+const GRADIENT_ELEMENTS: Freedom = Freedom { gradients: Gradients::Elements, ..Freedom::NONE };
+const GRADIENTS: Freedom = Freedom { gradients: Gradients::Outcome, ..Freedom::NONE };
+
+macro_rules! relaxations {
+    ($($(#[$doc:meta])* $variant:ident: $module:ident::$applies:ident($($of:ident),+) => $freedom:ident,)+) => {
+        /// A kind of step that has no single right outcome.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Relaxation {
+            $($(#[$doc])* $variant),+
+        }
+
+        impl Relaxation {
+            /// Every one.
+            pub const ALL: &[Relaxation] = &[$(Relaxation::$variant),+];
+
+            /// Returns what it leaves open.
+            pub fn freedom(self) -> Freedom {
+                match self { $(Relaxation::$variant => $freedom),+ }
+            }
+
+            /// Returns whether the last step of a scene is of this kind.
+            fn applies(self, scene: Scene, outcome: &Outcome) -> bool {
+                match self { $(Relaxation::$variant => relaxations!(@ $module, $applies, scene, outcome; $($of)+)),+ }
+            }
+        }
+    };
+    (@ $module:ident, $applies:ident, $scene:ident, $outcome:ident; scene) => { $module::$applies($scene) };
+    (@ $module:ident, $applies:ident, $scene:ident, $outcome:ident; scene outcome) => {
+        $module::$applies($scene, Some($outcome))
+    };
+}
+
+relaxations! {
+    /// The least or greatest of zeros of both signs: which one libtorch's vector loop takes depends on where they stand.
+    SignedZeros: families::signed_zeros(scene) => EITHER_ZERO,
+    /// The negative zero as an operand of an extremum: which of two zeros libtorch takes depends on the element's place in
+    /// the tensor and on the dtype, and IEEE 754 leaves it open.
+    ZeroExtrema: elements::zero_extrema(scene) => EITHER_ZERO,
+    /// Bounds of tensors with negative zeros: which of two zeros is the result depends on whether libtorch's vector loop
+    /// has the element.
+    BoundsOfZeros: elements::bounds_of_zeros(scene) => EITHER_ZERO,
+    /// `lerp` that is zero where there are enough elements for libtorch's vector loop: the sign of the zero depends on which
+    /// of its loops has the element.
+    ZeroPoints: elements::zero_points(scene, outcome) => EITHER_ZERO,
+    /// `copysign` with NaN, whose sign nothing promises.
+    SignsOfNan: elements::signs_of_nan(scene) => EITHER_SIGN,
+    /// Division of complex numbers: not correctly rounded in libtorch, whose loops differ in which products they round
+    /// before a sum. Scaled as it is, what overflows or is infinite is the same in all of them.
+    ComplexDivision: elements::complex_division(scene) => PARTS,
+    /// Products of complex numbers, and sums with a factor, that are rounded or overflow: whether libtorch rounds the
+    /// products that they are made of before it adds them depends on the element's place in the tensor.
+    ComplexExtremes: elements::complex_extremes(scene) => OVERFLOW,
+    /// Losses without elements: the strides of what is empty follow from every step.
+    EmptyLosses: families::empty_losses(scene, outcome) => STRIDES,
+    /// `ldexp` of no elements, whose strides are those of a tensor in between.
+    EmptyLdexp: elements::empty_ldexp(scene) => STRIDES,
+    /// An `out=` tensor that has grown when the operation is rejected: what is in the new memory is anything.
+    RefusedAfterResize: elements::refused_after_resize(scene, outcome) => ANY,
+    /// A reduction that is rejected once its `out=` tensor has grown: the new elements are anything.
+    GrownAndRefused: families::grown_and_refused(scene, outcome) => ANY,
+    /// A rejected `out=` of a loss, whose target has been resized already.
+    LossesOfTarget: families::losses_of_target(scene, outcome) => ANY,
+    /// A loss into one of its operands: libtorch takes the dimensions of the target away before it reads them.
+    LossesIntoOperands: families::losses_into_operands(scene) => OUTCOME,
+    /// `gather` and `scatter` rejected for one of several bad indices: which one libtorch names depends on the loop, the
+    /// dimension of the indices being its inner or its outer one.
+    SeveralBadIndices: families::several_bad_indices(scene, outcome) => MESSAGE,
+    /// Sums and products of extremes, infinities and NaN: what is lost, and whether it overflows on the way, depends on the
+    /// order of the terms, and libtorch promises none.
+    SumsOfExtremes: conditions::sums_of_extremes(scene, outcome) => OVERFLOW,
+    /// Roots, powers and logarithms of sums of such: what is lost is magnified by them.
+    FunctionsOfExtremes: conditions::functions_of_extremes(scene) => ANY,
+    /// Gradients of extremes, and of what is next to nothing.
+    GradientsOfExtremes: conditions::gradients_of_extremes(scene) => GRADIENT_ELEMENTS,
+    /// Losses and distances that are within a tolerance, of operands of several dtypes, of large integers, or of numbers
+    /// whose squares are lost: a step in the narrower dtype may be a unit off, which shows in the wider one, and no sum is
+    /// exact.
+    RoundedSteps: elements::rounded_steps(scene) => ANY,
+    /// Writing to a tensor while another view of the same elements is read: PyTorch calls the result undefined where it
+    /// does not reject it.
+    OverlappingWrites: conditions::overlapping_writes(scene, outcome) => ANY,
+    /// The same of integer divisions, which a zero that was written stops.
+    OverlappingDivisions: conditions::overlapping_divisions(scene, outcome) => OUTCOME,
+    /// Remainders, and quotients rounded to the floor, of numbers that are far from each other, and of infinities, where
+    /// there are enough elements for libtorch's vector loop, which gives NaN where the loop over single elements is exact.
+    VectorRemainders: elements::vector_remainders(scene, outcome) => OVERFLOW,
+    /// `backward` with complex tensors: it needs a real root or a gradient of the root's own dtype, and its message has the
+    /// tensors in it. And after a complex number, which makes gradients complex even if it is real.
+    ComplexGradients: elements::complex_gradients(scene) => GRADIENTS,
+    /// Products that may be beyond the dtype on their way: whether they come back depends on the order.
+    LargeProducts: families::large_products(scene, outcome) => OVERFLOW,
+    /// Norms with an exponent beyond 4, below 1/2, or that is no number: what is lost is raised to a power.
+    ExtremeNorms: families::extreme_norms(scene, outcome) => ANY,
+    /// A reduction of complex numbers to float16 or bfloat16: libtorch converts them twice for some strides, and warns
+    /// each time.
+    LostParts: families::lost_parts(scene, outcome) => WARNINGS,
+    /// A variance without a degree of freedom, of numbers that are rounded: whether it is zero or next to nothing that is
+    /// divided by zero depends on the order of the sum.
+    NoFreedom: families::no_freedom(scene, outcome) => OVERFLOW,
+    /// A product written to the storage of one of its operands, unless it is an in-place summand: libtorch resizes the
+    /// tensor, sets it to zero or fills it before it has read the operand.
+    WrittenFactors: families::written_factors(scene) => OUTCOME,
+    /// Linear equations with a matrix of which rounding decides whether it has an inverse, or how far off the solution is:
+    /// any without a column of zeros whose diagonal elements do not outweigh the others of their columns. And one without
+    /// an inverse where there is an `out=` tensor, which then holds an intermediate state of the elimination.
+    UnstableEquations: families::unstable_equations(scene, outcome) => OUTCOME,
+    /// `gather` and its like into a tensor that they read, too, and rejected ones into a tensor that was resized first, or
+    /// with an index out of range after others that were written already.
+    GathersInPart: families::gathers_in_part(scene, outcome) => ANY,
+    /// Functions of complex numbers that are no choice among them: libtorch's vector and scalar loops differ in infinities
+    /// and zeros, and in the last places.
+    ComplexFunctions: elements::complex_functions(scene, outcome) => ANY,
+    /// Complex logarithms of sums, which may be close to zero where their operands are not.
+    ComplexLogarithms: elements::complex_logarithms(scene, outcome) => BOUNDED,
+    /// Polynomials of NaN, for which libtorch gives whatever was in memory.
+    PolynomialsOfNan: elements::polynomials_of_nan(scene) => ANY,
+    /// Logarithms of sums that are close to zero: what cancels was rounded before.
+    CancelledLogarithms: elements::cancelled_logarithms(scene, outcome) => BOUNDED,
+    /// A function that is compared in units in the last place, written to a wider dtype than it is computed in: the units
+    /// are those of the narrower one.
+    WidenedResults: elements::widened_results(scene) => COARSE,
+    /// In-place operations on what gradients flow through, other than arithmetic on results of arithmetic and views: many
+    /// operations keep their result for the gradient, and libtorch rejects the gradient once that is overwritten.
+    SavedResults: elements::saved_results(scene) => GRADIENTS,
+    /// `out=` of what gradients flow through, where libtorch lets it be: its graph goes on with the tensor as it was.
+    WrittenVariables: elements::written_variables(scene) => GRADIENTS,
+    /// Powers with an exponent that float32 rounds: libtorch's loop over single elements takes it as it is, the vector loop
+    /// does not.
+    RoundedExponents: elements::rounded_exponents(scene) => ANY,
+    /// Gradients of functions whose operands are of several dtypes: the formulas that libtorch differentiates them by
+    /// reject some, with the messages of the operations that they are made of, and round in between.
+    MixedGradients: elements::mixed_gradients(scene) => GRADIENTS,
+    /// Copies of fractions that an integer dtype cannot hold, which C++ leaves undefined.
+    UndefinedCopies: elements::undefined_copies(scene) => ANY,
+    /// Sums and products of such fractions in an integer dtype, which are converted first.
+    UndefinedSums: elements::undefined_sums(scene, outcome) => ANY,
+    /// `backward` with a gradient: libtorch may keep the given tensor itself as the gradient of a leaf.
+    GivenGradients: elements::given_gradients(scene) => GRADIENTS,
+    /// `grad` after a `backward` that was rejected: some gradients have arrived by then, in an order that is libtorch's own.
+    GradientsHalfway: elements::gradients_halfway(scene) => OUTCOME,
+    /// An integer but 0, and nothing else, of a tensor without dimensions: libtorch reads a size that is not there.
+    IndexedScalars: elements::indexed_scalars(scene) => OUTCOME,
+    /// The gradient of `clamp` whose bounds broadcast its operand: libtorch gives it the shape of the result.
+    BroadcastBounds: elements::broadcast_bounds(scene, outcome) => GRADIENTS,
+    /// The gradient of a power, or of a zeta function, of a bool: libtorch negates or subtracts it, and rejects that.
+    PowersOfTruths: elements::powers_of_truths(scene) => GRADIENTS,
+    /// `as_strided` of a loss: there may be memory behind its one element, where libtorch had the losses of all elements.
+    SpareStorage: elements::spare_storage(scene) => OUTCOME,
+    /// Sums with a factor and an operand that is broadcast, whose product is not exact: libtorch's loops differ in whether
+    /// they round it before the sum.
+    RepeatedFactors: elements::repeated_factors(scene, outcome) => BOUNDED,
+    /// A factor `alpha` of float16 and bfloat16 where the product is not exact and there are enough elements for libtorch's
+    /// vector loop, which does not round the product before the sum. The loop over single elements does.
+    FusedFactors: elements::fused_factors(scene, outcome) => BOUNDED,
+}
+
+/// The elements and the aspects of the steps of programs, and how many of them are open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Openness {
+    /// Elements of results.
+    pub elements: u64,
+    /// Those that may be anything.
+    pub any: u64,
+    /// Those that may be one of a set: either zero, an interval.
+    pub sets: u64,
+    /// Aspects of outcomes: whether a step is accepted, shape, dtype, strides, elements, warnings; the message.
+    pub aspects: u64,
+    /// Those that are open.
+    pub open: u64,
+}
+
+impl Openness {
+    /// Counts one step.
+    pub fn add(&mut self, freedom: Freedom, outcome: &Outcome) {
+        let (value, rejected) = (matches!(outcome, Outcome::Value(_)), matches!(outcome, Outcome::Rejected(_)));
+        if !value && !rejected {
+            return;
+        }
+        let elements: u64 =
+            outcome.tensors().iter().map(|tensor| (tensor.data.len() / tensor.dtype.size()) as u64).sum();
+        self.elements = self.elements.saturating_add(elements);
+        match freedom.elements {
+            Elements::Determined => {}
+            Elements::Any => self.any = self.any.saturating_add(elements),
+            _ => self.sets = self.sets.saturating_add(elements),
+        }
+        let mut open = u64::from(freedom.outcome) + u64::from(freedom.warnings);
+        if value {
+            open += u64::from(freedom.strides) + u64::from(freedom.elements == Elements::Any);
+        } else {
+            open += u64::from(freedom.message || freedom.outcome);
+        }
+        self.aspects = self.aspects.saturating_add(if value { 6 } else { 3 });
+        self.open = self.open.saturating_add(open);
+    }
+}
+
+impl AddAssign for Openness {
+    fn add_assign(&mut self, other: Openness) {
+        self.elements = self.elements.saturating_add(other.elements);
+        self.any = self.any.saturating_add(other.any);
+        self.sets = self.sets.saturating_add(other.sets);
+        self.aspects = self.aspects.saturating_add(other.aspects);
+        self.open = self.open.saturating_add(other.open);
+    }
+}
+
+/// Returns what the last step of a scene leaves open.
+pub(crate) fn freedom(scene: Scene, outcome: &Outcome) -> Freedom {
+    of_rules(&rules(scene, outcome))
+}
+
+fn rules(scene: Scene, outcome: &Outcome) -> Vec<Relaxation> {
+    Relaxation::ALL.iter().filter(|rule| rule.applies(scene, outcome)).copied().collect()
+}
+
+fn of_rules(rules: &[Relaxation]) -> Freedom {
+    rules.iter().fold(Freedom::NONE, |freedom, rule| freedom.or(rule.freedom()))
+}
+
+/// Returns the relaxations of each step of a program, as far as this reply to it shows.
+pub fn applying(program: &Program, reply: &Reply) -> Vec<Vec<Relaxation>> {
+    let mut tracker = Tracker::default();
+    program.inputs.iter().enumerate().for_each(|(at, input)| tracker.begin_with(at, input));
+    let steps = program.steps.iter().zip(&reply.steps).enumerate();
+    let applying = steps.map(|(at, (step, answer))| {
+        tracker.propose(step);
+        tracker.reshaped = step.out.is_some() && matches!(answer.outcome, Outcome::Rejected(_));
+        let scene = Scene { inputs: &program.inputs, steps: &program.steps[..=at], tracker: &tracker };
+        let rules = rules(scene, &answer.outcome);
+        tracker.note(program.inputs.len() + at, step, &answer.outcome, of_rules(&rules).is_of_value());
+        rules
+    });
+    applying.collect()
+}
+
+/// Returns what each step of a program leaves open, as far as this reply to it shows.
+pub fn freedoms(program: &Program, reply: &Reply) -> Vec<Freedom> {
+    let mut gradients = Gradients::Determined;
+    let steps = program.steps.iter().zip(applying(program, reply));
+    let freedoms = steps.map(|(step, rules)| {
+        let freedom = of_rules(&rules);
+        gradients = gradients.max(freedom.gradients);
+        match gradients {
+            Gradients::Elements if step.op.info().family() == Family::Autograd => freedom.or(ANY),
+            Gradients::Outcome if step.op.info().family() == Family::Autograd => freedom.or(OUTCOME),
+            _ => freedom,
+        }
+    });
+    freedoms.collect()
+}

@@ -1,0 +1,204 @@
+//! Relaxed judgement keeps its teeth: faults planted in exactly the programs that a relaxation covers are found, but for the
+//! one thing that it leaves open.
+
+use std::collections::BTreeMap;
+
+use broadcheck::adapter::Implementation;
+use broadcheck::generate::{self, Options};
+use broadcheck::harness::oracles::comparison::{Side, compare};
+use broadcheck::harness::relaxations::{Elements, Freedom, Relaxation, applying, freedoms};
+use broadcheck::ops::{Family, Op};
+use broadcheck::program::{Outcome, Program, Rejected, Reply, TensorValue, Value};
+use broadcheck::reference::Reference;
+use broadcheck::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
+
+/// Programs for each operation, and covered ones in which faults are planted.
+const PROGRAMS: u64 = 1500;
+const PLANTED: usize = 3;
+
+/// The operations whose programs a relaxation covers, where most others have none.
+fn operations(relaxation: Relaxation) -> Vec<Op> {
+    use Relaxation::*;
+    let family = |family: Family| Op::ALL.iter().copied().filter(|op| op.info().family() == family).collect();
+    match relaxation {
+        SignedZeros => vec![Op::Amax, Op::Amin],
+        ZeroExtrema => vec![Op::Fmax, Op::Maximum],
+        BoundsOfZeros | BroadcastBounds => vec![Op::Clamp, Op::Add],
+        ZeroPoints => vec![Op::Lerp],
+        SignsOfNan => vec![Op::Copysign],
+        ComplexDivision | VectorRemainders => vec![Op::Div, Op::Remainder],
+        ComplexExtremes | RepeatedFactors | FusedFactors => vec![Op::Mul, Op::Add],
+        EmptyLosses | LossesOfTarget | LossesIntoOperands | RoundedSteps => family(Family::Losses),
+        EmptyLdexp => vec![Op::Ldexp],
+        RefusedAfterResize => vec![Op::Add, Op::Remainder],
+        GrownAndRefused | LostParts | SumsOfExtremes => vec![Op::Sum, Op::Mean],
+        SeveralBadIndices | GathersInPart => vec![Op::Gather, Op::Scatter, Op::TakeAlongDim],
+        FunctionsOfExtremes | NoFreedom => vec![Op::Var, Op::Std],
+        GradientsOfExtremes | ComplexGradients | GivenGradients | GradientsHalfway => {
+            vec![Op::Mul, Op::Sum, Op::Backward, Op::Grad]
+        }
+        OverlappingDivisions => vec![Op::FloorDivide, Op::Remainder, Op::Expand, Op::Select, Op::Transpose],
+        OverlappingWrites => vec![Op::Add, Op::Expand, Op::Select, Op::Transpose],
+        LargeProducts => vec![Op::Prod],
+        ExtremeNorms => vec![Op::VectorNorm],
+        WrittenFactors => vec![Op::Mm, Op::Mv, Op::Dot],
+        UnstableEquations => vec![Op::LinalgSolve],
+        ComplexFunctions | RoundedExponents | PowersOfTruths => vec![Op::Pow],
+        ComplexLogarithms | CancelledLogarithms => vec![Op::Logaddexp],
+        PolynomialsOfNan => vec![Op::SpecialHermitePolynomialH],
+        WidenedResults => vec![Op::Atan2],
+        SavedResults | WrittenVariables => vec![Op::Mul, Op::Pow],
+        MixedGradients => vec![Op::Xlogy, Op::Pow],
+        UndefinedSums => vec![Op::Sum, Op::Prod],
+        UndefinedCopies => vec![Op::Copy, Op::Fill],
+        IndexedScalars => vec![Op::Index],
+        SpareStorage => vec![Op::MseLoss, Op::AsStrided],
+    }
+}
+
+/// A step of a program that the relaxation covers, last if nothing uses it.
+struct Covered {
+    program: Program,
+    reply: Reply,
+    at: usize,
+    freedom: Freedom,
+}
+
+fn covered(relaxation: Relaxation) -> Vec<Covered> {
+    let ops = operations(relaxation);
+    let gradients = if ops.contains(&Op::Backward) || ops.iter().any(|op| op.info().differentiable) { 2 } else { 1 };
+    let options = Options { ops, gradients, ..Options::comparable(&Reference.hello()) };
+    let mut found = Vec::new();
+    let mut state = 1;
+    for _ in 0..PROGRAMS {
+        let bytes: Vec<u8> = (0..480).map(|_| random(&mut state) as u8).collect();
+        let program = generate::program(&bytes, &options);
+        let reply = Reference.run(&program);
+        let rules = applying(&program, &reply);
+        if let Some(at) = rules.iter().position(|rules| rules.contains(&relaxation)) {
+            let freedom = freedoms(&program, &reply)[at];
+            found.push(Covered { program, reply, at, freedom });
+            if found.len() == PLANTED {
+                break;
+            }
+        }
+    }
+    found
+}
+
+/// splitmix64.
+fn random(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut z = *state;
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+impl Covered {
+    /// Returns whether a wrong reply to the step is found.
+    fn is_found(&self, plant: impl FnOnce(&mut Outcome)) -> bool {
+        let hello = Reference.hello();
+        let mut wrong = self.reply.clone();
+        plant(&mut wrong.steps[self.at].outcome);
+        assert_ne!(wrong, self.reply, "a fault that changes nothing");
+        let [expected, observed] = [&self.reply, &wrong].map(|reply| Side { hello: &hello, reply });
+        !compare(&self.program, expected, observed).is_empty()
+    }
+
+    fn tensors(&self) -> &[TensorValue] {
+        self.reply.steps[self.at].outcome.tensors()
+    }
+}
+
+fn first(outcome: &mut Outcome) -> &mut TensorValue {
+    match outcome {
+        Outcome::Value(Value::Tensor(tensor)) => tensor,
+        Outcome::Value(Value::Tensors(tensors)) => &mut tensors[0],
+        _ => panic!("a tensor"),
+    }
+}
+
+fn rejection(message: &str) -> Outcome {
+    Outcome::Rejected(Rejected { message: message.to_owned(), class: None, origin: None, raises: None })
+}
+
+fn set(tensor: &mut TensorValue, elements: Vec<Scalar>) {
+    tensor.data =
+        Buffer::from_scalars(tensor.dtype, elements.into_iter()).to_bytes(&Layout::contiguous(tensor.shape.clone()));
+}
+
+#[test]
+fn faults_are_found_in_what_a_relaxation_covers() {
+    let mut counts = BTreeMap::new();
+    for relaxation in Relaxation::ALL {
+        let name = format!("{relaxation:?}");
+        let programs = covered(*relaxation);
+        counts.insert(name.clone(), programs.len());
+        for covered in &programs {
+            let context = || format!("{name}: {:?} in {:?}", covered.freedom, covered.program);
+            let Freedom { elements, strides, outcome, message, .. } = covered.freedom;
+            if let Outcome::Rejected(_) = covered.reply.steps[covered.at].outcome {
+                let accepted = |outcome: &mut Outcome| *outcome = Outcome::Value(Value::Nothing);
+                assert_eq!(covered.is_found(accepted), !outcome, "accepted, {}", context());
+                let other = |outcome: &mut Outcome| *outcome = rejection("Boolean value of Tensor is ambiguous");
+                assert_eq!(covered.is_found(other), !outcome, "another class, {}", context());
+                assert!(
+                    message
+                        || outcome
+                        || covered.is_found(|outcome| match outcome {
+                            Outcome::Rejected(rejected) => rejected.message.push('!'),
+                            _ => unreachable!(),
+                        })
+                );
+                continue;
+            }
+            let rejected = |outcome: &mut Outcome| *outcome = rejection("some text");
+            assert_eq!(covered.is_found(rejected), !outcome, "rejected, {}", context());
+            let Some(tensor) = covered.tensors().first() else { continue };
+            let other = if tensor.dtype == DType::Float64 { DType::Int64 } else { DType::Float64 };
+            assert!(covered.is_found(|outcome| first(outcome).dtype = other), "dtype, {}", context());
+            let wider = Shape::new([&[1], tensor.shape.sizes()].concat()).expect("sizes");
+            assert!(covered.is_found(|outcome| first(outcome).shape = wider), "shape, {}", context());
+            let far = |outcome: &mut Outcome| first(outcome).strides = Some(vec![77; tensor.shape.rank()]);
+            if tensor.shape.sizes().iter().any(|size| *size != 1) {
+                assert_eq!(covered.is_found(far), !strides, "strides, {}", context());
+            }
+            let moved = |outcome: &mut Outcome| first(outcome).storage.as_mut().expect("a storage").offset += 1;
+            assert!(tensor.storage.is_none() || covered.is_found(moved), "aliasing, {}", context());
+            // Beyond every set but that of any element.
+            let float = tensor.dtype.category() == Category::Floating;
+            if float && tensor.shape.numel() > 0 && elements != Elements::Any && elements != Elements::Overflow {
+                let wrong = tensor.scalars().into_iter().map(|element| match element {
+                    Scalar::Float(value) if value.is_finite() && value.abs() < 1000.0 => Scalar::Float(value + 500.5),
+                    Scalar::Float(value) if value.is_finite() => Scalar::Float(0.25),
+                    _ => Scalar::Float(3.0),
+                });
+                let wrong = wrong.collect();
+                assert!(covered.is_found(|outcome| set(first(outcome), wrong)), "values, {}", context());
+            }
+        }
+    }
+    let missing: Vec<&String> = counts.iter().filter(|(_, count)| **count == 0).map(|(name, _)| name).collect();
+    assert!(missing.is_empty(), "no program is covered by {missing:?}");
+}
+
+/// What is in the set is no difference, and what is next to it is one.
+#[test]
+fn sets_end_where_they_say() {
+    let program = "{x: {values: [0.0, 3.0]}, y: {values: [-0.0, 1.0]}, r: {maximum: [x, y]}}";
+    let program = broadcheck::case::load_program(std::path::Path::new("test.yaml"), program).expect("a program");
+    let reply = Reference.run(&program);
+    let freedom = freedoms(&program, &reply)[0];
+    assert_eq!(freedom.elements, Elements::EitherZero);
+    let covered = Covered { program, reply, at: 0, freedom };
+    let with =
+        |elements: [f64; 2]| covered.is_found(|outcome| set(first(outcome), elements.map(Scalar::Float).to_vec()));
+    let zero = match covered.tensors()[0].scalars()[0] {
+        Scalar::Float(zero) => zero,
+        other => panic!("{other:?}"),
+    };
+    assert!(!with([-zero, 3.0]), "the other zero");
+    assert!(with([1e-45, 3.0]), "no zero");
+    assert!(with([zero, 3.0000002]), "another number");
+}
