@@ -77,7 +77,7 @@ pub struct Fuzz {
     /// Where the campaign is kept.
     #[arg(long, value_name = "DIR", default_value = "broadcheck-fuzz")]
     out: PathBuf,
-    /// Who judges [default: reference and definition, and release if --against is given].
+    /// Who judges [default: reference, definition and mathematics, and release if --against is given].
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     oracle: Option<Vec<Judge>>,
     /// Make programs also of what has no one right outcome.
@@ -106,6 +106,7 @@ enum Judge {
     Reference,
     Definition,
     Release,
+    Mathematics,
 }
 
 impl Fuzz {
@@ -161,10 +162,10 @@ impl Fuzz {
             (Some(given), _) => given.iter().map(|judge| judge.oracle()).collect(),
             (None, Some(plan)) => plan.oracles.clone(),
             (None, None) => {
-                let all = [Oracle::Reference, Oracle::Definition, Oracle::Release];
+                let all = [Oracle::Reference, Oracle::Definition, Oracle::Release, Oracle::Mathematics];
                 let makes_sense = |oracle: &Oracle| match oracle {
                     Oracle::Reference => *start != Start::Reference,
-                    Oracle::Definition => true,
+                    Oracle::Definition | Oracle::Mathematics => true,
                     Oracle::Release => against,
                 };
                 all.into_iter().filter(makes_sense).collect()
@@ -189,6 +190,7 @@ impl Judge {
             Judge::Reference => Oracle::Reference,
             Judge::Definition => Oracle::Definition,
             Judge::Release => Oracle::Release,
+            Judge::Mathematics => Oracle::Mathematics,
         }
     }
 }

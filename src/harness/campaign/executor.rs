@@ -14,6 +14,7 @@ use crate::generate::bounded_exhaustive::World;
 use crate::messages::skeleton;
 use crate::model::finding::{Finding, Oracle, Signature};
 use crate::oracles::comparison::{Side, between_releases, compare};
+use crate::oracles::mathematics;
 use crate::oracles::metamorphic::{self, FollowUp};
 use crate::program::{Outcome, Program, Reply, Step};
 use crate::reference::Reference;
@@ -158,11 +159,11 @@ impl<'a> Bench<'a> {
         // What other oracles than the reference go on with.
         let mut ran = Vec::new();
         let mut asked = Vec::new();
-        let kept = oracles.iter().any(|oracle| *oracle != Oracle::Reference);
+        let kept = oracles.iter().any(|oracle| matches!(oracle, Oracle::Definition | Oracle::Release));
         // A fault is told by the oracle that comes first.
         let first = oracles.first().copied().unwrap_or(Oracle::Reference);
-        let [with_reference, with_definition] =
-            [Oracle::Reference, Oracle::Definition].map(|oracle| oracles.contains(&oracle));
+        let [with_reference, with_definition, with_mathematics] =
+            [Oracle::Reference, Oracle::Definition, Oracle::Mathematics].map(|oracle| oracles.contains(&oracle));
         let (reference, hello) = (&self.reference, self.subject.hello);
         let answered = self.subject.run(&programs, Told::ToTheStep, meanwhile, |at, came| {
             let program = &programs[at];
@@ -171,6 +172,12 @@ impl<'a> Bench<'a> {
                 Came::Reply(reply) => reply,
             };
             if with_reference && let Some(finding) = disagreement(reference, hello, program, &wanted[at], &reply) {
+                found(numbers[at], finding);
+            }
+            if with_mathematics
+                && let Some(finding) =
+                    Finding::of_differences(Oracle::Mathematics, program, mathematics::judge(program, &reply))
+            {
                 found(numbers[at], finding);
             }
             count(program, wanted[at].as_ref().ok().filter(|_| with_reference), &reply, &mut counts);
