@@ -2,7 +2,7 @@
 
 use num_complex::Complex64;
 
-use super::set::{Format, Set};
+use super::set::{Format, Set, as_float};
 use super::wide::{Real, Wide};
 use super::{Details, Right};
 use crate::ops::Op;
@@ -25,7 +25,7 @@ pub(super) fn right(op: Op, format: Format, args: &[Scalar], details: &Details) 
         .iter()
         .map(|arg| match *arg {
             Scalar::Complex(value) => Some(value),
-            other => super::elementwise::as_float(other).map(Complex64::from),
+            other => as_float(other).map(Complex64::from),
         })
         .collect::<Option<_>>()?;
     let (a, b) = (*args.first()?, *args.get(1)?);

@@ -1,6 +1,6 @@
 //! Operations that combine operands element by element.
 
-use super::set::{Format, Set};
+use super::set::{Format, Set, as_float};
 use super::trace::{Elements, Trace};
 use super::{Details, Right, Wrong, complex, integer, real};
 use crate::ops::{Form, Op, ParamKind, ResultType};
@@ -76,15 +76,6 @@ pub(super) fn places(operands: &[Operand], shape: &Shape, number: usize) -> Opti
 /// A number in another dtype, as `Tensor.to` converts it.
 pub(super) fn convert(value: Scalar, dtype: DType) -> Scalar {
     with_element_type!(dtype, T => T::from_scalar(value).to_scalar())
-}
-
-pub(super) fn as_float(value: Scalar) -> Option<f64> {
-    match value {
-        Scalar::Bool(value) => Some(f64::from(u8::from(value))),
-        Scalar::Int(value) => Some(value as f64),
-        Scalar::Float(value) => Some(value),
-        Scalar::Complex(_) => None,
-    }
 }
 
 /// The dtype that operands promote to, by torch.result_type: tensors with dimensions first, then tensors without, then

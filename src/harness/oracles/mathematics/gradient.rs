@@ -6,9 +6,9 @@
 
 use std::collections::BTreeMap;
 
-use super::elementwise::{self, as_float};
+use super::elementwise;
 use super::formula::formula;
-use super::set::Format;
+use super::set::{Format, as_float};
 use super::trace::{Elements, Trace};
 use super::wide::{Real, Wide};
 use super::{Details, index};

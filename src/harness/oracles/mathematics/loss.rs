@@ -1,9 +1,9 @@
 //! Losses: a function of each pair of elements, added up or averaged.
 
-use super::elementwise::{Operand, as_float, convert, places};
+use super::elementwise::{Operand, convert, places};
 use super::formula::formula;
 use super::reduction::total;
-use super::set::{Format, Set};
+use super::set::{Format, Set, as_float};
 use super::trace::{Elements, Trace};
 use super::{Details, Right, Wrong};
 use crate::Difference;

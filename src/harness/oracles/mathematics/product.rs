@@ -1,9 +1,8 @@
 //! Products of vectors and matrices: exact for integers, and for floating-point numbers an interval that holds for every
 //! order of the sum.
 
-use super::elementwise::as_float;
 use super::reduction::total;
-use super::set::{Format, Set};
+use super::set::{Format, Set, as_float};
 use super::trace::{Elements, Trace};
 use super::{Right, Wrong, integer};
 use crate::Difference;

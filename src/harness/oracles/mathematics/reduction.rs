@@ -1,7 +1,7 @@
 //! Many elements to one: exact for integers, and for floating-point numbers an interval that holds for every order.
 
-use super::elementwise::{as_float, convert};
-use super::set::{Format, Set};
+use super::elementwise::convert;
+use super::set::{Format, Set, as_float};
 use super::trace::{Elements, Trace};
 use super::wide::{Real, Wide};
 use super::{Right, Wrong, integer};

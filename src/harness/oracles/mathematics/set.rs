@@ -95,6 +95,16 @@ impl fmt::Display for Set {
     }
 }
 
+/// The nearest float64 of a number; `None` for complex numbers.
+pub(super) fn as_float(value: Scalar) -> Option<f64> {
+    match value {
+        Scalar::Bool(value) => Some(f64::from(u8::from(value))),
+        Scalar::Int(value) => Some(value as f64),
+        Scalar::Float(value) => Some(value),
+        Scalar::Complex(_) => None,
+    }
+}
+
 /// A binary floating-point format (IEEE 754-2019, 3.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Format {
