@@ -8,7 +8,7 @@ use broadcheck::harness::model::finding::Oracle;
 use broadcheck::harness::mutation::{self, Mutant, NONE, Search, look_for};
 
 /// Programs for each mutant here: enough for those that show often.
-const SEARCH: Search = Search { seed: 1, programs: 400, patience: 0 };
+const SEARCH: Search = Search { seed: 1, programs: 400, patience: 0, common: false };
 
 fn mutant(id: &str) -> &'static Mutant {
     mutation::all().find(|mutant| mutant.id == id).unwrap_or_else(|| panic!("no mutant {id}"))
@@ -35,6 +35,21 @@ fn faults_are_found() {
         let steps = outcome.found[0].steps;
         assert!((1..=3).contains(&steps), "{id}: {:?}", outcome.found);
     }
+}
+
+/// Faults that the reference has as well: it sees nothing, and what a function is by definition does.
+#[test]
+fn faults_that_the_reference_shares_are_found() {
+    assert!(mutation::common().count() >= 80, "{} common faults", mutation::common().count());
+    let search = Search { programs: 1500, common: true, ..SEARCH };
+    for id in ["atan2-in-degrees", "gt-takes-equal", "amax-is-amin", "gradient-doubled"] {
+        let mutant = mutation::common().find(|mutant| mutant.id == id).expect("a common fault");
+        let outcome = look_for(mutant, &search);
+        assert!(!outcome.found.is_empty(), "{id} is not found in {} programs", outcome.programs);
+        assert!(outcome.found.iter().all(|found| found.oracle != Oracle::Reference), "{id}: {:?}", outcome.found);
+    }
+    let control = look_for(NONE, &Search { programs: 400, ..search });
+    assert!(control.found.is_empty(), "{:?}", control.found);
 }
 
 /// Without the reference: what an implementation answers is held against itself alone.

@@ -66,6 +66,8 @@ fn dependencies_run_one_way() {
     finds(directions, "src/install/pip.rs", "use broadcheck_protocol::program::Program;", "install uses program");
     finds(directions, "src/harness/case/model.rs", "use crate::reference::Reference;", "case uses reference");
     finds(directions, "src/harness/model/event.rs", "use crate::oracles::specification;", "model uses oracles");
+    let mathematics = "src/harness/oracles/mathematics/mod.rs";
+    finds(directions, mathematics, "use crate::reference::Reference;", "mod.rs uses reference");
 }
 
 #[test]

@@ -42,6 +42,7 @@ Examples:
   broadcheck fuzz --impl 'ATEN_CPU_CAPABILITY=default libtorch' --against libtorch
   broadcheck fuzz --impl 'python3 my_adapter.py' --divergences known-differences.yaml
   broadcheck fuzz --corpus opinfo.jsonl.gz --out corpus
+  broadcheck fuzz --oracle mathematics --cases 20000
   broadcheck fuzz --resume --out part0
 
 Exit codes: 0 no unknown finding, 1 an unknown finding, 2 could not run, nothing was judged, or the \
@@ -136,6 +137,7 @@ enum Judge {
     Reference,
     Definition,
     Release,
+    Mathematics,
 }
 
 impl Fuzz {
@@ -236,6 +238,8 @@ impl Fuzz {
                 let makes_sense = |oracle: &Oracle| match oracle {
                     Oracle::Reference => *start != Start::Reference,
                     Oracle::Definition => true,
+                    // Judges where it is asked to.
+                    Oracle::Mathematics => false,
                     Oracle::Release => against,
                 };
                 all.into_iter().filter(makes_sense).collect()
@@ -266,6 +270,7 @@ impl Judge {
             Judge::Reference => Oracle::Reference,
             Judge::Definition => Oracle::Definition,
             Judge::Release => Oracle::Release,
+            Judge::Mathematics => Oracle::Mathematics,
         }
     }
 }

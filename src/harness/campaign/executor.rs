@@ -14,6 +14,7 @@ use crate::generate::bounded_exhaustive::World;
 use crate::messages::skeleton;
 use crate::model::finding::{Finding, Oracle, Signature};
 use crate::oracles::comparison::{Side, between_releases, compare};
+use crate::oracles::mathematics;
 use crate::oracles::metamorphic::{self, FollowUp};
 use crate::program::{Outcome, Program, Reply, Step};
 use crate::reference::Reference;
@@ -159,11 +160,11 @@ impl<'a> Bench<'a> {
         // What other oracles than the reference go on with.
         let mut ran = Vec::new();
         let mut asked = Vec::new();
-        let kept = oracles.iter().any(|oracle| *oracle != Oracle::Reference);
+        let kept = oracles.iter().any(|oracle| matches!(oracle, Oracle::Definition | Oracle::Release));
         // A fault is told by the oracle that comes first.
         let first = oracles.first().copied().unwrap_or(Oracle::Reference);
-        let [with_reference, with_definition] =
-            [Oracle::Reference, Oracle::Definition].map(|oracle| oracles.contains(&oracle));
+        let [with_reference, with_definition, with_mathematics] =
+            [Oracle::Reference, Oracle::Definition, Oracle::Mathematics].map(|oracle| oracles.contains(&oracle));
         let (reference, hello) = (&self.reference, self.subject.hello);
         let answered = self.subject.run(&programs, Told::ToTheStep, meanwhile, |at, came| {
             let program = &programs[at];
@@ -177,6 +178,12 @@ impl<'a> Bench<'a> {
             let expected = wanted[at].as_ref().ok().filter(|_| with_reference);
             count(program, expected, &reply, &mut counts);
             count_openness(program, expected.unwrap_or(&reply), &mut counts);
+            if with_mathematics
+                && let Some(finding) =
+                    Finding::of_differences(Oracle::Mathematics, program, mathematics::judge(program, &reply))
+            {
+                found(numbers[at], finding);
+            }
             if with_definition {
                 let mut follow_ups = follow_ups(program, &reply);
                 follow_ups.retain(|follow_up| unsupported_by(hello, &follow_up.program).is_none());

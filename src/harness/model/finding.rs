@@ -13,6 +13,12 @@ use crate::{Aspect, Difference, format};
 /// The file that other programs read: the signature, the program, the observed outcome, and the source of the expectation.
 pub const FINDING: &str = "finding.json";
 
+/// The beginning of [`Difference::by`] in what contradicts the definition of a function, or a standard.
+pub const MATHEMATICS: &str = "mathematics: ";
+
+/// The same where authorities differ.
+pub const DISPUTED: &str = "disputed: ";
+
 /// The kind of findings that have no answer in time.
 pub const HANG: &str = "hang";
 
@@ -26,6 +32,8 @@ pub enum Oracle {
     Definition,
     /// Another release of the implementation, or the same one elsewhere.
     Release,
+    /// The definition of each function, and the standards.
+    Mathematics,
 }
 
 /// A program on which an implementation is not what an oracle says.
@@ -65,6 +73,7 @@ impl Oracle {
             Oracle::Reference => "reference",
             Oracle::Definition => "definition",
             Oracle::Release => "release",
+            Oracle::Mathematics => "mathematics",
         }
     }
 }
@@ -91,13 +100,16 @@ impl Finding {
             }
             _ => String::new(),
         };
-        // What a definition says of a call, it says for one of several reasons.
-        let text = match first.by.strip_prefix("definition: ") {
+        // What a definition says of a call, it says for one of several reasons; what mathematics says has an authority.
+        let disputed = first.by.starts_with(DISPUTED);
+        let reasons = ["definition: ", MATHEMATICS, DISPUTED];
+        let text = match reasons.iter().find_map(|reason| first.by.strip_prefix(reason)) {
             Some(rule) if text.is_empty() => rule.to_owned(),
             Some(rule) => format!("{rule}: {text}"),
             None => text,
         };
-        let signature = Signature { oracle, call, kind: first.aspect.name().to_owned(), text };
+        let kind = if disputed { "disputed" } else { first.aspect.name() };
+        let signature = Signature { oracle, call, kind: kind.to_owned(), text };
         Some(Finding { signature, program: program.clone(), differences, fault: None })
     }
 

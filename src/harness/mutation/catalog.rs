@@ -1,6 +1,7 @@
 //! The faults, one a row: id, family, what it breaks, and how.
 
 mod forms;
+mod functions;
 mod shapes;
 mod texts;
 mod values;
@@ -38,6 +39,21 @@ pub fn all() -> impl Iterator<Item = &'static Mutant> {
         texts::WORDS,
         texts::WARNINGS,
         texts::PROCESS,
+    ];
+    families.into_iter().flatten()
+}
+
+/// The faults of values and gradients, which are planted in the reference and the implementation alike.
+pub fn common() -> impl Iterator<Item = &'static Mutant> {
+    let families = [
+        values::ARITHMETIC,
+        values::PLACES,
+        values::REDUCTIONS,
+        values::PRODUCTS,
+        values::INDEXING,
+        forms::GRADIENTS,
+        functions::FUNCTIONS,
+        functions::DERIVATIVES,
     ];
     families.into_iter().flatten()
 }

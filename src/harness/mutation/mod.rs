@@ -15,8 +15,10 @@ use std::time::Instant;
 use serde::Serialize;
 
 use crate::adapter::Implementation;
-use crate::model::finding::{Finding, Oracle, Signature};
+use crate::model::finding::{DISPUTED, Finding, Oracle, Signature};
+use crate::ops::Op;
 use crate::oracles::comparison::{Side, compare};
+use crate::oracles::mathematics;
 use crate::oracles::metamorphic::{self, reference_exceptions::followed};
 use crate::program::{Program, Reply};
 use crate::reference::Reference;
@@ -25,7 +27,7 @@ use crate::{
     reduce::shrink,
 };
 
-pub use catalog::{NONE, all};
+pub use catalog::{NONE, all, common};
 pub use planted::{How, Seen};
 
 /// The reference with a fault.
@@ -53,11 +55,13 @@ pub struct Search {
     pub programs: usize,
     /// The number of programs more that the second oracle gets, once one of them has found the fault.
     pub patience: usize,
+    /// True if the reference has the fault as well, so that it sees nothing.
+    pub common: bool,
 }
 
 impl Default for Search {
     fn default() -> Search {
-        Search { seed: 1, programs: 20_000, patience: 300 }
+        Search { seed: 1, programs: 20_000, patience: 300, common: false }
     }
 }
 
@@ -107,6 +111,12 @@ pub struct Report {
 }
 
 impl Report {
+    /// Returns whether enough faults were found that the reference shares, and nothing where there is none.
+    pub fn is_independent(&self) -> bool {
+        let found = self.mutants.iter().filter(|mutant| !mutant.found.is_empty()).count();
+        found > 0 && found * 100 >= self.mutants.len() * COMMON_SHARE && self.control.found.is_empty()
+    }
+
     /// Returns whether each fault was found, and nothing where there is none.
     pub fn has_teeth(&self) -> bool {
         !self.mutants.is_empty()
@@ -145,13 +155,14 @@ pub fn look_for(mutant: &Mutant, search: &Search) -> Outcome {
     let mut found: Vec<Found> = Vec::new();
     let mut state = search.seed;
     let mut programs = 0;
-    while programs < search.programs && found.len() < ORACLES.len() {
+    let oracles = if search.common { COMMON } else { ORACLES };
+    while programs < search.programs && found.len() < oracles.len() {
         if found.first().is_some_and(|found| programs - found.programs >= search.patience) {
             break;
         }
         let program = generate(&mut state, &options);
         programs += 1;
-        for oracle in ORACLES {
+        for oracle in oracles {
             if found.iter().any(|found| found.oracle == oracle) {
                 continue;
             }
@@ -172,6 +183,16 @@ pub fn look_for(mutant: &Mutant, search: &Search) -> Outcome {
 
 const ORACLES: [Oracle; 2] = [Oracle::Reference, Oracle::Definition];
 
+/// The oracles that do not know the reference.
+const COMMON: [Oracle; 2] = [Oracle::Mathematics, Oracle::Definition];
+
+/// The share of common faults that has to be found, in percent.
+const COMMON_SHARE: usize = 90;
+
+/// Operations whose results contradict mathematics in libtorch, and in the reference, which follows it.
+const FOLLOWED: &[(Op, &str)] =
+    &[(Op::Ldexp, "0 and what is subnormal are multiplied by a power of two that overflows or underflows by itself")];
+
 fn elements(program: &Program) -> usize {
     program.inputs.iter().map(|input| input.shape.numel()).sum()
 }
@@ -187,12 +208,24 @@ fn judge(mutant: &Mutant, oracle: Oracle, program: &Program, all: bool) -> Optio
     };
     match oracle {
         Oracle::Definition => by_definition(mutant, program, &reply, all),
+        Oracle::Mathematics => by_mathematics(program, &reply),
         _ => {
             let (reference, wanted) = (Reference.hello(), Reference.run(program));
             let (wanted, got) = (Side { hello: &reference, reply: &wanted }, Side { hello: &hello, reply: &reply });
             Finding::of_differences(oracle, program, compare(program, wanted, got))
         }
     }
+}
+
+/// What contradicts an authority that no other contradicts, and does not do so in libtorch too.
+fn by_mathematics(program: &Program, reply: &Reply) -> Option<Finding> {
+    let mut differences = mathematics::judge(program, reply);
+    let op = |value: &str| program.steps.iter().find(|step| step.name == value).map(|step| step.op);
+    differences.retain(|difference| {
+        let followed = FOLLOWED.iter().any(|(known, _)| Some(*known) == op(&difference.value));
+        !followed && !difference.by.starts_with(DISPUTED)
+    });
+    Finding::of_differences(Oracle::Mathematics, program, differences)
 }
 
 fn by_definition(mutant: &Mutant, program: &Program, reply: &Reply, all: bool) -> Option<Finding> {

@@ -5,9 +5,11 @@
 //! | [`specification`] | the expectations of a case |
 //! | [`comparison`] | another implementation: the reference, or another release |
 //! | [`metamorphic`] | programs that agree by definition, within one implementation |
+//! | [`mathematics`] | the right results of a function, by its definition and the standards |
 
 mod closeness;
 pub mod comparison;
+pub mod mathematics;
 pub mod metamorphic;
 mod modes;
 pub mod specification;

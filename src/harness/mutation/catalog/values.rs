@@ -10,14 +10,14 @@ use crate::tensor::{Category, DType, Scalar};
 use crate::mutation::catalog::mutants;
 
 /// Another operation in place of one.
-fn instead(step: &mut Step, op: Op, other: Op) {
+pub(super) fn instead(step: &mut Step, op: Op, other: Op) {
     if step.op == op && other.info().forms.contains(&step.form) {
         step.op = other;
     }
 }
 
 /// Two arguments exchanged, unless the first is written to.
-fn exchange(step: &mut Step, op: Op, a: usize, b: usize) {
+pub(super) fn exchange(step: &mut Step, op: Op, a: usize, b: usize) {
     if step.op == op && step.form != Form::InPlace {
         step.args.swap(a, b);
     }
@@ -29,7 +29,7 @@ fn argument<'a>(step: &'a mut Step, ops: &[Op], name: &str) -> Option<&'a mut Ar
     ops.contains(&step.op).then(|| &mut step.args[at])
 }
 
-fn put(step: &mut Step, ops: &[Op], name: &str, arg: Arg) {
+pub(super) fn put(step: &mut Step, ops: &[Op], name: &str, arg: Arg) {
     if let Some(argument) = argument(step, ops, name) {
         *argument = arg;
     }

@@ -1,0 +1,373 @@
+//! Operations that combine operands element by element.
+
+use super::set::{Format, Set, as_float};
+use super::trace::{Elements, Trace};
+use super::{Details, Right, Wrong, complex, integer, real};
+use crate::ops::{Form, Op, ParamKind, ResultType};
+use crate::program::{Arg, Step, TensorValue};
+use crate::tensor::element::Element;
+use crate::tensor::{Category, DType, Scalar, Shape};
+use crate::{Difference, with_element_type};
+
+/// The most elements of a result that are judged: evenly spread ones of larger results.
+const MOST: usize = 512;
+
+/// An operand: a tensor, or a number.
+pub(super) struct Operand {
+    /// `None` for a number.
+    pub dtype: Option<DType>,
+    pub shape: Shape,
+    pub values: Vec<Scalar>,
+}
+
+impl Operand {
+    fn number(value: Scalar) -> Operand {
+        Operand { dtype: None, shape: Shape::scalar(), values: vec![value] }
+    }
+
+    fn of(trace: Trace, at: usize, arg: &Arg) -> Option<Operand> {
+        match arg {
+            Arg::Tensor(value) => {
+                let Elements { dtype, shape, values } = trace.before(at, *value)?;
+                Some(Operand { dtype: Some(dtype), shape, values })
+            }
+            Arg::Number(number) => Some(Operand::number(*number)),
+            _ => None,
+        }
+    }
+
+    /// The elements that an operand may be taken for in a dtype. A single element of another dtype may be rounded to a
+    /// format of 16 bits at once, or be kept wider until the result is.
+    fn taken(&self, number: usize, dtype: DType) -> Vec<Scalar> {
+        let value = self.values[number];
+        if self.dtype == Some(dtype) {
+            return vec![value];
+        }
+        let converted = convert(value, dtype);
+        let (Some(format), Some(wide)) = (Format::of(dtype), as_float(value)) else { return vec![converted] };
+        if dtype.category() == Category::Complex {
+            return vec![converted];
+        }
+        let mut taken = vec![converted];
+        let mut add = |value: f64| {
+            if !taken.contains(&Scalar::Float(value)) && !value.is_nan() {
+                taken.push(Scalar::Float(value));
+            }
+        };
+        add(format.round(wide));
+        if self.values.len() == 1 {
+            add(f64::from(wide as f32));
+            add(wide);
+        }
+        taken
+    }
+}
+
+/// The elements of operands that meet in an element of their common shape.
+pub(super) fn places(operands: &[Operand], shape: &Shape, number: usize) -> Option<Vec<usize>> {
+    let index = unravel(shape.sizes(), number);
+    let place = |operand: &Operand| {
+        let strides = aligned(&operand.shape, shape)?;
+        Some(strides.iter().zip(&index).map(|(stride, at)| stride * at).sum())
+    };
+    operands.iter().map(place).collect()
+}
+
+/// A number in another dtype, as `Tensor.to` converts it.
+pub(super) fn convert(value: Scalar, dtype: DType) -> Scalar {
+    with_element_type!(dtype, T => T::from_scalar(value).to_scalar())
+}
+
+/// The dtype that operands promote to, by torch.result_type: tensors with dimensions first, then tensors without, then
+/// numbers; one of lower rank counts if it is of a higher category.
+pub(super) fn result_type(operands: &[Operand]) -> Option<DType> {
+    let rank = |operand: &Operand| match operand.dtype {
+        Some(_) if operand.shape.rank() > 0 => 0,
+        Some(_) => 1,
+        None => 2,
+    };
+    let mut result: Option<DType> = None;
+    for wanted in 0..3 {
+        let of_rank = operands.iter().filter(|operand| rank(operand) == wanted);
+        let dtypes = of_rank.map(|operand| operand.dtype.unwrap_or_else(|| operand.values[0].dtype()));
+        let Some(dtype) = dtypes.reduce(DType::promote) else { continue };
+        result = Some(match result {
+            Some(higher) if dtype.category() > higher.category() => match (higher, dtype.category()) {
+                (DType::Float64, Category::Complex) => DType::Complex128,
+                (higher, Category::Complex) if higher.category() == Category::Floating => DType::Complex64,
+                _ => higher.promote(dtype),
+            },
+            Some(higher) => higher,
+            None => dtype,
+        });
+    }
+    result
+}
+
+/// The first element that is wrong.
+pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) -> Option<Difference> {
+    let result_elements = Elements::of(result)?;
+    if step.form != Form::Functional && !is_apart(trace, at, step) {
+        return None;
+    }
+    let (operands, details) = operands(trace, at, step)?;
+    if matches!(step.op, Op::Isclose) || step.op == Op::Prelu && operands[1].values.len() > 1 {
+        return None;
+    }
+    let judge = Judge { step, details, operands };
+    judge.first_wrong(&result_elements).map(|wrong| wrong.difference(step, result))
+}
+
+/// The operands of a step, and its other arguments. `None` if any of them is not known.
+pub(super) fn operands<'a>(trace: Trace, at: usize, step: &'a Step) -> Option<(Vec<Operand>, Details<'a>)> {
+    let mut details = Details { number: 1.0, ..Details::default() };
+    let mut operands = Vec::new();
+    for (number, (param, arg)) in step.op.info().arguments.iter().zip(&step.args).enumerate() {
+        match (param.kind, arg) {
+            (ParamKind::Tensor | ParamKind::Operand, Arg::Nothing) => *details.missing.get_mut(number)? = true,
+            (ParamKind::Tensor | ParamKind::Operand, arg) => operands.push(Operand::of(trace, at, arg)?),
+            (ParamKind::Number, Arg::Number(factor)) => details.factor = Some(*factor),
+            (ParamKind::Text, Arg::Text(mode)) => details.mode = Some(mode),
+            (ParamKind::Text, Arg::Nothing) | (ParamKind::Reduction | ParamKind::Flag, _) => {}
+            (ParamKind::Real, Arg::Number(number)) => details.number = as_float(*number)?,
+            _ => return None,
+        }
+    }
+    // Operands that are missing keep their place.
+    for missing in 1..3 {
+        if details.missing[missing] && step.op == Op::Clamp {
+            operands.insert(missing.min(operands.len()), Operand::number(Scalar::Bool(false)));
+        }
+    }
+    Some((operands, details))
+}
+
+/// Returns whether the target of a step shares memory with no operand but itself.
+fn is_apart(trace: Trace, at: usize, step: &Step) -> bool {
+    let Some(target) = step.target() else { return false };
+    let own = trace.first_name(target);
+    let operands = step.args.iter().flat_map(Arg::uses);
+    let mut others = operands.filter(|value| trace.first_name(*value) != own);
+    others.all(|value| !trace.may_alias(at, value, target))
+}
+
+struct Judge<'a> {
+    step: &'a Step,
+    details: Details<'a>,
+    operands: Vec<Operand>,
+}
+
+impl Judge<'_> {
+    /// The dtype that is computed in; `None` where that of the result does not tell.
+    fn computed_in(&self, result: DType) -> Option<DType> {
+        let given = self.promoting();
+        let info = self.step.op.info();
+        let common = result_type(given)?;
+        match info.result {
+            ResultType::Bool | ResultType::Same => Some(common),
+            _ if self.step.form == Form::Functional => Some(result),
+            ResultType::Float if common.category() < Category::Floating => Some(DType::Float32),
+            ResultType::Promoted | ResultType::Float | ResultType::Chosen => Some(common),
+            _ => None,
+        }
+    }
+
+    /// The operands that take part in type promotion.
+    fn promoting(&self) -> &[Operand] {
+        if self.step.op == Op::Where { &self.operands[1..] } else { &self.operands }
+    }
+
+    fn first_wrong(&self, result: &Elements) -> Option<Wrong> {
+        let dtype = self.computed_in(result.dtype)?;
+        let maps: Option<Vec<Vec<usize>>> =
+            self.operands.iter().map(|operand| aligned(&operand.shape, &result.shape)).collect();
+        let maps = maps?;
+        let count = result.values.len();
+        let stride = count.div_ceil(MOST).max(1);
+        for number in (0..count).step_by(stride).chain(count.saturating_sub(8)..count) {
+            let index = unravel(result.shape.sizes(), number);
+            let places: Vec<usize> =
+                maps.iter().map(|map| map.iter().zip(&index).map(|(stride, at)| stride * at).sum()).collect();
+            let Some(mut right) = self.right(dtype, &places) else { continue };
+            if result.dtype != dtype && !self.is_truth() {
+                let both = [dtype, result.dtype].iter().all(|dtype| dtype.category() == Category::Floating);
+                match Format::of(result.dtype).filter(|_| both) {
+                    Some(format) => right.set = right.set.converted(format),
+                    None => continue,
+                }
+            } else if self.is_truth() && result.dtype != DType::Bool {
+                let Set::Exactly(truth) = right.set else { continue };
+                right.set = Set::Exactly(convert(truth, result.dtype));
+            }
+            let observed = result.values[number];
+            if !right.set.contains(observed) {
+                let operands = self.operands.iter().zip(places).map(|(operand, place)| operand.values[place]).collect();
+                return Some(Wrong { right, at: number, observed, operands });
+            }
+        }
+        None
+    }
+
+    /// Returns whether the result says whether something is so.
+    fn is_truth(&self) -> bool {
+        self.step.op.info().result == ResultType::Bool
+    }
+
+    /// The right results for one element, whichever way its operands are taken.
+    fn right(&self, dtype: DType, places: &[usize]) -> Option<Right> {
+        let op = self.step.op;
+        let own = |number: usize| self.operands[number].values[places[number]];
+        match op {
+            Op::LogicalAnd | Op::LogicalOr | Op::LogicalXor => {
+                let [a, b] = [truth(own(0)), truth(own(1))];
+                let value = match op {
+                    Op::LogicalAnd => a && b,
+                    Op::LogicalOr => a || b,
+                    _ => a != b,
+                };
+                return Some(Right::by("torch.logical_and: what is not 0 is true", Set::Exactly(Scalar::Bool(value))));
+            }
+            Op::Where => {
+                let chosen = if truth(own(0)) { 1 } else { 2 };
+                let taken = self.operands[chosen].taken(places[chosen], dtype);
+                let sets = taken.into_iter().map(|value| exactly(dtype, value));
+                return Some(Right::by(
+                    "torch.where: one operand where true, the other elsewhere",
+                    sets.reduce(Set::or)?,
+                ));
+            }
+            Op::Copy | Op::Fill => return self.copied(own(1)),
+            Op::Complex | Op::Polar => {
+                let (a, b) = (as_float(own(0))?, as_float(own(1))?);
+                return complex::of_parts(op, Format::of(dtype)?, a, b);
+            }
+            _ => {}
+        }
+        let taken: Vec<Vec<Scalar>> =
+            self.operands.iter().zip(places).map(|(operand, place)| operand.taken(*place, dtype)).collect();
+        let mut result: Option<Right> = None;
+        let mut args = vec![Scalar::Bool(false); taken.len()];
+        let ways = taken.iter().map(Vec::len).product::<usize>().min(64);
+        for way in 0..ways {
+            let mut rest = way;
+            for (arg, taken) in args.iter_mut().zip(&taken) {
+                *arg = taken[rest % taken.len()];
+                rest /= taken.len();
+            }
+            let right = self.of(dtype, &args)?;
+            result = Some(match result {
+                Some(result) => result.or(right),
+                None => right,
+            });
+        }
+        result
+    }
+
+    /// The element in the dtype of the target.
+    fn copied(&self, value: Scalar) -> Option<Right> {
+        let target = self.operands[0].dtype?;
+        // The conversion of what the target cannot hold is undefined in C.
+        if value.category() > target.category() && target.category() != Category::Bool {
+            return None;
+        }
+        let set = match (Format::of(target), as_float(value)) {
+            (Some(format), Some(wide)) if target.category() == Category::Floating => {
+                exactly(target, convert(value, target)).or(Set::float(format.round(wide)))
+            }
+            _ => exactly(target, convert(value, target)),
+        };
+        Some(Right::by("torch.Tensor.copy_: the element, in the dtype of the target", set))
+    }
+
+    fn of(&self, dtype: DType, args: &[Scalar]) -> Option<Right> {
+        let op = self.step.op;
+        if let Some(holds) = compared(op, args) {
+            return Some(Right::by("IEEE 754-2019, 5.11: comparisons", Set::Exactly(Scalar::Bool(holds))));
+        }
+        match (dtype.category(), Format::of(dtype)) {
+            (Category::Floating, Some(format)) => {
+                let args: Option<Vec<f64>> = args.iter().map(|arg| as_float(*arg)).collect();
+                real::right(op, format, &args?, &self.details)
+            }
+            (Category::Complex, Some(format)) => complex::right(op, format, args, &self.details),
+            (Category::Complex, None) => None,
+            _ => {
+                let whole = |arg: &Scalar| match *arg {
+                    Scalar::Int(value) => Some(value),
+                    Scalar::Bool(value) => Some(i64::from(value)),
+                    _ => None,
+                };
+                let args: Option<Vec<i64>> = args.iter().map(whole).collect();
+                integer::right(op, dtype, &args?, &self.details)
+            }
+        }
+    }
+}
+
+/// The set of one element of a dtype.
+fn exactly(dtype: DType, value: Scalar) -> Set {
+    match value {
+        Scalar::Float(value) => Set::float(value),
+        Scalar::Complex(value) => Set::Parts(Box::new(Set::float(value.re)), Box::new(Set::float(value.im))),
+        value => Set::Exactly(convert(value, dtype)),
+    }
+}
+
+fn truth(value: Scalar) -> bool {
+    match value {
+        Scalar::Bool(value) => value,
+        Scalar::Int(value) => value != 0,
+        Scalar::Float(value) => value != 0.0,
+        Scalar::Complex(value) => value.re != 0.0 || value.im != 0.0,
+    }
+}
+
+/// Returns whether a comparison holds; `None` for what is no comparison.
+fn compared(op: Op, args: &[Scalar]) -> Option<bool> {
+    use std::cmp::Ordering::{Equal, Greater, Less};
+    if !matches!(op, Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge) {
+        return None;
+    }
+    let order = match (args[0], args[1]) {
+        (Scalar::Bool(a), Scalar::Bool(b)) => a.partial_cmp(&b),
+        (Scalar::Int(a), Scalar::Int(b)) => a.partial_cmp(&b),
+        (Scalar::Float(a), Scalar::Float(b)) => a.partial_cmp(&b),
+        (Scalar::Complex(a), Scalar::Complex(b)) => (a == b).then_some(Equal),
+        _ => return None,
+    };
+    Some(match op {
+        Op::Eq => order == Some(Equal),
+        Op::Ne => order != Some(Equal),
+        Op::Lt => order == Some(Less),
+        Op::Gt => order == Some(Greater),
+        Op::Le => matches!(order, Some(Less | Equal)),
+        _ => matches!(order, Some(Greater | Equal)),
+    })
+}
+
+/// The distance of neighbours in an operand, for each dimension of the result; `None` unless it broadcasts to it.
+fn aligned(shape: &Shape, result: &Shape) -> Option<Vec<usize>> {
+    if !shape.expands_to(result) {
+        return None;
+    }
+    let missing = result.rank() - shape.rank();
+    let mut strides = vec![0; result.rank()];
+    let mut stride = 1;
+    for dim in (0..shape.rank()).rev() {
+        let size = shape.sizes()[dim];
+        strides[missing + dim] = if size == 1 { 0 } else { stride };
+        stride *= size as usize;
+    }
+    Some(strides)
+}
+
+/// The index of the element with a number, row-major.
+fn unravel(sizes: &[i64], number: usize) -> Vec<usize> {
+    let mut rest = number;
+    let mut index = vec![0; sizes.len()];
+    for (at, size) in index.iter_mut().zip(sizes).rev() {
+        *at = rest % (*size).max(1) as usize;
+        rest /= (*size).max(1) as usize;
+    }
+    index
+}

@@ -1,0 +1,121 @@
+//! Definitions of functions of real numbers, for numbers of any width.
+
+use super::Details;
+use super::wide::Real;
+use crate::ops::Op;
+use crate::tensor::Scalar;
+
+/// The function of an operation at finite operands; `None` where it has no definition here.
+pub(super) fn formula<R: Real>(op: Op, args: &[R], details: &Details) -> Option<R> {
+    let get = |at: usize| args.get(at).cloned();
+    let (a, b) = (get(0)?, get(1));
+    let of = R::of;
+    let factor = || match details.factor {
+        None => Some(of(1.0)),
+        Some(Scalar::Float(value)) => Some(of(value)),
+        Some(Scalar::Int(value)) if value.unsigned_abs() < 1 << 53 => Some(of(value as f64)),
+        Some(Scalar::Bool(value)) => Some(of(f64::from(u8::from(value)))),
+        _ => None,
+    };
+    Some(match op {
+        Op::Add => a + factor()? * b?,
+        Op::Sub => a - factor()? * b?,
+        Op::Rsub => b? - factor()? * a,
+        Op::Mul => a * b?,
+        Op::Div if details.mode.is_none() => a / b?,
+        Op::Addcmul => a + factor()? * b? * get(2)?,
+        Op::Addcdiv => a + factor()? * (b? / get(2)?),
+        Op::Lerp => {
+            let weight = get(2)?;
+            a.clone() + weight * (b? - a)
+        }
+        Op::Hypot => {
+            let b = b?;
+            (a.clone() * a + b.clone() * b).sqrt()
+        }
+        Op::Atan2 => a.atan2(b?),
+        Op::Pow | Op::FloatPower => a.powf(b?),
+        Op::Ldexp => a * power_of_two(b?),
+        Op::Logaddexp => log_add_exp(a, b?, of(1.0)),
+        Op::Logaddexp2 => log_add_exp(a, b?, of(2.0).ln()),
+        Op::Xlogy => a * b?.ln(),
+        Op::SpecialXlog1py => a * b?.ln_1p(),
+        Op::Maximum | Op::Fmax | Op::ClampMin => a.greater(b?),
+        Op::Minimum | Op::Fmin | Op::ClampMax => a.lesser(b?),
+        Op::Clamp => {
+            let low = if details.missing[1] { a } else { a.greater(b?) };
+            if details.missing[2] { low } else { low.lesser(get(2)?) }
+        }
+        Op::Copysign => {
+            let sign = if b?.nearest().is_sign_negative() { of(-1.0) } else { of(1.0) };
+            a.abs() * sign
+        }
+        Op::Where => {
+            if a == of(0.0) {
+                get(2)?
+            } else {
+                b?
+            }
+        }
+        Op::Remainder => {
+            let b = b?;
+            a.clone() - b.clone() * (a / b).floor()
+        }
+        Op::Fmod => {
+            let b = b?;
+            a.clone() - b.clone() * (a / b).trunc()
+        }
+        Op::Prelu => {
+            let zero = of(0.0);
+            if a > zero { a } else { b? * a }
+        }
+        Op::MseLoss => {
+            let difference = a - b?;
+            difference.clone() * difference
+        }
+        Op::L1Loss => (a - b?).abs(),
+        Op::SmoothL1Loss => {
+            let (difference, beta) = ((a - b?).abs(), of(details.number));
+            if difference < beta {
+                of(0.5) * difference.clone() * difference / beta
+            } else {
+                difference - of(0.5) * beta
+            }
+        }
+        Op::HuberLoss => {
+            let (difference, delta) = ((a - b?).abs(), of(details.number));
+            if difference < delta {
+                of(0.5) * difference.clone() * difference
+            } else {
+                delta.clone() * (difference - of(0.5) * delta)
+            }
+        }
+        Op::SoftMarginLoss => log_add_exp(of(0.0), -(b? * a), of(1.0)),
+        Op::HingeEmbeddingLoss => match b?.nearest() {
+            1.0 => a,
+            -1.0 => (of(details.number) - a).greater(of(0.0)),
+            _ => return None,
+        },
+        Op::MarginRankingLoss => (of(details.number) - get(2)? * (a - b?)).greater(of(0.0)),
+        _ => return None,
+    })
+}
+
+/// `log(exp(a l) + exp(b l)) / l`.
+fn log_add_exp<R: Real>(a: R, b: R, l: R) -> R {
+    let (low, high) = if a < b { (a, b) } else { (b, a) };
+    let difference = (low - high.clone()) * l.clone();
+    // What is that far below adds nothing that any format could hold next to the other.
+    if difference < R::of(-5000.0) {
+        return high;
+    }
+    high + difference.exp().ln_1p() / l
+}
+
+fn power_of_two<R: Real>(exponent: R) -> R {
+    let nearest = exponent.nearest();
+    if nearest.trunc() == nearest && nearest.abs() <= 1000.0 {
+        return R::of(super::set::power(nearest as i32));
+    }
+    (exponent * R::of(2.0).ln()).exp()
+}

@@ -1,0 +1,137 @@
+//! Losses: a function of each pair of elements, added up or averaged.
+
+use super::elementwise::{Operand, convert, places};
+use super::formula::formula;
+use super::reduction::total;
+use super::set::{Format, Set, as_float};
+use super::trace::{Elements, Trace};
+use super::{Details, Right, Wrong};
+use crate::Difference;
+use crate::ops::{Form, Op};
+use crate::program::{Arg, Step, TensorValue};
+use crate::tensor::{Category, Shape};
+
+const LOSS: &str = "the documented formula of the loss, within 8 units in the last place of each term and n units of roundoff of their sum";
+
+/// The most pairs of elements of a step that is judged.
+const MOST: usize = 2048;
+
+/// The first element that is wrong.
+pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) -> Option<Difference> {
+    use Op::{HingeEmbeddingLoss, HuberLoss, L1Loss, MarginRankingLoss, MseLoss, SmoothL1Loss, SoftMarginLoss};
+    let is_known = matches!(
+        step.op,
+        MseLoss | L1Loss | SmoothL1Loss | HuberLoss | SoftMarginLoss | HingeEmbeddingLoss | MarginRankingLoss
+    );
+    if step.form != Form::Functional || !is_known {
+        return None;
+    }
+    let format = Format::of(result.dtype).filter(|_| result.dtype.category() == Category::Floating)?;
+    let mut operands = Vec::new();
+    let mut details = Details { number: 1.0, ..Details::default() };
+    let mut reduction = "none";
+    for (param, arg) in step.op.info().arguments.iter().zip(&step.args) {
+        match (param.name, arg) {
+            (_, Arg::Tensor(value)) => {
+                let Elements { dtype, shape, values } = trace.before(at, *value)?;
+                operands.push(Operand { dtype: Some(dtype), shape, values });
+            }
+            ("reduction", Arg::Text(text)) => reduction = text,
+            ("beta" | "delta" | "margin", Arg::Number(number)) => details.number = as_float(*number)?,
+            _ => return None,
+        }
+    }
+    // Integers are subtracted as integers, and wrap.
+    let is_float = |operand: &Operand| operand.dtype.is_some_and(|dtype| dtype.category() == Category::Floating);
+    if !operands.iter().all(is_float) {
+        return None;
+    }
+    let shape = operands
+        .iter()
+        .skip(1)
+        .try_fold(operands.first()?.shape.clone(), |shape, operand| shape.broadcast(&operand.shape).ok())?;
+    let (values, errors) = terms(step.op, format, &operands, &shape, &details)?;
+    let observed = Elements::of(result)?;
+    let wrong = |right: Right, at: usize, places: Vec<usize>| {
+        let operands = operands.iter().zip(places).map(|(operand, place)| operand.values[place]).collect();
+        Wrong { right, at, observed: observed.values[at], operands }.difference(step, result)
+    };
+    if reduction == "none" {
+        if observed.values.len() != values.len() {
+            return None;
+        }
+        let mut each = values.iter().zip(&errors).zip(&observed.values).enumerate();
+        let (at, ((value, error), _)) =
+            each.find(|(_, ((value, error), observed))| !near(format, **value, **error).contains(**observed))?;
+        return Some(wrong(Right::by(LOSS, near(format, *value, *error)), at, places(&operands, &shape, at)?));
+    }
+    let divisor = if reduction == "mean" { values.len() as f64 } else { 1.0 };
+    if values.is_empty() {
+        let set = if divisor == 0.0 { Set::Nan } else { Set::ZERO };
+        let is_right = set.contains(*observed.values.first()?);
+        return (!is_right).then(|| wrong(Right::by(LOSS, set), 0, Vec::new()));
+    }
+    let magnitudes: f64 = values.iter().map(|value| value.abs()).sum();
+    if magnitudes > format.largest() {
+        return None;
+    }
+    let error = errors.iter().sum::<f64>() + values.len() as f64 * format.ulp(1.0) * magnitudes;
+    let value = total(&values) / divisor;
+    let set = near(format, value, error / divisor + 2.0 * format.ulp(value));
+    let is_right = set.contains(*observed.values.first()?);
+    let all = places(&operands, &shape, 0)?;
+    (!is_right).then(|| wrong(Right::by(LOSS, set), 0, all))
+}
+
+fn near(format: Format, value: f64, error: f64) -> Set {
+    if value == 0.0 && error <= format.smallest() * 8.0 { Set::ZERO } else { format.near(value, error) }
+}
+
+/// The loss of each pair, and what each may lose; `None` where an element is not finite or has no loss.
+fn terms(
+    op: Op,
+    format: Format,
+    operands: &[Operand],
+    shape: &Shape,
+    details: &Details,
+) -> Option<(Vec<f64>, Vec<f64>)> {
+    if shape.numel() > MOST {
+        return None;
+    }
+    let (mut values, mut errors) = (Vec::new(), Vec::new());
+    for number in 0..shape.numel() {
+        let places = places(operands, shape, number)?;
+        let mut args = Vec::with_capacity(operands.len());
+        for (operand, place) in operands.iter().zip(places) {
+            let own = operand.values[place];
+            let value = format.round(as_float(own)?);
+            // What the dtype of the result rounds may be rounded before or after.
+            if convert(own, operand.dtype?) != own || as_float(own) != Some(value) {
+                return None;
+            }
+            args.push(value);
+        }
+        if args.iter().any(|value| !value.is_finite() || value.abs() > format.largest().sqrt() / 4.0) {
+            return None;
+        }
+        let value = formula(op, &args, details)?;
+        let scale = args.iter().fold(details.number.abs(), |most, value| most.max(value.abs()));
+        let lost = match op {
+            // The sum with 1 rounds, and the product before.
+            Op::SoftMarginLoss => 2.0 * format.ulp(1.0) + 2.0 * format.ulp(args[0] * args[1]),
+            Op::MarginRankingLoss => 2.0 * format.ulp(args[2] * (args[0] - args[1])),
+            Op::HingeEmbeddingLoss => format.ulp(scale),
+            _ => 0.0,
+        };
+        if format.is_half() && op == Op::SoftMarginLoss && args[0] * args[1] < -8.0 {
+            return None;
+        }
+        values.push(value);
+        errors.push(
+            8.0 * format.ulp(value)
+                + lost
+                + if details.number == format.round(details.number) { 0.0 } else { format.ulp(scale) },
+        );
+    }
+    Some((values, errors))
+}

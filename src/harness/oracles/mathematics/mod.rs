@@ -1,0 +1,121 @@
+//! Mathematics: the results that are right by the definition of a function, whatever any implementation does.
+//!
+//! The truth is written from IEEE 754, Annexes F and G of the C standard, the special cases of the Python array API
+//! standard, the definition of each function and PyTorch's documentation. It knows neither the reference nor libtorch: the
+//! operands of a step are the inputs, or what the implementation under test itself returned before. For each element there
+//! is a [set](set) of right results, and a result outside of it is a difference, which names its authority. Where
+//! authorities differ, the difference is *disputed*.
+
+mod complex;
+mod elementwise;
+mod formula;
+mod gradient;
+mod integer;
+mod loss;
+mod product;
+mod real;
+mod reduction;
+mod set;
+mod special;
+mod trace;
+mod wide;
+
+#[cfg(test)]
+mod tests;
+
+use crate::ops::{Family, Op};
+use crate::program::{Outcome, Program, Reply, Step, TensorValue, Value};
+use crate::tensor::Scalar;
+
+use crate::model::finding::{DISPUTED, MATHEMATICS};
+use crate::{Aspect, Difference, format};
+use set::Set;
+use trace::Trace;
+
+/// The right results for an element, and who says so.
+#[derive(Clone, Debug, PartialEq)]
+struct Right {
+    set: Set,
+    source: &'static str,
+    disputed: bool,
+}
+
+impl Right {
+    fn by(source: &'static str, set: Set) -> Right {
+        Right { set, source, disputed: false }
+    }
+
+    /// What either of two allows.
+    fn or(self, other: Right) -> Right {
+        Right { set: self.set.or(other.set), disputed: self.disputed || other.disputed, ..self }
+    }
+}
+
+/// The arguments of a step that are no operands.
+#[derive(Clone, Copy, Debug, Default)]
+struct Details<'a> {
+    /// The factor: `alpha`, `value`.
+    factor: Option<Scalar>,
+    /// The rounding mode of a quotient.
+    mode: Option<&'a str>,
+    /// The operands that are `None`.
+    missing: [bool; 3],
+    /// A threshold: `beta`, `delta`.
+    number: f64,
+}
+
+/// The differences between a reply and what is right, by the reply's own operands: one a step at most, the first.
+pub fn judge(program: &Program, reply: &Reply) -> Vec<Difference> {
+    let trace = Trace { program, reply };
+    let steps = program.steps.iter().zip(&reply.steps).enumerate();
+    steps.filter_map(|(at, (step, answer))| judge_step(trace, at, step, &answer.outcome)).collect()
+}
+
+fn judge_step(trace: Trace, at: usize, step: &Step, outcome: &Outcome) -> Option<Difference> {
+    let Outcome::Value(Value::Tensor(result)) = outcome else { return None };
+    match step.op.info().family() {
+        Family::Reductions => reduction::judge(trace, at, step, result),
+        Family::Products => product::judge(trace, at, step, result),
+        Family::Losses => loss::judge(trace, at, step, result),
+        Family::Autograd if step.op == Op::Grad => gradient::judge(trace, at, step, result),
+        Family::Pointwise => elementwise::judge(trace, at, step, result),
+        _ => None,
+    }
+}
+
+/// An element that is wrong.
+struct Wrong {
+    right: Right,
+    at: usize,
+    observed: Scalar,
+    /// The operands of the element.
+    operands: Vec<Scalar>,
+}
+
+impl Wrong {
+    fn difference(self, step: &Step, result: &TensorValue) -> Difference {
+        let Wrong { right, at, observed, operands } = self;
+        let operands: Vec<String> = operands.iter().map(Scalar::to_string).collect();
+        let place = format!("[{}]", index(result.shape.sizes(), at).join(", "));
+        let call = format::call(step);
+        Difference {
+            value: step.name.clone(),
+            aspect: Aspect::Values,
+            by: format!("{}{}", if right.disputed { DISPUTED } else { MATHEMATICS }, right.source),
+            expected: format!("{} at {place}: {call} of {} in {}", right.set, operands.join(", "), result.dtype),
+            observed: format!("{observed} at {place}"),
+        }
+    }
+}
+
+/// The index of the element with a number, row-major.
+fn index(sizes: &[i64], at: usize) -> Vec<String> {
+    let mut rest = at as i64;
+    let mut index: Vec<String> = Vec::new();
+    for size in sizes.iter().rev() {
+        index.push((rest % size.max(&1)).to_string());
+        rest /= size.max(&1);
+    }
+    index.reverse();
+    index
+}

@@ -1,0 +1,233 @@
+//! Products of vectors and matrices: exact for integers, and for floating-point numbers an interval that holds for every
+//! order of the sum.
+
+use super::reduction::total;
+use super::set::{Format, Set, as_float};
+use super::trace::{Elements, Trace};
+use super::{Right, Wrong, integer};
+use crate::Difference;
+use crate::ops::{Form, Op};
+use crate::program::{Arg, Step, TensorValue};
+use crate::tensor::{Category, Scalar};
+
+const WRAP: &str = "two's complement: integers wrap around modulo a power of two";
+const DOT: &str = "the exact sum of products, within n units of roundoff of the sum of their magnitudes: Higham, Accuracy and Stability of Numerical Algorithms, 3.1";
+
+/// The most products of one step that are added up.
+const MOST: usize = 1 << 14;
+
+/// The first element that is wrong.
+pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) -> Option<Difference> {
+    let given = |number: usize| match step.args.get(number)? {
+        Arg::Tensor(value) => trace.before(at, *value),
+        _ => None,
+    };
+    let adds = matches!(step.op, Op::Addmm | Op::Addmv | Op::Baddbmm | Op::Addbmm | Op::Addr);
+    let first = usize::from(adds);
+    let (a, b) = (given(first)?, given(first + 1)?);
+    let added = if adds { Some(given(0)?) } else { None };
+    if step.form != Form::Functional {
+        let target = step.target()?;
+        let own = trace.first_name(target);
+        let mut others = step.args.iter().flat_map(Arg::uses).filter(|value| trace.first_name(*value) != own);
+        let read = step.args.iter().skip(first).flat_map(Arg::uses).any(|value| trace.first_name(value) == own);
+        if read || others.any(|value| trace.may_alias(at, value, target)) {
+            return None;
+        }
+    }
+    let dtype = a.dtype;
+    if dtype != b.dtype || dtype != result.dtype || added.as_ref().is_some_and(|added| added.dtype != dtype) {
+        return None;
+    }
+    let factor = |name: &str| {
+        let at = step.op.info().arguments.iter().position(|param| param.name == name);
+        match at.and_then(|at| step.args.get(at)) {
+            Some(Arg::Number(number)) => Some(*number),
+            None => Some(Scalar::Int(1)),
+            _ => None,
+        }
+    };
+    let sums = Sums { added, beta: factor("beta")?, alpha: factor("alpha")?, a, b };
+    let terms = terms(step.op, sums.a.shape.sizes(), sums.b.shape.sizes(), result.shape.sizes())?;
+    let result_elements = Elements::of(result)?;
+    if terms.iter().map(Vec::len).sum::<usize>() > MOST || terms.len() != result_elements.values.len() {
+        return None;
+    }
+    for (number, (terms, observed)) in terms.iter().zip(&result_elements.values).enumerate() {
+        let right = match (dtype.category(), Format::of(dtype)) {
+            (Category::Floating, Some(format)) => sums.of_floats(format, terms, number, result.shape.sizes()),
+            (Category::Complex, _) => None,
+            _ => sums.of_integers(result, terms, number),
+        };
+        let Some(right) = right else { continue };
+        if !right.set.contains(*observed) {
+            let operands = terms.iter().take(8).flat_map(|&(one, other)| [sums.a.values[one], sums.b.values[other]]);
+            let operands = operands.collect();
+            return Some(Wrong { right, at: number, observed: *observed, operands }.difference(step, result));
+        }
+    }
+    None
+}
+
+struct Sums {
+    added: Option<Elements>,
+    beta: Scalar,
+    alpha: Scalar,
+    a: Elements,
+    b: Elements,
+}
+
+impl Sums {
+    /// The element that is added, by the number of that of the result.
+    fn added(&self, number: usize, sizes: &[i64]) -> Option<Scalar> {
+        let Some(added) = &self.added else { return Some(Scalar::Int(0)) };
+        let own = added.shape.sizes();
+        let missing = sizes.len().checked_sub(own.len())?;
+        let (mut rest, mut place, mut stride) = (number, 0, 1);
+        for dim in (0..sizes.len()).rev() {
+            let index = rest % sizes[dim].max(1) as usize;
+            rest /= sizes[dim].max(1) as usize;
+            if dim >= missing && own[dim - missing] != 1 {
+                place += index * stride;
+                stride *= own[dim - missing] as usize;
+            }
+        }
+        added.values.get(place).copied()
+    }
+
+    fn of_integers(&self, result: &TensorValue, terms: &[(usize, usize)], number: usize) -> Option<Right> {
+        let whole = |value: Scalar| match value {
+            Scalar::Int(value) => Some(value),
+            Scalar::Bool(value) => Some(i64::from(value)),
+            _ => None,
+        };
+        if result.dtype.category() == Category::Bool {
+            return None;
+        }
+        let mut sum = 0i64;
+        for &(one, other) in terms {
+            sum = sum.wrapping_add(whole(self.a.values[one])?.wrapping_mul(whole(self.b.values[other])?));
+        }
+        let added = whole(self.added(number, result.shape.sizes())?)?;
+        let all = whole(self.beta)?.wrapping_mul(added).wrapping_add(whole(self.alpha)?.wrapping_mul(sum));
+        Some(Right::by(WRAP, integer::exactly(result.dtype, i128::from(all))))
+    }
+
+    fn of_floats(&self, format: Format, terms: &[(usize, usize)], number: usize, sizes: &[i64]) -> Option<Right> {
+        let (alpha, beta) = (format.round(as_float(self.alpha)?), format.round(as_float(self.beta)?));
+        // Factors that are rounded twice are not of interest.
+        if as_float(self.alpha) != Some(alpha) || as_float(self.beta) != Some(beta) {
+            return None;
+        }
+        let added = as_float(self.added(number, sizes)?)?;
+        let added = if beta == 0.0 { 0.0 } else { beta * added };
+        let mut products = Vec::with_capacity(terms.len());
+        for &(one, other) in terms {
+            products.push(as_float(self.a.values[one])? * as_float(self.b.values[other])?);
+        }
+        let magnitudes: f64 = products.iter().map(|product| product.abs()).filter(|product| product.is_finite()).sum();
+        let parts = [magnitudes, magnitudes * alpha.abs(), added];
+        if parts.iter().any(|part| part.is_finite() && part.abs() > format.largest() / 2.0) {
+            return None;
+        }
+        if !products.iter().all(|product| product.is_finite()) || !added.is_finite() {
+            // A product with a factor of zero is left out by some.
+            if alpha == 0.0 || products.iter().chain([&added]).all(|product| !product.is_nan()) {
+                return None;
+            }
+            let sum: f64 = products.iter().sum::<f64>() * alpha + added;
+            return sum.is_nan().then(|| Right::by(DOT, Set::Nan));
+        }
+        let unit = format.ulp(1.0);
+        let value = alpha * total(&products) + added;
+        let terms = (terms.len() + 3) as f64;
+        let error = terms * unit * (alpha.abs() * magnitudes + added.abs()) + terms * format.smallest();
+        let exact = self.added.is_none() && products.iter().all(|product| *product == 0.0);
+        let set = if exact { Set::ZERO } else { format.near(value, error) };
+        Some(Right::by(DOT, set))
+    }
+}
+
+/// The products that each element of the result adds up, as pairs of numbers of elements.
+fn terms(op: Op, a: &[i64], b: &[i64], result: &[i64]) -> Option<Vec<Vec<(usize, usize)>>> {
+    match op {
+        Op::Mm | Op::Bmm | Op::Mv | Op::Dot | Op::Matmul | Op::Addmm | Op::Addmv | Op::Baddbmm => matmul(a, b, result),
+        Op::Addbmm => {
+            let ([batches, n, k], [_, _, m]) = (<[i64; 3]>::try_from(a).ok()?, <[i64; 3]>::try_from(b).ok()?);
+            let [batches, n, k, m] = [batches, n, k, m].map(|size| size as usize);
+            let of = |row: usize, column: usize| {
+                let pairs = (0..batches).flat_map(move |batch| (0..k).map(move |inner| (batch, inner)));
+                pairs.map(|(batch, inner)| ((batch * n + row) * k + inner, (batch * k + inner) * m + column)).collect()
+            };
+            Some(
+                (0..n)
+                    .flat_map(|row| (0..m).map(move |column| (row, column)))
+                    .map(|(row, column)| of(row, column))
+                    .collect(),
+            )
+        }
+        Op::Outer | Op::Ger | Op::Addr => {
+            let ([n], [m]) = (<[i64; 1]>::try_from(a).ok()?, <[i64; 1]>::try_from(b).ok()?);
+            Some((0..n as usize).flat_map(|row| (0..m as usize).map(move |column| vec![(row, column)])).collect())
+        }
+        Op::Inner => {
+            let (inner, other) = (*a.last()?, *b.last()?);
+            let [rows, columns] =
+                [&a[..a.len() - 1], &b[..b.len() - 1]].map(|sizes| sizes.iter().product::<i64>() as usize);
+            let inner = if inner == other { inner as usize } else { return None };
+            let of = |row: usize, column: usize| (0..inner).map(|at| (row * inner + at, column * inner + at)).collect();
+            Some(
+                (0..rows)
+                    .flat_map(|row| (0..columns).map(move |column| (row, column)))
+                    .map(|(row, column)| of(row, column))
+                    .collect(),
+            )
+        }
+        _ => None,
+    }
+}
+
+fn matmul(a: &[i64], b: &[i64], result: &[i64]) -> Option<Vec<Vec<(usize, usize)>>> {
+    // A vector is a row on the left and a column on the right.
+    let left: Vec<i64> = if a.len() == 1 { vec![1, a[0]] } else { a.to_vec() };
+    let right: Vec<i64> = if b.len() == 1 { vec![b[0], 1] } else { b.to_vec() };
+    let (batch_a, batch_b) =
+        (left.split_at_checked(left.len().checked_sub(2)?)?, right.split_at_checked(right.len().checked_sub(2)?)?);
+    let ([n, k], [_, m]) = (<[i64; 2]>::try_from(batch_a.1).ok()?, <[i64; 2]>::try_from(batch_b.1).ok()?);
+    let [n, k, m] = [n, k, m].map(|size| size as usize);
+    let rank = batch_a.0.len().max(batch_b.0.len());
+    let size = |sizes: &[i64], dim: usize| (dim + sizes.len()).checked_sub(rank).map_or(1, |dim| sizes[dim]);
+    let batches: Vec<i64> = (0..rank)
+        .map(|dim| {
+            let (one, other) = (size(batch_a.0, dim), size(batch_b.0, dim));
+            if one == 1 { other } else { one }
+        })
+        .collect();
+    let count = batches.iter().product::<i64>() as usize;
+    if count * n * m != result.iter().product::<i64>() as usize {
+        return None;
+    }
+    let place = |sizes: &[i64], batch: usize| {
+        let (mut rest, mut place, mut stride) = (batch, 0, 1);
+        for dim in (0..rank).rev() {
+            let index = rest % batches[dim].max(1) as usize;
+            rest /= batches[dim].max(1) as usize;
+            if size(sizes, dim) != 1 {
+                place += index * stride;
+                stride *= size(sizes, dim) as usize;
+            }
+        }
+        place
+    };
+    let mut all = Vec::with_capacity(count * n * m);
+    for batch in 0..count {
+        let (first, second) = (place(batch_a.0, batch), place(batch_b.0, batch));
+        for row in 0..n {
+            for column in 0..m {
+                let terms = (0..k).map(|at| ((first * n + row) * k + at, (second * k + at) * m + column));
+                all.push(terms.collect());
+            }
+        }
+    }
+    Some(all)
+}

@@ -1,0 +1,109 @@
+//! The elements of tensors before a step, by the reply alone: those that the implementation itself returned.
+
+use crate::ops::Form;
+use crate::program::{Outcome, Program, Reply, TensorValue, ValueRef};
+use crate::tensor::{Buffer, DType, Scalar, Shape};
+
+/// The most elements of a tensor that is read.
+const LARGEST: usize = 1 << 14;
+
+/// A tensor with its elements, row-major.
+#[derive(Clone, Debug)]
+pub(super) struct Elements {
+    pub dtype: DType,
+    pub shape: Shape,
+    pub values: Vec<Scalar>,
+}
+
+impl Elements {
+    /// The elements of a tensor that a reply has; `None` if they are too many, or not as many as the shape says.
+    pub fn of(tensor: &TensorValue) -> Option<Elements> {
+        let count = tensor.shape.numel();
+        let whole = count <= LARGEST && tensor.data.len() == count * tensor.dtype.size();
+        whole.then(|| Elements { dtype: tensor.dtype, shape: tensor.shape.clone(), values: tensor.scalars() })
+    }
+}
+
+/// A program and the reply to it.
+#[derive(Clone, Copy)]
+pub(super) struct Trace<'a> {
+    pub program: &'a Program,
+    pub reply: &'a Reply,
+}
+
+impl<'a> Trace<'a> {
+    /// The elements of a value right before a step. `None` where the reply does not tell: something was written to the
+    /// same storage under another name, or by a step that was rejected.
+    pub fn before(self, at: usize, value: ValueRef) -> Option<Elements> {
+        let own = self.first_name(value);
+        let storage = self.storage(at, own);
+        let mut latest = None;
+        for number in 0..at {
+            let step = &self.program.steps[number];
+            if step.form == Form::Functional {
+                continue;
+            }
+            let target = self.first_name(step.target()?);
+            if target == own {
+                match &self.reply.steps.get(number)?.outcome {
+                    Outcome::Value(_) => latest = Some(number),
+                    _ => return None,
+                }
+            } else if self.made(own) <= number {
+                let written = self.storage(at, target);
+                if storage.is_none() || written.is_none() || written == storage {
+                    return None;
+                }
+            }
+        }
+        match (latest, self.program.inputs.get(own.value)) {
+            (Some(number), _) => Elements::of(self.reply.steps[number].outcome.tensors().first()?),
+            (None, Some(input)) if input.shape.numel() <= LARGEST => {
+                let values = Buffer::from_bytes(input.dtype, &input.data)?.scalars();
+                Some(Elements { dtype: input.dtype, shape: input.shape.clone(), values })
+            }
+            (None, Some(_)) => None,
+            (None, None) => Elements::of(self.created(own)?),
+        }
+    }
+
+    /// Returns whether two values may share memory.
+    pub fn may_alias(self, at: usize, one: ValueRef, other: ValueRef) -> bool {
+        let storages = [one, other].map(|value| self.storage(at, self.first_name(value)));
+        storages[0].is_none() || storages[0] == storages[1]
+    }
+
+    /// The first name of a value: the result of a step that writes to a tensor is that tensor.
+    pub fn first_name(self, value: ValueRef) -> ValueRef {
+        let step = value.value.checked_sub(self.program.inputs.len()).and_then(|step| self.program.steps.get(step));
+        match step.and_then(|step| step.target()) {
+            Some(target) => self.first_name(target),
+            None => value,
+        }
+    }
+
+    /// The number of the step after which a value is there.
+    fn made(self, value: ValueRef) -> usize {
+        value.value.saturating_sub(self.program.inputs.len())
+    }
+
+    fn created(self, value: ValueRef) -> Option<&'a TensorValue> {
+        let number = value.value.checked_sub(self.program.inputs.len())?;
+        self.reply.steps.get(number)?.outcome.tensors().get(value.part.unwrap_or(0))
+    }
+
+    /// The storage of a value before a step; `None` where it is not known, or where an `out=` may have moved it.
+    fn storage(self, at: usize, own: ValueRef) -> Option<usize> {
+        let mut storage = match self.program.inputs.get(own.value) {
+            Some(_) => Some(own.value),
+            None => self.created(own).and_then(|tensor| tensor.storage).map(|storage| storage.id),
+        };
+        for (step, answer) in self.program.steps.iter().zip(&self.reply.steps).take(at) {
+            if step.form != Form::Functional && step.target().is_some_and(|target| self.first_name(target) == own) {
+                let tensor = answer.outcome.tensors().first();
+                storage = tensor.and_then(|tensor| tensor.storage).map(|storage| storage.id);
+            }
+        }
+        storage
+    }
+}
