@@ -250,7 +250,7 @@ pub struct Writer {
 /// The two ways of writing a file.
 enum GzOrPlain {
     Plain(BufWriter<NamedTempFile>),
-    Packed(GzEncoder<BufWriter<NamedTempFile>>),
+    Packed(Box<GzEncoder<BufWriter<NamedTempFile>>>),
 }
 
 impl Writer {
@@ -272,7 +272,7 @@ impl Writer {
         let packed = path.extension().is_some_and(|extension| extension == "gz");
         // Neither time nor name goes into it: the same programs make the same file.
         let file = match packed {
-            true => GzOrPlain::Packed(GzBuilder::new().write(file, Compression::default())),
+            true => GzOrPlain::Packed(Box::new(GzBuilder::new().write(file, Compression::default()))),
             false => GzOrPlain::Plain(file),
         };
         Ok(Writer { path: path.to_owned(), file })
@@ -334,10 +334,8 @@ pub fn well_formed(program: &Program) -> Result<(), String> {
     if program.steps.is_empty() {
         return Err("there is no step".to_owned());
     }
-    let mut values = program.inputs.len();
-    for step in &program.steps {
+    for (values, step) in (program.inputs.len()..).zip(&program.steps) {
         check_step(step, values).map_err(|error| format!("`{}`: {error}", step.name))?;
-        values += 1;
     }
     Ok(())
 }
