@@ -148,7 +148,7 @@ fn programs_of_a_file_are_judged() {
     let other =
         ran(broadcheck().args(["fuzz", "--resume", "--corpus"]).arg(&some).arg("--out").arg(dir.path().join("honest")));
     assert_eq!(other.code(), 2, "{}", other.stderr);
-    assert!(other.stderr.contains("was begun otherwise"), "{}", other.stderr);
+    assert!(other.stderr.contains("was begun with other options"), "{}", other.stderr);
     let bad = dir.path().join("bad.jsonl");
     fs::write(&bad, text.replacen("\"op\":\"lerp\"", "\"op\":\"slerp\"", 1)).unwrap();
     let unread = check("honest", "bad", bad.to_str().unwrap());
@@ -332,7 +332,7 @@ fn what_cannot_run_says_why() {
     };
     fails("honest", &["--resume"], "there is no campaign here");
     fails("dies-at-start", &[], "ended before it answered hello");
-    fails("honest", &["--cases", "0"], "nothing was judged");
+    fails("honest", &["--cases", "0"], "no step was judged");
     fs::remove_dir_all(&out).unwrap();
     assert_eq!(fuzz("honest", &out, &["--cases", "70"]).code(), 0);
     fails("honest", &["--cases", "70"], "has a campaign already: --resume goes on with it");

@@ -17,7 +17,8 @@ use broadcheck::reference::Reference;
 use common::SPECIFICATION;
 
 /// The findings of which libtorch returns uninitialised memory.
-const UNINITIALISED: [&str; 2] = [
+const UNINITIALISED: [&str; 3] = [
+    "reference-linalg-solve-out-values-c777a394",
     "reference-special-laguerre-polynomial-l-values-2d355ca9",
     "reference-special-legendre-polynomial-p-values-ee1a400a",
 ];
@@ -128,11 +129,12 @@ fn a_finding_that_is_gone_is_detected() {
 /// Each folder says of itself that a divergence covers it, so that a campaign that meets it again counts it as known.
 #[test]
 fn findings_are_known_by_their_own_divergence() {
-    let hello = Hello { name: "libtorch".to_owned(), version: "2.13.0".to_owned(), ..Reference.hello() };
+    let mut hello = Hello { name: "libtorch".to_owned(), version: "2.13.0".to_owned(), ..Reference.hello() };
     let divergences = divergence::load(&Source::Own, &hello, &SPECIFICATION).unwrap();
     for divergence in &divergences {
         for name in &divergence.findings {
             let recorded = bisect::read(&findings_folder().unwrap().join(name)).unwrap();
+            recorded.build().clone_into(&mut hello.build);
             let finding = recorded.finding();
             let known = divergence::known(&divergences, &finding, &hello).map(|known| &known.id);
             assert_eq!(known, Some(&divergence.id), "{name}: {}", finding.signature);

@@ -231,7 +231,13 @@ impl Plan {
         // A target that is an operand takes part in broadcasting, as that of an in-place operation always does; any
         // other target given by `out=` does not.
         let shape = iterator::broadcast(inputs)?;
-        let read = |target: &TensorId| call.args.iter().any(|arg| matches!(arg, Operand::Tensor(id) if id == target));
+        // What the loop reads may be a copy of the argument, or a view.
+        let read = |target: &TensorId| {
+            let own = machine.tensor(*target);
+            let is_own = |input: &Input| matches!(input, Input::Tensor(tensor) if tensor.storage == own.storage && tensor.layout == own.layout);
+            let named = call.args.iter().any(|arg| matches!(arg, Operand::Tensor(id) if id == target));
+            named && inputs.iter().any(is_own)
+        };
         if let Some(target) = target.filter(read) {
             iterator::check_shape(machine.tensor(target).shape(), &shape)?;
         }

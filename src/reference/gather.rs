@@ -197,6 +197,11 @@ fn begin_scatter(machine: &mut Machine, call: &Call, operand: &Tensor) -> Result
         (Form::InPlace, _) => Ok(id),
         (_, Some(out)) => {
             take_output(machine, out, operand.dtype, operand.shape())?;
+            // It may have grown over what is read by now.
+            let read = [0, 3].map(|at| call.tensor(at).ok()).into_iter().flatten();
+            for read in read.filter(|read| *read != out) {
+                iterator::check_partial_overlap(machine.tensor(out), machine.tensor(read))?;
+            }
             if out != id {
                 write::copy(machine, out, operand);
             }

@@ -57,6 +57,13 @@ pub(super) fn huber_loss(machine: &mut Machine, call: &Call) -> Result<Slot> {
     };
     let facts = Facts::of(call.op);
     let plan = Plan::into(machine, call, &inputs, facts.dtypes(&inputs), Casting::Promoted, Some(target))?;
+    if machine.tensor(target).dtype != plan.common
+        && let Err(stop) = facts.check_kernel(plan.common)
+    {
+        // What is converted is resized once there is a result.
+        write::warn_of_resize(machine, target, &plan.shape, 1)?;
+        return Err(stop);
+    }
     write::resize_output(machine, target, plan.layout.clone(), 1)?;
     facts.check_kernel(plan.common)?;
     // float16 is widened for it, bfloat16 is not.
@@ -351,15 +358,6 @@ fn structured(
         return Err(Stop::Unsupported("a loss in a complex tensor".to_owned()));
     }
     let plan = Plan::new(machine, call, &inputs)?;
-    // Its iterator is no structured kernel's, and resizes a target of another dtype once there is a result.
-    let common = iterator::result_type(&inputs);
-    let converts = |target: &TensorId| machine.tensor(*target).dtype != common;
-    if let (Op::HuberLoss, Some(target)) = (call.op, plan.target.filter(converts))
-        && let Err(stop) = check_kernel(call.op, common)
-    {
-        write::warn_of_resize(machine, target, &plan.shape, 1)?;
-        return Err(stop);
-    }
     plan.prepare(machine, call)?;
     if let (Some(target), true) = (plan.target, reduction != Reduction::None) {
         shrink(machine, target);

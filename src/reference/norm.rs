@@ -12,7 +12,7 @@ use super::functions::printed;
 use super::graph::Kept;
 use super::machine::{Call, Machine, Result, Slot, Stop, Tensor, TensorId, wrap_dim};
 use super::moment::real_dtype;
-use super::reduction::{Group, Plan, begin, over_groups, record_groups, set_output};
+use super::reduction::{Group, Plan, begin, over_groups, over_magnitudes, record_groups, set_output};
 use super::write;
 
 /// `linalg_vector_norm`.
@@ -217,7 +217,7 @@ fn check_dtype(own: DType, given: Option<DType>) -> Result<()> {
 /// `linalg_vector_norm_backward`.
 fn norm_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
     let order = kept.real(1);
-    over_groups(machine, gradient, kept, |group| {
+    over_magnitudes(machine, gradient, kept, |group| {
         let ties = group.elements.iter().filter(|element| element.abs() == group.result).count() as f64;
         let slope = |&x: &f64| slope(x, [group.result, ties], group.arrived, order, relative);
         group.elements.iter().map(slope).collect()

@@ -395,10 +395,47 @@ pub(super) fn over_groups(
     if operand.dtype.category() == Category::Complex || gradient.dtype.category() == Category::Complex {
         return Err(Stop::Unsupported(format!("the gradient of {} for complex numbers", kept.op)));
     }
+    let received = shares(machine, gradient, kept, machine.elements::<f64>(operand), formula);
+    let gradients = Buffer::from_scalars(operand.dtype, received.into_iter().map(Scalar::Float));
+    Ok(vec![Some(machine.allocate(Layout::contiguous(operand.shape().clone()), gradients))])
+}
+
+/// The same of an operand whose reduction depends on the magnitudes of its elements alone, which may be complex: each
+/// receives a gradient in its own direction.
+pub(super) fn over_magnitudes(
+    machine: &mut Machine,
+    gradient: &Tensor,
+    kept: &Kept,
+    formula: impl Fn(&Group) -> Vec<f64>,
+) -> Result<Vec<Option<Tensor>>> {
+    let complex = |operand: &&Tensor| operand.dtype.category() == Category::Complex;
+    let Some(operand) = kept.tensors[0].as_ref().filter(complex) else {
+        return over_groups(machine, gradient, kept, formula);
+    };
+    let elements = machine.elements::<Complex64>(operand);
+    let sizes = elements.iter().map(|element| element.norm()).collect();
+    let received = shares(machine, gradient, kept, sizes, formula);
+    let turned = elements.iter().zip(received).map(|(element, share)| {
+        let size = element.norm();
+        Scalar::Complex(if size == 0.0 { Complex64::default() } else { element / size * share })
+    });
+    let gradients = Buffer::from_scalars(operand.dtype, turned.collect::<Vec<_>>().into_iter());
+    Ok(vec![Some(machine.allocate(Layout::contiguous(operand.shape().clone()), gradients))])
+}
+
+/// What each element of the operand receives, group by group.
+fn shares(
+    machine: &Machine,
+    gradient: &Tensor,
+    kept: &Kept,
+    elements: Vec<f64>,
+    formula: impl Fn(&Group) -> Vec<f64>,
+) -> Vec<f64> {
+    let operand = kept.tensors[0].as_ref().expect("over_groups and over_magnitudes keep one");
     let (arrived, dtype, count) = (machine.elements::<f64>(gradient), operand.dtype, kept.real(0));
     let results: Vec<f64> = kept.result.iter().flat_map(|result| machine.elements::<f64>(&result.tensor)).collect();
     let mut groups: Vec<Vec<f64>> = vec![Vec::new(); arrived.len()];
-    for (&target, element) in kept.targets.iter().zip(machine.elements::<f64>(operand)) {
+    for (&target, element) in kept.targets.iter().zip(elements) {
         groups[target].push(element);
     }
     let received = groups.into_iter().zip(arrived).enumerate().map(|(at, (elements, arrived))| {
@@ -406,13 +443,8 @@ pub(super) fn over_groups(
         formula(&Group { elements, result, arrived, dtype, count }).into_iter()
     });
     let mut received: Vec<_> = received.collect();
-    let gradients = kept
-        .targets
-        .iter()
-        .map(|&target| Scalar::Float(received[target].next().expect("a gradient for each element")))
-        .collect::<Vec<_>>();
-    let gradients = Buffer::from_scalars(dtype, gradients.into_iter());
-    Ok(vec![Some(machine.allocate(Layout::contiguous(operand.shape().clone()), gradients))])
+    let targets = kept.targets.iter();
+    targets.map(|&target| received[target].next().expect("a gradient for each element")).collect()
 }
 
 /// Refuses a result that gradients could not flow through, although they flow through the operand (autograd's

@@ -36,7 +36,11 @@ pub fn snapshot(tensor: &Tensor, storages: &mut Storages) -> Result<TensorValue,
         dtype(tensor.f_kind()?).ok_or_else(|| Fault::Failed(format!("a result of the dtype {:?}", tensor.kind())))?;
     let shape = Shape::new(tensor.size()).map_err(|error| Fault::Failed(error.to_string()))?;
     let bytes = shape.numel().saturating_mul(dtype.size());
-    let data = if bytes > VALUE_LIMIT { Vec::new() } else { shim::read(tensor, bytes)? };
+    let mut data = if bytes > VALUE_LIMIT { Vec::new() } else { shim::read(tensor, bytes)? };
+    if dtype == DType::Bool {
+        // Memory that nothing has been written to.
+        data.iter_mut().for_each(|byte| *byte = u8::from(*byte != 0));
+    }
     let (storage, offset) = shim::storage(tensor)?;
     let storage = Some(StorageRef { id: storages.number(storage), offset });
     Ok(TensorValue { dtype, shape, data, strides: Some(tensor.stride()), storage })

@@ -10,7 +10,7 @@ use crate::generate::{MAX_ELEMENTS, MAX_INPUTS, MAX_LARGE_TERMS, MAX_STEPS, Opti
 use crate::ops::{Family, Form, Op, Param, ParamKind, Rounding};
 use crate::program::{Arg, Input, Outcome, Program, Reply, Step, StepOutcome, ValueRef};
 use crate::reference::Session;
-use crate::relaxations::{Scene, TensorState, Tracker, freedom, sums};
+use crate::relaxations::{Scene, TensorState, Tracker, freedom, is_unreliable, sums};
 use crate::tensor::{Category, DType, Shape};
 
 /// More elements than there can be memory for.
@@ -489,7 +489,7 @@ impl<'a> ProgramBuilder<'a> {
             if !matches!(outcome.outcome, Outcome::Value(_)) && operand() {
                 self.missing.push(ValueRef { value, part: None });
             }
-            let open = freedom(self.scene(), &outcome.outcome).is_of_value();
+            let open = freedom(self.scene(), &outcome.outcome).is_of_value() || is_unreliable(self.scene());
             self.tracker.note(value, step, &outcome.outcome, open);
         }
         self.outcomes.push(outcome);

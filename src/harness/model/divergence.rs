@@ -317,13 +317,17 @@ pub fn of_case<'a>(divergences: &'a [Divergence], hello: &Hello, case: &str) -> 
 }
 
 /// The divergence that a finding in this implementation is: one of its version that applies, with the very signature. What
-/// goes wrong in another way at the same place is not known.
+/// goes wrong in another way at the same place is not known. A step that reads an input which an earlier one left wrong is
+/// what that one is.
 pub fn known<'a>(divergences: &'a [Divergence], finding: &Finding, hello: &Hello) -> Option<&'a Divergence> {
-    divergences.iter().find(|divergence| {
-        divergence.is_in(hello)
-            && divergence.signature.iter().any(|pattern| pattern.matches(&finding.signature))
-            && divergence.applies.iter().any(|applies| applies.matches(finding))
-    })
+    let of = |finding: &Finding| {
+        divergences.iter().find(|divergence| {
+            divergence.is_in(hello)
+                && divergence.signature.iter().any(|pattern| pattern.matches(&finding.signature))
+                && divergence.applies.iter().any(|applies| applies.matches(finding))
+        })
+    };
+    of(finding).or_else(|| of(&finding.of_inputs_read()?))
 }
 
 /// Returns the reason why the differences of a case are not exactly the pinned ones; `None` if they are. Each aspect that

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::adapter::{Fault, FaultKind};
 use crate::messages::skeleton;
+use crate::ops::Form;
 use crate::program::Program;
 
 use crate::{Aspect, Difference, format};
@@ -18,6 +19,9 @@ pub const MATHEMATICS: &str = "mathematics: ";
 
 /// The same where authorities differ.
 pub const DISPUTED: &str = "disputed: ";
+
+/// What follows the name of an input in the name of what it is at the end of the program.
+const AFTER: &str = " after";
 
 /// The kind of findings that have no answer in time.
 pub const HANG: &str = "hang";
@@ -111,6 +115,18 @@ impl Finding {
         let kind = if disputed { "disputed" } else { first.aspect.name() };
         let signature = Signature { oracle, call, kind: kind.to_owned(), text };
         Some(Finding { signature, program: program.clone(), differences, fault: None })
+    }
+
+    /// The finding in the inputs that are wrong in the end, if the step that it names only reads them: they were wrong
+    /// before it, unless it is the first that writes.
+    pub fn of_inputs_read(&self) -> Option<Finding> {
+        let first = self.differences.first()?;
+        let wrong = self.differences.iter().filter(|difference| difference.value.ends_with(AFTER));
+        let wrong: Vec<Difference> = wrong.cloned().collect();
+        let at = self.program.steps.iter().position(|step| step.name == first.value)?;
+        let written = self.program.steps[..at].iter().any(|step| step.form != Form::Functional);
+        let reads = self.program.steps[at].form == Form::Functional && !first.value.ends_with(AFTER);
+        (written && reads).then(|| Finding::of_differences(self.signature.oracle, &self.program, wrong)).flatten()
     }
 
     /// Returns whether it is certainly about the program: what breaks an implementation can come from outside.

@@ -46,6 +46,10 @@ impl Extent {
                 (None, None) => (0.0, 0),
             }
         };
+        // What is written to meanwhile is as large as that.
+        let written = program.steps[..at].iter().enumerate().filter(|(_, step)| step.target().is_some());
+        let most = written.map(|(step, _)| measure(inputs + step).0).fold(0.0, f64::max);
+        let measure = |value: usize| (measure(value).0.max(most), measure(value).1);
         let measured: Vec<(f64, usize)> = match info.family() {
             Family::Autograd => (0..inputs + at).map(measure).collect(),
             _ => step.uses().map(|used| measure(used.value)).collect(),
@@ -55,7 +59,8 @@ impl Extent {
         let made = made.iter().map(|tensor| tensor.shape.numel()).max().unwrap_or(1).max(1);
         // What is multiplied with a factor has an error that is, too.
         let number = |arg: &Arg| if let Arg::Number(number) = arg { magnitude(*number).max(1.0) } else { 1.0 };
-        let factor: f64 = if info.takes_alpha() { step.args.iter().map(number).product() } else { 1.0 };
+        let scaled = info.takes_alpha() || info.family() == Family::Products;
+        let factor: f64 = if scaled { step.args.iter().map(number).product() } else { 1.0 };
         let sizes = measured.iter().map(|(size, _)| *size * factor);
         match info.family() {
             Family::Products => Extent { size: sizes.map(|size| size.max(1.0)).product(), terms: count.max(1) as f64 },
@@ -123,21 +128,22 @@ fn is_open(open: Elements, a: Scalar, b: Scalar, dtype: DType, extent: Extent) -
     open == Elements::Any
         || (open >= Elements::EitherZero && near(a, b, zeros))
         || (open >= Elements::EitherSign && near(a, b, |a, b| same(a.abs(), b.abs())))
-        || (open >= Elements::Parts && parts_agree(a, b, dtype))
+        || (open >= Elements::Parts && parts_agree(a, b, dtype, 8.0))
+        || (open >= Elements::Magnified && parts_agree(a, b, dtype, 4096.0))
         || (open >= Elements::Bounded && near(a, b, |a, b| within_tolerance(a, b, dtype, extent)))
         || (open >= Elements::Overflow && (infinite(a) || infinite(b)))
         || (open >= Elements::Coarse && near(a, b, |a, b| within_tolerance(a, b, DType::Float16, Extent::NONE)))
 }
 
-/// Returns whether both parts of two complex numbers are within a few units of precision of the greatest part.
-fn parts_agree(a: Scalar, b: Scalar, dtype: DType) -> bool {
+/// Returns whether both parts of two complex numbers are within so many units of precision of the greatest part.
+fn parts_agree(a: Scalar, b: Scalar, dtype: DType, units: f64) -> bool {
     let (Scalar::Complex(a), Scalar::Complex(b)) = (a, b) else { return false };
     let (digits, lowest) = precision(dtype);
     let greatest = [a.re, a.im, b.re, b.im]
         .into_iter()
         .filter(|part| part.is_finite())
         .fold(0.0, |most, part| part.abs().max(most));
-    let most = (8.0 * greatest * 2f64.powi(1 - digits)).max(4.0 * f64::from(lowest).exp2());
+    let most = (units * greatest * 2f64.powi(1 - digits)).max(4.0 * f64::from(lowest).exp2());
     [(a.re, b.re), (a.im, b.im)].into_iter().all(|(a, b)| same(a, b) || (a - b).abs() <= most)
 }
 

@@ -37,14 +37,18 @@ fn strangeness(number: Scalar) -> u64 {
     }
 }
 
-/// The input with plainer elements: all of them, ever smaller parts of them, each.
+/// The most parts that the elements of an input are made plainer by in one round. Each is a copy of the input; what is left
+/// has fewer parts in the next round.
+const PARTS: usize = 256;
+
+/// The input with plainer elements: all of them, ever smaller parts of them, each if there are few.
 pub(super) fn plainer(input: &Input, at: usize) -> Vec<Input> {
     let places = unusual(input, at);
     let usual = counting(input.dtype, &input.shape, at);
     let size = input.dtype.size();
     let mut inputs = Vec::new();
     let mut chunk = places.len();
-    while chunk > 0 {
+    while chunk > 0 && places.len().div_ceil(chunk) <= PARTS {
         for part in places.chunks(chunk) {
             let mut plainer = input.clone();
             for place in part {

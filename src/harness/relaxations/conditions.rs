@@ -5,26 +5,35 @@ use std::collections::HashMap;
 use crate::error::Class;
 use crate::ops::{Compare, Family, Form, Kernel, Op, Rounding};
 use crate::program::{Arg, Outcome, Step, TensorValue, Value};
+use crate::relaxations::elements::is_arithmetic;
 use crate::relaxations::tameness::Tameness;
 use crate::relaxations::tracker::{MOST_ELEMENTS, Scene, TensorState, sums};
 use crate::tensor::{Category, DType, Layout, Scalar, Shape};
 
 pub(crate) fn sums_of_extremes(scene: Scene, outcome: Option<&Outcome>) -> bool {
     // Integers have no order to care for, unless they are made floats first.
-    let large = |known: &TensorState| known.tensor.elements().any(|x| Tameness::of_number(x) == Tameness::Wild);
     let floats = |tensor: &TensorValue| tensor.dtype.category() >= Category::Floating;
     let converted = outcome.is_some_and(|outcome| outcome.tensors().iter().any(floats));
-    scene.last().is_some_and(sums)
-        && (scene.operands().any(|known| is_wild(known) || (converted && large(known))) || wild_factor(scene))
+    let complex =
+        outcome.is_some_and(|outcome| outcome.tensors().iter().any(|made| made.dtype.category() == Category::Complex));
+    // Elimination multiplies infinities with zeros, or not, and so do products of complex numbers.
+    let special = complex || last_op(scene) == Some(Op::LinalgSolve);
+    let large = |known: &TensorState| known.tensor.elements().any(|x| Tameness::of_number(x) == Tameness::Wild);
+    let loses = |known: &TensorState| match known.tameness {
+        Tameness::Wild => true,
+        Tameness::Special => special,
+        _ => converted && large(known),
+    };
+    scene.last().is_some_and(sums) && (scene.operands().any(loses) || wild_factor(scene))
 }
 
 pub(crate) fn functions_of_extremes(scene: Scene) -> bool {
-    let large = |known: &TensorState| known.tensor.elements().any(|x| Tameness::of_number(x) == Tameness::Wild);
     let composed = scene.last().filter(|step| {
         let info = step.op.info();
         sums(step) && (info.kernel.rounding() == Rounding::Steps || info.kernel == Kernel::Moment)
     });
-    composed.is_some() && (scene.operands().any(|known| is_wild(known) || large(known)) || wild_factor(scene))
+    let large = |known: &TensorState| known.tensor.elements().any(|x| Tameness::of_number(x) == Tameness::Wild);
+    composed.is_some() && (scene.operands().any(large) || wild_factor(scene))
 }
 
 pub(crate) fn gradients_of_extremes(scene: Scene) -> bool {
@@ -42,12 +51,12 @@ pub(crate) fn gradients_of_extremes(scene: Scene) -> bool {
 }
 
 fn is_wild(known: &TensorState) -> bool {
-    known.tameness == Tameness::Wild
+    known.tameness <= Tameness::Special
 }
 
 /// Returns whether a scalar of any step is an extreme, or next to nothing.
 pub(crate) fn extremes(scene: Scene) -> bool {
-    let wild = |number: Scalar| Tameness::of_number(number) == Tameness::Wild || tiny(number);
+    let wild = |number: Scalar| Tameness::of_number(number) <= Tameness::Special || tiny(number);
     scene.steps.iter().any(|step| numbers(step).any(wild))
 }
 
@@ -58,7 +67,7 @@ pub(crate) fn tiny(number: Scalar) -> bool {
 
 /// Returns whether a scalar of the last step is an extreme, by which a sum is multiplied.
 pub(crate) fn wild_factor(scene: Scene) -> bool {
-    let wild = |number: Scalar| Tameness::of_number(number) == Tameness::Wild;
+    let wild = |number: Scalar| Tameness::of_number(number) <= Tameness::Special;
     scene.last().is_some_and(|step| numbers(step).any(wild))
 }
 
@@ -81,7 +90,9 @@ pub(crate) fn overlapping_divisions(scene: Scene, outcome: Option<&Outcome>) -> 
 }
 
 pub(crate) fn overlapping_writes(scene: Scene, outcome: Option<&Outcome>) -> bool {
-    let Some(step) = scene.last() else { return false };
+    // A product of matrices that overwrites its factors is wrong, not undefined.
+    let product = |step: &&Step| step.op.info().family() == Family::Products && !is_arithmetic(step.op.info());
+    let Some(step) = scene.last().filter(|step| !product(step)) else { return false };
     let Some(written) = step.target().and_then(|target| scene.find(target)) else { return false };
     let target = match outcome {
         Some(Outcome::Value(Value::Tensor(result))) => {
@@ -165,4 +176,21 @@ pub(crate) fn is_complex(known: &TensorState) -> bool {
 pub(crate) fn has_complex(scene: Scene) -> bool {
     let number = |arg: &Arg| matches!(arg, Arg::Number(Scalar::Complex(_)));
     scene.operands().any(is_complex) || scene.last().is_some_and(|step| step.args.iter().any(number))
+}
+
+/// Returns whether libtorch computes the step from memory that it has not written, so that the result differs from call to
+/// call: polynomials of NaN, and products whose factor is the `out=` tensor, which they resize first.
+pub(crate) fn is_unreliable(scene: Scene) -> bool {
+    let nan = |scalar: Scalar| matches!(scalar, Scalar::Float(value) if value.is_nan());
+    let number = scene.last().is_some_and(|step| numbers(step).any(nan));
+    let polynomial = is_polynomial(scene) && (number || scene.operands().any(|known| known.tensor.elements().any(nan)));
+    let product = scene.last().filter(|step| step.op.info().family() == Family::Products);
+    let storage = |value| scene.find(value).map(|known| known.place().id);
+    let shares = |step: &Step| {
+        step.target().is_some_and(|target| {
+            let read = step.args.iter().skip(usize::from(step.form == Form::InPlace)).flat_map(Arg::uses);
+            read.into_iter().any(|used| storage(used) == storage(target))
+        })
+    };
+    polynomial || product.is_some_and(shares)
 }

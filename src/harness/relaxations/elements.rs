@@ -3,6 +3,7 @@
 use crate::ops::{Compare, Family, Form, Kernel, Op, OpInfo, Quirk, ResultType, Rounding};
 use crate::program::{Arg, Outcome, Step, TensorValue};
 use crate::relaxations::conditions::*;
+use crate::relaxations::families::weight;
 use crate::relaxations::tameness::Tameness;
 use crate::relaxations::tracker::{Scene, TensorState};
 use crate::tensor::element::Element;
@@ -13,7 +14,7 @@ pub(crate) fn rounded_steps(scene: Scene) -> bool {
     let Some(step) = scene.last().filter(composed) else { return false };
     let first = scene.operands().next().map(|known| known.tensor.dtype);
     let large =
-        |known: &TensorState| known.tensor.elements().any(|element| Tameness::of_number(element) == Tameness::Wild);
+        |known: &TensorState| known.tensor.elements().any(|element| Tameness::of_number(element) <= Tameness::Special);
     let large = |known: &TensorState| large(known) || known.tensor.elements().any(tiny);
     let other = |known: &TensorState| Some(known.tensor.dtype) != first;
     step.op.info().compare == Compare::Tolerance && (scene.operands().any(large) || scene.operands().any(other))
@@ -42,22 +43,6 @@ pub(crate) fn zero_extrema(scene: Scene) -> bool {
     extremum.is_some() && scene.operands().any(|known| known.tensor.elements().any(negative))
 }
 
-pub(crate) fn vector_remainders(scene: Scene, outcome: Option<&Outcome>) -> bool {
-    let Some(step) = scene.last() else { return false };
-    let info = step.op.info();
-    let remainder = matches!(info.kernel, Kernel::Divide | Kernel::Quotient) || step.op == Op::Div;
-    // Two vectors of four elements.
-    let vectors = outcome.is_some_and(|outcome| outcome.tensors().iter().any(|tensor| tensor.shape.numel() >= 8));
-    let far = |number: Scalar| match number {
-        Scalar::Float(value) => value.abs() > 64.0 || value.is_nan() || (value != 0.0 && value.abs() < 0.01),
-        Scalar::Int(value) => value.unsigned_abs() > 64,
-        _ => false,
-    };
-    remainder
-        && vectors
-        && (scene.operands().flat_map(|known| known.tensor.elements()).any(far) || numbers(step).any(far))
-}
-
 pub(crate) fn cancelled_logarithms(scene: Scene, outcome: Option<&Outcome>) -> bool {
     let sum = scene.last().is_some_and(|step| matches!(step.op, Op::Logaddexp | Op::Logaddexp2));
     let small = |size: f64| size > 0.0 && size < 0.25;
@@ -80,19 +65,6 @@ pub(crate) fn zero_points(scene: Scene, outcome: Option<&Outcome>) -> bool {
     let zero = |tensor: &TensorValue| tensor.elements().any(|scalar| scalar == Scalar::Float(0.0));
     let tensors = outcome.map_or(&[][..], |outcome| outcome.tensors());
     last_op(scene) == Some(Op::Lerp) && tensors.iter().any(|tensor| tensor.shape.numel() >= 8 && zero(tensor))
-}
-
-pub(crate) fn broadcast_bounds(scene: Scene, outcome: Option<&Outcome>) -> bool {
-    let Some(of) = scene.operands().next().filter(|_| last_op(scene) == Some(Op::Clamp)) else { return false };
-    let tensors = outcome.map_or(&[][..], |outcome| outcome.tensors());
-    of.grad && tensors.iter().any(|tensor| tensor.shape != of.tensor.shape)
-}
-
-pub(crate) fn powers_of_truths(scene: Scene) -> bool {
-    let truth = |number| matches!(number, Scalar::Bool(_));
-    matches!(last_op(scene), Some(Op::Pow | Op::FloatPower | Op::SpecialZeta))
-        && scene.last().is_some_and(|step| numbers(step).any(truth))
-        && scene.operands().any(|known| known.grad)
 }
 
 pub(crate) fn uncountable_strides(scene: Scene, outcome: Option<&Outcome>) -> bool {
@@ -189,12 +161,6 @@ pub(crate) fn bounds_of_zeros(scene: Scene) -> bool {
     bounds && (number || scene.operands().any(|known| known.tensor.elements().any(negative_zero)))
 }
 
-pub(crate) fn polynomials_of_nan(scene: Scene) -> bool {
-    let nan = |scalar: Scalar| matches!(scalar, Scalar::Float(value) if value.is_nan());
-    let number = scene.last().is_some_and(|step| numbers(step).any(nan));
-    is_polynomial(scene) && (number || scene.operands().any(|known| known.tensor.elements().any(nan)))
-}
-
 pub(crate) fn signs_of_nan(scene: Scene) -> bool {
     let nan = |scalar: Scalar| matches!(scalar, Scalar::Float(value) if value.is_nan());
     let number = scene.last().is_some_and(|step| numbers(step).any(nan));
@@ -247,43 +213,47 @@ pub(crate) fn long_recurrences(scene: Scene) -> bool {
             || scene.operands().any(|known| known.tensor.elements().any(long)))
 }
 
-pub(crate) fn rounded_exponents(scene: Scene) -> bool {
-    let rounded = |number: Scalar| match number {
-        Scalar::Bool(_) => false,
-        Scalar::Int(value) => f64::from(value as f32) != value as f64,
-        Scalar::Float(value) => f64::from(value as f32) != value && !value.is_nan(),
-        Scalar::Complex(_) => false,
-    };
-    let step = scene.last();
-    matches!(last_op(scene), Some(Op::Pow | Op::FloatPower)) && step.is_some_and(|step| numbers(step).any(rounded))
-}
-
-/// Returns whether it is a function that works element by element and is more than arithmetic.
-fn is_function(info: &OpInfo) -> bool {
-    info.family() == Family::Pointwise && info.kernel.rounding() == Rounding::Steps
+pub(crate) fn complex_compositions(scene: Scene, outcome: Option<&Outcome>) -> bool {
+    let products = scene.last().is_some_and(|step| match step.op {
+        Op::Addcdiv | Op::Addcmul | Op::Ldexp | Op::Lerp => true,
+        // Of a tensor they are products for some exponents.
+        Op::Pow | Op::FloatPower => matches!(step.args[0], Arg::Tensor(_)),
+        _ => false,
+    });
+    products && complex_functions(scene, outcome) && {
+        let made = outcome.map_or(&[][..], |outcome| outcome.tensors()).iter().flat_map(TensorValue::elements);
+        // The square overflows in single precision.
+        let overflows = |number: Scalar| !weight(number).is_finite() || weight(number) > 1e18;
+        made.chain(scene.operands().flat_map(|known| known.tensor.elements())).any(overflows)
+    }
 }
 
 pub(crate) fn mixed_gradients(scene: Scene) -> bool {
-    let function = scene.last().is_some_and(|step| is_function(step.op.info()));
-    let grad = scene.operands().any(|known| known.grad);
-    let dtype = |known: &TensorState| known.tensor.dtype;
-    let first = scene.operands().next().map(dtype);
-    let mixed = |known: &TensorState| dtype(known).category() < Category::Floating || Some(dtype(known)) != first;
-    function && grad && scene.operands().any(mixed)
+    let function = scene.last().is_some_and(|step| {
+        let info = step.op.info();
+        info.family() == Family::Pointwise && info.kernel.rounding() == Rounding::Steps
+    });
+    let floats =
+        || scene.operands().map(|known| known.tensor.dtype).filter(|dtype| dtype.category() >= Category::Floating);
+    function && scene.operands().any(|known| known.grad) && floats().any(|dtype| Some(dtype) != floats().next())
 }
 
 pub(crate) fn undefined_sums(scene: Scene, outcome: Option<&Outcome>) -> bool {
-    let sums = matches!(last_op(scene), Some(Op::Sum | Op::Prod));
+    let sums = matches!(last_op(scene), Some(Op::Sum | Op::Nansum | Op::Prod));
     let integral = |tensor: &TensorValue| tensor.dtype.category() == Category::Integral;
     let floats = |known: &TensorState| known.tensor.dtype.category() >= Category::Floating;
     sums && outcome.is_some_and(|outcome| outcome.tensors().iter().any(integral))
-        && scene.operands().any(|known| floats(known) && known.tameness == Tameness::Wild)
+        && scene.operands().any(|known| floats(known) && known.tameness <= Tameness::Special)
 }
 
 pub(crate) fn undefined_copies(scene: Scene) -> bool {
     let copies = matches!(last_op(scene), Some(Op::Copy | Op::Fill));
     let to_integers = scene.operands().next().is_some_and(|known| known.tensor.dtype.category() <= Category::Integral);
-    copies && to_integers && scene.operands().skip(1).any(|known| known.tameness == Tameness::Wild)
+    // A factor of a product of integers, where it is the least number that an integer just cannot be.
+    let beyond = |number: Scalar| matches!(number, Scalar::Float(value) if value.abs() >= -(i64::MIN as f64));
+    let product = scene.last().filter(|step| step.op.info().family() == Family::Products);
+    let factor = product.is_some_and(|step| numbers(step).any(beyond));
+    to_integers && (factor || (copies && scene.operands().skip(1).any(|known| known.tameness <= Tameness::Special)))
 }
 
 pub(crate) fn given_gradients(scene: Scene) -> bool {

@@ -52,6 +52,11 @@ pub(crate) fn lost_parts(scene: Scene, outcome: Option<&Outcome>) -> bool {
     reduction && outcome.is_some_and(|outcome| outcome.tensors().iter().any(half)) && has_complex(scene)
 }
 
+pub(crate) fn processor_fallback(scene: Scene) -> bool {
+    let batches = matches!(last_op(scene), Some(Op::Bmm | Op::Baddbmm | Op::Matmul));
+    batches && scene.operands().any(reduced)
+}
+
 pub(crate) fn no_freedom(scene: Scene, outcome: Option<&Outcome>) -> bool {
     let moment = scene.last().is_some_and(|step| step.op.info().kernel == Kernel::Moment);
     let infinite = |tensor: &TensorValue| tensor.elements().any(|number| !weight(number).is_finite());
@@ -146,16 +151,6 @@ pub(crate) fn several_bad_indices(scene: Scene, outcome: Option<&Outcome>) -> bo
     refused(outcome) && values.len() > 2
 }
 
-pub(crate) fn written_factors(scene: Scene) -> bool {
-    let Some(step) = scene.last().filter(|step| step.op.info().family() == Family::Products) else {
-        return false;
-    };
-    let Some(written) = step.target().and_then(|target| scene.find(target)) else { return false };
-    let read = step.args.iter().skip(usize::from(step.form == Form::InPlace));
-    let mut read = read.filter_map(|arg| if let Arg::Tensor(value) = arg { scene.find(*value) } else { None });
-    read.any(|known| known.place().id == written.place().id)
-}
-
 pub(crate) fn unstable_equations(scene: Scene, outcome: Option<&Outcome>) -> bool {
     if last_op(scene) != Some(Op::LinalgSolve) {
         return false;
@@ -176,6 +171,9 @@ pub(crate) fn unstable_equations(scene: Scene, outcome: Option<&Outcome>) -> boo
     }
     let size = *columns as usize;
     let weights: Vec<f64> = matrices.tensor.elements().map(weight).collect();
+    if weights.iter().any(|weight| !weight.is_finite()) {
+        return true;
+    }
     let mut matrices = weights.chunks((size * size).max(1));
     let column = |matrix: &[f64], at: usize| -> f64 { (0..size).map(|row| matrix[row * size + at]).sum() };
     matrices.any(|matrix| {

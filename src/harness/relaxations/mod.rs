@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::ops::Family;
 use crate::program::{Outcome, Program, Reply};
 
+pub(crate) use conditions::is_unreliable;
 pub(crate) use tracker::{Scene, TensorState, Tracker, sums};
 
 /// The set of elements that are right where a step leaves some open. Each is a part of the next.
@@ -31,6 +32,8 @@ pub enum Elements {
     EitherSign,
     /// Both parts of a complex number may be off by a few units of the greater one.
     Parts,
+    /// The same by some thousands of units, as an exponential magnifies the error of what it is taken of.
+    Magnified,
     /// A number may be off by what the order of the arithmetic loses of the largest operand.
     Bounded,
     /// The same, and what overflows on the way may overflow, or not.
@@ -105,6 +108,7 @@ impl Freedom {
 const EITHER_ZERO: Freedom = Freedom::of(Elements::EitherZero);
 const EITHER_SIGN: Freedom = Freedom::of(Elements::EitherSign);
 const PARTS: Freedom = Freedom::of(Elements::Parts);
+const MAGNIFIED: Freedom = Freedom::of(Elements::Magnified);
 const BOUNDED: Freedom = Freedom::of(Elements::Bounded);
 const OVERFLOW: Freedom = Freedom::of(Elements::Overflow);
 const ANY: Freedom = Freedom::of(Elements::Any);
@@ -196,12 +200,11 @@ relaxations! {
     OverlappingWrites: conditions::overlapping_writes(scene, outcome) => ANY,
     /// The same of integer divisions, which a zero that was written stops.
     OverlappingDivisions: conditions::overlapping_divisions(scene, outcome) => OUTCOME,
-    /// Remainders, and quotients rounded to the floor, of numbers that are far from each other, and of infinities, where
-    /// there are enough elements for libtorch's vector loop, which gives NaN where the loop over single elements is exact.
-    VectorRemainders: elements::vector_remainders(scene, outcome) => OVERFLOW,
     /// `backward` with complex tensors: it needs a real root or a gradient of the root's own dtype, and its message has the
     /// tensors in it. And after a complex number, which makes gradients complex even if it is real.
     ComplexGradients: elements::complex_gradients(scene) => GRADIENTS,
+    /// Products of batches of 16 bits: where oneDNN has no kernel for the processor, libtorch warns and takes another.
+    ProcessorFallback: families::processor_fallback(scene) => WARNINGS,
     /// Products that may be beyond the dtype on their way: whether they come back depends on the order.
     LargeProducts: families::large_products(scene, outcome) => OVERFLOW,
     /// Norms with an exponent beyond 4, below 1/2, or that is no number: what is lost is raised to a power.
@@ -212,23 +215,21 @@ relaxations! {
     /// A variance without a degree of freedom, of numbers that are rounded: whether it is zero or next to nothing that is
     /// divided by zero depends on the order of the sum.
     NoFreedom: families::no_freedom(scene, outcome) => OVERFLOW,
-    /// A product written to the storage of one of its operands, unless it is an in-place summand: libtorch resizes the
-    /// tensor, sets it to zero or fills it before it has read the operand.
-    WrittenFactors: families::written_factors(scene) => OUTCOME,
     /// Linear equations with a matrix of which rounding decides whether it has an inverse, or how far off the solution is:
-    /// any without a column of zeros whose diagonal elements do not outweigh the others of their columns. And one without
+    /// any without a column of zeros whose diagonal elements do not outweigh the others of their columns, or that has
+    /// infinities or NaN, among which no pivot is the largest. And one without
     /// an inverse where there is an `out=` tensor, which then holds an intermediate state of the elimination.
     UnstableEquations: families::unstable_equations(scene, outcome) => OUTCOME,
     /// `gather` and its like into a tensor that they read, too, and rejected ones into a tensor that was resized first, or
     /// with an index out of range after others that were written already.
     GathersInPart: families::gathers_in_part(scene, outcome) => ANY,
-    /// Functions of complex numbers that are no choice among them: libtorch's vector and scalar loops differ in infinities
-    /// and zeros, and in the last places.
-    ComplexFunctions: elements::complex_functions(scene, outcome) => ANY,
+    /// Functions of complex numbers that are no choice among them: libtorch's vector and scalar loops differ in the last
+    /// places.
+    ComplexFunctions: elements::complex_functions(scene, outcome) => MAGNIFIED,
+    /// Those of them that are made of products, of infinities and of what overflows on the way.
+    ComplexCompositions: elements::complex_compositions(scene, outcome) => OVERFLOW,
     /// Complex logarithms of sums, which may be close to zero where their operands are not.
     ComplexLogarithms: elements::complex_logarithms(scene, outcome) => BOUNDED,
-    /// Polynomials of NaN, for which libtorch gives whatever was in memory.
-    PolynomialsOfNan: elements::polynomials_of_nan(scene) => ANY,
     /// Logarithms of sums that are close to zero: what cancels was rounded before.
     CancelledLogarithms: elements::cancelled_logarithms(scene, outcome) => BOUNDED,
     /// A function that is compared in units in the last place, written to a wider dtype than it is computed in: the units
@@ -239,13 +240,11 @@ relaxations! {
     SavedResults: elements::saved_results(scene) => GRADIENTS,
     /// `out=` of what gradients flow through, where libtorch lets it be: its graph goes on with the tensor as it was.
     WrittenVariables: elements::written_variables(scene) => GRADIENTS,
-    /// Powers with an exponent that float32 rounds: libtorch's loop over single elements takes it as it is, the vector loop
-    /// does not.
-    RoundedExponents: elements::rounded_exponents(scene) => ANY,
-    /// Gradients of functions whose operands are of several dtypes: the formulas that libtorch differentiates them by
-    /// reject some, with the messages of the operations that they are made of, and round in between.
-    MixedGradients: elements::mixed_gradients(scene) => GRADIENTS,
-    /// Copies of fractions that an integer dtype cannot hold, which C++ leaves undefined.
+    /// Gradients of functions whose operands are floats of several dtypes: the formulas round in between, in the narrower
+    /// one.
+    MixedGradients: elements::mixed_gradients(scene) => GRADIENT_ELEMENTS,
+    /// Copies of fractions that an integer dtype cannot hold, and factors of products of integers that are such: C++ leaves
+    /// the conversion undefined.
     UndefinedCopies: elements::undefined_copies(scene) => ANY,
     /// Sums and products of such fractions in an integer dtype, which are converted first.
     UndefinedSums: elements::undefined_sums(scene, outcome) => ANY,
@@ -255,18 +254,14 @@ relaxations! {
     GradientsHalfway: elements::gradients_halfway(scene) => OUTCOME,
     /// An integer but 0, and nothing else, of a tensor without dimensions: libtorch reads a size that is not there.
     IndexedScalars: elements::indexed_scalars(scene) => OUTCOME,
-    /// The gradient of `clamp` whose bounds broadcast its operand: libtorch gives it the shape of the result.
-    BroadcastBounds: elements::broadcast_bounds(scene, outcome) => GRADIENTS,
-    /// The gradient of a power, or of a zeta function, of a bool: libtorch negates or subtracts it, and rejects that.
-    PowersOfTruths: elements::powers_of_truths(scene) => GRADIENTS,
     /// `as_strided` of a loss: there may be memory behind its one element, where libtorch had the losses of all elements.
     SpareStorage: elements::spare_storage(scene) => OUTCOME,
     /// Sums with a factor and an operand that is broadcast, whose product is not exact: libtorch's loops differ in whether
-    /// they round it before the sum.
-    RepeatedFactors: elements::repeated_factors(scene, outcome) => BOUNDED,
+    /// they round it before the sum, and whether it overflows there.
+    RepeatedFactors: elements::repeated_factors(scene, outcome) => OVERFLOW,
     /// A factor `alpha` of float16 and bfloat16 where the product is not exact and there are enough elements for libtorch's
     /// vector loop, which does not round the product before the sum. The loop over single elements does.
-    FusedFactors: elements::fused_factors(scene, outcome) => BOUNDED,
+    FusedFactors: elements::fused_factors(scene, outcome) => OVERFLOW,
 }
 
 /// The elements and the aspects of the steps of programs, and how many of them are open.
@@ -344,7 +339,8 @@ pub fn applying(program: &Program, reply: &Reply) -> Vec<Vec<Relaxation>> {
         tracker.reshaped = step.out.is_some() && matches!(answer.outcome, Outcome::Rejected(_));
         let scene = Scene { inputs: &program.inputs, steps: &program.steps[..=at], tracker: &tracker };
         let rules = rules(scene, &answer.outcome);
-        tracker.note(program.inputs.len() + at, step, &answer.outcome, of_rules(&rules).is_of_value());
+        let open = of_rules(&rules).is_of_value() || is_unreliable(scene);
+        tracker.note(program.inputs.len() + at, step, &answer.outcome, open);
         rules
     });
     applying.collect()

@@ -11,10 +11,12 @@ use crate::adapter::{Fault, Hello, Implementation, unsupported_by};
 use crate::case::load_program;
 use crate::escape::one_line;
 use crate::format;
+use crate::model::difference::class_of;
 use crate::model::divergence::Divergence;
 use crate::model::finding::FINDING;
 use crate::model::finding::{Finding, Oracle, Signature};
 use crate::oracles::comparison::{Side, between_releases, compare};
+use crate::oracles::metamorphic::Relation;
 use crate::program::{Outcome, Program, Reply, TensorValue};
 use crate::reference::Reference;
 
@@ -152,6 +154,11 @@ impl Recorded {
         Finding { signature, program, differences, fault: None }
     }
 
+    /// What the implementation that it was recorded on said of its build.
+    pub fn build(&self) -> &str {
+        &self.implementation.build
+    }
+
     /// Runs it on an implementation.
     pub fn judge(&self, runner: &mut Runner) -> Verdict {
         self.see(runner).verdict
@@ -261,6 +268,7 @@ fn pairs(program: &Program, reply: &Reply, same: &SameAs, other: &Reply) -> Vec<
         let at = program.steps.iter().position(|own| own.name == step)?;
         Some(reply.steps.get(at)?.outcome.clone())
     };
+    let of_elements = Relation::named(&same.rule).is_none_or(Relation::is_of_elements);
     let mut differences = Vec::new();
     for (here, there) in &same.pairs {
         let (Some(got), Some(wanted)) = (find(program, reply, here), find(&same.program, other, there)) else {
@@ -272,9 +280,14 @@ fn pairs(program: &Program, reply: &Reply, same: &SameAs, other: &Reply) -> Vec<
                 let part = |name: &str| name.split_once('.').and_then(|(_, part)| part.parse().ok()).unwrap_or(0);
                 let (wanted, got) = (wanted.tensors().get(part(there)), got.tensors().get(part(here)));
                 match (wanted, got) {
-                    (Some(wanted), Some(got)) => unlike(wanted, got),
+                    (Some(wanted), Some(got)) => {
+                        unlike(wanted, got).filter(|aspect| of_elements || *aspect == Aspect::Dtype)
+                    }
                     _ => (shown_wanted != shown_got).then_some(Aspect::Outcome),
                 }
+            }
+            (Outcome::Rejected(a), Outcome::Rejected(b)) if !of_elements => {
+                (class_of(a) != class_of(b)).then_some(Aspect::Class)
             }
             (Outcome::Rejected(a), Outcome::Rejected(b)) => (a.message != b.message).then_some(Aspect::Message),
             _ => (shown_wanted != shown_got).then_some(Aspect::Outcome),

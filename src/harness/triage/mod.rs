@@ -25,6 +25,7 @@ use crate::escape;
 use crate::model::divergence::Divergence;
 use crate::model::finding::{FINDING, Finding, Oracle, Signature};
 use crate::oracles::comparison::Side;
+use crate::oracles::metamorphic::Relation;
 use crate::program::{Program, Reply};
 
 pub use python::{BROKEN, PRINTS, UNDESCRIBED};
@@ -140,17 +141,27 @@ fn title(dossier: &Dossier) -> String {
             Aspect::Values => format!("{call} returns wrong values"),
             _ => format!("{call}: the {aspect} of the result is wrong"),
         },
-        Expected::SameAs { .. } => match first.aspect {
-            Aspect::Outcome if rejected => format!("{call} raises where {SAME} returns a value"),
-            Aspect::Outcome => format!("{call} returns a value where {SAME} raises"),
-            Aspect::Values => format!("{call} returns other values than {SAME}"),
-            _ => format!("{call}: the {aspect} of the result is not that of {SAME}"),
-        },
+        Expected::SameAs { rule, .. } => {
+            let other = other(rule);
+            match first.aspect {
+                Aspect::Outcome if rejected => format!("{call} raises where {other} returns a value"),
+                Aspect::Outcome => format!("{call} returns a value where {other} raises"),
+                Aspect::Values => format!("{call} returns other values than {other}"),
+                Aspect::Class => format!("{call} raises another kind of error than {other}"),
+                _ => format!("{call}: the {aspect} of the result is not that of {other}"),
+            }
+        }
     }
 }
 
 /// The name of what an implementation contradicts that contradicts itself.
-const SAME: &str = "a program that is the same by definition";
+fn other(rule: &str) -> &'static str {
+    match Relation::named(rule) {
+        Some(Relation::Sibling) => "a sibling operation",
+        Some(Relation::Resized) => "the same call on other sizes",
+        _ => "a program that is the same by definition",
+    }
+}
 
 /// The signature in letters that every file system takes, and a digest of it and the program, since one signature can have
 /// several causes.

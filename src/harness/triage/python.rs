@@ -7,11 +7,12 @@ use std::fmt::Write as _;
 
 use crate::escape::{one_line, visible};
 use crate::ops::{Form, Op};
+use crate::oracles::metamorphic::Relation;
 use crate::program::{Outcome, Program, Reply, Step};
 
 use super::super::Aspect;
 use super::look::{Look, Property, look};
-use super::{Dossier, Expected, title};
+use super::{Dossier, Expected, other, title};
 use crate::model::finding::HANG;
 use calls::{Spelling, call, input, list, spelling, variable};
 
@@ -49,7 +50,10 @@ pub(super) fn render(dossier: &Dossier) -> String {
         Expected::Outcomes(_) => {}
         Expected::SameAs { rule, program, reply, .. } => {
             body.line("");
-            body.line(&format!("# By definition the same ({}):", one_line(rule)));
+            body.line(&match Relation::named(rule) {
+                Some(rule) if !rule.is_of_elements() => format!("# It should agree with {}:", other(rule.name())),
+                _ => format!("# By definition the same ({}):", one_line(rule)),
+            });
             let there: Vec<Wanted> = wanted
                 .iter()
                 .filter_map(|wanted| {

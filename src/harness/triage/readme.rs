@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::case::render;
 use crate::escape::{markdown_block, markdown_prose, one_line};
 
-use super::{Dossier, Expected, PYTHON, title};
+use super::{Dossier, Expected, PYTHON, other, title};
 
 pub(super) fn render(dossier: &Dossier, name: &str) -> String {
     let Dossier { finding, implementation, .. } = dossier;
@@ -23,8 +23,7 @@ pub(super) fn render(dossier: &Dossier, name: &str) -> String {
             let _ = writeln!(text, "Expected by {name} {version}.\n");
         }
         Expected::SameAs { rule, .. } => {
-            let _ =
-                writeln!(text, "Expected by {library} itself, of a program that is the same by definition ({rule}).\n");
+            let _ = writeln!(text, "Expected by {library} itself, of {} ({rule}).\n", other(rule));
         }
     }
     for difference in &finding.differences {
@@ -46,7 +45,7 @@ pub(super) fn render(dossier: &Dossier, name: &str) -> String {
         block(&finding.program)
     );
     if let Expected::SameAs { program, .. } = dossier.expected {
-        let _ = write!(text, "\nThe one that is the same by definition:\n\n{}", block(program));
+        let _ = write!(text, "\nThe other program:\n\n{}", block(program));
     }
     let releases = match dossier.releases {
         "" => format!("Seen in {library} {version}; `broadcheck bisect {name}` looks at other releases."),

@@ -138,10 +138,7 @@ pub(crate) fn ldexp(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let (of, exponent) = (inputs[0].dtype(), inputs[1].dtype());
     if !infer_ldexp(machine, call, &inputs)? {
         let product = vec![inputs[0].clone(), power_of_two(machine, of, &inputs[1])?];
-        // The exponent is no operand of the product, and an `out=` that it is is resized like any other.
-        let (two, base) = (Arg::Number(Scalar::Int(2)), call.args[0].clone());
-        let multiply = Call { op: call.op, form: call.form, args: &[base, Operand::Other(&two)], out: call.out };
-        let plan = Plan::new(machine, &multiply, &product)?;
+        let plan = Plan::new(machine, call, &product)?;
         plan.prepare(machine, call)?;
         return finish(machine, call, plan, kernel!(number(a, b) => a.times(b)), &product, &inputs);
     }

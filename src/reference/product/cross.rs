@@ -8,6 +8,7 @@ use crate::with_element_type;
 
 use super::super::autograd;
 use super::super::graph::Kept;
+use super::super::iterator;
 use super::super::machine::{Call, Machine, Result, Slot, Tensor, TensorId, wrap_dim};
 use super::super::number::{Computed, Number};
 use super::super::write;
@@ -64,6 +65,10 @@ pub(in super::super) fn linalg_cross(machine: &mut Machine, call: &Call) -> Resu
     let [a, b] = [call.tensor(0)?, call.tensor(1)?].map(|id| machine.tensor(id).clone());
     let (shape, along) = infer_cross(machine, call, &a, &b)?;
     let target = set_output(machine, call, &shape, a.dtype)?;
+    if let Some(target) = target {
+        iterator::check_internal_overlap(machine.tensor(target))?;
+        write::check_apart(machine, target, [call.tensor(0)?, call.tensor(1)?])?;
+    }
     matrix::check_kernel("cross", a.dtype)?;
     if a.dtype != b.dtype {
         return Err(Rejection::ScalarType { expected: a.dtype, found: b.dtype }.into());

@@ -22,7 +22,13 @@ pub(super) fn widen(number: Scalar, dtype: DType) -> Result<Scalar> {
 /// integers, and what the type does not have is refused (`Scalar::to`, `c10::overflows`).
 pub(super) fn convert(number: Scalar, dtype: DType) -> Result<Scalar> {
     check_held(number, dtype)?;
+    let single = |value: f64| f64::from(value as f32);
     Ok(match (dtype.category(), number) {
+        _ if dtype == DType::Float32 => Scalar::Float(single(complex(number).re)),
+        _ if dtype == DType::Complex64 => {
+            let number = complex(number);
+            Scalar::Complex(Complex64::new(single(number.re), single(number.im)))
+        }
         (Category::Complex, _) => Scalar::Complex(complex(number)),
         (Category::Floating, _) => Scalar::Float(complex(number).re),
         (_, Scalar::Int(value)) => Scalar::Int(value),

@@ -25,6 +25,8 @@ pub(super) fn multiply(
     alpha: Scalar,
     added: Option<(&Tensor, Scalar)>,
 ) -> Buffer {
+    // As the kernel gets it: a factor that is next to nothing is none.
+    let added = added.filter(|(_, beta)| !factor::is_zero(*beta));
     let (sizes_a, sizes_b) = (a.shape().sizes(), b.shape().sizes());
     let rank = sizes_a.len();
     let batches = sizes_a[..rank - 2].iter().product::<i64>() as usize;

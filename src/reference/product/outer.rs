@@ -86,13 +86,17 @@ pub(in super::super) fn addr(machine: &mut Machine, call: &Call) -> Result<Slot>
     let (beta, alpha) = (call.number(3)?, call.number(4)?);
     let inputs = infer_addr(machine, call, &input, &a, &b)?;
     let plan = Plan::new(machine, call, &inputs)?;
+    let factors = infer_factors(beta, alpha, plan.common);
     if let Some(target) = plan.target {
-        write::resize_output(machine, target, plan.layout.clone(), 1)?;
+        // What is converted is resized once there is a result.
+        let converted = machine.tensor(target).dtype != plan.common;
+        if converted && factors.is_err() {
+            write::warn_of_resize(machine, target, &plan.shape, 1)?;
+        } else {
+            write::resize_output(machine, target, plan.layout.clone(), 1)?;
+        }
     }
-    for (name, number) in [("beta", beta), ("alpha", alpha)] {
-        check_factor(name, number, plan.common)?;
-    }
-    let values = outer_sum(machine, &inputs, &plan.shape, plan.common, [beta, alpha])?;
+    let values = outer_sum(machine, &inputs, &plan.shape, plan.common, factors?)?;
     let result = plan.deliver(machine, values);
     record_product(machine, call.op, result, &[&input, &a, &b], &[beta, alpha], addr_backward);
     Ok(Slot::Tensor(result))
@@ -157,10 +161,6 @@ fn outer_sum(
     [beta, alpha]: [Scalar; 2],
 ) -> Result<Buffer> {
     let zero = factor::is_zero(beta);
-    let (beta, alpha) = match dtype {
-        DType::Bool => (truth(beta), truth(alpha)),
-        _ => (factor::convert(beta, dtype)?, factor::convert(alpha, dtype)?),
-    };
     Ok(with_element_type!(dtype, T => {
         let columns = machine.columns::<T>(inputs, shape)?;
         let (beta, alpha) = (<T as Computed>::Wide::from_scalar(beta), <T as Computed>::Wide::from_scalar(alpha));
@@ -177,6 +177,17 @@ fn outer_sum(
 
 fn truth(number: Scalar) -> Scalar {
     Scalar::Bool(!factor::is_zero(number))
+}
+
+/// The factors in the dtype of the result, or truths.
+fn infer_factors(beta: Scalar, alpha: Scalar, dtype: DType) -> Result<[Scalar; 2]> {
+    for (name, number) in [("beta", beta), ("alpha", alpha)] {
+        check_factor(name, number, dtype)?;
+    }
+    match dtype {
+        DType::Bool => Ok([truth(beta), truth(alpha)]),
+        _ => Ok([factor::convert(beta, dtype)?, factor::convert(alpha, dtype)?]),
+    }
 }
 
 /// A factor must be of the category of the result, or lower (`check_addr_scalar`).

@@ -115,7 +115,9 @@ pub(in super::super) fn addmv(machine: &mut Machine, call: &Call) -> Result<Slot
     let fitted = Fitted::new((input.shape(), input.dtype), &matrix, &vector)?;
     let target = set_output(machine, call, &fitted.0, vector.dtype)?;
     let summand = expanded(machine, &input, &fitted.0)?;
-    let added = Some((&summand, beta)).filter(|_| !factor::is_zero(beta));
+    // As the kernel gets it: what is next to nothing is none.
+    let zero = factor::widen(beta, vector.dtype).is_ok_and(factor::is_zero);
+    let added = Some((&summand, beta)).filter(|_| !zero);
     let values = match added {
         Some((summand, beta)) if matrix.shape().numel() == 0 => scaled_summand(machine, summand, beta),
         _ => fitted.values(machine, &matrix, &vector, alpha, added),

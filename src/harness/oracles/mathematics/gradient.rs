@@ -287,7 +287,8 @@ fn slopes(op: Op, args: &[f64], which: usize, details: &Details) -> Option<(f64,
     for sign in [1.0, -1.0] {
         let (coarse, fine) = (slope(STEP, sign)?, slope(STEP - 12, sign)?);
         // A quotient that depends on the step has no limit.
-        if !((coarse - fine).abs() <= 1e-12 * (1.0 + coarse.abs().max(fine.abs()))) {
+        let (apart, most) = ((coarse - fine).abs(), 1e-12 * (1.0 + coarse.abs().max(fine.abs())));
+        if apart.is_nan() || apart > most {
             return None;
         }
         sides.push(fine);

@@ -3,7 +3,7 @@
 //! The truth is written from IEEE 754, Annexes F and G of the C standard, the special cases of the Python array API
 //! standard, the definition of each function and PyTorch's documentation. It knows neither the reference nor libtorch: the
 //! operands of a step are the inputs, or what the implementation under test itself returned before. For each element there
-//! is a [set](set) of right results, and a result outside of it is a difference, which names its authority. Where
+//! is a set of right results, and a result outside of it is a difference, which names its authority. Where
 //! authorities differ, the difference is *disputed*.
 
 mod complex;

@@ -204,7 +204,7 @@ fn steps(op: Op, format: Format, args: &[f64], details: &Details) -> Option<Righ
         }
     };
     // What overflows on the way is infinite in one order and finite in another.
-    if parts.iter().any(|part| !(part.abs() <= format.largest())) {
+    if parts.iter().any(|part| part.is_nan() || part.abs() > format.largest()) {
         return None;
     }
     Some(Right::by(STEPS, format.near(value, lost + 0.01 * unit(value))))

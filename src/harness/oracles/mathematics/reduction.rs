@@ -332,7 +332,7 @@ fn of_floats(op: Op, format: Format, mut values: Vec<f64>, options: &Options) ->
                     if order > 0.0 { magnitudes.fold(0.0, f64::max) } else { magnitudes.fold(f64::INFINITY, f64::min) };
                 return Some(Right::by(NORM, Set::float(extreme)));
             }
-            if !finite || order < 0.0 || order > 16.0 {
+            if !finite || !(0.0..=16.0).contains(&order) {
                 return None;
             }
             if order == 0.0 {

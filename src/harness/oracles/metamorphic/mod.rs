@@ -64,6 +64,16 @@ macro_rules! relations {
                 match self { $(Relation::$variant => $name),+ }
             }
 
+            /// The rule with this name.
+            pub fn named(name: &str) -> Option<Relation> {
+                Relation::ALL.iter().find(|rule| rule.name() == name).copied()
+            }
+
+            /// Returns whether the elements are the same, or only what is accepted, the shape and the dtype.
+            pub fn is_of_elements(self) -> bool {
+                !matches!(self, Relation::Sibling | Relation::Resized)
+            }
+
             /// Returns the follow-ups that it makes of one step.
             fn apply(self, context: &StepContext) -> Vec<FollowUp> {
                 let made: Vec<(Program, OutputRelation)> = match self { $(Relation::$variant => $make(context)),+ };
@@ -156,7 +166,8 @@ impl FollowUp {
         let there = match self.relation {
             OutputRelation::Same { at, .. } => at,
             OutputRelation::Written { copied, .. } => copied,
-            OutputRelation::Unchanged { .. } | OutputRelation::Alike { .. } => return Vec::new(),
+            OutputRelation::Alike { at, .. } => at,
+            OutputRelation::Unchanged { .. } => return Vec::new(),
         };
         vec![(program.steps[self.step].name.clone(), self.program.steps[there].name.clone())]
     }

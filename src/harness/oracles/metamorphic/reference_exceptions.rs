@@ -45,6 +45,13 @@ pub const FOLLOWED: &[Followed] = &[
               is the second, and is not",
     },
     Followed {
+        rule: Relation::InPlace,
+        ops: &[Op::MaskedFill],
+        says: "Autograd not support dtype",
+        why: "the functional form refuses a value that requires grad where the tensor has integers or bools, and the \
+              in-place form does not",
+    },
+    Followed {
         rule: Relation::Repeated,
         ops: &[Op::Mul, Op::Div, Op::FloorDivide],
         says: "float16",

@@ -1,6 +1,6 @@
 //! One step of a program that was run, and what can be known of the tensors before it.
 
-use crate::ops::{Compare, Form, Op, ParamKind, ResultType};
+use crate::ops::{Compare, Family, Form, Op, ParamKind, ResultType};
 use crate::program::{Arg, Input, Outcome, Program, Reply, Step, StorageRef, TensorValue, ValueRef};
 use crate::tensor::{DType, Layout, Scalar, Shape};
 
@@ -76,7 +76,7 @@ impl<'a> StepContext<'a> {
             }
             match &answer.outcome {
                 Outcome::Value(_) => known = answer.outcome.tensors().first().and_then(Facts::of),
-                _ if step.form == Form::Out => known = None,
+                _ if step.form == Form::Out || step.op.info().family() == Family::Products => known = None,
                 _ => {}
             }
         }
