@@ -306,13 +306,15 @@ fn copy_tree(from: &Path, to: &Path) {
     }
 }
 
-/// All but the catalog of planted faults, which names what each is planted in, and the oracle of mathematics, which says
-/// again what an operation is, from other sources: one that it does not know it does not judge.
+const OPTIONAL: [&str; 3] = ["mutation/catalog", "oracles/mathematics", "metamorphic/siblings.rs"];
+
+/// All but what may name an operation and need not: the catalog of planted faults, the oracle of mathematics, which says again
+/// what an operation is, from other sources, and the relation between siblings.
 fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();
-        if path.ends_with("mutation/catalog") || path.ends_with("oracles/mathematics") {
+        if OPTIONAL.iter().any(|optional| path.ends_with(optional)) {
             continue;
         }
         if path.is_dir() {

@@ -109,7 +109,8 @@ fn the_exhaustive_report_is_complete() {
 }
 
 /// Changes that campaigns on old releases meet, and the few programs that every release runs do not.
-const NOT_AMONG_THE_PROGRAMS: &[&str] = &["fractional-corrections"];
+const NOT_AMONG_THE_PROGRAMS: &[&str] =
+    &["fractional-corrections", "isclose-with-nan", "lerp-weights", "no-warning-of-freedom", "shifts-beyond-the-width"];
 
 /// Every difference of other releases that is explained is there, in the cases and, where a signature says so, in generated
 /// programs: an explanation of nothing is out of date.
@@ -137,8 +138,8 @@ fn differences_of_other_releases_are_in_their_events() {
     }
     let changes: Vec<_> = changes.iter().filter(|divergence| divergence.kind == divergence::Kind::Changed).collect();
     assert!(changes.len() > 50, "{}", changes.len());
-    for Divergence { id, signature, .. } in changes {
-        assert!(in_cases.contains(id), "{id} is seen in no case");
+    for Divergence { id, signature, witnesses, .. } in changes {
+        assert!(witnesses.is_empty() || in_cases.contains(id), "{id} is seen in no case");
         let in_programs = in_programs.contains(id) || NOT_AMONG_THE_PROGRAMS.contains(&id.as_str());
         assert!(signature.is_empty() || in_programs, "{id} is seen in no generated program");
     }

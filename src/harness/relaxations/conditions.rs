@@ -3,9 +3,8 @@
 use std::collections::HashMap;
 
 use crate::error::Class;
-use crate::ops::{Compare, Family, Form, Kernel, Op, Rounding};
+use crate::ops::{Compare, Family, Form, Kernel, Op, OpInfo, Rounding};
 use crate::program::{Arg, Outcome, Step, TensorValue, Value};
-use crate::relaxations::elements::is_arithmetic;
 use crate::relaxations::tameness::Tameness;
 use crate::relaxations::tracker::{MOST_ELEMENTS, Scene, TensorState, sums};
 use crate::tensor::{Category, DType, Layout, Scalar, Shape};
@@ -193,4 +192,19 @@ pub(crate) fn is_unreliable(scene: Scene) -> bool {
         })
     };
     polynomial || product.is_some_and(shares)
+}
+
+/// Returns whether elements are added, subtracted or multiplied one by one, by an outer product too.
+pub(crate) fn is_arithmetic(info: &OpInfo) -> bool {
+    info.kernel == Kernel::Number || (info.family() == Family::Products && info.compare == Compare::Bits)
+}
+
+/// The magnitude of a number.
+pub(crate) fn weight(number: Scalar) -> f64 {
+    match number {
+        Scalar::Bool(value) => f64::from(u8::from(value)),
+        Scalar::Int(value) => (value as f64).abs(),
+        Scalar::Float(value) => value.abs(),
+        Scalar::Complex(value) => value.norm(),
+    }
 }

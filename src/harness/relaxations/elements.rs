@@ -1,9 +1,8 @@
 //! Conditions on elementwise operations, views and gradients.
 
-use crate::ops::{Compare, Family, Form, Kernel, Op, OpInfo, Quirk, ResultType, Rounding};
+use crate::ops::{Compare, Family, Form, Kernel, Op, Quirk, ResultType, Rounding};
 use crate::program::{Arg, Outcome, Step, TensorValue};
 use crate::relaxations::conditions::*;
-use crate::relaxations::families::weight;
 use crate::relaxations::tameness::Tameness;
 use crate::relaxations::tracker::{Scene, TensorState};
 use crate::tensor::element::Element;
@@ -113,11 +112,6 @@ pub(crate) fn complex_extremes(scene: Scene) -> bool {
     let Some(step) = scene.last().filter(product) else { return false };
     let mut elements = scene.operands().flat_map(|known| known.tensor.elements());
     has_complex(scene) && (elements.any(rounds) || numbers(step).any(rounds))
-}
-
-/// Returns whether elements are added, subtracted or multiplied one by one, by an outer product too.
-pub(crate) fn is_arithmetic(info: &OpInfo) -> bool {
-    info.kernel == Kernel::Number || (info.family() == Family::Products && info.compare == Compare::Bits)
 }
 
 pub(crate) fn complex_division(scene: Scene) -> bool {

@@ -182,12 +182,3 @@ pub(crate) fn unstable_equations(scene: Scene, outcome: Option<&Outcome>) -> boo
         !zero && (0..size).any(weak)
     })
 }
-
-pub(crate) fn weight(number: Scalar) -> f64 {
-    match number {
-        Scalar::Bool(value) => f64::from(u8::from(value)),
-        Scalar::Int(value) => (value as f64).abs(),
-        Scalar::Float(value) => value.abs(),
-        Scalar::Complex(value) => value.norm(),
-    }
-}
