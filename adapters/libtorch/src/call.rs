@@ -62,8 +62,16 @@ pub fn lacks(op: Op) -> Vec<UnsupportedCall> {
     };
     let (name, _) = schema(op);
     let missing = overloads.iter().filter(|overload| Operator::find(name, overload).is_none());
-    missing.map(|overload| UnsupportedCall::of(&no_overload(op, overload), &[op])).collect()
+    let mut lacking: Vec<_> = missing.map(|name| UnsupportedCall::of(&no_overload(op, name), &[op])).collect();
+    if op == Op::Prod {
+        let everything = UnsupportedCall::of(&no_overload(op, NO_OUT), &[op]);
+        lacking.push(UnsupportedCall { forms: vec![Form::Out], ..everything });
+    }
+    lacking
 }
+
+/// In place of the name of an overload where no front end lets the result be written to a tensor.
+const NO_OUT: &str = "-";
 
 fn no_overload(op: Op, overload: &str) -> String {
     format!("{op}: libtorch has no overload {overload:?}")
@@ -361,7 +369,9 @@ fn truth<'a>(args: &[Argument<'a>]) -> Option<Overload<'a>> {
 fn product<'a>(args: &[Argument<'a>]) -> Option<Overload<'a>> {
     let [x, dim, keepdim, dtype] = args else { return None };
     match (dim, keepdim) {
-        (Argument::Nothing, Argument::Number(Scalar::Bool(false))) => Some(("", "-", vec![x.clone(), dtype.clone()])),
+        (Argument::Nothing, Argument::Number(Scalar::Bool(false))) => {
+            Some(("", NO_OUT, vec![x.clone(), dtype.clone()]))
+        }
         (Argument::Nothing, _) => None,
         _ => Some(("dim_int", "int_out", args.to_vec())),
     }

@@ -16,6 +16,7 @@ use crate::model::divergence::Divergence;
 use crate::model::finding::FINDING;
 use crate::model::finding::{Finding, Oracle, Signature};
 use crate::oracles::comparison::{Side, between_releases, compare};
+use crate::oracles::mathematics;
 use crate::oracles::metamorphic::Relation;
 use crate::program::{Outcome, Program, Reply, TensorValue};
 use crate::reference::Reference;
@@ -247,6 +248,7 @@ impl Recorded {
             (None, Some((hello, expected)), Oracle::Release) => {
                 between_releases(&self.program, Side { hello, reply: expected }, observed)
             }
+            (None, _, Oracle::Mathematics) => mathematics::judge(&self.program, reply),
             _ => {
                 let reference = Reference.run(&self.program);
                 let expected = Side { hello: &Reference.hello(), reply: &reference };

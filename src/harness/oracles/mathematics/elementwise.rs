@@ -107,7 +107,7 @@ pub(super) fn result_type(operands: &[Operand]) -> Option<DType> {
 /// The first element that is wrong.
 pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) -> Option<Difference> {
     let result_elements = Elements::of(result)?;
-    if step.form != Form::Functional && !is_apart(trace, at, step) {
+    if step.form != Form::Functional && !is_apart(trace, at, step, result) {
         return None;
     }
     let (operands, details) = operands(trace, at, step)?;
@@ -142,13 +142,28 @@ pub(super) fn operands<'a>(trace: Trace, at: usize, step: &'a Step) -> Option<(V
     Some((operands, details))
 }
 
-/// Returns whether the target of a step shares memory with no operand but itself.
-fn is_apart(trace: Trace, at: usize, step: &Step) -> bool {
+/// Returns whether the target of a step shares memory with no operand but itself, and no element of it with another.
+fn is_apart(trace: Trace, at: usize, step: &Step, result: &TensorValue) -> bool {
+    let strides = result.strides.iter().flatten().zip(result.shape.sizes());
+    // Dense, or at least not so that steps along dimensions meet.
+    let mut spans: Vec<(i64, i64)> =
+        strides.filter(|(_, size)| **size > 1).map(|(step, size)| (*step, *size)).collect();
+    spans.sort_unstable();
+    let mut reach = 0;
+    for (step, size) in spans {
+        if step <= reach {
+            return false;
+        }
+        reach += step * (size - 1);
+    }
     let Some(target) = step.target() else { return false };
     let own = trace.first_name(target);
     let operands = step.args.iter().flat_map(Arg::uses);
     let mut others = operands.filter(|value| trace.first_name(*value) != own);
-    others.all(|value| !trace.may_alias(at, value, target))
+    // One that was resized has lost its elements.
+    let read = step.args.iter().flat_map(Arg::uses).any(|value| trace.first_name(value) == own);
+    let resized = read && trace.before(at, target).is_none_or(|before| before.shape != result.shape);
+    !resized && others.all(|value| !trace.may_alias(at, value, target))
 }
 
 struct Judge<'a> {

@@ -30,6 +30,8 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
         let target = step.target()?;
         let own = trace.first_name(target);
         let mut others = step.args.iter().flat_map(Arg::uses).filter(|value| trace.first_name(*value) != own);
+        // A summand in place is read in time; one that `out=` names may have been resized.
+        let first = if step.form == Form::Out { 0 } else { first };
         let read = step.args.iter().skip(first).flat_map(Arg::uses).any(|value| trace.first_name(value) == own);
         if read || others.any(|value| trace.may_alias(at, value, target)) {
             return None;
@@ -124,6 +126,15 @@ impl Sums {
         let mut products = Vec::with_capacity(terms.len());
         for &(one, other) in terms {
             products.push(as_float(self.a.values[one])? * as_float(self.b.values[other])?);
+        }
+        // Whatever is multiplied with the factor first must not overflow.
+        let largest = |elements: &Elements, of: fn(&(usize, usize)) -> usize| {
+            let sizes = terms.iter().filter_map(|term| as_float(elements.values[of(term)])).map(f64::abs);
+            sizes.filter(|size| size.is_finite()).fold(0.0, f64::max)
+        };
+        let scaled = [largest(&self.a, |term| term.0), largest(&self.b, |term| term.1)].map(|size| size * alpha.abs());
+        if scaled.iter().any(|size| *size > format.largest()) {
+            return None;
         }
         let magnitudes: f64 = products.iter().map(|product| product.abs()).filter(|product| product.is_finite()).sum();
         let parts = [magnitudes, magnitudes * alpha.abs(), added];

@@ -274,7 +274,8 @@ fn of_floats(op: Op, format: Format, mut values: Vec<f64>, options: &Options) ->
                 return None;
             }
             let value: f64 = values.iter().product();
-            let error = count * 2.0 * unit(format) * value.abs();
+            // Each product may be rounded to the dtype itself.
+            let error = count * format.ulp(1.0) * value.abs();
             let set = if value == 0.0 {
                 Set::ZERO
             } else if infinite {

@@ -52,6 +52,25 @@ pub const FOLLOWED: &[Followed] = &[
               in-place form does not",
     },
     Followed {
+        rule: Relation::Number,
+        ops: &[Op::Pow, Op::FloatPower],
+        says: "nan",
+        why: "complex 0 to the power of the number 0, and the number 1 to an infinite power, are 1, and NaN where the number \
+              is a tensor",
+    },
+    Followed {
+        rule: Relation::Out,
+        ops: &[Op::Pow, Op::FloatPower],
+        says: "nan",
+        why: "the number 1 to a power fills the target with ones, and is NaN for an infinite power without a target",
+    },
+    Followed {
+        rule: Relation::Number,
+        ops: &[Op::Pow],
+        says: "can't be cast",
+        why: "the number 1 to a power fills the target with ones, whatever its dtype; as a tensor it is refused",
+    },
+    Followed {
         rule: Relation::Repeated,
         ops: &[Op::Mul, Op::Div, Op::FloorDivide],
         says: "float16",
