@@ -310,6 +310,27 @@ fn cases_are_seeds() {
     assert!(whole * 10 > written * 9, "only {whole} of {written} seeds are whole");
 }
 
+/// The reference agrees with itself on the programs of the specification, which fuzzers start from, but for contradictions of
+/// libtorch that it follows.
+#[test]
+fn cases_agree_with_their_follow_ups() {
+    let specification = case::load(&broadcheck::assets::specification().expect("the specification"))
+        .unwrap_or_else(|error| panic!("{error}"));
+    let (mut judged, mut wrong) = (0, Vec::new());
+    for case in &specification.cases {
+        let reply = run(&case.program);
+        for follow_up in metamorphic::all(&case.program, &reply) {
+            judged += 1;
+            let differences = follow_up.judge(&case.program, &reply, &run(&follow_up.program));
+            if !differences.is_empty() && followed(&follow_up, &case.program, &differences).is_none() {
+                wrong.push(format!("{}: {:?}", case.id, differences[0]));
+            }
+        }
+    }
+    assert!(judged > specification.cases.len(), "{judged}");
+    assert_eq!(wrong, [] as [String; 0]);
+}
+
 /// The reference and libtorch have equal outcomes, in every aspect that `harness::compare` knows, on a few thousand
 /// programs, but for differences that `divergences.yaml` explains.
 #[test]

@@ -45,6 +45,12 @@ pub const FOLLOWED: &[Followed] = &[
               is the second, and is not",
     },
     Followed {
+        rule: Relation::Layout,
+        ops: &[Op::Matmul],
+        says: "must match the size of tensor b",
+        why: "an out= of the right shape that is no view of a matrix is refused, and one that lies row by row is not",
+    },
+    Followed {
         rule: Relation::InPlace,
         ops: &[Op::MaskedFill],
         says: "Autograd not support dtype",
