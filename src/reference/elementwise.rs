@@ -234,7 +234,10 @@ impl Plan {
         // What the loop reads may be a copy of the argument, or a view.
         let read = |target: &TensorId| {
             let own = machine.tensor(*target);
-            let is_own = |input: &Input| matches!(input, Input::Tensor(tensor) if tensor.storage == own.storage && tensor.layout == own.layout);
+            let is_own = |input: &Input| match input {
+                Input::Tensor(tensor) => tensor.storage == own.storage && tensor.layout == own.layout,
+                Input::Number(_) => false,
+            };
             let named = call.args.iter().any(|arg| matches!(arg, Operand::Tensor(id) if id == target));
             named && inputs.iter().any(is_own)
         };

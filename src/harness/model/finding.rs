@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::adapter::{Fault, FaultKind};
 use crate::messages::skeleton;
 use crate::ops::Form;
-use crate::program::Program;
+use crate::program::{Program, ValueRef};
 
 use crate::{Aspect, Difference, format};
 
@@ -117,16 +117,21 @@ impl Finding {
         Some(Finding { signature, program: program.clone(), differences, fault: None })
     }
 
-    /// The finding in the inputs that are wrong in the end, if the step that it names only reads them: they were wrong
-    /// before it, unless it is the first that writes.
+    /// The finding in the inputs that are wrong at the end of the program, if the step that it names reads one of them after an
+    /// earlier step wrote to it.
     pub fn of_inputs_read(&self) -> Option<Finding> {
         let first = self.differences.first()?;
         let wrong = self.differences.iter().filter(|difference| difference.value.ends_with(AFTER));
         let wrong: Vec<Difference> = wrong.cloned().collect();
         let at = self.program.steps.iter().position(|step| step.name == first.value)?;
-        let written = self.program.steps[..at].iter().any(|step| step.form != Form::Functional);
-        let reads = self.program.steps[at].form == Form::Functional && !first.value.ends_with(AFTER);
-        (written && reads).then(|| Finding::of_differences(self.signature.oracle, &self.program, wrong)).flatten()
+        let step = &self.program.steps[at];
+        let is_wrong = |value: ValueRef| {
+            let name = self.program.inputs.get(value.value).map(|input| format!("{}{AFTER}", input.name));
+            let written = self.program.steps[..at].iter().any(|step| step.target() == Some(value));
+            written && wrong.iter().any(|difference| Some(&difference.value) == name.as_ref())
+        };
+        let reads = step.form == Form::Functional && step.uses().any(is_wrong);
+        reads.then(|| Finding::of_differences(self.signature.oracle, &self.program, wrong)).flatten()
     }
 
     /// Returns whether it is certainly about the program: what breaks an implementation can come from outside.
@@ -159,5 +164,35 @@ impl fmt::Display for Signature {
             write!(f, " · {}", self.text)?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::case::load_program;
+
+    /// A wrong sum of an input is the fault of the step that wrote the input, if one did.
+    #[test]
+    fn a_step_that_reads_a_wrong_input_is_not_the_first_cause() {
+        let difference = |value: &str| Difference {
+            value: value.to_owned(),
+            aspect: Aspect::Values,
+            by: "reference".to_owned(),
+            expected: "1".to_owned(),
+            observed: "2".to_owned(),
+        };
+        let seen = |text: &str, wrong: &str| {
+            let program = load_program(Path::new("test.yaml"), text).unwrap_or_else(|error| panic!("{error}"));
+            let differences = vec![difference("s"), difference(wrong)];
+            let finding = Finding::of_differences(Oracle::Reference, &program, differences).expect("a difference");
+            finding.of_inputs_read().map(|finding| finding.signature.call)
+        };
+        let written = "{x: {shape: [1]}, y: {shape: [1]}, m: {mean: [y], out: x}, s: {add: [x, x]}}";
+        assert_eq!(seen(written, "x after").as_deref(), Some("input"));
+        assert_eq!(seen(written, "y after"), None, "the step does not read it");
+        assert_eq!(seen("{x: {shape: [1]}, s: {add: [x, x]}}", "x after"), None, "nothing was written before");
     }
 }

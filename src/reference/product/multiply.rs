@@ -25,7 +25,7 @@ pub(super) fn multiply(
     alpha: Scalar,
     added: Option<(&Tensor, Scalar)>,
 ) -> Buffer {
-    // As the kernel gets it: a factor that is next to nothing is none.
+    // A factor that underflows to zero in the dtype of the kernel counts as zero.
     let added = added.filter(|(_, beta)| !factor::is_zero(*beta));
     let (sizes_a, sizes_b) = (a.shape().sizes(), b.shape().sizes());
     let rank = sizes_a.len();

@@ -115,7 +115,7 @@ pub(in super::super) fn addmv(machine: &mut Machine, call: &Call) -> Result<Slot
     let fitted = Fitted::new((input.shape(), input.dtype), &matrix, &vector)?;
     let target = set_output(machine, call, &fitted.0, vector.dtype)?;
     let summand = expanded(machine, &input, &fitted.0)?;
-    // As the kernel gets it: what is next to nothing is none.
+    // A factor that underflows to zero in the dtype of the kernel counts as zero.
     let zero = factor::widen(beta, vector.dtype).is_ok_and(factor::is_zero);
     let added = Some((&summand, beta)).filter(|_| !zero);
     let values = match added {

@@ -85,8 +85,8 @@ pub struct Conditions {
     pub beside_broadcasts: Option<bool>,
     /// An operand of one of those has an element below zero.
     pub beside_below_zero: Option<bool>,
-    /// An argument of one of those is a truth in place of a number.
-    pub beside_truth: Option<bool>,
+    /// An argument of one of those is a bool in place of a number.
+    pub beside_bool: Option<bool>,
     /// An argument of one of those is one of these texts.
     #[serde(default)]
     pub beside_text: Vec<String>,
@@ -264,7 +264,7 @@ impl Conditions {
                 let below = |tensor: TensorValue| tensor.elements().any(|element| f64::from_scalar(element) < 0.0);
                 beside().flat_map(operands).any(below)
             })
-            && is(self.beside_truth, &|| {
+            && is(self.beside_bool, &|| {
                 beside().flat_map(|step| &step.args).any(|arg| matches!(arg, Arg::Number(Scalar::Bool(_))))
             })
             && (self.beside_text.is_empty()
@@ -467,7 +467,7 @@ mod tests {
                 "beside: [mse_loss], beside_dtype: [int8]",
                 "{x: {shape: [1], dtype: int8}, s: {mse_loss: [x, x]}, r: {add: [s, s]}}",
             ),
-            ("add", "beside: [pow], beside_truth: true", "{x: {shape: [1]}, s: {pow: [x, true]}, r: {add: [s, s]}}"),
+            ("add", "beside: [pow], beside_bool: true", "{x: {shape: [1]}, s: {pow: [x, true]}, r: {add: [s, s]}}"),
             (
                 "add",
                 "beside: [mse_loss], beside_text: [sum]",

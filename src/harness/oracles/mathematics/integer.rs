@@ -8,7 +8,7 @@ use crate::tensor::{DType, Scalar};
 
 /// Arithmetic of integers in the tensor library: PyTorch's documentation of dtypes, and NumPy's of overflow.
 const WRAP: &str = "two's complement: integers wrap around modulo a power of two";
-const DISJUNCTION: &str = "torch.add of bool: the logical or";
+const LOGICAL_OR: &str = "torch.add of bool: the logical or";
 const BITS: &str = "the truth table of each bit in two's complement";
 const DOCUMENTED: &str = "PyTorch's documentation of the function";
 const ARRAY_API: &str = "the array API standard: floor_divide and remainder of integers";
@@ -23,10 +23,10 @@ pub(super) fn right(op: Op, dtype: DType, args: &[i64], details: &Details) -> Op
         _ => None,
     });
     let least = |value: i128| dtype != DType::Uint8 && value == -(1 << (8 * dtype.size() - 1));
-    // A sum of truths is their disjunction, and a factor of one is a truth itself.
+    // Addition of bools is the logical or, and `alpha` is converted to bool.
     if dtype == DType::Bool && matches!(op, Op::Add | Op::Sub | Op::Rsub | Op::Addcmul) && details.factor.is_some() {
         let scaled = b & i128::from(factor? != 0);
-        return (op == Op::Add).then(|| Right::by(DISJUNCTION, wrap(a | scaled)));
+        return (op == Op::Add).then(|| Right::by(LOGICAL_OR, wrap(a | scaled)));
     }
     Some(match op {
         Op::Add => Right::by(WRAP, wrap(a + factor? * b)),
