@@ -43,7 +43,7 @@ fn operations(relaxation: Relaxation) -> Vec<Op> {
         LargeProducts => vec![Op::Prod],
         ExtremeNorms => vec![Op::VectorNorm],
         UnstableEquations => vec![Op::LinalgSolve],
-        ComplexFunctions | ComplexCompositions => vec![Op::Pow],
+        ComplexFunctions | ComplexCompositions | TurningPowers => vec![Op::Pow],
         ComplexLogarithms | CancelledLogarithms => vec![Op::Logaddexp],
         WidenedResults => vec![Op::Atan2],
         SavedResults | WrittenVariables => vec![Op::Mul, Op::Pow],

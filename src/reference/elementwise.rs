@@ -234,12 +234,14 @@ impl Plan {
         // What the loop reads may be a copy of the argument, or a view.
         let read = |target: &TensorId| {
             let own = machine.tensor(*target);
-            let is_own = |input: &Input| match input {
-                Input::Tensor(tensor) => tensor.storage == own.storage && tensor.layout == own.layout,
-                Input::Number(_) => false,
-            };
-            let named = call.args.iter().any(|arg| matches!(arg, Operand::Tensor(id) if id == target));
-            named && inputs.iter().any(is_own)
+            let operands =
+                call.args.iter().filter(|arg| matches!(arg, Operand::Tensor(_) | Operand::Other(Arg::Number(_))));
+            operands.zip(inputs).any(|(arg, input)| match (arg, input) {
+                (Operand::Tensor(id), Input::Tensor(tensor)) => {
+                    id == target && tensor.storage == own.storage && tensor.layout == own.layout
+                }
+                _ => false,
+            })
         };
         if let Some(target) = target.filter(read) {
             iterator::check_shape(machine.tensor(target).shape(), &shape)?;

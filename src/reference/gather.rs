@@ -10,7 +10,7 @@ use super::functions::check_held;
 use super::iterator::{self, Input};
 use super::machine::{Call, Machine, Operand, Result, Slot, Tensor, TensorId, wrap_dim};
 use super::selection::{self, Put, numbering, overwrite, record_picked, record_put};
-use super::{autograd, elementwise, write};
+use super::{autograd, elementwise, slice, write};
 
 /// For each index along `dim`, row-major, the number of the element of a tensor that it names. The first that is out of
 /// range ends it, and is returned.
@@ -197,9 +197,10 @@ fn begin_scatter(machine: &mut Machine, call: &Call, operand: &Tensor) -> Result
         (Form::InPlace, _) => Ok(id),
         (_, Some(out)) => {
             take_output(machine, out, operand.dtype, operand.shape())?;
-            // It may have grown over what is read by now.
-            let read = [0, 3].map(|at| call.tensor(at).ok()).into_iter().flatten();
-            for read in read.filter(|read| *read != out) {
+            // It may have grown over what is read by now. Without indices there is no loop that reads the source.
+            let indices = machine.tensor(call.tensor(2)?).shape().numel();
+            let source = if indices == 0 { None } else { call.tensor(3).ok() };
+            for read in std::iter::once(id).chain(source).filter(|read| *read != out) {
                 iterator::check_partial_overlap(machine.tensor(out), machine.tensor(read))?;
             }
             if out != id {
@@ -295,6 +296,11 @@ pub(super) fn index_select(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let [operand, index] = [call.tensor(0)?, call.tensor(2)?].map(|id| machine.tensor(id).clone());
     let (dim, shape) = infer_index_select(machine, call, &operand, &index)?;
     write::prepare(machine, call.out, &shape)?;
+    if let Some(out) = call.out.filter(|_| shape.rank() > 1 && shape.numel() > 0 && operand.shape().numel() > 0) {
+        // The loop that copies slices checks the first of them.
+        let first = |tensor: &Tensor| Tensor { layout: slice::selected(&tensor.layout, dim, 0), ..tensor.clone() };
+        iterator::check_partial_overlap(&first(machine.tensor(out)), &first(&operand))?;
+    }
     let indices: Vec<i64> = machine.elements(&index);
     // A copy whose result is row-major and that goes along the second dimension has words of its own for a bad index.
     let row_major = call.out.is_none_or(|out| machine.tensor(out).layout.is_contiguous());

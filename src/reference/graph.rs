@@ -147,6 +147,16 @@ impl<F> Graph<F> {
         NodeId(self.nodes.len() - 1)
     }
 
+    /// Gives a leaf the shape of its resized tensor. What was recorded before keeps the old one
+    /// (`AccumulateGrad` is made when the first operation asks for it).
+    pub fn resize_leaf(&mut self, leaf: NodeId, shape: &Shape) {
+        let asked =
+            |node: &Node<F>| matches!(&node.kind, Kind::Operation { parents, .. } if parents.contains(&Some(leaf)));
+        if self.is_leaf(leaf) && !self.nodes.iter().any(asked) {
+            self[leaf].shape = shape.clone();
+        }
+    }
+
     pub fn is_leaf(&self, node: NodeId) -> bool {
         matches!(self[node].kind, Kind::Leaf { .. })
     }

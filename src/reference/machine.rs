@@ -206,6 +206,9 @@ impl Machine {
     /// shrinks, so that other views of it stay; where it grows, the new elements are zero, in libtorch anything.
     pub fn replace(&mut self, id: TensorId, layout: Layout) {
         let tensor = &mut self.tensors[id.0];
+        if let Some(node) = tensor.node {
+            self.graph.resize_leaf(node, &layout.shape);
+        }
         let offset = tensor.layout.offset;
         // Nothing needs no memory, wherever it lies (`maybe_resize_storage_cpu`).
         let elements = layout.shape.numel();

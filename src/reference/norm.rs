@@ -21,12 +21,13 @@ pub(super) fn vector_norm(machine: &mut Machine, call: &Call) -> Result<Slot> {
     if tensor.dtype.category() < Category::Floating {
         return Err(Rejection::NotFloating { function: "linalg.vector_norm", dtype: tensor.dtype }.into());
     }
-    let exponent = match call.number(1)? {
+    let order = match call.number(1)? {
         Scalar::Complex(_) => return Err(Rejection::NormOrder.into()),
-        number => f64::from_scalar(number),
+        number => number,
     };
+    let exponent = f64::from_scalar(order);
     let dims = call.dims(2)?.unwrap_or_default();
-    check_identity(&tensor, exponent, &dims)?;
+    check_identity(&tensor, order, &dims)?;
     let given = call.optional_dtype(4)?;
     check_dtype(tensor.dtype, given)?;
     let named = !dims.is_empty() && tensor.shape().rank() == 0;
@@ -183,11 +184,12 @@ fn relative(x: f64, norm: f64, arrived: f64, order: f64) -> f64 {
 }
 
 /// Norms that have no value for nothing refuse it (the meta function of `linalg_vector_norm`).
-fn check_identity(tensor: &Tensor, exponent: f64, dims: &[i64]) -> Result<()> {
+fn check_identity(tensor: &Tensor, order: Scalar, dims: &[i64]) -> Result<()> {
+    let exponent = f64::from_scalar(order);
     if tensor.shape().numel() != 0 || !(exponent < 0.0 || exponent == f64::INFINITY) {
         return Ok(());
     }
-    let order = if exponent.is_infinite() { format!("{exponent}") } else { Scalar::Float(exponent).to_string() };
+    let order = if exponent.is_infinite() { format!("{exponent}") } else { order.to_string() };
     let order = order.trim_end_matches(".0").to_owned();
     if dims.is_empty() {
         return Err(Rejection::NormOfNothing { order }.into());

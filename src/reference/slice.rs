@@ -146,7 +146,7 @@ fn size_of(layout: &Layout, dim: usize) -> Result<i64> {
 }
 
 /// One index of a dimension, which is gone then.
-fn selected(from: &Layout, dim: usize, index: i64) -> Layout {
+pub(super) fn selected(from: &Layout, dim: usize, index: i64) -> Layout {
     let (mut sizes, mut strides) = (from.shape.sizes().to_vec(), from.strides.clone());
     let (size, stride) = (sizes.remove(dim), strides.remove(dim));
     let offset = from.offset + index.rem_euclid(size).wrapping_mul(stride);

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::adapter::{Fault, FaultKind};
 use crate::messages::skeleton;
-use crate::ops::Form;
+use crate::ops::{Family, Form, Op};
 use crate::program::{Program, ValueRef};
 
 use crate::{Aspect, Difference, format};
@@ -130,7 +130,9 @@ impl Finding {
             let written = self.program.steps[..at].iter().any(|step| step.target() == Some(value));
             written && wrong.iter().any(|difference| Some(&difference.value) == name.as_ref())
         };
-        let reads = step.form == Form::Functional && step.uses().any(is_wrong);
+        // A view in place and a copy compute nothing.
+        let computes = step.op.info().family() != Family::Views && step.op != Op::Copy;
+        let reads = (step.form == Form::Functional || !computes) && step.uses().any(is_wrong);
         reads.then(|| Finding::of_differences(self.signature.oracle, &self.program, wrong)).flatten()
     }
 
@@ -193,6 +195,10 @@ mod tests {
         let written = "{x: {shape: [1]}, y: {shape: [1]}, m: {mean: [y], out: x}, s: {add: [x, x]}}";
         assert_eq!(seen(written, "x after").as_deref(), Some("input"));
         assert_eq!(seen(written, "y after"), None, "the step does not read it");
+        let viewed = "{x: {shape: [1]}, y: {shape: [1]}, m: {mean: [y], out: x}, s: {unsqueeze_: [x, 0]}}";
+        assert_eq!(seen(viewed, "x after").as_deref(), Some("input"));
+        let added = "{x: {shape: [1]}, y: {shape: [1]}, m: {mean: [y], out: x}, s: {add_: [x, x]}}";
+        assert_eq!(seen(added, "x after"), None, "it may be wrong itself");
         assert_eq!(seen("{x: {shape: [1]}, s: {add: [x, x]}}", "x after"), None, "nothing was written before");
     }
 }

@@ -142,6 +142,23 @@ pub(crate) fn complex_functions(scene: Scene, outcome: Option<&Outcome>) -> bool
     computes && has_complex(scene) && !refused(outcome)
 }
 
+pub(crate) fn turning_powers(scene: Scene, outcome: Option<&Outcome>) -> bool {
+    let power = scene.last().filter(|step| matches!(step.op, Op::Pow | Op::FloatPower));
+    let far = |number: Scalar| match number {
+        Scalar::Complex(value) => value.norm() > TURNS,
+        number => f64::from_scalar(number).abs() > TURNS,
+    };
+    let exponent = |step: &Step| match &step.args[1] {
+        Arg::Number(number) => far(*number),
+        Arg::Tensor(value) => scene.find(*value).is_some_and(|known| known.tensor.elements().any(far)),
+        _ => false,
+    };
+    power.is_some_and(exponent) && has_complex(scene) && !refused(outcome)
+}
+
+/// An exponent beyond which a rounding error of the logarithm is a part of a turn.
+const TURNS: f64 = 1e6;
+
 pub(crate) fn complex_logarithms(scene: Scene, outcome: Option<&Outcome>) -> bool {
     last_op(scene) == Some(Op::Logaddexp) && has_complex(scene) && !refused(outcome)
 }
@@ -165,7 +182,8 @@ pub(crate) fn widened_results(scene: Scene) -> bool {
     let Some(step) = scene.last() else { return false };
     let Some(target) = step.target().and_then(|target| scene.find(target)) else { return false };
     let wide = |known: &TensorState| known.tensor.dtype == target.tensor.dtype;
-    matches!(step.op.info().compare, Compare::Ulps(_)) && step.form != Form::Functional && {
+    let rounds = step.op.info().compare != Compare::Bits || step.op == Op::Addr || has_complex(scene);
+    rounds && step.form != Form::Functional && {
         let read = step.args.iter().skip(usize::from(step.form == Form::InPlace));
         let mut read = read.filter_map(|arg| if let Arg::Tensor(value) = arg { scene.find(*value) } else { None });
         !read.any(wide)

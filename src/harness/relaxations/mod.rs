@@ -228,12 +228,14 @@ relaxations! {
     ComplexFunctions: elements::complex_functions(scene, outcome) => MAGNIFIED,
     /// Those of them that are made of products, of infinities and of what overflows on the way.
     ComplexCompositions: elements::complex_compositions(scene, outcome) => OVERFLOW,
+    /// Complex powers whose exponent is so large that it multiplies the rounding error of the logarithm by whole turns.
+    TurningPowers: elements::turning_powers(scene, outcome) => ANY,
     /// Complex logarithms of sums, which may be close to zero where their operands are not.
     ComplexLogarithms: elements::complex_logarithms(scene, outcome) => BOUNDED,
     /// Logarithms of sums that are close to zero: what cancels was rounded before.
     CancelledLogarithms: elements::cancelled_logarithms(scene, outcome) => BOUNDED,
-    /// A function that is compared in units in the last place, written to a wider dtype than it is computed in: the units
-    /// are those of the narrower one.
+    /// A function that is compared in units in the last place, or within a tolerance, or of complex numbers, written to a
+    /// wider dtype than it is computed in: the units are those of the narrower one.
     WidenedResults: elements::widened_results(scene) => COARSE,
     /// In-place operations on what gradients flow through, other than arithmetic on results of arithmetic and views: many
     /// operations keep their result for the gradient, and libtorch rejects the gradient once that is overwritten.

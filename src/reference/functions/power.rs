@@ -29,6 +29,12 @@ fn power_to_number(machine: &mut Machine, call: &Call, inputs: Vec<Input>, expon
     let inputs = vec![base, inputs[1].clone()];
     let plan = Plan::typed(machine, call, &inputs[..1], (common, common), Casting::Promoted)?;
     plan.prepare(machine, call)?;
+    if let Some(out) = plan.target.filter(|_| is(exponent, 1.0, true)) {
+        // The base is copied, which checks for overlap again, after the target has grown.
+        if let Input::Tensor(base) = &inputs[0] {
+            iterator::check_partial_overlap(machine.tensor(out), base)?;
+        }
+    }
     check_exponent(exponent, common)?;
     finish(machine, call, plan, kernel!(number(a, b) => a.power_scalar(b)), &inputs, &inputs)
 }

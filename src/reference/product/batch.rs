@@ -99,7 +99,7 @@ fn product_and_summand(
     added: Option<(&Tensor, Scalar)>,
 ) -> Result<Buffer> {
     let route = Route::of(a, b);
-    if a.dtype == DType::Bool || route == Route::Each {
+    if route == Route::Each || (route == Route::Loop && a.dtype == DType::Bool) {
         check_dtypes("baddbmm", a, b, false)?;
     }
     // The other kernels convert the factors before the dtypes are compared.

@@ -115,8 +115,9 @@ pub(in super::super) fn addmv(machine: &mut Machine, call: &Call) -> Result<Slot
     let fitted = Fitted::new((input.shape(), input.dtype), &matrix, &vector)?;
     let target = set_output(machine, call, &fitted.0, vector.dtype)?;
     let summand = expanded(machine, &input, &fitted.0)?;
-    // A factor that underflows to zero in the dtype of the kernel counts as zero.
-    let zero = factor::widen(beta, vector.dtype).is_ok_and(factor::is_zero);
+    // A factor that underflows to zero in the dtype of the kernel counts as zero. Without a matrix there is no kernel.
+    let converted = factor::widen(beta, vector.dtype).ok().filter(|_| matrix.shape().numel() > 0);
+    let zero = factor::is_zero(converted.unwrap_or(beta));
     let added = Some((&summand, beta)).filter(|_| !zero);
     let values = match added {
         Some((summand, beta)) if matrix.shape().numel() == 0 => scaled_summand(machine, summand, beta),

@@ -19,7 +19,8 @@ use crate::tensor::{DType, IndexItem, Layout, Scalar};
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Applies {
-    /// The operations.
+    /// The operations; all of them if none is named.
+    #[serde(default)]
     pub ops: Vec<OpName>,
     /// The forms; all of them if none is named.
     #[serde(default)]
@@ -173,7 +174,7 @@ impl Applies {
         let reply = catch_unwind(AssertUnwindSafe(|| Reference.run(program))).unwrap_or_default();
         wrong_steps(finding).into_iter().any(|at| {
             let step = &program.steps[at];
-            self.ops.contains(&OpName(step.op))
+            (self.ops.is_empty() || self.ops.contains(&OpName(step.op)))
                 && (self.forms.is_empty() || self.forms.contains(&step.form))
                 && self.conditions.hold(program, &reply, at)
                 && self.conditions.seen(finding)
@@ -516,6 +517,8 @@ mod tests {
         assert!(applies("{ops: [sub, add]}").matches(&functional));
         assert!(!applies("{ops: [sub]}").matches(&functional));
         assert!(!applies("{ops: [add], forms: [in_place]}").matches(&functional));
+        assert!(applies("{forms: [functional]}").matches(&functional));
+        assert!(!applies("{forms: [in_place]}").matches(&functional));
     }
 
     #[test]
