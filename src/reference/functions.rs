@@ -271,10 +271,15 @@ fn finish_with(
     factor: Scalar,
 ) -> Result<Slot> {
     let values = kernel.evaluate(machine, call.op, computed, factor, (&plan.shape, plan.common))?;
+    Ok(deliver(machine, call, plan, values, recorded, factor))
+}
+
+/// Writes the result, and notes for gradients that it came of these operands.
+fn deliver(machine: &mut Machine, call: &Call, plan: Plan, values: Buffer, recorded: &[Input], factor: Scalar) -> Slot {
     let saved = autograd::save(machine, call, recorded.to_vec(), false);
     let slot = plan.deliver(machine, values);
     autograd::record_elementwise(machine, call.op, slot, saved, factor);
-    Ok(Slot::Tensor(slot))
+    Slot::Tensor(slot)
 }
 
 #[cfg(test)]

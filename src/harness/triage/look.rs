@@ -113,10 +113,7 @@ fn property(
         }
         // There is nothing else to be seen of no elements, and of so many that the adapter sent none.
         _ if tensor.data.is_empty() => (Property::Shape, tuple(tensor.shape.sizes())),
-        _ if tensor.shape.numel() <= MOST => {
-            let texts: Vec<String> = tensor.scalars().into_iter().map(number_text).collect();
-            (Property::Elements, nested(&mut texts.iter(), tensor.shape.sizes()))
-        }
+        _ if tensor.shape.numel() <= MOST => (Property::Elements, elements(tensor)),
         // Of one that is accepted and should not be.
         _ if aspect == Aspect::Outcome => (Property::Shape, tuple(tensor.shape.sizes())),
         _ => {
@@ -125,6 +122,12 @@ fn property(
             (Property::Element(differs), own.get(differs).map(|scalar| number_text(*scalar))?)
         }
     })
+}
+
+/// The elements as Python prints their list.
+pub(super) fn elements(tensor: &TensorValue) -> String {
+    let texts: Vec<String> = tensor.scalars().into_iter().map(number_text).collect();
+    nested(&mut texts.iter(), tensor.shape.sizes())
 }
 
 fn nested<'a>(texts: &mut impl Iterator<Item = &'a String>, sizes: &[i64]) -> String {

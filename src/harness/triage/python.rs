@@ -8,10 +8,10 @@ use std::fmt::Write as _;
 use crate::escape::{one_line, visible};
 use crate::ops::{Form, Op};
 use crate::oracles::metamorphic::Relation;
-use crate::program::{Outcome, Program, Reply, Step};
+use crate::program::{Outcome, Program, Reply, Step, TensorValue};
 
 use super::super::Aspect;
-use super::look::{Look, Property, look};
+use super::look::{Look, Property, elements, look};
 use super::{Dossier, Expected, other, title};
 use crate::model::finding::HANG;
 use calls::{Spelling, call, input, list, spelling, variable};
@@ -145,16 +145,23 @@ impl Body {
             }
             match answer.map(|answer| &answer.outcome) {
                 Some(Outcome::Blocked(_) | Outcome::Unsupported(_)) => {}
+                Some(Outcome::Rejected(_)) if own.iter().any(|wanted| wanted.aspect == Aspect::Warnings) => {
+                    let caught = format!("    try:\n        {call}\n    except Exception:\n        pass");
+                    self.warns(&caught, program, at, &own, reply);
+                }
                 Some(Outcome::Rejected(rejected)) => {
                     self.line(&format!("try:\n    {call}\nexcept Exception as error:"));
-                    match own.is_empty() {
+                    match own.is_empty() && !wanted.iter().any(|wanted| is_blocked(program, reply, wanted)) {
                         true => self.line("    pass"),
                         false => {
                             self.line("    print(error)");
                             self.prints(&as_python_says(&rejected.message));
                         }
                     }
-                    own.iter().for_each(|wanted| self.expects(wanted, program, reply));
+                    match own.iter().any(|wanted| wanted.aspect == Aspect::Values) {
+                        true => self.target(program, step, reply),
+                        false => own.iter().for_each(|wanted| self.expects(wanted, program, reply)),
+                    }
                 }
                 _ => self.step(program, at, call, &own, reply),
             }
@@ -188,20 +195,53 @@ impl Body {
         let call = if used { format!("{} = {call}", variable(program, value)) } else { call };
         // Only functions hand their warnings over to Python.
         match warns && spelling(step) != Spelling::Operator {
-            true => {
-                let catch =
-                    "with warnings.catch_warnings(record=True) as caught:\n    warnings.simplefilter(\"always\")";
-                self.line(&format!("{catch}\n    {call}"));
-                self.line("print([str(one.message).split(\" (Triggered\")[0] for one in caught])");
-                let answer = reply.and_then(|reply| reply.steps.get(at));
-                let texts = answer.map(|answer| list(answer.warnings.iter().map(|text| python_string(text))));
-                texts.iter().for_each(|texts| self.prints(texts));
-            }
+            true => self.warns(&format!("    {call}"), program, at, wanted, reply),
             false => self.line(&call),
         }
         for wanted in wanted.iter().filter(|wanted| wanted.aspect != Aspect::Warnings) {
             self.shows(program, wanted, reply);
         }
+    }
+
+    /// Runs a step, and prints its warnings.
+    fn warns(&mut self, call: &str, program: &Program, at: usize, wanted: &[&Wanted], reply: Option<&Reply>) {
+        let catch = "with warnings.catch_warnings(record=True) as caught:\n    warnings.simplefilter(\"always\")";
+        self.line(&format!("{catch}\n{call}"));
+        self.line("print([str(one.message).split(\" (Triggered\")[0] for one in caught])");
+        let texts = |reply: &Reply, at: usize| {
+            reply.steps.get(at).map(|answer| list(answer.warnings.iter().map(|text| python_string(text))))
+        };
+        let own = reply.and_then(|reply| texts(reply, at));
+        own.iter().for_each(|texts| self.prints(texts));
+        let expected =
+            wanted.iter().filter(|wanted| wanted.aspect == Aspect::Warnings).find_map(|wanted| wanted.expected);
+        let expected = expected.filter(|(theirs, ..)| std::ptr::eq(*theirs, program));
+        if let Some(expected) = expected.and_then(|(_, reply, _)| texts(reply, at)) {
+            self.line(&format!("# expected: {}", visible(&expected)));
+        }
+    }
+
+    /// Prints the target of a rejected step, which should be as it was, if it is an input that nothing else writes to.
+    fn target(&mut self, program: &Program, step: &Step, reply: Option<&Reply>) {
+        let Some(target) = step.target().map(|target| target.value) else { return };
+        let writers = program.steps.iter().filter(|step| writes(step)).count();
+        let (Some(input), Some(after)) = (program.inputs.get(target), reply.and_then(|reply| reply.inputs.get(target)))
+        else {
+            return;
+        };
+        if writers > 1 || input.shape != after.shape {
+            return;
+        }
+        let name = format!("{} after", input.name);
+        let Some(Look::Value(Property::Elements, text)) =
+            reply.and_then(|reply| look(program, reply, &name, Aspect::Values, None))
+        else {
+            return;
+        };
+        let before = TensorValue { data: input.data.clone(), ..after.clone() };
+        self.line(&format!("print({}.tolist())", variable(program, target)));
+        self.prints(&text);
+        self.line(&format!("# expected: {}", elements(&before)));
     }
 
     /// Prints what is wanted of a value that is there.
@@ -258,6 +298,13 @@ fn is_link(program: &Program, at: usize) -> bool {
     let step = &program.steps[at];
     let is_method = step.form == Form::Functional && spelling(step) == Spelling::Method;
     is_method && later == 1 && program.steps.get(at + 1).is_some_and(|next| uses(next) == 1)
+}
+
+/// Returns whether a wanted step did not run, since one before it was rejected.
+fn is_blocked(program: &Program, reply: Option<&Reply>, wanted: &Wanted) -> bool {
+    let at = program.steps.iter().position(|step| step.name == wanted.place().0);
+    let answer = at.zip(reply).and_then(|(at, reply)| reply.steps.get(at));
+    matches!(answer.map(|answer| &answer.outcome), Some(Outcome::Blocked(_)))
 }
 
 /// Returns whether a step may change its operands.

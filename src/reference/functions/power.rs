@@ -36,7 +36,17 @@ fn power_to_number(machine: &mut Machine, call: &Call, inputs: Vec<Input>, expon
         }
     }
     check_exponent(exponent, common)?;
+    if common == DType::Float32 && exponent.category() < Category::Complex {
+        let values = power_in_double(machine, &inputs[0], f64::from_scalar(exponent), &plan.shape)?;
+        return Ok(deliver(machine, call, plan, values, &inputs, Scalar::Int(1)));
+    }
     finish(machine, call, plan, kernel!(number(a, b) => a.power_scalar(b)), &inputs, &inputs)
+}
+
+/// Powers of float32 numbers, whose exponent is not rounded.
+fn power_in_double(machine: &Machine, base: &Input, exponent: f64, shape: &Shape) -> Result<Buffer> {
+    let columns = machine.columns::<f32>(std::slice::from_ref(base), shape)?;
+    Ok(f32::wrap(columns[0].iter().map(|base| math::power_scalar(*base, exponent)).collect()))
 }
 
 /// The dtype of the result. The order of faults: autograd, integers to a negative power.
