@@ -8,7 +8,7 @@ use std::cell::Cell;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use broadcheck_reference::{BUDGET, OverBudget};
+pub use broadcheck_reference::{BUDGET, OverBudget};
 
 use crate::adapter::{Hello, Implementation};
 use crate::program::{Input, Outcome, Program, Reply, Step, StepOutcome, TensorValue};
@@ -164,6 +164,11 @@ impl Session {
         catch_unwind(AssertUnwindSafe(|| self.0.step(step))).ok()?.ok()
     }
 
+    /// Returns the element operations that the steps have taken; `None` if they are more than the budget.
+    pub fn operations(&self) -> Option<u64> {
+        self.0.operations()
+    }
+
     /// The inputs as they are now.
     pub fn inputs(&mut self) -> Vec<TensorValue> {
         self.0.inputs()
@@ -172,61 +177,5 @@ impl Session {
     /// The shape that an input has now; `None` for a value that is no input.
     pub fn input_shape(&self, value: usize) -> Option<&Shape> {
         self.0.input_shape(value)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::path::Path;
-
-    use super::*;
-    use crate::case::load_program;
-
-    fn program(text: &str) -> Program {
-        load_program(Path::new("test.yaml"), text).unwrap_or_else(|error| panic!("{error}"))
-    }
-
-    /// The element operations that a program takes.
-    fn operations(program: &Program) -> u64 {
-        let mut session = Session::new(&program.inputs).expect("inputs that fit");
-        program.steps.iter().for_each(|step| drop(session.step(step).expect("no failure of the reference")));
-        session.0.operations().expect("within the budget")
-    }
-
-    #[test]
-    fn what_is_run_today_is_far_within_the_budget() {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../spec");
-        let specification = crate::case::load(&folder).unwrap_or_else(|error| panic!("{error}"));
-        let most = specification.cases.iter().map(|case| (operations(&case.program), case.id.as_str())).max();
-        let (most, case) = most.expect("a case");
-        assert!(most <= BUDGET / 64, "{case} takes {most}");
-        let options = crate::generate::Options { large: 64, ..crate::generate::Options::default() };
-        let generated = (0..1000).map(|case| crate::campaign::cases::make(1, case, &options).program);
-        let most = generated.map(|program| operations(&program)).max().expect("a program");
-        assert!(most <= BUDGET / 64, "a generated program takes {most}");
-    }
-
-    /// Programs that would take from hours to the age of the universe, each by another loop.
-    #[test]
-    fn what_takes_too_long_is_stopped_and_named() {
-        for (step, text) in [
-            (2, "{x: {shape: [1, 1]}, a: {expand: [x, [3000, 3000]]}, b: {clone: [a]}, r: {mm: [b, b]}}"),
-            (0, "{x: {values: [0.5]}, r: {special_legendre_polynomial_p: [x, 1.0e+18]}}"),
-            (
-                1,
-                "{x: {values: [1.0], dtype: float64}, r: {add: [x, x]}, \
-                  s: {special_laguerre_polynomial_l: [x, 9.0e+17]}}",
-            ),
-            (
-                0,
-                "{x: {values: [2.0], dtype: float64}, y: {values: [-1500000000.5], dtype: float64}, \
-                  r: {special_zeta: [x, y]}}",
-            ),
-            (2, "{x: {shape: [1, 1]}, a: {expand: [x, [100000, 1]]}, b: {clone: [a]}, r: {cdist: [b, b], p: 1.0}}"),
-        ] {
-            let abort = ask(&program(text)).expect_err(text);
-            assert!(matches!(abort.kind, AbortKind::OverBudget(_)), "{text}: {abort}");
-            assert_eq!(abort.step, Some(step), "{text}");
-        }
     }
 }

@@ -10,10 +10,11 @@ use super::record::{Configuration, Header, Identity, Machine};
 use super::{FINDINGS, Setup, Working, run};
 use crate::adapter::Implementation;
 use crate::case::load_program;
+use crate::generate::Options;
 use crate::model::finding::Oracle;
 use crate::ops::Op;
 use crate::program::{Program, Reply};
-use crate::reference::{Abort, Reference, ask_with};
+use crate::reference::{Abort, AbortKind, BUDGET, Reference, Session, ask, ask_with};
 use crate::runner::Start;
 
 /// Four programs; the second and the third are those over which planted faults go wrong.
@@ -107,7 +108,7 @@ fn deadly(program: &Program) -> Result<Reply, Abort> {
     if program.steps[0].op == Op::Mul {
         std::process::abort();
     }
-    crate::reference::ask(program)
+    ask(program)
 }
 
 #[test]
@@ -120,7 +121,7 @@ fn a_case_that_ends_the_process_is_found_and_skipped() {
     }
     let folder = tempfile::tempdir().unwrap();
     // The digest of the programs needs no reference.
-    drop(begun(&setup(crate::reference::ask), folder.path()));
+    drop(begun(&setup(ask), folder.path()));
     let resume = || {
         let test = "campaign::tests::a_case_that_ends_the_process_is_found_and_skipped";
         let mut command = Command::new(std::env::current_exe().unwrap());
@@ -141,7 +142,7 @@ fn a_case_that_ends_the_process_is_found_and_skipped() {
 #[test]
 fn a_campaign_that_was_killed_by_chance_accuses_no_case() {
     let folder = tempfile::tempdir().unwrap();
-    let setup = setup(crate::reference::ask);
+    let setup = setup(ask);
     drop(begun(&setup, folder.path()));
     for _ in 0..2 {
         // Something ended the process while a worker was at case 3.
@@ -149,5 +150,49 @@ fn a_campaign_that_was_killed_by_chance_accuses_no_case() {
         run(&setup, Book::resume(folder.path()).unwrap(), |_| {}).unwrap();
         assert_eq!(findings(folder.path()), []);
         assert_eq!(journal::read(folder.path()).unwrap().suspects[&3], 0);
+    }
+}
+
+/// The element operations that a program takes.
+fn operations(program: &Program) -> u64 {
+    let mut session = Session::new(&program.inputs).expect("inputs that fit");
+    program.steps.iter().for_each(|step| drop(session.step(step).expect("no failure of the reference")));
+    session.operations().expect("within the budget")
+}
+
+#[test]
+fn what_is_run_today_is_far_within_the_budget() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../spec");
+    let specification = crate::case::load(&folder).unwrap_or_else(|error| panic!("{error}"));
+    let most = specification.cases.iter().map(|case| (operations(&case.program), case.id.as_str())).max();
+    let (most, case) = most.expect("a case");
+    assert!(most <= BUDGET / 64, "{case} takes {most}");
+    let options = Options { large: 64, ..Options::default() };
+    let generated = (0..1000).map(|case| super::cases::make(1, case, &options).program);
+    let most = generated.map(|program| operations(&program)).max().expect("a program");
+    assert!(most <= BUDGET / 64, "a generated program takes {most}");
+}
+
+/// Programs that would take from hours to the age of the universe, each by another loop.
+#[test]
+fn what_takes_too_long_is_stopped_and_named() {
+    for (step, text) in [
+        (2, "{x: {shape: [1, 1]}, a: {expand: [x, [3000, 3000]]}, b: {clone: [a]}, r: {mm: [b, b]}}"),
+        (0, "{x: {values: [0.5]}, r: {special_legendre_polynomial_p: [x, 1.0e+18]}}"),
+        (
+            1,
+            "{x: {values: [1.0], dtype: float64}, r: {add: [x, x]}, \
+              s: {special_laguerre_polynomial_l: [x, 9.0e+17]}}",
+        ),
+        (
+            0,
+            "{x: {values: [2.0], dtype: float64}, y: {values: [-1500000000.5], dtype: float64}, \
+              r: {special_zeta: [x, y]}}",
+        ),
+        (2, "{x: {shape: [1, 1]}, a: {expand: [x, [100000, 1]]}, b: {clone: [a]}, r: {cdist: [b, b], p: 1.0}}"),
+    ] {
+        let abort = ask(&load_program(Path::new("test.yaml"), text).expect("a program")).expect_err(text);
+        assert!(matches!(abort.kind, AbortKind::OverBudget(_)), "{text}: {abort}");
+        assert_eq!(abort.step, Some(step), "{text}");
     }
 }
