@@ -470,12 +470,15 @@ impl Setup {
     /// Makes the cases once more that the reference was at when an earlier run ended, one by one: one that ends the process
     /// again stands there when the campaign is resumed next. Returns those that did.
     fn try_suspects(&self, book: &mut Book) -> io::Result<BTreeSet<u64>> {
-        for case in working::left(book.folder())? {
+        // What another hand has written there may be no case.
+        let is_case = |case: &u64| self.configuration.cases.is_none_or(|cases| *case < cases);
+        for case in working::left(book.folder())?.into_iter().filter(is_case) {
             let deaths = book.tally().suspects.get(&case).map_or(1, |deaths| deaths + 1);
             book.suspect(case, deaths)?;
         }
         working::clear(book.folder())?;
-        let suspects = book.tally().suspects.clone();
+        let mut suspects = book.tally().suspects.clone();
+        suspects.retain(|case, _| is_case(case));
         let mut alone = Working::open(book.folder(), 0)?;
         for (&case, _) in suspects.iter().filter(|(_, deaths)| (1..DEATHS).contains(*deaths)) {
             alone.on(case, || self.make(case))?;

@@ -147,6 +147,8 @@ fn a_campaign_that_was_killed_by_chance_accuses_no_case() {
     for _ in 0..2 {
         // Something ended the process while a worker was at case 3.
         Working::open(folder.path(), 1).unwrap().leave(3).unwrap();
+        // And what no campaign writes is left alone.
+        Working::open(folder.path(), 2).unwrap().leave(u64::MAX).unwrap();
         run(&setup, Book::resume(folder.path()).unwrap(), |_| {}).unwrap();
         assert_eq!(findings(folder.path()), []);
         assert_eq!(journal::read(folder.path()).unwrap().suspects[&3], 0);
