@@ -20,11 +20,11 @@ pub mod mutation;
 pub mod oracles;
 pub mod output;
 pub mod reduce;
+pub mod reference;
 pub mod relaxations;
 pub mod runner;
 pub mod triage;
 
 pub use crate::case::Aspect;
 use broadcheck_protocol::{error, messages, ops, program, tensor, with_element_type};
-use broadcheck_reference as reference;
 pub use model::difference::{Difference, UNKNOWN};

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use crate::adapter::{CommandLine, Fault, Halt, Hello, Implementation, Limits, Process, StartError};
+use crate::adapter::{CommandLine, Fault, FaultKind, Halt, Hello, Implementation, Limits, Process, StartError};
 use crate::format;
 use crate::model::event::ImplementationReady;
 use crate::program::{Program, Reply};
-use crate::reference::Reference;
+use crate::reference::{self, Reference};
 
 /// Something that programs can be run on.
 ///
@@ -159,7 +159,14 @@ impl Runner {
         match self {
             Runner::Reference => {
                 for (at, program) in programs.iter().enumerate() {
-                    each(at, Ok(Reference.run(program.borrow())));
+                    each(
+                        at,
+                        reference::ask(program.borrow()).map_err(|abort| Fault {
+                            kind: FaultKind::Crashed { status: abort.to_string() },
+                            confirmed: true,
+                            stderr: String::new(),
+                        }),
+                    );
                 }
             }
             Runner::Adapter(process) => process.run_each_while(programs, meanwhile, each),

@@ -6,6 +6,7 @@ use crate::error::{self, Rejection};
 use crate::ops::{Form, Op, Quirk};
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar};
 
+use super::budget::charge;
 use super::graph::{Derivative, Kept, KeptResult, Kind, Saved, Slope};
 use super::iterator::Input;
 use super::machine::{Backward, Call, Machine, Operand, Result, Stop, Tensor, TensorId, is_large};
@@ -335,6 +336,7 @@ pub(super) fn element_positions(of: &Layout, dtype: DType, view: &Layout) -> Opt
     if is_large(&of.shape, dtype) || is_large(&view.shape, dtype) {
         return None;
     }
+    charge(of.shape.numel() + view.shape.numel());
     let mut places = std::collections::HashMap::new();
     for (at, place) in of.positions().enumerate() {
         // One place that stands for several elements: what is its own of a gradient?

@@ -6,6 +6,7 @@ use crate::program::Arg;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
 use super::autograd;
+use super::budget::charge_product;
 use super::composition::{Composition, Term, real};
 use super::elementwise::{Operands, formula};
 use super::functions::{Tolerance, printed};
@@ -208,6 +209,11 @@ impl Rows {
         Ok(Rows { shapes, counts: [rows1 as usize, rows2 as usize], columns: columns as usize })
     }
 
+    /// Every column of a row meets that of every row of the other side.
+    fn charge(&self) {
+        charge_product(&[self.shapes[2].numel(), self.columns.max(1)]);
+    }
+
     /// The starts of both rows whose distance has this number.
     fn starts(&self, at: usize) -> [usize; 2] {
         let [rows1, rows2] = self.counts;
@@ -216,6 +222,7 @@ impl Rows {
     }
 
     fn distances(&self, left: &[f64], right: &[f64], p: f64) -> Vec<f64> {
+        self.charge();
         let distance = |at: usize| {
             let [from, to] = self.starts(at);
             norm::of((0..self.columns).map(|column| (left[from + column] - right[to + column]).abs()), p)
@@ -225,6 +232,7 @@ impl Rows {
 
     /// The gradients of the elements of both sides.
     fn gradients(&self, left: &[f64], right: &[f64], arrived: &[f64], p: f64) -> [Vec<f64>; 2] {
+        self.charge();
         let mut received = [vec![0.0; left.len()], vec![0.0; right.len()]];
         let distances = self.distances(left, right, p);
         for (at, (&arrived, distance)) in arrived.iter().zip(distances).enumerate() {

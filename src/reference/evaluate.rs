@@ -7,6 +7,7 @@ use crate::program::{
 };
 use crate::tensor::{Buffer, Layout, Shape};
 
+use super::budget::{BUDGET, Meter, OverBudget};
 use super::dispatch::dispatch;
 use super::machine::{Call, Kernel, Machine, Operand, Result, Slot, Stop, StorageId, TensorId, is_large};
 // The families by the words of the rows.
@@ -15,18 +16,13 @@ use super::{
     loss, mask, moment, norm, product, reduction, reshape, reshape as copy, slice, view,
 };
 
-/// Runs a program and returns the outcome of every step.
-pub(super) fn run(program: &Program) -> Reply {
-    let mut session = match Session::new(&program.inputs) {
-        Ok(session) => session,
-        Err(text) => {
-            let failed = StepOutcome::of(Outcome::Failed(text));
-            return Reply { steps: vec![failed; program.steps.len()], inputs: Vec::new() };
-        }
-    };
-    let steps = program.steps.iter().map(|step| session.step(step)).collect();
+/// Runs a program and returns the outcome of every step. An error where it is malformed or over its budget.
+pub(super) fn run(program: &Program) -> std::result::Result<Reply, String> {
+    let mut session = Session::new(&program.inputs)?;
+    let steps = program.steps.iter().map(|step| session.step(step).map_err(|over| over.to_string()));
+    let steps = steps.collect::<std::result::Result<_, _>>()?;
     let inputs = if program.mutates() { session.inputs() } else { Vec::new() };
-    Reply { steps, inputs }
+    Ok(Reply { steps, inputs })
 }
 
 /// A program that is run step by step. A clone goes on by itself from where it is made, so that a step can be tried.
@@ -34,6 +30,7 @@ pub(super) fn run(program: &Program) -> Reply {
 pub struct Session {
     inputs: usize,
     machine: Machine,
+    meter: Meter,
     /// One for each value of the program; `None` where a step has none.
     slots: Vec<Option<Slot>>,
     /// The storages that were told of, by their numbers.
@@ -41,11 +38,19 @@ pub struct Session {
 }
 
 impl Session {
-    /// A program with these inputs and no steps.
+    /// A program with these inputs and no steps, which may take [`BUDGET`].
     ///
     /// # Errors
     /// When the data of an input does not fill its shape.
     pub fn new(inputs: &[Input]) -> std::result::Result<Session, String> {
+        Session::within(inputs, BUDGET)
+    }
+
+    /// The same with a budget of its own, in element operations.
+    ///
+    /// # Errors
+    /// When the data of an input does not fill its shape.
+    pub fn within(inputs: &[Input], budget: u64) -> std::result::Result<Session, String> {
         let (mut machine, mut slots, mut storages) = (Machine::new(kernel), Vec::new(), Vec::new());
         for input in inputs {
             let buffer = Buffer::from_bytes(input.dtype, &input.data)
@@ -58,11 +63,26 @@ impl Session {
             storages.push(tensor.storage);
             slots.push(Some(Slot::Tensor(machine.add(tensor))));
         }
-        Ok(Session { inputs: inputs.len(), machine, slots, storages })
+        Ok(Session { inputs: inputs.len(), machine, meter: Meter::new(budget), slots, storages })
     }
 
     /// Runs the next step and returns its outcome.
-    pub fn step(&mut self, step: &Step) -> StepOutcome {
+    ///
+    /// # Errors
+    /// When the program takes more element operations than its budget allows, with this step or with one before it.
+    pub fn step(&mut self, step: &Step) -> std::result::Result<StepOutcome, OverBudget> {
+        let mut meter = self.meter;
+        let outcome = meter.run(|| self.run_step(step));
+        self.meter = meter;
+        outcome
+    }
+
+    /// Returns the element operations that the steps have taken; `None` if they are more than the budget.
+    pub fn operations(&self) -> Option<u64> {
+        self.meter.taken()
+    }
+
+    fn run_step(&mut self, step: &Step) -> StepOutcome {
         self.machine.warnings.clear();
         let blocked = step.uses().find(|used| self.slots.get(used.value).is_none_or(|slot| slot.is_none()));
         let result = match blocked {

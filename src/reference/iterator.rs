@@ -5,6 +5,7 @@ use crate::error::Rejection;
 use crate::program::VALUE_LIMIT;
 use crate::tensor::{Category, DType, Layout, Shape};
 
+use super::budget::charge;
 use super::value::{Result, Stop, Tensor};
 
 pub(super) use super::value::Input;
@@ -90,6 +91,7 @@ pub(super) fn check_no_overlap(output: &Tensor, input: &Tensor, same_object: boo
 /// The elements of a loop over these operands, numbered row-major, in the order in which the loop comes to them
 /// (`reorder_dimensions`).
 pub(super) fn sequence(output: Option<&Layout>, inputs: &[Input], shape: &Shape) -> Vec<usize> {
+    charge(shape.numel());
     let layouts = output.cloned().into_iter().chain(inputs.iter().map(Input::layout));
     let strides: Vec<Vec<i64>> = layouts.map(|layout| broadcast_strides(&layout, shape)).collect();
     let mut order = iteration_order(shape, &strides);
@@ -271,6 +273,7 @@ pub(super) fn too_large(bytes: usize) -> Stop {
 /// When the loop comes to each element of a target, given row-major: the elements before one in the loop have smaller
 /// numbers.
 pub(super) fn loop_places(target: &Layout, inputs: &[Input], shape: &Shape) -> Vec<usize> {
+    charge(shape.numel());
     let strides = inputs.iter().map(|input| broadcast_strides(&input.layout(), shape));
     let strides: Vec<Vec<i64>> = std::iter::once(target.strides.clone()).chain(strides).collect();
     let mut places = vec![0; shape.rank()];

@@ -18,9 +18,12 @@
 //! 4. **write** (`write`, `selection::overwrite`): elements reach a new tensor, an operand in place, or `out=`. It must not
 //!    know the operation. A loop that refuses an element has written those before it.
 //! 5. **gradient** (`record_*`, `*_backward`): what is kept for the backward pass, and the formula, which is pure as eval is.
+//!
+//! Loops charge for their work before they begin it, so that a program that asks for too much ends by its [`BUDGET`].
 
 mod arithmetic;
 mod autograd;
+mod budget;
 mod composition;
 mod dispatch;
 mod distance;
@@ -56,9 +59,10 @@ use broadcheck_protocol::{adapter, error, for_each_op, ops, program, tensor, wit
 
 use crate::adapter::{Capability, Hello, Implementation};
 use crate::ops::Op;
-use crate::program::{Program, Reply};
+use crate::program::{Outcome, Program, Reply, StepOutcome};
 use crate::tensor::DType;
 
+pub use budget::{BUDGET, OverBudget};
 pub use evaluate::Session;
 
 /// The reference as an [`Implementation`].
@@ -81,6 +85,9 @@ impl Implementation for Reference {
     }
 
     fn run(&mut self, program: &Program) -> Reply {
-        evaluate::run(program)
+        evaluate::run(program).unwrap_or_else(|why| {
+            let failed = StepOutcome::of(Outcome::Failed(why));
+            Reply { steps: vec![failed; program.steps.len()], inputs: Vec::new() }
+        })
     }
 }

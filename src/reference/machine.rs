@@ -9,6 +9,7 @@ use crate::tensor::element::Element;
 use crate::tensor::storage::Stored;
 use crate::tensor::{Buffer, DType, IndexItem, Layout, Scalar, Shape};
 
+use super::budget::charge;
 use super::graph::{Graph, Kept};
 use super::value::Input;
 
@@ -76,6 +77,7 @@ impl Machine {
     /// A new tensor in a storage of its own, which it fills from the start.
     pub fn allocate(&mut self, layout: Layout, buffer: Buffer) -> Tensor {
         let dtype = buffer.dtype();
+        charge(buffer.len());
         self.storages.push(Storage { buffer: Rc::new(buffer), version: 0 });
         Tensor { storage: StorageId(self.storages.len() - 1), layout, dtype, node: None, base: None }
     }
@@ -142,6 +144,7 @@ impl Machine {
 
     /// The elements of a tensor, row-major, converted to `T`.
     pub fn elements<T: Stored>(&self, tensor: &Tensor) -> Vec<T> {
+        charge(tensor.shape().numel());
         self.buffer(tensor.storage).gather(&tensor.layout)
     }
 
@@ -155,13 +158,17 @@ impl Machine {
     pub fn expanded<T: Stored>(&self, tensor: &Tensor, shape: &Shape) -> Result<Vec<T>> {
         let layout = tensor.layout.expand(shape);
         let layout = layout.ok_or_else(|| Stop::Malformed("an operand of another shape".to_owned()))?;
+        charge(shape.numel());
         Ok(self.buffer(tensor.storage).gather(&layout))
     }
 
     /// The same of operands.
     pub fn columns<T: Stored>(&self, inputs: &[Input], shape: &Shape) -> Result<Vec<Vec<T>>> {
         let column = |input: &Input| match input {
-            Input::Number(number) => Ok(vec![T::from_scalar(*number); shape.numel()]),
+            Input::Number(number) => {
+                charge(shape.numel());
+                Ok(vec![T::from_scalar(*number); shape.numel()])
+            }
             Input::Tensor(tensor) => self.expanded(tensor, shape),
         };
         inputs.iter().map(column).collect()
@@ -176,6 +183,7 @@ impl Machine {
 
     /// Overwrites the elements of `target` with those of `values`, row-major, converted to its dtype.
     pub fn write(&mut self, target: &Tensor, values: &Buffer) {
+        charge(target.shape().numel());
         let storage = &mut self.storages[target.storage.0];
         storage.version += 1;
         crate::with_element_type!(values.dtype(), T => {
@@ -197,6 +205,7 @@ impl Machine {
         crate::with_element_type!(storage.buffer.dtype(), T => {
             let buffer = T::slice_mut(Rc::make_mut(&mut storage.buffer)).expect("the element type of the buffer's own dtype");
             for (position, value) in elements {
+                charge(1);
                 buffer[position] = T::from_scalar(value);
             }
         });

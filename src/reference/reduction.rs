@@ -15,6 +15,7 @@ use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 use crate::with_element_type;
 
 use super::autograd;
+use super::budget::{charge, charge_product};
 use super::graph::Kept;
 use super::iterator::Input;
 use super::machine::{Backward, Call, Machine, Operand, Result, Slot, Stop, Tensor, TensorId, wrap_dim};
@@ -153,6 +154,7 @@ fn prod_gradient(group: &Group, scalar: bool) -> Vec<f64> {
     let elements = group.elements.iter().enumerate();
     let others = |at: usize| elements.clone().filter(move |(other, _)| *other != at).map(|(_, &element)| element);
     let factor = |at: usize| -> f64 { if scalar { 1.0 } else { others(at).product() } };
+    charge_product(&[group.elements.len(), group.elements.len()]);
     (0..group.elements.len()).map(|at| group.arrived * factor(at)).collect()
 }
 
@@ -303,6 +305,7 @@ impl Plan {
     /// For each element of the operand, row-major, its element of the result.
     pub fn targets(&self) -> Result<Vec<usize>> {
         self.check_size()?;
+        charge(self.operand.numel());
         let sizes = self.operand.sizes();
         let kept = sizes.iter().zip(&self.reduced).map(|(&size, &reduced)| if reduced { 1 } else { size }).collect();
         let mut into = Layout::contiguous(Shape::new(kept).expect("no size grew"));

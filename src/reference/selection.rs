@@ -9,11 +9,13 @@ use crate::tensor::storage::Stored;
 use crate::tensor::{Category, Layout, Scalar, Shape};
 
 use super::autograd::{self, Route};
+use super::budget::charge;
 use super::machine::{Call, Machine, Result, Slot, Tensor, TensorId};
 use super::write;
 
 /// For each element of a shape that an operand is broadcast to, the number of the operand's own.
 pub(super) fn numbering(own: &Shape, broadcast: &Shape) -> Vec<usize> {
+    charge(broadcast.numel());
     let numbers = Layout::contiguous(own.clone()).expand(broadcast).expect("the operand broadcasts to this shape");
     numbers.positions().collect()
 }

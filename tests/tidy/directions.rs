@@ -18,6 +18,7 @@ const MAY_USE: &[(&str, &str, &[&str])] = &[
     ("harness", "escape", &[]),
     ("harness", "output", &[]),
     ("harness", "adapter", &["tensor", "error", "ops", "program"]),
+    ("harness", "reference", &["tensor", "program", "adapter"]),
     ("harness", "case", &["tensor", "error", "ops", "program"]),
     ("harness", "relaxations", &["tensor", "error", "ops", "program"]),
     ("harness", "generate", &["tensor", "error", "ops", "program", "adapter", "reference", "relaxations"]),

@@ -4,16 +4,14 @@
 
 use std::borrow::Borrow;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::adapter::Implementation;
 use crate::generate::{self, Options};
 use crate::program::{Program, Reply};
-use crate::reference::Reference;
+use crate::reference::{self, Abort, AbortKind, Ask};
 
 /// The most parts that a campaign may have: a summary lists those that are missing.
 const MAX_SHARDS: u64 = 1_000_000;
@@ -35,8 +33,8 @@ pub struct Made {
     pub case: u64,
     /// Its program.
     pub program: Program,
-    /// The reply of the reference, or the message of its panic.
-    pub expected: Result<Reply, String>,
+    /// The reply of the reference, or the way in which it went wrong.
+    pub expected: Result<Reply, Abort>,
 }
 
 impl Shard {
@@ -86,8 +84,13 @@ impl fmt::Display for Shard {
 
 impl Made {
     /// The case with this program.
-    pub fn of(case: u64, program: Program) -> Made {
-        Made { case, expected: expected(&program), program }
+    pub fn of(case: u64, program: Program, ask: Ask) -> Made {
+        Made { case, expected: ask(&program), program }
+    }
+
+    /// Returns whether the reference ends the process over it.
+    pub fn is_deadly(&self) -> bool {
+        matches!(self.expected, Err(Abort { kind: AbortKind::Died { .. }, .. }))
     }
 }
 
@@ -96,16 +99,8 @@ pub fn make(seed: u64, case: u64, options: &Options) -> Made {
     let (program, reply) = generate::program_with_reply(&bytes(seed, case), options);
     match reply {
         Some(reply) => Made { case, program, expected: Ok(reply) },
-        None => Made::of(case, program),
+        None => Made::of(case, program, reference::ask),
     }
-}
-
-/// Returns the reply of the reference to a program, or the message of its panic.
-fn expected(program: &Program) -> Result<Reply, String> {
-    catch_unwind(AssertUnwindSafe(|| Reference.run(program))).map_err(|panic| {
-        let text = panic.downcast_ref::<String>().cloned();
-        text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned())).unwrap_or_default()
-    })
 }
 
 /// A digest of programs. It changes with the generator, with the options, and with the reference as

@@ -17,8 +17,9 @@ use crate::oracles::comparison::{Side, between_releases, compare};
 use crate::oracles::mathematics;
 use crate::oracles::metamorphic::{self, FollowUp};
 use crate::program::{Outcome, Program, Reply, Step};
-use crate::reference::Reference;
+use crate::reference::{Abort, Ask, Reference};
 use crate::relaxations::freedoms;
+use crate::{Aspect, Difference};
 
 pub use crate::campaign::supervised::Unfinished;
 
@@ -27,6 +28,7 @@ pub struct Bench<'a> {
     subject: Tested<'a>,
     against: Option<Tested<'a>>,
     reference: Hello,
+    ask: Ask,
 }
 
 impl<'a> Bench<'a> {
@@ -38,7 +40,7 @@ impl<'a> Bench<'a> {
         let subject = Tested::start(setup, &setup.subject.0, &setup.subject.1, halt.clone())?;
         let against = setup.against.as_ref();
         let against = against.map(|(start, hello)| Tested::start(setup, start, hello, halt)).transpose()?;
-        Ok(Bench { subject, against, reference: Reference.hello() })
+        Ok(Bench { subject, against, reference: Reference.hello(), ask: setup.ask })
     }
 
     /// Allows each program so much time from now on.
@@ -78,6 +80,13 @@ impl<'a> Bench<'a> {
         let restarts = self.restarts();
         let mut counts = Counts { cases: cases.len() as u64, ..Counts::default() };
         let mut amiss = Vec::new();
+        // A call at a time the reference would end the process again.
+        let (cases, deadly): (Vec<Made>, Vec<Made>) = cases.into_iter().partition(|made| !made.is_deadly());
+        for made in deadly {
+            if let Err(abort) = &made.expected {
+                found(made.case, of_abort(&made.program, abort));
+            }
+        }
         self.each(&cases, Told::Whole, meanwhile, |made, reply, finding| match (reply, finding) {
             // Something else broke the implementation while it was at it.
             (None, Some(finding)) if !finding.is_confirmed() => drop(found(made.case, finding)),
@@ -88,7 +97,9 @@ impl<'a> Bench<'a> {
             (_, finding) => amiss.push((made.case, finding)),
         })?;
         for (case, whole) in amiss {
-            let alone: Vec<Made> = world.programs(case).into_iter().map(|program| Made::of(case, program)).collect();
+            let ask = self.ask;
+            let made = |program| Made::of(case, program, ask);
+            let alone: Vec<Made> = world.programs(case).into_iter().map(made).collect();
             let mut anything = false;
             self.each(&alone, Told::ToTheStep, meanwhile, |made, reply, finding| {
                 let stray = finding.as_ref().is_some_and(|finding| !finding.is_confirmed());
@@ -153,6 +164,12 @@ impl<'a> Bench<'a> {
         let mut programs = Vec::with_capacity(cases.len());
         let mut wanted = Vec::with_capacity(cases.len());
         for Made { case, program, expected } in cases {
+            // Whatever oracle judges: a reference that goes wrong over a program is a finding, and the program is run.
+            expected.as_ref().err().into_iter().for_each(|abort| found(case, of_abort(&program, abort)));
+            // The program of a case that the reference cannot make.
+            if program.steps.is_empty() {
+                continue;
+            }
             numbers.push(case);
             programs.push(program);
             wanted.push(expected);
@@ -172,7 +189,10 @@ impl<'a> Bench<'a> {
                 Came::Fault(fault, to) => return found(numbers[at], Finding::of_fault(first, &to, fault)),
                 Came::Reply(reply) => reply,
             };
-            if with_reference && let Some(finding) = disagreement(reference, hello, program, &wanted[at], &reply) {
+            if with_reference
+                && wanted[at].is_ok()
+                && let Some(finding) = disagreement(reference, hello, program, &wanted[at], &reply)
+            {
                 found(numbers[at], finding);
             }
             let expected = wanted[at].as_ref().ok().filter(|_| with_reference);
@@ -208,9 +228,8 @@ impl<'a> Bench<'a> {
     /// When an implementation cannot be started any more.
     pub fn findings(&mut self, program: &Program, oracles: &[Oracle]) -> Result<Vec<Finding>, Unfinished> {
         let mut findings = Vec::new();
-        self.judge_with(vec![Made::of(0, program.clone())], oracles, metamorphic::all, &mut || false, |_, finding| {
-            findings.push(finding)
-        })?;
+        let made = vec![Made::of(0, program.clone(), self.ask)];
+        self.judge_with(made, oracles, metamorphic::all, &mut || false, |_, finding| findings.push(finding))?;
         Ok(findings)
     }
 
@@ -229,7 +248,8 @@ impl<'a> Bench<'a> {
             (Oracle::Definition, _, Some(reply)) => self.other(program, reply)?,
             _ => None,
         };
-        let reference = || Said::Reply(Reference.hello(), Reference.run(program));
+        let reply = || (self.ask)(program).unwrap_or_else(|abort| abort.reply(program));
+        let reference = || Said::Reply(Reference.hello(), reply());
         Ok(Account { observed, expected: expected.unwrap_or_else(reference) })
     }
 
@@ -351,7 +371,7 @@ fn disagreement(
     reference: &Hello,
     hello: &Hello,
     program: &Program,
-    expected: &Result<Reply, String>,
+    expected: &Result<Reply, Abort>,
     reply: &Reply,
 ) -> Option<Finding> {
     match expected {
@@ -360,7 +380,7 @@ fn disagreement(
             let differences = compare(program, expected, Side { hello, reply });
             Finding::of_differences(Oracle::Reference, program, differences)
         }
-        Err(panic) => Some(of_panic(program, panic)),
+        Err(abort) => Some(of_abort(program, abort)),
     }
 }
 
@@ -376,12 +396,22 @@ fn last_answer<'a>(made: &'a Made, reply: Option<&'a Reply>) -> Option<&'a Outco
     expected.or_else(|| reply.and_then(last))
 }
 
-/// The finding that a panic of the reference is.
-fn of_panic(program: &Program, panic: &str) -> Finding {
-    let call = program.steps.last().map_or("any", |step| step.op.name()).to_owned();
-    let kind = "reference panic".to_owned();
-    let signature = Signature { oracle: Oracle::Reference, call, kind, text: skeleton(panic) };
-    Finding { signature, program: program.clone(), differences: Vec::new(), fault: None }
+/// The finding that a failure of the reference is: the program up to the step that it went wrong over.
+pub fn of_abort(program: &Program, abort: &Abort) -> Finding {
+    let mut program = program.clone();
+    program.steps.truncate(abort.step.map_or(usize::MAX, |at| at + 1));
+    let last = program.steps.last();
+    let call = last.map_or("any", |step| step.op.name()).to_owned();
+    let difference = Difference {
+        value: last.map_or("the program", |step| step.name.as_str()).to_owned(),
+        aspect: Aspect::Outcome,
+        by: Oracle::Reference.name().to_owned(),
+        expected: "an outcome of the reference".to_owned(),
+        observed: abort.to_string(),
+    };
+    let (kind, text) = (abort.kind.name().to_owned(), skeleton(&abort.kind.text()));
+    let signature = Signature { oracle: Oracle::Reference, call, kind, text };
+    Finding { signature, program, differences: vec![difference], fault: None }
 }
 
 impl Counts {

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::plausible::{self, MAX_LINE};
-use super::record::{Example, FindingRecord, Header, Pursued, Record};
+use super::record::{Example, FindingRecord, Header, Pursued, Record, Suspect};
 use super::tally::{Group, Tally};
 use crate::campaign::counts::Counts;
 use crate::model::finding::Finding;
@@ -196,6 +196,15 @@ impl Book {
     /// When it cannot be written.
     pub fn pursued(&mut self, pursued: Pursued) -> io::Result<()> {
         self.add(Record::Pursued(pursued))
+    }
+
+    /// Notes how often the process ended while the reference was at a case. Not even a loss of power takes it.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn suspect(&mut self, case: u64, deaths: u32) -> io::Result<()> {
+        self.add(Record::Suspect(Suspect { case, deaths }))?;
+        self.file.sync_data()
     }
 
     /// Ends a run.

@@ -19,6 +19,11 @@
 //! down to the last step of the shortest beginning of the program that shows it. To find that takes a few more runs;
 //! each has a tenth of the time of a program, and so have programs that are tried while a hang is reduced.
 //!
+//! The reference goes wrong, too, and what it goes wrong over is a finding of it: a panic is caught, and a program that
+//! takes more element operations than a [budget](broadcheck_reference::BUDGET) is stopped. The implementation runs the
+//! program all the same, and the other oracles judge it. A case over which the reference ends the process twice, as an
+//! overflow of its stack does, is found by `--resume`, and left out.
+//!
 //! When the seconds of a campaign are over, or it is stopped, adapters that are busy are killed. The cases in work are
 //! not judged: they are not in the checkpoint, and run again when the campaign is resumed. What is not reduced by then
 //! stands in the journal and in a folder as it is, marked so, and is reduced by a campaign that is resumed.
@@ -39,8 +44,12 @@ mod reduce;
 pub mod summary;
 mod supervised;
 pub mod tally;
+#[cfg(test)]
+mod tests;
+mod working;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -53,6 +62,7 @@ use crate::generate::bounded_exhaustive::{Bounds, World};
 use crate::generate::{Exclusion, Options};
 use crate::ops::Op;
 use crate::program::Program;
+use crate::reference::{self, Abort, AbortKind, Ask, DEATH};
 
 use super::give_up::Breaks;
 use super::runner::Start;
@@ -64,6 +74,7 @@ use cases::Made;
 use executor::Bench;
 use journal::Book;
 use supervised::Unfinished;
+use working::{DEATHS, Working};
 
 pub use super::give_up::GIVEN_UP;
 pub use reduce::FOLDER as FINDINGS;
@@ -114,6 +125,8 @@ pub struct Setup {
     pub known: Known,
     /// The specification that a finding's case refers to.
     pub specification: Specification,
+    /// How the reference is asked.
+    pub ask: Ask,
 }
 
 /// The programs that a configuration means for implementations that say this of themselves.
@@ -142,9 +155,12 @@ pub fn world(bounds: &Bounds, ops: &[Op], hello: &Hello) -> World {
 ///
 /// # Errors
 /// When the implementation cannot be started, or the journal cannot be written. All that was found is saved.
-pub fn run(setup: &Setup, book: Book, mut tell: impl FnMut(&Book)) -> Result<(Book, &'static str), String> {
+pub fn run(setup: &Setup, mut book: Book, mut tell: impl FnMut(&Book)) -> Result<(Book, &'static str), String> {
+    let deadly = setup.try_suspects(&mut book).map_err(|error| unwritable(&error))?;
+    let folder = book.folder().to_owned();
     let shared = Shared {
         setup,
+        deadly,
         queue: Mutex::new(Queue { next: 0, done: book.tally().checkpoint.done.clone() }),
         failure: Mutex::new(None),
         breaks: Mutex::new(Breaks::new(setup.give_up)),
@@ -156,9 +172,12 @@ pub fn run(setup: &Setup, book: Book, mut tell: impl FnMut(&Book)) -> Result<(Bo
         let (ticks, ticked) = channel::<()>();
         let (pursued, to_pursue) = channel();
         reduce::pending(shared.book().tally()).into_iter().for_each(|finding| send(&pursued, finding));
-        for _ in 0..setup.jobs {
-            let (shared, ticks, pursued) = (&shared, ticks.clone(), pursued.clone());
-            scope.spawn(move || shared.note(shared.work(&ticks, &pursued)));
+        for worker in 0..setup.jobs {
+            let (shared, ticks, pursued, folder) = (&shared, ticks.clone(), pursued.clone(), &folder);
+            scope.spawn(move || {
+                let working = Working::open(folder, worker).map_err(|error| unwritable(&error));
+                shared.note(working.and_then(|working| shared.work(working, &ticks, &pursued)));
+            });
         }
         drop(pursued);
         let shared = &shared;
@@ -192,6 +211,7 @@ pub fn run(setup: &Setup, book: Book, mut tell: impl FnMut(&Book)) -> Result<(Bo
     };
     let sentence = given_up.unwrap_or_else(|| format!("{why}{more}"));
     let ended = kept.and_then(|()| book.end(&sentence).map_err(|error| unwritable(&error)));
+    let ended = ended.and_then(|()| working::clear(&folder).map_err(|error| unwritable(&error)));
     match failure {
         Some(failure) => Err(failure),
         None => ended.map(|()| (book, why)),
@@ -201,6 +221,8 @@ pub fn run(setup: &Setup, book: Book, mut tell: impl FnMut(&Book)) -> Result<(Bo
 /// The state that the workers share.
 struct Shared<'a> {
     setup: &'a Setup,
+    /// The cases over which the reference ends the process.
+    deadly: BTreeSet<u64>,
     queue: Mutex<Queue>,
     book: Mutex<Book>,
     /// The reason why the campaign cannot continue.
@@ -268,7 +290,7 @@ impl Shared<'_> {
     }
 
     /// The work of one worker.
-    fn work(&self, ticks: &Sender<()>, pursued: &Sender<(Signature, Program)>) -> Result<(), String> {
+    fn work(&self, working: Working, ticks: &Sender<()>, pursued: &Sender<(Signature, Program)>) -> Result<(), String> {
         let setup = self.setup;
         let mut halt = setup.halt();
         halt.flags.push(Arc::clone(&self.given_up));
@@ -276,7 +298,8 @@ impl Shared<'_> {
             Ok(bench) => bench,
             Err(unfinished) => return self.ended(unfinished),
         };
-        let mut stock = Stock { shared: self, batch: setup.batch.min(FIRST_BATCH), batches: VecDeque::new() };
+        let batch = setup.batch.min(FIRST_BATCH);
+        let mut stock = Stock { shared: self, working, batch, batches: VecDeque::new(), failure: None };
         while let Some(Batch { start, end, made }) = stock.take() {
             if self.is_over() {
                 return Ok(());
@@ -290,7 +313,11 @@ impl Shared<'_> {
                 if new && lock(&self.breaks).is_too_many(&finding) {
                     self.given_up.store(true, Ordering::Relaxed);
                 }
-                match self.book().found(case, &finding, known) {
+                let first = self.book().found(case, &finding, known);
+                match first {
+                    Ok(true) if new && finding.signature.kind == DEATH => {
+                        self.note(reduce::leave(&self.book, &finding.signature));
+                    }
                     Ok(true) if new => send(pursued, (finding.signature, finding.program)),
                     Ok(_) => {}
                     Err(error) => unwritten = Some(error),
@@ -318,17 +345,20 @@ impl Shared<'_> {
                 _ => stock.batch,
             };
         }
-        Ok(())
+        stock.failure.map_or(Ok(()), Err)
     }
 }
 
 /// The cases that a worker makes while it waits for its adapter: those of the batches after the one that is run.
 struct Stock<'a> {
     shared: &'a Shared<'a>,
+    working: Working,
     /// The maximum number of cases in a batch.
     batch: u64,
     /// Batches, of which all but the last are whole.
     batches: VecDeque<Batch>,
+    /// The reason why no more cases can be made.
+    failure: Option<String>,
 }
 
 /// Positions that a worker has taken, and the cases that are made of them, from the first on.
@@ -353,7 +383,8 @@ impl Stock<'_> {
     /// Makes one more case, unless two batches are there or nothing is left to be done.
     fn make_one(&mut self) -> bool {
         let setup = self.shared.setup;
-        if self.batches.iter().map(|batch| batch.made.len() as u64).sum::<u64>() >= 2 * self.batch {
+        let made = self.batches.iter().map(|batch| batch.made.len() as u64).sum::<u64>();
+        if self.failure.is_some() || made >= 2 * self.batch {
             return false;
         }
         if self.batches.back().is_none_or(Batch::is_whole) {
@@ -361,8 +392,16 @@ impl Stock<'_> {
             self.batches.push_back(Batch { start, end, made: Vec::new() });
         }
         let Some(last) = self.batches.back_mut() else { return false };
-        last.made.push(setup.make(setup.configuration.shard.case(last.next())));
-        true
+        let case = setup.configuration.shard.case(last.next());
+        let made = match self.shared.deadly.contains(&case) {
+            true => Ok(setup.deadly(case)),
+            false => self.working.on(case, || setup.make(case)),
+        };
+        match made {
+            Ok(made) => last.made.push(made),
+            Err(error) => self.failure = Some(unwritable(&error)),
+        }
+        self.failure.is_none()
     }
 
     /// The next batch, or what is made of it if that is half; the rest is another one, so that the adapter need not wait.
@@ -419,6 +458,7 @@ impl Setup {
             give_up: 0,
             known: Box::new(|_| None),
             specification: Specification::default(),
+            ask: reference::ask,
         }
     }
 
@@ -427,11 +467,42 @@ impl Setup {
         Halt { deadline: self.deadline, flags: vec![Arc::clone(&self.stop)] }
     }
 
+    /// Makes the cases once more that the reference was at when an earlier run ended, one by one: one that ends the process
+    /// again stands there when the campaign is resumed next. Returns those that did.
+    fn try_suspects(&self, book: &mut Book) -> io::Result<BTreeSet<u64>> {
+        // What another hand has written there may be no case.
+        let is_case = |case: &u64| self.configuration.cases.is_none_or(|cases| *case < cases);
+        for case in working::left(book.folder())?.into_iter().filter(is_case) {
+            let deaths = book.tally().suspects.get(&case).map_or(1, |deaths| deaths + 1);
+            book.suspect(case, deaths)?;
+        }
+        working::clear(book.folder())?;
+        let mut suspects = book.tally().suspects.clone();
+        suspects.retain(|case, _| is_case(case));
+        let mut alone = Working::open(book.folder(), 0)?;
+        for (&case, _) in suspects.iter().filter(|(_, deaths)| (1..DEATHS).contains(*deaths)) {
+            alone.on(case, || self.make(case))?;
+            book.suspect(case, 0)?;
+        }
+        Ok(suspects.into_iter().filter(|(_, deaths)| *deaths >= DEATHS).map(|(case, _)| case).collect())
+    }
+
+    /// A case over which the reference ends the process. Its program is known only if it was not generated, which the reference
+    /// takes part in.
+    fn deadly(&self, case: u64) -> Made {
+        let program = match (&self.world, &self.programs) {
+            (Some(world), _) => world.program(case),
+            (None, Some(programs)) => programs[case as usize].clone(),
+            (None, None) => Program::default(),
+        };
+        Made { case, program, expected: Err(Abort { step: None, kind: AbortKind::Died { case } }) }
+    }
+
     /// A case.
     pub fn make(&self, case: u64) -> Made {
         match (&self.world, &self.programs) {
-            (Some(world), _) => Made::of(case, world.program(case)),
-            (None, Some(programs)) => Made::of(case, programs[case as usize].clone()),
+            (Some(world), _) => Made::of(case, world.program(case), self.ask),
+            (None, Some(programs)) => Made::of(case, programs[case as usize].clone(), self.ask),
             (None, None) => cases::make(self.configuration.seed, case, &self.options),
         }
     }

@@ -25,6 +25,8 @@ pub enum Record {
     Pursued(Pursued),
     /// The progress of the campaign.
     Checkpoint(Checkpoint),
+    /// The process ended while the reference was at a case.
+    Suspect(Suspect),
     /// A run ended by itself.
     End {
         /// The reason.
@@ -159,6 +161,16 @@ pub struct Pursued {
     pub not_reduced: bool,
     /// The simplest program, and what is wrong there.
     pub simplest: Example,
+}
+
+/// A case that the reference was at when the process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Suspect {
+    /// The number of the case.
+    pub case: u64,
+    /// How often that was so since it was last made without harm; 0 once it was.
+    pub deaths: u32,
 }
 
 /// The progress of a campaign.

@@ -24,6 +24,7 @@ use crate::model::finding::{Finding, HANG, Signature};
 use crate::oracles::comparison::Side;
 use crate::program::Program;
 use crate::reduce::shrink;
+use crate::reference::DEATH;
 use crate::triage::{self, Dossier, Expected, README};
 
 /// The folder of the findings in that of the campaign.
@@ -130,6 +131,21 @@ fn keep(book: &Mutex<Book>, signature: &Signature, simplest: Example, reproduced
     note(book, Pursued { folder, signature: signature.clone(), reproduced, not_reduced: true, simplest })
 }
 
+/// Writes down a finding that is never shrunk: the reference, which that takes, would end the process.
+///
+/// # Errors
+/// When a file cannot be written.
+pub fn leave(book: &Mutex<Book>, signature: &Signature) -> Result<(), String> {
+    let (folder, simplest) = {
+        let book = lock(book);
+        (book.folder().join(FOLDER), example(book.tally(), signature).cloned())
+    };
+    let Some(simplest) = simplest else { return Ok(()) };
+    let why = "It is not reduced: the reference ends the process whenever it is asked for this case.";
+    let folder = write(&folder, slug(signature), &simplest, signature, why)?;
+    note(book, Pursued { folder, signature: signature.clone(), reproduced: true, not_reduced: false, simplest })
+}
+
 /// Writes down what became of a finding. The folder of what it was before, not reduced, is not needed any more.
 fn note(book: &Mutex<Book>, pursued: Pursued) -> Result<(), String> {
     let mut book = lock(book);
@@ -149,7 +165,7 @@ fn note(book: &Mutex<Book>, pursued: Pursued) -> Result<(), String> {
 /// The findings that are not known divergences and are not shrunk yet, with the program of their first example, or the
 /// simplest so far.
 pub fn pending(tally: &Tally) -> Vec<(Signature, Program)> {
-    let left = tally.new_groups().filter(|(_, found)| !found.is_reduced());
+    let left = tally.new_groups().filter(|(group, found)| !found.is_reduced() && group.signature.kind != DEATH);
     left.filter_map(|(group, found)| {
         let example = match &found.pursued {
             Some(pursued) => &pursued.simplest,

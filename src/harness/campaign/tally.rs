@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::campaign::record::{Checkpoint, Example, FindingRecord, Header, Pursued, Record};
+use crate::campaign::record::{Checkpoint, Example, FindingRecord, Header, Pursued, Record, Suspect};
 use crate::model::finding::Signature;
 
 /// The state of a campaign, or of one part of it. It is made of the records of a journal alone, so that one that was
@@ -15,6 +15,8 @@ pub struct Tally {
     pub checkpoint: Checkpoint,
     /// The findings, by group. Some of them can be of cases that are not done yet.
     pub findings: BTreeMap<Group, Found>,
+    /// How often the process ended while the reference was at these cases.
+    pub suspects: BTreeMap<u64, u32>,
     /// The reason for the end of the last run; `None` if it was killed or continues.
     pub ended: Option<String>,
 }
@@ -42,7 +44,13 @@ pub struct Found {
 impl Tally {
     /// Nothing yet.
     pub fn new(header: Header) -> Tally {
-        Tally { header, checkpoint: Checkpoint::default(), findings: BTreeMap::new(), ended: None }
+        Tally {
+            header,
+            checkpoint: Checkpoint::default(),
+            findings: BTreeMap::new(),
+            suspects: BTreeMap::new(),
+            ended: None,
+        }
     }
 
     /// Takes a record in.
@@ -63,6 +71,9 @@ impl Tally {
             Record::Checkpoint(checkpoint) => {
                 self.checkpoint = checkpoint;
                 self.ended = None;
+            }
+            Record::Suspect(Suspect { case, deaths }) => {
+                self.suspects.insert(case, deaths);
             }
             Record::End { why } => self.ended = Some(why),
         }

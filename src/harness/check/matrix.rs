@@ -15,6 +15,7 @@ use crate::model::event::file::{self, FileError, Header};
 use crate::model::event::{
     Absent, CaseDigest, Corpus, CorpusTally, Event, Generated, ImplementationReady, Judged, Started, Tally,
 };
+use crate::reference::message;
 use crate::runner::{Runner, Start};
 
 /// The subject of a row.
@@ -192,7 +193,7 @@ impl MatrixRun<'_> {
             };
             // A fault of ours with one of them must not cost the others.
             let ran = catch_unwind(AssertUnwindSafe(|| self.check(subject, &start, earlier, tell)));
-            let tally = ran.unwrap_or_else(|panic| Err(format!("broadcheck panicked: {}", text(panic.as_ref()))))?;
+            let tally = ran.unwrap_or_else(|panic| Err(format!("broadcheck panicked: {}", message(panic.as_ref()))))?;
             events = recorded;
             Ok(tally)
         });
@@ -301,9 +302,4 @@ impl MatrixRun<'_> {
         events.insert(events.len().saturating_sub(1), absent);
         events
     }
-}
-
-fn text(panic: &(dyn std::any::Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "without a word".to_owned())
 }

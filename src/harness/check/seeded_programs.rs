@@ -113,7 +113,7 @@ fn judge(
     generated.outline = format::outline(&format::exact(program, &reply));
     generated.digest = format::digest(format::reply(program, &reply).as_bytes())[..16].to_owned();
     generated.verdict = match &made.expected {
-        Err(panic) => broken(format!("the reference panicked: {panic}")),
+        Err(abort) => broken(abort.to_string()),
         Ok(expected) => {
             let reference = Reference.hello();
             let (wanted, got) = (Side { hello: &reference, reply: expected }, Side { hello, reply: &reply });

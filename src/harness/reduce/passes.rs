@@ -1,14 +1,11 @@
 //! Passes of the reduction: programs that are simpler in one respect each, those that lose most first. Other code checks
 //! whether one of them weighs less than what it was made of, and whether it still shows the same.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
-use crate::adapter::Implementation;
 use crate::generate::value::counting;
 use crate::ops::{Form, Op, ParamKind};
 use crate::program::{Arg, Input, Outcome, Program, ShapeArg, Step, TensorValue, Value, ValueRef};
 use crate::reduce::{elements, scalars};
-use crate::reference::Reference;
+use crate::reference;
 use crate::tensor::{Category, DType, IndexItem, Scalar, Shape};
 
 /// Candidates from one program.
@@ -64,12 +61,11 @@ fn without(program: &Program, value: usize) -> Option<Program> {
 
 /// Returns the result of the reference for each step, if it survives the program and the step has one tensor.
 fn made(program: &Program) -> Vec<Option<TensorValue>> {
-    let reply = catch_unwind(AssertUnwindSafe(|| Reference.run(program)));
     let one = |outcome: Outcome| match outcome {
         Outcome::Value(Value::Tensor(tensor)) => Some(tensor),
         _ => None,
     };
-    match reply {
+    match reference::ask(program) {
         Ok(reply) => reply.steps.into_iter().map(|step| one(step.outcome)).collect(),
         Err(_) => vec![None; program.steps.len()],
     }

@@ -1,16 +1,14 @@
 //! A finding as a case of the specification: the program, and what the oracle expects of it.
 
 use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::adapter::Implementation;
 use crate::case::{
     Case, Expectation, Expected as Properties, ExpectedRejection, Location, Source, Specification, render as yaml,
 };
 use crate::escape::one_line;
 use crate::ops::{Compare, Form};
 use crate::program::{Arg, Outcome, Program, Reply, Step, TensorValue, Value, ValueRef};
-use crate::reference::Reference;
+use crate::reference;
 use crate::tensor::{Category, Scalar};
 
 use super::super::{Aspect, Difference};
@@ -26,11 +24,11 @@ const DECIMALS: i32 = 3;
 /// The text of `case.yaml`, which becomes `spec/regressions/NAME.yaml` as it is.
 pub(super) fn render(dossier: &Dossier, specification: &Specification, name: &str) -> String {
     let finding = dossier.finding;
-    let reference = || catch_unwind(AssertUnwindSafe(|| Reference.run(&finding.program))).ok();
+    let asked = || reference::ask(&finding.program).ok();
     let reply = match dossier.expected {
         Expected::Outcomes(side) => Some(side.reply.clone()),
         // Both programs are the implementation's own, so the reference gives the expected outcome of either.
-        Expected::SameAs { .. } => reference(),
+        Expected::SameAs { .. } => asked(),
     };
     let mut text = format!(
         "# {}\n# Found in {} {}. It becomes a regression case as spec/regressions/{name}.yaml.\n",
@@ -213,7 +211,6 @@ fn layout(program: &Program, expected: &mut Properties, tensor: &TensorValue, di
 /// A program that is accepted and differs from this one, which is not, in one operand; or, if there is none, a copy of the
 /// first operand.
 fn control(program: &Program) -> Option<(Program, Reply)> {
-    let run = |program: &Program| catch_unwind(AssertUnwindSafe(|| Reference.run(program))).ok();
     let accepted = |reply: &Reply| reply.steps.iter().all(|step| matches!(step.outcome, Outcome::Value(_)));
     let mut candidates = Vec::new();
     for (at, step) in program.steps.iter().enumerate() {
@@ -241,7 +238,7 @@ fn control(program: &Program) -> Option<(Program, Reply)> {
     };
     candidates.extend(program.inputs.first().map(|input| Program { inputs: vec![input.clone()], steps: vec![clone] }));
     candidates.into_iter().find_map(|program| {
-        let reply = run(&program).filter(accepted)?;
+        let reply = reference::ask(&program).ok().filter(accepted)?;
         Some((program, reply))
     })
 }

@@ -1,5 +1,6 @@
 //! The kinds of kernels, and the loop of each over the dtypes of its kind.
 
+use super::super::budget::charge;
 use super::*;
 
 impl Operands {
@@ -62,6 +63,7 @@ pub(crate) fn formula(
 
 /// The one loop over elements.
 fn rows<T: Stored, R>(columns: &[Vec<T>], count: usize, factor: T, kernel: impl Fn(&[T], T) -> R) -> Vec<R> {
+    charge(count);
     let (mut row, mut results) = (vec![T::default(); columns.len()], Vec::with_capacity(count));
     for at in 0..count {
         for (element, column) in row.iter_mut().zip(columns) {

@@ -6,6 +6,7 @@
 
 use std::sync::LazyLock;
 
+use super::super::budget::{STRIDE, charge};
 use super::{Real, number};
 
 /// A polynomial from its coefficients, that of the highest power first.
@@ -57,6 +58,9 @@ fn euler_maclaurin(x: f64, q: f64, first_term: f64) -> f64 {
     let mut steps = 0;
     while steps < 9 || base <= 9.0 {
         steps += 1;
+        if usize::is_multiple_of(steps, STRIDE) {
+            charge(STRIDE);
+        }
         base += 1.0;
         term = base.powf(-x);
         sum += term;

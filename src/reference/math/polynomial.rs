@@ -1,11 +1,12 @@
 //! Orthogonal polynomials, evaluated by their recurrences (`aten/src/ATen/native/Math.h`).
 //!
 //! Every function takes the degree as a number: it is cut to an integer, a negative degree gives zero, and so do NaN
-//! and whatever has no 64-bit integer. The loops run as often as the degree is high, so a caller should bound it.
+//! and whatever has no 64-bit integer. The loops run as often as the degree is high, and charge for it.
 //!
 //! NaN gives NaN. libtorch returns an uninitialized variable there for a degree of two or more, often the result of the
 //! element before; only T, V and the Hermite polynomials are safe.
 
+use super::super::budget::{STRIDE, charge};
 use super::{Real, number};
 
 /// One of the four families of Chebyshev polynomials: they differ in the polynomial of the first degree.
@@ -175,6 +176,9 @@ fn recur<T: Real>(degree: i64, first: T, step: impl Fn(i64, T, T) -> T) -> T {
     for k in 1..degree {
         if last.is_nan() {
             break;
+        }
+        if (k as usize).is_multiple_of(STRIDE) {
+            charge(STRIDE);
         }
         (before, last) = (last, step(k, last, before));
     }

@@ -7,6 +7,7 @@ use crate::tensor::storage::Stored;
 use crate::tensor::{Buffer, Category, Layout, Scalar, Shape};
 
 use super::super::autograd;
+use super::super::budget::charge_product;
 use super::super::elementwise::arithmetic;
 use super::super::graph::Kept;
 use super::super::iterator::Input;
@@ -31,6 +32,7 @@ pub(super) fn multiply(
     let rank = sizes_a.len();
     let batches = sizes_a[..rank - 2].iter().product::<i64>() as usize;
     let [rows, inner, columns] = [sizes_a[rank - 2], sizes_a[rank - 1], sizes_b[rank - 1]].map(|size| size as usize);
+    charge_product(&[batches, rows, columns, inner.max(1)]);
     macro_rules! product {
         ($type:ty) => {{
             let (left, right) = (machine.elements::<$type>(a), machine.elements::<$type>(b));

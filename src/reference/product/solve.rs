@@ -7,6 +7,7 @@ use crate::tensor::storage::Stored;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
 use super::super::autograd;
+use super::super::budget::charge_product;
 use super::super::graph::Kept;
 use super::super::iterator;
 use super::super::machine::{Call, Machine, Result, Slot, Stop, Tensor};
@@ -211,6 +212,7 @@ fn solved(machine: &mut Machine, a: &Tensor, b: &Tensor) -> Tensor {
 
 /// Gauss's elimination with the largest pivot of each column; `None` where there is none but zero.
 fn eliminate(a: &mut [Complex64], size: usize, b: &mut [Complex64], columns: usize) -> Option<()> {
+    charge_product(&[size, size, size + columns]);
     for at in 0..size {
         let largest = (at..size).max_by(|&i, &j| a[i * size + at].l1_norm().total_cmp(&a[j * size + at].l1_norm()))?;
         if a[largest * size + at] == Complex64::ZERO {

@@ -3,15 +3,12 @@
 //! The vocabulary is closed and small. What it cannot say is left out, and then more findings are new than need be; a
 //! finding that is called known by mistake would never be seen by anyone.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use serde::Deserialize;
 
-use crate::adapter::Implementation;
 use crate::model::finding::{Finding, Oracle, Signature};
 use crate::ops::{Form, Op, Param, ParamKind};
 use crate::program::{Arg, Program, Reply, Step, TensorValue, ValueRef};
-use crate::reference::Reference;
+use crate::reference;
 use crate::tensor::element::Element;
 use crate::tensor::{DType, IndexItem, Layout, Scalar};
 
@@ -171,7 +168,7 @@ impl Applies {
     /// Returns whether the wrong step of a finding matches.
     pub fn matches(&self, finding: &Finding) -> bool {
         let program = &finding.program;
-        let reply = catch_unwind(AssertUnwindSafe(|| Reference.run(program))).unwrap_or_default();
+        let reply = reference::ask(program).unwrap_or_default();
         wrong_steps(finding).into_iter().any(|at| {
             let step = &program.steps[at];
             (self.ops.is_empty() || self.ops.contains(&OpName(step.op)))
@@ -326,7 +323,7 @@ fn as_they_were(program: &Program, at: usize, used: Vec<(ValueRef, TensorValue)>
         args: vec![Arg::Tensor(*value)],
         out: None,
     }));
-    let reply = catch_unwind(AssertUnwindSafe(|| Reference.run(&copies))).unwrap_or_default();
+    let reply = reference::ask(&copies).unwrap_or_default();
     let mut copied = reply.steps.into_iter().skip(at).map(|step| step.outcome.tensors().first().cloned());
     used.into_iter()
         .map(|(value, made)| match copied.next().flatten() {

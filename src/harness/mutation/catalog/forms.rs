@@ -1,10 +1,12 @@
 //! Wrong targets and gradients.
 
+use crate::error::Class;
+use crate::model::difference::class_of;
 use crate::mutation::Mutant;
 use crate::mutation::planted::{Seen, reshape};
 use crate::mutation::wrong_replies::{self, tensors_mut};
 use crate::ops::{Family, Form, Op};
-use crate::program::{Outcome, Program, Reply, StorageRef, Value};
+use crate::program::{Outcome, Program, Reply, StepOutcome, StorageRef, Value};
 use crate::tensor::{Layout, Scalar};
 
 use crate::mutation::catalog::mutants;
@@ -12,6 +14,8 @@ use crate::mutation::catalog::mutants;
 pub(super) const IN_PLACE: &[Mutant] = mutants! { "in-place"
     "target-grows" "an in-place step lets its target grow" Lies => wrong_replies::grows_target;
     "changed-before-refused" "a rejected in-place step has changed its target" Lies => wrong_replies::changed_target;
+    "shared-memory-taken" "a step that writes to memory shared by its elements is accepted, and does nothing" Outcomes
+        => shared_memory_taken;
     "target-not-written" "an in-place step computes into a new tensor" Steps => |_, step| {
         if step.form == Form::InPlace && step.op.info().forms.contains(&Form::Functional) {
             step.form = Form::Functional;
@@ -25,6 +29,16 @@ pub(super) const IN_PLACE: &[Mutant] = mutants! { "in-place"
         }
     };
 };
+
+/// The target as it was made, in place of the rejection of a target whose elements share memory.
+fn shared_memory_taken(seen: &Seen, answer: &mut StepOutcome) {
+    let Outcome::Rejected(rejected) = seen.outcome() else { return };
+    let target = seen.step().target().and_then(|at| at.value.checked_sub(seen.program.inputs.len()));
+    let made = target.and_then(|step| seen.reply.steps.get(step)).map(|made| &made.outcome);
+    if let (Some(Class::Overlap), Some(Outcome::Value(made))) = (class_of(rejected), made) {
+        answer.outcome = Outcome::Value(made.clone());
+    }
+}
 
 fn forgets(program: &Program) -> Reply {
     let mut reply = wrong_replies::honest(program);

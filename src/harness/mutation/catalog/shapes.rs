@@ -50,6 +50,15 @@ pub(super) const SHAPES: &[Mutant] = mutants! { "shapes"
             step.args.swap(1, 2);
         }
     };
+    "third-operand-alone" "broadcast_tensors of three leaves the third as it is" Outcomes => |seen, answer| {
+        let operands = seen.operands();
+        if let (Op::BroadcastTensors, [_, _, third], Some(last)) =
+            (seen.step().op, &operands[..], tensors_mut(&mut answer.outcome).last_mut())
+            && operands[0].shape != operands[1].shape
+        {
+            reshape(last, third.shape.sizes().to_vec());
+        }
+    };
     "outer-transposed" "outer swaps its operands" Steps => |_, step| {
         if step.op == Op::Outer {
             step.args.swap(0, 1);
@@ -107,6 +116,11 @@ pub(super) const DTYPES: &[Mutant] = mutants! { "dtypes"
                 }
             }
         };
+    "huber-in-float32" "huber_loss of float64 is float32" Tensors => |seen, tensor| {
+        if seen.step().op == Op::HuberLoss && tensor.dtype == DType::Float64 {
+            convert(tensor, DType::Float32);
+        }
+    };
     "unsigned-wins" "uint8 and int8 make uint8" Tensors => |seen, tensor| {
         let dtypes: Vec<DType> = seen.operands().iter().map(|operand| operand.dtype).collect();
         if tensor.dtype == DType::Int16 && dtypes.contains(&DType::Uint8) && dtypes.contains(&DType::Int8) {

@@ -155,6 +155,11 @@ pub(super) const WARNINGS: &[Mutant] = mutants! { "warnings"
         let again = answer.warnings.clone();
         answer.warnings.extend(again);
     };
+    "std-warns-not" "std does not warn of a variance without a degree of freedom" Outcomes => |seen, answer| {
+        if [Op::Std, Op::StdMean].contains(&seen.step().op) {
+            answer.warnings.clear();
+        }
+    };
 };
 
 pub(super) const PROCESS: &[Mutant] = mutants! { "process"

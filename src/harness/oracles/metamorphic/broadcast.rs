@@ -1,7 +1,7 @@
 //! Operands expanded by hand.
 
 use crate::ops::{Family, Form, Op, ParamKind, Quirk};
-use crate::program::{Arg, Program};
+use crate::program::{Arg, Program, ValueRef};
 use crate::tensor::{Category, DType, Shape};
 
 use crate::oracles::metamorphic::judge::{Compared, OutputRelation};
@@ -81,6 +81,40 @@ pub(super) fn repeated(context: &StepContext) -> Vec<(Program, OutputRelation)> 
         }
         let twice = rewrite.push(last);
         rewrite.add("once", Op::Select, vec![Arg::Tensor(twice), Arg::Int(0), Arg::Int(1)]);
+        let at = rewrite.last();
+        Some((rewrite.program, OutputRelation::Same { at, compared: Compared::Elements }))
+    };
+    rewritten().into_iter().collect()
+}
+
+/// The operands of a step, three or more, grouped from the right, though the step itself does it from the left.
+pub(super) fn regrouped(context: &StepContext) -> Vec<(Program, OutputRelation)> {
+    let rewritten = || {
+        let step = context.step;
+        if !context.accepted() || step.form != Form::Functional {
+            return None;
+        }
+        let result = context.outcome.tensors().first()?;
+        let mut last = step.clone();
+        let operands = match (step.op, step.args.first()) {
+            (Op::BroadcastTensors, Some(Arg::Tensors(operands))) => operands.clone(),
+            _ if context.is_elementwise() => {
+                let known: Vec<Facts> = context.read()?.into_iter().map(|(_, known)| known).collect();
+                let operands: Vec<ValueRef> = step.uses().collect();
+                (keeps_promotion(context, &known, result.dtype) && operands.len() == known.len()).then_some(operands)?
+            }
+            _ => return None,
+        };
+        if operands.len() < 3 || result.shape.numel() > LARGEST {
+            return None;
+        }
+        let mut rewrite = Rewrite::before(context);
+        let part = |value: ValueRef, part: usize| ValueRef { part: Some(part), ..value };
+        let rest = rewrite.add("rest", Op::BroadcastTensors, vec![Arg::Tensors(operands[1..].to_vec())]);
+        let all = rewrite.add("all", Op::BroadcastTensors, vec![Arg::Tensors(vec![operands[0], part(rest, 0)])]);
+        let grouped = std::iter::once(part(all, 0)).chain((0..operands.len() - 1).map(|at| part(rest, at)));
+        last.uses_mut().into_iter().zip(grouped).for_each(|(used, grouped)| *used = grouped);
+        rewrite.push(last);
         let at = rewrite.last();
         Some((rewrite.program, OutputRelation::Same { at, compared: Compared::Elements }))
     };

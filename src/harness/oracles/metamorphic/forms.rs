@@ -85,18 +85,48 @@ fn written(
     Some(OutputRelation::Written { computed: at, copied: rewrite.last(), dtype, shape })
 }
 
+/// A step that writes to memory that it reads, or that several elements of the target share.
+pub(super) fn aliased(context: &StepContext) -> Vec<(Program, OutputRelation)> {
+    let rewritten = || {
+        let (step, info) = (context.step, context.step.op.info());
+        let computes = ![Family::Views, Family::Autograd, Family::FrontEnd].contains(&info.family());
+        let has_functional = step.form != Form::Functional && info.forms.contains(&Form::Functional);
+        if !context.accepted() || !computes || !has_functional || context.has_gradients() || context.is_apart() {
+            return None;
+        }
+        // What the other rule for `out=` asks for.
+        let reduces = matches!(info.family(), Family::Reductions | Family::Losses) && context.is_its_own_operand();
+        let numbers = step.op == Op::Where && step.args.iter().any(|arg| matches!(arg, Arg::Number(_)));
+        let known = step.uses().all(|used| context.known(used).is_some());
+        let target = context.target()?;
+        let [result] = context.outcome.tensors() else { return None };
+        if reduces || numbers || !known || result.shape != *target.shape() {
+            return None;
+        }
+        let mut rewrite = Rewrite::before(context);
+        let functional = Step { form: Form::Functional, out: None, ..step.clone() };
+        if step.form == Form::InPlace || info.family() == Family::Pointwise {
+            let relation = written(&mut rewrite, context, functional, target.dtype, target.shape().clone())?;
+            return Some((rewrite.program, relation));
+        }
+        rewrite.push(functional);
+        let at = rewrite.last();
+        Some((rewrite.program, OutputRelation::Same { at, compared: Compared::ElementsOfOneDtype }))
+    };
+    rewritten().into_iter().collect()
+}
+
 pub(super) fn refused(context: &StepContext) -> Vec<(Program, OutputRelation)> {
     let rewritten = || {
         let Outcome::Rejected(rejected) = context.outcome else { return None };
         let target = context.step.target()?;
         let known = context.known(target)?;
         let out = context.step.form == Form::Out;
-        // A product copies its summand first, and what is indexed is written element by element.
-        let family = context.step.op.info().family();
-        let in_part = [Class::ZeroDivision, Class::ItemCount, Class::Dimension].map(Some).contains(&class_of(rejected));
-        let begun = out && [Family::Products, Family::Losses].contains(&family);
-        let indexed = family == Family::Indexing && (out || in_part);
-        if begun || indexed || class_of(rejected) == Some(Class::ZeroDivision) || known.shape().numel() > LARGEST {
+        // With `out=`, a product copies its summand first, and a loop stops in the middle of its elements.
+        let families = [Family::Products, Family::Losses, Family::Indexing];
+        let begun = families.contains(&context.step.op.info().family());
+        let in_part = class_of(rejected) == Some(Class::ZeroDivision);
+        if out && (begun || in_part) || known.shape().numel() > LARGEST {
             return None;
         }
         let mut rewrite = Rewrite::before(context);

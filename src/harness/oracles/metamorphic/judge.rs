@@ -4,7 +4,7 @@ use std::cell::LazyCell;
 
 use crate::error::Class;
 use crate::ops::{Compare, Form};
-use crate::program::{Outcome, Program, Rejected, Reply, TensorValue, Value};
+use crate::program::{Outcome, Program, Rejected, Reply, StepOutcome, TensorValue, Value};
 use crate::tensor::{DType, Shape};
 
 use crate::model::difference::class_of;
@@ -72,6 +72,7 @@ pub(super) fn judge(follow_up: &FollowUp, program: &Program, reply: &Reply, othe
         OutputRelation::Alike { at, shape } => {
             if let Some(wanted) = came(*at) {
                 judge.alike(wanted, own, *shape);
+                judge.warnings(&other.steps[*at], &reply.steps[follow_up.step]);
             }
         }
         OutputRelation::Unchanged { before, after } => {
@@ -164,6 +165,14 @@ impl Judge<'_> {
             }
             (Outcome::Rejected(_), Outcome::Value(_)) => self.outcomes(computed, own),
             _ => {}
+        }
+    }
+
+    /// Siblings warn as often; their names may be in the words. A call on other sizes may have other reasons to warn.
+    fn warnings(&mut self, wanted: &StepOutcome, own: &StepOutcome) {
+        let accepted = [wanted, own].iter().all(|step| matches!(step.outcome, Outcome::Value(_)));
+        if self.rule == Relation::Sibling && accepted && wanted.warnings.len() != own.warnings.len() {
+            self.differ(Aspect::Warnings, format::warnings(&wanted.warnings), format::warnings(&own.warnings));
         }
     }
 

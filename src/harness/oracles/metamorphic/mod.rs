@@ -15,6 +15,8 @@ pub mod reference_exceptions;
 mod siblings;
 mod step_context;
 mod synonym;
+#[cfg(test)]
+mod tests;
 
 use crate::program::{Program, Reply};
 
@@ -97,8 +99,11 @@ relations! {
     /// `op(x, y, out=z)` is `z.copy_(op(x, y))` once `z` has the shape. A reduction to another dtype is not, since it
     /// adds up in that dtype; nor is what shares memory with an operand, unless it reduces that operand itself.
     Out "out": forms::out,
-    /// A refused step leaves its target as it was. What stops in the middle of its elements, at a division by zero or an
-    /// index out of range, has written those before; and an `out=` tensor may have been resized.
+    /// An accepted step writes what its functional form returns, though its target shares memory with an operand, or with
+    /// itself: it is rejected, or it has one defined result.
+    Aliased "aliased": forms::aliased,
+    /// A rejected step leaves its target as it was. An `out=` tensor may have been resized, or written to by a loop that stops
+    /// at an element, or by a product that copies its summand first.
     Refused "refused": forms::refused,
     /// Operands in another layout in memory have the same result, and the same refusal. Not what is asked for memory
     /// rather than elements: `view`, `as_strided`; not what is refused for the memory; and not what is put at indices,
@@ -119,8 +124,12 @@ relations! {
     Batched "batched": dimensions::batched,
     /// A tensor without dimensions is one of one element, next to a tensor of the same dtype that has dimensions.
     OneElement "one-element": dimensions::one_element,
-    /// Operations that differ in the function of the elements alone accept the same operands, and return the same dtype and
-    /// shape.
+    /// Operands that broadcast to each other first, and then with the first of them, have the same result: broadcasting is
+    /// associative. It does not hold for a tensor without dimensions next to another dtype, as for `expanded`.
+    Regrouped "regrouped": broadcast::regrouped,
+    /// Operations that differ in the function of the elements alone accept the same operands, return the same dtype and shape,
+    /// and warn as often. So do calls of which one is a part of the other: `mm` and a `bmm` of one matrix, `addmm` and `mm`,
+    /// `clamp_min` and `maximum`.
     Sibling "sibling": siblings::siblings,
     /// Whether a call is accepted, and its dtype, do not depend on whether a size that its operands have in common is 0, 1
     /// or another.

@@ -121,6 +121,37 @@ pub const FOLLOWED: &[Followed] = &[
         why: "logaddexp has a kernel for complex numbers, and logaddexp2 has none",
     },
     Followed {
+        rule: Relation::Refused,
+        ops: &[Op::Div, Op::FloorDivide, Op::Remainder, Op::Fmod],
+        says: "",
+        why: "a division of integers in place stops at the first zero, and has written the quotients before it",
+    },
+    Followed {
+        rule: Relation::Refused,
+        ops: &[Op::IndexPut, Op::Scatter, Op::MaskedScatter],
+        says: "",
+        why: "an index that is out of range, or a source that is too short, stops a loop that has written those before it",
+    },
+    Followed {
+        rule: Relation::Aliased,
+        ops: &[Op::MaskedScatter],
+        says: "",
+        why: "a source that is the target is read while it is written to",
+    },
+    Followed {
+        rule: Relation::Sibling,
+        ops: &[Op::MseLoss, Op::L1Loss, Op::SmoothL1Loss, Op::HuberLoss],
+        says: "An output with one or more elements was resized",
+        why: "huber_loss warns of the tensor that it computes into, which has the shape of the input until it is resized to \
+              that of the result; the other losses do not",
+    },
+    Followed {
+        rule: Relation::Sibling,
+        ops: &[Op::Mm],
+        says: "expected m1 and m2 to have the same dtype",
+        why: "bmm does not look at the dtypes of matrices that have nothing to be multiplied",
+    },
+    Followed {
         rule: Relation::Expanded,
         ops: &[Op::Einsum],
         says: "",

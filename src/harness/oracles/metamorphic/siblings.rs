@@ -2,13 +2,13 @@
 
 use crate::error::Class;
 use crate::model::difference::class_of;
-use crate::ops::{Form, Op};
+use crate::ops::{Form, Op, Param};
 use crate::program::{Arg, Input, Outcome, Program, Step, ValueRef};
-use crate::tensor::{Buffer, Layout, Scalar, Shape};
+use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
 use crate::oracles::metamorphic::LARGEST;
 use crate::oracles::metamorphic::judge::OutputRelation;
-use crate::oracles::metamorphic::step_context::{Rewrite, StepContext};
+use crate::oracles::metamorphic::step_context::{Facts, Rewrite, StepContext};
 
 /// Operations that take the same arguments, and differ in nothing but the function of the elements.
 const SIBLINGS: &[&[Op]] = &[
@@ -47,21 +47,119 @@ const SIBLINGS: &[&[Op]] = &[
     &[Op::MseLoss, Op::L1Loss],
 ];
 
+/// Comparisons, which take the same real operands.
+const COMPARISONS: &[Op] = &[Op::Eq, Op::Ne, Op::Lt, Op::Le, Op::Gt, Op::Ge];
+
+/// Losses of a difference, which broadcast.
+const DIFFERENCES: &[Op] = &[Op::MseLoss, Op::L1Loss, Op::SmoothL1Loss, Op::HuberLoss];
+
+/// All losses of an input and a target, which take the same floats of one dtype and shape.
+const LOSSES: &[Op] = &[
+    Op::MseLoss,
+    Op::L1Loss,
+    Op::SmoothL1Loss,
+    Op::HuberLoss,
+    Op::SoftMarginLoss,
+    Op::HingeEmbeddingLoss,
+    Op::KlDiv,
+    Op::PoissonNllLoss,
+    Op::BinaryCrossEntropyWithLogits,
+];
+
 /// One follow-up for each sibling.
 pub(super) fn siblings(context: &StepContext) -> Vec<(Program, OutputRelation)> {
-    let of_op = SIBLINGS.iter().find(|group| group.contains(&context.step.op)).copied().unwrap_or_default();
     if !is_about_operands(context) || context.has_gradients() || !is_affordable(context) {
         return Vec::new();
     }
-    let has_form = |op: &&Op| op.info().forms.contains(&context.step.form);
-    let others = of_op.iter().filter(|op| **op != context.step.op).filter(has_form);
-    let made = others.map(|op| {
+    let mut made = Vec::new();
+    for (op, args) in others(context) {
         let mut rewrite = Rewrite::before(context);
-        rewrite.push(Step { op: *op, ..context.step.clone() });
+        rewrite.push(Step { op, args, ..context.step.clone() });
         let at = rewrite.last();
-        (rewrite.program, OutputRelation::Alike { at, shape: true })
-    });
-    made.collect()
+        made.push((rewrite.program, OutputRelation::Alike { at, shape: true }));
+    }
+    made.extend(part(context));
+    made
+}
+
+/// Returns the siblings of the step's operation, with their arguments.
+fn others(context: &StepContext) -> Vec<(Op, Vec<Arg>)> {
+    let step = context.step;
+    let of_op = SIBLINGS.iter().find(|group| group.contains(&step.op)).copied().unwrap_or_default();
+    let has_form = |op: &Op| *op != step.op && op.info().forms.contains(&step.form);
+    let mut others: Vec<(Op, Vec<Arg>)> =
+        of_op.iter().copied().filter(has_form).map(|op| (op, step.args.clone())).collect();
+    let Some(read) = context.read() else { return others };
+    let dtypes = || read.iter().map(|(_, known)| known.dtype).chain(context.target().map(|target| target.dtype));
+    let is_complex = |arg: &Arg| matches!(arg, Arg::Number(number) if number.category() == Category::Complex);
+    // A target that a rejected step may have changed is no longer known.
+    let known = step.form == Form::Functional || context.target().is_some();
+    let real = known && dtypes().all(|dtype| dtype.category() < Category::Complex) && !step.args.iter().any(is_complex);
+    if COMPARISONS.contains(&step.op) && real {
+        let more = COMPARISONS.iter().copied().filter(|op| has_form(op) && !of_op.contains(op));
+        others.extend(more.map(|op| (op, step.args.clone())));
+    }
+    others.extend(losses(context, &read).into_iter().filter(|(op, _)| has_form(op) && !of_op.contains(op)));
+    let tensors = || step.args.iter().all(|arg| matches!(arg, Arg::Tensor(_)));
+    match step.op {
+        Op::ClampMin if tensors() && real && step.form == Form::Functional => {
+            others.push((Op::Maximum, step.args.clone()))
+        }
+        Op::ClampMax if tensors() && real && step.form == Form::Functional => {
+            others.push((Op::Minimum, step.args.clone()))
+        }
+        Op::Addmm | Op::Baddbmm | Op::Addmv if context.accepted() && step.form == Form::Functional => {
+            let op = match step.op {
+                Op::Addmm => Op::Mm,
+                Op::Baddbmm => Op::Bmm,
+                _ => Op::Mv,
+            };
+            others.push((op, step.args[1..3].to_vec()));
+        }
+        _ => {}
+    }
+    others
+}
+
+/// The losses that take the operands of a loss, which its other arguments do not get rejected.
+fn losses(context: &StepContext, read: &[(usize, Facts)]) -> Vec<(Op, Vec<Arg>)> {
+    let [(_, input), (_, target)] = read else { return Vec::new() };
+    let wide = [DType::Float32, DType::Float64].contains(&input.dtype) && input.dtype == target.dtype;
+    let argument =
+        matches!(context.outcome, Outcome::Rejected(rejected) if class_of(rejected) == Some(Class::Argument));
+    let group = if input.shape() == target.shape() { LOSSES } else { DIFFERENCES };
+    if !wide || argument || context.step.form != Form::Functional || !group.contains(&context.step.op) {
+        return Vec::new();
+    }
+    group.iter().filter_map(|op| Some((*op, loss_arguments(context.step, *op)?))).collect()
+}
+
+/// The arguments of another loss: the input, the target and the reduction of the step, and the defaults of the rest.
+fn loss_arguments(step: &Step, op: Op) -> Option<Vec<Arg>> {
+    let reduction = step.op.info().arguments.iter().position(|param| param.name == "reduction")?;
+    let argument = |(at, param): (usize, &Param)| match param.name {
+        "reduction" => Some(step.args[reduction].clone()),
+        _ if at < 2 => Some(step.args[at].clone()),
+        _ => param.default.map(Arg::from),
+    };
+    op.info().arguments.iter().enumerate().map(argument).collect()
+}
+
+/// A product of two matrices as a batch of one.
+fn part(context: &StepContext) -> Option<(Program, OutputRelation)> {
+    let step = context.step;
+    let [(_, first), (_, second)] = &context.read()?[..] else { return None };
+    if step.op != Op::Mm || step.form != Form::Functional || first.shape().rank() != 2 || second.shape().rank() != 2 {
+        return None;
+    }
+    let mut rewrite = Rewrite::before(context);
+    let batch = |rewrite: &mut Rewrite, at: usize| {
+        Arg::Tensor(rewrite.add("batch", Op::Unsqueeze, vec![step.args[at].clone(), Arg::Int(0)]))
+    };
+    let args = vec![batch(&mut rewrite, 0), batch(&mut rewrite, 1)];
+    rewrite.add("product", Op::Bmm, args);
+    let at = rewrite.last();
+    Some((rewrite.program, OutputRelation::Alike { at, shape: false }))
 }
 
 /// The step on ones, with another size in place of one that its operands have in common; a dimension of size 1 stays.
