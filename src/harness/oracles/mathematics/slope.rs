@@ -195,7 +195,8 @@ impl Slopes<'_> {
         let op = self.step.op;
         let (mut low, mut high) = slopes(op, args, which, details)?;
         if self.nearby > 0.0 {
-            for moved in 0..args.len() {
+            // Zero is what it is: no rounding makes it.
+            for moved in (0..args.len()).filter(|moved| args[*moved] != 0.0) {
                 for direction in [-1.0, 1.0] {
                     let mut args = args.to_vec();
                     args[moved] += direction * self.nearby * self.format.ulp(args[moved]);

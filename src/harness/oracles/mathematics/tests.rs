@@ -133,6 +133,15 @@ fn gradients_are_derivatives() {
     assert!(gradient(Op::Maximum, 2.0, 2.0, 2.0, f64::NAN).is_some());
     assert_eq!(gradient(Op::Pow, 2.0, 3.0, 8.0, 12.0), None);
     assert!(gradient(Op::Atan2, 1.0, 2.0, 1f64.atan2(2.0), 0.5).is_some());
+    // The hypotenuse has a kink at the origin.
+    assert_eq!(gradient(Op::Hypot, 0.0, 0.0, 0.0, 1.0), None);
+    assert!(gradient(Op::Hypot, 0.0, 0.0, 0.0, f64::NAN).is_some());
+    assert_eq!(gradient(Op::Ldexp, 3.0, 2.0, 12.0, 4.0), None);
+    assert_eq!(gradient(Op::Remainder, 7.0, 3.0, 1.0, 1.0), None);
+    assert!(gradient(Op::Fmod, 7.0, 3.0, 1.0, 2.0).is_some());
+    assert_eq!(gradient(Op::Fmod, 6.0, 3.0, 0.0, 2.0), None, "it jumps there");
+    assert_eq!(gradient(Op::Logaddexp, 0.0, 0.0, 2f64.ln(), 0.5), None);
+    assert!(gradient(Op::Logaddexp, 0.0, 0.0, 2f64.ln(), 1.0).is_some());
 }
 
 fn value(value: usize) -> ValueRef {

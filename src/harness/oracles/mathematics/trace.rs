@@ -44,7 +44,8 @@ impl<'a> Trace<'a> {
                 continue;
             }
             let target = self.first_name(step.target()?);
-            if self.left_alone(number) {
+            // A view that was to be written to may have been resized.
+            if self.left_alone(number) && (target != own || own.value < self.program.inputs.len()) {
                 continue;
             }
             if target == own {
@@ -123,7 +124,7 @@ impl<'a> Trace<'a> {
         storage
     }
 
-    /// Returns whether a step was rejected and has changed nothing: it would have written to the memory of an input that no
+    /// Returns whether a step was rejected and has changed no element: it would have written to the memory of an input that no
     /// other step writes to, and that is in the end as it was in the beginning.
     fn left_alone(self, number: usize) -> bool {
         let is_accepted = |step: usize| matches!(self.reply.steps[step].outcome, Outcome::Value(_));
