@@ -49,6 +49,10 @@ impl Operand {
             return vec![converted];
         }
         let mut taken = vec![converted];
+        // A conversion may change the sign of NaN (IEEE 754-2019, 6.3).
+        if wide.is_nan() {
+            taken.extend([wide, -wide].map(Scalar::Float));
+        }
         let mut add = |value: f64| {
             if !taken.contains(&Scalar::Float(value)) && !value.is_nan() {
                 taken.push(Scalar::Float(value));
@@ -111,7 +115,7 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
         return None;
     }
     let (operands, details) = operands(trace, at, step)?;
-    if matches!(step.op, Op::Isclose) || step.op == Op::Prelu && operands[1].values.len() > 1 {
+    if step.op == Op::Isclose || step.op == Op::Prelu && operands[1].values.len() > 1 {
         return None;
     }
     let judge = Judge { step, details, operands };
@@ -143,7 +147,7 @@ pub(super) fn operands<'a>(trace: Trace, at: usize, step: &'a Step) -> Option<(V
 }
 
 /// Returns whether the target of a step shares memory with no operand but itself, and no element of it with another.
-fn is_apart(trace: Trace, at: usize, step: &Step, result: &TensorValue) -> bool {
+pub(super) fn is_apart(trace: Trace, at: usize, step: &Step, result: &TensorValue) -> bool {
     let strides = result.strides.iter().flatten().zip(result.shape.sizes());
     // Dense, or at least not so that steps along dimensions meet.
     let mut spans: Vec<(i64, i64)> =
@@ -180,6 +184,8 @@ impl Judge<'_> {
         let common = result_type(given)?;
         match info.result {
             ResultType::Bool | ResultType::Same => Some(common),
+            // Integers are divided as integers if the quotient is rounded.
+            _ if self.details.mode.is_some() => Some(common),
             _ if self.step.form == Form::Functional => Some(result),
             ResultType::Float if common.category() < Category::Floating => Some(DType::Float32),
             ResultType::Promoted | ResultType::Float | ResultType::Chosen => Some(common),
@@ -240,7 +246,10 @@ impl Judge<'_> {
                     Op::LogicalOr => a || b,
                     _ => a != b,
                 };
-                return Some(Right::by("torch.logical_and: what is not 0 is true", Set::Exactly(Scalar::Bool(value))));
+                // Type promotion converts the operands first, by its page.
+                let is_kept = |number| truth(convert(own(number), dtype)) == truth(own(number));
+                let right = Right::by("torch.logical_and: what is not 0 is true", Set::Exactly(Scalar::Bool(value)));
+                return Some(Right { disputed: !(is_kept(0) && is_kept(1)), ..right });
             }
             Op::Where => {
                 let chosen = if truth(own(0)) { 1 } else { 2 };
@@ -320,7 +329,7 @@ impl Judge<'_> {
 }
 
 /// The set of one element of a dtype.
-fn exactly(dtype: DType, value: Scalar) -> Set {
+pub(super) fn exactly(dtype: DType, value: Scalar) -> Set {
     match value {
         Scalar::Float(value) => Set::float(value),
         Scalar::Complex(value) => Set::Parts(Box::new(Set::float(value.re)), Box::new(Set::float(value.im))),

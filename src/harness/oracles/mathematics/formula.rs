@@ -114,7 +114,7 @@ fn log_add_exp<R: Real>(a: R, b: R, l: R) -> R {
 
 fn power_of_two<R: Real>(exponent: R) -> R {
     let nearest = exponent.nearest();
-    if nearest.trunc() == nearest && nearest.abs() <= 1000.0 {
+    if nearest.trunc() == nearest && nearest.abs() <= 1000.0 && exponent == R::of(nearest) {
         return R::of(super::set::power(nearest as i32));
     }
     (exponent * R::of(2.0).ln()).exp()

@@ -1,28 +1,25 @@
-//! Gradients: derivatives of the definitions, taken in numbers that are wide enough for differences to be exact.
+//! Gradients: what flows back from the root of each `backward` to a leaf, by the chain rule.
 //!
-//! The gradient is walked back from the root to the leaf, through operations that have a [formula], sums, and losses. A
-//! path through anything else is left to the other oracles. At a kink any number between the one-sided derivatives is
-//! right (a subgradient); where a derivative is infinite, or does not exist, nothing is known.
+//! Each element has an interval that its derivative lies in, and what an implementation may lose of it. At a kink any
+//! number between the one-sided derivatives is right (a subgradient). Where a derivative is infinite, does not exist or
+//! is not known, nothing is known of what it flows to. A gradient has the shape of its tensor, whatever its elements are.
 
 use std::collections::BTreeMap;
 
-use super::elementwise;
-use super::formula::formula;
 use super::set::{Format, as_float};
+use super::slope::{Edge, Slopes, is_real};
 use super::trace::{Elements, Trace};
-use super::wide::{Real, Wide};
-use super::{Details, index};
+use super::view::View;
+use super::{index, wrong_shape};
 use crate::model::finding::MATHEMATICS;
 use crate::ops::{Family, Form, Op};
 use crate::program::{Arg, Outcome, Step, TensorValue, ValueRef};
-use crate::tensor::Category;
 use crate::{Aspect, Difference};
 
-/// The most derivatives of a program that are taken.
+/// The most derivatives of a program that are taken in wide numbers.
 const MOST: usize = 512;
 
-/// The size of a step relative to the operand: its square is far below the roundoff of every dtype.
-const STEP: i32 = -70;
+const SHAPE: &str = "torch.Tensor.grad: a gradient has the shape of its tensor";
 
 /// What arrives at an element, and how far an implementation may be off: `low` to `high`, `error` on either side.
 #[derive(Clone, Copy, Debug, Default)]
@@ -34,186 +31,260 @@ struct Arriving {
     magnitude: f64,
 }
 
+/// What arrives at the elements of a tensor; `None` for one of which nothing is known.
+type Arrivals = Vec<Option<Arriving>>;
+
+/// A tensor: the number of the value, or of the step that wrote it last, and the part of several results that it is.
+type Node = (usize, usize);
+
 /// The difference between the gradient of a leaf and the derivative.
 pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) -> Option<Difference> {
     let Some(Arg::Tensor(leaf)) = step.args.first() else { return None };
-    if Format::of(result.dtype).is_none() || result.dtype.category() == Category::Complex {
+    let own = &trace.program.inputs.get(leaf.value)?;
+    if result.shape != own.shape && !trace.is_written(at, *leaf) {
+        return Some(wrong_shape(step, result, own.shape.sizes(), SHAPE));
+    }
+    if !is_real(result.dtype) || result.dtype != own.dtype {
         return None;
     }
     // Derivatives at operands as they are, and only if one is amiss at those nearby.
-    let first = Walk::new(trace, at, *leaf, 0.0)?;
-    first.wrong(step, result)?;
+    Walk::new(trace, at, *leaf, 0.0)?.wrong(step, result)?;
     Walk::new(trace, at, *leaf, 4.0)?.wrong(step, result)
 }
 
-/// A gradient on its way from the root to the leaf.
+/// The difference of a leaf without a gradient, if its derivative is another number than zero.
+pub(super) fn judge_absence(trace: Trace, at: usize, step: &Step) -> Option<Difference> {
+    let Some(Arg::Tensor(leaf)) = step.args.first() else { return None };
+    trace.program.inputs.get(leaf.value).filter(|input| input.requires_grad && is_real(input.dtype))?;
+    let walk = Walk::new(trace, at, *leaf, 4.0)?;
+    let arrived = walk.arriving.get(&(leaf.value, 0))?;
+    let (number, some) = arrived.iter().enumerate().find_map(|(number, one)| {
+        let one = one.filter(|one| one.low - one.error > 0.0 || one.high + one.error < 0.0)?;
+        Some((number, one))
+    })?;
+    Some(Difference {
+        value: step.name.clone(),
+        aspect: Aspect::Values,
+        by: walk.by(),
+        expected: format!("between {:e} and {:e} at element {number}", some.low - some.error, some.high + some.error),
+        observed: "None".to_owned(),
+    })
+}
+
+/// A gradient on its way from the roots to the leaf. Values are told apart by the step that wrote them last.
 struct Walk<'a> {
     trace: Trace<'a>,
-    leaf: ValueRef,
-    arriving: BTreeMap<usize, Vec<Arriving>>,
-    path: Vec<&'static str>,
+    /// The values that depend on the leaf in ways that gradients flow through, by number.
+    depends: Vec<bool>,
+    arriving: BTreeMap<Node, Arrivals>,
+    path: Vec<String>,
     /// The units of roundoff by which operands are moved.
     nearby: f64,
     left: usize,
 }
 
 impl<'a> Walk<'a> {
+    /// All that flows to a leaf before a step. `None` where that is not known.
     fn new(trace: Trace<'a>, at: usize, leaf: ValueRef, nearby: f64) -> Option<Walk<'a>> {
-        let steps = &trace.program.steps[..at];
-        let mut backwards = steps.iter().enumerate().filter(|(_, step)| step.op == Op::Backward);
-        let ((back, backward), None) = (backwards.next()?, backwards.next()) else { return None };
-        if steps.iter().any(|step| step.form != Form::Functional) || leaf.value >= trace.program.inputs.len() {
-            return None;
+        let mut walk =
+            Walk { trace, depends: Vec::new(), arriving: BTreeMap::new(), path: Vec::new(), nearby, left: MOST };
+        walk.depends = (0..trace.program.inputs.len()).map(|input| input == leaf.value).collect();
+        let mut sum: Option<Arrivals> = None;
+        for (number, step) in trace.program.steps[..at].iter().enumerate() {
+            let depends = walk.flows(number, step)?;
+            walk.depends.push(depends);
+            if step.op == Op::Backward {
+                let Some(Arg::Tensor(root)) = step.args.first() else { return None };
+                let root = walk.node(number, *root);
+                if !walk.depends[root.0] {
+                    continue;
+                }
+                // What was rejected may have got somewhere before.
+                matches!(trace.reply.steps.get(number)?.outcome, Outcome::Value(_)).then_some(())?;
+                walk.seed(number, step, root)?;
+                (0..number).rev().try_for_each(|number| walk.through(number))?;
+                let arrived = walk.arriving.remove(&(leaf.value, 0))?;
+                walk.arriving.clear();
+                let format = Format::of(trace.program.inputs[leaf.value].dtype)?;
+                sum = Some(match sum {
+                    Some(sum) => {
+                        sum.into_iter().zip(arrived).map(|(one, other)| Arriving::sum(one, other, format)).collect()
+                    }
+                    None => arrived,
+                });
+            }
         }
-        if !matches!(trace.reply.steps.get(back)?.outcome, Outcome::Value(_)) {
-            return None;
+        walk.arriving = BTreeMap::from([((leaf.value, 0), sum?)]);
+        Some(walk)
+    }
+
+    /// The value that a name stands for before a step: the number of the step that wrote it last, after the inputs.
+    fn node(&self, before: usize, value: ValueRef) -> Node {
+        let own = self.trace.first_name(value);
+        let inputs = self.trace.program.inputs.len();
+        let is_own = |step: &Step| step.target().is_some_and(|target| self.trace.first_name(target) == own);
+        let writes = |number: &usize| {
+            let accepted =
+                matches!(self.trace.reply.steps.get(*number).map(|step| &step.outcome), Some(Outcome::Value(_)));
+            accepted && is_own(&self.trace.program.steps[*number])
+        };
+        let made = (own.value, own.part.unwrap_or(0));
+        (0..before).rev().find(writes).map_or(made, |number| (inputs + number, 0))
+    }
+
+    /// Returns whether the result of a step depends on the leaf. `None` where that is not known.
+    fn flows(&self, number: usize, step: &Step) -> Option<bool> {
+        let Outcome::Value(_) = &self.trace.reply.steps.get(number)?.outcome else { return Some(false) };
+        let mut depends = false;
+        for used in step.uses() {
+            depends |= self.depends.get(self.node(number, used).0).copied().unwrap_or(false);
         }
-        let Some(Arg::Tensor(root)) = backward.args.first() else { return None };
-        let root_elements = trace.before(back, *root)?;
-        let seeds: Vec<f64> = match backward.args.get(1) {
-            Some(Arg::Nothing) => vec![1.0; root_elements.values.len()],
-            Some(Arg::Tensor(gradient)) => {
-                let gradient = trace.before(back, *gradient)?;
-                if gradient.shape != root_elements.shape || gradient.dtype != root_elements.dtype {
+        if matches!(step.op, Op::Backward | Op::Grad) || !depends {
+            return Some(false);
+        }
+        let makes_reals =
+            self.trace.reply.steps[number].outcome.tensors().iter().any(|made| Format::of(made.dtype).is_some());
+        let flows = step.op.info().differentiable && step.op != Op::Detach && makes_reals;
+        match step.form {
+            Form::Functional => Some(flows),
+            // Only what autograd does not see may be written to `out=`.
+            Form::Out => None,
+            Form::InPlace => {
+                // Other names of the same memory change too.
+                let own = self.trace.first_name(step.target()?);
+                let inputs = self.trace.program.inputs.len();
+                let values = (0..inputs + self.trace.program.steps.len()).map(|value| ValueRef { value, part: None });
+                let is_tensor = |value: &ValueRef| match value.value.checked_sub(inputs) {
+                    Some(made) => {
+                        !self.trace.reply.steps.get(made).is_none_or(|step| step.outcome.tensors().is_empty())
+                    }
+                    None => true,
+                };
+                let mut others =
+                    values.filter(is_tensor).filter(|value| self.trace.first_name(*value) == *value && *value != own);
+                let last = self.trace.program.steps.len();
+                (flows && others.all(|other| !self.trace.may_alias(last, other, own))).then_some(true)
+            }
+        }
+    }
+
+    /// What `backward` starts with.
+    fn seed(&mut self, number: usize, step: &Step, root: Node) -> Option<()> {
+        let Some(Arg::Tensor(of)) = step.args.first() else { return None };
+        let elements = self.trace.before(number, *of)?;
+        let seeds: Vec<f64> = match step.args.get(1)? {
+            Arg::Nothing => vec![1.0; elements.values.len()],
+            Arg::Tensor(gradient) => {
+                let gradient = self.trace.before(number, *gradient)?;
+                if gradient.shape != elements.shape || gradient.dtype != elements.dtype {
                     return None;
                 }
                 gradient.values.into_iter().map(as_float).collect::<Option<_>>()?
             }
             _ => return None,
         };
-        let seed = |value: f64| Arriving { low: value, high: value, error: 0.0, magnitude: value.abs() };
-        let arriving = BTreeMap::from([(root.value, seeds.into_iter().map(seed).collect())]);
-        let mut walk = Walk { trace, leaf, arriving, path: Vec::new(), nearby, left: MOST };
-        for number in (0..back).rev() {
-            walk.through(number)?;
-        }
-        Some(walk)
+        let seed = |value: f64| {
+            let arriving = Arriving { low: value, high: value, error: 0.0, magnitude: value.abs() };
+            value.is_finite().then_some(arriving)
+        };
+        self.arriving.insert(root, seeds.into_iter().map(seed).collect());
+        Some(())
     }
 
-    /// Returns whether a value is made of the leaf.
-    fn depends(&self, value: usize) -> bool {
-        let Some(number) = value.checked_sub(self.trace.program.inputs.len()) else { return value == self.leaf.value };
-        let step = &self.trace.program.steps[number];
-        step.op.info().differentiable && step.op != Op::Detach && step.uses().any(|used| self.depends(used.value))
-    }
-
-    /// Hands what arrived at the result of a step to its operands. `None` if that is not known.
+    /// Hands what arrived at the results of a step to its operands. `None` if it is not known where to.
     fn through(&mut self, number: usize) -> Option<()> {
         let value = self.trace.program.inputs.len() + number;
-        let Some(arrived) = self.arriving.remove(&value) else { return Some(()) };
-        if !self.depends(value) {
-            return Some(());
-        }
         let step = &self.trace.program.steps[number];
-        let result = Elements::of(self.trace.reply.steps.get(number)?.outcome.tensors().first()?)?;
-        let format = Format::of(result.dtype).filter(|_| result.dtype.category() == Category::Floating)?;
-        self.path.push(step.op.name());
-        match step.op.info().family() {
-            Family::Pointwise => self.elementwise(number, step, &result, format, &arrived, None),
-            Family::Losses => {
-                let reduction =
-                    step.args.iter().find_map(|arg| if let Arg::Text(text) = arg { Some(text.as_str()) } else { None });
-                self.elementwise(number, step, &result, format, &arrived, reduction.filter(|text| *text != "none"))
+        let parts = self.arriving.range((value, 0)..(value + 1, 0)).map(|(node, _)| node.1).collect::<Vec<_>>();
+        for part in parts {
+            let arrived = self.arriving.remove(&(value, part))?;
+            if !self.depends[value] {
+                continue;
             }
-            Family::Reductions if step.op == Op::Sum && arrived.len() == 1 => {
-                let Some(Arg::Tensor(own)) = step.args.first() else { return None };
-                let count = self.trace.before(number, *own)?.values.len();
-                self.add(*own, vec![arrived[0]; count]);
-                Some(())
-            }
-            _ => None,
-        }
-    }
-
-    fn add(&mut self, to: ValueRef, more: Vec<Arriving>) {
-        match self.arriving.get_mut(&to.value) {
-            Some(there) => there.iter_mut().zip(more).for_each(|(there, more)| *there = there.plus(more)),
-            None => drop(self.arriving.insert(to.value, more)),
-        }
-    }
-
-    fn elementwise(
-        &mut self,
-        number: usize,
-        step: &Step,
-        result: &Elements,
-        format: Format,
-        arrived: &[Arriving],
-        reduction: Option<&str>,
-    ) -> Option<()> {
-        let (operands, details) = elementwise::operands(self.trace, number, step)?;
-        let mut shape = result.shape.clone();
-        if reduction.is_some() {
-            shape = operands
-                .iter()
-                .try_fold(operands.first()?.shape.clone(), |shape, one| shape.broadcast(&one.shape).ok())?;
-        }
-        let targets: Vec<Option<ValueRef>> = tensors(step);
-        let count = shape.numel();
-        let mut handed: Vec<Vec<Arriving>> =
-            operands.iter().map(|one| vec![Arriving::default(); one.values.len()]).collect();
-        for element in 0..count {
-            let places = elementwise::places(&operands, &shape, element)?;
-            let mut args = Vec::with_capacity(operands.len());
-            for (operand, place) in operands.iter().zip(&places) {
-                args.push(format.round(as_float(operand.values[*place])?));
-            }
-            if args.iter().any(|value| !value.is_finite()) {
-                return None;
-            }
-            let mut upstream = *arrived.get(if reduction.is_some() { 0 } else { element })?;
-            if reduction == Some("mean") {
-                upstream =
-                    upstream.times(1.0 / count as f64, 1.0 / count as f64, format.ulp(upstream.high / count as f64));
-            }
-            for (which, target) in targets.iter().enumerate() {
-                if !target.is_some_and(|target| self.depends(target.value)) {
-                    continue;
+            let result = Elements::of(self.trace.reply.steps.get(number)?.outcome.tensors().get(part)?)?;
+            match &step.args[..] {
+                [Arg::Tensors(operands)] if step.op == Op::BroadcastTensors => {
+                    self.path.push(step.op.name().to_owned());
+                    let target = self.target(number, *operands.get(part)?)?;
+                    let own = self.trace.sizes(number, operands[part])?;
+                    let places = View::of(&own).expanded(result.shape.sizes())?.places().into_iter().enumerate();
+                    let edge = |(result, element)| Edge { result, arg: 0, element, slope: Some((1.0, 1.0)) };
+                    let edges: Vec<Edge> = places.map(edge).collect();
+                    if let Some((node, own, count)) = target {
+                        self.receive(node, own, hand(edges.iter(), &arrived, own, own, count));
+                    }
                 }
-                self.left = self.left.checked_sub(1)?;
-                let (low, high) = self.derivative(step.op, format, &args, which, &details)?;
-                let own = operands[which].dtype.and_then(Format::of)?;
-                let size = low.abs().max(high.abs());
-                let largest = size * upstream.low.abs().max(upstream.high.abs());
-                if !(largest <= own.largest() / 4.0 && size <= format.largest() / 4.0) {
-                    return None;
-                }
-                let error =
-                    16.0 * (format.ulp(largest) + own.ulp(largest)) + 16.0 * format.ulp(size) * upstream.magnitude;
-                let term = upstream.times(low, high, error);
-                handed[which][places[which]] = handed[which][places[which]].plus(term);
-            }
-        }
-        for ((target, handed), operand) in targets.iter().zip(handed).zip(&operands) {
-            if let Some(target) = target.filter(|target| self.depends(target.value)) {
-                let own = operand.dtype.and_then(Format::of)?;
-                let unit = own.ulp(1.0).max(format.ulp(1.0));
-                let terms = (count / handed.len().max(1)) as f64;
-                let rounded = |one: Arriving| Arriving { error: one.error + terms * unit * one.magnitude, ..one };
-                self.add(target, handed.into_iter().map(rounded).collect());
+                _ if part == 0 => self.hand_on(number, step, &result, &arrived)?,
+                _ => return None,
             }
         }
         Some(())
     }
 
-    /// The least and the greatest derivative by one operand.
-    fn derivative(&self, op: Op, format: Format, args: &[f64], which: usize, details: &Details) -> Option<(f64, f64)> {
-        let (mut low, mut high) = slopes(op, args, which, details)?;
-        if self.nearby > 0.0 {
-            for moved in 0..args.len() {
-                for direction in [-1.0, 1.0] {
-                    let mut args = args.to_vec();
-                    args[moved] += direction * self.nearby * format.ulp(args[moved]);
-                    let (least, greatest) = slopes(op, &args, which, details)?;
-                    (low, high) = (low.min(least), high.max(greatest));
-                }
-            }
+    /// An operand that depends on the leaf, its format and the number of its elements; `Some(None)` for one that does not.
+    fn target(&self, number: usize, used: ValueRef) -> Option<Option<(Node, Format, usize)>> {
+        let node = self.node(number, used);
+        if !self.depends[node.0] {
+            return Some(None);
         }
-        Some((low, high))
+        let tensor = self.trace.before(number, used).filter(|tensor| is_real(tensor.dtype))?;
+        Some(Some((node, Format::of(tensor.dtype)?, tensor.values.len())))
+    }
+
+    fn hand_on(&mut self, number: usize, step: &Step, result: &Elements, arrived: &Arrivals) -> Option<()> {
+        let mut targets = Vec::new();
+        for arg in &step.args {
+            targets.push(match arg {
+                Arg::Tensor(used) => self.target(number, *used)?,
+                _ if arg.uses().any(|used| self.depends[self.node(number, used).0]) => return None,
+                _ => None,
+            });
+        }
+        let broadcasts = step.op.info().family() == Family::Losses && self.broadcasts(number, step);
+        self.path.push(format!("{}{}", step.op.name(), if broadcasts { " of broadcast operands" } else { "" }));
+        let wanted: Vec<bool> = targets.iter().map(Option::is_some).collect();
+        let format = Format::of(result.dtype).filter(|_| is_real(result.dtype));
+        let mut left = self.left;
+        let edges = format.and_then(|format| {
+            let nearby = self.nearby;
+            Slopes { trace: self.trace, number, step, result, format, nearby }.edges(&wanted, &mut left)
+        });
+        self.left = left;
+        for (arg, target) in targets.into_iter().enumerate() {
+            let Some((node, own, count)) = target else { continue };
+            let handed = match (&edges, format) {
+                (Some(edges), Some(format)) => {
+                    hand(edges.iter().filter(|edge| edge.arg == arg), arrived, format, own, count)
+                }
+                _ => vec![None; count],
+            };
+            self.receive(node, own, handed);
+        }
+        Some(())
+    }
+
+    /// Adds to what arrived at a tensor.
+    fn receive(&mut self, node: Node, own: Format, handed: Arrivals) {
+        let sum = match self.arriving.remove(&node) {
+            Some(there) => there.into_iter().zip(handed).map(|(one, other)| Arriving::sum(one, other, own)).collect(),
+            None => handed,
+        };
+        self.arriving.insert(node, sum);
+    }
+
+    /// Returns whether operands of a step have different shapes.
+    fn broadcasts(&self, number: usize, step: &Step) -> bool {
+        let mut sizes = step.args.iter().flat_map(Arg::uses).map(|used| self.trace.sizes(number, used));
+        let first = sizes.next();
+        sizes.any(|sizes| first.as_ref() != Some(&sizes))
+    }
+
+    fn by(&self) -> String {
+        format!("{MATHEMATICS}the derivative of {}", self.path.join(" of "))
     }
 
     fn wrong(&self, step: &Step, result: &TensorValue) -> Option<Difference> {
-        let arrived = self.arriving.get(&self.leaf.value)?;
+        let arrived = self.arriving.values().next()?;
         let format = Format::of(result.dtype)?;
         let elements = Elements::of(result)?;
         if elements.values.len() != arrived.len() {
@@ -221,6 +292,7 @@ impl<'a> Walk<'a> {
         }
         let each = elements.values.iter().zip(arrived).enumerate();
         let mut wrong = each.filter_map(|(at, (observed, arriving))| {
+            let arriving = (*arriving)?;
             let (middle, half) = (f64::midpoint(arriving.low, arriving.high), (arriving.high - arriving.low) / 2.0);
             let set = format.near(middle, half + arriving.error + 8.0 * format.smallest());
             (!set.contains(*observed)).then_some((at, observed, set))
@@ -230,11 +302,38 @@ impl<'a> Walk<'a> {
         Some(Difference {
             value: step.name.clone(),
             aspect: Aspect::Values,
-            by: format!("{MATHEMATICS}the derivative of {}", self.path.join(" of ")),
+            by: self.by(),
             expected: format!("{set} at {place} in {}", result.dtype),
             observed: format!("{observed} at {place}"),
         })
     }
+}
+
+/// What arrives at an operand through edges: computed in the format of the result, and rounded to that of the operand.
+fn hand<'e>(
+    edges: impl Iterator<Item = &'e Edge>,
+    arrived: &Arrivals,
+    format: Format,
+    own: Format,
+    count: usize,
+) -> Arrivals {
+    let mut handed = vec![Some(Arriving::default()); count];
+    let mut terms = vec![0usize; count];
+    for edge in edges {
+        terms[edge.element] += 1;
+        let term = arrived.get(edge.result).copied().flatten().and_then(|upstream| upstream.along(edge, format, own));
+        handed[edge.element] = match (handed[edge.element], term) {
+            (Some(one), Some(other)) => Some(one.plus(other)),
+            _ => None,
+        };
+    }
+    let unit = own.ulp(1.0).max(format.ulp(1.0));
+    let rounded = |(one, terms): (Option<Arriving>, usize)| {
+        let one = one.filter(|one| one.magnitude <= own.largest().min(format.largest()) / 4.0)?;
+        let lost = if terms > 1 { terms as f64 * unit * one.magnitude } else { 0.0 };
+        Some(Arriving { error: one.error + lost, ..one })
+    };
+    handed.into_iter().zip(terms).map(rounded).collect()
 }
 
 impl Arriving {
@@ -247,51 +346,32 @@ impl Arriving {
         }
     }
 
-    /// The product with a derivative, which loses something more.
-    fn times(self, low: f64, high: f64, error: f64) -> Arriving {
-        let ends = [self.low * low, self.low * high, self.high * low, self.high * high];
+    /// The sum, rounded to a format.
+    fn sum(one: Option<Arriving>, other: Option<Arriving>, format: Format) -> Option<Arriving> {
+        let sum = one?.plus(other?);
+        let is_small = sum.magnitude <= format.largest() / 4.0;
+        is_small.then(|| Arriving { error: sum.error + 2.0 * format.ulp(sum.magnitude), ..sum })
+    }
+
+    /// The product with a slope, which loses something more. `None` where it is not known, or may overflow.
+    fn along(self, edge: &Edge, format: Format, own: Format) -> Option<Arriving> {
+        let (low, high) = edge.slope?;
         let size = low.abs().max(high.abs());
-        Arriving {
+        let largest = size * self.low.abs().max(self.high.abs());
+        if !(largest <= own.largest() / 4.0 && size <= format.largest() / 4.0) {
+            return None;
+        }
+        let error = match low == 1.0 && high == 1.0 {
+            true if own == format => 0.0,
+            true => own.ulp(largest),
+            false => 16.0 * (format.ulp(largest) + own.ulp(largest)) + 16.0 * format.ulp(size) * self.magnitude,
+        };
+        let ends = [self.low * low, self.low * high, self.high * low, self.high * high];
+        Some(Arriving {
             low: ends.into_iter().fold(f64::INFINITY, f64::min),
             high: ends.into_iter().fold(f64::NEG_INFINITY, f64::max),
             error: self.error * size + error,
             magnitude: self.magnitude * size,
-        }
+        })
     }
-}
-
-/// The tensor that each operand of a step is, if it is one.
-fn tensors(step: &Step) -> Vec<Option<ValueRef>> {
-    let operand = |arg: &Arg| match arg {
-        Arg::Tensor(value) => Some(*value),
-        _ => None,
-    };
-    step.args.iter().map(operand).collect()
-}
-
-/// The one-sided derivatives by one operand, the smaller first; `None` where there are none that are finite.
-fn slopes(op: Op, args: &[f64], which: usize, details: &Details) -> Option<(f64, f64)> {
-    let exact: Vec<Wide> = args.iter().map(|value| Wide::of(*value)).collect();
-    let at = |step: Wide| {
-        let mut args = exact.clone();
-        args[which] = args[which].clone() + step;
-        formula(op, &args, details).filter(Wide::is_number)
-    };
-    let middle = at(Wide::of(0.0))?;
-    let scale = if args[which] == 0.0 { 0 } else { super::set::exponent(args[which]) };
-    let slope = |relative: i32, sign: f64| {
-        let step = Wide::of(sign * super::set::power((scale + relative).max(-1000)));
-        Some(((at(step.clone())? - middle.clone()) / step).nearest())
-    };
-    let mut sides = Vec::with_capacity(2);
-    for sign in [1.0, -1.0] {
-        let (coarse, fine) = (slope(STEP, sign)?, slope(STEP - 12, sign)?);
-        // A quotient that depends on the step has no limit.
-        let (apart, most) = ((coarse - fine).abs(), 1e-12 * (1.0 + coarse.abs().max(fine.abs())));
-        if apart.is_nan() || apart > most {
-            return None;
-        }
-        sides.push(fine);
-    }
-    Some((sides[0].min(sides[1]), sides[0].max(sides[1])))
 }

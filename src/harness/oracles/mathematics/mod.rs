@@ -7,17 +7,26 @@
 //! authorities differ, the difference is *disputed*.
 
 mod complex;
+mod cross;
+
+mod distance;
 mod elementwise;
+mod equality;
 mod formula;
 mod gradient;
+mod indexing;
 mod integer;
 mod loss;
 mod product;
 mod real;
 mod reduction;
+mod selection;
 mod set;
+mod slope;
+mod solution;
 mod special;
 mod trace;
+mod view;
 mod wide;
 
 #[cfg(test)]
@@ -72,14 +81,38 @@ pub fn judge(program: &Program, reply: &Reply) -> Vec<Difference> {
 }
 
 fn judge_step(trace: Trace, at: usize, step: &Step, outcome: &Outcome) -> Option<Difference> {
-    let Outcome::Value(Value::Tensor(result)) = outcome else { return None };
+    let result = match outcome {
+        Outcome::Value(Value::Tensor(result)) => result,
+        Outcome::Value(Value::Nothing) if step.op == Op::Grad => return gradient::judge_absence(trace, at, step),
+        Outcome::Value(Value::Number(truth)) => return equality::judge_truth(trace, at, step, *truth),
+        _ => return None,
+    };
+    match step.op {
+        Op::Isclose => return equality::judge(trace, at, step, result),
+        Op::Cdist | Op::PairwiseDistance => return distance::judge(trace, at, step, result),
+        Op::LinalgSolve => return solution::judge(trace, at, step, result),
+        Op::LinalgCross => return cross::judge(trace, at, step, result),
+        _ => {}
+    }
     match step.op.info().family() {
         Family::Reductions => reduction::judge(trace, at, step, result),
         Family::Products => product::judge(trace, at, step, result),
         Family::Losses => loss::judge(trace, at, step, result),
         Family::Autograd if step.op == Op::Grad => gradient::judge(trace, at, step, result),
         Family::Pointwise => elementwise::judge(trace, at, step, result),
+        Family::Views | Family::Indexing => selection::judge(trace, at, step, result),
         _ => None,
+    }
+}
+
+/// The difference of a result of the wrong shape.
+fn wrong_shape(step: &Step, result: &TensorValue, right: &[i64], source: &'static str) -> Difference {
+    Difference {
+        value: step.name.clone(),
+        aspect: Aspect::Shape,
+        by: format!("{MATHEMATICS}{source}"),
+        expected: format!("{right:?}: {}", format::call(step)),
+        observed: format!("{:?}", result.shape.sizes()),
     }
 }
 

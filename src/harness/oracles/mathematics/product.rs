@@ -4,11 +4,12 @@
 use super::reduction::total;
 use super::set::{Format, Set, as_float};
 use super::trace::{Elements, Trace};
+use super::view::{View, dimension, unravel};
 use super::{Right, Wrong, integer};
 use crate::Difference;
 use crate::ops::{Form, Op};
 use crate::program::{Arg, Step, TensorValue};
-use crate::tensor::{Category, Scalar};
+use crate::tensor::{Category, Scalar, Shape};
 
 const WRAP: &str = "two's complement: integers wrap around modulo a power of two";
 const DOT: &str = "the exact sum of products, within n units of roundoff of the sum of their magnitudes: Higham, Accuracy and Stability of Numerical Algorithms, 3.1";
@@ -22,7 +23,7 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
         Arg::Tensor(value) => trace.before(at, *value),
         _ => None,
     };
-    let adds = matches!(step.op, Op::Addmm | Op::Addmv | Op::Baddbmm | Op::Addbmm | Op::Addr);
+    let adds = adds(step.op);
     let first = usize::from(adds);
     let (a, b) = (given(first)?, given(first + 1)?);
     let added = if adds { Some(given(0)?) } else { None };
@@ -30,6 +31,10 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
         let target = step.target()?;
         let own = trace.first_name(target);
         let mut others = step.args.iter().flat_map(Arg::uses).filter(|value| trace.first_name(*value) != own);
+        // A summand that is resized in place has lost its elements.
+        if step.form == Form::InPlace && trace.sizes(at, target)? != result.shape.sizes() {
+            return None;
+        }
         // A summand in place is read in time; one that `out=` names may have been resized.
         let first = if step.form == Form::Out { 0 } else { first };
         let read = step.args.iter().skip(first).flat_map(Arg::uses).any(|value| trace.first_name(value) == own);
@@ -41,16 +46,8 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
     if dtype != b.dtype || dtype != result.dtype || added.as_ref().is_some_and(|added| added.dtype != dtype) {
         return None;
     }
-    let factor = |name: &str| {
-        let at = step.op.info().arguments.iter().position(|param| param.name == name);
-        match at.and_then(|at| step.args.get(at)) {
-            Some(Arg::Number(number)) => Some(*number),
-            None => Some(Scalar::Int(1)),
-            _ => None,
-        }
-    };
-    let sums = Sums { added, beta: factor("beta")?, alpha: factor("alpha")?, a, b };
-    let terms = terms(step.op, sums.a.shape.sizes(), sums.b.shape.sizes(), result.shape.sizes())?;
+    let sums = Sums { added, beta: factor(step, "beta")?, alpha: factor(step, "alpha")?, a, b };
+    let terms = terms(step, sums.a.shape.sizes(), sums.b.shape.sizes(), result.shape.sizes())?;
     let result_elements = Elements::of(result)?;
     if terms.iter().map(Vec::len).sum::<usize>() > MOST || terms.len() != result_elements.values.len() {
         return None;
@@ -69,6 +66,21 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
         }
     }
     None
+}
+
+/// Returns whether an operation adds its product to its first operand.
+pub(super) fn adds(op: Op) -> bool {
+    matches!(op, Op::Addmm | Op::Addmv | Op::Baddbmm | Op::Addbmm | Op::Addr)
+}
+
+/// The factor of a step with a name; 1 where it takes none.
+pub(super) fn factor(step: &Step, name: &str) -> Option<Scalar> {
+    let at = step.op.info().arguments.iter().position(|param| param.name == name);
+    match at.and_then(|at| step.args.get(at)) {
+        Some(Arg::Number(number)) => Some(*number),
+        None => Some(Scalar::Int(1)),
+        _ => None,
+    }
 }
 
 struct Sums {
@@ -117,8 +129,12 @@ impl Sums {
 
     fn of_floats(&self, format: Format, terms: &[(usize, usize)], number: usize, sizes: &[i64]) -> Option<Right> {
         let (alpha, beta) = (format.round(as_float(self.alpha)?), format.round(as_float(self.beta)?));
-        // Factors that are rounded twice are not of interest.
-        if as_float(self.alpha) != Some(alpha) || as_float(self.beta) != Some(beta) {
+        // Factors that are rounded twice, and what is infinite times an empty sum, are not of interest.
+        if !alpha.is_finite()
+            || !beta.is_finite()
+            || as_float(self.alpha) != Some(alpha)
+            || as_float(self.beta) != Some(beta)
+        {
             return None;
         }
         let added = as_float(self.added(number, sizes)?)?;
@@ -160,8 +176,20 @@ impl Sums {
 }
 
 /// The products that each element of the result adds up, as pairs of numbers of elements.
-fn terms(op: Op, a: &[i64], b: &[i64], result: &[i64]) -> Option<Vec<Vec<(usize, usize)>>> {
-    match op {
+pub(super) fn terms(step: &Step, a: &[i64], b: &[i64], result: &[i64]) -> Option<Vec<Vec<(usize, usize)>>> {
+    let terms = defined(step, a, b, result)?;
+    // Operands that do not fit should have been rejected, which is for others to say.
+    let [most_a, most_b] = [a, b].map(|sizes| sizes.iter().product::<i64>() as usize);
+    terms.iter().flatten().all(|(one, other)| *one < most_a && *other < most_b).then_some(terms)
+}
+
+fn defined(step: &Step, a: &[i64], b: &[i64], result: &[i64]) -> Option<Vec<Vec<(usize, usize)>>> {
+    match step.op {
+        Op::Kron => kron(a, b),
+        Op::LinalgVecdot => {
+            let Some(Arg::Int(dim)) = step.args.get(2) else { return None };
+            vecdot(a, b, *dim)
+        }
         Op::Mm | Op::Bmm | Op::Mv | Op::Dot | Op::Matmul | Op::Addmm | Op::Addmv | Op::Baddbmm => matmul(a, b, result),
         Op::Addbmm => {
             let ([batches, n, k], [_, _, m]) = (<[i64; 3]>::try_from(a).ok()?, <[i64; 3]>::try_from(b).ok()?);
@@ -196,6 +224,43 @@ fn terms(op: Op, a: &[i64], b: &[i64], result: &[i64]) -> Option<Vec<Vec<(usize,
         }
         _ => None,
     }
+}
+
+/// `torch.kron`: blocks of the second operand, one for each element of the first; the one of fewer dimensions gets leading
+/// ones.
+fn kron(a: &[i64], b: &[i64]) -> Option<Vec<Vec<(usize, usize)>>> {
+    let rank = a.len().max(b.len());
+    let padded = |sizes: &[i64]| [&vec![1; rank - sizes.len()][..], sizes].concat();
+    let (a, b) = (padded(a), padded(b));
+    let sizes: Vec<i64> = a.iter().zip(&b).map(|(one, other)| one * other).collect();
+    let (left, right) = (View::of(&a), View::of(&b));
+    let term = |number: usize| {
+        let index = unravel(&sizes, number);
+        let of =
+            |part: fn(i64, i64) -> i64| index.iter().zip(&b).map(|(at, size)| part(*at, *size)).collect::<Vec<_>>();
+        vec![(left.place(&of(|at, size| at / size)), right.place(&of(|at, size| at % size)))]
+    };
+    Some((0..sizes.iter().product::<i64>() as usize).map(term).collect())
+}
+
+/// `torch.linalg.vecdot` of real vectors along one dimension of the common shape.
+fn vecdot(a: &[i64], b: &[i64], dim: i64) -> Option<Vec<Vec<(usize, usize)>>> {
+    let [left, right] = [a, b].map(|sizes| Shape::new(sizes.to_vec()).ok());
+    let shape = left?.broadcast(&right?).ok()?;
+    let mut outer = shape.sizes().to_vec();
+    let dim = dimension(dim, outer.len()).filter(|_| !outer.is_empty())?;
+    let [left, right] = [a, b].map(|sizes| View::of(sizes).expanded(shape.sizes()));
+    let (left, right) = (left?, right?);
+    let count = outer.remove(dim);
+    let terms = |number: usize| {
+        let at = |inner: i64| {
+            let mut index = unravel(&outer, number);
+            index.insert(dim, inner);
+            (left.place(&index), right.place(&index))
+        };
+        (0..count).map(at).collect()
+    };
+    Some((0..outer.iter().product::<i64>() as usize).map(terms).collect())
 }
 
 fn matmul(a: &[i64], b: &[i64], result: &[i64]) -> Option<Vec<Vec<(usize, usize)>>> {

@@ -4,7 +4,7 @@ use super::elementwise::convert;
 use super::set::{Format, Set, as_float};
 use super::trace::{Elements, Trace};
 use super::wide::{Real, Wide};
-use super::{Right, Wrong, integer};
+use super::{Right, Wrong, integer, wrong_shape};
 use crate::Difference;
 use crate::ops::{Form, Op, ResultType};
 use crate::program::{Arg, Step, TensorValue};
@@ -21,6 +21,7 @@ const TRUTH: &str = "torch.all, any: what is not 0 is true; all of nothing is tr
 const VARIANCE: &str =
     "torch.var: the sum of squared deviations by n - correction, with the bound of the two-pass algorithm: Higham, 1.9";
 const LOGSUMEXP: &str = "torch.logsumexp: the logarithm of the sum of exponentials";
+const SHAPE: &str = "torch.sum and its like: the dimensions in dim are dropped, or of size 1 with keepdim=True";
 const NORM: &str = "torch.linalg.vector_norm: the p-th root of the sum of p-th powers of magnitudes";
 
 /// The most elements of the operand of a step that is judged.
@@ -35,6 +36,10 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
         return None;
     }
     let options = Options::of(step, &operand)?;
+    let sizes = options.sizes(operand.shape.sizes());
+    if result.shape.sizes() != sizes {
+        return Some(wrong_shape(step, result, &sizes, SHAPE));
+    }
     let dtype = options.dtype(step.op, operand.dtype)?;
     if dtype != result.dtype && !(step.op.info().result == ResultType::Bool) {
         return None;
@@ -58,7 +63,7 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
 }
 
 /// The arguments of a reduction.
-struct Options {
+pub(super) struct Options {
     dims: Vec<usize>,
     keeps: bool,
     dtype: Option<DType>,
@@ -67,7 +72,7 @@ struct Options {
 }
 
 impl Options {
-    fn of(step: &Step, operand: &Elements) -> Option<Options> {
+    pub fn of(step: &Step, operand: &Elements) -> Option<Options> {
         let rank = operand.shape.rank();
         let mut options = Options { dims: (0..rank).collect(), keeps: false, dtype: None, correction: 1.0, order: 2.0 };
         let dim = |dim: i64| {
@@ -111,14 +116,18 @@ impl Options {
         .filter(|dtype| op.info().result != ResultType::Int64 || *dtype == own)
     }
 
+    /// The sizes of the result.
+    fn sizes(&self, own: &[i64]) -> Vec<i64> {
+        let is_reduced = |dim: usize| self.dims.contains(&dim);
+        let kept = (0..own.len()).filter(|dim| self.keeps || !is_reduced(*dim));
+        kept.map(|dim| if is_reduced(dim) { 1 } else { own[dim] }).collect()
+    }
+
     /// The elements that each element of the result is made of; `None` if the result does not have the shape for it.
-    fn groups(&self, operand: &Elements, result: &[i64]) -> Option<Vec<Vec<usize>>> {
+    pub fn groups(&self, operand: &Elements, result: &[i64]) -> Option<Vec<Vec<usize>>> {
         let sizes = operand.shape.sizes();
         let is_reduced = |dim: usize| self.dims.contains(&dim);
-        let wanted: Vec<i64> = (0..sizes.len())
-            .filter(|dim| self.keeps || !is_reduced(*dim))
-            .map(|dim| if is_reduced(dim) { 1 } else { sizes[dim] })
-            .collect();
+        let wanted = self.sizes(sizes);
         if wanted != result {
             return None;
         }
@@ -319,7 +328,8 @@ fn of_floats(op: Op, format: Format, mut values: Vec<f64>, options: &Options) ->
             }
             let sum: f64 = values.iter().map(|value| (value - largest).exp()).sum();
             let value = largest + sum.ln();
-            let error = (count + 8.0) * unit(format) * (1.0 + largest.abs()) + 4.0 * format.ulp(value);
+            // The exponentials may be added up in the dtype itself.
+            let error = (count + 8.0) * format.ulp(1.0) * (1.0 + largest.abs()) + 4.0 * format.ulp(value);
             Some(Right::by(LOGSUMEXP, format.near(value, error)))
         }
         Op::VectorNorm => {
@@ -343,7 +353,7 @@ fn of_floats(op: Op, format: Format, mut values: Vec<f64>, options: &Options) ->
             let powers: Vec<f64> = magnitudes.map(|value| value.powf(order)).collect();
             let inner = if format.is_half() { Format::SINGLE } else { format };
             let range = inner.smallest_normal() / inner.ulp(1.0)..inner.largest() / count;
-            if powers.iter().any(|power| *power != 0.0 && !range.contains(power)) {
+            if values.iter().zip(&powers).any(|(value, power)| *value != 0.0 && !range.contains(power)) {
                 return None;
             }
             let value = powers.iter().sum::<f64>().powf(1.0 / order);

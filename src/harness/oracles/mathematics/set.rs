@@ -36,15 +36,24 @@ impl Set {
     pub fn or(self, other: Set) -> Set {
         match (self, other) {
             (Set::Free, _) | (_, Set::Free) => Set::Free,
-            (one, other) if one == other => one,
+            (one, other) if one.is(&other) => one,
             (Set::OneOf(mut several), other) => {
-                if !several.contains(&other) {
+                if !several.iter().any(|set| set.is(&other)) {
                     several.push(other);
                 }
                 Set::OneOf(several)
             }
             (one, Set::OneOf(several)) => Set::OneOf(several).or(one),
             (one, other) => Set::OneOf(vec![one, other]),
+        }
+    }
+
+    /// Returns whether two sets are the same: zeros of different signs are not equal here.
+    fn is(&self, other: &Set) -> bool {
+        match (self, other) {
+            (Set::Exactly(Scalar::Float(one)), Set::Exactly(Scalar::Float(other))) => one.to_bits() == other.to_bits(),
+            (Set::Parts(re, im), Set::Parts(other_re, other_im)) => re.is(other_re) && im.is(other_im),
+            (one, other) => one == other,
         }
     }
 
@@ -285,6 +294,8 @@ mod tests {
         assert!(Set::ZERO.contains(Scalar::Float(-0.0)) && !Set::float(0.0).contains(Scalar::Float(-0.0)));
         assert!(Set::Nan.contains(Scalar::Float(f64::NAN)) && !Set::Nan.contains(Scalar::Float(0.0)));
         assert!(!Set::Between(0.0, 1.0).contains(Scalar::Float(f64::NAN)));
+        let zeros = Set::float(-0.0).or(Set::float(0.0));
+        assert!(zeros.contains(Scalar::Float(-0.0)) && zeros.contains(Scalar::Float(0.0)));
         let overflow = Format::SINGLE.within(3.5e38, 1.0);
         assert!(
             overflow.contains(Scalar::Float(f64::INFINITY)) && overflow.contains(Scalar::Float(f64::from(f32::MAX)))

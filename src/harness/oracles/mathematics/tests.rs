@@ -30,6 +30,35 @@ fn step(name: &str, op: Op, uses: &[usize], rest: Vec<Arg>) -> Step {
     Step { name: name.to_owned(), op, form: Form::Functional, args, out: None }
 }
 
+fn shaped(dtype: DType, sizes: &[i64], values: &[f64]) -> (Shape, Vec<u8>) {
+    (Shape::new(sizes.to_vec()).unwrap(), bytes(dtype, values).1)
+}
+
+/// The sizes and elements of a result, if it is a tensor.
+type Made<'a> = Option<(&'a [i64], &'a [f64])>;
+
+/// What is said of the last step of a program on tensors of float64, whose results are given.
+fn judged(inputs: &[(&[i64], &[f64], bool)], steps: Vec<Step>, results: &[Made]) -> Option<String> {
+    let dtype = DType::Float64;
+    let inputs = inputs.iter().enumerate().map(|(number, (sizes, values, requires_grad))| {
+        let (shape, data) = shaped(dtype, sizes, values);
+        Input { name: format!("x{number}"), dtype, shape, data, requires_grad: *requires_grad }
+    });
+    let program = Program { inputs: inputs.collect(), steps };
+    let result = |(number, result): (usize, &Made)| {
+        StepOutcome::of(Outcome::Value(match result {
+            None => Value::Nothing,
+            Some((sizes, values)) => {
+                let (shape, data) = shaped(dtype, sizes, values);
+                let storage = Some(StorageRef { id: program.inputs.len() + number, offset: 0 });
+                Value::Tensor(TensorValue { dtype, shape, data, strides: None, storage })
+            }
+        }))
+    };
+    let reply = Reply { steps: results.iter().enumerate().map(result).collect(), inputs: Vec::new() };
+    judge(&program, &reply).pop().map(|difference| format!("{} / {}", difference.by, difference.expected))
+}
+
 /// What is said of the results of an operation on two tensors.
 fn said(op: Op, dtype: DType, a: &[f64], b: &[f64], rest: Vec<Arg>, result: (DType, &[f64])) -> Option<String> {
     let inputs = vec![input("a", dtype, a, false), input("b", dtype, b, false)];
@@ -104,4 +133,195 @@ fn gradients_are_derivatives() {
     assert!(gradient(Op::Maximum, 2.0, 2.0, 2.0, f64::NAN).is_some());
     assert_eq!(gradient(Op::Pow, 2.0, 3.0, 8.0, 12.0), None);
     assert!(gradient(Op::Atan2, 1.0, 2.0, 1f64.atan2(2.0), 0.5).is_some());
+    // The hypotenuse has a kink at the origin.
+    assert_eq!(gradient(Op::Hypot, 0.0, 0.0, 0.0, 1.0), None);
+    assert!(gradient(Op::Hypot, 0.0, 0.0, 0.0, f64::NAN).is_some());
+    assert_eq!(gradient(Op::Ldexp, 3.0, 2.0, 12.0, 4.0), None);
+    assert_eq!(gradient(Op::Remainder, 7.0, 3.0, 1.0, 1.0), None);
+    assert!(gradient(Op::Fmod, 7.0, 3.0, 1.0, 2.0).is_some());
+    assert_eq!(gradient(Op::Fmod, 6.0, 3.0, 0.0, 2.0), None, "it jumps there");
+    assert_eq!(gradient(Op::Logaddexp, 0.0, 0.0, 2f64.ln(), 0.5), None);
+    assert!(gradient(Op::Logaddexp, 0.0, 0.0, 2f64.ln(), 1.0).is_some());
+}
+
+fn value(value: usize) -> ValueRef {
+    ValueRef { value, part: None }
+}
+
+/// What is said of the result of one step on tensors, the rest of whose arguments is given.
+fn of_step(op: Op, inputs: &[(&[i64], &[f64])], rest: Vec<Arg>, result: (&[i64], &[f64])) -> Option<String> {
+    let inputs: Vec<(&[i64], &[f64], bool)> = inputs.iter().map(|(sizes, values)| (*sizes, *values, false)).collect();
+    let uses: Vec<usize> = (0..inputs.len()).collect();
+    judged(&inputs, vec![step("r", op, &uses, rest)], &[Some(result)])
+}
+
+/// The shape of a reduction, which `dim` and `keepdim` say.
+#[test]
+fn reductions_have_the_shape_of_what_they_keep() {
+    let sum = |dims: Vec<i64>, keeps: bool, result: (&[i64], &[f64])| {
+        let rest = vec![Arg::Ints(dims), Arg::Flag(keeps), Arg::Nothing];
+        of_step(Op::Sum, &[(&[2, 2], &[1.0, 2.0, 3.0, 4.0])], rest, result)
+    };
+    assert_eq!(sum(vec![0], true, (&[1, 2], &[4.0, 6.0])), None);
+    assert_eq!(sum(vec![0, 1], false, (&[], &[10.0])), None);
+    assert!(sum(vec![0], true, (&[2], &[4.0, 6.0])).unwrap().contains("[1, 2]"));
+    assert!(sum(vec![0, 1], false, (&[2], &[4.0, 6.0])).unwrap().contains("keepdim"));
+}
+
+/// Views choose elements by their definition, from either end of a dimension.
+#[test]
+fn views_are_of_the_elements_that_they_name() {
+    let matrix: (&[i64], &[f64]) = (&[2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    let one = |op: Op, rest: Vec<Arg>, result: (&[i64], &[f64])| of_step(op, &[matrix], rest, result);
+    let select = |result: (&[i64], &[f64])| one(Op::Select, vec![Arg::Int(1), Arg::Int(-1)], result);
+    assert_eq!(select((&[2], &[3.0, 6.0])), None);
+    assert!(select((&[2], &[1.0, 4.0])).is_some(), "counted from the other end");
+    let transposed = [1.0, 4.0, 2.0, 5.0, 3.0, 6.0];
+    assert_eq!(one(Op::Transpose, vec![Arg::Int(0), Arg::Int(1)], (&[3, 2], &transposed)), None);
+    assert!(one(Op::Transpose, vec![Arg::Int(0), Arg::Int(1)], (&[3, 2], matrix.1)).is_some());
+    assert_eq!(one(Op::Unsqueeze, vec![Arg::Int(-1)], (&[2, 3, 1], matrix.1)), None);
+    assert!(one(Op::Unsqueeze, vec![Arg::Int(-1)], (&[1, 2, 3], matrix.1)).is_some());
+    assert_eq!(one(Op::Narrow, vec![Arg::Int(1), Arg::Int(1), Arg::Int(2)], (&[2, 2], &[2.0, 3.0, 5.0, 6.0])), None);
+    let index = crate::tensor::index::parse("..., None, 1").unwrap();
+    assert_eq!(one(Op::Index, vec![Arg::Index(index.clone())], (&[2, 1], &[2.0, 5.0])), None);
+    assert!(one(Op::Index, vec![Arg::Index(index)], (&[2, 1], &[2.0, 4.0])).is_some());
+    let expanded = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+    assert_eq!(one(Op::Expand, vec![Arg::Ints(vec![2, -1, 3])], (&[2, 2, 3], &expanded)), None);
+}
+
+/// `index_put` adds or replaces; of two values for one element either may stay.
+#[test]
+fn indices_say_what_is_read_and_written() {
+    let put = |indices: &[i64], accumulate: bool, result: &[f64]| {
+        let dtype = DType::Float32;
+        let mut inputs = vec![input("x", dtype, &[1.0, 2.0], false), input("v", dtype, &[10.0, 20.0], false)];
+        let data = indices.iter().flat_map(|index| index.to_le_bytes()).collect();
+        let shape = Shape::new(vec![2]).unwrap();
+        inputs.push(Input { name: "i".to_owned(), dtype: DType::Int64, shape, data, requires_grad: false });
+        let args = vec![
+            Arg::Tensor(value(0)),
+            Arg::Indices(vec![Some(value(2))]),
+            Arg::Tensor(value(1)),
+            Arg::Flag(accumulate),
+        ];
+        let steps = vec![Step { name: "r".to_owned(), op: Op::IndexPut, form: Form::Functional, args, out: None }];
+        let reply = Reply { steps: vec![tensor(dtype, result, 3)], inputs: Vec::new() };
+        judge(&Program { inputs, steps }, &reply).pop().map(|difference| difference.by)
+    };
+    assert_eq!(put(&[1, 0], false, &[20.0, 10.0]), None);
+    assert!(put(&[1, 0], false, &[21.0, 12.0]).is_some(), "added");
+    assert_eq!(put(&[1, 1], true, &[1.0, 32.0]), None);
+    assert!(put(&[1, 1], true, &[1.0, 20.0]).unwrap().contains("the sum"));
+    assert_eq!(put(&[-1, 1], false, &[1.0, 10.0]), None);
+    assert_eq!(put(&[-1, 1], false, &[1.0, 20.0]), None);
+    assert!(put(&[-1, 1], false, &[1.0, 30.0]).is_some());
+    // The first index of an advanced one comes where it is; of several that are apart, theirs come first.
+    let gather = of_step(Op::Clone, &[(&[2], &[1.0, 2.0])], vec![], (&[2], &[1.0, 3.0]));
+    assert!(gather.unwrap().contains("2.0 at [1]"));
+}
+
+#[test]
+fn products_are_those_of_their_definition() {
+    let axes: [(&[i64], &[f64]); 2] = [(&[3], &[1.0, 0.0, 0.0]), (&[3], &[0.0, 1.0, 0.0])];
+    let cross = |result: &[f64]| of_step(Op::LinalgCross, &axes, vec![Arg::Int(-1)], (&[3], result));
+    assert_eq!(cross(&[0.0, 0.0, 1.0]), None);
+    assert!(cross(&[0.0, 0.0, -1.0]).is_some(), "the other way round");
+    let kron = |result: &[f64]| of_step(Op::Kron, &[(&[2], &[1.0, 2.0]), (&[2], &[1.0, 10.0])], vec![], (&[4], result));
+    assert_eq!(kron(&[1.0, 10.0, 2.0, 20.0]), None);
+    assert!(kron(&[1.0, 2.0, 10.0, 20.0]).is_some());
+    // [[2, 1], [0, 1]] X = [[3, 3], [1, 1]], or X [[2, 1], [0, 1]] = [[2, 2], [2, 2]].
+    let solve = |left: bool, b: &[f64], result: &[f64]| {
+        let sides: [(&[i64], &[f64]); 2] = [(&[2, 2], &[2.0, 1.0, 0.0, 1.0]), (&[2, 2], b)];
+        of_step(Op::LinalgSolve, &sides, vec![Arg::Flag(left)], (&[2, 2], result))
+    };
+    assert_eq!(solve(true, &[3.0, 3.0, 1.0, 1.0], &[1.0, 1.0, 1.0, 1.0]), None);
+    assert_eq!(solve(false, &[2.0, 2.0, 2.0, 2.0], &[1.0, 1.0, 1.0, 1.0]), None);
+    assert!(solve(false, &[3.0, 3.0, 1.0, 1.0], &[1.0, 1.0, 1.0, 1.0]).unwrap().contains("X @ A"));
+    let distance = |p: f64, result: f64| {
+        let rows: [(&[i64], &[f64]); 2] = [(&[1, 2], &[0.0, 0.0]), (&[1, 2], &[3.0, 4.0])];
+        of_step(Op::Cdist, &rows, vec![Arg::Number(Scalar::Float(p)), Arg::Nothing], (&[1, 1], &[result]))
+    };
+    for (p, right) in [(2.0, 5.0), (1.0, 7.0), (f64::INFINITY, 4.0), (0.0, 2.0)] {
+        assert_eq!(distance(p, right), None, "{p}");
+        assert!(distance(p, right + 0.5).is_some(), "{p}");
+    }
+}
+
+#[test]
+fn nan_is_close_to_nan_only_if_asked() {
+    let close = |a: f64, b: f64, equal_nan: bool, result: f64| {
+        let number = |value: f64| Arg::Number(Scalar::Float(value));
+        let rest = vec![number(1e-5), number(1e-8), Arg::Flag(equal_nan)];
+        said(Op::Isclose, DType::Float64, &[a], &[b], rest, (DType::Bool, &[result]))
+    };
+    assert_eq!(close(f64::NAN, f64::NAN, false, 0.0), None);
+    assert!(close(f64::NAN, f64::NAN, false, 1.0).is_some());
+    assert!(close(f64::NAN, f64::NAN, true, 0.0).is_some());
+    assert!(close(f64::INFINITY, f64::INFINITY, false, 0.0).is_some());
+    assert!(close(1.0, f64::INFINITY, false, 1.0).is_some());
+    assert!(close(1.0, 1.001, false, 1.0).is_some());
+    // On the tolerance either is right.
+    assert_eq!(close(0.0, 1e-8 / (1.0 - 1e-5), false, 0.0), None);
+    assert_eq!(close(0.0, 1e-8 / (1.0 - 1e-5), false, 1.0), None);
+}
+
+/// The chain rule through broadcasting, a view and a mean: d/dx of the mean of (x[:, None] * y).transpose(0, 1) is the sum
+/// of the row of y, by 6.
+#[test]
+fn gradients_flow_through_broadcasting_and_views() {
+    let gradient = |gradient: Made| {
+        let y = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+        let product = [1.0, 2.0, 3.0, 8.0, 10.0, 12.0];
+        let transposed = [1.0, 8.0, 2.0, 10.0, 3.0, 12.0];
+        let steps = vec![
+            step("column", Op::Unsqueeze, &[0], vec![Arg::Int(1)]),
+            step("product", Op::Mul, &[2, 1], vec![]),
+            step("turned", Op::Transpose, &[3], vec![Arg::Int(0), Arg::Int(1)]),
+            step("mean", Op::Mean, &[4], vec![Arg::Nothing, Arg::Flag(false), Arg::Nothing]),
+            step("back", Op::Backward, &[5], vec![Arg::Nothing]),
+            step("g", Op::Grad, &[0], vec![]),
+        ];
+        let results: [Made; 6] = [
+            Some((&[2, 1], &[1.0, 2.0])),
+            Some((&[2, 3], &product)),
+            Some((&[3, 2], &transposed)),
+            Some((&[], &[6.0])),
+            None,
+            gradient,
+        ];
+        judged(&[(&[2], &[1.0, 2.0], true), (&[2, 3], &y, false)], steps, &results)
+    };
+    assert_eq!(gradient(Some((&[2], &[1.0, 2.5]))), None);
+    assert!(gradient(Some((&[2], &[6.0, 15.0]))).unwrap().contains("mean of transpose of mul"), "not averaged");
+    assert!(gradient(Some((&[2], &[0.5, 1.0]))).is_some(), "not summed");
+    assert!(gradient(Some((&[2, 1], &[1.0, 2.5]))).unwrap().contains("the shape of its tensor"));
+    assert!(gradient(Some((&[2], &[f64::NAN, 2.5]))).is_some());
+    assert!(gradient(None).is_some(), "there is a gradient");
+}
+
+/// d/dA of the sum of A @ b is b in each row; what is written in place carries the gradient on.
+#[test]
+fn gradients_flow_through_products_and_writes() {
+    let gradient = |gradient: &[f64]| {
+        let mut doubled = step("doubled", Op::Mul, &[2, 2], vec![]);
+        doubled.form = Form::InPlace;
+        let steps = vec![
+            step("product", Op::Mv, &[0, 1], vec![]),
+            doubled,
+            step("sum", Op::Sum, &[2], vec![Arg::Nothing, Arg::Flag(false), Arg::Nothing]),
+            step("back", Op::Backward, &[4], vec![Arg::Nothing]),
+            step("g", Op::Grad, &[0], vec![]),
+        ];
+        // (1 3 + 2 4, 0 3 + 1 4), squared in place.
+        let results: [Made; 5] = [
+            Some((&[2], &[11.0, 4.0])),
+            Some((&[2], &[121.0, 16.0])),
+            Some((&[], &[137.0])),
+            None,
+            Some((&[2, 2], gradient)),
+        ];
+        judged(&[(&[2, 2], &[1.0, 2.0, 0.0, 1.0], true), (&[2], &[3.0, 4.0], false)], steps, &results)
+    };
+    assert_eq!(gradient(&[66.0, 88.0, 24.0, 32.0]), None);
+    assert!(gradient(&[3.0, 4.0, 3.0, 4.0]).is_some(), "without the square");
 }

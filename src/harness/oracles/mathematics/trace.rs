@@ -1,7 +1,7 @@
 //! The elements of tensors before a step, by the reply alone: those that the implementation itself returned.
 
 use crate::ops::Form;
-use crate::program::{Outcome, Program, Reply, TensorValue, ValueRef};
+use crate::program::{Outcome, Program, Reply, Step, TensorValue, ValueRef};
 use crate::tensor::{Buffer, DType, Scalar, Shape};
 
 /// The most elements of a tensor that is read.
@@ -44,6 +44,10 @@ impl<'a> Trace<'a> {
                 continue;
             }
             let target = self.first_name(step.target()?);
+            // A view that was to be written to may have been resized.
+            if self.left_alone(number) && (target != own || own.value < self.program.inputs.len()) {
+                continue;
+            }
             if target == own {
                 match &self.reply.steps.get(number)?.outcome {
                     Outcome::Value(_) => latest = Some(number),
@@ -67,10 +71,22 @@ impl<'a> Trace<'a> {
         }
     }
 
+    /// The sizes of a value right before a step, under the same conditions.
+    pub fn sizes(self, at: usize, value: ValueRef) -> Option<Vec<i64>> {
+        self.before(at, value).map(|elements| elements.shape.sizes().to_vec())
+    }
+
+    /// Returns whether a step before writes to a value, or tries to.
+    pub fn is_written(self, at: usize, value: ValueRef) -> bool {
+        let own = self.first_name(value);
+        let mut targets = self.program.steps[..at].iter().filter_map(Step::target);
+        targets.any(|target| self.first_name(target) == own)
+    }
+
     /// Returns whether two values may share memory.
     pub fn may_alias(self, at: usize, one: ValueRef, other: ValueRef) -> bool {
         let storages = [one, other].map(|value| self.storage(at, self.first_name(value)));
-        storages[0].is_none() || storages[0] == storages[1]
+        storages.contains(&None) || storages[0] == storages[1]
     }
 
     /// The first name of a value: the result of a step that writes to a tensor is that tensor.
@@ -99,11 +115,36 @@ impl<'a> Trace<'a> {
             None => self.created(own).and_then(|tensor| tensor.storage).map(|storage| storage.id),
         };
         for (step, answer) in self.program.steps.iter().zip(&self.reply.steps).take(at) {
-            if step.form != Form::Functional && step.target().is_some_and(|target| self.first_name(target) == own) {
+            let is_accepted = matches!(answer.outcome, Outcome::Value(_));
+            if is_accepted && step.target().is_some_and(|target| self.first_name(target) == own) {
                 let tensor = answer.outcome.tensors().first();
                 storage = tensor.and_then(|tensor| tensor.storage).map(|storage| storage.id);
             }
         }
         storage
+    }
+
+    /// Returns whether a step was rejected and has changed no element: it would have written to the memory of an input that no
+    /// other step writes to, and that is in the end as it was in the beginning.
+    fn left_alone(self, number: usize) -> bool {
+        let is_accepted = |step: usize| matches!(self.reply.steps[step].outcome, Outcome::Value(_));
+        let Some(target) = self.program.steps[number].target().map(|target| self.first_name(target)) else {
+            return false;
+        };
+        let memory = match self.program.inputs.get(target.value) {
+            Some(_) => Some(target.value),
+            None => self.created(target).and_then(|tensor| tensor.storage).map(|storage| storage.id),
+        };
+        let Some(input) = memory.filter(|memory| *memory < self.program.inputs.len()) else { return false };
+        let (before, Some(after)) = (&self.program.inputs[input], self.reply.inputs.get(input)) else { return false };
+        let writes = (0..self.reply.steps.len()).filter(|step| is_accepted(*step));
+        let mut written = writes.filter_map(|step| {
+            self.program.steps[step].target().map(|_| self.reply.steps[step].outcome.tensors().first()?.storage)
+        });
+        self.reply.steps.len() == self.program.steps.len()
+            && !is_accepted(number)
+            && before.shape == after.shape
+            && before.data == after.data
+            && written.all(|storage| storage.is_some_and(|storage| storage.id != input))
     }
 }

@@ -81,7 +81,7 @@ impl Real for f64 {
 }
 
 /// The bits of a [`Wide`] number.
-const BITS: usize = 192;
+pub(super) const BITS: usize = 192;
 
 /// The largest magnitude of an argument of the exponential, far beyond what any dtype holds.
 const LARGEST_EXPONENT: f64 = 1e6;
@@ -198,7 +198,7 @@ impl Real for Wide {
         if self.is_zero() {
             return self;
         }
-        let whole = power.trunc() == power && power.abs() < 9e15;
+        let whole = power.trunc() == power && power.abs() < 9e15 && exponent == Wide::of(power);
         if base < 0.0 && !whole {
             return Wide(None);
         }

@@ -1,0 +1,312 @@
+//! Masks and indices: which elements of the operands each element of the result is made of, by PyTorch's pages and, for
+//! `x[tensors]`, NumPy's on advanced indexing.
+
+use super::trace::{Elements, Trace};
+use super::view::{View, dimension, unravel};
+use crate::ops::Op;
+use crate::program::{Arg, Step, ValueRef};
+use crate::tensor::{DType, Scalar};
+
+/// An element of an argument of a step: the number of the argument, and that of the element.
+pub(super) type Source = (usize, usize);
+
+/// The elements that one of a result is made of.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Made {
+    /// Their sum.
+    Sum(Vec<Source>),
+    /// Any of them: which is written last is open.
+    OneOf(Vec<Source>),
+}
+
+/// A result made of elements of operands as they are.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Chosen {
+    pub sizes: Vec<i64>,
+    pub elements: Vec<Made>,
+}
+
+impl Chosen {
+    /// One element of the first operand each.
+    pub fn of_first(sizes: Vec<i64>, places: Vec<usize>) -> Chosen {
+        Chosen { sizes, elements: places.into_iter().map(|place| Made::Sum(vec![(0, place)])).collect() }
+    }
+}
+
+/// Positions along a dimension.
+fn positions(index: &Elements, size: i64) -> Option<Vec<i64>> {
+    let position = |value: &Scalar| match value {
+        Scalar::Int(at) => Some(if *at < 0 { at + size } else { *at }).filter(|at| (0..size).contains(at)),
+        _ => None,
+    };
+    index.values.iter().map(position).collect()
+}
+
+/// What a step makes of its operands; `None` where it does something else, or that is not known.
+pub(super) fn chosen(trace: Trace, at: usize, step: &Step, own: &[i64]) -> Option<Chosen> {
+    let tensor = |number: usize| match step.args.get(number)? {
+        Arg::Tensor(value) => trace.before(at, *value),
+        _ => None,
+    };
+    let dim = |number: usize| match step.args.get(number)? {
+        Arg::Int(dim) => dimension(*dim, own.len()),
+        _ => None,
+    };
+    match step.op {
+        Op::MaskedFill | Op::MaskedSelect | Op::MaskedScatter => masked(trace, at, step, own, &tensor(1)?),
+        Op::IndexTensor => {
+            let Arg::Indices(indices) = step.args.get(1)? else { return None };
+            let indexed = Indexed::of(trace, at, indices, own)?;
+            let places = indexed.places();
+            Some(Chosen::of_first(indexed.sizes, places))
+        }
+        Op::IndexPut => {
+            let Arg::Indices(indices) = step.args.get(1)? else { return None };
+            let indexed = Indexed::of(trace, at, indices, own)?;
+            let values = View::of(trace.sizes(at, value_of(step, 2)?)?.as_slice()).expanded(&indexed.sizes)?;
+            let adds = *step.args.get(3)? == Arg::Flag(true);
+            let written = indexed.places().into_iter().zip(values.places());
+            Some(put(own, written, 2, adds))
+        }
+        Op::Gather => gathered(own, dim(1)?, &tensor(2)?),
+        Op::TakeAlongDim => {
+            let index = tensor(1)?;
+            if *step.args.get(2)? == Arg::Nothing {
+                let flat =
+                    Elements { shape: crate::tensor::Shape::new(vec![index.values.len() as i64]).ok()?, ..index };
+                return gathered(&[own.iter().product()], 0, &flat);
+            }
+            along(own, dim(2)?, &index)
+        }
+        Op::IndexSelect => {
+            let (dim, index) = (dim(1)?, tensor(2)?);
+            let size = own.get(dim).copied().unwrap_or(1);
+            let positions = positions(&index, size)?;
+            // The page asks for indices from 0 on.
+            if own.is_empty() || index.values.iter().any(|value| matches!(value, Scalar::Int(at) if *at < 0)) {
+                return None;
+            }
+            let mut sizes = own.to_vec();
+            sizes[dim] = positions.len() as i64;
+            let operand = View::of(own);
+            let place = |number: usize| {
+                let mut index = unravel(&sizes, number);
+                index[dim] = positions[index[dim] as usize];
+                operand.place(&index)
+            };
+            let places = (0..sizes.iter().product::<i64>() as usize).map(place).collect();
+            Some(Chosen::of_first(sizes, places))
+        }
+        Op::Scatter => {
+            let (dim, index) = (dim(1)?, tensor(2)?);
+            let positions = positions(&index, own.get(dim).copied().unwrap_or(1))?;
+            let sizes = index.shape.sizes();
+            let operand = View::of(own);
+            let source = match step.args.get(3)? {
+                Arg::Tensor(value) => Some(View::of(&trace.sizes(at, *value)?)),
+                Arg::Number(_) => None,
+                _ => return None,
+            };
+            if sizes.len() != own.len() || source.as_ref().is_some_and(|source| source.sizes.len() != own.len()) {
+                return None;
+            }
+            let written = positions.iter().enumerate().map(|(number, position)| {
+                let from = unravel(sizes, number);
+                let mut to = from.clone();
+                if let Some(to) = to.get_mut(dim) {
+                    *to = *position;
+                }
+                (operand.place(&to), source.as_ref().map_or(0, |source| source.place(&from)))
+            });
+            Some(put(own, written.collect::<Vec<_>>(), 3, false))
+        }
+        _ => None,
+    }
+}
+
+fn value_of(step: &Step, number: usize) -> Option<ValueRef> {
+    match step.args.get(number)? {
+        Arg::Tensor(value) => Some(*value),
+        _ => None,
+    }
+}
+
+/// A tensor in which elements were replaced by those of another argument, or added to.
+fn put(own: &[i64], written: impl IntoIterator<Item = (usize, usize)>, arg: usize, adds: bool) -> Chosen {
+    let whole = View::of(own);
+    let mut sources: Vec<Vec<Source>> = vec![Vec::new(); whole.count()];
+    for (to, from) in written {
+        sources[to].push((arg, from));
+    }
+    let made = |(place, mut sources): (usize, Vec<Source>)| {
+        if adds || sources.is_empty() {
+            sources.insert(0, (0, place));
+            return Made::Sum(sources);
+        }
+        if let [source] = sources[..] { Made::Sum(vec![source]) } else { Made::OneOf(sources) }
+    };
+    Chosen { sizes: own.to_vec(), elements: sources.into_iter().enumerate().map(made).collect() }
+}
+
+fn masked(trace: Trace, at: usize, step: &Step, own: &[i64], mask: &Elements) -> Option<Chosen> {
+    if mask.dtype != DType::Bool {
+        return None;
+    }
+    let shape = crate::tensor::Shape::new(own.to_vec()).ok()?.broadcast(&mask.shape).ok()?;
+    let sizes = shape.sizes().to_vec();
+    let own_places = View::of(own).expanded(&sizes)?.places();
+    let mask_places = View::of(mask.shape.sizes()).expanded(&sizes)?.places();
+    let truths = mask_places.iter().map(|place| mask.values[*place] == Scalar::Bool(true));
+    let both = own_places.into_iter().zip(truths);
+    Some(match step.op {
+        Op::MaskedSelect => {
+            let places: Vec<usize> = both.filter(|(_, holds)| *holds).map(|(place, _)| place).collect();
+            Chosen::of_first(vec![places.len() as i64], places)
+        }
+        Op::MaskedFill => {
+            let made = |(place, holds): (usize, bool)| Made::Sum(vec![if holds { (2, 0) } else { (0, place) }]);
+            Chosen { sizes, elements: both.map(made).collect() }
+        }
+        _ => {
+            let count = trace.sizes(at, value_of(step, 2)?)?.iter().product::<i64>() as usize;
+            let mut next = 0..count;
+            let mut made = |(place, holds): (usize, bool)| {
+                Some(Made::Sum(vec![if holds { (2, next.next()?) } else { (0, place) }]))
+            };
+            Chosen { sizes, elements: both.map(&mut made).collect::<Option<_>>()? }
+        }
+    })
+}
+
+/// `torch.gather`: `out[i][j] = input[index[i][j]][j]` for the first dimension, and so on.
+fn gathered(own: &[i64], dim: usize, index: &Elements) -> Option<Chosen> {
+    let sizes = index.shape.sizes();
+    let positions = positions(index, own.get(dim).copied().unwrap_or(1))?;
+    if sizes.len() != own.len() {
+        return None;
+    }
+    let operand = View::of(own);
+    let place = |(number, position): (usize, &i64)| {
+        let mut at = unravel(sizes, number);
+        if let Some(at) = at.get_mut(dim) {
+            *at = *position;
+        }
+        operand.place(&at)
+    };
+    let places = positions.iter().enumerate().map(place).collect();
+    Some(Chosen::of_first(sizes.to_vec(), places))
+}
+
+/// `torch.take_along_dim`: the same, of operands that broadcast along the other dimensions.
+fn along(own: &[i64], dim: usize, index: &Elements) -> Option<Chosen> {
+    let mut sizes = index.shape.sizes().to_vec();
+    if sizes.len() != own.len() || own.is_empty() {
+        return None;
+    }
+    for (at, size) in sizes.iter_mut().enumerate().filter(|(at, _)| *at != dim) {
+        if *size == 1 {
+            *size = own[at];
+        }
+    }
+    let positions = positions(index, own[dim])?;
+    let index_places = View::of(index.shape.sizes()).expanded(&sizes)?.places();
+    let mut all = sizes.clone();
+    all[dim] = own[dim];
+    let operand = View::of(own).expanded(&all)?;
+    let place = |(number, place): (usize, usize)| {
+        let mut at = unravel(&sizes, number);
+        at[dim] = positions[place];
+        operand.place(&at)
+    };
+    let places = index_places.into_iter().enumerate().map(place).collect();
+    Some(Chosen::of_first(sizes, places))
+}
+
+/// `x[tensors]` (NumPy, "Advanced indexing"): index tensors broadcast together. Their dimensions come where the first of
+/// them is if all are neighbours, and first otherwise.
+struct Indexed {
+    sizes: Vec<i64>,
+    operand: View,
+    /// For each dimension of the operand the positions that broadcast to the shape of the indices, if it is indexed.
+    positions: Vec<Option<Vec<i64>>>,
+    /// The shape of the indices, and the dimension of the result that theirs begin at.
+    shape: Vec<i64>,
+    first: usize,
+}
+
+impl Indexed {
+    fn of(trace: Trace, at: usize, indices: &[Option<ValueRef>], own: &[i64]) -> Option<Indexed> {
+        let mut given: Vec<Option<(Vec<i64>, Vec<i64>)>> = Vec::new();
+        for index in indices {
+            let Some(index) = index else {
+                given.push(None);
+                continue;
+            };
+            let index = trace.before(at, *index)?;
+            let dim = given.len();
+            match index.dtype {
+                // A mask stands for the positions where it is true, one list for each of its dimensions.
+                DType::Bool if index.shape.rank() > 0 => {
+                    let sizes = index.shape.sizes();
+                    if own.get(dim..dim + sizes.len())? != sizes {
+                        return None;
+                    }
+                    let truths = index.values.iter().enumerate().filter(|(_, value)| **value == Scalar::Bool(true));
+                    let found: Vec<Vec<i64>> = truths.map(|(number, _)| unravel(sizes, number)).collect();
+                    for axis in 0..sizes.len() {
+                        let positions = found.iter().map(|at| at[axis]).collect();
+                        given.push(Some((vec![found.len() as i64], positions)));
+                    }
+                }
+                DType::Int64 | DType::Int32 => {
+                    let positions = positions(&index, *own.get(dim)?)?;
+                    given.push(Some((index.shape.sizes().to_vec(), positions)));
+                }
+                _ => return None,
+            }
+        }
+        if given.len() > own.len() || given.iter().all(Option::is_none) {
+            return None;
+        }
+        given.resize(own.len(), None);
+        let mut shape = crate::tensor::Shape::scalar();
+        for (sizes, _) in given.iter().flatten() {
+            shape = shape.broadcast(&crate::tensor::Shape::new(sizes.clone()).ok()?).ok()?;
+        }
+        let shape = shape.sizes().to_vec();
+        let indexed: Vec<usize> = (0..own.len()).filter(|dim| given[*dim].is_some()).collect();
+        let together = indexed.windows(2).all(|pair| pair[0] + 1 == pair[1]);
+        let first = if together { indexed[0] } else { 0 };
+        let mut sizes: Vec<i64> = (0..own.len()).filter(|dim| given[*dim].is_none()).map(|dim| own[dim]).collect();
+        sizes.splice(first..first, shape.iter().copied());
+        let mut positions = Vec::new();
+        for one in given {
+            positions.push(match one {
+                Some((sizes, values)) => {
+                    let places = View::of(&sizes).expanded(&shape)?.places();
+                    Some(places.into_iter().map(|place| values[place]).collect())
+                }
+                None => None,
+            });
+        }
+        Some(Indexed { sizes, operand: View::of(own), positions, shape, first })
+    }
+
+    /// The element of the operand for each of the result.
+    fn places(&self) -> Vec<usize> {
+        let count = self.sizes.iter().product::<i64>() as usize;
+        let whole = View::of(&self.shape);
+        let place = |number: usize| {
+            let mut rest = unravel(&self.sizes, number);
+            let of_indices: Vec<i64> = rest.drain(self.first..self.first + self.shape.len()).collect();
+            let at = whole.place(&of_indices);
+            let mut rest = rest.into_iter();
+            let index = self.positions.iter().map(|positions| match positions {
+                Some(positions) => positions[at],
+                None => rest.next().unwrap_or(0),
+            });
+            self.operand.place(&index.collect::<Vec<_>>())
+        };
+        (0..count).map(place).collect()
+    }
+}

@@ -1,0 +1,298 @@
+//! Slopes: how much each element of a result changes with each element of an operand.
+//!
+//! Pointwise functions and losses have the derivative of their [formula], taken in numbers that are wide enough for
+//! differences to be exact. Views, indexing, sums and products are linear in each operand: the slope is 1, or the factor.
+
+use super::elementwise::{self, Operand};
+use super::formula::formula;
+use super::indexing::{Chosen, Made};
+use super::product;
+use super::reduction::Options;
+use super::selection::{selection, selects};
+use super::set::{Format, as_float, exponent, power};
+use super::trace::{Elements, Trace};
+use super::wide::{BITS, Real, Wide};
+use super::{Details, view};
+use crate::ops::{Family, Op};
+use crate::program::{Arg, Step};
+use crate::tensor::{Category, DType};
+
+/// The size of a step relative to the operand: its square is far below the roundoff of every dtype.
+const STEP: i32 = -70;
+
+/// The most edges of one step.
+const MOST: usize = 1 << 14;
+
+/// The dependence of an element of the result on an element of an argument.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Edge {
+    pub result: usize,
+    pub arg: usize,
+    pub element: usize,
+    /// The least and the greatest derivative; `None` where there is none, or it is not known.
+    pub slope: Option<(f64, f64)>,
+}
+
+impl Edge {
+    fn linear(result: usize, arg: usize, element: usize, slope: f64) -> Edge {
+        Edge { result, arg, element, slope: Some((slope, slope)).filter(|_| slope.is_finite()) }
+    }
+}
+
+/// A step whose slopes are wanted.
+pub(super) struct Slopes<'a> {
+    pub trace: Trace<'a>,
+    pub number: usize,
+    pub step: &'a Step,
+    /// The result, and the format that it is computed in.
+    pub result: &'a Elements,
+    pub format: Format,
+    /// The units of roundoff by which operands are moved.
+    pub nearby: f64,
+}
+
+impl Slopes<'_> {
+    /// The edges from the result to the arguments that are wanted, of which `budget` may be computed in wide numbers;
+    /// `None` where the operation is not known.
+    pub fn edges(&self, wanted: &[bool], budget: &mut usize) -> Option<Vec<Edge>> {
+        let edges = match self.step.op.info().family() {
+            _ if selects(self.step.op) => self.selected(&selection(self.trace, self.number, self.step)?)?,
+            Family::Pointwise => self.pointwise(wanted, budget, None)?,
+            Family::Losses => {
+                let text = |arg: &Arg| if let Arg::Text(text) = arg { Some(text.clone()) } else { None };
+                let reduction = self.step.args.iter().find_map(text);
+                self.pointwise(wanted, budget, reduction.as_deref().filter(|text| *text != "none"))?
+            }
+            Family::Reductions => self.reduced()?,
+            Family::Products => self.multiplied()?,
+            _ => return None,
+        };
+        (edges.len() <= MOST).then_some(edges)
+    }
+
+    fn operand(&self, arg: usize) -> Option<Elements> {
+        match self.step.args.get(arg)? {
+            Arg::Tensor(value) => self.trace.before(self.number, *value),
+            _ => None,
+        }
+    }
+
+    fn selected(&self, chosen: &Chosen) -> Option<Vec<Edge>> {
+        if chosen.sizes != self.result.shape.sizes() {
+            return None;
+        }
+        let mut edges = Vec::new();
+        for (result, made) in chosen.elements.iter().enumerate() {
+            let (Made::Sum(sources) | Made::OneOf(sources)) = made;
+            // Which one was written is open.
+            let slope = if matches!(made, Made::OneOf(_)) { None } else { Some((1.0, 1.0)) };
+            edges.extend(sources.iter().map(|&(arg, element)| Edge { result, arg, element, slope }));
+        }
+        Some(edges)
+    }
+
+    fn reduced(&self) -> Option<Vec<Edge>> {
+        let operand = self.operand(0)?;
+        let groups = if self.step.op == Op::SumToSize {
+            summed(operand.shape.sizes(), self.result.shape.sizes())?
+        } else {
+            Options::of(self.step, &operand)?.groups(&operand, self.result.shape.sizes())?
+        };
+        let mut edges = Vec::with_capacity(operand.values.len());
+        for (result, group) in groups.iter().enumerate() {
+            let values: Vec<f64> = group.iter().map(|at| as_float(operand.values[*at])).collect::<Option<_>>()?;
+            for (at, element) in group.iter().enumerate() {
+                let slope = match self.step.op {
+                    Op::Sum | Op::SumToSize => Some((1.0, 1.0)),
+                    Op::Nansum => Some(if values[at].is_nan() { (0.0, 0.0) } else { (1.0, 1.0) }),
+                    Op::Mean => Some((1.0 / group.len() as f64, 1.0 / group.len() as f64)),
+                    Op::Amax | Op::Amin => extreme(self.step.op, &values, at),
+                    Op::Prod => {
+                        let others = values.iter().enumerate().filter(|(other, _)| *other != at);
+                        let product = others.map(|(_, value)| value).product::<f64>();
+                        Some((product, product)).filter(|_| self.is_tame_product(&values))
+                    }
+                    _ => return None,
+                };
+                edges.push(Edge { result, arg: 0, element: *element, slope });
+            }
+        }
+        Some(edges)
+    }
+
+    /// Returns whether no product of some of the numbers overflows or underflows: few numbers of moderate size.
+    fn is_tame_product(&self, values: &[f64]) -> bool {
+        let most: f64 = values.iter().map(|value| value.abs().max(1.0)).product();
+        let least: f64 = values.iter().filter(|value| **value != 0.0).map(|value| value.abs().min(1.0)).product();
+        let range = self.format.smallest_normal().sqrt()..self.format.largest().sqrt();
+        values.len() <= 12 && range.contains(&most) && range.contains(&least)
+    }
+
+    fn multiplied(&self) -> Option<Vec<Edge>> {
+        let first = usize::from(product::adds(self.step.op));
+        let (a, b) = (self.operand(first)?, self.operand(first + 1)?);
+        let terms = product::terms(self.step, a.shape.sizes(), b.shape.sizes(), self.result.shape.sizes())?;
+        if terms.len() != self.result.values.len() || terms.iter().map(Vec::len).sum::<usize>() > MOST {
+            return None;
+        }
+        let factor = |name| product::factor(self.step, name).and_then(as_float);
+        let (alpha, beta) = (factor("alpha")?, factor("beta")?);
+        let mut edges = Vec::new();
+        for (result, terms) in terms.iter().enumerate() {
+            for &(one, other) in terms {
+                let (x, y) = (as_float(a.values[one])?, as_float(b.values[other])?);
+                edges.push(Edge::linear(result, first, one, alpha * y));
+                edges.push(Edge::linear(result, first + 1, other, alpha * x));
+            }
+        }
+        if first == 1 {
+            let added = view::View::of(self.operand(0)?.shape.sizes()).expanded(self.result.shape.sizes())?;
+            let places = added.places().into_iter().enumerate();
+            edges.extend(places.map(|(result, place)| Edge::linear(result, 0, place, beta)));
+        }
+        Some(edges)
+    }
+
+    fn pointwise(&self, wanted: &[bool], budget: &mut usize, reduction: Option<&str>) -> Option<Vec<Edge>> {
+        let (operands, details) = elementwise::operands(self.trace, self.number, self.step)?;
+        // The weights of channels are aligned in a way of their own.
+        if self.step.op == Op::Prelu && operands.get(1)?.values.len() > 1 {
+            return None;
+        }
+        let mut shape = self.result.shape.clone();
+        if reduction.is_some() {
+            let first = operands.first()?.shape.clone();
+            shape = operands.iter().try_fold(first, |shape, one| shape.broadcast(&one.shape).ok())?;
+        }
+        let count = shape.numel();
+        let share = if reduction == Some("mean") { 1.0 / count as f64 } else { 1.0 };
+        let mut edges = Vec::new();
+        for element in 0..count {
+            let places = elementwise::places(&operands, &shape, element)?;
+            let args = self.arguments(&operands, &places);
+            for arg in (0..self.step.args.len()).filter(|arg| wanted[*arg]) {
+                let mut slope = None;
+                if let (Some(args), true) = (&args, *budget > 0) {
+                    *budget -= 1;
+                    slope = self.slope(args, arg, &details).map(|(low, high)| (low * share, high * share));
+                }
+                let result = if reduction.is_some() { 0 } else { element };
+                edges.push(Edge { result, arg, element: *places.get(arg)?, slope });
+            }
+        }
+        Some(edges)
+    }
+
+    /// The operands of an element in the format of the result, if they are finite.
+    fn arguments(&self, operands: &[Operand], places: &[usize]) -> Option<Vec<f64>> {
+        let float = |(operand, place): (&Operand, &usize)| Some(self.format.round(as_float(operand.values[*place])?));
+        let args: Vec<f64> = operands.iter().zip(places).map(float).collect::<Option<_>>()?;
+        args.iter().all(|value| value.is_finite()).then_some(args)
+    }
+
+    /// The least and the greatest derivative by one operand, at the operands and near them.
+    fn slope(&self, args: &[f64], which: usize, details: &Details) -> Option<(f64, f64)> {
+        let op = self.step.op;
+        let (mut low, mut high) = slopes(op, args, which, details)?;
+        if self.nearby > 0.0 {
+            // Zero is what it is: no rounding makes it.
+            for moved in (0..args.len()).filter(|moved| args[*moved] != 0.0) {
+                for direction in [-1.0, 1.0] {
+                    let mut args = args.to_vec();
+                    args[moved] += direction * self.nearby * self.format.ulp(args[moved]);
+                    let (least, greatest) = slopes(op, &args, which, details)?;
+                    (low, high) = (low.min(least), high.max(greatest));
+                }
+            }
+        }
+        Some((low, high))
+    }
+}
+
+/// The elements that `sum_to_size` adds up for each of the result.
+fn summed(own: &[i64], result: &[i64]) -> Option<Vec<Vec<usize>>> {
+    let places = view::View::of(result).expanded(own)?.places();
+    let mut groups = vec![Vec::new(); result.iter().product::<i64>() as usize];
+    for (element, place) in places.into_iter().enumerate() {
+        groups[place].push(element);
+    }
+    Some(groups)
+}
+
+/// The slopes of an extreme: 1 for the only one, any share of it among several.
+fn extreme(op: Op, values: &[f64], at: usize) -> Option<(f64, f64)> {
+    if values.iter().any(|value| value.is_nan()) {
+        return None;
+    }
+    let best = if op == Op::Amax {
+        values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+    } else {
+        values.iter().copied().fold(f64::INFINITY, f64::min)
+    };
+    let is_shared = values.iter().filter(|value| **value == best).count() > 1;
+    Some(match values[at] == best {
+        true if is_shared => (0.0, 1.0),
+        true => (1.0, 1.0),
+        false => (0.0, 0.0),
+    })
+}
+
+/// The one-sided derivatives by one operand, the smaller first; `None` where there are none that are finite.
+fn slopes(op: Op, args: &[f64], which: usize, details: &Details) -> Option<(f64, f64)> {
+    let factor = match details.factor {
+        None => Some(1.0),
+        Some(factor) => as_float(factor),
+    };
+    let both = |slope: f64| Some((slope, slope)).filter(|_| slope.is_finite());
+    match (op, which) {
+        (Op::Add | Op::Sub, 0) | (Op::Rsub, 1) | (Op::Copy | Op::Fill, 1) => return both(1.0),
+        (Op::Add, 1) => return both(factor?),
+        (Op::Sub, 1) | (Op::Rsub, 0) => return both(-factor?),
+        (Op::Copy | Op::Fill, 0) => return both(0.0),
+        (Op::Mul, _) => return both(args[1 - which]),
+        (Op::Remainder | Op::Fmod, _) => return remainder(op, args, which).and_then(both),
+        _ => {}
+    }
+    let exact: Vec<Wide> = args.iter().map(|value| Wide::of(*value)).collect();
+    let at = |step: Wide| {
+        let mut args = exact.clone();
+        args[which] = args[which].clone() + step;
+        formula(op, &args, details).filter(Wide::is_number)
+    };
+    let middle = at(Wide::of(0.0))?;
+    // Steps next to the smallest numbers would be lost in what the function rounds.
+    let scale = if args[which] == 0.0 { 0 } else { exponent(args[which]).max(-40) };
+    let slope = |relative: i32, sign: f64| {
+        let step = Wide::of(sign * power((scale + relative).max(-1000)));
+        Some(((at(step.clone())? - middle.clone()) / step).nearest())
+    };
+    // What the rounding of the function loses of the quotient.
+    let lost = middle.nearest().abs() * power(16 - BITS as i32) / power((scale + STEP - 12).max(-1000));
+    let mut sides = Vec::with_capacity(2);
+    for sign in [1.0, -1.0] {
+        let (coarse, fine) = (slope(STEP, sign)?, slope(STEP - 12, sign)?);
+        // A quotient that depends on the step has no limit.
+        let (apart, most) = ((coarse - fine).abs(), 1e-12 * (1.0 + coarse.abs().max(fine.abs())));
+        if apart.is_nan() || apart > most {
+            return None;
+        }
+        sides.push(fine);
+    }
+    Some((sides[0].min(sides[1]) - lost, sides[0].max(sides[1]) + lost))
+}
+
+/// The slope of a remainder: 1, or minus the rounded quotient; none where the quotient is an integer, and jumps.
+fn remainder(op: Op, args: &[f64], which: usize) -> Option<f64> {
+    let quotient = Wide::of(args[0]) / Wide::of(args[1]);
+    let size = Some(quotient.nearest().abs()).filter(|_| quotient.is_number())?;
+    let rounded = if op == Op::Fmod { quotient.clone().trunc() } else { quotient.clone().floor() };
+    if quotient == rounded || size > power(BITS as i32 / 2) {
+        return None;
+    }
+    Some(if which == 0 { 1.0 } else { -rounded.nearest() })
+}
+
+/// Returns whether gradients can flow to tensors of a dtype here.
+pub(super) fn is_real(dtype: DType) -> bool {
+    dtype.category() == Category::Floating
+}

@@ -1,0 +1,124 @@
+//! `linalg_solve`: what is left of the equations at the solution is at most what Gaussian elimination may leave.
+
+use super::set::{Format, as_float};
+use super::trace::Trace;
+use super::view::{View, unravel};
+use super::wrong_shape;
+use crate::model::finding::MATHEMATICS;
+use crate::ops::Form;
+use crate::program::{Arg, Step, TensorValue};
+use crate::tensor::{Category, Shape};
+use crate::{Aspect, Difference, format};
+
+const SOLVED: &str = "torch.linalg.solve: AX = B, or XA = B with left=False, within the residual that elimination with partial pivoting may leave: Higham, Accuracy and Stability of Numerical Algorithms, 9.3";
+
+/// The largest matrix that is judged: the growth of the elements is bounded by a power of two of its size.
+const LARGEST: i64 = 8;
+
+/// The first equation that the solution does not solve.
+pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) -> Option<Difference> {
+    let [Arg::Tensor(a), Arg::Tensor(b), Arg::Flag(left)] = &step.args[..] else { return None };
+    if step.form == Form::Out && [a, b].iter().any(|value| trace.may_alias(at, **value, step.out.unwrap_or(**value))) {
+        return None;
+    }
+    let (a, b) = (trace.before(at, *a)?, trace.before(at, *b)?);
+    let format = Format::of(result.dtype).filter(|_| result.dtype.category() == Category::Floating)?;
+    if a.dtype != result.dtype || b.dtype != result.dtype {
+        return None;
+    }
+    let (own, right) = (a.shape.sizes(), b.shape.sizes());
+    let [batch_a @ .., n, m] = own else { return None };
+    if n != m || *n > LARGEST || *n == 0 {
+        return None;
+    }
+    // "B" is a vector, or a batch of vectors, by the page.
+    let vector = right.len() == 1 || own.len() == right.len() + 1 && right == &own[..own.len() - 1];
+    let (batch_b, rows, columns) = match right {
+        [batch @ .., rows] if vector => (batch, *rows, 1),
+        [batch @ .., rows, columns] => (batch, *rows, *columns),
+        _ => return None,
+    };
+    // What does not fit should have been rejected, which is for others to say.
+    if *n != if *left { rows } else { columns } {
+        return None;
+    }
+    let batch = Shape::new(batch_a.to_vec()).ok()?.broadcast(&Shape::new(batch_b.to_vec()).ok()?).ok()?;
+    let batch = batch.sizes().to_vec();
+    let tail = if vector { vec![rows] } else { vec![rows, columns] };
+    let sizes = [&batch[..], &tail].concat();
+    if result.shape.sizes() != sizes {
+        return Some(wrong_shape(step, result, &sizes, SOLVED));
+    }
+    let whole = [&batch[..], &[rows, columns]].concat();
+    let matrix = View::of(own).expanded(&[&batch[..], &[*n, *n]].concat())?;
+    let right = View::of(&[batch_b, &[rows, columns]].concat()).expanded(&whole)?;
+    let solution = View::of(&whole);
+    let floats = |values: Vec<crate::tensor::Scalar>| values.into_iter().map(as_float).collect::<Option<Vec<f64>>>();
+    let (a, b, x) = (floats(a.values)?, floats(b.values)?, floats(result.scalars())?);
+    if a.iter().chain(&b).chain(&x).any(|value| !value.is_finite()) || x.len() != solution.count() {
+        return None;
+    }
+    let matrices = a.chunks((n * n) as usize);
+    if matrices.into_iter().any(|matrix| is_singular(matrix.to_vec(), *n as usize)) {
+        return None;
+    }
+    let largest = |values: &[f64]| values.iter().fold(0.0f64, |most, value| most.max(value.abs()));
+    let (most_a, most_x) = (largest(&a), largest(&x));
+    let size = *n as f64;
+    let growth = size * size * size * 8.0 * size.exp2();
+    let error =
+        growth * (format.ulp(1.0) * (most_a * most_x + largest(&b)) + format.smallest() * (1.0 + most_a + most_x));
+    if growth * most_a.max(1.0) * most_x.max(1.0) > format.largest() {
+        return None;
+    }
+    for number in 0..solution.count() {
+        let index = unravel(&whole, number);
+        let (batch, place) = index.split_at(batch.len());
+        let element =
+            |view: &View, values: &[f64], row: i64, column: i64| values[view.place(&[batch, &[row, column]].concat())];
+        let term = |inner: i64| {
+            let (row, column) = (place[0], place[1]);
+            if *left {
+                element(&matrix, &a, row, inner) * element(&solution, &x, inner, column)
+            } else {
+                element(&solution, &x, row, inner) * element(&matrix, &a, inner, column)
+            }
+        };
+        let product: f64 = (0..*n).map(term).sum();
+        let wanted = element(&right, &b, place[0], place[1]);
+        if (product - wanted).abs() > error {
+            let sides = if *left { "A @ X" } else { "X @ A" };
+            return Some(Difference {
+                value: step.name.clone(),
+                aspect: Aspect::Values,
+                by: format!("{MATHEMATICS}{SOLVED}"),
+                expected: format!("{sides} at {index:?} within {error:e} of {wanted}: {}", format::call(step)),
+                observed: format!("{product}"),
+            });
+        }
+    }
+    None
+}
+
+/// Returns whether a matrix has no inverse, as far as elimination in float64 tells: then there is no one solution.
+fn is_singular(mut matrix: Vec<f64>, size: usize) -> bool {
+    let most = matrix.iter().fold(0.0f64, |most, value| most.max(value.abs()));
+    for step in 0..size {
+        let rows = step..size;
+        let magnitude = |row: usize| matrix[row * size + step].abs();
+        let Some(pivot) = rows.max_by(|one, other| magnitude(*one).total_cmp(&magnitude(*other))) else { return true };
+        if magnitude(pivot) <= 1e-12 * most {
+            return true;
+        }
+        for column in 0..size {
+            matrix.swap(step * size + column, pivot * size + column);
+        }
+        for row in step + 1..size {
+            let factor = matrix[row * size + step] / matrix[step * size + step];
+            for column in step..size {
+                matrix[row * size + column] -= factor * matrix[step * size + column];
+            }
+        }
+    }
+    false
+}
