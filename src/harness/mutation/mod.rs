@@ -195,12 +195,6 @@ const FOLLOWED: &[(Op, &[&str], &str)] = &[
     (Op::Ldexp, &[], "0 and what is subnormal are multiplied by a power of two that overflows or underflows by itself"),
     (Op::Gcd, &["of -"], "the least integer has no magnitude, and the divisor found with it is negative"),
     (Op::Gcd, &[", -"], "the same of the second operand"),
-    (
-        Op::Logaddexp2,
-        &["-inf"],
-        "the sum of 2 to the power of minus infinity and 1 is 0, not the zero that the operand is",
-    ),
-    (Op::Logaddexp, &["-inf"], "the same of exponentials"),
     (Op::Rsub, &["9.22337"], "the least integer as a factor is negated as an integer"),
     (Op::Sub, &["9.22337"], "the same"),
     (Op::SoftMarginLoss, &["inf"], "the exponential overflows where its logarithm does not"),

@@ -13,7 +13,7 @@ use crate::program::{Outcome, Program, Reply, Step, TensorValue};
 use super::super::Aspect;
 use super::look::{Look, Property, elements, look};
 use super::{Dossier, Expected, other, title};
-use crate::model::finding::HANG;
+use crate::model::finding::{HANG, Oracle};
 use calls::{Spelling, call, input, list, spelling, variable};
 
 /// Begins a comment that has a line of what the program prints.
@@ -40,7 +40,9 @@ pub(super) fn render(dossier: &Dossier) -> String {
                     there.and_then(|(_, there)| Some((program, reply?, there.as_str())))
                 }
             };
-            Wanted { value: &difference.value, aspect: difference.aspect, expected }
+            // The reference has nothing to do with what an authority says.
+            let said = (finding.signature.oracle == Oracle::Mathematics).then_some(difference.expected.as_str());
+            Wanted { value: &difference.value, aspect: difference.aspect, expected, said }
         })
         .collect();
     body.program(&finding.program, dossier.observed, &wanted, None);
@@ -59,7 +61,7 @@ pub(super) fn render(dossier: &Dossier) -> String {
                 .filter_map(|wanted| {
                     let (_, _, value) = wanted.expected?;
                     let observed = dossier.observed.map(|reply| (&finding.program, reply, wanted.value));
-                    Some(Wanted { value, aspect: wanted.aspect, expected: observed })
+                    Some(Wanted { value, aspect: wanted.aspect, expected: observed, said: None })
                 })
                 .collect();
             body.program(program, reply, &there, Some(&finding.program));
@@ -96,6 +98,8 @@ struct Wanted<'a> {
     aspect: Aspect,
     /// The value that it is compared with: of a program, as an implementation answered it.
     expected: Option<(&'a Program, &'a Reply, &'a str)>,
+    /// The expectation of an authority, in words.
+    said: Option<&'a str>,
 }
 
 impl Wanted<'_> {
@@ -274,6 +278,9 @@ impl Body {
 
     /// Writes the expected output, where no other call says it.
     fn expects(&mut self, wanted: &Wanted, program: &Program, reply: Option<&Reply>) {
+        if let Some(said) = wanted.said {
+            return self.line(&format!("# expected: {}", visible(&one_line(said))));
+        }
         let Some((theirs, expected, value)) = wanted.expected.filter(|(theirs, ..)| std::ptr::eq(*theirs, program))
         else {
             return;

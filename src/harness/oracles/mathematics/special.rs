@@ -42,6 +42,8 @@ enum Gives {
     MinusInfinity,
     /// The operand with this number.
     Operand(usize),
+    /// The same, but that a zero may have either sign: the logarithm of 1 is +0.
+    Number(usize),
     /// Zero with the sign of the first operand.
     SignedZero,
     /// Infinity with the sign of the first operand.
@@ -135,14 +137,14 @@ const RULES: &[Rule] = &[
     Rule(Op::Logaddexp, Is::Any, Is::Nan, Gives::Nan, LOGADDEXP),
     Rule(Op::Logaddexp, Is::PlusInfinity, Is::Any, Gives::PlusInfinity, LOGADDEXP),
     Rule(Op::Logaddexp, Is::Any, Is::PlusInfinity, Gives::PlusInfinity, LOGADDEXP),
-    Rule(Op::Logaddexp, Is::MinusInfinity, Is::Any, Gives::Operand(1), LOGADDEXP),
-    Rule(Op::Logaddexp, Is::Any, Is::MinusInfinity, Gives::Operand(0), LOGADDEXP),
+    Rule(Op::Logaddexp, Is::MinusInfinity, Is::Any, Gives::Number(1), LOGADDEXP),
+    Rule(Op::Logaddexp, Is::Any, Is::MinusInfinity, Gives::Number(0), LOGADDEXP),
     Rule(Op::Logaddexp2, Is::Nan, Is::Any, Gives::Nan, LOGADDEXP),
     Rule(Op::Logaddexp2, Is::Any, Is::Nan, Gives::Nan, LOGADDEXP),
     Rule(Op::Logaddexp2, Is::PlusInfinity, Is::Any, Gives::PlusInfinity, LOGADDEXP),
     Rule(Op::Logaddexp2, Is::Any, Is::PlusInfinity, Gives::PlusInfinity, LOGADDEXP),
-    Rule(Op::Logaddexp2, Is::MinusInfinity, Is::Any, Gives::Operand(1), LOGADDEXP),
-    Rule(Op::Logaddexp2, Is::Any, Is::MinusInfinity, Gives::Operand(0), LOGADDEXP),
+    Rule(Op::Logaddexp2, Is::MinusInfinity, Is::Any, Gives::Number(1), LOGADDEXP),
+    Rule(Op::Logaddexp2, Is::Any, Is::MinusInfinity, Gives::Number(0), LOGADDEXP),
 
     Rule(Op::Xlogy, Is::Any, Is::Nan, Gives::Nan, XLOGY),
     Rule(Op::Xlogy, Is::Zero, Is::Number, Gives::Zero, XLOGY),
@@ -205,6 +207,10 @@ impl Gives {
             Gives::MinusInfinity => Set::float(f64::NEG_INFINITY),
             Gives::Operand(0) => Set::float(format.round(a)),
             Gives::Operand(_) => Set::float(format.round(b)),
+            Gives::Number(at) => {
+                let number = format.round([a, b][at]);
+                Set::Between(number, number)
+            }
             Gives::SignedZero => Set::float(0.0 * sign),
             Gives::SignedInfinity => Set::float(f64::INFINITY * sign),
             Gives::SignedQuarters(quarters) => format.within(sign * quarters * PI / 4.0, 4.0),
