@@ -145,8 +145,9 @@ pub(crate) fn complex_functions(scene: Scene, outcome: Option<&Outcome>) -> bool
 pub(crate) fn turning_powers(scene: Scene, outcome: Option<&Outcome>) -> bool {
     let power = scene.last().filter(|step| matches!(step.op, Op::Pow | Op::FloatPower));
     let far = |number: Scalar| match number {
-        Scalar::Complex(value) => value.norm() > TURNS,
-        number => f64::from_scalar(number).abs() > TURNS,
+        // A power by an infinity or by NaN turns nowhere.
+        Scalar::Complex(value) => value.is_finite() && value.norm() > TURNS,
+        number => (TURNS..f64::INFINITY).contains(&f64::from_scalar(number).abs()),
     };
     let exponent = |step: &Step| match &step.args[1] {
         Arg::Number(number) => far(*number),

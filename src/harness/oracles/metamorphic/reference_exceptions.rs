@@ -51,6 +51,12 @@ pub const FOLLOWED: &[Followed] = &[
         why: "an out= of the right shape that is no view of a matrix is refused, and one that lies row by row is not",
     },
     Followed {
+        rule: Relation::Layout,
+        ops: &[Op::Baddbmm],
+        says: "without overflow",
+        why: "of a factor beyond the dtype and dtypes that differ, the strides of a large batch decide which is reported",
+    },
+    Followed {
         rule: Relation::InPlace,
         ops: &[Op::MaskedFill],
         says: "Autograd not support dtype",
