@@ -471,7 +471,7 @@ mod tests {
         let entry = |applies: &str| fault(&format!("- id: a\n  releases: [1.0]\n  applies:\n  - {applies}\n"));
         assert!(entry("{ops: [ad]}").contains("no operation is called \"ad\""), "{}", entry("{ops: [ad]}"));
         for wrong in
-            ["{ops: [ad]}", "{ops: [add], where: {size: 1}}", "{ops: [add], where: {has: [huge]}}", "{forms: [out]}"]
+            ["{ops: [ad]}", "{ops: [add], where: {size: 1}}", "{ops: [add], where: {has: [huge]}}", "{forms: [outside]}"]
         {
             assert!(entry(wrong).contains("line 4"), "{}", entry(wrong));
         }
