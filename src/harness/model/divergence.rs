@@ -470,9 +470,12 @@ mod tests {
     fn malformed_predicates_are_told_with_their_line() {
         let entry = |applies: &str| fault(&format!("- id: a\n  releases: [1.0]\n  applies:\n  - {applies}\n"));
         assert!(entry("{ops: [ad]}").contains("no operation is called \"ad\""), "{}", entry("{ops: [ad]}"));
-        for wrong in
-            ["{ops: [ad]}", "{ops: [add], where: {size: 1}}", "{ops: [add], where: {has: [huge]}}", "{forms: [outside]}"]
-        {
+        for wrong in [
+            "{ops: [ad]}",
+            "{ops: [add], where: {size: 1}}",
+            "{ops: [add], where: {has: [huge]}}",
+            "{forms: [outside]}",
+        ] {
             assert!(entry(wrong).contains("line 4"), "{}", entry(wrong));
         }
         let lone = format!("{TEXT}observed: {{r: {{values: x}}}}}}], applies: [{{ops: [add]}}]}}");
