@@ -107,8 +107,11 @@ fn text(summary: &Summary, folder: &Path) -> String {
     }
     text.push_str(&if configuration.world.is_some() { calls(summary) } else { steps(summary) });
 
-    let (new, known): (Vec<&Line>, Vec<&Line>) = summary.findings.iter().partition(|line| line.known.is_none());
-    for (title, lines) in [("known divergences", &known), ("findings", &new)] {
+    let (new, known, disputed): (Vec<&Line>, Vec<&Line>, Vec<&Line>) =
+        (summary.new_findings().collect(), summary.known().collect(), summary.disputed().collect());
+    for (title, lines) in
+        [("known divergences", &known), ("disputed: authorities differ", &disputed), ("findings", &new)]
+    {
         if !lines.is_empty() {
             let _ = writeln!(text, "\n{title}");
         }
@@ -153,7 +156,7 @@ fn text(summary: &Summary, folder: &Path) -> String {
         share(open.open, open.aspects),
     );
     let cases = |lines: &[&Line]| number(lines.iter().map(|line| line.count as u64).sum());
-    let _ = writeln!(
+    let _ = write!(
         text,
         "{} signatures found in {} findings; {} known divergences in {}",
         new.len(),
@@ -161,6 +164,10 @@ fn text(summary: &Summary, folder: &Path) -> String {
         known.len(),
         cases(&known)
     );
+    if !disputed.is_empty() {
+        let _ = write!(text, "; {} disputed in {}", disputed.len(), cases(&disputed));
+    }
+    text.push('\n');
     let left = new.iter().filter(|line| line.not_reduced).count();
     if left > 0 {
         let _ = writeln!(

@@ -88,7 +88,7 @@ pub struct Fuzz {
     /// The folder of the campaign.
     #[arg(long, value_name = "DIR", default_value = "broadcheck-fuzz")]
     out: PathBuf,
-    /// The oracles that judge [default: reference and definition, and release if --against is given].
+    /// The oracles that judge [default: reference, definition and mathematics, and release if --against is given].
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     oracle: Option<Vec<Judge>>,
     /// Also make programs that have no single right outcome.
@@ -234,12 +234,10 @@ impl Fuzz {
             (Some(given), _) => given.iter().map(|judge| judge.oracle()).collect(),
             (None, Some(configuration)) => configuration.oracles.clone(),
             (None, None) => {
-                let all = [Oracle::Reference, Oracle::Definition, Oracle::Release];
+                let all = [Oracle::Reference, Oracle::Definition, Oracle::Mathematics, Oracle::Release];
                 let makes_sense = |oracle: &Oracle| match oracle {
                     Oracle::Reference => *start != Start::Reference,
-                    Oracle::Definition => true,
-                    // Judges where it is asked to.
-                    Oracle::Mathematics => false,
+                    Oracle::Definition | Oracle::Mathematics => true,
                     Oracle::Release => against,
                 };
                 all.into_iter().filter(makes_sense).collect()

@@ -1,6 +1,6 @@
 //! Walks the autograd graph backward.
 //!
-//! What arrives at an operand is summed to the operand's size (`validate_outputs`, `sum_to`), whatever operation it
+//! The gradient of an operand is summed to the operand's size (`validate_outputs`, `sum_to`), whatever operation it
 //! comes from: that is all that broadcasting means for gradients.
 
 use std::cell::RefCell;

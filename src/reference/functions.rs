@@ -260,7 +260,7 @@ fn finish(
     finish_with(machine, call, plan, kernel, computed, recorded, Scalar::Int(1))
 }
 
-/// Computes the result from some operands, and notes for gradients that it came of others.
+/// Computes the result from some operands, and records it for autograd as a result of others.
 fn finish_with(
     machine: &mut Machine,
     call: &Call,
@@ -274,7 +274,7 @@ fn finish_with(
     Ok(deliver(machine, call, plan, values, recorded, factor))
 }
 
-/// Writes the result, and notes for gradients that it came of these operands.
+/// Writes the result, and records it for autograd as a result of these operands.
 fn deliver(machine: &mut Machine, call: &Call, plan: Plan, values: Buffer, recorded: &[Input], factor: Scalar) -> Slot {
     let saved = autograd::save(machine, call, recorded.to_vec(), false);
     let slot = plan.deliver(machine, values);

@@ -162,9 +162,19 @@ impl Summary {
         })
     }
 
-    /// Findings that are not known divergences.
+    /// Findings that are neither known divergences nor disputed.
     pub fn new_findings(&self) -> impl Iterator<Item = &Line> {
-        self.findings.iter().filter(|line| line.known.is_none())
+        self.findings.iter().filter(|line| line.known.is_none() && !line.signature.is_disputed())
+    }
+
+    /// Findings of which one authority says that they are right.
+    pub fn disputed(&self) -> impl Iterator<Item = &Line> {
+        self.findings.iter().filter(|line| line.known.is_none() && line.signature.is_disputed())
+    }
+
+    /// Findings that are known divergences.
+    pub fn known(&self) -> impl Iterator<Item = &Line> {
+        self.findings.iter().filter(|line| line.known.is_some())
     }
 
     /// Returns whether anything was judged at all.

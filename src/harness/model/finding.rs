@@ -19,6 +19,8 @@ pub const MATHEMATICS: &str = "mathematics: ";
 
 /// The same where authorities differ.
 pub const DISPUTED: &str = "disputed: ";
+/// The kind of a finding of such a difference.
+const KIND_DISPUTED: &str = "disputed";
 
 /// What follows the name of an input in the name of what it is at the end of the program.
 const AFTER: &str = " after";
@@ -70,6 +72,13 @@ pub struct Signature {
     pub text: String,
 }
 
+impl Signature {
+    /// Returns whether another authority holds right what was observed.
+    pub fn is_disputed(&self) -> bool {
+        self.kind == KIND_DISPUTED
+    }
+}
+
 impl Oracle {
     /// The name that reports and signatures use.
     pub fn name(self) -> &'static str {
@@ -112,7 +121,7 @@ impl Finding {
             Some(rule) => format!("{rule}: {text}"),
             None => text,
         };
-        let kind = if disputed { "disputed" } else { first.aspect.name() };
+        let kind = if disputed { KIND_DISPUTED } else { first.aspect.name() };
         let signature = Signature { oracle, call, kind: kind.to_owned(), text };
         Some(Finding { signature, program: program.clone(), differences, fault: None })
     }

@@ -203,7 +203,14 @@ const FOLLOWED: &[(Op, &[&str], &str)] = &[
     (Op::Pow, &["-inf, 0.5", "nan"], "the square root is taken, which has no value at minus infinity"),
     (Op::Pow, &["-0.0, 0.5"], "the square root is taken, which keeps the sign of zero"),
     (Op::Div, &["e3", "NaN"], "the quotient of complex numbers overflows on the way"),
+    (Op::Clamp, &["torch.clamp", "in uint8", ", -"], "a negative bound of uint8 wraps around"),
+    (Op::ClampMin, &["torch.clamp", "in uint8", ", -"], "the same"),
+    (Op::ClampMax, &["torch.clamp", "in uint8", ", -"], "the same"),
+    (Op::Mean, &["inf at", "float16"], "numbers of 16 bits are added up before they are converted"),
     (Op::Grad, &["loss of broadcast operands"], "a mean is divided by the number of elements before they broadcast"),
+    (Op::Grad, &["addcdiv", "nan at"], "the square of the divisor underflows"),
+    (Op::Grad, &["addcdiv", "inf at"], "the same"),
+    (Op::VectorNorm, &["nan at"], "an order that rounds to infinity makes the root a power of 0"),
     (Op::Grad, &["hypot", "nan at"], "at the origin 0 is divided by 0"),
 ];
 

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use crate::case::render;
 use crate::escape::{markdown_block, markdown_prose, one_line};
+use crate::model::finding::Oracle;
 
 use super::{Dossier, Expected, PYTHON, other, title};
 
@@ -18,6 +19,9 @@ pub(super) fn render(dossier: &Dossier, name: &str) -> String {
     let (library, version) = (markdown_prose(&implementation.name), markdown_prose(&implementation.version));
     let _ = write!(text, "In {library} {version}. ");
     match dossier.expected {
+        Expected::Outcomes(_) if signature.oracle == Oracle::Mathematics => {
+            let _ = writeln!(text, "Expected by mathematics ({}).\n", markdown_prose(&one_line(&signature.text)));
+        }
         Expected::Outcomes(side) => {
             let (name, version) = (markdown_prose(&side.hello.name), markdown_prose(&side.hello.version));
             let _ = writeln!(text, "Expected by {name} {version}.\n");

@@ -98,6 +98,9 @@ pub struct Conditions {
     pub long_step: Option<bool>,
     /// Of what was expected and what was observed one has more NaN.
     pub nan_on_one_side: Option<bool>,
+    /// `dtype=` is one of these.
+    #[serde(default)]
+    pub to_dtype: Vec<DType>,
     /// A number among the arguments is one of these.
     #[serde(default)]
     pub number_is: Vec<f64>,
@@ -241,6 +244,8 @@ impl Conditions {
             && is(self.negative_size, &|| {
                 step.args.iter().any(|arg| matches!(arg, Arg::Ints(ints) if ints.iter().any(|int| *int < 0)))
             })
+            && (self.to_dtype.is_empty()
+                || step.args.iter().any(|arg| matches!(arg, Arg::Dtype(dtype) if self.to_dtype.contains(dtype))))
             && is(self.factor, &|| {
                 let params = step.op.info().arguments.iter().zip(&step.args);
                 let given = |(param, arg): (&Param, &Arg)| {
@@ -435,6 +440,7 @@ mod tests {
             ("div", "text: [trunc]", "{x: {shape: [1]}, r: {div: [x, x], rounding_mode: trunc}}"),
             ("div", "number: true", "{x: {shape: [1]}, r: {div: [x, 2]}}"),
             ("amax", "empty_list: true", "{x: {shape: [1]}, r: {amax: [x], dim: []}}"),
+            ("sum", "to_dtype: [int8]", "{x: {shape: [1]}, r: {sum: [x], dtype: int8}}"),
             ("add", "factor: true", "{x: {shape: [1]}, r: {add: [x, x], alpha: 2}}"),
             (
                 "add",

@@ -60,7 +60,10 @@ pub(super) fn right(op: Op, format: Format, args: &[Scalar], details: &Details) 
             if !lost.is_finite() || lost > 0.01 || std::f64::consts::PI - value.im.abs() <= 2.0 * lost {
                 return None;
             }
-            Some(Right { disputed: true, ..Right::by(BRANCH, around(format, value, lost)) })
+            let right = around(format, value, lost);
+            // The logarithm has many branches; a sum of exponents may end on any of them.
+            let any_branch = Set::Parts(Box::new(format.near(value.re, lost)), Box::new(Set::Free));
+            Some(Right::by(BRANCH, right).disputed(any_branch))
         }
         _ => None,
     }

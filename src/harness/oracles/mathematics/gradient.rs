@@ -21,7 +21,7 @@ const MOST: usize = 512;
 
 const SHAPE: &str = "torch.Tensor.grad: a gradient has the shape of its tensor";
 
-/// What arrives at an element, and how far an implementation may be off: `low` to `high`, `error` on either side.
+/// The gradient of an element, and how far an implementation may be off: `low` to `high`, `error` on either side.
 #[derive(Clone, Copy, Debug, Default)]
 struct Arriving {
     low: f64,
@@ -31,7 +31,7 @@ struct Arriving {
     magnitude: f64,
 }
 
-/// What arrives at the elements of a tensor; `None` for one of which nothing is known.
+/// The gradients of the elements of a tensor; `None` for one of which nothing is known.
 type Arrivals = Vec<Option<Arriving>>;
 
 /// A tensor: the number of the value, or of the step that wrote it last, and the part of several results that it is.
@@ -309,7 +309,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// What arrives at an operand through edges: computed in the format of the result, and rounded to that of the operand.
+/// The gradient of an operand through edges: computed in the format of the result, and rounded to that of the operand.
 fn hand<'e>(
     edges: impl Iterator<Item = &'e Edge>,
     arrived: &Arrivals,

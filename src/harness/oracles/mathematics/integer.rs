@@ -10,6 +10,7 @@ use crate::tensor::{DType, Scalar};
 const WRAP: &str = "two's complement: integers wrap around modulo a power of two";
 const LOGICAL_OR: &str = "torch.add of bool: the logical or";
 const BITS: &str = "the truth table of each bit in two's complement";
+const CLAMP: &str = "torch.clamp: min(max(x, min), max)";
 const DOCUMENTED: &str = "PyTorch's documentation of the function";
 const ARRAY_API: &str = "the array API standard: floor_divide and remainder of integers";
 
@@ -39,10 +40,11 @@ pub(super) fn right(op: Op, dtype: DType, args: &[i64], details: &Details) -> Op
         Op::Clamp => {
             let low = if details.missing[1] { a } else { a.max(b) };
             let high = if details.missing[2] { low } else { low.min(i128::from(*args.get(2)?)) };
-            Right::by("torch.clamp: min(max(x, min), max)", wrap(high))
+            fits(dtype, high).then(|| Right::by(CLAMP, wrap(high)))?
         }
-        Op::ClampMin => Right::by(DOCUMENTED, wrap(a.max(b))),
-        Op::ClampMax => Right::by(DOCUMENTED, wrap(a.min(b))),
+        // A bound that is a number may lie beyond the dtype; then the result may have no place in it.
+        Op::ClampMin => fits(dtype, a.max(b)).then(|| Right::by(CLAMP, wrap(a.max(b))))?,
+        Op::ClampMax => fits(dtype, a.min(b)).then(|| Right::by(CLAMP, wrap(a.min(b))))?,
         Op::BitwiseAnd => Right::by(BITS, wrap(a & b)),
         Op::BitwiseOr => Right::by(BITS, wrap(a | b)),
         Op::BitwiseXor => Right::by(BITS, wrap(a ^ b)),

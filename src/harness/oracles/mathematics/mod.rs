@@ -46,17 +46,33 @@ use trace::Trace;
 struct Right {
     set: Set,
     source: &'static str,
-    disputed: bool,
+    /// The results that are right by another authority: they are disputed.
+    disputed: Option<Set>,
 }
 
 impl Right {
     fn by(source: &'static str, set: Set) -> Right {
-        Right { set, source, disputed: false }
+        Right { set, source, disputed: None }
     }
 
     /// What either of two allows.
     fn or(self, other: Right) -> Right {
-        Right { set: self.set.or(other.set), disputed: self.disputed || other.disputed, ..self }
+        let disputed = match (self.disputed, other.disputed) {
+            (Some(one), Some(other)) => Some(one.or(other)),
+            (one, other) => one.or(other),
+        };
+        Right { set: self.set.or(other.set), disputed, ..self }
+    }
+
+    /// The same, where another authority holds other results right.
+    fn disputed(self, set: Set) -> Right {
+        Right { disputed: Some(set), ..self }
+    }
+
+    /// The results after a conversion; `None` if it leaves any open.
+    fn converted(self, convert: impl Fn(Set) -> Option<Set>) -> Option<Right> {
+        let disputed = self.disputed.and_then(&convert);
+        Some(Right { set: convert(self.set)?, disputed, ..self })
     }
 }
 
@@ -77,7 +93,11 @@ struct Details<'a> {
 pub fn judge(program: &Program, reply: &Reply) -> Vec<Difference> {
     let trace = Trace { program, reply };
     let steps = program.steps.iter().zip(&reply.steps).enumerate();
-    steps.filter_map(|(at, (step, answer))| judge_step(trace, at, step, &answer.outcome)).collect()
+    let mut differences: Vec<Difference> =
+        steps.filter_map(|(at, (step, answer))| judge_step(trace, at, step, &answer.outcome)).collect();
+    // The first names the finding: what is disputed does not stand before what is wrong.
+    differences.sort_by_key(|difference| difference.by.starts_with(DISPUTED));
+    differences
 }
 
 fn judge_step(trace: Trace, at: usize, step: &Step, outcome: &Outcome) -> Option<Difference> {
@@ -126,7 +146,18 @@ struct Wrong {
 }
 
 impl Wrong {
+    fn is_disputed(&self) -> bool {
+        self.right.disputed.as_ref().is_some_and(|held| held.contains(self.observed))
+    }
+
+    /// The first that is wrong by every authority, or else the first that is disputed.
+    fn first(mut all: impl Iterator<Item = Wrong>) -> Option<Wrong> {
+        let first = all.next()?;
+        if first.is_disputed() { Some(all.find(|wrong| !wrong.is_disputed()).unwrap_or(first)) } else { Some(first) }
+    }
+
     fn difference(self, step: &Step, result: &TensorValue) -> Difference {
+        let by = if self.is_disputed() { DISPUTED } else { MATHEMATICS };
         let Wrong { right, at, observed, operands } = self;
         let operands: Vec<String> = operands.iter().map(Scalar::to_string).collect();
         let place = format!("[{}]", index(result.shape.sizes(), at).join(", "));
@@ -134,7 +165,7 @@ impl Wrong {
         Difference {
             value: step.name.clone(),
             aspect: Aspect::Values,
-            by: format!("{}{}", if right.disputed { DISPUTED } else { MATHEMATICS }, right.source),
+            by: format!("{by}{}", right.source),
             expected: format!("{} at {place}: {call} of {} in {}", right.set, operands.join(", "), result.dtype),
             observed: format!("{observed} at {place}"),
         }

@@ -153,8 +153,9 @@ impl Sums {
             return None;
         }
         let magnitudes: f64 = products.iter().map(|product| product.abs()).filter(|product| product.is_finite()).sum();
-        let parts = [magnitudes, magnitudes * alpha.abs(), added];
-        if parts.iter().any(|part| part.is_finite() && part.abs() > format.largest() / 2.0) {
+        let most = format.largest() / 2.0;
+        let overflows = |part: f64| part.is_finite() && part.abs() > most;
+        if magnitudes.is_infinite() || [magnitudes, magnitudes * alpha.abs(), added].into_iter().any(overflows) {
             return None;
         }
         if !products.iter().all(|product| product.is_finite()) || !added.is_finite() {
@@ -168,7 +169,9 @@ impl Sums {
         let unit = format.ulp(1.0);
         let value = alpha * total(&products) + added;
         let terms = (terms.len() + 3) as f64;
-        let error = terms * unit * (alpha.abs() * magnitudes + added.abs()) + terms * format.smallest();
+        // A product that underflows is off by the smallest number, and the factor multiplies that.
+        let underflow = terms * format.smallest() * alpha.abs().max(1.0);
+        let error = terms * unit * (alpha.abs() * magnitudes + added.abs()) + underflow;
         let exact = self.added.is_none() && products.iter().all(|product| *product == 0.0);
         let set = if exact { Set::ZERO } else { format.near(value, error) };
         Some(Right::by(DOT, set))

@@ -72,10 +72,11 @@ pub(super) fn right(op: Op, format: Format, args: &[f64], details: &Details) -> 
         Op::ClampMax => select(CLAMP, if a > b { b } else { a }),
         Op::Copysign => Some(Right::by("IEEE 754-2019, 5.5.1: copySign", Set::float(a.copysign(b)))),
         Op::Nextafter => Some(Right::by("C Annex F, F.10.8.3: nextafter", Set::float(format.next_after(a, b)))),
-        Op::Heaviside if a.is_nan() => Some(Right {
-            disputed: true,
-            ..Right::by("NumPy: heaviside of NaN is NaN; PyTorch's page says nothing", Set::Nan)
-        }),
+        // The page's three lines have none for NaN; the step of what is neither below nor at zero could be either.
+        Op::Heaviside if a.is_nan() => Some(
+            Right::by("NumPy: heaviside of NaN is NaN; PyTorch's page says nothing", Set::Nan)
+                .disputed(Set::float(0.0).or(Set::float(1.0))),
+        ),
         Op::Heaviside => {
             let step = if a == 0.0 { b } else { f64::from(u8::from(a > 0.0)) };
             Some(Right::by("torch.heaviside: 0 below zero, `values` at zero, 1 above", Set::float(step)))
@@ -158,7 +159,25 @@ fn rounded_quotient(op: Op, format: Format, a: f64, b: f64, details: &Details) -
     // The quotient of the remainder is exact where the quotient itself is too large to be.
     let rest = a % b;
     let exact = to_integer(((a - rest) / b).round() + if rest == 0.0 { 0.0 } else { 0.5 * (a.signum() * b.signum()) });
-    Some(Right::by(FLOOR, set.or(one(exact))))
+    let right = Right::by(FLOOR, set.or(one(exact)));
+    if details.mode == Some("trunc") {
+        return Some(right);
+    }
+    // Numbers of 16 bits may have steps of 32.
+    let steps = if format.is_half() { Format::SINGLE } else { format };
+    let by_steps = [format, steps].map(|steps| one(floor_of_python(steps, a, b)));
+    Some(right.disputed(by_steps.into_iter().reduce(Set::or)?))
+}
+
+/// The quotient of Python's and of NumPy's `//`: of what the remainder leaves, each step of which rounds.
+fn floor_of_python(format: Format, a: f64, b: f64) -> f64 {
+    let rest = a % b;
+    let mut ratio = format.round(quotient(format, format.round(a - rest), b));
+    if rest != 0.0 && (b < 0.0) != (rest < 0.0) {
+        ratio = format.round(ratio - 1.0);
+    }
+    let floor = ratio.floor();
+    if ratio - floor > 0.5 { format.round(floor + 1.0) } else { floor }
 }
 
 /// Formulas of sums and products, each operation of which rounds.

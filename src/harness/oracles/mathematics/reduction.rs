@@ -1,6 +1,6 @@
 //! Many elements to one: exact for integers, and for floating-point numbers an interval that holds for every order.
 
-use super::elementwise::convert;
+use super::elementwise::{convert, truth_in};
 use super::set::{Format, Set, as_float};
 use super::trace::{Elements, Trace};
 use super::wide::{Real, Wide};
@@ -41,25 +41,22 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
         return Some(wrong_shape(step, result, &sizes, SHAPE));
     }
     let dtype = options.dtype(step.op, operand.dtype)?;
-    if dtype != result.dtype && !(step.op.info().result == ResultType::Bool) {
+    if dtype != result.dtype && !matches!(step.op.info().result, ResultType::Bool | ResultType::Int64) {
         return None;
     }
     let groups = options.groups(&operand, result.shape.sizes())?;
-    for (number, group) in groups.iter().enumerate() {
+    let wrong = groups.iter().enumerate().filter_map(|(number, group)| {
         let elements: Vec<Scalar> = group.iter().map(|&place| operand.values[place]).collect();
-        let Some(mut right) = right(step.op, dtype, &elements, &options) else { continue };
+        let mut right = right(step.op, dtype, &elements, &options)?;
         // The page of torch.all gives uint8 for uint8, and an `out=` may have any dtype.
         if step.op.info().result == ResultType::Bool {
-            let Set::Exactly(truth) = right.set else { continue };
-            right.set = Set::Exactly(convert(truth, result.dtype));
+            right = right.converted(|set| truth_in(result.dtype, set))?;
         }
         let observed = *result_elements.values.get(number)?;
-        if !right.set.contains(observed) {
-            let operands = elements.into_iter().take(16).collect();
-            return Some(Wrong { right, at: number, observed, operands }.difference(step, result));
-        }
-    }
-    None
+        let operands = || elements.iter().copied().take(16).collect();
+        (!right.set.contains(observed)).then(|| Wrong { right, at: number, observed, operands: operands() })
+    });
+    Some(Wrong::first(wrong)?.difference(step, result))
 }
 
 /// The arguments of a reduction.
@@ -211,14 +208,16 @@ fn place(op: Op, elements: &[Scalar]) -> Option<Right> {
         _ => false,
     };
     let index = |at: usize| Set::Exactly(Scalar::Int(at as i64));
-    if let Some(at) = elements.iter().position(|element| matches!(element, Scalar::Float(value) if value.is_nan())) {
-        return Some(Right { disputed: true, ..Right::by(NAN_IS_EXTREME, index(at)) });
-    }
-    let mut best = 0;
-    for at in 1..elements.len() {
+    // By another custom a NaN is left out.
+    let is_nan = |element: &Scalar| matches!(element, Scalar::Float(value) if value.is_nan());
+    let mut best = elements.iter().position(|element| !is_nan(element)).unwrap_or(0);
+    for at in best..elements.len() {
         if better(elements[at], elements[best]) {
             best = at;
         }
+    }
+    if let Some(at) = elements.iter().position(is_nan) {
+        return Some(Right::by(NAN_IS_EXTREME, index(at)).disputed(index(best)));
     }
     (!elements.is_empty()).then(|| Right::by(FIRST, index(best)))
 }
@@ -356,8 +355,11 @@ fn of_floats(op: Op, format: Format, mut values: Vec<f64>, options: &Options) ->
             if values.iter().zip(&powers).any(|(value, power)| *value != 0.0 && !range.contains(power)) {
                 return None;
             }
-            let value = powers.iter().sum::<f64>().powf(1.0 / order);
-            let error = (count + 16.0) * unit(format) * value * (1.0 + 1.0 / order) + format.ulp(value);
+            let sum: f64 = powers.iter().sum();
+            let value = sum.powf(1.0 / order);
+            // The exponent of the root is rounded too, here and there, which counts by the logarithm of the sum.
+            let root = if sum == 0.0 { 0.0 } else { sum.ln().abs() / order };
+            let error = (count + 16.0 + root) * unit(format) * value * (1.0 + 1.0 / order) + format.ulp(value);
             Some(Right::by(NORM, format.near(value, if value == 0.0 { 0.0 } else { error })))
         }
         _ => None,

@@ -109,6 +109,30 @@ fn wrong_results_are_found() {
     }
 }
 
+/// A result that another authority holds right is disputed; one that none holds right is wrong, and comes first.
+#[test]
+fn disputes_are_between_authorities() {
+    let heaviside =
+        |a: &[f64], result: &[f64]| said(Op::Heaviside, DType::Float64, a, &[7.0], vec![], (DType::Float64, result));
+    assert_eq!(heaviside(&[f64::NAN], &[f64::NAN]), None);
+    let disputed = |said: Option<String>| said.expect("it is said").starts_with("disputed: ");
+    assert!(disputed(heaviside(&[f64::NAN], &[0.0])));
+    assert!(!disputed(heaviside(&[f64::NAN], &[7.0])), "a value that nobody holds right");
+    assert!(!disputed(heaviside(&[f64::NAN, 1.0], &[0.0, 2.0])), "a wrong element after a disputed one");
+    let of_nan = |place: f64| {
+        let rest = vec![Arg::Int(0), Arg::Flag(true)];
+        let program = Program {
+            inputs: vec![input("x", DType::Float64, &[1.0, f64::NAN, 2.0], false)],
+            steps: vec![step("r", Op::Argmax, &[0], rest)],
+        };
+        let reply = Reply { steps: vec![tensor(DType::Int64, &[place], 1)], inputs: Vec::new() };
+        judge(&program, &reply).pop().map(|difference| difference.by)
+    };
+    assert_eq!(of_nan(1.0), None);
+    assert!(disputed(of_nan(2.0)));
+    assert!(!disputed(of_nan(0.0)));
+}
+
 /// The derivative of a product is the other factor; at a tie of a maximum any share is right, and NaN is not.
 #[test]
 fn gradients_are_derivatives() {
