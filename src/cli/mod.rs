@@ -44,7 +44,7 @@ use crate::escape::visible;
     after_help = "\
 Examples:
   broadcheck check                     the whole specification on the reference and on libtorch
-  broadcheck fuzz --seconds 600        generated programs on libtorch, judged by the reference
+  broadcheck fuzz --seconds 600        generated programs on libtorch, judged by three oracles
   broadcheck exhaust                   every pair of small shapes through every operation
   broadcheck diff 2.12.1 2.13.0        what changed between two releases
   broadcheck explain 5,1,4,1 3,1,1     why two shapes broadcast, or do not

@@ -13,6 +13,7 @@ use crate::tensor::{Category, Scalar, Shape};
 
 const WRAP: &str = "two's complement: integers wrap around modulo a power of two";
 const DOT: &str = "the exact sum of products, within n units of roundoff of the sum of their magnitudes: Higham, Accuracy and Stability of Numerical Algorithms, 3.1";
+const ALPHA: &str = "torch.addmm: alpha times the product, which is NaN for 0 times infinity (IEEE 754-2019, 7.2); the BLAS standard leaves out what alpha = 0 multiplies";
 
 /// The most products of one step that are added up.
 const MOST: usize = 1 << 14;
@@ -52,20 +53,17 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
     if terms.iter().map(Vec::len).sum::<usize>() > MOST || terms.len() != result_elements.values.len() {
         return None;
     }
-    for (number, (terms, observed)) in terms.iter().zip(&result_elements.values).enumerate() {
+    let each = terms.iter().zip(&result_elements.values).enumerate();
+    let wrong = each.filter_map(|(number, (terms, &observed))| {
         let right = match (dtype.category(), Format::of(dtype)) {
-            (Category::Floating, Some(format)) => sums.of_floats(format, terms, number, result.shape.sizes()),
-            (Category::Complex, _) => None,
-            _ => sums.of_integers(result, terms, number),
+            (Category::Floating, Some(format)) => sums.of_floats(format, terms, number, result.shape.sizes())?,
+            (Category::Complex, _) => return None,
+            _ => sums.of_integers(result, terms, number)?,
         };
-        let Some(right) = right else { continue };
-        if !right.set.contains(*observed) {
-            let operands = terms.iter().take(8).flat_map(|&(one, other)| [sums.a.values[one], sums.b.values[other]]);
-            let operands = operands.collect();
-            return Some(Wrong { right, at: number, observed: *observed, operands }.difference(step, result));
-        }
-    }
-    None
+        let operands = || terms.iter().take(8).flat_map(|&(one, other)| [sums.a.values[one], sums.b.values[other]]);
+        (!right.set.contains(observed)).then(|| Wrong { right, at: number, observed, operands: operands().collect() })
+    });
+    Some(Wrong::first(wrong)?.difference(step, result))
 }
 
 /// Returns whether an operation adds its product to its first operand.
@@ -159,11 +157,14 @@ impl Sums {
             return None;
         }
         if !products.iter().all(|product| product.is_finite()) || !added.is_finite() {
-            // A product with a factor of zero is left out by some.
-            if alpha == 0.0 || products.iter().chain([&added]).all(|product| !product.is_nan()) {
+            let sum: f64 = products.iter().sum::<f64>() * alpha + added;
+            if alpha == 0.0 {
+                let left_out = format.near(added, format.ulp(added));
+                return (sum.is_nan() && added.is_finite()).then(|| Right::by(ALPHA, Set::Nan).disputed(left_out));
+            }
+            if products.iter().chain([&added]).all(|product| !product.is_nan()) {
                 return None;
             }
-            let sum: f64 = products.iter().sum::<f64>() * alpha + added;
             return sum.is_nan().then(|| Right::by(DOT, Set::Nan));
         }
         let unit = format.ulp(1.0);

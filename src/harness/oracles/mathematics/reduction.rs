@@ -35,7 +35,7 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
     if operand.values.len() > MOST || step.form == Form::Out && trace.may_alias(at, *own, step.out?) {
         return None;
     }
-    let options = Options::of(step, &operand)?;
+    let options = Options::of(step, &operand, result.shape.sizes())?;
     let sizes = options.sizes(operand.shape.sizes());
     if result.shape.sizes() != sizes {
         return Some(wrong_shape(step, result, &sizes, SHAPE));
@@ -64,14 +64,17 @@ pub(super) struct Options {
     dims: Vec<usize>,
     keeps: bool,
     dtype: Option<DType>,
-    correction: f64,
+    pub correction: f64,
     order: f64,
 }
 
 impl Options {
-    pub fn of(step: &Step, operand: &Elements) -> Option<Options> {
+    /// The arguments of a step with a result of some sizes, which tell what an empty list of dimensions stands for: all
+    /// dimensions for some functions, none for others.
+    pub fn of(step: &Step, operand: &Elements, result: &[i64]) -> Option<Options> {
         let rank = operand.shape.rank();
         let mut options = Options { dims: (0..rank).collect(), keeps: false, dtype: None, correction: 1.0, order: 2.0 };
+        let mut lists_none = false;
         let dim = |dim: i64| {
             let rank = rank.max(1) as i64;
             usize::try_from(if dim < 0 { dim + rank } else { dim }).ok().filter(|dim| (*dim as i64) < rank)
@@ -83,8 +86,7 @@ impl Options {
                     options.dims = dims.iter().map(|at| dim(*at)).collect::<Option<_>>()?;
                 }
                 ("dim" | "unbiased" | "dtype" | "correction", Arg::Nothing) => {}
-                // All dimensions for some functions, none for others.
-                ("dim", Arg::Ints(_)) if rank == 0 => {}
+                ("dim", Arg::Ints(_)) => lists_none = true,
                 ("keepdim", Arg::Flag(keeps)) => options.keeps = *keeps,
                 ("dtype", Arg::Dtype(dtype)) => options.dtype = Some(*dtype),
                 ("correction", Arg::Number(number)) => options.correction = as_float(*number)?,
@@ -95,6 +97,8 @@ impl Options {
         }
         if rank == 0 {
             options.dims.clear();
+        } else if lists_none && options.sizes(operand.shape.sizes()) != result {
+            return None;
         }
         Some(options)
     }

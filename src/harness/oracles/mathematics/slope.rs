@@ -7,7 +7,7 @@ use super::elementwise::{self, Operand};
 use super::formula::formula;
 use super::indexing::{Chosen, Made};
 use super::product;
-use super::reduction::Options;
+use super::reduction::{Options, total};
 use super::selection::{selection, selects};
 use super::set::{Format, as_float, exponent, power};
 use super::trace::{Elements, Trace};
@@ -93,16 +93,22 @@ impl Slopes<'_> {
 
     fn reduced(&self) -> Option<Vec<Edge>> {
         let operand = self.operand(0)?;
+        let mut correction = 0.0;
         let groups = if self.step.op == Op::SumToSize {
             summed(operand.shape.sizes(), self.result.shape.sizes())?
         } else {
-            Options::of(self.step, &operand)?.groups(&operand, self.result.shape.sizes())?
+            let options = Options::of(self.step, &operand, self.result.shape.sizes())?;
+            correction = options.correction;
+            options.groups(&operand, self.result.shape.sizes())?
         };
         let mut edges = Vec::with_capacity(operand.values.len());
         for (result, group) in groups.iter().enumerate() {
             let values: Vec<f64> = group.iter().map(|at| as_float(operand.values[*at])).collect::<Option<_>>()?;
+            let spread = Spread::of(&values, correction, self.format);
             for (at, element) in group.iter().enumerate() {
                 let slope = match self.step.op {
+                    Op::Var => spread.as_ref().and_then(|spread| spread.slope_of_variance(values[at])),
+                    Op::Std => spread.as_ref().and_then(|spread| spread.slope_of_deviation(values[at])),
                     Op::Sum | Op::SumToSize => Some((1.0, 1.0)),
                     Op::Nansum => Some(if values[at].is_nan() { (0.0, 0.0) } else { (1.0, 1.0) }),
                     Op::Mean => Some((1.0 / group.len() as f64, 1.0 / group.len() as f64)),
@@ -209,6 +215,47 @@ impl Slopes<'_> {
     }
 }
 
+/// The spread of numbers around their mean, and what an implementation may lose of a number's distance from it.
+struct Spread {
+    mean: f64,
+    freedom: f64,
+    variance: f64,
+    lost: f64,
+}
+
+impl Spread {
+    /// `None` where there is no degree of freedom, or the squares overflow.
+    fn of(values: &[f64], correction: f64, format: Format) -> Option<Spread> {
+        let (count, freedom) = (values.len() as f64, values.len() as f64 - correction);
+        let largest = values.iter().fold(0.0f64, |most, value| most.max(value.abs()));
+        if freedom <= 0.0 || !largest.is_finite() || largest * largest * count > format.largest() {
+            return None;
+        }
+        let mean = total(values) / count;
+        let squares: Vec<f64> = values.iter().map(|value| (value - mean) * (value - mean)).collect();
+        let lost = 2.0 * (count + 2.0) * format.ulp(largest);
+        Some(Spread { mean, freedom, variance: total(&squares) / freedom, lost })
+    }
+
+    /// Twice the distance from the mean, by the degrees of freedom.
+    fn slope_of_variance(&self, value: f64) -> Option<(f64, f64)> {
+        let distance = value - self.mean;
+        let ends = [distance - self.lost, distance + self.lost].map(|end| 2.0 * end / self.freedom);
+        Some((ends[0], ends[1]))
+    }
+
+    /// The same by twice the deviation; `None` where that may be zero, or next to it.
+    fn slope_of_deviation(&self, value: f64) -> Option<(f64, f64)> {
+        let deviation = self.variance.sqrt();
+        // A deviation is off by no more than the distances that it is made of.
+        let range = [deviation - 2.0 * self.lost, deviation + 2.0 * self.lost];
+        let (low, high) = self.slope_of_variance(value)?;
+        let ends = [low / range[0], low / range[1], high / range[0], high / range[1]].map(|end| end / 2.0);
+        let (low, high) = (ends.into_iter().fold(ends[0], f64::min), ends.into_iter().fold(ends[0], f64::max));
+        (range[0] > 8.0 * self.lost).then_some((low, high))
+    }
+}
+
 /// The elements that `sum_to_size` adds up for each of the result.
 fn summed(own: &[i64], result: &[i64]) -> Option<Vec<Vec<usize>>> {
     let places = view::View::of(result).expanded(own)?.places();
@@ -251,6 +298,7 @@ fn slopes(op: Op, args: &[f64], which: usize, details: &Details) -> Option<(f64,
         (Op::Copy | Op::Fill, 0) => return both(0.0),
         (Op::Mul, _) => return both(args[1 - which]),
         (Op::Remainder | Op::Fmod, _) => return remainder(op, args, which).and_then(both),
+        (Op::SpecialZeta, 1) => return slope_of_zeta(args[0], args[1]),
         _ => {}
     }
     let exact: Vec<Wide> = args.iter().map(|value| Wide::of(*value)).collect();
@@ -290,6 +338,31 @@ fn remainder(op: Op, args: &[f64], which: usize) -> Option<f64> {
         return None;
     }
     Some(if which == 0 { 1.0 } else { -rounded.nearest() })
+}
+
+/// The slope of the Hurwitz zeta function by its second operand: -s zeta(s + 1, q), by the Euler-Maclaurin formula
+/// (DLMF 25.11.17 and 25.11.7), for orders and operands of which a few terms are enough.
+fn slope_of_zeta(s: f64, q: f64) -> Option<(f64, f64)> {
+    const TERMS: usize = 24;
+    /// Bernoulli numbers of even index, by the factorial of the index.
+    const BERNOULLI: [f64; 6] =
+        [1.0 / 12.0, -1.0 / 720.0, 1.0 / 30240.0, -1.0 / 1_209_600.0, 1.0 / 47_900_160.0, -691.0 / 1_307_674_368_000.0];
+    let order = s + 1.0;
+    if !(1.0 < s && s <= 16.0 && 0.0 < q && q <= 1e6) {
+        return None;
+    }
+    let rest = q + TERMS as f64;
+    let mut value: f64 = (0..TERMS).map(|at| (q + at as f64).powf(-order)).sum();
+    value += rest.powf(1.0 - order) / (order - 1.0) + rest.powf(-order) / 2.0;
+    let mut factor = order * rest.powf(-order - 1.0);
+    for (at, number) in BERNOULLI.iter().enumerate() {
+        value += number * factor;
+        let next = order + 2.0 * at as f64;
+        factor *= (next + 1.0) * (next + 2.0) / (rest * rest);
+    }
+    // No library states a bound for its own sum of powers: a hundred units of roundoff of float32.
+    let (slope, off) = (-s * value, s * value * 1e-5);
+    Some((slope - off, slope + off))
 }
 
 /// Returns whether gradients can flow to tensors of a dtype here.
