@@ -224,7 +224,9 @@ impl Progress {
         let steps = counts.steps();
         let rate = (counts.cases - self.before) as f64 / self.begun.elapsed().as_secs_f64().max(0.001);
         let share = 100.0 * steps.rejected as f64 / (steps.accepted as f64 + steps.rejected as f64).max(1.0);
-        let (new, all) = (tally.new_groups().count(), tally.findings.len());
+        let known = tally.findings.len() - tally.new_groups().count();
+        let disputed = tally.new_groups().filter(|(group, _)| group.signature.is_disputed()).count();
+        let (all, new) = (tally.findings.len(), tally.findings.len() - known - disputed);
         let left = tally.not_reduced();
         let end = tally.header.configuration.cases.map(|cases| tally.header.configuration.shard.share(cases));
         let time = end.map_or(String::new(), |end| match (end.saturating_sub(counts.cases) as f64 / rate).round() {
@@ -233,10 +235,8 @@ impl Progress {
         });
         let text = format!(
             "{} cases{time}, {rate:.0}/s, {share:.0} % of steps rejected, {new} new signatures ({left} to be cut \
-             down), {} known, {} restarts",
-            counts.cases,
-            all - new,
-            counts.restarts
+             down), {disputed} disputed, {known} known, {} restarts",
+            counts.cases, counts.restarts
         );
         if self.bar.is_hidden() {
             if told.last.elapsed() >= NOW_AND_THEN {

@@ -202,6 +202,7 @@ const FOLLOWED: &[(Op, &[&str], &str)] = &[
     (Op::Std, &["nan"], "the same"),
     (Op::Pow, &["-inf, 0.5", "nan"], "the square root is taken, which has no value at minus infinity"),
     (Op::Pow, &["-0.0, 0.5"], "the square root is taken, which keeps the sign of zero"),
+    (Op::Logaddexp, &["NaN"], "the reciprocal of a subnormal complex number overflows"),
     (Op::Div, &["e3", "NaN"], "the quotient of complex numbers overflows on the way"),
     (Op::Clamp, &["torch.clamp", "in uint8", ", -"], "a negative bound of uint8 wraps around"),
     (Op::ClampMin, &["torch.clamp", "in uint8", ", -"], "the same"),

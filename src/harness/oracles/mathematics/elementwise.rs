@@ -276,9 +276,10 @@ impl Judge<'_> {
             }
             _ => {}
         }
-        // A bound stays the number that it is, although the dtype may lack it.
-        let keeps_numbers =
-            matches!(op, Op::Clamp | Op::ClampMin | Op::ClampMax) && dtype.category() == Category::Integral;
+        // A bound stays the number that it is, although the dtype may lack it; beside a tensor it is one too.
+        let keeps_numbers = matches!(op, Op::Clamp | Op::ClampMin | Op::ClampMax)
+            && dtype.category() == Category::Integral
+            && self.operands.iter().skip(1).all(|bound| bound.dtype.is_none());
         let taken = |(operand, &place): (&Operand, &usize)| {
             if keeps_numbers && operand.dtype.is_none() {
                 vec![operand.values[place]]

@@ -139,7 +139,12 @@ impl Sums {
         let added = if beta == 0.0 { 0.0 } else { beta * added };
         let mut products = Vec::with_capacity(terms.len());
         for &(one, other) in terms {
-            products.push(as_float(self.a.values[one])? * as_float(self.b.values[other])?);
+            let factors = [as_float(self.a.values[one])?, as_float(self.b.values[other])?];
+            let product = factors[0] * factors[1];
+            if product.is_infinite() && factors.iter().all(|factor| factor.is_finite()) {
+                return None;
+            }
+            products.push(product);
         }
         // Whatever is multiplied with the factor first must not overflow.
         let largest = |elements: &Elements, of: fn(&(usize, usize)) -> usize| {

@@ -349,3 +349,65 @@ fn gradients_flow_through_products_and_writes() {
     assert_eq!(gradient(&[66.0, 88.0, 24.0, 32.0]), None);
     assert!(gradient(&[3.0, 4.0, 3.0, 4.0]).is_some(), "without the square");
 }
+
+/// d/dx of the variance of (1, 2, 6) with a correction of 1 is (x - 3), of its deviation that by twice the deviation; and
+/// d/dq of zeta(2, 1), the sum of 1/n^2, is -2 zeta(3), by Apery's constant.
+#[test]
+fn gradients_flow_through_spreads_and_zeta() {
+    let spread = |op: Op, result: f64, gradient: &[f64]| {
+        let rest = vec![Arg::Nothing, Arg::Nothing, Arg::Flag(false), Arg::Nothing];
+        let steps = vec![
+            step("r", op, &[0], rest),
+            step("back", Op::Backward, &[1], vec![Arg::Nothing]),
+            step("g", Op::Grad, &[0], vec![]),
+        ];
+        judged(&[(&[3], &[1.0, 2.0, 6.0], true)], steps, &[Some((&[], &[result])), None, Some((&[3], gradient))])
+    };
+    assert_eq!(spread(Op::Var, 7.0, &[-2.0, -1.0, 3.0]), None);
+    assert!(spread(Op::Var, 7.0, &[-4.0, -2.0, 6.0]).unwrap().contains("derivative of var"));
+    let by = 1.0 / 7f64.sqrt() / 2.0;
+    assert_eq!(spread(Op::Std, 7f64.sqrt(), &[-2.0 * by, -by, 3.0 * by]), None);
+    assert!(spread(Op::Std, 7f64.sqrt(), &[f64::INFINITY, -by, 3.0 * by]).is_some());
+
+    let zeta = |gradient: f64| {
+        let steps = vec![
+            step("r", Op::SpecialZeta, &[0, 1], vec![]),
+            step("back", Op::Backward, &[2], vec![Arg::Nothing]),
+            step("g", Op::Grad, &[1], vec![]),
+        ];
+        let sum = std::f64::consts::PI.powi(2) / 6.0;
+        judged(
+            &[(&[], &[2.0], false), (&[], &[1.0], true)],
+            steps,
+            &[Some((&[], &[sum])), None, Some((&[], &[gradient]))],
+        )
+    };
+    assert_eq!(zeta(-2.0 * 1.202_056_903_159_594), None);
+    assert!(zeta(-2.0).unwrap().contains("derivative of special_zeta"));
+}
+
+/// A polynomial of NaN is NaN, and so is 0 times an infinite product, which BLAS leaves out.
+#[test]
+fn nan_comes_through() {
+    let legendre = |degree: f64, result: f64| {
+        said(
+            Op::SpecialLegendrePolynomialP,
+            DType::Float64,
+            &[f64::NAN],
+            &[degree],
+            vec![],
+            (DType::Float64, &[result]),
+        )
+    };
+    assert_eq!(legendre(3.0, f64::NAN), None);
+    assert!(legendre(3.0, 7.0).is_some());
+    assert_eq!(legendre(0.0, 1.0), None, "of degree 0 it is 1");
+    let factor = |alpha: f64, result: f64| {
+        let operands: [(&[i64], &[f64]); 3] = [(&[1], &[2.0]), (&[1, 1], &[f64::INFINITY]), (&[1], &[1.0])];
+        let rest = vec![Arg::Number(Scalar::Int(1)), Arg::Number(Scalar::Float(alpha))];
+        of_step(Op::Addmv, &operands, rest, (&[1], &[result]))
+    };
+    assert_eq!(factor(0.0, f64::NAN), None);
+    assert!(factor(0.0, 2.0).unwrap().starts_with("disputed"));
+    assert!(!factor(0.0, 3.0).unwrap().starts_with("disputed"), "nobody says that");
+}
