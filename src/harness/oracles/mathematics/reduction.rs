@@ -214,12 +214,8 @@ fn place(op: Op, elements: &[Scalar]) -> Option<Right> {
     let index = |at: usize| Set::Exactly(Scalar::Int(at as i64));
     // By another custom a NaN is left out.
     let is_nan = |element: &Scalar| matches!(element, Scalar::Float(value) if value.is_nan());
-    let mut best = elements.iter().position(|element| !is_nan(element)).unwrap_or(0);
-    for at in best..elements.len() {
-        if better(elements[at], elements[best]) {
-            best = at;
-        }
-    }
+    let numbers = (0..elements.len()).filter(|at| !is_nan(&elements[*at]));
+    let best = numbers.reduce(|best, at| if better(elements[at], elements[best]) { at } else { best }).unwrap_or(0);
     if let Some(at) = elements.iter().position(is_nan) {
         return Some(Right::by(NAN_IS_EXTREME, index(at)).disputed(index(best)));
     }
