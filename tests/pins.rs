@@ -139,7 +139,8 @@ fn campaigns_and_matrices_take_the_file_too() {
         folder.broadcheck(&[&arguments[..], more].concat(), code)
     };
     fuzz("before", &[], 1);
-    let patterns = [("reference", "values"), ("definition", "values"), ("reference", "message")];
+    let patterns =
+        [("reference", "values"), ("definition", "values"), ("mathematics", "values"), ("reference", "message")];
     let patterns =
         patterns.map(|(oracle, kind)| format!("{{oracle: {oracle}, call: 'sub*', kind: {kind}, text: '*'}}"));
     let known = format!(
