@@ -104,7 +104,8 @@ impl Slopes<'_> {
         let mut edges = Vec::with_capacity(operand.values.len());
         for (result, group) in groups.iter().enumerate() {
             let values: Vec<f64> = group.iter().map(|at| as_float(operand.values[*at])).collect::<Option<_>>()?;
-            let spread = Spread::of(&values, correction, self.format);
+            let spreads = matches!(self.step.op, Op::Var | Op::Std);
+            let spread = if spreads { Spread::of(&values, correction, self.format) } else { None };
             for (at, element) in group.iter().enumerate() {
                 let slope = match self.step.op {
                     Op::Var => spread.as_ref().and_then(|spread| spread.slope_of_variance(values[at])),

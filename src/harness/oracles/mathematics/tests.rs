@@ -117,7 +117,7 @@ fn disputes_are_between_authorities() {
     assert_eq!(heaviside(&[f64::NAN], &[f64::NAN]), None);
     let disputed = |said: Option<String>| said.expect("it is said").starts_with("disputed: ");
     assert!(disputed(heaviside(&[f64::NAN], &[0.0])));
-    assert!(!disputed(heaviside(&[f64::NAN], &[7.0])), "a value that nobody holds right");
+    assert!(!disputed(heaviside(&[f64::NAN], &[7.0])), "no authority has this value");
     assert!(!disputed(heaviside(&[f64::NAN, 1.0], &[0.0, 2.0])), "a wrong element after a disputed one");
     let of_nan = |place: f64| {
         let rest = vec![Arg::Int(0), Arg::Flag(true)];
@@ -409,5 +409,5 @@ fn nan_comes_through() {
     };
     assert_eq!(factor(0.0, f64::NAN), None);
     assert!(factor(0.0, 2.0).unwrap().starts_with("disputed"));
-    assert!(!factor(0.0, 3.0).unwrap().starts_with("disputed"), "nobody says that");
+    assert!(!factor(0.0, 3.0).unwrap().starts_with("disputed"), "no authority has this value");
 }
