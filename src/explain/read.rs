@@ -1,0 +1,1 @@
+//! Reads shapes, lines of Python, and error messages.
