@@ -1,12 +1,13 @@
 //! Drawings of broadcasting: a row for each operand, a column for each dimension, and the rule that decides each, as text.
 
+use broadcheck_explain::broadcast::dimensions;
+
 use crate::campaign::coverage::broadcasts;
 use crate::format;
-use crate::model::event::{Dimension, Drawing, Operand};
+use crate::model::event::{Drawing, Operand};
 use crate::ops::{Form, Op};
 use crate::program::{Arg, Program, Reply, ShapeArg, Step, Value, ValueRef};
 use crate::tensor::Shape;
-use crate::tensor::shape::{Alignment, align};
 
 /// The drawing of a case: of the first of these values that is a broadcast, or of the first step that is one.
 pub fn of_case(program: &Program, reply: &Reply, values: &[ValueRef]) -> Option<Drawing> {
@@ -62,58 +63,12 @@ fn call(step: &Step, operands: &[(String, Shape)]) -> String {
 
 /// The drawing of named shapes.
 pub fn draw(call: String, operands: &[(String, Shape)], form: Form) -> Drawing {
-    let rank = operands.iter().map(|(_, shape)| shape.rank()).max().unwrap_or(0);
     Drawing {
         call,
         operands: operands
             .iter()
             .map(|(name, shape)| Operand { name: name.clone(), shape: shape.sizes().to_vec() })
             .collect(),
-        dimensions: (0..rank).map(|dim| dimension(operands, dim, rank, form)).collect(),
-    }
-}
-
-fn dimension(operands: &[(String, Shape)], dim: usize, rank: usize, form: Form) -> Dimension {
-    let sizes: Vec<Option<i64>> = operands.iter().map(|(_, shape)| shape.aligned(dim, rank)).collect();
-    let mut result = None;
-    for size in &sizes {
-        result = match align(result, *size) {
-            Alignment::Equal(size) | Alignment::Left(size) | Alignment::Right(size) => Some(size),
-            Alignment::Mismatch { a, b } => {
-                let first = |wanted| sizes.iter().position(|size| *size == Some(wanted)).map(|at| &operands[at].0);
-                let (left, right) = (first(a).cloned().unwrap_or_default(), first(b).cloned().unwrap_or_default());
-                let rule = format!("{left} has {a} and {right} has {b}: they differ and neither is 1");
-                return Dimension { sizes, result: None, conflict: true, rule };
-            }
-        };
-    }
-    let size = result.unwrap_or(1);
-    if form == Form::InPlace && sizes[0] != Some(size) {
-        let target = sizes[0].map_or("has no such dimension".to_owned(), |target| format!("has size {target}"));
-        let rule = format!("broadcasts to {size}, but the target {target} and may not change shape");
-        return Dimension { sizes, result: Some(size), conflict: true, rule };
-    }
-    let rule = rule(operands, &sizes, size);
-    Dimension { sizes, result: Some(size), conflict: false, rule }
-}
-
-/// The rule that decides a dimension which broadcasts.
-fn rule(operands: &[(String, Shape)], sizes: &[Option<i64>], result: i64) -> String {
-    let have = |wanted: &dyn Fn(Option<i64>) -> bool, what: &str| {
-        let names: Vec<&str> =
-            operands.iter().zip(sizes).filter(|(_, size)| wanted(**size)).map(|((name, _), _)| name.as_str()).collect();
-        let (last, others) = names.split_last()?;
-        Some(match others {
-            [] => format!("{last} has {what}"),
-            others => format!("{} and {last} have {what}", others.join(", ")),
-        })
-    };
-    let missing = have(&|size| size.is_none(), "no such dimension (counts as 1)");
-    let ones = have(&|size| size == Some(1) && result != 1, "1");
-    let reasons: Vec<String> = missing.into_iter().chain(ones).collect();
-    match (reasons.is_empty(), result) {
-        (true, result) => format!("all have {result}"),
-        (false, 1) => reasons.join(" and "),
-        (false, result) => format!("{}, expanded to {result}", reasons.join(" and ")),
+        dimensions: dimensions(operands, form == Form::InPlace, &|size| size.to_string()),
     }
 }

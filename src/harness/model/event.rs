@@ -14,6 +14,7 @@ use crate::tensor::DType;
 
 use crate::Difference;
 pub use crate::model::difference::Kind;
+pub use broadcheck_explain::broadcast::Dimension;
 pub use tally::{CorpusTally, Tally, Totals};
 
 /// Something that happened, in the order in which it did.
@@ -194,20 +195,6 @@ pub struct Operand {
     pub name: String,
     /// Its sizes.
     pub shape: Vec<i64>,
-}
-
-/// The result of one dimension.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Dimension {
-    /// The size of each operand there; `None` where it has no such dimension.
-    pub sizes: Vec<Option<i64>>,
-    /// The size of the result; `None` where there is none.
-    pub result: Option<i64>,
-    /// True if it is a reason for a rejection.
-    pub conflict: bool,
-    /// The rule that decides it, in words.
-    pub rule: String,
 }
 
 /// A dtype and the one that stands for it.
