@@ -1,234 +1,223 @@
-//! `broadcheck explain`: the rule that decides each dimension when shapes broadcast, or do not.
+//! `broadcheck explain`: why shapes broadcast, or do not, and what to write instead.
 
 use std::fmt::Write;
+use std::io::Read;
 
 use anstyle::{AnsiColor, Style};
-use clap::Args;
+use broadcheck_explain::drawing::{Cell, Drawing, Mark, Row};
+use broadcheck_explain::{Answer, Options, Verdict};
+use clap::{Args, ValueEnum};
 
-use super::{Ending, Failure, ops, print};
-use crate::adapter::Implementation;
-use crate::error::Rejection;
-use crate::harness::check::drawing;
-use crate::ops::{Form, Op, ParamKind};
-use crate::program::{Arg, Input, Outcome, Program, Rejected, Step, Value, ValueRef};
-use crate::reference::Reference;
-use crate::tensor::{Buffer, DType, Layout, Scalar, Shape};
+use super::{Ending, Failure, print};
+use crate::escape;
 
 const GOOD: Style = AnsiColor::Green.on_default().bold();
 const BAD: Style = AnsiColor::Red.on_default().bold();
+const LOOK: Style = AnsiColor::Yellow.on_default().bold();
 const FAINT: Style = Style::new().dimmed();
+const CODE: Style = Style::new().bold();
 
-/// The most elements for which the operation is run for its exact outcome; the reference is slow.
-const MOST_ELEMENTS: usize = 1 << 18;
+/// The most bytes of a pasted text.
+const MOST_INPUT: u64 = 1 << 20;
 
-/// Draw how shapes line up, which rule decides each dimension, and the result.
+/// Explain why shapes broadcast, or do not, and what to write instead.
 ///
-/// A shape is its sizes with commas between them; [] is the shape of a single number. The outcome is that of the
-/// reference, whose texts are libtorch's own.
+/// It takes shapes, a line of Python with the shapes of its names, or an error message or traceback of PyTorch. Nothing is
+/// computed but shapes, so they may be of any size. Rejections have libtorch's own text, and every proposed change was
+/// tried: it works, and gives the shape that stands behind it.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   broadcheck explain 5,1,4,1 3,1,1
-  broadcheck explain 1,3,1 3,1,7 --op add_       in-place: the first shape may not grow
-  broadcheck explain 8,1,6 7,1 [] 6
+  broadcheck explain 1,3,1 3,1,7 --op add_                     in place: the first shape may not grow
+  broadcheck explain 32,8,128,64 32,8,64,128 --op matmul
+  broadcheck explain 'x / x.sum(1)' x=32,10                    a line of Python, and the shapes of its names
+  broadcheck explain 'q @ k.transpose(-1, -2)' q=B,H,T,D k=B,H,S,D    sizes may be names
+  broadcheck explain 2,3 4,3 --op cat --arg dim=0
+  broadcheck explain 'The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 1'
+  python train.py 2>&1 | broadcheck explain -                  a traceback
 
-Exit codes: 0 the shapes are accepted, 1 they are rejected, 2 bad arguments.")]
+Exit codes: 0 accepted, 1 rejected, 2 the question is not understood.")]
 pub struct Explain {
-    /// Two or more shapes, for example 5,1,4,1 3,1,1.
-    #[arg(required = true, num_args = 2.., value_parser = parse_shape, value_name = "SHAPE", allow_negative_numbers = true)]
-    shapes: Vec<Shape>,
-    /// The operation, as in `broadcheck ops`; a trailing _ means in-place
+    /// Shapes (5,3 or (5, 3) or torch.Size([5, 3]) or 5x3 or B,T,C), names with shapes (x=5,3), Python, or a message; - reads
+    /// standard input.
+    #[arg(required = true, value_name = "SHAPE|NAME=SHAPE|PYTHON|MESSAGE", allow_negative_numbers = true)]
+    ask: Vec<String>,
+    /// The operation on the shapes: a name, an alias, an operator (+, @), with torch. or without; a trailing _ means in place
     /// [default: add, or broadcast_tensors for more than two shapes].
     #[arg(long, value_name = "NAME")]
     op: Option<String>,
+    /// The shape of the tensor that out= names.
+    #[arg(long, value_name = "SHAPE")]
+    out: Option<String>,
+    /// The dtype of the tensors, or NAME=DTYPE for one of them [default: one that the operation takes].
+    #[arg(long, value_name = "DTYPE")]
+    dtype: Vec<String>,
+    /// Another argument of the operation, such as dim=1.
+    #[arg(long = "arg", value_name = "NAME=VALUE")]
+    arguments: Vec<String>,
+    /// The output format.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Format {
+    Text,
+    Json,
 }
 
 impl Explain {
     pub fn run(&self) -> Result<Ending, Failure> {
-        let (op, form) = self.operation()?;
-        let outcome = outcome(op, form, &self.shapes)?;
-        let mut text = String::new();
-        if is_elementwise(op) {
-            draw(&self.shapes, form, &mut text);
+        let mut ask = Vec::new();
+        for argument in &self.ask {
+            ask.push(if argument == "-" { standard_input()? } else { argument.clone() });
         }
-        let call = call(op, form, &self.shapes);
-        let ending = match &outcome {
-            Outcome::Value(value) => {
-                let _ = writeln!(text, "{GOOD}accepted{GOOD:#}  {call} gives shape {}", result_shape(value));
-                Ending::Conforms
-            }
-            Outcome::Rejected(rejected) => {
-                let _ = writeln!(text, "{BAD}rejected{BAD:#}  {call}");
-                let _ = writeln!(text, "          {}", rejected.message);
-                Ending::Differs
-            }
-            other => return Err(format!("{op}: {}", crate::harness::format::outcome(other)).into()),
+        let options = Options {
+            op: self.op.clone(),
+            out: self.out.clone(),
+            dtypes: self.dtype.clone(),
+            arguments: self.arguments.clone(),
         };
-        print(&text)?;
-        Ok(ending)
-    }
-
-    fn operation(&self) -> Result<(Op, Form), Failure> {
-        let default = if self.shapes.len() == 2 { "add" } else { "broadcast_tensors" };
-        let name = self.op.as_deref().unwrap_or(default);
-        let (op, form) = Op::parse(name)
-            .filter(|(op, _)| ops::takes_tensors_only(*op) && !op.is_front_end())
-            .ok_or_else(|| format!("--op {name}: no such operation on shapes; `broadcheck ops` lists them"))?;
-        let most = match op {
-            Op::BroadcastTensors => usize::MAX,
-            _ => op.info().arguments.iter().filter(|param| param.default.is_none()).count(),
-        };
-        if most != self.shapes.len() && most != usize::MAX {
-            let plural = if most == 1 { "" } else { "s" };
-            return Err(format!("--op {name} takes {most} shape{plural}, not {}", self.shapes.len()).into());
+        let answer = broadcheck_explain::explain(&ask, &options).map_err(|error| escape::visible(&error.to_string()).into_owned())?;
+        match self.format {
+            Format::Text => print(&text(&answer))?,
+            Format::Json => print(&format!("{}\n", serde_json::to_string_pretty(&answer)?))?,
         }
-        Ok((op, form))
-    }
-}
-
-fn parse_shape(text: &str) -> Result<Shape, String> {
-    let inner = text.trim().trim_start_matches(['[', '(']).trim_end_matches([']', ')']).trim_end_matches(',');
-    let sizes = inner
-        .split(',')
-        .map(str::trim)
-        .filter(|_| !inner.trim().is_empty())
-        .map(|size| {
-            size.parse::<i64>().map_err(|_| {
-                format!("{size:?} is not a size; write a shape as 5,1,4,1, or [] for a shape without dimensions")
-            })
+        Ok(match answer.verdict {
+            Verdict::Accepted | Verdict::Conditional | Verdict::Unknown => Ending::Conforms,
+            Verdict::Rejected | Verdict::Reported => Ending::Differs,
         })
-        .collect::<Result<Vec<_>, _>>()?;
-    Shape::new(sizes).map_err(|error| error.to_string())
-}
-
-/// True if the operation only broadcasts its shapes.
-fn is_elementwise(op: Op) -> bool {
-    op == Op::BroadcastTensors || op.info().takes_two_operands()
-}
-
-/// Runs the operation in the reference, or, with shapes too large for that, asks the rules alone.
-fn outcome(op: Op, form: Form, shapes: &[Shape]) -> Result<Outcome, Failure> {
-    let broadcast = shapes[1..].iter().try_fold(shapes[0].clone(), |shape, next| shape.broadcast(next));
-    if let Ok(shape) = &broadcast {
-        // Sizes that are possible one by one need not be possible together.
-        Shape::new(shape.sizes().to_vec())?;
     }
-    let largest = shapes.iter().chain(broadcast.as_ref().ok()).map(Shape::numel).max().unwrap_or(0);
-    if largest > MOST_ELEMENTS {
-        if is_elementwise(op) {
-            return Ok(by_the_rules(form, &shapes[0], broadcast));
+}
+
+fn standard_input() -> Result<String, Failure> {
+    let mut text = String::new();
+    std::io::stdin().take(MOST_INPUT).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+/// The answer for a terminal.
+fn text(answer: &Answer) -> String {
+    let mut text = String::new();
+    if let Some(meaning) = &answer.reported {
+        let _ = writeln!(text, "{BAD}{}{BAD:#}  {}", meaning.exception.as_deref().unwrap_or("message"), escape::visible(&meaning.message));
+        if let Some(line) = &meaning.line {
+            let _ = writeln!(text, "{FAINT}raised by{FAINT:#}  {}", escape::visible(line));
         }
-        let most = format!("the most is {MOST_ELEMENTS}");
-        return Err(format!("{op} was not run, since {largest} elements are too many; {most}").into());
+        let _ = writeln!(text, "\n{}.", escape::visible(&meaning.says));
+        for look in &meaning.look {
+            let _ = writeln!(text, "{LOOK}look at{LOOK:#}  {}", escape::visible(look));
+        }
+        if answer.verdict == Verdict::Reported {
+            return text;
+        }
+        text.push('\n');
     }
-    let inputs = shapes.iter().enumerate().map(|(at, shape)| {
-        let ones = Buffer::from_scalars(DType::Float32, vec![Scalar::Int(1); shape.numel()].into_iter());
-        let data = ones.to_bytes(&Layout::contiguous(shape.clone()));
-        Input { name: letter(at), dtype: DType::Float32, shape: shape.clone(), data, requires_grad: false }
-    });
-    let inputs: Vec<Input> = inputs.collect();
-    let mut values = (0..inputs.len()).map(|value| ValueRef { value, part: None });
-    let args = op
-        .info()
-        .arguments
-        .iter()
-        .map(|param| match (param.kind, param.default) {
-            (ParamKind::Tensors, _) => Arg::Tensors(values.by_ref().collect()),
-            (_, None) => values.next().map_or(Arg::Nothing, Arg::Tensor),
-            (_, Some(default)) => Arg::from(default),
-        })
-        .collect();
-    let step = Step { name: "result".to_owned(), op, form, args, out: None };
-    let reply = Reference.run(&Program { inputs, steps: vec![step] });
-    reply.steps.into_iter().next().map(|step| step.outcome).ok_or_else(|| "the reference gave no outcome".into())
-}
-
-/// The outcome of an operation that broadcasts its operands and, in place, rejects a change of its target's shape.
-fn by_the_rules(form: Form, target: &Shape, broadcast: Result<Shape, Rejection>) -> Outcome {
-    let rejection = match broadcast {
-        Ok(shape) if form == Form::InPlace && shape != *target => {
-            Rejection::OutputShape { output: target.sizes().to_vec(), broadcast: shape.sizes().to_vec() }
+    if let Some(drawing) = &answer.drawing {
+        draw(drawing, &mut text);
+    }
+    verdict(answer, &mut text);
+    for caution in &answer.cautions {
+        let _ = writeln!(text, "{LOOK}look at{LOOK:#}   {}", escape::visible(caution));
+    }
+    for warning in &answer.warnings {
+        let _ = writeln!(text, "{LOOK}warning{LOOK:#}   {}", escape::visible(warning));
+    }
+    for gradient in &answer.gradients {
+        let _ = writeln!(text, "{FAINT}backward  {}{FAINT:#}", escape::visible(gradient));
+    }
+    if !answer.fixes.is_empty() {
+        let head = if answer.is_rejected() { "These work:" } else { "If another result is meant:" };
+        let _ = writeln!(text, "\n{head}");
+        let width = answer.fixes.iter().map(|fix| fix.code.chars().count()).max().unwrap_or(0).min(60);
+        let results = answer.fixes.iter().map(|fix| fix.result.chars().count()).max().unwrap_or(0);
+        for fix in &answer.fixes {
+            let (code, result, why) = (escape::visible(&fix.code), &fix.result, escape::visible(&fix.why));
+            let _ = writeln!(text, "  {CODE}{code:<width$}{CODE:#}  {GOOD}{result:<results$}{GOOD:#}  {FAINT}{why}{FAINT:#}");
         }
-        Ok(shape) => return Outcome::Value(Value::Sizes(shape.sizes().to_vec())),
-        Err(rejection) => rejection,
-    };
-    let (message, class) = (rejection.to_string(), Some(rejection.class()));
-    Outcome::Rejected(Rejected { message, class, origin: None, raises: None })
+    }
+    text
 }
 
-/// A column for each dimension, a row for each shape, the result below, then the rule of each dimension in words.
-fn draw(shapes: &[Shape], form: Form, text: &mut String) {
-    let named: Vec<(String, Shape)> =
-        shapes.iter().cloned().enumerate().map(|(at, shape)| (letter(at), shape)).collect();
-    let drawing = drawing::draw(String::new(), &named, form);
-    let rank = drawing.dimensions.len();
-    if rank == 0 {
+fn verdict(answer: &Answer, text: &mut String) {
+    let call = escape::visible(if answer.source.contains('\n') { &answer.call } else { &answer.source });
+    match answer.verdict {
+        Verdict::Accepted | Verdict::Conditional => {
+            let word = if answer.verdict == Verdict::Accepted { "accepted" } else { "depends" };
+            let style = if answer.verdict == Verdict::Accepted { GOOD } else { LOOK };
+            let _ = write!(text, "{style}{word:<8}{style:#}  {call}");
+            if let Some(result) = &answer.result {
+                let dtype = if result.dtype == "float32" { String::new() } else { format!(" of {}", result.dtype) };
+                let memory = answer.memory.as_ref().map(|memory| format!(", {memory}")).unwrap_or_default();
+                let _ = write!(text, " gives shape {}{dtype}{memory}", result.shape);
+            }
+            text.push('\n');
+            for (at, condition) in answer.conditions.iter().enumerate() {
+                let word = if at == 0 { "if" } else { "or if" };
+                let _ = writeln!(text, "          {word} {}", escape::visible(condition));
+            }
+        }
+        Verdict::Rejected => {
+            // Of several steps, the call that is rejected.
+            let call = if answer.call == answer.source { call } else { escape::visible(&answer.call) };
+            let _ = writeln!(text, "{BAD}rejected{BAD:#}  {call}");
+            let _ = writeln!(text, "          {}", escape::visible(answer.message.as_deref().unwrap_or_default()));
+        }
+        Verdict::Unknown => {
+            let what = answer.message.as_deref().unwrap_or_default();
+            let _ = writeln!(text, "{LOOK}depends{LOOK:#}   {call}\n          on elements: {}", escape::visible(what));
+        }
+        Verdict::Reported => {}
+    }
+}
+
+/// A column for each dimension, a row for each shape, the result below, then the rules in words.
+fn draw(drawing: &Drawing, text: &mut String) {
+    if drawing.columns.is_empty() && drawing.rules.is_empty() {
         text.push_str("no shape has a dimension, so there is nothing to line up\n\n");
         return;
     }
-    let sizes = drawing.dimensions.iter().flat_map(|dimension| dimension.sizes.iter().flatten());
-    let width = sizes.map(|size| size.to_string().len()).max().unwrap_or(1).max(2);
-    let _ = write!(text, "{FAINT}{:<10}", "dimension");
-    for dim in 0..rank {
-        let _ = write!(text, "  {dim:>width$}");
-    }
-    let _ = writeln!(text, "{FAINT:#}");
-    for (at, (name, shape)) in named.iter().enumerate() {
-        let _ = write!(text, "{name:<10}");
-        for dimension in &drawing.dimensions {
-            let style = if dimension.conflict { BAD } else { Style::new() };
-            match dimension.sizes[at] {
-                Some(size) => {
-                    let _ = write!(text, "  {style}{size:>width$}{style:#}");
-                }
-                None => {
-                    let _ = write!(text, "  {FAINT}{:>width$}{FAINT:#}", "·");
-                }
-            }
+    let width = drawing.width();
+    let names = drawing.rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0).max(10);
+    if !drawing.columns.is_empty() {
+        let numbered = drawing.columns.iter().all(|column| column.chars().all(|c| c.is_ascii_digit()));
+        let _ = write!(text, "{FAINT}{:<names$}", if numbered { "dimension" } else { "" });
+        for column in &drawing.columns {
+            let _ = write!(text, "  {column:>width$}");
         }
-        let _ = writeln!(text, "   {FAINT}{shape}{FAINT:#}");
-    }
-    let _ = writeln!(text, "{:<10}{}", "", "─".repeat((width + 2) * rank));
-    let _ = write!(text, "{:<10}", "result");
-    for dimension in &drawing.dimensions {
-        match dimension.result {
-            Some(size) => {
-                let style = if dimension.conflict { BAD } else { GOOD };
-                let _ = write!(text, "  {style}{size:>width$}{style:#}");
-            }
-            None => {
-                let _ = write!(text, "  {BAD}{:>width$}{BAD:#}", "✗");
-            }
+        let _ = writeln!(text, "{FAINT:#}");
+        let (results, operands): (Vec<&Row>, Vec<&Row>) = drawing.rows.iter().partition(|row| row.result);
+        for row in operands {
+            draw_row(row, (names, width), text);
+            let _ = writeln!(text, "   {FAINT}{}{FAINT:#}", row.shape);
         }
+        let _ = writeln!(text, "{:<names$}{}", "", "─".repeat((width + 2) * drawing.columns.len()));
+        for row in results {
+            draw_row(row, (names, width), text);
+            text.push('\n');
+        }
+        text.push('\n');
     }
-    text.push_str("\n\n");
-    for (dim, dimension) in drawing.dimensions.iter().enumerate().rev() {
-        let mark = if dimension.conflict { format!("{BAD}✗{BAD:#}") } else { format!("{GOOD}✓{GOOD:#}") };
-        let _ = writeln!(text, "{mark} dimension {dim}: {}", dimension.rule);
+    for rule in &drawing.rules {
+        let mark = if rule.holds { format!("{GOOD}✓{GOOD:#}") } else { format!("{BAD}✗{BAD:#}") };
+        let _ = writeln!(text, "{mark} {}", escape::visible(&rule.text));
     }
     text.push('\n');
 }
 
-fn result_shape(value: &Value) -> String {
-    match value {
-        Value::Tensor(tensor) => tensor.shape.to_string(),
-        Value::Tensors(tensors) => tensors.first().map(|tensor| tensor.shape.to_string()).unwrap_or_default(),
-        other => crate::harness::format::value(other),
-    }
-}
-
-fn call(op: Op, form: Form, shapes: &[Shape]) -> String {
-    let names: Vec<String> = (0..shapes.len()).map(letter).collect();
-    match form {
-        Form::InPlace => format!("{}.{op}_({})", names[0], names[1..].join(", ")),
-        _ => format!("{op}({})", names.join(", ")),
-    }
-}
-
-/// a, b, …, z, then numbered.
-fn letter(at: usize) -> String {
-    match u8::try_from(at) {
-        Ok(at) if at < 26 => char::from(b'a' + at).to_string(),
-        _ => format!("t{at}"),
+fn draw_row(row: &Row, (names, width): (usize, usize), text: &mut String) {
+    let _ = write!(text, "{:<names$}", escape::visible(&row.name));
+    for cell in &row.cells {
+        let Cell { text: size, mark } = cell;
+        let (style, size) = match mark {
+            Mark::Conflict => (BAD, size.as_str()),
+            Mark::Missing => (FAINT, "·"),
+            Mark::Empty => (FAINT, ""),
+            Mark::Expanded | Mark::Reduced => (LOOK, size.as_str()),
+            Mark::Plain if row.result => (GOOD, size.as_str()),
+            Mark::Plain => (Style::new(), size.as_str()),
+        };
+        let _ = write!(text, "  {style}{size:>width$}{style:#}");
     }
 }

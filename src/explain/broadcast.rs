@@ -69,12 +69,7 @@ fn dimension(
 }
 
 /// The rule that decides a dimension which broadcasts.
-fn rule(
-    operands: &[(String, Shape)],
-    sizes: &[Option<i64>],
-    result: i64,
-    label: &dyn Fn(i64) -> String,
-) -> String {
+fn rule(operands: &[(String, Shape)], sizes: &[Option<i64>], result: i64, label: &dyn Fn(i64) -> String) -> String {
     let have = |wanted: &dyn Fn(Option<i64>) -> bool, what: &str| {
         let names: Vec<&str> =
             operands.iter().zip(sizes).filter(|(_, size)| wanted(**size)).map(|((name, _), _)| name.as_str()).collect();

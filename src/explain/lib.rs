@@ -1,9 +1,55 @@
 //! Why shapes broadcast in PyTorch, or do not, and what to write instead.
 //!
-//! [`read`] turns what a person has (shapes, a line of Python, an error message) into data. It decides nothing about
-//! tensors.
+//! ```
+//! use broadcheck_explain::{Options, explain};
+//!
+//! let asked = ["images - mean".to_owned(), "images=32,3,224,224".to_owned(), "mean=3".to_owned()];
+//! let answer = explain(&asked, &Options::default()).unwrap();
+//! assert_eq!(
+//!     answer.message.as_deref(),
+//!     Some("The size of tensor a (224) must match the size of tensor b (3) at non-singleton dimension 3")
+//! );
+//! assert_eq!(answer.fixes[0].code, "images - mean[:, None, None]");
+//! assert_eq!(answer.fixes[0].result, "[32, 3, 224, 224]");
+//! ```
+//!
+//! The way of a question: [`read`] turns text into data; [`question`] makes one piece of Python of it; [`evaluate`] runs that
+//! on a [`bench`], where the reference infers shapes and rejections without elements; [`sketch`] draws the call that decides;
+//! [`fix`] proposes changes and tries them; [`caution`] looks at what is accepted and hardly meant; [`answer`] puts the
+//! parts together. It does no input or output, and runs in a browser as it does here.
 
+pub mod answer;
+pub mod bench;
+pub mod beside;
 pub mod broadcast;
+pub mod caution;
 pub mod drawing;
+pub mod evaluate;
+pub mod infer_shim;
+pub mod fix;
+pub mod names;
+pub mod question;
 pub mod read;
+pub mod reported;
+pub mod sketch;
 pub mod symbols;
+pub mod value;
+
+pub use answer::{Answer, AskError, Verdict};
+pub use question::{Options, Question};
+
+/// Answers what the arguments ask: shapes, bindings of names to shapes, a line of Python, an error message.
+///
+/// # Errors
+/// When the arguments cannot be read, or name something that is not known.
+pub fn explain(arguments: &[String], options: &Options) -> Result<Answer, AskError> {
+    let question = Question::new(arguments, options)?;
+    let meaning = question.reported.as_ref().map(reported::meaning);
+    if question.source.is_empty() {
+        return match meaning {
+            Some(meaning) => Ok(Answer::of_report(meaning)),
+            None => Err(AskError::Unknown("there is nothing to explain".to_owned())),
+        };
+    }
+    Ok(Answer { reported: meaning, ..answer::answer(&question)? })
+}

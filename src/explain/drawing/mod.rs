@@ -2,7 +2,23 @@
 //!
 //! A drawing is data. The command line and the page in the browser render it, each in its own way.
 
+mod elementwise;
+mod product;
+mod reduction;
+mod view;
+
 use serde::{Deserialize, Serialize};
+
+pub use elementwise::{cat, elementwise, stack};
+pub use product::{einsum, matmul};
+pub use reduction::reduction;
+pub use view::{expand, view};
+
+/// A shape that a drawing names.
+pub type Named = (String, broadcheck_protocol::tensor::Shape);
+
+/// Writes a size: a number, or the name that it has.
+pub type Label<'a> = &'a dyn Fn(i64) -> String;
 
 /// A drawing of how shapes line up.
 ///
@@ -90,6 +106,12 @@ impl Drawing {
     pub fn law(&mut self, holds: bool, text: impl Into<String>) {
         self.rules.push(Rule { holds, column: None, text: text.into() });
     }
+}
+
+/// A whole shape as text: `[B, 3]`.
+pub(crate) fn shape_text(sizes: &[i64], label: Label) -> String {
+    let sizes: Vec<String> = sizes.iter().map(|size| label(*size)).collect();
+    format!("[{}]", sizes.join(", "))
 }
 
 impl Row {

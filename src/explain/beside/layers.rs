@@ -1,0 +1,186 @@
+//! Layers, attention, and losses whose target has another rank than their input.
+
+use broadcheck_protocol::ops::Op;
+use broadcheck_protocol::program::Arg;
+use broadcheck_protocol::tensor::{DType, Scalar, Shape};
+use broadcheck_protocol::tensor::shape::bracketed;
+
+use super::made::transposed;
+use super::{Beside, apply, shape};
+use crate::bench::{Bench, Stop};
+use crate::value::{Arguments, Value};
+
+/// The function that a layer calls.
+pub fn layer(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "Linear" => "linear",
+        "CrossEntropyLoss" => "cross_entropy",
+        "NLLLoss" => "nll_loss",
+        "BCELoss" => "binary_cross_entropy",
+        "LayerNorm" => "layer_norm",
+        "Embedding" => "embedding",
+        "Flatten" => "flatten",
+        _ => return None,
+    })
+}
+
+/// The tensors that a layer has of its own, by the sizes that it was made with, and what it passes on.
+pub fn weights(bench: &mut Bench, name: &str, made: &Arguments) -> Vec<Value> {
+    let int = |at: usize, names: &[&str]| made.get(at, names).and_then(Value::int);
+    let mut tensor = |name: &str, sizes: Vec<i64>| {
+        let shape = Shape::new(sizes).unwrap_or_default();
+        Value::Tensor(bench.declare(name, shape, DType::Float32, None))
+    };
+    match name {
+        "Linear" => {
+            let (Some(inputs), Some(outputs)) = (int(0, &["in_features"]), int(1, &["out_features"])) else { return Vec::new() };
+            let bias = !matches!(made.get(2, &["bias"]), Some(Value::Bool(false)));
+            let mut all = vec![tensor("weight", vec![outputs, inputs])];
+            all.extend(bias.then(|| tensor("bias", vec![outputs])));
+            all
+        }
+        "Embedding" => match (int(0, &["num_embeddings"]), int(1, &["embedding_dim"])) {
+            (Some(count), Some(width)) => vec![tensor("weight", vec![count, width])],
+            _ => Vec::new(),
+        },
+        "LayerNorm" => made.positional.iter().take(1).cloned().collect(),
+        "Flatten" => vec![Value::Int(int(0, &["start_dim"]).unwrap_or(1))],
+        _ => Vec::new(),
+    }
+}
+
+/// `linear`: `x @ weight.T + bias`; a matrix with a bias is one `addmm` (`linear` in ATen/native/Linear.cpp).
+pub(super) fn linear(function: Beside, bench: &mut Bench, arguments: &Arguments) -> Result<Value, Stop> {
+    let [x, weight] = [function.tensor(arguments, 0, &["input"])?, function.tensor(arguments, 1, &["weight"])?];
+    let bias = arguments.get(2, &["bias"]).and_then(Value::tensor);
+    let weight = match bench.shape(weight).rank() {
+        2 => transposed(bench, weight)?,
+        _ => weight,
+    };
+    let rank = bench.shape(x).rank();
+    let one = || Arg::Number(Scalar::Int(1));
+    if let (2, Some(bias)) = (rank, bias) {
+        let args = vec![bias.into(), x.into(), weight.into(), one(), one()];
+        return apply(bench, Op::Addmm, args).map(Value::Tensor);
+    }
+    let (sizes, inner) = (bench.shape(x).sizes().to_vec(), bench.shape(weight).sizes().to_vec());
+    // More dimensions are flattened to rows, so that the message names the matrix.
+    if let (true, [own, out], Some(bias)) = (rank > 2 && bench.shape(weight).rank() == 2, inner.as_slice(), bias)
+        && sizes[rank - 1] == *own
+    {
+        let _ = out;
+        let made = apply(bench, Op::Matmul, vec![x.into(), weight.into()])?;
+        return apply(bench, Op::Add, vec![made.into(), bias.into(), one()]).map(Value::Tensor);
+    }
+    let made = apply(bench, Op::Matmul, vec![x.into(), weight.into()])?;
+    match bias {
+        Some(bias) => apply(bench, Op::Add, vec![made.into(), bias.into(), one()]).map(Value::Tensor),
+        None => Ok(Value::Tensor(made)),
+    }
+}
+
+/// `scaled_dot_product_attention`: scores are `query @ key.transpose(-2, -1)`, to which the mask is broadcast; then a
+/// product with the values (the documentation's own definition).
+pub(super) fn attention(function: Beside, bench: &mut Bench, arguments: &Arguments) -> Result<Value, Stop> {
+    let query = function.tensor(arguments, 0, &["query"])?;
+    let key = function.tensor(arguments, 1, &["key"])?;
+    let value = function.tensor(arguments, 2, &["value"])?;
+    let key = transposed(bench, key)?;
+    let scores = apply(bench, Op::Matmul, vec![query.into(), key.into()])?;
+    if let Some(mask) = arguments.get(3, &["attn_mask"]).and_then(Value::tensor) {
+        let target = bench.shape(scores).sizes().to_vec();
+        apply(bench, Op::Expand, vec![mask.into(), Arg::Ints(target)])?;
+    }
+    apply(bench, Op::Matmul, vec![scores.into(), value.into()]).map(Value::Tensor)
+}
+
+/// `cross_entropy` and `nll_loss`: the target has the classes' dimension less, or the input's own shape
+/// (`cross_entropy_loss`, `nll_loss_nd_symint`).
+pub(super) fn cross_entropy(function: Beside, bench: &mut Bench, arguments: &Arguments) -> Result<Value, Stop> {
+    let [input, target] = [function.tensor(arguments, 0, &["input"])?, function.tensor(arguments, 1, &["target"])?];
+    let (own, wanted) = (bench.shape(input).sizes().to_vec(), bench.shape(target).sizes().to_vec());
+    let reduced = !matches!(arguments.keyword(&["reduction"]), Some(Value::Text(text)) if text == "none");
+    let probabilities = function.name == "cross_entropy" && own == wanted;
+    let result = match own.len() {
+        _ if probabilities => own.iter().enumerate().filter(|(at, _)| *at != usize::from(own.len() > 1)).map(|(_, size)| *size).collect(),
+        0 => return Err(Stop::rejected("Expected input to have 1 or more dimensions")),
+        1 => Vec::new(),
+        _ if wanted.first() != own.first() => {
+            return Err(Stop::rejected(format!(
+                "Expected input batch_size ({}) to match target batch_size ({}).",
+                own[0],
+                wanted.first().copied().unwrap_or(0)
+            )));
+        }
+        2 if wanted.len() > 1 => {
+            return Err(Stop::rejected("0D or 1D target tensor expected, multi-target not supported"));
+        }
+        rank if rank > 2 && (wanted.len() + 1 != rank || wanted[1..] != own[2..]) => {
+            let expected: Vec<i64> = own.iter().enumerate().filter(|(at, _)| *at != 1).map(|(_, size)| *size).collect();
+            if rank == 4 && wanted.len() != 3 {
+                let dims = wanted.len();
+                let sizes = bracketed(&wanted);
+                return Err(Stop::rejected(format!(
+                    "only batches of spatial targets supported (3D tensors) but got targets of dimension: {dims}, size: {sizes}"
+                )));
+            }
+            return Err(Stop::rejected(format!("Expected target size {}, got {}", bracketed(&expected), bracketed(&wanted))));
+        }
+        _ => wanted.clone(),
+    };
+    let result = if reduced { Vec::new() } else { result };
+    let dtype = bench.dtype(input);
+    Ok(Value::Tensor(bench.declare(function.name, shape(result)?, dtype, None)))
+}
+
+/// `binary_cross_entropy`: unlike the other losses, it rejects a target of another shape (`torch/nn/functional.py`).
+pub(super) fn binary_cross_entropy(function: Beside, bench: &mut Bench, arguments: &Arguments) -> Result<Value, Stop> {
+    let [input, target] = [function.tensor(arguments, 0, &["input"])?, function.tensor(arguments, 1, &["target"])?];
+    let python = |sizes: &[i64]| format!("torch.Size({})", bracketed(sizes));
+    let (own, wanted) = (bench.shape(input).sizes().to_vec(), bench.shape(target).sizes().to_vec());
+    if own != wanted {
+        return Err(Stop::rejected(format!(
+            "Using a target size ({}) that is different to the input size ({}) is deprecated. Please ensure they have the same size.",
+            python(&wanted),
+            python(&own)
+        )));
+    }
+    let reduced = !matches!(arguments.keyword(&["reduction"]), Some(Value::Text(text)) if text == "none");
+    let dtype = bench.dtype(input);
+    let result = if reduced { Vec::new() } else { own };
+    Ok(Value::Tensor(bench.declare(function.name, shape(result)?, dtype, None)))
+}
+
+/// `layer_norm`: the last sizes have to be those that it was made for (`_check_layer_norm_inputs`).
+pub(super) fn layer_norm(function: Beside, bench: &mut Bench, arguments: &Arguments) -> Result<Value, Stop> {
+    let input = function.tensor(arguments, 0, &["input"])?;
+    let normalized = arguments.get(1, &["normalized_shape"]).and_then(Value::ints).unwrap_or_default();
+    let own = bench.shape(input).sizes().to_vec();
+    let weight = arguments.get(2, &["weight"]).and_then(Value::tensor).map(|weight| bench.shape(weight).sizes().to_vec());
+    if let Some(weight) = weight.filter(|weight| *weight != normalized) {
+        return Err(Stop::rejected(format!(
+            "Expected weight to be of same shape as normalized_shape, but got weight of shape {} and normalized_shape = {}",
+            bracketed(&weight),
+            bracketed(&normalized)
+        )));
+    }
+    if !own.ends_with(&normalized) {
+        let stars: String = normalized.iter().map(|size| format!(", {size}")).collect();
+        return Err(Stop::rejected(format!(
+            "Given normalized_shape={}, expected input with shape [*{stars}], but got input of size{}",
+            bracketed(&normalized),
+            bracketed(&own)
+        )));
+    }
+    let dtype = bench.dtype(input);
+    Ok(Value::Tensor(bench.declare(function.name, shape(own)?, dtype, None)))
+}
+
+/// `embedding`: a row of the weight for each index.
+pub(super) fn embedding(function: Beside, bench: &mut Bench, arguments: &Arguments) -> Result<Value, Stop> {
+    let [index, weight] = [function.tensor(arguments, 0, &["input"])?, function.tensor(arguments, 1, &["weight"])?];
+    let mut sizes = bench.shape(index).sizes().to_vec();
+    sizes.extend(bench.shape(weight).sizes().get(1));
+    let dtype = bench.dtype(weight);
+    Ok(Value::Tensor(bench.declare(function.name, shape(sizes)?, dtype, None)))
+}

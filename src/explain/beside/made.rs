@@ -1,0 +1,114 @@
+//! Functions that make tensors, and reductions that return indices too.
+
+use broadcheck_protocol::ops::{Form, Op};
+use broadcheck_protocol::program::Arg;
+use broadcheck_protocol::tensor::{DType, Shape};
+
+use super::{Beside, Kind, apply, joined, shape};
+use crate::bench::{Bench, Made, Stop};
+use crate::value::{Arguments, Value};
+
+/// `zeros`, `randn_like`, `arange`, `tensor` and their like.
+pub(super) fn make(function: Beside, bench: &mut Bench, arguments: &Arguments) -> Result<Value, Stop> {
+    let given = match arguments.keyword(&["dtype"]) {
+        Some(Value::Dtype(dtype)) => Some(*dtype),
+        _ => None,
+    };
+    let (sizes, own) = match function.kind {
+        Kind::Like => {
+            let tensor = function.tensor(arguments, 0, &["input"])?;
+            (bench.shape(tensor).sizes().to_vec(), bench.dtype(tensor))
+        }
+        Kind::Range => {
+            let ints: Option<Vec<i64>> = arguments.positional.iter().map(Value::int).collect();
+            let ints = ints.ok_or_else(|| Stop::Unsupported("arange of integers is explained".to_owned()))?;
+            let (start, end, step) = match ints.as_slice() {
+                [end] => (0, *end, 1),
+                [start, end] => (*start, *end, 1),
+                [start, end, step] if *step != 0 => (*start, *end, *step),
+                _ => return Err(Stop::Unsupported("arange takes an end, or start, end and step".to_owned())),
+            };
+            (vec![((end - start + step - step.signum()) / step).max(0)], DType::Int64)
+        }
+        Kind::Literal => {
+            let value = arguments.positional.first().cloned().unwrap_or(Value::None);
+            if let Value::Tensor(_) = value {
+                return Ok(value);
+            }
+            let dtype = if function.name == "FloatTensor" { Some(DType::Float32) } else { None };
+            let (sizes, own) = literal(&value);
+            (sizes, dtype.unwrap_or(own))
+        }
+        _ => {
+            let at = match function.name {
+                "new_zeros" | "new_ones" => 1,
+                // `randint(high, size)` and `randint(low, high, size)`.
+                "randint" => arguments.positional.iter().position(|value| matches!(value, Value::List(_))).unwrap_or(1),
+                _ => 0,
+            };
+            let sizes = match function.name {
+                "eye" => {
+                    let ints: Vec<i64> = arguments.positional.iter().filter_map(Value::int).collect();
+                    vec![*ints.first().unwrap_or(&1), *ints.last().unwrap_or(&1)]
+                }
+                "full" => arguments.get(0, &["size"]).and_then(Value::ints).unwrap_or_default(),
+                _ => arguments.list(at, &["size", "shape"]).ok_or_else(|| Stop::Unsupported(format!("{} takes sizes", function.name)))?,
+            };
+            (sizes, if function.name == "randint" { DType::Int64 } else { DType::Float32 })
+        }
+    };
+    Ok(Value::Tensor(bench.declare(function.name, shape(sizes)?, given.unwrap_or(own), None)))
+}
+
+/// The shape and the dtype of nested lists of numbers.
+fn literal(value: &Value) -> (Vec<i64>, DType) {
+    match value {
+        Value::List(items) => {
+            let (inner, dtype) = items.first().map_or((Vec::new(), DType::Float32), literal);
+            let dtype = items.iter().map(|item| literal(item).1).fold(dtype, DType::promote);
+            (std::iter::once(items.len() as i64).chain(inner).collect(), dtype)
+        }
+        Value::Int(_) => (Vec::new(), DType::Int64),
+        Value::Bool(_) => (Vec::new(), DType::Bool),
+        Value::Complex => (Vec::new(), DType::Complex64),
+        _ => (Vec::new(), DType::Float32),
+    }
+}
+
+/// `max`, `min` and their like: of all elements, of two tensors, or over a dimension, with the indices.
+pub(super) fn extreme(function: Beside, bench: &mut Bench, arguments: &Arguments) -> Result<Value, Stop> {
+    let tensor = function.tensor(arguments, 0, &["input", "self"])?;
+    if let Some(other) = arguments.get(1, &["other"]).and_then(Value::tensor) {
+        let op = if function.name == "min" { Op::Minimum } else { Op::Maximum };
+        return match bench.call(op, Form::Functional, vec![tensor.into(), other.into()], None)? {
+            Made::Tensor(tensor) => Ok(Value::Tensor(tensor)),
+            _ => Err(Stop::Unsupported(format!("{} makes no tensor", function.name))),
+        };
+    }
+    let (own, dtype) = (bench.shape(tensor).sizes().to_vec(), bench.dtype(tensor));
+    let (at, keepdim) = if function.name == "topk" { (2, true) } else { (1, false) };
+    let dim = arguments.get(at, &["dim", "axis"]).and_then(Value::int);
+    let dim = if function.name == "topk" { Some(dim.unwrap_or(-1)) } else { dim };
+    let Some(dim) = dim else {
+        return Ok(Value::Tensor(bench.declare(function.name, Shape::scalar(), dtype, None)));
+    };
+    let dim = joined::wrap(dim, own.len())?;
+    let keepdim = keepdim
+        || function.name == "cummax"
+        || matches!(arguments.get(2, &["keepdim", "keepdims"]), Some(Value::Bool(true) | Value::Int(1)));
+    let mut sizes = own;
+    match (function.name, sizes.get(dim)) {
+        (_, None) | ("cummax", _) => {}
+        ("topk", _) => sizes[dim] = arguments.get(1, &["k"]).and_then(Value::int).unwrap_or(1),
+        (_, Some(_)) if keepdim => sizes[dim] = 1,
+        _ => drop(sizes.remove(dim)),
+    }
+    let values = bench.declare(function.name, shape(sizes.clone())?, dtype, None);
+    let indices = bench.declare(function.name, shape(sizes)?, DType::Int64, None);
+    Ok(Value::List(vec![Value::Tensor(values), Value::Tensor(indices)]))
+}
+
+/// A copy of nothing: used where a function is defined by others.
+pub(super) fn transposed(bench: &mut Bench, tensor: crate::bench::Tensor) -> Result<crate::bench::Tensor, Stop> {
+    apply(bench, Op::Transpose, vec![tensor.into(), Arg::Int(-2), Arg::Int(-1)])
+}

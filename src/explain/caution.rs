@@ -1,0 +1,143 @@
+//! Calls that PyTorch accepts and that are probably not meant.
+
+use broadcheck_protocol::ops::{Family, Form};
+use broadcheck_protocol::tensor::Shape;
+
+use crate::drawing::Label;
+use crate::evaluate::Call;
+use crate::fix;
+use crate::names::Function;
+
+/// Something to look at, though the call is accepted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Caution {
+    /// What is to be looked at.
+    pub text: String,
+    /// True if other shapes are likely meant, so that changes are worth proposing.
+    pub meant_otherwise: bool,
+}
+
+/// A result above so many bytes is worth a word.
+const LARGE: u64 = 1 << 30;
+
+/// The cautions of a call that is accepted.
+pub fn cautions(call: &Call, calls: &[Call], label: Label) -> Vec<Caution> {
+    let mut found = Vec::new();
+    if fix::is_elementwise(call) {
+        found.extend(every_with_every(call, label));
+        found.extend(lost_dimension(call, calls));
+    }
+    found.extend(enormous(call, label));
+    found
+}
+
+/// `[n]` with `[n, 1]`: the same number of elements, and a result that has every pair of them.
+fn every_with_every(call: &Call, label: Label) -> Option<Caution> {
+    let [a, b, ..] = &call.operands[..] else { return None };
+    if a.shape == b.shape {
+        return None;
+    }
+    let loss = matches!(call.function, Function::Table(op, _) if op.info().family() == Family::Losses);
+    let bare = |shape: &Shape| shape.sizes().iter().copied().filter(|size| *size != 1).collect::<Vec<_>>();
+    let (own, other) = (bare(&a.shape), bare(&b.shape));
+    let together = a.shape.broadcast(&b.shape).ok()?;
+    let grows = together != a.shape && together != b.shape;
+    if own == other && !own.is_empty() && grows {
+        let each = a.shape.numel() as i64;
+        return Some(Caution {
+            text: format!(
+                "{} and {} have {} elements each, and the broadcast shape is {}: every element of one meets every element of \
+                 the other",
+                a.name,
+                b.name,
+                label(each),
+                crate::drawing::shape_text(together.sizes(), label)
+            ),
+            meant_otherwise: true,
+        });
+    }
+    loss.then(|| Caution {
+        text: format!(
+            "a loss compares an input with a target of the same shape; {} is {}, {} is {}, and they broadcast",
+            a.name,
+            crate::drawing::shape_text(a.shape.sizes(), label),
+            b.name,
+            crate::drawing::shape_text(b.shape.sizes(), label)
+        ),
+        meant_otherwise: true,
+    })
+}
+
+/// `x / x.sum(1)` of a square `x`: the sums of the rows line up with the columns.
+fn lost_dimension(call: &Call, calls: &[Call]) -> Option<Caution> {
+    call.operands.iter().find_map(|operand| {
+        let made = fix::reduction_at(operand, calls)?;
+        let source = made.operands.first()?;
+        let other = call.operands.iter().find(|other| other.span != operand.span && other.name == source.name)?;
+        let dims = &made.settings.dims;
+        // What is left lines up at the end; it is in its own place only if the first dimensions went.
+        let leading = dims.iter().all(|dim| *dim < dims.len());
+        let left = operand.shape.rank();
+        if dims.is_empty() || leading || left == 0 || other.shape.rank() <= left {
+            return None;
+        }
+        let dim = dims[0];
+        Some(Caution {
+            text: format!(
+                "{} has lost dimension {dim} of {}; its last dimension lines up with the last one of {}, which is another",
+                operand.name, source.name, other.name
+            ),
+            meant_otherwise: true,
+        })
+    })
+}
+
+/// A result of many bytes that comes of smaller operands.
+fn enormous(call: &Call, label: Label) -> Option<Caution> {
+    let (shape, dtype) = call.result.as_ref()?;
+    if matches!(call.function, Function::Table(op, Form::Functional) if op.info().family() == Family::Views) {
+        return None;
+    }
+    let bytes = bytes(shape, dtype.size());
+    let largest = call.operands.iter().map(|operand| self::bytes(&operand.shape, operand.dtype.size())).max().unwrap_or(0);
+    if bytes < u128::from(LARGE) || bytes < 8 * largest {
+        return None;
+    }
+    Some(Caution {
+        text: format!(
+            "the result {} takes {} in memory, its largest operand {}",
+            crate::drawing::shape_text(shape.sizes(), label),
+            human(bytes),
+            human(largest)
+        ),
+        meant_otherwise: false,
+    })
+}
+
+/// The bytes of a tensor.
+pub fn bytes(shape: &Shape, each: usize) -> u128 {
+    shape.sizes().iter().fold(each as u128, |all, size| all.saturating_mul(u128::try_from(*size).unwrap_or(0)))
+}
+
+/// A number of bytes as people say it: `3.7 GiB`.
+///
+/// ```
+/// assert_eq!(broadcheck_explain::caution::human(4_000_000_000), "3.7 GiB");
+/// assert_eq!(broadcheck_explain::caution::human(12), "12 bytes");
+/// ```
+pub fn human(bytes: u128) -> String {
+    const UNITS: [&str; 8] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB", "ZiB", "YiB"];
+    let mut size = bytes as f64;
+    let mut unit = None;
+    for name in UNITS {
+        if size < 1024.0 {
+            break;
+        }
+        size /= 1024.0;
+        unit = Some(name);
+    }
+    match unit {
+        None => format!("{bytes} bytes"),
+        Some(unit) => format!("{size:.1} {unit}"),
+    }
+}

@@ -1,0 +1,215 @@
+//! Subscripts: `x[…]`, and `x[…] = v`.
+//!
+//! As in `python_variable_indexing.cpp`, the basic items (integers, slices, `None`, `...`) make a view first, and the
+//! tensors among the items index that. A value that is assigned is expanded to what is indexed, without its leading
+//! dimensions of size 1 (`slicePrefix1sSize`).
+
+use std::ops::Range;
+
+use broadcheck_protocol::ops::{Form, Op};
+use broadcheck_protocol::program::Arg;
+use broadcheck_protocol::tensor::{DType, IndexItem, Shape};
+
+use super::{Evaluation, Operand, Placed, Settings};
+use crate::bench::{self, Made, Stop, Tensor};
+use crate::names::Function;
+use crate::read::ast::{Expr, ExprKind};
+use crate::value::Value;
+
+/// The items of an index: the basic ones, and the tensors, one for each dimension of the view that the basic ones make.
+struct Items {
+    basic: Vec<IndexItem>,
+    tensors: Vec<Option<Tensor>>,
+    operands: Vec<Operand>,
+}
+
+impl Evaluation<'_> {
+    /// `object[index]`.
+    pub(super) fn subscript(&mut self, object: Placed, index: &Expr, span: Range<usize>) -> Result<Value, Stop> {
+        let tensor = match &object.value {
+            Value::Tensor(tensor) => *tensor,
+            Value::List(values) => {
+                return match self.value(index)? {
+                    Value::Int(at) => {
+                        let wrapped = if at < 0 { at + values.len() as i64 } else { at };
+                        let item = usize::try_from(wrapped).ok().and_then(|at| values.get(at)).cloned();
+                        item.ok_or_else(|| Stop::Unsupported(format!("there is no item {at} among {}", values.len())))
+                    }
+                    Value::Slice(start, stop, None | Some(1)) => {
+                        let len = values.len() as i64;
+                        let wrap = |at: i64| if at < 0 { (at + len).max(0) } else { at.min(len) } as usize;
+                        let (start, stop) = (wrap(start.unwrap_or(0)), wrap(stop.unwrap_or(len)));
+                        Ok(Value::List(values.get(start..stop.max(start)).unwrap_or_default().to_vec()))
+                    }
+                    other => Err(Stop::Unsupported(format!("a list is indexed by integers, not by {}", other.kind()))),
+                };
+            }
+            other => return Err(Stop::Unsupported(format!("{} cannot be indexed", other.kind()))),
+        };
+        let items = self.indexed(tensor, index)?;
+        let own = self.operand(&object, "self");
+        let operands: Vec<Operand> = std::iter::once(own).chain(items.operands.iter().cloned()).collect();
+        let advanced = items.tensors.iter().any(Option::is_some);
+        let function = if advanced { Op::IndexTensor } else { Op::Index };
+        let function = Function::Table(function, Form::Functional);
+        self.record(function, operands, Settings::default(), span, |bench| {
+            let view = viewed(bench, tensor, items.basic)?;
+            match advanced {
+                false => Ok(Made::Tensor(view)),
+                true => {
+                    let args = vec![view.into(), bench::indices(&items.tensors)];
+                    bench.call(Op::IndexTensor, Form::Functional, args, None)
+                }
+            }
+        })
+    }
+
+    /// `object[index] = value`.
+    pub(super) fn put(&mut self, object: Placed, index: &Expr, value: Placed, span: Range<usize>) -> Result<(), Stop> {
+        let Value::Tensor(tensor) = object.value else {
+            return Err(Stop::Unsupported(format!("{} cannot be assigned to", object.value.kind())));
+        };
+        let items = self.indexed(tensor, index)?;
+        let mut bench = self.bench.clone();
+        let view = viewed(&mut bench, tensor, items.basic.clone())?;
+        let value_operand = self.operand(&value, "value");
+        let given = value.value.tensor();
+        let settings = Settings { assigned: true, ..Settings::default() };
+        let text = self.source.get(object.span.start..index.span.end.max(object.span.end)).unwrap_or_default();
+        let name = format!("{}]", text.trim_end_matches(']'));
+        let place = |shape: Shape| Operand { name: name.clone(), span: object.span.start..index.span.end, shape, dtype: DType::Float32 };
+        let Some(given) = given else {
+            // A number goes everywhere.
+            let operands = vec![place(bench.shape(view).clone())];
+            let function = Function::Table(Op::Fill, Form::InPlace);
+            return self.record(function, operands, settings, span, |_| Ok(Made::Nothing)).map(drop);
+        };
+        if items.tensors.iter().all(Option::is_none) {
+            let operands = vec![place(bench.shape(view).clone()), value_operand];
+            let function = Function::Table(Op::Copy, Form::InPlace);
+            return self
+                .record(function, operands, settings, span, |bench| {
+                    let view = viewed(bench, tensor, items.basic)?;
+                    let wanted = bench.shape(view).sizes().to_vec();
+                    let value = without_leading_ones(bench, given)?;
+                    let value = match bench.shape(value).sizes() == wanted {
+                        true => value,
+                        false => one(bench.call(Op::Expand, Form::Functional, vec![value.into(), Arg::Ints(wanted)], None)?)?,
+                    };
+                    bench.call(Op::Copy, Form::InPlace, vec![view.into(), value.into()], None)
+                })
+                .map(drop);
+        }
+        let args = vec![view.into(), bench::indices(&items.tensors)];
+        let shape = match bench.call(Op::IndexTensor, Form::Functional, args, None) {
+            Ok(made) => bench.shape(one(made)?).clone(),
+            Err(_) => Shape::scalar(),
+        };
+        let operands = vec![place(shape), value_operand];
+        let function = Function::Table(Op::IndexPut, Form::InPlace);
+        self.record(function, operands, settings, span, |bench| {
+            let view = viewed(bench, tensor, items.basic)?;
+            let value = without_leading_ones(bench, given)?;
+            let args = vec![view.into(), bench::indices(&items.tensors), value.into(), Arg::Flag(false)];
+            bench.call(Op::IndexPut, Form::InPlace, args, None)
+        })
+        .map(drop)
+    }
+
+    /// Returns whether an index has tensors or lists in it.
+    pub(super) fn has_tensors(&mut self, index: &Expr) -> bool {
+        let items = match &index.kind {
+            ExprKind::Tuple(items) => items.iter().collect(),
+            _ => vec![index],
+        };
+        items.into_iter().any(|item| matches!(self.value(item), Ok(Value::Tensor(_) | Value::List(_))))
+    }
+
+    fn indexed(&mut self, tensor: Tensor, index: &Expr) -> Result<Items, Stop> {
+        let expressions: Vec<&Expr> = match &index.kind {
+            ExprKind::Tuple(items) => items.iter().collect(),
+            _ => vec![index],
+        };
+        let mut placed = Vec::new();
+        for expression in expressions {
+            placed.push(self.placed(expression)?);
+        }
+        let rank = self.bench.shape(tensor).rank();
+        let consumed = |bench: &bench::Bench, value: &Value| match value {
+            Value::Int(_) | Value::Slice(..) | Value::List(_) => 1,
+            Value::Tensor(tensor) if bench.dtype(*tensor) == DType::Bool => bench.shape(*tensor).rank(),
+            Value::Tensor(_) => 1,
+            _ => 0,
+        };
+        let all: usize = placed.iter().map(|placed| consumed(&self.bench, &placed.value)).sum();
+        let whole = IndexItem::Slice { start: None, stop: None, step: 1 };
+        let mut items = Items { basic: Vec::new(), tensors: Vec::new(), operands: Vec::new() };
+        for placed in placed {
+            match &placed.value {
+                Value::Int(at) => items.basic.push(IndexItem::At(*at)),
+                Value::Slice(start, stop, step) => {
+                    items.basic.push(IndexItem::Slice { start: *start, stop: *stop, step: step.unwrap_or(1) });
+                    items.tensors.push(None);
+                }
+                Value::None => {
+                    items.basic.push(IndexItem::None);
+                    items.tensors.push(None);
+                }
+                Value::Ellipsis => {
+                    items.basic.push(IndexItem::Ellipsis);
+                    items.tensors.extend(std::iter::repeat_n(None, rank.saturating_sub(all)));
+                }
+                Value::Bool(_) => {
+                    return Err(Stop::Unsupported("True and False as an index are not explained".to_owned()));
+                }
+                Value::List(values) => {
+                    let ints = values.iter().map(Value::int).collect::<Option<Vec<_>>>();
+                    let ints = ints.ok_or_else(|| Stop::Unsupported("a list of lists as an index; make it a tensor".to_owned()))?;
+                    let bools = values.iter().any(|value| matches!(value, Value::Bool(_)));
+                    let (dtype, data) = match bools {
+                        true => (DType::Bool, ints.iter().map(|value| *value as u8).collect()),
+                        false => (DType::Int64, ints.iter().flat_map(|value| value.to_le_bytes()).collect()),
+                    };
+                    let shape = Shape::new(vec![ints.len() as i64]).map_err(|error| Stop::Unsupported(error.to_string()))?;
+                    let index = self.bench.declare("index", shape, dtype, Some(data));
+                    items.basic.push(whole.clone());
+                    items.tensors.push(Some(index));
+                    items.operands.push(self.operand(&Placed { value: Value::Tensor(index), span: placed.span.clone() }, "index"));
+                }
+                Value::Tensor(index) => {
+                    let taken = consumed(&self.bench, &placed.value);
+                    items.basic.extend(std::iter::repeat_n(whole.clone(), taken.max(1)));
+                    items.tensors.push(Some(*index));
+                    items.operands.push(self.operand(&placed, "index"));
+                }
+                other => return Err(Stop::Unsupported(format!("{} is no index", other.kind()))),
+            }
+        }
+        while items.tensors.last().is_some_and(Option::is_none) {
+            items.tensors.pop();
+        }
+        Ok(items)
+    }
+}
+
+/// The view that basic items make; the tensor itself if they change nothing.
+fn viewed(bench: &mut bench::Bench, tensor: Tensor, items: Vec<IndexItem>) -> Result<Tensor, Stop> {
+    one(bench.call(Op::Index, Form::Functional, vec![tensor.into(), Arg::Index(items)], None)?)
+}
+
+fn without_leading_ones(bench: &mut bench::Bench, value: Tensor) -> Result<Tensor, Stop> {
+    let sizes = bench.shape(value).sizes().to_vec();
+    let kept: Vec<i64> = sizes.iter().copied().skip_while(|size| *size == 1).collect();
+    if kept.len() == sizes.len() {
+        return Ok(value);
+    }
+    one(bench.call(Op::View, Form::Functional, vec![value.into(), Arg::Ints(kept)], None)?)
+}
+
+/// The tensor that a call has made.
+fn one(made: Made) -> Result<Tensor, Stop> {
+    match made {
+        Made::Tensor(tensor) => Ok(tensor),
+        _ => Err(Stop::Unsupported("no tensor".to_owned())),
+    }
+}

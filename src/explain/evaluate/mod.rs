@@ -1,0 +1,614 @@
+//! Evaluates the Python that people write about tensors, on shapes alone.
+//!
+//! Every call of PyTorch is recorded with the tensors that it was given and their places in the text, so that the answer can
+//! draw it and propose changes to it. Nothing here knows which calls are worth drawing.
+
+mod call;
+mod index;
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use broadcheck_protocol::ops::{Form, Op};
+use broadcheck_protocol::program::Arg;
+use broadcheck_protocol::tensor::{DType, Shape};
+
+use crate::bench::{Bench, Made, Stop, Tensor};
+use crate::beside;
+use crate::names::{self, Function};
+use crate::read::ast::{Argument, BinaryOperator, Expr, ExprKind, Statement, StatementKind, UnaryOperator};
+use crate::value::{Arguments, Value};
+
+pub use call::signature;
+
+/// A call of PyTorch.
+#[derive(Clone, Debug)]
+pub struct Call {
+    /// Its place in the text.
+    pub span: Range<usize>,
+    /// The function.
+    pub function: Function,
+    /// The tensors that it was given, in the order of the function's parameters.
+    pub operands: Vec<Operand>,
+    /// The tensor that `out=` names.
+    pub out: Option<Operand>,
+    /// The arguments that are no tensors.
+    pub settings: Settings,
+    /// The shape and dtype of the result, if it is a tensor.
+    pub result: Option<(Shape, DType)>,
+    /// The reason why it has no result.
+    pub stop: Option<Stop>,
+    /// The warnings that it gives.
+    pub warnings: Vec<String>,
+}
+
+/// A tensor that a call was given.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Operand {
+    /// Its text, or the name of the parameter where the text is long.
+    pub name: String,
+    /// Its place in the text.
+    pub span: Range<usize>,
+    /// Its shape before the call.
+    pub shape: Shape,
+    /// Its dtype.
+    pub dtype: DType,
+}
+
+/// The arguments of a call that are no tensors, as far as drawings and fixes need them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Settings {
+    /// The sizes that `expand`, `view` or `reshape` are given.
+    pub sizes: Vec<i64>,
+    /// The dimensions of a reduction, counted from the front, or that of `cat` and `stack`; none for all.
+    pub dims: Vec<usize>,
+    /// `keepdim`.
+    pub keepdim: bool,
+    /// The equation of `einsum`.
+    pub equation: String,
+    /// The `reduction` of a loss.
+    pub reduction: String,
+    /// The operator in place of a name, such as `+`.
+    pub operator: Option<&'static str>,
+    /// True for `x[…] = v`.
+    pub assigned: bool,
+}
+
+/// A value and its place in the text.
+#[derive(Clone, Debug)]
+struct Placed {
+    value: Value,
+    span: Range<usize>,
+}
+
+/// The state of an evaluation.
+#[derive(Debug)]
+pub struct Evaluation<'a> {
+    source: &'a str,
+    bench: Bench,
+    names: BTreeMap<String, Value>,
+    /// Every call, in order; the last one has stopped if [`run`](Evaluation::run) fails.
+    pub calls: Vec<Call>,
+}
+
+impl<'a> Evaluation<'a> {
+    /// An evaluation of a text whose names have these values.
+    pub fn new(source: &'a str, bench: Bench, names: BTreeMap<String, Value>) -> Evaluation<'a> {
+        Evaluation { source, bench, names, calls: Vec::new() }
+    }
+
+    /// The tensors, with their shapes.
+    pub fn bench(&self) -> &Bench {
+        &self.bench
+    }
+
+    /// Runs statements, and returns the value of the last one.
+    ///
+    /// # Errors
+    /// When a call is rejected, or the text has something that cannot be explained.
+    pub fn run(&mut self, statements: &[Statement]) -> Result<Value, Stop> {
+        let mut last = Value::None;
+        for statement in statements {
+            last = self.statement(statement)?;
+        }
+        Ok(last)
+    }
+
+    fn statement(&mut self, statement: &Statement) -> Result<Value, Stop> {
+        match &statement.kind {
+            StatementKind::Expression(expression) => self.value(expression),
+            StatementKind::Assign { targets, value } => {
+                let value = self.placed(value)?;
+                for target in targets {
+                    self.assign(target, value.clone())?;
+                }
+                Ok(value.value)
+            }
+            StatementKind::Augmented { target, operator, value } => {
+                let (own, other) = (self.placed(target)?, self.placed(value)?);
+                let sign = operator.symbol();
+                if own.value.tensor().is_none() {
+                    let value = self.binary(own.clone(), sign, other, statement.span.clone())?;
+                    self.assign(target, Placed { value: value.clone(), span: own.span })?;
+                    return Ok(value);
+                }
+                let Some(Function::Table(op, _)) = names::operator(sign) else {
+                    return Err(Stop::Unsupported(format!("{sign}= is not an operation on tensors")));
+                };
+                // Python calls the in-place method, then assigns its result: for `x[i] += y`, once more to `x[i]`.
+                let form = if op.info().forms.contains(&Form::InPlace) { Form::InPlace } else { Form::Functional };
+                let settings = Settings { operator: names::sign(op), ..Settings::default() };
+                let args = [own.clone(), other];
+                let value = self.table(op, form, &args, &[], settings, statement.span.clone())?;
+                let made = Placed { value: value.clone(), span: own.span };
+                if matches!(target.kind, ExprKind::Name(_)) {
+                    self.assign(target, made)?;
+                } else if let ExprKind::Subscript { value, index } = &target.kind
+                    && self.has_tensors(index)
+                {
+                    let object = self.placed(value)?;
+                    self.put(object, index, made, statement.span.clone())?;
+                }
+                Ok(value)
+            }
+        }
+    }
+
+    fn assign(&mut self, target: &Expr, value: Placed) -> Result<(), Stop> {
+        match &target.kind {
+            ExprKind::Name(name) => {
+                self.names.insert(name.clone(), value.value);
+                Ok(())
+            }
+            ExprKind::Tuple(targets) | ExprKind::List(targets) => {
+                let Some(values) = self.items(&value.value) else {
+                    return Err(Stop::Unsupported(format!("{} cannot be unpacked", value.value.kind())));
+                };
+                for (target, item) in targets.iter().zip(values) {
+                    self.assign(target, Placed { value: item, span: value.span.clone() })?;
+                }
+                Ok(())
+            }
+            ExprKind::Subscript { value: object, index } => {
+                let span = target.span.start..value.span.end.max(target.span.end);
+                let object = self.placed(object)?;
+                self.put(object, index, value, span)
+            }
+            // An attribute that is set, such as `p.data = …`, changes no shape that is asked about.
+            _ => Ok(()),
+        }
+    }
+
+    /// The items of a list, or the parts of a shape.
+    fn items(&self, value: &Value) -> Option<Vec<Value>> {
+        match value {
+            Value::List(values) => Some(values.clone()),
+            _ => None,
+        }
+    }
+
+    fn placed(&mut self, expression: &Expr) -> Result<Placed, Stop> {
+        Ok(Placed { value: self.value(expression)?, span: expression.span.clone() })
+    }
+
+    fn value(&mut self, expression: &Expr) -> Result<Value, Stop> {
+        let span = expression.span.clone();
+        Ok(match &expression.kind {
+            ExprKind::Name(name) => return self.name(name),
+            ExprKind::Int(value) => Value::Int(*value),
+            ExprKind::Float(value) => Value::Float(*value),
+            ExprKind::Imaginary(_) => Value::Complex,
+            ExprKind::Str(text) => Value::Text(text.clone()),
+            ExprKind::Bool(value) => Value::Bool(*value),
+            ExprKind::None => Value::None,
+            ExprKind::Ellipsis => Value::Ellipsis,
+            ExprKind::Attribute { value, name, .. } => return self.attribute(expression, value, name),
+            ExprKind::Call { function, arguments } => return self.call(function, arguments, span),
+            ExprKind::Subscript { value, index } => {
+                let object = self.placed(value)?;
+                return self.subscript(object, index, span);
+            }
+            ExprKind::Slice { start, stop, step } => {
+                let mut bound = |part: &Option<Box<Expr>>| match part {
+                    None => Ok(None),
+                    Some(part) => match self.value(part)? {
+                        Value::None => Ok(None),
+                        value => value.int().map(Some).ok_or_else(|| not_understood("a slice", &value)),
+                    },
+                };
+                Value::Slice(bound(start)?, bound(stop)?, bound(step)?)
+            }
+            ExprKind::Tuple(items) | ExprKind::List(items) => {
+                let mut values = Vec::new();
+                for item in items {
+                    match &item.kind {
+                        ExprKind::Starred(inner) => match self.value(inner)? {
+                            Value::List(inner) => values.extend(inner),
+                            other => return Err(not_understood("*", &other)),
+                        },
+                        _ => values.push(self.value(item)?),
+                    }
+                }
+                Value::List(values)
+            }
+            ExprKind::Starred(inner) => return self.value(inner),
+            ExprKind::Unary { operator, operand } => {
+                let operand = self.placed(operand)?;
+                return self.unary(*operator, operand, span);
+            }
+            ExprKind::Binary { left, operator, right } => {
+                let (left, right) = (self.placed(left)?, self.placed(right)?);
+                if matches!(operator, BinaryOperator::And | BinaryOperator::Or) {
+                    let what = "`and` and `or` ask for a single truth; for tensors write & or |".to_owned();
+                    return Err(Stop::Unsupported(what));
+                }
+                return self.binary(left, operator.symbol(), right, span);
+            }
+            ExprKind::Compare { first, rest } => {
+                let [(operator, right)] = rest.as_slice() else {
+                    let what = "a chain of comparisons asks for a single truth; write (a < b) & (b < c)".to_owned();
+                    return Err(Stop::Unsupported(what));
+                };
+                let (left, right) = (self.placed(first)?, self.placed(right)?);
+                return self.binary(left, operator.symbol(), right, span);
+            }
+        })
+    }
+
+    fn name(&self, name: &str) -> Result<Value, Stop> {
+        if let Some(value) = self.names.get(name) {
+            return Ok(value.clone());
+        }
+        Err(Stop::Unsupported(format!("{name} has no shape; add it, for example {name}=5,3")))
+    }
+
+    /// The shape of a tensor as a list of sizes.
+    fn sizes(&self, tensor: Tensor) -> Value {
+        Value::List(self.bench.shape(tensor).sizes().iter().map(|size| Value::Int(*size)).collect())
+    }
+
+    fn attribute(&mut self, whole: &Expr, object: &Expr, name: &str) -> Result<Value, Stop> {
+        if let Some(path) = whole.dotted().filter(|path| is_module(path) && !self.is_bound(path)) {
+            return match name {
+                "newaxis" => Ok(Value::None),
+                "inf" | "nan" | "pi" | "e" => Ok(Value::Float(1.0)),
+                _ => dtype_named(name).map(Value::Dtype).ok_or_else(|| {
+                    Stop::Unsupported(format!("{path} is not known; shapes and calls of PyTorch's functions are"))
+                }),
+            };
+        }
+        let value = self.placed(object)?;
+        match (&value.value, name) {
+            (Value::Tensor(tensor), "shape") => Ok(self.sizes(*tensor)),
+            (Value::Tensor(tensor), "ndim") => Ok(Value::Int(self.bench.shape(*tensor).rank() as i64)),
+            (Value::Tensor(tensor), "dtype") => Ok(Value::Dtype(self.bench.dtype(*tensor))),
+            (Value::Tensor(tensor), "T" | "mT" | "H" | "mH") => self.transposed(*tensor, name, whole.span.clone(), &value),
+            (Value::Tensor(_), "data" | "real" | "imag" | "grad") => Ok(value.value),
+            (Value::Tensor(_), "device" | "is_cuda" | "requires_grad") => Ok(Value::None),
+            // `max(dim)` and its like return a tuple with names.
+            (Value::List(parts), "values") if !parts.is_empty() => Ok(parts[0].clone()),
+            (Value::List(parts), "indices") if parts.len() > 1 => Ok(parts[1].clone()),
+            (other, _) => Err(Stop::Unsupported(format!("{} has no attribute {name} that says a shape", other.kind()))),
+        }
+    }
+
+    fn transposed(&mut self, tensor: Tensor, name: &str, span: Range<usize>, own: &Placed) -> Result<Value, Stop> {
+        let rank = self.bench.shape(tensor).rank() as i64;
+        let operands = vec![self.operand(own, "self")];
+        if name.starts_with('m') {
+            let args = vec![tensor.into(), Arg::Int(-2), Arg::Int(-1)];
+            return self.record(Function::Table(Op::Transpose, Form::Functional), operands, Settings::default(), span, |bench| {
+                bench.call(Op::Transpose, Form::Functional, args, None)
+            });
+        }
+        let order: Vec<i64> = (0..rank).rev().collect();
+        let args = vec![tensor.into(), Arg::Ints(order)];
+        self.record(Function::Table(Op::Permute, Form::Functional), operands, Settings::default(), span, |bench| {
+            bench.call(Op::Permute, Form::Functional, args, None)
+        })
+    }
+
+    fn unary(&mut self, operator: UnaryOperator, operand: Placed, _span: Range<usize>) -> Result<Value, Stop> {
+        match (operator, operand.value) {
+            (UnaryOperator::Negative, Value::Int(value)) => Ok(Value::Int(-value)),
+            (UnaryOperator::Negative, Value::Float(value)) => Ok(Value::Float(-value)),
+            (UnaryOperator::Not, Value::Bool(value)) => Ok(Value::Bool(!value)),
+            (UnaryOperator::Not, Value::Tensor(_)) => {
+                Err(Stop::Unsupported("`not` asks for a single truth; for a bool tensor write ~".to_owned()))
+            }
+            // Element by element: shape and dtype stay.
+            (_, value) => Ok(value),
+        }
+    }
+
+    /// `left sign right`, of tensors, or of numbers and lists as Python computes them.
+    fn binary(&mut self, left: Placed, sign: &'static str, right: Placed, span: Range<usize>) -> Result<Value, Stop> {
+        if left.value.tensor().is_none() && right.value.tensor().is_none() {
+            return arithmetic(&left.value, sign, &right.value);
+        }
+        let Some(Function::Table(mut op, form)) = names::operator(sign) else {
+            return Err(Stop::Unsupported(format!("{sign} is not an operation on tensors")));
+        };
+        let mut args = [left, right];
+        // A number before the operator: Python asks the tensor, which turns the operation around.
+        if args[0].value.tensor().is_none() && !matches!(op, Op::Pow | Op::FloorDivide | Op::Remainder | Op::Matmul) {
+            args.swap(0, 1);
+            op = match op {
+                Op::Sub => Op::Rsub,
+                Op::Lt => Op::Gt,
+                Op::Le => Op::Ge,
+                Op::Gt => Op::Lt,
+                Op::Ge => Op::Le,
+                other => other,
+            };
+        }
+        let settings = Settings { operator: Some(sign), ..Settings::default() };
+        self.table(op, form, &args, &[], settings, span)
+    }
+
+    fn call(&mut self, function: &Expr, arguments: &[Argument], span: Range<usize>) -> Result<Value, Stop> {
+        // A layer that is called: `nn.Linear(4, 3)(x)`.
+        if let ExprKind::Call { .. } = &function.kind
+            && let Value::Layer(name, made) = self.value(function)?
+        {
+            return self.layer(&name, &made, arguments, span);
+        }
+        let (mut positional, mut named) = (Vec::new(), Vec::new());
+        let mut path = function.dotted().unwrap_or_default();
+        let mut method = false;
+        match &function.kind {
+            ExprKind::Name(name) => {
+                if let Some(Value::Layer(layer, made)) = self.names.get(name).cloned() {
+                    return self.layer(&layer, &made, arguments, span);
+                }
+            }
+            ExprKind::Attribute { value, name, .. } => {
+                let module = value.dotted().is_some_and(|path| is_module(&path) && !self.is_bound(&path));
+                if !module {
+                    let object = self.placed(value)?;
+                    positional.push(object);
+                    (path, method) = (name.clone(), true);
+                }
+            }
+            _ => return Err(Stop::Unsupported("this is called like a function, and is none that is known".to_owned())),
+        }
+        for argument in arguments {
+            let value = self.placed(&argument.value)?;
+            match &argument.name {
+                Some(name) => named.push((name.clone(), value)),
+                None if argument.starred => match value.value {
+                    Value::List(items) => {
+                        positional.extend(items.into_iter().map(|item| Placed { value: item, span: value.span.clone() }));
+                    }
+                    other => return Err(not_understood("*", &other)),
+                },
+                None => positional.push(value),
+            }
+        }
+        self.invoke(&path, method, positional, named, span)
+    }
+
+    /// Calls a function by its name.
+    fn invoke(
+        &mut self,
+        path: &str,
+        method: bool,
+        positional: Vec<Placed>,
+        named: Vec<(String, Placed)>,
+        span: Range<usize>,
+    ) -> Result<Value, Stop> {
+        if let Some(made) = self.plain(path, method, &positional, &named)? {
+            return Ok(made);
+        }
+        match names::function(path) {
+            Some(Function::Table(op, form)) if is_layer(path) => {
+                let given = arguments_of(&positional, &named);
+                let _ = form;
+                Ok(Value::Layer(op.name().to_owned(), Box::new(given)))
+            }
+            Some(Function::Table(op, form)) => {
+                let mut positional = positional;
+                // The method is called on what the function takes second.
+                if method && op == Op::Where && positional.len() > 1 {
+                    positional.swap(0, 1);
+                }
+                self.table(op, form, &positional, &named, Settings::default(), span)
+            }
+            Some(Function::Beside(function)) => self.beside(function, &positional, &named, span),
+            None => {
+                let near = names::nearest(path).map(|near| format!("; did you mean {near}?")).unwrap_or_default();
+                let list = if near.is_empty() { "; `broadcheck ops` lists the operations" } else { "" };
+                Err(Stop::Unsupported(format!("{path} is not known{near}{list}")))
+            }
+        }
+    }
+
+    /// Functions on sizes and lists, and those that make layers; `None` for all others.
+    fn plain(
+        &mut self,
+        path: &str,
+        method: bool,
+        positional: &[Placed],
+        named: &[(String, Placed)],
+    ) -> Result<Option<Value>, Stop> {
+        let name = path.rsplit('.').next().unwrap_or(path);
+        let first = positional.first().map(|placed| &placed.value);
+        let tensor = first.and_then(Value::tensor);
+        let number = |at: usize| positional.get(at).and_then(|placed| placed.value.int());
+        Ok(Some(match (name, tensor) {
+            ("size", Some(tensor)) if method => match number(1) {
+                None => self.sizes(tensor),
+                Some(dim) => {
+                    let sizes = self.bench.shape(tensor).sizes();
+                    let at = if dim < 0 { dim + sizes.len() as i64 } else { dim };
+                    let size = usize::try_from(at).ok().and_then(|at| sizes.get(at));
+                    let low = sizes.len().max(1) as i64;
+                    let message = format!(
+                        "Dimension out of range (expected to be in range of [-{low}, {}], but got {dim})",
+                        low - 1
+                    );
+                    Value::Int(*size.ok_or(Stop::rejected(message))?)
+                }
+            },
+            ("dim" | "ndimension", Some(tensor)) if method => Value::Int(self.bench.shape(tensor).rank() as i64),
+            ("numel" | "nelement", Some(tensor)) => Value::Int(self.bench.shape(tensor).numel() as i64),
+            ("len", Some(tensor)) => Value::Int(self.bench.shape(tensor).sizes().first().copied().unwrap_or(0)),
+            ("len", None) => match first {
+                Some(Value::List(values)) => Value::Int(values.len() as i64),
+                _ => return Ok(None),
+            },
+            ("list" | "tuple" | "Size", None) => first.cloned().unwrap_or(Value::List(Vec::new())),
+            ("int", None) => first.and_then(Value::int).map_or(Value::Float(0.0), Value::Int),
+            ("sqrt", None) => Value::Float(1.0),
+            ("float", None) => Value::Float(1.0),
+            ("print", _) => first.cloned().unwrap_or(Value::None),
+            ("Linear" | "CrossEntropyLoss" | "NLLLoss" | "BCELoss" | "Embedding" | "LayerNorm" | "Flatten", _) if !method || tensor.is_none() => {
+                Value::Layer(name.to_owned(), Box::new(arguments_of(positional, named)))
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    /// Calls a layer on its input.
+    fn layer(&mut self, name: &str, made: &Arguments, arguments: &[Argument], span: Range<usize>) -> Result<Value, Stop> {
+        let (mut positional, mut named) = (Vec::new(), Vec::new());
+        for argument in arguments {
+            let value = self.placed(&argument.value)?;
+            match &argument.name {
+                Some(name) => named.push((name.clone(), value)),
+                None => positional.push(value),
+            }
+        }
+        let own: Vec<(String, Placed)> =
+            made.named.iter().map(|(name, value)| (name.clone(), Placed { value: value.clone(), span: span.clone() })).collect();
+        named.extend(own);
+        let weights = beside::weights(&mut self.bench, name, made);
+        positional.extend(weights.into_iter().map(|value| Placed { value, span: span.end..span.end }));
+        let function = beside::layer(name).unwrap_or(name);
+        self.invoke(function, false, positional, named, span)
+    }
+
+    /// Runs a call and records it.
+    fn record(
+        &mut self,
+        function: Function,
+        operands: Vec<Operand>,
+        settings: Settings,
+        span: Range<usize>,
+        work: impl FnOnce(&mut Bench) -> Result<Made, Stop>,
+    ) -> Result<Value, Stop> {
+        let made = work(&mut self.bench);
+        let mut call =
+            Call { span, function, operands, out: None, settings, result: None, stop: None, warnings: Vec::new() };
+        let value = match made {
+            Ok(made) => {
+                call.warnings = self.bench.warnings().to_vec();
+                if let Made::Tensor(tensor) = made {
+                    call.result = Some((self.bench.shape(tensor).clone(), self.bench.dtype(tensor)));
+                }
+                Ok(value_of(made))
+            }
+            Err(stop) => {
+                call.stop = Some(stop.clone());
+                Err(stop)
+            }
+        };
+        self.calls.push(call);
+        value
+    }
+
+    /// A tensor as an operand of a call. `parameter` is its name where its text is long.
+    fn operand(&self, placed: &Placed, parameter: &str) -> Operand {
+        let tensor = placed.value.tensor();
+        let text = self.source.get(placed.span.clone()).unwrap_or_default();
+        let short = !text.is_empty() && text.chars().count() <= 24 && !text.contains('\n');
+        Operand {
+            name: if short { text.to_owned() } else { parameter.to_owned() },
+            span: placed.span.clone(),
+            shape: tensor.map(|tensor| self.bench.shape(tensor).clone()).unwrap_or_default(),
+            dtype: tensor.map_or(DType::Float32, |tensor| self.bench.dtype(tensor)),
+        }
+    }
+
+    fn is_bound(&self, path: &str) -> bool {
+        self.names.contains_key(path.split('.').next().unwrap_or(path))
+    }
+}
+
+fn value_of(made: Made) -> Value {
+    match made {
+        Made::Tensor(tensor) => Value::Tensor(tensor),
+        Made::Tensors(tensors) => Value::List(tensors.into_iter().map(Value::Tensor).collect()),
+        Made::Sizes(sizes) => Value::List(sizes.into_iter().map(Value::Int).collect()),
+        Made::Number => Value::Float(1.0),
+        Made::Nothing => Value::None,
+    }
+}
+
+fn arguments_of(positional: &[Placed], named: &[(String, Placed)]) -> Arguments {
+    Arguments {
+        positional: positional.iter().map(|placed| placed.value.clone()).collect(),
+        named: named.iter().map(|(name, placed)| (name.clone(), placed.value.clone())).collect(),
+    }
+}
+
+/// Returns whether a dotted name begins with a module of PyTorch's, or of NumPy's.
+fn is_module(path: &str) -> bool {
+    matches!(
+        path.split('.').next().unwrap_or_default(),
+        "torch" | "F" | "nn" | "np" | "numpy" | "Tensor" | "functional" | "linalg" | "jnp" | "math" | "self"
+    )
+}
+
+/// Returns whether the name is that of a class, which makes a layer.
+fn is_layer(path: &str) -> bool {
+    path.rsplit('.').next().is_some_and(|name| name.starts_with(|c: char| c.is_ascii_uppercase()))
+}
+
+/// The dtype that a name of PyTorch means: `float32`, `long`.
+pub fn dtype_named(name: &str) -> Option<DType> {
+    Some(match name {
+        "float" => DType::Float32,
+        "double" => DType::Float64,
+        "half" => DType::Float16,
+        "long" => DType::Int64,
+        "int" => DType::Int32,
+        "short" => DType::Int16,
+        "cfloat" => DType::Complex64,
+        "cdouble" => DType::Complex128,
+        _ => return DType::parse(name),
+    })
+}
+
+fn not_understood(what: &str, value: &Value) -> Stop {
+    Stop::Unsupported(format!("{what} of {} is not understood", value.kind()))
+}
+
+/// Arithmetic of Python's own numbers and lists, as sizes need it.
+fn arithmetic(left: &Value, sign: &str, right: &Value) -> Result<Value, Stop> {
+    if let (Value::List(left), "+", Value::List(right)) = (left, sign, right) {
+        return Ok(Value::List(left.iter().chain(right).cloned().collect()));
+    }
+    if let (Value::List(items), "*", Value::Int(count)) | (Value::Int(count), "*", Value::List(items)) = (left, sign, right) {
+        let count = (*count).clamp(0, 64) as usize;
+        return Ok(Value::List(items.iter().cloned().cycle().take(items.len() * count).collect()));
+    }
+    let (Some(a), Some(b)) = (left.int(), right.int()) else {
+        return match (left, right) {
+            (Value::Float(_) | Value::Int(_), Value::Float(_) | Value::Int(_)) => Ok(Value::Float(1.0)),
+            _ => Err(Stop::Unsupported(format!("{} {sign} {} is not understood", left.kind(), right.kind()))),
+        };
+    };
+    let made = match sign {
+        "+" => a.checked_add(b),
+        "-" => a.checked_sub(b),
+        "*" => a.checked_mul(b),
+        "//" if b != 0 => Some(a.div_euclid(b)),
+        "%" if b != 0 => Some(a.rem_euclid(b)),
+        "**" => u32::try_from(b).ok().and_then(|b| a.checked_pow(b)),
+        "/" => return Ok(Value::Float(1.0)),
+        "==" | "!=" | "<" | "<=" | ">" | ">=" => return Ok(Value::Bool(a == b)),
+        _ => None,
+    };
+    made.map(Value::Int).ok_or_else(|| Stop::Unsupported(format!("{a} {sign} {b} is no size")))
+}
