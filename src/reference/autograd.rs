@@ -9,7 +9,7 @@ use crate::tensor::{Buffer, Category, DType, Layout, Scalar};
 use super::budget::charge;
 use super::graph::{Derivative, Kept, KeptResult, Kind, Saved, Slope};
 use super::iterator::Input;
-use super::machine::{Backward, Call, Machine, Operand, Result, Stop, Tensor, TensorId, is_large};
+use super::machine::{Backward, Call, Machine, Operand, Result, Stop, Tensor, TensorId};
 use super::value::NodeId;
 use super::write::restride;
 
@@ -232,7 +232,7 @@ pub(super) fn record_unknown(machine: &mut Machine, op: Op, result: TensorId, op
 
 /// Notes a copy of `operand`.
 pub(super) fn record_copy(machine: &mut Machine, op: Op, copy: TensorId, operand: &Tensor) {
-    let elements = if operand.node.is_some() { operand.shape().numel() } else { 0 };
+    let elements = if operand.node.is_some() && machine.has_elements() { operand.shape().numel() } else { 0 };
     record(machine, op, copy, vec![operand.node], routes(operand, (0..elements).map(|at| (at, at)).collect(), 1));
 }
 
@@ -271,7 +271,7 @@ fn record(
         return;
     }
     let owner = machine.tensor(base).clone();
-    let kind = match element_positions(&owner.layout, owner.dtype, &tensor.layout) {
+    let kind = match element_positions(machine, &owner.layout, owner.dtype, &tensor.layout) {
         Some(positions) => {
             let derivative = Derivative::Part { shape: tensor.shape().clone(), positions, part: Box::new(derivative) };
             let parents = std::iter::once(owner.node).chain(parents.into_iter().skip(1)).collect();
@@ -295,7 +295,7 @@ pub(super) fn refresh_views(machine: &mut Machine, base: TensorId) {
     }
     for view in machine.views_of(base) {
         let (layout, before) = (machine.tensor(view).layout.clone(), machine.tensor(view).node);
-        let positions = element_positions(&owner.layout, owner.dtype, &layout);
+        let positions = element_positions(machine, &owner.layout, owner.dtype, &layout);
         record_view(machine, Op::AsStrided, view, &owner, positions);
         let unseen = before.is_none_or(|before| machine.graph[before].unseen);
         if let Some(node) = machine.tensor(view).node {
@@ -331,9 +331,12 @@ fn add_operation(
 }
 
 /// For each element of `view` the element of `of` that lies at the same place of the storage, counted row-major, and
-/// `usize::MAX` if none does. `None` where that is not to be told.
-pub(super) fn element_positions(of: &Layout, dtype: DType, view: &Layout) -> Option<Vec<usize>> {
-    if is_large(&of.shape, dtype) || is_large(&view.shape, dtype) {
+/// `usize::MAX` if none does. `None` where that is not to be told; nothing at all without elements.
+pub(super) fn element_positions(machine: &Machine, of: &Layout, dtype: DType, view: &Layout) -> Option<Vec<usize>> {
+    if !machine.has_elements() {
+        return Some(Vec::new());
+    }
+    if machine.is_large(&of.shape, dtype) || machine.is_large(&view.shape, dtype) {
         return None;
     }
     charge(of.shape.numel() + view.shape.numel());
@@ -352,8 +355,9 @@ pub(super) fn conjugate(machine: &mut Machine, tensor: &Tensor) -> Tensor {
     if tensor.dtype.category() != Category::Complex {
         return tensor.clone();
     }
-    let values: Vec<Complex64> = machine.elements(tensor);
-    let conjugates = values.into_iter().map(|value| Scalar::Complex(value.conj()));
-    let conjugates = Buffer::from_scalars(tensor.dtype, conjugates);
+    let conjugates = machine.eval(tensor.dtype, || {
+        let values: Vec<Complex64> = machine.elements(tensor);
+        Buffer::from_scalars(tensor.dtype, values.into_iter().map(|value| Scalar::Complex(value.conj())))
+    });
     machine.allocate(Layout::contiguous(tensor.shape().clone()), conjugates)
 }

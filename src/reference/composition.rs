@@ -70,7 +70,7 @@ impl Function {
     fn run(&self, machine: &mut Machine, op: Op, input: &Input, target: Option<TensorId>) -> Result<TensorId> {
         let plan = self.infer(machine, op, input, target)?;
         let (inputs, one) = (std::slice::from_ref(input), Scalar::Int(1));
-        let values = self.kernel.evaluate(machine, op, inputs, one, (&plan.shape, plan.common))?;
+        let values = self.kernel.evaluate(machine, op, inputs, one, (&plan.shape, plan.common, plan.result))?;
         Ok(plan.deliver(machine, values))
     }
 }
@@ -138,9 +138,11 @@ impl Composition<'_> {
             DType::Complex128 => DType::Float64,
             _ => return self.function(&ABSOLUTE, operand),
         };
-        let values: Vec<num_complex::Complex64> = self.machine.elements(&tensor);
-        let values = values.into_iter().map(|value| Scalar::Float(value.re.hypot(value.im)));
-        let values = Buffer::from_scalars(real, values);
+        let values = self.machine.eval(real, || {
+            let values: Vec<num_complex::Complex64> = self.machine.elements(&tensor);
+            let values = values.into_iter().map(|value| Scalar::Float(value.re.hypot(value.im)));
+            Buffer::from_scalars(real, values)
+        });
         let layout = iterator::ordered_layout(&[Input::Tensor(tensor.clone())], tensor.shape());
         let result = self.place(values, layout);
         autograd::record_unknown(self.machine, self.op, result, &[operand]);
@@ -191,7 +193,7 @@ impl Composition<'_> {
     pub fn zeros_like(&mut self, like: TensorId) -> TensorId {
         let tensor = self.machine.tensor(like);
         let (dtype, shape) = (tensor.dtype, tensor.shape().clone());
-        self.place(Buffer::zeros(dtype, shape.numel()), Layout::contiguous(shape))
+        self.place(self.machine.zeros(dtype, shape.numel()), Layout::contiguous(shape))
     }
 
     /// Adds to a tensor in place, which keeps its dtype and its layout.

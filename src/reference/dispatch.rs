@@ -47,7 +47,7 @@ pub(super) fn dispatch(machine: &mut Machine, call: &Call) -> Result<Slot> {
 /// Only views, copies, which look for themselves, and operations element by element take tensors that are too large to
 /// be looked at.
 fn check_size(machine: &Machine, call: &Call) -> Result<()> {
-    if call.op.info().family() == Family::Views {
+    if call.op.info().family() == Family::Views || !machine.has_elements() {
         return Ok(());
     }
     let tensors = call.args.iter().flat_map(|arg| match arg {

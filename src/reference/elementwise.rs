@@ -12,7 +12,7 @@ use crate::with_element_type as with_any_type;
 
 use super::autograd;
 use super::iterator::{self, Input};
-use super::machine::{Call, Machine, Operand, Result, Slot, Stop, Tensor, TensorId, is_large};
+use super::machine::{Call, Machine, Operand, Result, Slot, Stop, Tensor, TensorId};
 use super::number::{
     Computed, Integer, Number, Quotient, Real, RealNumber, Rounded, with_float_type, with_integer_type, with_real_type,
     with_wide_type,
@@ -33,17 +33,20 @@ pub(super) struct Elementwise {
 }
 
 impl Elementwise {
-    /// The results of operands that broadcast to a shape, row-major.
+    /// The results of operands that broadcast to a shape, row-major: from the dtype that they are computed in to that of the
+    /// result.
     pub fn evaluate(
         &self,
         machine: &Machine,
         op: Op,
         inputs: &[Input],
         factor: Scalar,
-        (shape, common): (&Shape, DType),
+        (shape, common, result): (&Shape, DType, DType),
     ) -> Result<Buffer> {
-        let operands = Operands::new(op, inputs.to_vec(), shape.clone(), factor);
-        (self.run)(common, machine, &operands).map_err(|_| Rejection::ZeroDivision.into())
+        machine.try_eval(result, || {
+            let operands = Operands::new(op, inputs.to_vec(), shape.clone(), factor);
+            (self.run)(common, machine, &operands).map_err(|_| Rejection::ZeroDivision.into())
+        })
     }
 }
 
@@ -152,7 +155,7 @@ pub(super) fn run_on(
     if call.op.info().takes_alpha() && !operands.factor.fits(plan.common) {
         return Err(Rejection::Overflow { dtype: plan.common }.into());
     }
-    let values = match (kernel.run)(plan.common, machine, &operands) {
+    let values = match machine.try_eval(plan.result, || (kernel.run)(plan.common, machine, &operands)) {
         Ok(values) => values,
         Err(halt) => {
             plan.write_in_part(machine, &inputs, &halt);
@@ -257,7 +260,7 @@ impl Plan {
             }
         }
         let layout = iterator::result_layout(&iterator::converted(inputs, common), &shape);
-        iterator::check_operands_memory(inputs, common)?;
+        iterator::check_operands_memory(inputs, common, machine.has_elements())?;
         match target {
             // A tensor of truths without elements is made first, and resized.
             None if call.op.info().has(Quirk::Unstructured)
@@ -266,8 +269,8 @@ impl Plan {
             {
                 return Err(Rejection::Numel.into());
             }
-            None => iterator::check_memory(&layout, result, iterator::request(&layout))?,
-            Some(_) if is_large(&shape, result) => return Err(iterator::too_large(usize::MAX)),
+            None => iterator::check_memory(&layout, result, iterator::request(&layout), machine.has_elements())?,
+            Some(_) if machine.is_large(&shape, result) => return Err(iterator::too_large(usize::MAX)),
             Some(_) => {}
         }
         Ok(Plan { target, shape, common, result, layout })

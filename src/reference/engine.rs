@@ -43,7 +43,8 @@ pub(super) fn backward(machine: &mut Machine, call: &Call) -> Result<Slot> {
         }
         None if root.node.is_some() && root.shape().numel() != 1 => return Err(Rejection::GradNeedsScalar.into()),
         None => {
-            let one = Buffer::from_scalars(root.dtype, vec![Scalar::Int(1); root.shape().numel()].into_iter());
+            let ones = || std::iter::repeat_n(Scalar::Int(1), root.shape().numel());
+            let one = machine.eval(root.dtype, || Buffer::from_scalars(root.dtype, ones()));
             machine.allocate(Layout::contiguous(root.shape().clone()), one)
         }
     };
@@ -202,7 +203,7 @@ impl Derivative<Backward> {
                 if wanted[1] {
                     terms.operand(0)?;
                 }
-                let zeros = Buffer::zeros(gradient.dtype, gradient.shape().numel());
+                let zeros = machine.zeros(gradient.dtype, gradient.shape().numel());
                 let zeros = machine.allocate(Layout::contiguous(gradient.shape().clone()), zeros);
                 Ok(wanted.iter().map(|&wanted| wanted.then(|| zeros.clone())).collect())
             }
@@ -219,8 +220,10 @@ impl Derivative<Backward> {
             }
             Derivative::Part { shape, positions, part } => {
                 let whole = machine.elements::<Complex64>(gradient);
-                let scalars = positions.iter().map(|&position| Scalar::Complex(whole[position]));
-                let arrived = Buffer::from_scalars(gradient.dtype, scalars);
+                let arrived = machine.eval(gradient.dtype, || {
+                    let scalars = positions.iter().map(|&position| Scalar::Complex(whole[position]));
+                    Buffer::from_scalars(gradient.dtype, scalars)
+                });
                 let arrived = machine.allocate(Layout::contiguous(shape.clone()), arrived);
                 let mut partials = part.apply(machine, &arrived, wanted)?;
                 if partials.is_empty() {
@@ -229,17 +232,19 @@ impl Derivative<Backward> {
                 let own = match partials.remove(0) {
                     Some(own) => fit(machine, own, shape, gradient.dtype)?,
                     None => {
-                        let zeros = Buffer::zeros(gradient.dtype, shape.numel());
+                        let zeros = machine.zeros(gradient.dtype, shape.numel());
                         machine.allocate(Layout::contiguous(shape.clone()), zeros)
                     }
                 };
                 let before = restride(machine, gradient, Layout::contiguous(gradient.shape().clone()));
-                let own = machine.elements::<Complex64>(&own);
-                let mut elements = whole;
-                for (&position, value) in positions.iter().zip(own) {
-                    elements[position] = value;
-                }
-                let values = Buffer::from_scalars(gradient.dtype, elements.into_iter().map(Scalar::Complex));
+                let values = machine.eval(gradient.dtype, || {
+                    let own = machine.elements::<Complex64>(&own);
+                    let mut elements = whole;
+                    for (&position, value) in positions.iter().zip(own) {
+                        elements[position] = value;
+                    }
+                    Buffer::from_scalars(gradient.dtype, elements.into_iter().map(Scalar::Complex))
+                });
                 machine.write(&before, &values);
                 partials.insert(0, Some(before));
                 Ok(partials)
@@ -253,9 +258,10 @@ impl Derivative<Backward> {
                 machine.aside(|machine| function(machine, gradient, kept))
             }
             Derivative::Routes { routes, count, .. } => {
-                let values: Vec<Complex64> = machine.elements(gradient);
+                let arrived: Vec<Complex64> = machine.elements(gradient);
                 let share = |route: &Route| {
-                    let spread = spread(route, machine, gradient.dtype, &values);
+                    let values = machine.eval(gradient.dtype, || spread(route, gradient.dtype, &arrived));
+                    let spread = machine.allocate(Layout::contiguous(route.shape.clone()), values);
                     Ok(Some(match *count {
                         1 => spread,
                         count => {
@@ -296,12 +302,11 @@ impl KeptResult {
 }
 
 /// Returns the gradient of the operand of a route. Sums are rounded once.
-fn spread(route: &Route, machine: &mut Machine, dtype: DType, arrived: &[Complex64]) -> Tensor {
+fn spread(route: &Route, dtype: DType, arrived: &[Complex64]) -> Buffer {
     let zero = Complex64::default();
     let mut sums: Vec<Option<Complex64>> = vec![route.added.then_some(zero); route.shape.numel()];
     for &(from, to) in &route.pairs {
         sums[to] = Some(sums[to].map_or(arrived[from], |sum| zero + sum + arrived[from]));
     }
-    let sums = sums.into_iter().map(|sum| Scalar::Complex(sum.unwrap_or_default()));
-    machine.allocate(Layout::contiguous(route.shape.clone()), Buffer::from_scalars(dtype, sums))
+    Buffer::from_scalars(dtype, sums.into_iter().map(|sum| Scalar::Complex(sum.unwrap_or_default())))
 }

@@ -9,7 +9,7 @@ use crate::tensor::{Buffer, Layout, Shape};
 
 use super::budget::{BUDGET, Meter, OverBudget};
 use super::dispatch::dispatch;
-use super::machine::{Call, Kernel, Machine, Operand, Result, Slot, Stop, StorageId, TensorId, is_large};
+use super::machine::{Call, Kernel, Machine, Operand, Result, Slot, Stop, StorageId, Tensor, TensorId, is_large};
 // The families by the words of the rows.
 use super::{
     arithmetic, distance, einsum, engine as autograd, extreme, front_end, functions as function, gather, indexing,
@@ -51,19 +51,16 @@ impl Session {
     /// # Errors
     /// When the data of an input does not fill its shape.
     pub fn within(inputs: &[Input], budget: u64) -> std::result::Result<Session, String> {
-        let (mut machine, mut slots, mut storages) = (Machine::new(kernel), Vec::new(), Vec::new());
+        let machine = Machine::new(kernel, true);
+        let meter = Meter::new(budget);
+        let mut session = Session { inputs: 0, machine, meter, slots: Vec::new(), storages: Vec::new() };
         for input in inputs {
             let buffer = Buffer::from_bytes(input.dtype, &input.data)
                 .filter(|_| input.data.len() == input.shape.numel() * input.dtype.size())
                 .ok_or_else(|| format!("input {}: the data does not fill the shape {}", input.name, input.shape))?;
-            let mut tensor = machine.allocate(Layout::contiguous(input.shape.clone()), buffer);
-            if input.requires_grad {
-                tensor.node = Some(machine.graph.leaf(input.shape.clone(), input.dtype));
-            }
-            storages.push(tensor.storage);
-            slots.push(Some(Slot::Tensor(machine.add(tensor))));
+            session.declare(&input.shape, buffer, input.requires_grad);
         }
-        Ok(Session { inputs: inputs.len(), machine, meter: Meter::new(budget), slots, storages })
+        Ok(session)
     }
 
     /// Runs the next step and returns its outcome.
@@ -83,18 +80,47 @@ impl Session {
     }
 
     fn run_step(&mut self, step: &Step) -> StepOutcome {
+        let result = self.advance(step);
+        let outcome = match result {
+            Ok(slot) => Outcome::Value(self.observe(&slot)),
+            Err(Halted::Blocked(value)) => Outcome::Blocked(value),
+            Err(Halted::Stopped(stop)) => outcome_of(stop),
+        };
+        StepOutcome { outcome, warnings: self.warnings(), categories: Vec::new() }
+    }
+
+    /// Runs the next step and returns its value.
+    pub(super) fn advance(&mut self, step: &Step) -> std::result::Result<Slot, Halted> {
         self.machine.warnings.clear();
         let blocked = step.uses().find(|used| self.slots.get(used.value).is_none_or(|slot| slot.is_none()));
         let result = match blocked {
-            Some(used) => Err(Outcome::Blocked(used.value)),
-            None => self.call(step).map_err(outcome_of),
+            Some(used) => Err(Halted::Blocked(used.value)),
+            None => self.call(step).map_err(Halted::Stopped),
         };
-        let outcome = match &result {
-            Ok(slot) => Outcome::Value(self.observe(slot)),
-            Err(outcome) => outcome.clone(),
-        };
-        self.slots.push(result.ok());
-        StepOutcome { outcome, warnings: std::mem::take(&mut self.machine.warnings), categories: Vec::new() }
+        self.slots.push(result.as_ref().ok().cloned());
+        result
+    }
+
+    /// The warnings of the last step.
+    pub(super) fn warnings(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.machine.warnings)
+    }
+
+    /// A program without elements, apart from those that are given.
+    pub(super) fn without_elements() -> Session {
+        let machine = Machine::new(kernel, false);
+        Session { inputs: 0, machine, meter: Meter::new(BUDGET), slots: Vec::new(), storages: Vec::new() }
+    }
+
+    /// Declares a further input, contiguous, before the first step.
+    pub(super) fn declare(&mut self, shape: &Shape, buffer: Buffer, requires_grad: bool) {
+        let mut tensor = self.machine.allocate(Layout::contiguous(shape.clone()), buffer);
+        if requires_grad {
+            tensor.node = Some(self.machine.graph.leaf(shape.clone(), tensor.dtype));
+        }
+        self.storages.push(tensor.storage);
+        self.slots.push(Some(Slot::Tensor(self.machine.add(tensor))));
+        self.inputs += 1;
     }
 
     /// The inputs as they are now.
@@ -149,12 +175,25 @@ impl Session {
         }
     }
 
-    fn snapshot(&mut self, id: TensorId) -> TensorValue {
+    /// A tensor, and the number of its storage.
+    pub(super) fn tensor(&mut self, id: TensorId) -> (&Tensor, usize) {
         let tensor = self.machine.tensor(id);
-        let id = self.storages.iter().position(|&storage| storage == tensor.storage).unwrap_or_else(|| {
+        let known = self.storages.iter().position(|&storage| storage == tensor.storage);
+        let number = known.unwrap_or_else(|| {
             self.storages.push(tensor.storage);
             self.storages.len() - 1
         });
+        (tensor, number)
+    }
+
+    /// The number of inputs.
+    pub(super) fn count_inputs(&self) -> usize {
+        self.inputs
+    }
+
+    fn snapshot(&mut self, id: TensorId) -> TensorValue {
+        let number = self.tensor(id).1;
+        let tensor = self.machine.tensor(id);
         let data = match is_large(tensor.shape(), tensor.dtype) {
             true => Vec::new(),
             false => self.machine.buffer(tensor.storage).to_bytes(&tensor.layout),
@@ -164,9 +203,15 @@ impl Session {
             shape: tensor.shape().clone(),
             data,
             strides: Some(tensor.layout.strides.clone()),
-            storage: Some(StorageRef { id, offset: tensor.layout.offset }),
+            storage: Some(StorageRef { id: number, offset: tensor.layout.offset }),
         }
     }
+}
+
+/// The reason why a step has no value, or the first value that it uses and that is not there.
+pub(super) enum Halted {
+    Blocked(usize),
+    Stopped(Stop),
 }
 
 macro_rules! kernel {
@@ -206,6 +251,6 @@ fn outcome_of(stop: Stop) -> Outcome {
             raises: None,
         }),
         Stop::Unsupported(what) => Outcome::Unsupported(what),
-        Stop::Malformed(what) => Outcome::Failed(what),
+        Stop::Malformed(what) | Stop::Unknown(what) => Outcome::Failed(what),
     }
 }

@@ -3,11 +3,11 @@
 use crate::error::Rejection;
 use crate::ops::Op;
 use crate::tensor::storage::Stored;
-use crate::tensor::{Buffer, Category, DType};
+use crate::tensor::{Category, DType};
 
 use super::autograd;
 use super::graph::Kept;
-use super::machine::{Call, Machine, Result, Slot, Tensor, TensorId, wrap_dim};
+use super::machine::{Call, Machine, Result, Slot, Stop, Tensor, TensorId, wrap_dim};
 use super::number::with_real_type;
 use super::reduction::{Group, Plan, begin, over_groups, record_groups, set_output};
 use super::write;
@@ -38,14 +38,16 @@ fn extreme(machine: &mut Machine, call: &Call, greatest: bool) -> Result<Slot> {
     set_output(machine, out, &plan.shape, tensor.dtype)?;
     let result = if tensor.shape().numel() == 0 {
         // No kernel runs, whatever the dtype.
-        Buffer::zeros(tensor.dtype, plan.shape.numel())
+        machine.zeros(tensor.dtype, plan.shape.numel())
     } else if tensor.dtype.category() == Category::Complex {
         return Err(Rejection::NoKernel { kernel: call.op.info().kernel_names, dtype: tensor.dtype }.into());
     } else {
-        with_real_type!(tensor.dtype, T => {
-            let groups = plan.groups::<T>(machine, &tensor)?.into_iter();
-            T::wrap(groups.map(|group| group[best(&group, greatest)]).collect())
-        })
+        machine.try_eval(tensor.dtype, || {
+            with_real_type!(tensor.dtype, T => {
+                let groups = plan.groups::<T>(machine, &tensor)?.into_iter();
+                Ok::<_, Stop>(T::wrap(groups.map(|group| group[best(&group, greatest)]).collect()))
+            })
+        })?
     };
     if tensor.node.is_some() && tensor.dtype.category() == Category::Complex {
         return Err(Rejection::ComplexAutograd { name: call.op.name() }.into());
@@ -98,10 +100,13 @@ fn position(machine: &mut Machine, call: &Call, greatest: bool) -> Result<Slot> 
     let (tensor, out) = begin(machine, call)?;
     let plan = infer_position(call, &tensor)?;
     set_output(machine, out, &plan.shape, DType::Int64)?;
-    let positions: Vec<i64> = with_real_type!(tensor.dtype, T => {
-        plan.groups::<T>(machine, &tensor)?.into_iter().map(|group| best(&group, greatest) as i64).collect()
-    });
-    Ok(Slot::Tensor(write::deliver(machine, out, &plan.shape, i64::wrap(positions))))
+    let positions = machine.try_eval(DType::Int64, || {
+        let positions = with_real_type!(tensor.dtype, T => {
+            plan.groups::<T>(machine, &tensor)?.into_iter().map(|group| best(&group, greatest) as i64).collect()
+        });
+        Ok::<_, Stop>(i64::wrap(positions))
+    })?;
+    Ok(Slot::Tensor(write::deliver(machine, out, &plan.shape, positions)))
 }
 
 fn infer_position(call: &Call, tensor: &Tensor) -> Result<Plan> {

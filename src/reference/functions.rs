@@ -270,7 +270,7 @@ fn finish_with(
     recorded: &[Input],
     factor: Scalar,
 ) -> Result<Slot> {
-    let values = kernel.evaluate(machine, call.op, computed, factor, (&plan.shape, plan.common))?;
+    let values = kernel.evaluate(machine, call.op, computed, factor, (&plan.shape, plan.common, plan.result))?;
     Ok(deliver(machine, call, plan, values, recorded, factor))
 }
 

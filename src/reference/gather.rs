@@ -13,14 +13,23 @@ use super::selection::{self, Put, numbering, overwrite, record_picked, record_pu
 use super::{autograd, elementwise, slice, write};
 
 /// For each index along `dim`, row-major, the number of the element of a tensor that it names. The first that is out of
-/// range ends it, and is returned.
-fn along(indices: &[i64], shape: &Shape, of: &Shape, dim: usize) -> (Vec<usize>, Option<i64>) {
+/// range ends it, and is returned. Without elements that is all.
+fn along(
+    machine: &Machine,
+    indices: &[i64],
+    shape: &Shape,
+    of: &Shape,
+    dim: usize,
+) -> (Vec<usize>, Option<i64>) {
     let all = Layout::contiguous(of.clone());
     let stride = all.strides.get(dim).copied().unwrap_or(1);
     // Everything but the dimension that the indices go along, for which they stand themselves.
     let mut start = corner(&all, shape);
     start.strides.get_mut(dim).into_iter().for_each(|stride| *stride = 0);
     let bad = indices.iter().position(|index| !(0..size(of, dim)).contains(index));
+    if !machine.has_elements() {
+        return (Vec::new(), bad.map(|at| indices[at]));
+    }
     let good = start.positions().zip(&indices[..bad.unwrap_or(indices.len())]);
     (good.map(|(start, index)| start + (index * stride) as usize).collect(), bad.map(|at| indices[at]))
 }
@@ -30,34 +39,36 @@ fn along(indices: &[i64], shape: &Shape, of: &Shape, dim: usize) -> (Vec<usize>,
 pub(super) fn take_along_dim(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let [operand, index] = [call.tensor(0)?, call.tensor(1)?].map(|id| machine.tensor(id).clone());
     if matches!(call.args.get(2), Some(Operand::Other(Arg::Nothing))) {
-        let (source, index) = infer_take_flat(operand, index)?;
+        let (source, index) = infer_take_flat(machine, operand, index)?;
         return gather_from(machine, call, source, 0, index);
     }
-    let (source, index, dim) = infer_take(call, operand, index)?;
+    let (source, index, dim) = infer_take(machine, call, operand, index)?;
     // Unlike any other index, one that is out of range counts on from the other end, as often as it takes
     // (`remainder`).
-    let (indices, own) = (machine.elements::<i64>(&index), size(&source.view.shape, dim));
-    if own == 0 && !indices.is_empty() {
+    let own = size(&source.view.shape, dim);
+    if own == 0 && index.shape().numel() > 0 {
         return Err(Rejection::ZeroDivision.into());
     }
-    let indices = i64::wrap(indices.into_iter().map(|index| index.rem_euclid(own)).collect());
+    let indices = machine.eval(DType::Int64, || {
+        i64::wrap(machine.elements::<i64>(&index).into_iter().map(|index| index.rem_euclid(own)).collect())
+    });
     let index = machine.allocate(Layout::contiguous(index.shape().clone()), indices);
     gather_from(machine, call, source, dim, index)
 }
 
 /// Both flattened, as views.
-fn infer_take_flat(operand: Tensor, index: Tensor) -> Result<(Source, Tensor)> {
+fn infer_take_flat(machine: &Machine, operand: Tensor, index: Tensor) -> Result<(Source, Tensor)> {
     let flat = |tensor: &Tensor| -> Result<Layout> {
         let flat = Shape::new(vec![tensor.shape().numel() as i64]).expect("the elements are there");
         Ok(tensor.layout.view(&flat).ok_or(Rejection::ViewStride)?)
     };
-    let source = Source { view: flat(&operand)?, own: (0..operand.shape().numel()).collect(), operand, id: None };
+    let source = Source { view: flat(&operand)?, own: all_of(machine, &operand), operand, id: None };
     let layout = flat(&index)?;
     Ok((source, Tensor { layout, ..index }))
 }
 
 /// Both expanded to each other, apart from one dimension.
-fn infer_take(call: &Call, operand: Tensor, index: Tensor) -> Result<(Source, Tensor, usize)> {
+fn infer_take(machine: &Machine, call: &Call, operand: Tensor, index: Tensor) -> Result<(Source, Tensor, usize)> {
     let (rank, indices) = (operand.shape().rank(), index.shape().rank());
     if rank != indices {
         return Err(Rejection::TakeAlongDimRank { rank, indices }.into());
@@ -78,7 +89,7 @@ fn infer_take(call: &Call, operand: Tensor, index: Tensor) -> Result<(Source, Te
     let index_shape = with(operand.shape(), others)?.broadcast(index.shape())?;
     let own_shape = with(index.shape(), own)?.broadcast(operand.shape())?;
     let expand = |layout: &Layout, shape: &Shape| layout.expand(shape).expect("broadcast to this shape");
-    let (view, own) = (expand(&operand.layout, &own_shape), numbering(operand.shape(), &own_shape));
+    let (view, own) = (expand(&operand.layout, &own_shape), numbering(machine, operand.shape(), &own_shape));
     let layout = expand(&index.layout, &index_shape);
     Ok((Source { view, own, operand, id: None }, Tensor { layout, ..index }, dim))
 }
@@ -89,8 +100,18 @@ pub(super) fn gather(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let (operand, index) = (machine.tensor(id).clone(), machine.tensor(call.tensor(2)?).clone());
     autograd::check_target(machine, call, &[Input::Tensor(operand.clone())])?;
     let dim = wrap_dim(call.int(1)?, operand.shape().rank())?;
-    let own = (0..operand.shape().numel()).collect();
+    let own = all_of(machine, &operand);
     gather_from(machine, call, Source { view: operand.layout.clone(), own, operand, id: Some(id) }, dim, index)
+}
+
+/// The numbers of all elements; nothing without elements.
+fn all_of(machine: &Machine, operand: &Tensor) -> Vec<usize> {
+    if machine.has_elements() { (0..operand.shape().numel()).collect() } else { Vec::new() }
+}
+
+/// The indices that are there.
+fn indices_of(machine: &Machine, index: &Tensor) -> Vec<i64> {
+    machine.known(index).unwrap_or_default()
 }
 
 /// A view of the operand, from which elements are gathered.
@@ -108,7 +129,7 @@ fn gather_from(machine: &mut Machine, call: &Call, source: Source, dim: usize, i
         prepare_gather(machine, out, &source, &index)?;
     }
     check_gather(&source.view.shape, &index, dim)?;
-    let (numbers, bad) = along(&machine.elements::<i64>(&index), index.shape(), &source.view.shape, dim);
+    let (numbers, bad) = along(machine, &indices_of(machine, &index), index.shape(), &source.view.shape, dim);
     if let Some(index) = bad {
         return Err(Rejection::IndexRange { index, dim, size: size(&source.view.shape, dim) }.into());
     }
@@ -158,15 +179,18 @@ pub(super) fn scatter(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let dim = infer_scatter(machine, call, &operand, &index, &source)?;
     let target = begin_scatter(machine, call, &operand)?;
     let tensor = machine.tensor(target).clone();
-    let (numbers, bad) = along(&machine.elements::<i64>(&index), index.shape(), tensor.shape(), dim);
+    let indices = indices_of(machine, &index);
+    let (numbers, bad) = along(machine, &indices, index.shape(), tensor.shape(), dim);
+    // Nothing is written, and the number not looked at.
+    let none = index.shape().numel() == 0 || (bad.is_some() && bad == indices.first().copied());
     match &source {
-        Input::Number(_) if numbers.is_empty() => {}
+        Input::Number(_) if none => {}
         Input::Number(number) => {
             check_held(*number, tensor.dtype)?;
             overwrite(machine, &tensor, &numbers, |_, _, _| *number);
         }
         Input::Tensor(source) => {
-            let from: Vec<usize> = corner(&source.layout, index.shape()).positions().collect();
+            let from = positions(machine, &corner(&source.layout, index.shape()));
             overwrite(machine, &tensor, &numbers, |machine, turn, _| machine.get(source.storage, from[turn]));
         }
     }
@@ -234,7 +258,7 @@ fn record_scatter(
         return Ok(Slot::Tensor(target));
     }
     let from: Vec<usize> = match source {
-        Some(source) => corner(&Layout::contiguous(source.shape().clone()), index.shape()).positions().collect(),
+        Some(source) => positions(machine, &corner(&Layout::contiguous(source.shape().clone()), index.shape())),
         None => vec![0; numbers.len()],
     };
     let pairs = numbers.iter().copied().zip(from).collect();
@@ -301,14 +325,14 @@ pub(super) fn index_select(machine: &mut Machine, call: &Call) -> Result<Slot> {
         let first = |tensor: &Tensor| Tensor { layout: slice::selected(&tensor.layout, dim, 0), ..tensor.clone() };
         iterator::check_partial_overlap(&first(machine.tensor(out)), &first(&operand))?;
     }
-    let indices: Vec<i64> = machine.elements(&index);
+    let indices = indices_of(machine, &index);
     // A copy whose result is row-major and that goes along the second dimension has words of its own for a bad index.
     let row_major = call.out.is_none_or(|out| machine.tensor(out).layout.is_contiguous());
-    check_selected(operand.shape(), dim, &indices, row_major)?;
+    check_selected(operand.shape(), dim, (&indices, index.shape().numel()), row_major)?;
     let spread = (0..shape.rank()).map(|at| i64::from(at == dim)).collect();
     let spread = Layout { shape: shape.clone(), strides: spread, offset: 0 };
-    let indices: Vec<i64> = spread.positions().map(|at| indices[at]).collect();
-    let (numbers, _) = along(&indices, &shape, operand.shape(), dim);
+    let indices: Vec<i64> = positions(machine, &spread).into_iter().map(|at| indices[at]).collect();
+    let (numbers, _) = along(machine, &indices, &shape, operand.shape(), dim);
     let result = selection::deliver(machine, call.out, &operand, &numbers, Layout::contiguous(shape));
     record_picked(machine, call, result, &operand, numbers);
     Ok(Slot::Tensor(result))
@@ -342,11 +366,11 @@ fn infer_index_select(machine: &Machine, call: &Call, operand: &Tensor, index: &
     Ok((dim, shape))
 }
 
-/// Refuses indices as the kernel does.
-fn check_selected(of: &Shape, dim: usize, indices: &[i64], row_major: bool) -> Result<()> {
+/// Refuses indices, of which there may be more than are known, as the kernel does.
+fn check_selected(of: &Shape, dim: usize, (indices, count): (&[i64], usize), row_major: bool) -> Result<()> {
     let along = size(of, dim);
     let empty = of.rank() > 1 && of.numel() == 0;
-    if empty && along == 0 && !indices.is_empty() {
+    if empty && along == 0 && count > 0 {
         return Err(Rejection::IndexSelectEmpty.into());
     }
     match indices.iter().find(|index| !(0..along).contains(*index)) {
@@ -365,6 +389,11 @@ fn take_output(machine: &mut Machine, out: TensorId, dtype: DType, shape: &Shape
         return Err(Rejection::OutDtype { expected: dtype, got: tensor.dtype }.into());
     }
     write::prepare(machine, Some(out), shape)
+}
+
+/// The positions of elements; nothing without elements.
+fn positions(machine: &Machine, layout: &Layout) -> Vec<usize> {
+    if machine.has_elements() { layout.positions().collect() } else { Vec::new() }
 }
 
 /// The size of a dimension; a tensor without dimensions counts as one of a single element (`ensure_nonempty_size`).

@@ -12,8 +12,9 @@ use crate::tensor::{Category, DType, Layout, Scalar, Shape};
 use crate::with_element_type as with_any_type;
 
 use super::autograd;
+use super::budget::charge;
 use super::iterator::{self, Input};
-use super::machine::{Call, Machine, Result, Slot, Stop, Tensor, TensorId};
+use super::machine::{Call, Machine, Result, Slot, Stop, Tensor, TensorId, is_large};
 use super::number::{Computed, Number};
 use super::selection::{self, Put, numbering, overwrite, record_picked, record_put};
 use super::{mask, write};
@@ -30,13 +31,14 @@ pub(super) fn index(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let shape = iterator::broadcast(&inputs)?;
     let layout = iterator::result_layout(&inputs, &shape);
     // The loop goes over `out`, too, unless that is resized.
-    let given = call.out.map(|out| &machine.tensor(out).layout).filter(|layout| layout.shape == shape);
-    let order = iterator::sequence(given, &inputs, &shape);
+    let given = call.out.map(|out| machine.tensor(out).layout.clone()).filter(|layout| layout.shape == shape);
+    let order = places.order(machine, given.as_ref(), &inputs, &shape);
     if let Some(out) = call.out {
         write::resize_output(machine, out, layout.clone(), 1)?;
     }
     let (found, fault) = places.eval(&shape, &order);
     fault.map_or(Ok(()), Err)?;
+    let found = if machine.has_elements() { found } else { Vec::new() };
     let mut numbers = vec![0; found.len()];
     order.into_iter().zip(found).for_each(|(at, number)| numbers[at] = number);
     let result = selection::deliver(machine, call.out, &operand, &numbers, layout);
@@ -96,7 +98,7 @@ pub(super) fn index_put(machine: &mut Machine, call: &Call) -> Result<Slot> {
     }
     mask::warn_expanded(machine, &tensor, PUT_EXPANDED);
     if !accumulated && let Some(mask) = as_mask(machine, &tensor, indices, &value)? {
-        let number = machine.elements_as_scalars(&value)[0];
+        let number = machine.elements_as_scalars(&value).first().copied();
         let pairs = mask::fill(machine, target, &mask, number)?;
         let source = Some(&value);
         return record_filled(machine, call, target, &operand, Put { pairs, source, repeated: true, accumulated });
@@ -105,16 +107,18 @@ pub(super) fn index_put(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let shape = places.layout.shape.clone();
     let mut inputs = places.inputs(&tensor);
     inputs.insert(1, Input::Tensor(value.clone()));
-    let order = iterator::sequence(None, &inputs, &shape);
+    let order = places.order(machine, None, &inputs, &shape);
     let (numbers, fault) = places.eval(&shape, &order);
-    let from: Vec<usize> = value.layout.expand(&shape).expect("the values expand to it").positions().collect();
+    let numbers = if machine.has_elements() { numbers } else { Vec::new() };
+    let from = value.layout.expand(&shape).expect("the values expand to it");
+    let from: Vec<usize> = if machine.has_elements() { from.positions().collect() } else { Vec::new() };
     overwrite(machine, &tensor, &numbers, |machine, turn, position| {
         let new = machine.get(value.storage, from[order[turn]]);
         if accumulated { sum(tensor.dtype, machine.get(tensor.storage, position), new) } else { new }
     });
     // What came before an index that is out of range has been written.
     fault.map_or(Ok(()), Err)?;
-    let own = numbering(value.shape(), &shape);
+    let own = numbering(machine, value.shape(), &shape);
     let pairs = numbers.into_iter().zip(order).map(|(number, at)| (number, own[at])).collect();
     let repeated = *value.shape() != shape;
     record_indexed(machine, call, target, &operand, Put { pairs, source: Some(&value), repeated, accumulated })
@@ -196,7 +200,8 @@ struct Places {
 struct Indexed {
     /// The index, with dimensions of size 1 for those of the tensor that are not indexed.
     layout: Layout,
-    values: Vec<i64>,
+    /// Its elements, if they are there.
+    values: Option<Vec<i64>>,
     size: i64,
     /// The stride between elements numbered row-major.
     stride: i64,
@@ -209,7 +214,7 @@ impl Places {
         // An index that is expanded to more than can be looked at.
         for index in indices.iter().flatten() {
             let bytes = index.shape().numel().saturating_mul(DType::Int64.size());
-            if bytes > VALUE_LIMIT {
+            if machine.has_elements() && bytes > VALUE_LIMIT {
                 return Err(iterator::too_large(bytes));
             }
         }
@@ -254,7 +259,7 @@ impl Places {
         let padded = Shape::new(padded).map_err(|_| Rejection::Numel)?;
         let named = indices.into_iter().flatten().enumerate().map(|(at, index)| Indexed {
             layout: converted(&index).view(&padded).expect("only sizes of 1 are new"),
-            values: machine.elements(&index),
+            values: machine.known(&index),
             size: layout.shape.sizes()[before + at],
             stride: numbered.strides[before + at],
         });
@@ -274,17 +279,38 @@ impl Places {
         layouts.map(|layout| Input::Tensor(Tensor { layout: layout.clone(), ..tensor.clone() })).collect()
     }
 
+    /// The order of the loop. Without elements there is none where all indices that are there are in range.
+    fn order(&self, machine: &Machine, output: Option<&Layout>, inputs: &[Input], shape: &Shape) -> Vec<usize> {
+        let wrong = |index: &Indexed| {
+            let mut values = index.values.iter().flatten();
+            values.any(|value| !(-index.size..index.size).contains(value))
+        };
+        let few = !is_large(shape, DType::Int64);
+        match machine.has_elements() || (few && self.indices.iter().any(wrong)) {
+            true => iterator::sequence(output, inputs, shape),
+            false => Vec::new(),
+        }
+    }
+
     /// The numbers of the elements of the tensor, in the order of the loop, up to the first index that is out of range. Its
-    /// message counts the indices, not the dimensions.
+    /// message counts the indices, not the dimensions. Without elements only for the fault, if that can be told.
     fn eval(&self, shape: &Shape, order: &[usize]) -> (Vec<usize>, Option<Stop>) {
         let of = |layout: &Layout| layout.expand(shape).expect("broadcast to this shape").positions().collect();
+        if order.is_empty() {
+            return (Vec::new(), None);
+        }
         let starts: Vec<usize> = of(&self.numbered);
-        let columns: Vec<Vec<usize>> = self.indices.iter().map(|index| numbering(&index.layout.shape, shape)).collect();
+        let column = |index: &Indexed| {
+            charge(shape.numel());
+            of(&Layout::contiguous(index.layout.shape.clone()))
+        };
+        let columns: Vec<Vec<usize>> = self.indices.iter().map(column).collect();
         let mut numbers = Vec::with_capacity(order.len());
         for &at in order {
             let mut number = starts[at] as i64;
             for (dim, (index, column)) in self.indices.iter().zip(&columns).enumerate() {
-                let (value, size) = (index.values[column[at]], index.size);
+                let Some(values) = &index.values else { continue };
+                let (value, size) = (values[column[at]], index.size);
                 if value < -size || value >= size {
                     return (numbers, Some(Rejection::IndexRange { index: value, dim, size }.into()));
                 }
@@ -319,7 +345,7 @@ fn without_masks(machine: &mut Machine, tensor: &Tensor, indices: Vec<Option<Ten
             machine.warnings.push(INDEX_BYTES.to_owned());
         }
         check_mask(tensor, mask, result.len()).map_err(|(at, dim)| mask_shape(tensor, mask, at, dim))?;
-        let truths: Vec<bool> = machine.elements(mask);
+        let truths = mask::known(machine, mask)?;
         let found: Vec<i64> = (0..).zip(truths).filter(|(_, truth)| *truth).map(|(at, _)| at).collect();
         let strides = Layout::contiguous(mask.shape().clone()).strides;
         for (&size, stride) in mask.shape().sizes().iter().zip(strides) {

@@ -227,16 +227,16 @@ pub(super) fn request(layout: &Layout) -> Request {
 }
 
 /// Refuses a new tensor that there is no memory for (`empty_generic`, `alloc_cpu`). What there may be memory for, and
-/// the reference has no use for, is unsupported.
-pub(super) fn check_memory(layout: &Layout, dtype: DType, request: Request) -> Result<()> {
+/// the reference has no use for, is unsupported. Of a tensor without elements only the numbers matter.
+pub(super) fn check_memory(layout: &Layout, dtype: DType, request: Request, elements: bool) -> Result<()> {
     let (sizes, strides) = (layout.shape.sizes(), &layout.strides);
-    let elements = sizes.iter().try_fold(1u64, |product, &size| product.checked_mul(size as u64));
-    let bytes = elements.and_then(|elements| elements.checked_mul(dtype.size() as u64));
+    let count = sizes.iter().try_fold(1u64, |product, &size| product.checked_mul(size as u64));
+    let bytes = count.and_then(|count| count.checked_mul(dtype.size() as u64));
     match bytes.and_then(|bytes| i64::try_from(bytes).ok()) {
         None if request == Request::RowMajor => Err(Rejection::StorageOverflow { sizes: sizes.to_vec() }.into()),
         None => Err(Rejection::StridedOverflow { sizes: sizes.to_vec(), strides: strides.clone() }.into()),
-        Some(bytes) if bytes >= ADDRESS_SPACE => Err(Rejection::NoMemory { bytes }.into()),
-        Some(bytes) if bytes as usize > VALUE_LIMIT => Err(too_large(bytes as usize)),
+        Some(bytes) if elements && bytes >= ADDRESS_SPACE => Err(Rejection::NoMemory { bytes }.into()),
+        Some(bytes) if elements && bytes as usize > VALUE_LIMIT => Err(too_large(bytes as usize)),
         Some(0) if request == Request::RowMajor && !has_strides(sizes) => Err(Rejection::StrideOverflow.into()),
         Some(_) => Ok(()),
     }
@@ -249,13 +249,13 @@ fn has_strides(sizes: &[i64]) -> bool {
 
 /// The same for the copies of operands that are converted to another dtype, and for those that are too large for the
 /// reference to look at.
-pub(super) fn check_operands_memory(inputs: &[Input], common: DType) -> Result<()> {
+pub(super) fn check_operands_memory(inputs: &[Input], common: DType, elements: bool) -> Result<()> {
     for input in inputs {
         let Input::Tensor(tensor) = input else { continue };
         if tensor.dtype != common {
             let copy = dense(&tensor.layout);
             if *tensor.shape() != Shape::scalar() {
-                check_memory(&copy, common, Request::Strided)?;
+                check_memory(&copy, common, Request::Strided, elements)?;
             }
         }
     }

@@ -37,6 +37,7 @@ mod functions;
 mod gather;
 mod graph;
 mod indexing;
+mod infer;
 mod iterator;
 mod loss;
 mod loss_gradient;
@@ -64,6 +65,7 @@ use crate::tensor::DType;
 
 pub use budget::{BUDGET, OverBudget};
 pub use evaluate::Session;
+pub use infer::{Declared, Inference, Inferences, Inferred, TensorFacts, infer};
 
 /// The reference as an [`Implementation`].
 #[derive(Clone, Copy, Debug, Default)]

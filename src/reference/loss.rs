@@ -6,7 +6,7 @@
 use crate::error::Rejection;
 use crate::ops::{Form, Op, ResultType};
 use crate::program::Arg;
-use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
+use crate::tensor::{Category, DType, Layout, Scalar, Shape};
 
 use super::composition::{Composition, Function, LOG_SIGMOID, NO_SLOPE, Reduction, Term, in_double, real};
 use super::elementwise::{Casting, Elementwise, Facts, Plan, check_kernel, elementwise_kernel};
@@ -71,7 +71,7 @@ pub(super) fn huber_loss(machine: &mut Machine, call: &Call) -> Result<Slot> {
         DType::Float16 => elementwise_kernel!(float (a, b; delta) huber(a - b, delta)),
         _ => elementwise_kernel!(stepwise (a, b; delta) huber(a - b, delta)),
     };
-    let values = kernel.evaluate(machine, call.op, &inputs, Scalar::Float(delta), (&plan.shape, plan.common))?;
+    let values = kernel.evaluate(machine, call.op, &inputs, Scalar::Float(delta), (&plan.shape, plan.common, plan.common))?;
     plan.deliver(machine, values);
     let result = settle(machine, call, target, reduction)?;
     let operands = [Some(call.tensor(0)?), Some(call.tensor(1)?)];
@@ -367,7 +367,7 @@ fn structured(
     let (common, shape) = (iterator::result_type(&inputs), iterator::broadcast(&inputs)?);
     check_kernel(call.op, common)?;
     let factor = Scalar::Float(parameter.unwrap_or(1.0));
-    let values = kernel(common).evaluate(machine, call.op, &inputs, factor, (&shape, common))?;
+    let values = kernel(common).evaluate(machine, call.op, &inputs, factor, (&shape, common, common))?;
     let result = match reduction {
         Reduction::None => plan.deliver(machine, values),
         _ => {
@@ -402,7 +402,7 @@ fn reduced_into(
 /// A tensor with the shape, the dtype and, if it is dense, the strides of another (`empty_like`).
 fn empty_like(machine: &mut Machine, like: TensorId) -> TensorId {
     let tensor = machine.tensor(like);
-    let (layout, zeros) = (iterator::dense(&tensor.layout), Buffer::zeros(tensor.dtype, tensor.shape().numel()));
+    let (layout, zeros) = (iterator::dense(&tensor.layout), machine.zeros(tensor.dtype, tensor.shape().numel()));
     write::deliver_in(machine, None, layout, zeros)
 }
 

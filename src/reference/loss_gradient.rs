@@ -2,7 +2,7 @@
 
 use crate::error::Rejection;
 use crate::ops::{Op, ResultType};
-use crate::tensor::{Buffer, DType, Layout, Scalar};
+use crate::tensor::{DType, Layout, Scalar};
 
 use super::composition::{Composition, Function, LOG_SIGMOID, NO_SLOPE, check_gradient, in_double};
 use super::elementwise::{self, elementwise_kernel};
@@ -32,7 +32,7 @@ fn for_both(
         }
         let shape = iterator::broadcast(&inputs)?;
         if shape != *own.shape() {
-            let zeros = Buffer::zeros(own.dtype, own.shape().numel());
+            let zeros = machine.zeros(own.dtype, own.shape().numel());
             let target = machine.allocate(Layout::contiguous(own.shape().clone()), zeros);
             let target = machine.add(target);
             write::resize_output(machine, target, Layout::contiguous(shape.clone()), 1)?;

@@ -39,6 +39,8 @@ pub(super) struct Machine {
     pub broadcast_warning: bool,
     /// The number of tensor objects before the operation that makes others on its way, if one does.
     lasting: Option<usize>,
+    /// False if programs are run without elements, for their shapes alone.
+    elements: bool,
 }
 
 /// A function that runs an operation.
@@ -49,14 +51,17 @@ pub(super) type Backward = fn(&mut Machine, &Tensor, &Kept) -> Result<Vec<Option
 
 #[derive(Clone, Debug)]
 struct Storage {
+    /// The elements. Where they are absent it has none, and the dtype all the same.
     buffer: Rc<Buffer>,
+    /// The number of elements, where they are absent.
+    length: usize,
     /// Counts the writes, as libtorch's version counter does.
     version: u64,
 }
 
 impl Machine {
-    /// An empty one that runs operations by these functions.
-    pub fn new(kernels: fn(Op) -> Option<Kernel>) -> Machine {
+    /// An empty one that runs operations by these functions, perhaps without elements.
+    pub fn new(kernels: fn(Op) -> Option<Kernel>, elements: bool) -> Machine {
         Machine {
             kernels,
             storages: Vec::new(),
@@ -65,6 +70,52 @@ impl Machine {
             warnings: Vec::new(),
             broadcast_warning: false,
             lasting: None,
+            elements,
+        }
+    }
+
+    /// Returns whether tensors have elements. Without them every storage is absent, apart from inputs whose data was given,
+    /// and kernels infer, prepare and write, but do not eval.
+    pub fn has_elements(&self) -> bool {
+        cfg!(feature = "elements") && self.elements
+    }
+
+    /// The gate of every eval phase: the elements that `work` computes, which have this dtype. None where there are no
+    /// elements.
+    pub fn eval(&self, dtype: DType, work: impl FnOnce() -> Buffer) -> Buffer {
+        if self.has_elements() { work() } else { Buffer::zeros(dtype, 0) }
+    }
+
+    /// The same of work that elements may stop.
+    pub fn try_eval<E>(
+        &self,
+        dtype: DType,
+        work: impl FnOnce() -> std::result::Result<Buffer, E>,
+    ) -> std::result::Result<Buffer, E> {
+        if self.has_elements() { work() } else { Ok(Buffer::zeros(dtype, 0)) }
+    }
+
+    /// Zeros for a new tensor.
+    pub fn zeros(&self, dtype: DType, count: usize) -> Buffer {
+        Buffer::zeros(dtype, if self.has_elements() { count } else { 0 })
+    }
+
+    /// The elements that an infer phase reads, row-major: `None` where they are absent, or stand for more than can be looked
+    /// at.
+    pub fn known<T: Stored>(&self, tensor: &Tensor) -> Option<Vec<T>> {
+        if self.has_elements() {
+            return Some(self.elements(tensor));
+        }
+        let there = !self.buffer(tensor.storage).is_empty() || tensor.shape().numel() == 0;
+        let few = !is_large(tensor.shape(), DType::Int64);
+        (there && few).then(|| self.buffer(tensor.storage).gather(&tensor.layout))
+    }
+
+    /// Returns whether a tensor of this shape is too large to be looked at; without elements, to be counted.
+    pub fn is_large(&self, shape: &Shape, dtype: DType) -> bool {
+        match self.has_elements() {
+            true => is_large(shape, dtype),
+            false => !shape.is_countable() || (shape.numel() as i64).checked_mul(dtype.size() as i64).is_none(),
         }
     }
 
@@ -78,7 +129,8 @@ impl Machine {
     pub fn allocate(&mut self, layout: Layout, buffer: Buffer) -> Tensor {
         let dtype = buffer.dtype();
         charge(buffer.len());
-        self.storages.push(Storage { buffer: Rc::new(buffer), version: 0 });
+        let length = if self.has_elements() { 0 } else { layout.shape.numel() };
+        self.storages.push(Storage { buffer: Rc::new(buffer), length, version: 0 });
         Tensor { storage: StorageId(self.storages.len() - 1), layout, dtype, node: None, base: None }
     }
 
@@ -121,6 +173,12 @@ impl Machine {
         &self.storages[storage.0].buffer
     }
 
+    /// The number of elements of a storage.
+    pub fn length(&self, storage: StorageId) -> usize {
+        let storage = &self.storages[storage.0];
+        if self.has_elements() { storage.buffer.len() } else { storage.length }
+    }
+
     pub fn version(&self, storage: StorageId) -> u64 {
         self.storages[storage.0].version
     }
@@ -144,13 +202,16 @@ impl Machine {
 
     /// The elements of a tensor, row-major, converted to `T`.
     pub fn elements<T: Stored>(&self, tensor: &Tensor) -> Vec<T> {
+        if !self.has_elements() {
+            return Vec::new();
+        }
         charge(tensor.shape().numel());
         self.buffer(tensor.storage).gather(&tensor.layout)
     }
 
     /// The same elements in another dtype, contiguous.
     pub fn converted(&mut self, tensor: &Tensor, dtype: DType) -> Tensor {
-        let values = Buffer::from_scalars(dtype, self.elements_as_scalars(tensor).into_iter());
+        let values = self.eval(dtype, || Buffer::from_scalars(dtype, self.elements_as_scalars(tensor).into_iter()));
         self.allocate(Layout::contiguous(tensor.shape().clone()), values)
     }
 
@@ -158,6 +219,9 @@ impl Machine {
     pub fn expanded<T: Stored>(&self, tensor: &Tensor, shape: &Shape) -> Result<Vec<T>> {
         let layout = tensor.layout.expand(shape);
         let layout = layout.ok_or_else(|| Stop::Malformed("an operand of another shape".to_owned()))?;
+        if !self.has_elements() {
+            return Ok(Vec::new());
+        }
         charge(shape.numel());
         Ok(self.buffer(tensor.storage).gather(&layout))
     }
@@ -183,12 +247,22 @@ impl Machine {
 
     /// Overwrites the elements of `target` with those of `values`, row-major, converted to its dtype.
     pub fn write(&mut self, target: &Tensor, values: &Buffer) {
+        if !self.has_elements() {
+            return self.overwrite_absent(target.storage);
+        }
         charge(target.shape().numel());
         let storage = &mut self.storages[target.storage.0];
         storage.version += 1;
         crate::with_element_type!(values.dtype(), T => {
             Rc::make_mut(&mut storage.buffer).scatter(&target.layout, T::slice(values).expect("the element type of the buffer's own dtype"));
         });
+    }
+
+    /// Counts a write without elements. Those that were given are not known any more.
+    fn overwrite_absent(&mut self, storage: StorageId) {
+        let storage = &mut self.storages[storage.0];
+        storage.version += 1;
+        storage.buffer = Rc::new(Buffer::zeros(storage.buffer.dtype(), 0));
     }
 
     /// One element of a storage.
@@ -200,6 +274,9 @@ impl Machine {
 
     /// Overwrites single elements of a storage, in this order.
     pub fn put(&mut self, storage: StorageId, elements: impl IntoIterator<Item = (usize, Scalar)>) {
+        if !self.has_elements() {
+            return self.overwrite_absent(storage);
+        }
         let storage = &mut self.storages[storage.0];
         storage.version += 1;
         crate::with_element_type!(storage.buffer.dtype(), T => {
@@ -224,6 +301,12 @@ impl Machine {
         let needed = if elements == 0 { 0 } else { offset as usize + elements };
         tensor.layout = Layout { offset, ..layout };
         let storage = &mut self.storages[tensor.storage.0];
+        if !(cfg!(feature = "elements") && self.elements) {
+            if storage.length < needed {
+                *storage = Storage { buffer: Rc::new(Buffer::zeros(tensor.dtype, 0)), length: needed, ..*storage };
+            }
+            return;
+        }
         crate::with_element_type!(tensor.dtype, T => {
             if let Some(elements) = T::slice(&storage.buffer).filter(|elements| elements.len() < needed) {
                 let mut elements = elements.to_vec();

@@ -18,27 +18,36 @@ pub(super) fn masked_fill(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let operand = machine.tensor(id).clone();
     let value = elementwise::input(machine, call, 2)?;
     let target = begin(machine, call, &mask, &operand, &value)?;
-    let (number, source) = match &value {
+    let (number, source): (Option<Scalar>, _) = match &value {
         Input::Tensor(tensor) if tensor.shape().rank() > 0 => {
             return Err(Rejection::MaskedFillRank { rank: tensor.shape().rank() }.into());
         }
-        Input::Tensor(tensor) => (machine.get(tensor.storage, tensor.layout.offset as usize), Some(tensor)),
-        Input::Number(number) => (*number, None),
+        Input::Tensor(tensor) => (only(machine, tensor), Some(tensor)),
+        Input::Number(number) => (Some(*number), None),
     };
     let pairs = fill(machine, target, &mask, number)?;
     record_put(machine, call, target, &operand, Put { pairs, source, repeated: true, accumulated: false })
 }
 
-/// Puts `value` where the mask is true, and returns these numbers, each with that of the value, which is 0
+/// The element of a tensor that has one, if it is there.
+pub(super) fn only(machine: &Machine, tensor: &Tensor) -> Option<Scalar> {
+    machine.has_elements().then(|| machine.get(tensor.storage, tensor.layout.offset as usize))
+}
+
+/// Puts `value`, if it is there, where the mask is true, and returns these numbers, each with that of the value, which is 0
 /// (`masked_fill_impl_cpu`).
 pub(super) fn fill(
     machine: &mut Machine,
     target: TensorId,
     mask: &Tensor,
-    value: Scalar,
+    value: Option<Scalar>,
 ) -> Result<Vec<(usize, usize)>> {
     let tensor = machine.tensor(target).clone();
     infer_fill(machine, &tensor, mask, value)?;
+    let Some(value) = value.filter(|_| machine.has_elements()) else {
+        machine.put(tensor.storage, []);
+        return Ok(Vec::new());
+    };
     let numbers = selected(&truths(machine, mask, tensor.shape()));
     // As one write: what gradients need is not modified by more of them.
     let places: Vec<usize> = tensor.layout.positions().collect();
@@ -46,8 +55,8 @@ pub(super) fn fill(
     Ok(numbers.into_iter().map(|number| (number, 0)).collect())
 }
 
-/// The order of faults: the mask's dtype, overlap, the shapes, the number.
-fn infer_fill(machine: &mut Machine, target: &Tensor, mask: &Tensor, value: Scalar) -> Result<()> {
+/// The order of faults: the mask's dtype, overlap, the shapes, the number, which is held if it is not there.
+fn infer_fill(machine: &mut Machine, target: &Tensor, mask: &Tensor, value: Option<Scalar>) -> Result<()> {
     if mask.dtype != DType::Bool {
         return Err(Rejection::MaskedFillMask { dtype: mask.dtype }.into());
     }
@@ -55,7 +64,7 @@ fn infer_fill(machine: &mut Machine, target: &Tensor, mask: &Tensor, value: Scal
     iterator::check_partial_overlap(target, mask)?;
     let shape = target.shape().broadcast(mask.shape())?;
     iterator::check_shape(target.shape(), &shape)?;
-    check_held(value, target.dtype)
+    value.map_or(Ok(()), |value| check_held(value, target.dtype))
 }
 
 /// `masked_scatter`: the elements of the source, one after the other, go where the mask is true.
@@ -100,6 +109,10 @@ fn infer_masked_scatter(
 /// Writes what comes of the source before it is used up, and returns the numbers in target and source. The mask is read as
 /// the loop goes, and a contiguous source where it lies, even while they are written to.
 fn write_masked(machine: &mut Machine, target: &Tensor, mask: &Tensor, source: &Tensor) -> Result<Vec<(usize, usize)>> {
+    if !machine.has_elements() {
+        machine.put(target.storage, []);
+        return Ok(Vec::new());
+    }
     let copy = (!source.layout.is_contiguous()).then(|| machine.elements_as_scalars(source));
     let mut pairs = Vec::new();
     for (number, (place, asked)) in target.layout.positions().zip(mask.layout.positions()).enumerate() {
@@ -125,13 +138,23 @@ fn write_masked(machine: &mut Machine, target: &Tensor, mask: &Tensor, source: &
 pub(super) fn masked_select(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let (operand, mask) = [call.tensor(0)?, call.tensor(1)?].map(|id| machine.tensor(id).clone()).into();
     let shape = infer_select(machine, call, &operand, &mask)?;
-    let own = numbering(operand.shape(), &shape);
-    let numbers: Vec<usize> = selected(&truths(machine, &mask, &shape)).into_iter().map(|at| own[at]).collect();
-    let result = Shape::new(vec![numbers.len() as i64]).expect("so many elements are there");
+    let own = numbering(machine, operand.shape(), &shape);
+    let expanded = mask.layout.expand(&shape).expect("the mask broadcasts to this shape");
+    let chosen = selected(&match machine.has_elements() {
+        true => truths(machine, &mask, &shape),
+        false => known(machine, &Tensor { layout: expanded, ..mask.clone() })?,
+    });
+    let result = Shape::new(vec![chosen.len() as i64]).expect("so many elements are there");
+    let numbers: Vec<usize> = chosen.into_iter().filter(|_| machine.has_elements()).map(|at| own[at]).collect();
     write::prepare(machine, call.out, &result)?;
     let result = selection::deliver(machine, call.out, &operand, &numbers, Layout::contiguous(result));
     record_picked(machine, call, result, &operand, numbers);
     Ok(Slot::Tensor(result))
+}
+
+/// The booleans of a mask that decides a shape, row-major.
+pub(super) fn known(machine: &Machine, mask: &Tensor) -> Result<Vec<bool>> {
+    machine.known(mask).ok_or_else(|| Stop::Unknown("the elements of the mask decide the shape".to_owned()))
 }
 
 /// The shape that the mask and the tensor broadcast to.

@@ -91,16 +91,22 @@ fn variance(machine: &mut Machine, call: &Call, root: bool) -> Result<Slot> {
     let dtype = dtype_of(machine, out, real_dtype(tensor.dtype));
     // A variance of everything is rounded to the operand's dtype on its way to a wider one.
     let rounded = if plan.shape.numel() == 1 { real_dtype(tensor.dtype) } else { DType::Float64 };
-    let values: Vec<Scalar> = if tensor.dtype.category() == Category::Complex {
+    let values = if tensor.dtype.category() == Category::Complex {
         prepare_complex(machine, call, &tensor, out, &plan, &spread)?;
-        let groups = plan.groups::<Complex64>(machine, &tensor)?.into_iter();
-        groups.map(|group| complex_variance(&group, &spread, dtype, rounded)).collect()
+        machine.try_eval(dtype, || {
+            let groups = plan.groups::<Complex64>(machine, &tensor)?.into_iter();
+            let values = groups.map(|group| complex_variance(&group, &spread, dtype, rounded));
+            Ok::<_, Stop>(Buffer::from_scalars(dtype, values))
+        })
     } else {
         prepare_real(machine, call, &tensor, out, &plan, &spread)?;
-        let groups = plan.groups::<f64>(machine, &tensor)?.into_iter();
-        groups.map(|group| Scalar::Float(round(rounded, spread.of(group.into_iter())))).collect()
+        machine.try_eval(dtype, || {
+            let groups = plan.groups::<f64>(machine, &tensor)?.into_iter();
+            let values = groups.map(|group| Scalar::Float(round(rounded, spread.of(group.into_iter()))));
+            Ok(Buffer::from_scalars(dtype, values))
+        })
     };
-    let id = write::deliver(machine, out, &plan.shape, Buffer::from_scalars(dtype, values.into_iter()));
+    let id = write::deliver(machine, out, &plan.shape, values?);
     record_variance(machine, call.op, id, &tensor, &plan, &spread);
     if root {
         autograd::keep_result(machine, id, "Std");
@@ -177,9 +183,13 @@ fn moments(machine: &mut Machine, call: &Call, root: bool) -> Result<Slot> {
     let warnings = if category == Category::Complex { 2 } else { 1 };
     warn_of_freedom(machine, call.op, &plan, spread.correction, warnings);
     let groups = plan.groups::<Complex64>(machine, &tensor)?;
-    let spreads = groups.iter().map(|group| Scalar::Float(complex_spread(group, &spread, category)));
-    let spreads = Buffer::from_scalars(real_dtype(tensor.dtype), spreads);
-    let means = Buffer::from_scalars(tensor.dtype, groups.iter().map(|group| Scalar::Complex(mean(group))));
+    let spreads = machine.eval(real_dtype(tensor.dtype), || {
+        let spreads = groups.iter().map(|group| Scalar::Float(complex_spread(group, &spread, category)));
+        Buffer::from_scalars(real_dtype(tensor.dtype), spreads)
+    });
+    let means = machine.eval(tensor.dtype, || {
+        Buffer::from_scalars(tensor.dtype, groups.iter().map(|group| Scalar::Complex(mean(group))))
+    });
     let first = write::deliver(machine, None, &plan.shape, spreads);
     record_variance(machine, call.op, first, &tensor, &plan, &spread);
     let second = write::deliver(machine, None, &plan.shape, means);
@@ -300,12 +310,15 @@ pub(super) fn logsumexp(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let plan = Plan::structured(&tensor, call.dims(1)?, call.flag(2)?)?;
     write::prepare(machine, out, &plan.shape)?;
     write::warn_of_cast(machine, tensor.dtype, dtype, tensor.shape().numel());
-    let groups = plan.groups::<Complex64>(machine, &tensor)?.into_iter();
-    let values = groups.map(|group| match tensor.dtype.category() {
-        Category::Complex => complex_log_sum_exp(&group),
-        _ => log_sum_exp(&group, own, dtype),
-    });
-    let id = write::deliver(machine, out, &plan.shape, Buffer::from_scalars(dtype, values));
+    let values = machine.try_eval(dtype, || {
+        let groups = plan.groups::<Complex64>(machine, &tensor)?.into_iter();
+        let values = groups.map(|group| match tensor.dtype.category() {
+            Category::Complex => complex_log_sum_exp(&group),
+            _ => log_sum_exp(&group, own, dtype),
+        });
+        Ok::<_, Stop>(Buffer::from_scalars(dtype, values))
+    })?;
+    let id = write::deliver(machine, out, &plan.shape, values);
     record_groups(machine, call.op, id, &tensor, &plan, &[], logsumexp_backward);
     autograd::keep_result(machine, id, "Logsumexp");
     Ok(Slot::Tensor(id))

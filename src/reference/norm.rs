@@ -38,11 +38,11 @@ pub(super) fn vector_norm(machine: &mut Machine, call: &Call) -> Result<Slot> {
         // Single elements are copied rather than counted, unless a dimension is named where there is none.
         write::warn_of_cast(machine, tensor.dtype, dtype, tensor.shape().numel());
     }
-    let values = plan
-        .groups::<Complex64>(machine, &tensor)?
-        .into_iter()
-        .map(|group| Scalar::Float(of(group.into_iter().map(Complex64::norm), exponent)));
-    let result = Buffer::from_scalars(dtype, values.collect::<Vec<_>>().into_iter());
+    let result = machine.try_eval(dtype, || {
+        let groups = plan.groups::<Complex64>(machine, &tensor)?.into_iter();
+        let values = groups.map(|group| Scalar::Float(of(group.into_iter().map(Complex64::norm), exponent)));
+        Ok::<_, Stop>(Buffer::from_scalars(dtype, values.collect::<Vec<_>>().into_iter()))
+    })?;
     let id = write::deliver(machine, out, &plan.shape, result);
     if exponent == 0.0 && tensor.node.is_some() {
         return Err(Stop::Unsupported("gradients through a count of elements".to_owned()));
@@ -85,10 +85,11 @@ pub(super) fn along(
     let plan = infer_along(&operand, order, dim, keepdim)?;
     // Of one element it is the size, whatever the order.
     let alone = plan.count() == 1 && operand.shape().rank() > 0 && order != 0.0;
-    let groups = plan.groups::<f64>(it.machine, &operand)?.into_iter();
-    let norms = groups
-        .map(|group| Scalar::Float(if alone { group[0].abs() } else { of(group.into_iter().map(f64::abs), order) }));
-    let values = Buffer::from_scalars(operand.dtype, norms);
+    let values = it.machine.try_eval(operand.dtype, || {
+        let groups = plan.groups::<f64>(it.machine, &operand)?.into_iter();
+        let norm = |group: Vec<f64>| if alone { group[0].abs() } else { of(group.into_iter().map(f64::abs), order) };
+        Ok::<_, Stop>(Buffer::from_scalars(operand.dtype, groups.map(|group| Scalar::Float(norm(group)))))
+    })?;
     let result = write::deliver(it.machine, None, &plan.shape, values);
     record_groups(it.machine, it.op, result, &operand, &plan, &[order], along_backward);
     Ok(result)

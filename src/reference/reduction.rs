@@ -31,7 +31,7 @@ pub(super) fn sum(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let result = add_up(machine, &tensor, &plan, dtype)?;
     check_differentiable(&tensor, dtype)?;
     let id = write::deliver(machine, out, &plan.shape, result);
-    autograd::record_reduction(machine, call.op, id, &tensor, plan.targets()?, 1);
+    autograd::record_reduction(machine, call.op, id, &tensor, plan.targets(machine)?, 1);
     Ok(Slot::Tensor(id))
 }
 
@@ -47,10 +47,12 @@ pub(super) fn nansum(machine: &mut Machine, call: &Call) -> Result<Slot> {
     if dtype.category() != Category::Floating && !summed && tensor.shape().numel() > 0 {
         return Err(Rejection::NoKernel { kernel: "nansum_cpu", dtype }.into());
     }
-    plan.check_size()?;
-    let numbers = machine.elements::<f64>(&tensor).into_iter().map(|element| Scalar::Float(number_or_zero(element)));
-    let numbers =
-        write::create(machine, Layout::contiguous(tensor.shape().clone()), Buffer::from_scalars(tensor.dtype, numbers));
+    plan.check_size(machine)?;
+    let numbers = machine.eval(tensor.dtype, || {
+        let elements = machine.elements::<f64>(&tensor).into_iter();
+        Buffer::from_scalars(tensor.dtype, elements.map(|element| Scalar::Float(number_or_zero(element))))
+    });
+    let numbers = write::create(machine, Layout::contiguous(tensor.shape().clone()), numbers);
     let result = add_up(machine, &numbers, &plan, dtype)?;
     check_differentiable(&tensor, dtype)?;
     let id = write::deliver(machine, out, &plan.shape, result);
@@ -101,12 +103,17 @@ pub(super) fn mean(machine: &mut Machine, call: &Call) -> Result<Slot> {
         return Err(Rejection::CannotCast { from: DType::Float32, to: dtype.libtorch_name() }.into());
     }
     let count = plan.count();
-    let means = add_up_wide(machine, &tensor, &plan, dtype)?.into_iter().map(|sum| match sum {
-        Scalar::Complex(sum) => Scalar::Complex(sum / count as f64),
-        sum => Scalar::Float(f64::from_scalar(sum) / count as f64),
-    });
-    let id = write::deliver(machine, out, &plan.shape, Buffer::from_scalars(dtype, means));
-    autograd::record_reduction(machine, call.op, id, &tensor, plan.targets()?, count);
+    write::warn_of_cast(machine, tensor.dtype, dtype, tensor.shape().numel());
+    let means = machine.try_eval(dtype, || {
+        let means = add_up_wide(machine, &tensor, &plan, dtype)?.into_iter().map(|sum| match sum {
+            Scalar::Complex(sum) => Scalar::Complex(sum / count as f64),
+            sum => Scalar::Float(f64::from_scalar(sum) / count as f64),
+        });
+        Ok::<_, Stop>(Buffer::from_scalars(dtype, means))
+    })?;
+    let id = write::deliver(machine, out, &plan.shape, means);
+    let targets = plan.targets(machine)?;
+    autograd::record_reduction(machine, call.op, id, &tensor, targets, count);
     Ok(Slot::Tensor(id))
 }
 
@@ -174,8 +181,10 @@ fn truth(machine: &mut Machine, call: &Call, all: bool) -> Result<Slot> {
     set_output(machine, out, &plan.shape, dtype)?;
     let every = |group: Vec<bool>| group.into_iter().all(|truth| truth);
     let some = |group: Vec<bool>| group.into_iter().any(|truth| truth);
-    let truths = plan.groups(machine, &tensor)?.into_iter().map(if all { every } else { some });
-    let result = Buffer::from_scalars(dtype, truths.map(Scalar::Bool));
+    let result = machine.try_eval(dtype, || {
+        let truths = plan.groups(machine, &tensor)?.into_iter().map(if all { every } else { some });
+        Ok::<_, Stop>(Buffer::from_scalars(dtype, truths.map(Scalar::Bool)))
+    })?;
     Ok(Slot::Tensor(write::deliver(machine, out, &plan.shape, result)))
 }
 
@@ -216,7 +225,7 @@ pub(super) fn sum_to_size(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let plan = Plan { shape: target, ..Plan::new(&tensor, Some(reduced), false)? };
     let result = add_up(machine, &tensor, &plan, sum_dtype(tensor.dtype))?;
     let id = write::deliver(machine, None, &plan.shape, result);
-    autograd::record_reduction(machine, call.op, id, &tensor, plan.targets()?, 1);
+    autograd::record_reduction(machine, call.op, id, &tensor, plan.targets(machine)?, 1);
     Ok(Slot::Tensor(id))
 }
 
@@ -225,6 +234,9 @@ pub(super) fn item(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let tensor = machine.tensor(call.tensor(0)?);
     if tensor.shape().numel() != 1 {
         return Err(Rejection::ItemCount { numel: tensor.shape().numel() }.into());
+    }
+    if !machine.has_elements() {
+        return Ok(Slot::Number(Scalar::Bool(false)));
     }
     let at = Layout { shape: Shape::scalar(), strides: Vec::new(), offset: tensor.layout.offset };
     let element = Buffer::from_bytes(tensor.dtype, &machine.buffer(tensor.storage).to_bytes(&at)).expect("one element");
@@ -296,15 +308,21 @@ impl Plan {
         sizes.filter(|(_, reduced)| **reduced).map(|(size, _)| *size as usize).product()
     }
 
-    /// Checks that the reference goes through so many elements.
-    pub fn check_size(&self) -> Result<()> {
+    /// Checks that the reference goes through so many elements, if there are any.
+    pub fn check_size(&self, machine: &Machine) -> Result<()> {
+        if !machine.has_elements() {
+            return Ok(());
+        }
         let most = self.operand.numel().max(self.shape.numel());
         if most > MOST { Err(Stop::Unsupported(format!("a reduction of {most} elements"))) } else { Ok(()) }
     }
 
-    /// For each element of the operand, row-major, its element of the result.
-    pub fn targets(&self) -> Result<Vec<usize>> {
-        self.check_size()?;
+    /// For each element of the operand, row-major, its element of the result; nothing without elements.
+    pub fn targets(&self, machine: &Machine) -> Result<Vec<usize>> {
+        if !machine.has_elements() {
+            return Ok(Vec::new());
+        }
+        self.check_size(machine)?;
         charge(self.operand.numel());
         let sizes = self.operand.sizes();
         let kept = sizes.iter().zip(&self.reduced).map(|(&size, &reduced)| if reduced { 1 } else { size }).collect();
@@ -316,16 +334,19 @@ impl Plan {
         Ok(into.positions().collect())
     }
 
-    /// For each element of the result, the elements of the operand that go to it.
+    /// For each element of the result, the elements of the operand that go to it; nothing without elements.
     pub fn groups<T: Stored>(&self, machine: &Machine, tensor: &Tensor) -> Result<Vec<Vec<T>>> {
-        self.check_size()?;
-        self.group(machine.elements(tensor))
+        if !machine.has_elements() {
+            return Ok(Vec::new());
+        }
+        self.check_size(machine)?;
+        self.group(machine, machine.elements(tensor))
     }
 
     /// The same of elements of the operand, row-major.
-    fn group<T>(&self, elements: Vec<T>) -> Result<Vec<Vec<T>>> {
+    fn group<T>(&self, machine: &Machine, elements: Vec<T>) -> Result<Vec<Vec<T>>> {
         let mut groups: Vec<Vec<T>> = (0..self.shape.numel()).map(|_| Vec::new()).collect();
-        for (target, element) in self.targets()?.into_iter().zip(elements) {
+        for (target, element) in self.targets(machine)?.into_iter().zip(elements) {
             groups[target].push(element);
         }
         Ok(groups)
@@ -381,7 +402,7 @@ pub(super) fn record_groups(
     parameters: &[f64],
     function: Backward,
 ) {
-    let targets = plan.targets().ok().filter(|_| operand.node.is_some()).unwrap_or_default();
+    let targets = plan.targets(machine).ok().filter(|_| operand.node.is_some()).unwrap_or_default();
     let numbers = std::iter::once(plan.count() as f64).chain(parameters.iter().copied()).map(Scalar::Float).collect();
     let kept = Kept { tensors: vec![Some(operand.clone())], numbers, targets, ..Kept::of(op) };
     autograd::record_formula(machine, result, &[Some(operand)], kept, function);
@@ -398,8 +419,10 @@ pub(super) fn over_groups(
     if operand.dtype.category() == Category::Complex || gradient.dtype.category() == Category::Complex {
         return Err(Stop::Unsupported(format!("the gradient of {} for complex numbers", kept.op)));
     }
-    let received = shares(machine, gradient, kept, machine.elements::<f64>(operand), formula);
-    let gradients = Buffer::from_scalars(operand.dtype, received.into_iter().map(Scalar::Float));
+    let gradients = machine.eval(operand.dtype, || {
+        let received = shares(machine, gradient, kept, machine.elements::<f64>(operand), formula);
+        Buffer::from_scalars(operand.dtype, received.into_iter().map(Scalar::Float))
+    });
     Ok(vec![Some(machine.allocate(Layout::contiguous(operand.shape().clone()), gradients))])
 }
 
@@ -415,14 +438,16 @@ pub(super) fn over_magnitudes(
     let Some(operand) = kept.tensors[0].as_ref().filter(complex) else {
         return over_groups(machine, gradient, kept, formula);
     };
-    let elements = machine.elements::<Complex64>(operand);
-    let sizes = elements.iter().map(|element| element.norm()).collect();
-    let received = shares(machine, gradient, kept, sizes, formula);
-    let turned = elements.iter().zip(received).map(|(element, share)| {
-        let size = element.norm();
-        Scalar::Complex(if size == 0.0 { Complex64::default() } else { element / size * share })
+    let gradients = machine.eval(operand.dtype, || {
+        let elements = machine.elements::<Complex64>(operand);
+        let sizes = elements.iter().map(|element| element.norm()).collect();
+        let received = shares(machine, gradient, kept, sizes, formula);
+        let turned = elements.iter().zip(received).map(|(element, share)| {
+            let size = element.norm();
+            Scalar::Complex(if size == 0.0 { Complex64::default() } else { element / size * share })
+        });
+        Buffer::from_scalars(operand.dtype, turned.collect::<Vec<_>>().into_iter())
     });
-    let gradients = Buffer::from_scalars(operand.dtype, turned.collect::<Vec<_>>().into_iter());
     Ok(vec![Some(machine.allocate(Layout::contiguous(operand.shape().clone()), gradients))])
 }
 
@@ -465,24 +490,26 @@ fn sum_dtype(dtype: DType) -> DType {
 
 /// The sums of the elements, which are converted to `dtype` first.
 pub(super) fn add_up(machine: &mut Machine, tensor: &Tensor, plan: &Plan, dtype: DType) -> Result<Buffer> {
-    let sums = add_up_wide(machine, tensor, plan, dtype)?;
-    Ok(Buffer::from_scalars(dtype, sums.into_iter()))
+    write::warn_of_cast(machine, tensor.dtype, dtype, tensor.shape().numel());
+    machine.try_eval(dtype, || {
+        let sums = add_up_wide(machine, tensor, plan, dtype)?;
+        Ok(Buffer::from_scalars(dtype, sums.into_iter()))
+    })
 }
 
 /// The sums before they are rounded. Floats are added in double precision; libtorch adds them in another order and
 /// precision, which is why reductions are compared within a tolerance.
-fn add_up_wide(machine: &mut Machine, tensor: &Tensor, plan: &Plan, dtype: DType) -> Result<Vec<Scalar>> {
-    write::warn_of_cast(machine, tensor.dtype, dtype, tensor.shape().numel());
-    plan.check_size()?;
+fn add_up_wide(machine: &Machine, tensor: &Tensor, plan: &Plan, dtype: DType) -> Result<Vec<Scalar>> {
+    plan.check_size(machine)?;
     let (elements, all) = (write::elements(machine, tensor, dtype), Layout::contiguous(tensor.shape().clone()));
     fn totals<T: Number>(groups: Vec<Vec<T>>) -> Vec<Scalar> {
         groups.into_iter().map(|group| total(&group).to_scalar()).collect()
     }
     Ok(match dtype.category() {
-        Category::Bool => totals::<bool>(plan.group(elements.gather(&all))?),
-        Category::Integral => totals::<i64>(plan.group(elements.gather(&all))?),
-        Category::Floating => totals::<f64>(plan.group(elements.gather(&all))?),
-        Category::Complex => totals::<Complex64>(plan.group(elements.gather(&all))?),
+        Category::Bool => totals::<bool>(plan.group(machine, elements.gather(&all))?),
+        Category::Integral => totals::<i64>(plan.group(machine, elements.gather(&all))?),
+        Category::Floating => totals::<f64>(plan.group(machine, elements.gather(&all))?),
+        Category::Complex => totals::<Complex64>(plan.group(machine, elements.gather(&all))?),
     })
 }
 
@@ -493,8 +520,10 @@ fn total<T: Number>(elements: &[T]) -> T {
 
 /// The products of the elements, which are converted to `dtype` first.
 fn multiply(machine: &Machine, tensor: &Tensor, plan: &Plan, dtype: DType) -> Result<Buffer> {
-    with_element_type!(dtype, T => {
-        Ok(T::wrap(plan.groups::<T>(machine, tensor)?.iter().map(|group| product(group)).collect()))
+    machine.try_eval(dtype, || {
+        with_element_type!(dtype, T => {
+            Ok(T::wrap(plan.groups::<T>(machine, tensor)?.iter().map(|group| product(group)).collect()))
+        })
     })
 }
 

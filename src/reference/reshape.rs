@@ -95,7 +95,7 @@ pub(super) fn clone(machine: &mut Machine, call: &Call) -> Result<Slot> {
 
 fn copied(machine: &mut Machine, call: &Call, id: TensorId, layout: Layout, request: Request) -> Result<Slot> {
     let tensor = machine.tensor(id).clone();
-    iterator::check_memory(&layout, tensor.dtype, request)?;
+    iterator::check_memory(&layout, tensor.dtype, request, machine.has_elements())?;
     let copy = restride(machine, &tensor, layout);
     let copy = machine.add(copy);
     autograd::record_copy(machine, call.op, copy, &tensor);
@@ -110,11 +110,14 @@ fn reshaped(machine: &mut Machine, call: &Call, sizes: &[i64]) -> Result<Slot> {
     if tensor.layout.view(&shape).is_some() {
         return view::apply(machine, call.op, id, |_, from, _| viewed(from, &target)).map(Slot::Tensor);
     }
-    iterator::check_memory(&Layout::contiguous(tensor.shape().clone()), tensor.dtype, Request::RowMajor)?;
-    let mut copy = restride(machine, &tensor, Layout::contiguous(tensor.shape().clone()));
+    let row_major = Layout::contiguous(tensor.shape().clone());
+    iterator::check_memory(&row_major, tensor.dtype, Request::RowMajor, machine.has_elements())?;
+    let mut copy = restride(machine, &tensor, row_major);
     copy.layout = Layout::contiguous(shape);
     let copy = machine.add(copy);
-    autograd::record_view(machine, call.op, copy, &tensor, Some((0..tensor.shape().numel()).collect()));
+    let elements = if machine.has_elements() { tensor.shape().numel() } else { 0 };
+    let positions = (0..elements).collect();
+    autograd::record_view(machine, call.op, copy, &tensor, Some(positions));
     Ok(Slot::Tensor(copy))
 }
 

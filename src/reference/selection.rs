@@ -13,8 +13,11 @@ use super::budget::charge;
 use super::machine::{Call, Machine, Result, Slot, Tensor, TensorId};
 use super::write;
 
-/// For each element of a shape that an operand is broadcast to, the number of the operand's own.
-pub(super) fn numbering(own: &Shape, broadcast: &Shape) -> Vec<usize> {
+/// For each element of a shape that an operand is broadcast to, the number of the operand's own; nothing without elements.
+pub(super) fn numbering(machine: &Machine, own: &Shape, broadcast: &Shape) -> Vec<usize> {
+    if !machine.has_elements() {
+        return Vec::new();
+    }
     charge(broadcast.numel());
     let numbers = Layout::contiguous(own.clone()).expand(broadcast).expect("the operand broadcasts to this shape");
     numbers.positions().collect()
@@ -33,7 +36,8 @@ pub(super) fn deliver(
     numbers: &[usize],
     layout: Layout,
 ) -> TensorId {
-    let values = crate::with_element_type!(operand.dtype, T => T::wrap(pick::<T>(&machine.elements(operand), numbers)));
+    let pick = || crate::with_element_type!(operand.dtype, T => T::wrap(pick::<T>(&machine.elements(operand), numbers)));
+    let values = machine.eval(operand.dtype, pick);
     write::deliver_in(machine, out, layout, values)
 }
 
@@ -74,9 +78,9 @@ pub(super) fn record_put(
     put: Put,
 ) -> Result<Slot> {
     let shape = machine.tensor(target).shape().clone();
-    let mut kept = vec![true; shape.numel()];
+    let mut kept = vec![true; if machine.has_elements() { shape.numel() } else { 0 }];
     put.pairs.iter().for_each(|&(number, _)| kept[number] = put.accumulated);
-    let own = numbering(operand.shape(), &shape).into_iter().enumerate().filter(|(at, _)| kept[*at]);
+    let own = numbering(machine, operand.shape(), &shape).into_iter().enumerate().filter(|(at, _)| kept[*at]);
     let added = *operand.shape() != shape;
     let mut routes = vec![Route { node: operand.node, shape: operand.shape().clone(), pairs: own.collect(), added }];
     if let Some(source) = put.source {
@@ -105,6 +109,9 @@ pub(super) fn overwrite(
     numbers: &[usize],
     value: impl Fn(&Machine, usize, usize) -> Scalar,
 ) {
+    if !machine.has_elements() {
+        return machine.put(target.storage, []);
+    }
     let positions: Vec<usize> = target.layout.positions().collect();
     for (turn, &number) in numbers.iter().enumerate() {
         let value = value(machine, turn, positions[number]);

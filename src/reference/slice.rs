@@ -70,7 +70,7 @@ pub(super) fn as_strided(machine: &mut Machine, call: &Call) -> Result<Slot> {
             false => Rejection::StridedOverflow { sizes, strides }.into(),
         });
     };
-    let storage = machine.buffer(tensor.storage).len() as i64 * item;
+    let storage = machine.length(tensor.storage) as i64 * item;
     if needed > storage {
         return Err(Rejection::StorageBounds { sizes, strides, offset, item, needed, storage }.into());
     }
@@ -78,7 +78,7 @@ pub(super) fn as_strided(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let layout = Layout { shape, strides, offset };
     let positions = match tensor.node {
         None => Some(Vec::new()),
-        Some(_) => element_positions(&tensor.layout, tensor.dtype, &layout),
+        Some(_) => element_positions(machine, &tensor.layout, tensor.dtype, &layout),
     };
     Ok(Slot::Tensor(view::make(machine, call.op, of, layout, positions)))
 }

@@ -12,6 +12,8 @@ pub(super) enum Stop {
     Unsupported(String),
     /// The program is malformed.
     Malformed(String),
+    /// The outcome depends on elements that are not there, in a program that is run without them.
+    Unknown(String),
 }
 
 impl From<Rejection> for Stop {

@@ -10,7 +10,7 @@ use crate::tensor::{DType, Layout, Shape, shape::ShapeError};
 
 use super::autograd;
 use super::iterator::Input;
-use super::machine::{Call, Machine, Operand, Result, Slot, Stop, Tensor, TensorId, is_large, wrap_dim};
+use super::machine::{Call, Machine, Operand, Result, Slot, Stop, Tensor, TensorId, wrap_dim};
 
 /// From the layout of the operand to that of the view.
 pub(super) type ToLayout = fn(&Machine, &Layout, DType, &Call) -> Result<Layout>;
@@ -147,14 +147,14 @@ fn change(machine: &mut Machine, call: &Call, id: TensorId, layout: ToLayout) ->
     let tensor = machine.tensor(id).clone();
     autograd::check_in_place(machine, call, id, &[Input::Tensor(tensor.clone())])?;
     let changed = layout(machine, &tensor.layout, tensor.dtype, call)?;
-    if tensor.node.is_some() && (tensor.base.is_some() || is_large(tensor.shape(), tensor.dtype)) {
+    if tensor.node.is_some() && (tensor.base.is_some() || machine.is_large(tensor.shape(), tensor.dtype)) {
         return Err(Stop::Unsupported(format!("gradients through {}_ of a view", call.op)));
     }
     let positions = match tensor.node {
-        Some(_) => {
+        Some(_) if machine.has_elements() => {
             layout(machine, &Layout::contiguous(tensor.shape().clone()), tensor.dtype, call)?.positions().collect()
         }
-        None => Vec::new(),
+        _ => Vec::new(),
     };
     machine.relayout(id, changed);
     autograd::record_view(machine, call.op, id, &tensor, Some(positions));
@@ -175,7 +175,10 @@ pub(super) fn apply(
     // A shape that strides cannot express in one layout they can in the row-major one, never the other way round.
     let from = Layout::contiguous(operand.shape().clone());
     let positions = match operand.node {
-        Some(_) if !is_large(&view.shape, operand.dtype) && !is_large(operand.shape(), operand.dtype) => {
+        _ if !machine.has_elements() => Some(Vec::new()),
+        Some(_)
+            if !machine.is_large(&view.shape, operand.dtype) && !machine.is_large(operand.shape(), operand.dtype) =>
+        {
             Some(layout(machine, &from, operand.dtype)?.positions().collect())
         }
         Some(_) => None,

@@ -7,7 +7,7 @@
 use crate::tensor::{Buffer, Category, DType, Layout, Shape};
 
 use super::iterator;
-use super::machine::{Machine, Result, Tensor, TensorId, is_large};
+use super::machine::{Machine, Result, Tensor, TensorId};
 
 /// Refuses a target that shares memory with an operand (`assert_no_overlap`).
 pub(super) fn check_apart(
@@ -49,7 +49,7 @@ pub(super) fn warn_of_resize(machine: &mut Machine, target: TensorId, shape: &Sh
     if tensor.shape() == shape {
         return Ok(());
     }
-    if is_large(shape, tensor.dtype) {
+    if machine.is_large(shape, tensor.dtype) {
         return Err(iterator::too_large(usize::MAX));
     }
     if tensor.shape().numel() != 0 {
@@ -84,7 +84,7 @@ pub(super) fn deliver(machine: &mut Machine, target: Option<TensorId>, shape: &S
 
 /// A new tensor of these elements, which are row-major, in a dense layout.
 pub(super) fn create(machine: &mut Machine, layout: Layout, values: Buffer) -> Tensor {
-    if layout == Layout::contiguous(layout.shape.clone()) {
+    if !machine.has_elements() || layout == Layout::contiguous(layout.shape.clone()) {
         return machine.allocate(layout, values);
     }
     let mut buffer = Buffer::zeros(values.dtype(), values.len());
@@ -103,9 +103,11 @@ pub(super) fn restride(machine: &mut Machine, tensor: &Tensor, layout: Layout) -
 
 /// The elements of a tensor, row-major, in a dtype.
 pub(super) fn elements(machine: &Machine, tensor: &Tensor, dtype: DType) -> Buffer {
-    crate::with_element_type!(dtype, T => {
-        use crate::tensor::storage::Stored;
-        T::wrap(machine.elements(tensor))
+    machine.eval(dtype, || {
+        crate::with_element_type!(dtype, T => {
+            use crate::tensor::storage::Stored;
+            T::wrap(machine.elements(tensor))
+        })
     })
 }
 
@@ -118,6 +120,9 @@ pub(super) fn copy(machine: &mut Machine, target: TensorId, from: &Tensor) {
 /// Writes what a loop has computed before it stopped. `order` says when the loop reaches each element, row-major, and `done`
 /// which have a result.
 pub(super) fn in_part(machine: &mut Machine, target: &Tensor, order: &[usize], results: &Buffer, done: &[bool]) {
+    if !machine.has_elements() {
+        return;
+    }
     let stop = order.iter().zip(done).filter(|(_, done)| !**done).map(|(&at, _)| at).min().unwrap_or(usize::MAX);
     let (kept, results) = (machine.elements_as_scalars(target), results.scalars());
     let mixed =

@@ -56,9 +56,12 @@ pub(crate) fn formula(
     dtype: DType,
     formula: impl Fn(&[f64]) -> f64,
 ) -> Result<Tensor> {
-    let columns = machine.columns::<f64>(inputs, shape)?;
-    let values = rows(&columns, shape.numel(), 0.0, |row, _| Scalar::Float(formula(row)));
-    Ok(machine.allocate(Layout::contiguous(shape.clone()), Buffer::from_scalars(dtype, values.into_iter())))
+    let values = machine.try_eval(dtype, || {
+        let columns = machine.columns::<f64>(inputs, shape)?;
+        let values = rows(&columns, shape.numel(), 0.0, |row, _| Scalar::Float(formula(row)));
+        Ok::<_, Stop>(Buffer::from_scalars(dtype, values.into_iter()))
+    })?;
+    Ok(machine.allocate(Layout::contiguous(shape.clone()), values))
 }
 
 /// The one loop over elements.
@@ -127,6 +130,11 @@ kernels! {
     StepwiseKernel: Rounded => T, run_stepwise stored over with_float_type (dtype, T) stored;
 }
 
+/// The loop where there are no elements, in the place of every kernel's: nothing calls it.
+pub(crate) fn absent(dtype: DType, _: &Machine, _: &Operands) -> std::result::Result<Buffer, Halt> {
+    Ok(Buffer::zeros(dtype, 0))
+}
+
 fn stored<T: Stored>(results: Vec<T>) -> std::result::Result<Buffer, Halt> {
     Ok(T::wrap(results))
 }
@@ -178,7 +186,9 @@ macro_rules! elementwise_kernel {
                 $body
             }
         }
-        $crate::elementwise::Elementwise { run: $crate::elementwise::$run::<Kernel> }
+        $crate::elementwise::Elementwise {
+            run: if cfg!(feature = "elements") { $crate::elementwise::$run::<Kernel> } else { $crate::elementwise::absent },
+        }
     }};
     (number $names:tt $body:expr) => { elementwise_kernel!(@ NumberKernel [Number] run_number T, $names $body) };
     (compare $names:tt $body:expr) => { elementwise_kernel!(@ CompareKernel [Number] run_compare bool, $names $body) };

@@ -46,8 +46,8 @@ pub(crate) fn run_row(machine: &mut Machine, call: &Call) -> Result<Slot> {
 pub(crate) fn arithmetic(machine: &mut Machine, op: Op, a: Input, b: Input) -> Result<Tensor> {
     let inputs = [a, b];
     let shape = iterator::broadcast(&inputs)?;
-    let common = Facts::of(op).dtypes(&inputs).0;
-    let values = own(op)?.evaluate(machine, op, &inputs, Scalar::Int(1), (&shape, common))?;
+    let (common, result) = Facts::of(op).dtypes(&inputs);
+    let values = own(op)?.evaluate(machine, op, &inputs, Scalar::Int(1), (&shape, common, result))?;
     Ok(machine.allocate(Layout::contiguous(shape), values))
 }
 

@@ -154,12 +154,15 @@ impl Terms<'_> {
     pub fn parts<const N: usize>(&self, formula: impl Fn(Complex64, [f64; N]) -> f64) -> Result<Input> {
         let mut machine = self.machine.borrow_mut();
         let shape = self.gradient.shape().clone();
-        let arrived: Vec<Complex64> = machine.elements(self.gradient);
-        let columns = machine.columns::<f64>(&self.saved.inputs, &shape)?;
-        let values: Vec<Scalar> = (0..shape.numel())
-            .map(|at| Scalar::Float(formula(arrived[at], std::array::from_fn(|column| columns[column][at]))))
-            .collect();
-        let values = Buffer::from_scalars(self.saved.inputs[0].dtype(), values.into_iter());
+        let dtype = self.saved.inputs[0].dtype();
+        let values = machine.try_eval(dtype, || {
+            let arrived: Vec<Complex64> = machine.elements(self.gradient);
+            let columns = machine.columns::<f64>(&self.saved.inputs, &shape)?;
+            let values: Vec<Scalar> = (0..shape.numel())
+                .map(|at| Scalar::Float(formula(arrived[at], std::array::from_fn(|column| columns[column][at]))))
+                .collect();
+            Ok::<_, Stop>(Buffer::from_scalars(dtype, values.into_iter()))
+        })?;
         Ok(Input::Tensor(machine.allocate(Layout::contiguous(shape.clone()), values)))
     }
 

@@ -160,9 +160,11 @@ pub(crate) fn is_close(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let inputs = vec![elementwise::input(machine, call, 0)?, elementwise::input(machine, call, 1)?];
     let tolerance = Tolerance::infer(call, &inputs)?;
     let plan = Plan::typed(machine, call, &inputs, (inputs[0].dtype(), DType::Bool), Casting::Any)?;
-    let operands = Operands::new(call.op, inputs, plan.shape.clone(), Scalar::Int(1));
-    let close = tolerance.each(machine, &operands);
-    let slot = plan.deliver(machine, bool::wrap(close));
+    let close = machine.eval(DType::Bool, || {
+        let operands = Operands::new(call.op, inputs, plan.shape.clone(), Scalar::Int(1));
+        bool::wrap(tolerance.each(machine, &operands))
+    });
+    let slot = plan.deliver(machine, close);
     Ok(Slot::Tensor(slot))
 }
 

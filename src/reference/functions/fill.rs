@@ -75,17 +75,19 @@ pub(crate) fn fill(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let target = match call.form {
         Form::Functional => {
             let layout = iterator::result_layout(&inputs[..1], of.shape());
-            let zeros = Buffer::zeros(of.dtype, of.shape().numel());
+            let zeros = machine.zeros(of.dtype, of.shape().numel());
             write::deliver_in(machine, None, layout, zeros)
         }
         _ => call.tensor(0)?,
     };
     infer_fill(machine, target, &of, &inputs[1])?;
-    let value = match &inputs[1] {
-        Input::Number(number) => *number,
-        Input::Tensor(value) => machine.elements_as_scalars(value)[0],
-    };
-    let values = Buffer::from_scalars(of.dtype, std::iter::repeat_n(value, of.shape().numel()));
+    let values = machine.eval(of.dtype, || {
+        let value = match &inputs[1] {
+            Input::Number(number) => *number,
+            Input::Tensor(value) => machine.elements_as_scalars(value)[0],
+        };
+        Buffer::from_scalars(of.dtype, std::iter::repeat_n(value, of.shape().numel()))
+    });
     let saved = autograd::save(machine, call, inputs, false);
     write::deliver(machine, Some(target), of.shape(), values);
     autograd::record_elementwise(machine, call.op, target, saved, Scalar::Int(1));

@@ -45,8 +45,10 @@ fn power_to_number(machine: &mut Machine, call: &Call, inputs: Vec<Input>, expon
 
 /// Powers of float32 numbers, whose exponent is not rounded.
 fn power_in_double(machine: &Machine, base: &Input, exponent: f64, shape: &Shape) -> Result<Buffer> {
-    let columns = machine.columns::<f32>(std::slice::from_ref(base), shape)?;
-    Ok(f32::wrap(columns[0].iter().map(|base| math::power_scalar(*base, exponent)).collect()))
+    machine.try_eval(DType::Float32, || {
+        let columns = machine.columns::<f32>(std::slice::from_ref(base), shape)?;
+        Ok(f32::wrap(columns[0].iter().map(|base| math::power_scalar(*base, exponent)).collect()))
+    })
 }
 
 /// The dtype of the result. The order of faults: autograd, integers to a negative power.
@@ -82,8 +84,9 @@ fn power_of_number(machine: &mut Machine, call: &Call, inputs: Vec<Input>, base:
     let one = is(base, 1.0, false);
     if let Some(out) = call.out.filter(|_| one) {
         // It is filled, even where one element stands for several.
-        let ones = std::iter::repeat_n(Scalar::Int(1), shape.numel());
-        let ones = Buffer::from_scalars(machine.tensor(out).dtype, ones);
+        let dtype = machine.tensor(out).dtype;
+        let ones = || Buffer::from_scalars(dtype, std::iter::repeat_n(Scalar::Int(1), shape.numel()));
+        let ones = machine.eval(dtype, ones);
         return Ok(Slot::Tensor(write::deliver_in(machine, Some(out), layout, ones)));
     }
     let plan = Plan { layout, ..Plan::new(machine, call, &inputs)? };
@@ -162,7 +165,7 @@ pub(crate) fn ldexp(machine: &mut Machine, call: &Call) -> Result<Slot> {
     plan.prepare(machine, call)?;
     let plan = if call.form == Form::Functional { prepare_like(machine, plan, &inputs[0])? } else { plan };
     check_dtype("ldexp_cpu_exp", exponent, |dtype| dtype != DType::Bool)?;
-    finish(machine, call, plan, Elementwise { run: ldexp_loop }, &inputs, &inputs)
+    finish(machine, call, plan, Elementwise { run: if cfg!(feature = "elements") { ldexp_loop } else { elementwise::absent } }, &inputs, &inputs)
 }
 
 /// Returns whether the exponent is taken as it is. The order of faults: autograd, a target of integers.
@@ -187,7 +190,8 @@ fn prepare_like(machine: &mut Machine, plan: Plan, first: &Input) -> Result<Plan
         return Ok(Plan { layout, ..plan });
     }
     let elements = layout.shape.numel();
-    let empty = machine.allocate(layout, Buffer::zeros(plan.common, elements));
+    let zeros = machine.zeros(plan.common, elements);
+    let empty = machine.allocate(layout, zeros);
     let empty = machine.add(empty);
     write::resize_output(machine, empty, plan.layout.clone(), 1)?;
     Ok(plan)
@@ -206,7 +210,7 @@ fn power_of_two(machine: &mut Machine, of: DType, exponent: &Input) -> Result<In
     let (common, shape) = (iterator::result_type(&inputs), exponent.shape());
     let layout = if narrow { Layout::contiguous(shape.clone()) } else { iterator::result_layout(&inputs, &shape) };
     let kernel = kernel!(number(a, b) => a.power(b));
-    let values = kernel.evaluate(machine, Op::Pow, &inputs, Scalar::Int(1), (&shape, common))?;
+    let values = kernel.evaluate(machine, Op::Pow, &inputs, Scalar::Int(1), (&shape, common, common))?;
     Ok(Input::Tensor(write::create(machine, layout, values)))
 }
 

@@ -19,7 +19,7 @@ pub(in super::super) fn bmm(machine: &mut Machine, call: &Call) -> Result<Slot> 
     let shape = product_shape(&a, &b)?;
     let target = set_output(machine, call, &shape, b.dtype)?;
     let values = if shape.numel() == 0 || a.shape().sizes()[2] == 0 {
-        Buffer::zeros(b.dtype, shape.numel())
+        machine.zeros(b.dtype, shape.numel())
     } else {
         check_dtypes("bmm", &a, &b, true)?;
         multiply(machine, &a, &b, Scalar::Int(1), None)
@@ -58,7 +58,7 @@ pub(in super::super) fn baddbmm(machine: &mut Machine, call: &Call) -> Result<Sl
                 let summand = machine.converted(summand, b.dtype);
                 scaled_in_place(machine, &summand, beta)
             }
-            None => Ok(Buffer::zeros(b.dtype, shape.numel())),
+            None => Ok(machine.zeros(b.dtype, shape.numel())),
         }
     } else {
         product_and_summand(machine, &a, &b, alpha, added)
@@ -207,7 +207,8 @@ fn accumulate(
     [beta, alpha]: [Scalar; 2],
 ) -> Result<()> {
     let zero = |machine: &mut Machine, sum: &Tensor| {
-        machine.allocate(sum.layout.clone(), Buffer::zeros(sum.dtype, sum.shape().numel()))
+        let zeros = machine.zeros(sum.dtype, sum.shape().numel());
+        machine.allocate(sum.layout.clone(), zeros)
     };
     let batches = a.shape().sizes()[0];
     if batches == 0 {
@@ -221,6 +222,8 @@ fn accumulate(
         return Ok(());
     }
     let mut beta = beta;
+    // Of each batch the same is refused, and the sum has no elements.
+    let batches = if machine.has_elements() { batches } else { 1 };
     for batch in 0..batches {
         for (first, dtype) in [("self", sum.dtype), ("mat1", a.dtype)] {
             if dtype != b.dtype {
@@ -277,7 +280,7 @@ impl Route {
     fn of(a: &Tensor, b: &Tensor) -> Route {
         let (left, right) = (a.shape().sizes(), b.shape().sizes());
         let half = matches!(b.dtype, DType::Float16 | DType::Bfloat16);
-        if left[1] * left[2] * right[2] < 400 {
+        if left[1].saturating_mul(left[2]).saturating_mul(right[2]) < 400 {
             Route::Loop
         } else if b.dtype.category() >= Category::Floating && !half && lies_well(a) && lies_well(b) {
             Route::Mkl

@@ -112,7 +112,7 @@ fn cross_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Resu
 /// The elements of a cross product: each component is a difference of two products.
 fn cross(machine: &Machine, a: &Tensor, b: &Tensor, shape: &Shape, dim: usize) -> Buffer {
     let step = Layout::contiguous(shape.clone()).strides[dim] as usize;
-    with_element_type!(a.dtype, T => {
+    let values = || with_element_type!(a.dtype, T => {
         let [left, right] =
             [a, b].map(|operand| machine.expanded::<T>(operand, shape).expect("the operands broadcast"));
         let component = |at: usize| {
@@ -123,7 +123,8 @@ fn cross(machine: &Machine, a: &Tensor, b: &Tensor, shape: &Shape, dim: usize) -
             T::narrow(left[next].widened().times(right[last].widened()).minus(minus))
         };
         T::wrap((0..shape.numel()).map(component).collect())
-    })
+    });
+    machine.eval(a.dtype, values)
 }
 
 /// Refuses integers and bool (`checkFloatingOrComplex`).

@@ -102,7 +102,7 @@ pub(super) fn combine(
     }
     if inner == 0 {
         return match added {
-            None => Ok(Buffer::zeros(a.dtype, (rows * columns) as usize)),
+            None => Ok(machine.zeros(a.dtype, (rows * columns) as usize)),
             Some((summand, beta)) => scaled_in_place(machine, summand, beta),
         };
     }
@@ -118,8 +118,8 @@ pub(super) fn scaled_in_place(machine: &mut Machine, tensor: &Tensor, number: Sc
     let from = iterator::result_type(&[Input::Tensor(tensor.clone()), Input::Number(number)]);
     iterator::check_cast(from, tensor.dtype)?;
     let product = scaled(machine, tensor, number)?;
-    let values = machine.buffer(product.storage).scalars();
-    Ok(Buffer::from_scalars(tensor.dtype, values.into_iter()))
+    let values = || Buffer::from_scalars(tensor.dtype, machine.buffer(product.storage).scalars().into_iter());
+    Ok(machine.eval(tensor.dtype, values))
 }
 
 /// Refuses bool, which no product's kernel computes in.

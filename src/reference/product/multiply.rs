@@ -26,6 +26,10 @@ pub(super) fn multiply(
     alpha: Scalar,
     added: Option<(&Tensor, Scalar)>,
 ) -> Buffer {
+    machine.eval(a.dtype, || multiplied(machine, a, b, alpha, added))
+}
+
+fn multiplied(machine: &Machine, a: &Tensor, b: &Tensor, alpha: Scalar, added: Option<(&Tensor, Scalar)>) -> Buffer {
     // A factor that underflows to zero in the dtype of the kernel counts as zero.
     let added = added.filter(|(_, beta)| !factor::is_zero(*beta));
     let (sizes_a, sizes_b) = (a.shape().sizes(), b.shape().sizes());

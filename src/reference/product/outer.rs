@@ -62,7 +62,7 @@ pub(in super::super) fn kron(machine: &mut Machine, call: &Call) -> Result<Slot>
         let spread = |shape: &Shape, at: usize| -> Vec<i64> {
             (0..rank).flat_map(|dim| if at == 0 { [size(shape, dim), 1] } else { [1, size(shape, dim)] }).collect()
         };
-        let sizes: Vec<i64> = (0..rank).map(|dim| size(&left, dim) * size(&right, dim)).collect();
+        let sizes: Vec<i64> = (0..rank).map(|dim| size(&left, dim).wrapping_mul(size(&right, dim))).collect();
         let pairs: Vec<i64> = (0..rank).flat_map(|dim| [size(&left, dim), size(&right, dim)]).collect();
         let a = parts::view(machine, a, spread(&left, 0))?;
         let b = parts::view(machine, b, spread(&right, 1))?;
@@ -161,7 +161,7 @@ fn outer_sum(
     [beta, alpha]: [Scalar; 2],
 ) -> Result<Buffer> {
     let zero = factor::is_zero(beta);
-    Ok(with_element_type!(dtype, T => {
+    let values = || Ok(with_element_type!(dtype, T => {
         let columns = machine.columns::<T>(inputs, shape)?;
         let (beta, alpha) = (<T as Computed>::Wide::from_scalar(beta), <T as Computed>::Wide::from_scalar(alpha));
         let element = |at: usize| {
@@ -172,7 +172,8 @@ fn outer_sum(
             T::narrow(if zero { product } else { rounded(beta.times(c)).plus(product) })
         };
         T::wrap((0..shape.numel()).map(element).collect())
-    }))
+    }));
+    machine.try_eval(dtype, values)
 }
 
 fn truth(number: Scalar) -> Scalar {

@@ -43,7 +43,8 @@ pub(in super::super) fn linalg_solve(machine: &mut Machine, call: &Call) -> Resu
     }
     equations.check_solvable(machine, &a)?;
     let solution = equations.solve(machine, &a, &b);
-    let values = Buffer::from_scalars(b.dtype, machine.buffer(solution.storage).scalars().into_iter());
+    let rounded = || Buffer::from_scalars(b.dtype, machine.buffer(solution.storage).scalars().into_iter());
+    let values = machine.eval(b.dtype, rounded);
     let result = write::deliver_in(machine, call.target()?, equations.layout(), values);
     if call.out.is_none() {
         // It was there before it was solved for, which counts as a write.
@@ -146,6 +147,9 @@ impl Equations {
 
     /// The first matrix of a batch that has no inverse.
     fn singular(&self, machine: &Machine, a: &Tensor) -> Option<i64> {
+        if !machine.has_elements() {
+            return None;
+        }
         let size = self.expanded[self.expanded.len() - 1] as usize;
         let values: Vec<Complex64> = machine.elements(a);
         if size == 0 {
@@ -196,6 +200,11 @@ fn wide(dtype: DType) -> DType {
 
 /// The X of AX = B for batches of one length, in double precision, row-major.
 fn solved(machine: &mut Machine, a: &Tensor, b: &Tensor) -> Tensor {
+    let values = machine.eval(wide(a.dtype), || solved_elements(machine, a, b));
+    machine.allocate(Layout::contiguous(b.shape().clone()), values)
+}
+
+fn solved_elements(machine: &Machine, a: &Tensor, b: &Tensor) -> Buffer {
     let rank = b.shape().rank();
     let [rows, columns] = [b.shape().sizes()[rank - 2] as usize, b.shape().sizes()[rank - 1] as usize];
     let (left, mut right): (Vec<Complex64>, Vec<Complex64>) = (machine.elements(a), machine.elements(b));
@@ -206,8 +215,7 @@ fn solved(machine: &mut Machine, a: &Tensor, b: &Tensor) -> Tensor {
         }
     }
     let values = Complex64::wrap(right).scalars();
-    let values = Buffer::from_scalars(wide(a.dtype), values.into_iter());
-    machine.allocate(Layout::contiguous(b.shape().clone()), values)
+    Buffer::from_scalars(wide(a.dtype), values.into_iter())
 }
 
 /// Gauss's elimination with the largest pivot of each column; `None` where there is none but zero.

@@ -157,8 +157,8 @@ fn own_sum(machine: &mut Machine, a: TensorId, dims: Vec<i64>, keepdim: bool) ->
     if made.dtype == dtype {
         return Ok(sum);
     }
-    let values = machine.buffer(made.storage).scalars();
-    let values = Buffer::from_scalars(dtype, values.into_iter());
+    let values = || Buffer::from_scalars(dtype, machine.buffer(made.storage).scalars().into_iter());
+    let values = machine.eval(dtype, values);
     let converted = machine.allocate(made.layout, values);
     Ok(machine.add(converted))
 }

@@ -164,7 +164,8 @@ fn scaled_summand(machine: &mut Machine, summand: &Tensor, beta: Scalar) -> Resu
         _ => factor::convert(beta, held)?,
     };
     let scaled = scaled(machine, summand, number)?;
-    Ok(Buffer::from_scalars(summand.dtype, machine.buffer(scaled.storage).scalars().into_iter()))
+    let values = || Buffer::from_scalars(summand.dtype, machine.buffer(scaled.storage).scalars().into_iter());
+    Ok(machine.eval(summand.dtype, values))
 }
 
 /// A matrix, a vector and a summand that fit, and the shape of the result (the meta function of `addmv`).
@@ -198,7 +199,7 @@ impl Fitted {
     ) -> Result<Buffer> {
         let dtype = matrix.dtype;
         if matrix.shape().numel() == 0 {
-            return Ok(Buffer::zeros(dtype, self.0.numel()));
+            return Ok(machine.zeros(dtype, self.0.numel()));
         }
         check_kernel("addmv_impl_cpu", dtype)?;
         let alpha = convert(alpha, dtype)?;
