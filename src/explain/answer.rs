@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use broadcheck_protocol::error::Class;
-use broadcheck_protocol::ops::{Form, Op};
+use broadcheck_protocol::ops::{Family, Form, Op};
 use broadcheck_protocol::tensor::{DType, Shape};
 use serde::{Deserialize, Serialize};
 
@@ -143,10 +143,13 @@ pub fn answer(question: &Question) -> Result<Answer, AskError> {
         return answer(&other);
     }
     let conditional = matches!(trial.outcome, Err(Stop::Rejected(..))) && !symbols.is_empty();
-    if conditional && let Some(made) = conditions(question, &symbols, &dtypes)? {
-        return Ok(made);
-    }
-    finish(question, trial, &symbols, &sizes, &dtypes, Vec::new())
+    let made = if conditional { conditions(question, &symbols, &dtypes)? } else { None };
+    let plain = finish(question, trial, &symbols, &sizes, &dtypes, Vec::new())?;
+    Ok(match made {
+        // What works whatever the sizes are is worth more than an equality.
+        Some(made) => Answer { fixes: plain.fixes, reason: plain.reason, ..made },
+        None => plain,
+    })
 }
 
 /// A question that cannot be answered.
@@ -171,8 +174,11 @@ fn run(question: &Question, source: &str, sizes: &Sizes, dtypes: &BTreeMap<Strin
         let own = sizes.get(&given.name).cloned().unwrap_or_default();
         let shape = Shape::new(own).map_err(|error| AskError::Unknown(format!("{}: {error}", given.name)))?;
         let dtype = given.dtype.or(dtypes.get(&given.name).copied()).unwrap_or(DType::Float32);
-        let data = elements(dtype, &shape);
-        names.insert(given.name.clone(), Value::Tensor(bench.declare(&given.name, shape, dtype, data)));
+        let tensor = match source.contains("backward(") {
+            true => bench.declare_leaf(&given.name, shape, dtype),
+            false => bench.declare(&given.name, shape, dtype, None),
+        };
+        names.insert(given.name.clone(), Value::Tensor(tensor));
     }
     for (name, size) in question.plain_sizes() {
         names.entry(name).or_insert(Value::Int(size));
@@ -181,12 +187,6 @@ fn run(question: &Question, source: &str, sizes: &Sizes, dtypes: &BTreeMap<Strin
     let outcome = evaluation.run(&statements);
     let bench = evaluation.bench().clone();
     Ok(Trial { calls: evaluation.calls, outcome, bench })
-}
-
-/// Zeros for an index, which are in range of everything that is not empty; nothing for all others.
-fn elements(dtype: DType, shape: &Shape) -> Option<Vec<u8>> {
-    let few = shape.is_countable() && shape.numel() <= 1 << 16;
-    (dtype == DType::Int64 && few).then(|| vec![0; shape.numel() * dtype.size()])
 }
 
 /// Runs the text with the dtypes that fit: those that were given, and for the others float32, unless the call is rejected
@@ -204,21 +204,26 @@ fn fitting(question: &Question, sizes: &Sizes, dtypes: &mut BTreeMap<String, DTy
             failed.operands.iter().any(|operand| operand.name == name)
                 || mentions(question.source.get(failed.span.clone()).unwrap_or_default(), name)
         };
-        let names: Vec<String> = question.tensors.iter().map(|given| given.name.clone()).filter(|name| free(name) && used(name)).collect();
+        let names: Vec<String> =
+            question.tensors.iter().map(|given| given.name.clone()).filter(|name| free(name) && used(name)).collect();
         let mut tries: Vec<Vec<(String, DType)>> = Vec::new();
-        for dtype in [DType::Bool, DType::Int64, DType::Complex64, DType::Float64] {
+        for dtype in likely(failed, &names) {
             tries.extend(names.iter().map(|name| vec![(name.clone(), dtype)]));
             tries.push(names.iter().map(|name| (name.clone(), dtype)).collect());
         }
         let calls = best.calls.len();
-        let mut mended = None;
+        // One that is accepted, or else the first that comes further.
+        let mut mended: Option<(Trial, BTreeMap<String, DType>)> = None;
         for change in tries {
             let mut other = dtypes.clone();
             other.extend(change);
             let trial = run(question, &question.source, sizes, &other)?;
-            let further = trial.calls.len() > calls || trial.outcome.is_ok() || !is_dtype(&trial);
-            if further && !matches!(trial.outcome, Err(Stop::Unsupported(_))) {
+            let accepted = trial.outcome.is_ok();
+            let further = trial.calls.len() > calls || accepted || !is_dtype(&trial);
+            if further && !matches!(trial.outcome, Err(Stop::Unsupported(_))) && (accepted || mended.is_none()) {
                 mended = Some((trial, other));
+            }
+            if accepted {
                 break;
             }
         }
@@ -226,6 +231,19 @@ fn fitting(question: &Question, sizes: &Sizes, dtypes: &mut BTreeMap<String, DTy
         (best, *dtypes) = (trial, other);
     }
     Ok(best)
+}
+
+/// The dtypes to try, the likeliest first: a mask is of bool, an index of int64.
+fn likely(failed: &Call, names: &[String]) -> [DType; 4] {
+    let indexes = matches!(failed.function, Function::Table(op, _) if op.info().family() == Family::Indexing);
+    let mask = names.iter().any(|name| name.contains("mask"));
+    match indexes
+        && !mask
+        && !matches!(failed.function, Function::Table(Op::MaskedFill | Op::MaskedSelect | Op::MaskedScatter, _))
+    {
+        true => [DType::Int64, DType::Bool, DType::Complex64, DType::Float64],
+        false => [DType::Bool, DType::Int64, DType::Complex64, DType::Float64],
+    }
 }
 
 /// Returns whether a text of Python has a name in it.
@@ -294,7 +312,8 @@ fn equalities(question: &Question, symbols: &Symbols) -> Vec<(String, Symbols)> 
         let mut plain = question.plain_numbers();
         plain.retain(|size| *size != 1);
         for size in plain.into_iter().chain([1]) {
-            if symbols.label(size) == size.to_string() && !all.iter().any(|(own, value)| own == name && *value == size) {
+            if symbols.label(size) == size.to_string() && !all.iter().any(|(own, value)| own == name && *value == size)
+            {
                 made.push((format!("{name} = {size}"), symbols.equate(name, size)));
             }
         }
@@ -315,7 +334,7 @@ fn finish(
     let Trial { calls, outcome, bench } = trial;
     let (verdict, message) = match &outcome {
         Ok(_) => (Verdict::Accepted, None),
-        Err(Stop::Rejected(message, _)) => (Verdict::Rejected, Some(symbols.rename(message))),
+        Err(Stop::Rejected(message, _)) => (Verdict::Rejected, Some(symbols.rename(&spelled(message)))),
         Err(Stop::Unknown(what)) => (Verdict::Unknown, Some(what.clone())),
         Err(Stop::Unsupported(what)) => return Err(AskError::Unknown(what.clone())),
     };
@@ -333,7 +352,8 @@ fn finish(
     let found = match (deciding, verdict) {
         (Some(call), Verdict::Accepted) => {
             let own = cautions(call, &calls, &label);
-            let earlier = calls.iter().filter(|other| other.span != call.span).flat_map(|other| cautions(other, &calls, &label));
+            let earlier =
+                calls.iter().filter(|other| other.span != call.span).flat_map(|other| cautions(other, &calls, &label));
             own.into_iter().chain(earlier).collect()
         }
         _ => Vec::new(),
@@ -368,16 +388,21 @@ fn finish(
     };
     let tensors = question.tensors.iter().map(|given| Tensor {
         name: given.name.clone(),
-        shape: shape_text(sizes.get(&given.name).map_or(&[][..], Vec::as_slice), &label),
+        shape: given.shape(),
         dtype: given.dtype.or(dtypes.get(&given.name).copied()).unwrap_or(DType::Float32).name().to_owned(),
     });
-    let mut warnings: Vec<String> = calls.iter().flat_map(|call| call.warnings.iter().map(|text| symbols.rename(text))).collect();
+    let mut warnings: Vec<String> =
+        calls.iter().flat_map(|call| call.warnings.iter().map(|text| symbols.rename(text))).collect();
     warnings.dedup();
     Ok(Answer {
         verdict,
         source: question.source.clone(),
         tensors: tensors.collect(),
-        call: deciding.and_then(|call| question.source.get(call.span.clone())).unwrap_or(&question.source).trim().to_owned(),
+        call: deciding
+            .and_then(|call| question.source.get(call.span.clone()))
+            .unwrap_or(&question.source)
+            .trim()
+            .to_owned(),
         message,
         reason,
         result,
@@ -393,6 +418,18 @@ fn finish(
         warnings,
         reported: None,
     })
+}
+
+/// A message as PyTorch's Python front end prints it: `torch.FloatTensor` for libtorch's `CPUFloatType`
+/// (`torch/csrc/Exceptions.cpp`, `processErrorMsg`).
+fn spelled(message: &str) -> String {
+    let Some((before, rest)) = message.split_once("CPU") else { return message.to_owned() };
+    match rest.split_once("Type") {
+        Some((dtype, behind)) if !dtype.is_empty() && dtype.chars().all(char::is_alphanumeric) => {
+            format!("{before}torch.{dtype}Tensor{}", spelled(behind))
+        }
+        _ => format!("{before}CPU{}", spelled(rest)),
+    }
 }
 
 /// The changes that work.
@@ -416,11 +453,15 @@ fn proposed(
         // The call in the place of the one that was edited: the last one that starts where it did.
         let edited = trial.calls.iter().rev().find(|made| made.span.start == call.span.start);
         let sizes = edited.and_then(|made| made.result.as_ref()).map(|(shape, _)| shape.sizes().to_vec());
-        let sizes = sizes.or_else(|| value.map(|tensor| trial.bench.shape(tensor).sizes().to_vec())).unwrap_or_default();
-        // A change of what was accepted has to change something, and must not grow.
+        let sizes =
+            sizes.or_else(|| value.map(|tensor| trial.bench.shape(tensor).sizes().to_vec())).unwrap_or_default();
+        // A change of what was accepted has to leave nothing to look at.
         if verdict == Verdict::Accepted {
-            let again = edited.is_some_and(|made| !cautions(made, &trial.calls, &label).is_empty());
-            if again || (sizes == before && !call.operands.iter().any(|operand| operand.shape.rank() == sizes.len())) {
+            let later = trial.calls.iter().filter(|made| made.span.start >= call.span.start.min(made.span.start));
+            let again =
+                later.flat_map(|made| cautions(made, &trial.calls, &label)).any(|caution| caution.meant_otherwise);
+            let unchanged = sizes == before && call.operands.len() < 2;
+            if again || (unchanged && call.out.is_none()) {
                 return None;
             }
         }
@@ -454,7 +495,9 @@ fn gradients(call: &Call, label: crate::drawing::Label) -> Vec<String> {
     }
     // A reduced loss has no dimensions; its operands meet before.
     let meeting = match call.settings.reduction.as_str() {
-        "mean" | "sum" => call.operands.iter().try_fold(Shape::scalar(), |shape, operand| shape.broadcast(&operand.shape)).ok(),
+        "mean" | "sum" => {
+            call.operands.iter().try_fold(Shape::scalar(), |shape, operand| shape.broadcast(&operand.shape)).ok()
+        }
         _ => Some(result.clone()),
     };
     let Some(meeting) = meeting else { return Vec::new() };

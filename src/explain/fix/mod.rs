@@ -4,6 +4,7 @@
 //! [`propose`] returns is accepted by the same inference that rejected the original, and comes with the shape that it gives.
 
 mod edits;
+mod joins;
 mod kinds;
 mod placements;
 

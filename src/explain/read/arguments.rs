@@ -77,9 +77,15 @@ pub fn arguments(arguments: &[String]) -> Result<Asked, ReadError> {
 /// A line that was read.
 enum Line {
     /// A shape without a name.
-    Shape { text: String, operand: Operand },
+    Shape {
+        text: String,
+        operand: Operand,
+    },
     /// The bindings of a line.
-    Bindings { text: String, bindings: Vec<Binding> },
+    Bindings {
+        text: String,
+        bindings: Vec<Binding>,
+    },
     Python(String),
 }
 
@@ -300,7 +306,8 @@ fn is_sure(binding: &Binding) -> bool {
 fn is_code(text: &str) -> bool {
     let computes = |expr: &Expr| !matches!(expr.kind, ExprKind::Name(_) | ExprKind::Str(_) | ExprKind::Tuple(_));
     let prints = |expr: &Expr| {
-        matches!(&expr.kind, ExprKind::Call { function, .. } if function.name() == Some("print")) || shown_by(expr).is_some()
+        matches!(&expr.kind, ExprKind::Call { function, .. } if function.name() == Some("print"))
+            || shown_by(expr).is_some()
     };
     python(text).is_ok_and(|statements| {
         statements.iter().all(|statement| match &statement.kind {

@@ -39,7 +39,12 @@ pub fn bindings(text: &str) -> Result<Vec<Binding>, ReadError> {
     for piece in pieces(text) {
         let line = text.get(piece.clone()).unwrap_or_default();
         let Some(parts) = assignments(line) else {
-            return Err(ReadError::new(text, piece, "no name with a shape", "write a name and its shape, such as x=5,3"));
+            return Err(ReadError::new(
+                text,
+                piece,
+                "no name with a shape",
+                "write a name and its shape, such as x=5,3",
+            ));
         };
         for (name, span, value) in parts {
             let written = line.get(value.clone()).unwrap_or_default();
@@ -74,7 +79,9 @@ pub fn bindings_of_line(line: &str) -> Result<Option<Vec<Binding>>, ReadError> {
 
 fn binding(name: String, operand: Operand, written: &str, span: Range<usize>) -> Binding {
     let number = match operand.sizes.as_slice() {
-        [Size::Number(number)] if written.starts_with(|c: char| c.is_ascii_digit()) && !written.contains([',', ':']) => {
+        [Size::Number(number)]
+            if written.starts_with(|c: char| c.is_ascii_digit()) && !written.contains([',', ':']) =>
+        {
             Some(*number)
         }
         _ => None,

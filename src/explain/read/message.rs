@@ -183,8 +183,10 @@ fn heads(text: &str) -> Vec<Head> {
             let is_name = ["Error", "Exception", "Warning"].iter().any(|end| exception.ends_with(end));
             let apart = after.is_empty() || after.starts_with(char::is_whitespace);
             let outside = !before.ends_with("::") && exception.starts_with(|c: char| c.is_ascii_uppercase());
-            (is_name && apart && outside).then(|| {
-                Head { exception: exception.to_owned(), line, message: line + colon + 1 }
+            (is_name && apart && outside).then(|| Head {
+                exception: exception.to_owned(),
+                line,
+                message: line + colon + 1,
             })
         })
     };
@@ -194,7 +196,8 @@ fn heads(text: &str) -> Vec<Head> {
 /// The end of a message that is not known: a blank line, or the first line of what libtorch adds.
 fn unknown_end(text: &str, body: &Range<usize>) -> usize {
     let content = text.get(body.clone()).unwrap_or_default();
-    let added = ["Exception raised from", "frame #", "Traceback (most recent", "During handling", "The above exception"];
+    let added =
+        ["Exception raised from", "frame #", "Traceback (most recent", "During handling", "The above exception"];
     let ends = |line: &str| line.trim().is_empty() || added.iter().any(|added| line.trim_start().starts_with(added));
     let end = lines(content).into_iter().skip(1).find(|(_, line)| ends(line)).map_or(content.len(), |(at, _)| at);
     body.start + content.get(..end).unwrap_or(content).trim_end().len()
