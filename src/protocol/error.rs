@@ -20,6 +20,8 @@ use serde::{Deserialize, Serialize};
 use crate::tensor::DType;
 
 pub use autograd::Node;
+pub use table::FactKind;
+pub(crate) use table::Row;
 
 table::rejections! {
     broadcasting views indexing pointwise functions products einsum reductions losses autograd;

@@ -5,10 +5,17 @@
 //! messages (`CPUFloatType` becomes `torch.FloatTensor`) and checks some things before libtorch does (the shape of the
 //! gradient that `backward` is given).
 
+mod template;
+
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::LazyLock;
 
-use crate::error::{Class, Rejection};
+use template::Squeezed;
+
+pub use template::{Found, Template};
+
+use crate::error::{Class, FactKind, ROWS, Rejection, Row};
 use crate::ops::Op;
 use crate::tensor::DType;
 
@@ -33,6 +40,64 @@ pub fn classify(message: &str) -> Option<Class> {
         let (start, _) = line.strip_suffix('\'')?.rsplit_once('\'')?;
         found(&format!("{start}'2'"))
     })
+}
+
+/// A rejection that was read out of its message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// The name of the rejection in [`Rejection`].
+    pub rejection: &'static str,
+    /// Its class.
+    pub class: Class,
+    /// The facts and arguments that its message prints, in the order of the message.
+    pub facts: Vec<(&'static str, String)>,
+    /// The place of the message in the text, in bytes.
+    pub range: Range<usize>,
+    /// The number of characters that are no facts: of two messages, the one with more of them fits better.
+    pub literal: usize,
+}
+
+/// Reads the message at the start of a text back into its rejection and facts. More text may follow it, and it may be
+/// wrapped over lines. `None` for a message that is none of libtorch's.
+///
+/// ```
+/// use broadcheck_protocol::messages::read;
+///
+/// let reading = read("shape '[2, 3]' is invalid for input of size 4\nException raised from f").unwrap();
+/// assert_eq!(reading.rejection, "ViewSize");
+/// assert_eq!(reading.facts, [("target", "[2, 3]".to_owned()), ("numel", "4".to_owned())]);
+/// ```
+pub fn read(text: &str) -> Option<Reading> {
+    let text = Squeezed::new(text);
+    best(|template| template.read_in(&text))
+}
+
+/// The same of a message that is anywhere in a text. A message that begins with a fact is found at the start alone.
+pub fn find(text: &str) -> Option<Reading> {
+    let text = Squeezed::new(text);
+    best(|template| template.find_in(&text))
+}
+
+/// The reading of the template that fits best: that with most characters which are no facts.
+fn best(found: impl Fn(&Template) -> Option<Found>) -> Option<Reading> {
+    static TEMPLATES: LazyLock<Vec<(&Row, Template)>> = LazyLock::new(|| {
+        ROWS.iter().flat_map(|row| templates(row).into_iter().map(move |template| (row, template))).collect()
+    });
+    let readings = TEMPLATES.iter().filter_map(|(row, template)| found(template).map(|found| (row, found)));
+    let (row, found) = readings.max_by_key(|(_, found)| found.literal)?;
+    let Found { facts, range, literal } = found;
+    Some(Reading { rejection: row.name, class: row.class, facts, range, literal })
+}
+
+/// What Python and CUDA write around the dtype of a tensor where libtorch on the CPU writes `CPUFloatType`.
+const TENSOR_TYPES: &[(&str, &str)] = &[("torch.", "Tensor"), ("torch.cuda.", "Tensor"), ("CUDA", "Type")];
+
+/// The templates of a row: libtorch's own, and those with the other names for types of tensors.
+fn templates(row: &'static Row) -> Vec<Template> {
+    let kind = |name| Some((name, row.facts.iter().find(|(fact, _)| *fact == name).map_or(FactKind::Text, |it| it.1)));
+    let own = Template::with(row.message, kind);
+    let others = TENSOR_TYPES.iter().filter_map(|&other| own.as_ref()?.respelled(("CPU", "Type"), other));
+    own.iter().cloned().chain(others).collect()
 }
 
 /// A message without its numbers, lists and dtype names, so that two instances of one message are equal. Triage groups
@@ -101,6 +166,35 @@ mod tests {
         for rejection in samples() {
             let message = rejection.to_string();
             assert_eq!(classify(&message), Some(rejection.class()), "{message}");
+        }
+    }
+
+    #[test]
+    fn every_message_is_read_back_into_its_rejection_and_facts() {
+        for rejection in samples() {
+            let message = rejection.to_string();
+            let reading = read(&message).unwrap_or_else(|| panic!("{message}"));
+            let (name, printed) = rejection.printed();
+            assert_eq!(reading.rejection, name, "{message}");
+            // Some samples have no name at the start.
+            assert_eq!(&message[reading.range], message.trim(), "{name}");
+            for (fact, text) in &reading.facts {
+                let (_, own) = printed.iter().rfind(|(name, _)| name == fact).expect("a fact of the message");
+                assert_eq!(text, own.trim(), "{fact} of {message}");
+            }
+        }
+    }
+
+    #[test]
+    fn front_ends_and_devices_have_names_of_their_own_for_types_of_tensors() {
+        for tensor in ["CPUFloatType", "torch.FloatTensor", "torch.cuda.FloatTensor", "CUDAFloatType"] {
+            let message = format!(
+                "expand({tensor}{{[2, 3]}}, size=[3]): the number of sizes provided (1) must be greater or equal to the \
+                 number of dimensions in the tensor (2)"
+            );
+            let reading = read(&message).unwrap_or_else(|| panic!("{message}"));
+            assert_eq!(reading.rejection, "ExpandRank");
+            assert_eq!(reading.facts[0], ("dtype", "Float".to_owned()));
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::table::Fact;
+use super::table::{Fact, FactKind};
 
 /// Adds the rows of autograd.
 macro_rules! rows {
@@ -79,6 +79,8 @@ pub struct Node(pub &'static str);
 
 /// The node that produced a tensor, if one did.
 impl Fact for Option<Node> {
+    const KIND: FactKind = FactKind::Node;
+
     fn samples(_: &[&'static str]) -> Vec<Self> {
         vec![None]
     }

@@ -10,12 +10,13 @@
 //!
 //! that is: the condition and the function of libtorch that raises it, the facts, the [`Class`](super::Class), and
 //! libtorch's message, a format string over the facts. A dtype is printed as `Float`, and sizes as `[2, 3]`;
-//! `dtype = dtype.cpp_name()` after the message prints a fact otherwise. [`crate::messages`] recognises a message by
-//! samples of its rejection, which are derived from the types of the facts. `= [...]` replaces the samples of a fact,
-//! and `| [...]` adds to them.
+//! `dtype = dtype.cpp_name()` after the message prints a fact otherwise. [`crate::messages`] reads a message back by its
+//! format string into the rejection and its facts, and recognises its class by samples of the rejection, which are
+//! derived from the types of the facts. `= [...]` replaces the samples of a fact, and `| [...]` adds to them.
 
 use std::fmt;
 
+use super::Class;
 use crate::tensor::DType;
 use crate::tensor::shape::bracketed;
 
@@ -67,6 +68,30 @@ macro_rules! rejections {
             }
         }
 
+        /// The rows of the table.
+        pub(crate) const ROWS: &[table::Row] = &[$(table::Row {
+            name: stringify!($name),
+            class: Class::$class,
+            message: $message,
+            facts: &[$($((stringify!($fact), <$type as table::Fact>::KIND)),*)?],
+        }),*];
+
+        #[cfg(test)]
+        impl Rejection {
+            /// The facts and the arguments of the message, each with its text. Of two with one name, the message prints
+            /// the last.
+            pub(crate) fn printed(&self) -> (&'static str, Vec<(&'static str, String)>) {
+                match self {
+                    $(Rejection::$name $({ $($fact),* })? => {
+                        $($(let $fact = table::Shown($fact);)*)?
+                        let facts = vec![$($((stringify!($fact), $fact.to_string()),)*)?];
+                        let arguments = vec![$((stringify!($arg), ($value).to_string())),*];
+                        (stringify!($name), [facts, arguments].concat())
+                    })*
+                }
+            }
+        }
+
         impl std::fmt::Display for Rejection {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 match self {
@@ -82,6 +107,38 @@ macro_rules! rejections {
 
 pub(crate) use rejections;
 
+/// A row as data, from which a message is read back.
+pub struct Row {
+    /// The name of the rejection.
+    pub name: &'static str,
+    pub class: Class,
+    /// The message with its facts in braces.
+    pub message: &'static str,
+    /// The facts of the rejection, each with the kind of its text.
+    pub facts: &'static [(&'static str, FactKind)],
+}
+
+/// The kinds of texts that facts are printed as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FactKind {
+    /// A whole number.
+    Integer,
+    /// A dtype, by any name that a message gives it.
+    Dtype,
+    /// Sizes in brackets or parentheses.
+    Sizes,
+    /// Several of these.
+    Shapes,
+    /// A character.
+    Letter,
+    /// The node of the graph, with a comma before it and after it, or nothing.
+    Node,
+    /// A name in the source of libtorch.
+    Name,
+    /// Any text.
+    Text,
+}
+
 /// Takes one of `samples`, as the lowest digit of `combination` says, and leaves the other digits.
 pub fn pick<T: Clone>(samples: &[T], combination: &mut usize) -> T {
     let at = *combination % samples.len();
@@ -91,6 +148,9 @@ pub fn pick<T: Clone>(samples: &[T], combination: &mut usize) -> T {
 
 /// A type that a fact of a rejection may have.
 pub trait Fact: Sized {
+    /// The kind of its text.
+    const KIND: FactKind;
+
     /// Values whose texts differ in more than numbers.
     fn samples(names: &[&'static str]) -> Vec<Self>;
 
@@ -116,8 +176,10 @@ impl<T: Fact> fmt::Display for Shown<'_, T> {
 }
 
 macro_rules! facts {
-    ($($type:ty: $samples:expr, |$fact:ident| $shown:expr;)+) => {$(
+    ($($type:ty: $kind:ident, $samples:expr, |$fact:ident| $shown:expr;)+) => {$(
         impl Fact for $type {
+            const KIND: FactKind = FactKind::$kind;
+
             fn samples(_: &[&'static str]) -> Vec<Self> {
                 $samples
             }
@@ -131,20 +193,22 @@ macro_rules! facts {
 }
 
 facts! {
-    i64: vec![2], |number| number;
-    usize: vec![1], |number| number;
-    u64: vec![1], |number| number;
-    char: vec!['i'], |letter| letter;
+    i64: Integer, vec![2], |number| number;
+    usize: Integer, vec![1], |number| number;
+    u64: Integer, vec![1], |number| number;
+    char: Letter, vec!['i'], |letter| letter;
     // A number as C++ prints it.
-    String: ["2", "-0.5", "inf", "-inf", "nan"].map(str::to_owned).to_vec(), |number| number;
-    DType: DType::ALL.to_vec(), |dtype| dtype.libtorch_name();
-    [i64; 2]: vec![[2, 3]], |sizes| bracketed(sizes);
-    Vec<i64>: vec![vec![2]], |sizes| bracketed(sizes);
-    Vec<Vec<i64>>: (2..18).map(|count| vec![vec![2]; count]).collect(),
+    String: Text, ["2", "-0.5", "inf", "-inf", "nan"].map(str::to_owned).to_vec(), |number| number;
+    DType: Dtype, DType::ALL.to_vec(), |dtype| dtype.libtorch_name();
+    [i64; 2]: Sizes, vec![[2, 3]], |sizes| bracketed(sizes);
+    Vec<i64>: Sizes, vec![vec![2]], |sizes| bracketed(sizes);
+    Vec<Vec<i64>>: Shapes, (2..18).map(|count| vec![vec![2]; count]).collect(),
         |shapes| shapes.iter().map(|shape| bracketed(shape)).collect::<Vec<_>>().join(", ");
 }
 
 impl Fact for &'static str {
+    const KIND: FactKind = FactKind::Name;
+
     fn samples(names: &[&'static str]) -> Vec<Self> {
         names.to_vec()
     }
