@@ -42,6 +42,9 @@ pub struct Found {
 /// Texts longer than this are not searched for the rest of a message, from any place of them.
 const LONGEST: usize = 4096;
 
+/// The most places of a text at which one message is tried.
+const MOST_PLACES: usize = 16;
+
 /// The fewest characters at the start of a message by which it is looked for in the middle of a text.
 const ENOUGH: usize = 12;
 
@@ -124,7 +127,8 @@ impl Template {
         match self.parts.first() {
             Some(Part::Literal(literal)) if literal.len() >= ENOUGH || self.parts.len() == 1 => {
                 let starts = text.characters.windows(literal.len()).enumerate().rev();
-                starts.filter(|(_, window)| window == literal).find_map(|(at, _)| self.at(text, at))
+                let places = starts.filter(|(_, window)| window == literal).take(MOST_PLACES);
+                places.map(|(at, _)| at).find_map(|at| self.at(text, at))
             }
             _ => self.at(text, 0),
         }
