@@ -187,7 +187,8 @@ fn no_shape(text: &str, statements: &[Statement]) -> ReadError {
     };
     let culprit = items.iter().find(|item| !matches!(item.kind, ExprKind::Int(_) | ExprKind::Name(_))).unwrap_or(expr);
     let written = text.get(culprit.span.clone()).unwrap_or_default();
-    let error = |what: &str, advice: &str| ReadError::new(text, culprit.span.clone(), format!("{written} {what}"), advice);
+    let error =
+        |what: &str, advice: &str| ReadError::new(text, culprit.span.clone(), format!("{written} {what}"), advice);
     match &culprit.kind {
         ExprKind::Binary { left, right, operator } if operator.symbol() == "*" => {
             let part = |expr: &Expr| text.get(expr.span.clone()).unwrap_or_default().to_owned();
@@ -266,7 +267,9 @@ fn call(text: &str, function: &Expr, arguments: &[Argument]) -> Result<Option<Op
     let first = given.get(..1).unwrap_or_default();
     let (sizes, own) = match last(&name) {
         "Size" => (if given.is_empty() { Some(Vec::new()) } else { listed(&given)? }, None),
-        _ if NOTATIONS.contains(&last(&name)) && keyword(arguments, "shape").or(keyword(arguments, "size")).is_some() => {
+        _ if NOTATIONS.contains(&last(&name))
+            && keyword(arguments, "shape").or(keyword(arguments, "size")).is_some() =>
+        {
             (listed(&[])?, None)
         }
         "Parameter" | "Variable" | "ShapedArray" => {
@@ -381,9 +384,7 @@ fn literal(expr: &Expr, floating: DType) -> Option<Literal> {
         ExprKind::Int(_) => scalar(DType::Int64),
         ExprKind::Bool(_) => scalar(DType::Bool),
         ExprKind::Float(_) => scalar(floating),
-        ExprKind::Imaginary(_) => {
-            scalar(if floating == DType::Float64 { DType::Complex128 } else { DType::Complex64 })
-        }
+        ExprKind::Imaginary(_) => scalar(if floating == DType::Float64 { DType::Complex128 } else { DType::Complex64 }),
         ExprKind::Unary { operand, .. } => literal(operand, floating).filter(|(sizes, _)| sizes.is_empty()),
         ExprKind::Binary { left, right, .. } => {
             let (left, right) = (literal(left, floating)?, literal(right, floating)?);

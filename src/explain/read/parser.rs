@@ -172,7 +172,9 @@ impl Parser<'_> {
         let first = self.item()?;
         if !self.symbol(",") {
             return match first.kind {
-                ExprKind::Starred(_) => Err(self.error(first.span, "a * before nothing to spread into", "write a comma")),
+                ExprKind::Starred(_) => {
+                    Err(self.error(first.span, "a * before nothing to spread into", "write a comma"))
+                }
                 _ => Ok(first),
             };
         }
@@ -300,7 +302,11 @@ impl Parser<'_> {
         while !self.take(")") {
             let start = self.start();
             if self.symbol("**") {
-                return Err(self.error(start..start + 2, "** in a call", "write the keyword arguments that it stands for"));
+                return Err(self.error(
+                    start..start + 2,
+                    "** in a call",
+                    "write the keyword arguments that it stands for",
+                ));
             }
             let starred = self.take("*");
             let mut name = None;
@@ -550,7 +556,8 @@ mod tests {
                 format!("({} {} {})", tree(left), operator.symbol(), tree(right))
             }
             ExprKind::Compare { first, rest } => {
-                let rest: String = rest.iter().map(|(it, operand)| format!(" {} {}", it.symbol(), tree(operand))).collect();
+                let rest: String =
+                    rest.iter().map(|(it, operand)| format!(" {} {}", it.symbol(), tree(operand))).collect();
                 format!("({}{rest})", tree(first))
             }
         }

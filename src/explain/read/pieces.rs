@@ -90,7 +90,8 @@ pub fn side_by_side(line: &str) -> Option<Vec<Range<usize>>> {
     parts.retain(|part| !["and", "vs", "vs.", "with"].contains(&text(part)));
     let plain = |part: &Range<usize>| {
         let cross = |c: char| matches!(c, ',' | '[' | ']' | '(' | ')' | '×' | 'x');
-        text(part).contains(cross) && text(part).starts_with(|c: char| c.is_ascii_digit() || "([".contains(c) || word(c))
+        text(part).contains(cross)
+            && text(part).starts_with(|c: char| c.is_ascii_digit() || "([".contains(c) || word(c))
     };
     (parts.len() > 1 && parts.iter().all(plain)).then_some(parts)
 }
@@ -227,7 +228,8 @@ mod tests {
             ("x = torch.randn(5, dtype=int)", &[("x", "torch.randn(5, dtype=int)")]),
         ] {
             let found = assignments(line).expect(line);
-            let found: Vec<(&str, &str)> = found.iter().map(|(name, _, value)| (&**name, &line[value.clone()])).collect();
+            let found: Vec<(&str, &str)> =
+                found.iter().map(|(name, _, value)| (&**name, &line[value.clone()])).collect();
             assert_eq!(found, expected, "{line}");
         }
         for line in ["x == y", "5,3", "x[0] = y", "a, b = c", "x += y", "f(x=5)", "B,T:int64", "torch.Size([3])", ""] {

@@ -28,8 +28,8 @@ pub enum TokenKind {
 /// Operators and brackets, the longer ones before their beginnings.
 const SYMBOLS: &[&str] = &[
     "**=", "//=", "<<=", ">>=", "...", "!=", "==", "<=", ">=", "<<", ">>", "**", "//", "->", ":=", "+=", "-=", "*=",
-    "/=", "%=", "@=", "&=", "|=", "^=", "(", ")", "[", "]", "{", "}", ",", ":", ";", ".", "=", "+", "-", "*", "/",
-    "%", "@", "&", "|", "^", "~", "<", ">",
+    "/=", "%=", "@=", "&=", "|=", "^=", "(", ")", "[", "]", "{", "}", ",", ":", ";", ".", "=", "+", "-", "*", "/", "%",
+    "@", "&", "|", "^", "~", "<", ">",
 ];
 
 /// The tokens of `text`. Comments, spaces, and line ends in brackets are left out, and so are the prompts of Python's
@@ -125,7 +125,11 @@ impl<'a> Tokens<'a> {
             Some('\n') => self.at += blank + 2,
             None => self.at = self.text.len(),
             Some(_) => {
-                return Err(self.error(start..start + 1, "a backslash in a line", "remove it, or end the line after it"));
+                return Err(self.error(
+                    start..start + 1,
+                    "a backslash in a line",
+                    "remove it, or end the line after it",
+                ));
             }
         }
         Ok(())

@@ -252,6 +252,7 @@ impl FactKind {
             "sizes" => FactKind::Sizes,
             "shapes" => FactKind::Shapes,
             "letter" => FactKind::Letter,
+            "node" => FactKind::Node,
             "name" => FactKind::Name,
             "text" => FactKind::Text,
             _ => return None,
