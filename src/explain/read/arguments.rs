@@ -6,7 +6,7 @@ use super::error::ReadError;
 use super::message::{Reported, message};
 use super::operand::{Attempt, attempt, shape};
 use super::parser::python;
-use super::pieces::{pieces, side_by_side};
+use super::pieces::{calculation, letter, pieces, side_by_side};
 use super::sizes::{Operand, Size};
 
 /// What was asked, by its kinds.
@@ -40,6 +40,7 @@ pub struct Script {
 /// |---|---|
 /// | `5,3`, `[]`, `8`, `5x3`, `B,T,C`, `torch.randn(5, 3)` | a shape: numbers and names only, or a call that makes a tensor |
 /// | `5,3 4,3` in one argument | two shapes |
+/// | `5,3 + 4,3`, `[5, 3] @ [3]` | Python on the operands `a`, `b`, … |
 /// | `x=5,3 y=3`, `x.shape: torch.Size([5, 3])` | shapes with names |
 /// | `B=32` | the size of `B` if a shape uses it, and otherwise the operand `B` of shape `[32]` |
 /// | `x + y`, `x*3`, `a @ b`, `x[:, None]`, `r = x.sum(0)`, `alpha=0.5`, `dim=-1` | Python |
@@ -59,7 +60,8 @@ pub fn arguments(arguments: &[String]) -> Result<Asked, ReadError> {
     let joined = arguments.join(" ");
     let alone: Vec<Option<Reported>> = arguments.iter().map(|argument| message(argument)).collect();
     // A message that the shell split into its words.
-    let split = message(&joined).filter(|reported| alone.iter().all(Option::is_none) && reported.known.is_some());
+    let several = arguments.len() > 1 && alone.iter().all(Option::is_none);
+    let split = if several { message(&joined).filter(|reported| reported.known.is_some()) } else { None };
     match split {
         Some(reported) => sorter.around(&joined, reported),
         None => {
@@ -224,6 +226,19 @@ fn read_line(line: &str) -> Result<Vec<Line>, ReadError> {
             return Ok(shapes);
         }
     }
+    if let Some((parts, formula)) = calculation(line) {
+        let bindings = parts.into_iter().enumerate().map(|(at, span)| {
+            match (attempt(line.get(span.clone()).unwrap_or_default()), letter(at)) {
+                (Ok(Attempt::Operand(operand)), Some(name)) => {
+                    Some(Binding { name: name.to_string(), operand, number: None, span })
+                }
+                _ => None,
+            }
+        });
+        if let Some(bindings) = bindings.collect() {
+            return Ok(vec![Line::Bindings { text: line.to_owned(), bindings }, Line::Python(formula)]);
+        }
+    }
     let text = line.to_owned();
     let error = match bindings_of_line(line) {
         Ok(Some(bindings)) => return Ok(vec![Line::Bindings { text, bindings }]),
@@ -350,6 +365,11 @@ mod tests {
             (&["dim=-1", "x=5,3", "x.sum(dim)"], "x[5, 3] | dim=-1; x.sum(dim)"),
             (&["5,3 4,3"], "[5, 3] [4, 3]"),
             (&["(5, 3) and (3,)"], "[5, 3] [3]"),
+            (&["5,3 + 4,3"], "a[5, 3] b[4, 3] | a + b"),
+            (&["5x3 @ 3x4 + [4]"], "a[5, 3] b[3, 4] c[4] | a @ b + c"),
+            (&["(5, 3) * 2"], "a[5, 3] | a * 2"),
+            (&["x.shape=torch.Size([5, 3]), x.dtype=torch.int64"], "x[5, 3]"),
+            (&["x torch.Size([5, 3]) torch.float32\ny torch.Size([3]), torch.int64"], "x[5, 3] y[3]"),
             (&["x.shape: torch.Size([5, 3])\ny.shape: torch.Size([3])"], "x[5, 3] y[3]"),
             (&[">>> x.shape\ntorch.Size([5, 3])\n>>> y.size()\ntorch.Size([3])\n>>> x + y"], "x[5, 3] y[3] | x + y"),
             (&["x += y", "x=3 y=3,3"], "x[3] y[3, 3] | x += y"),

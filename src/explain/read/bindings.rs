@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::ast::{ExprKind, StatementKind};
+use super::dtype::dtype;
 use super::error::ReadError;
 use super::operand::{Attempt, attempt, shape};
 use super::pieces::{assignments, pieces};
@@ -63,11 +64,18 @@ pub fn bindings_of_line(line: &str) -> Result<Option<Vec<Binding>>, ReadError> {
     if parts.iter().any(|(_, _, value)| value.is_empty()) && parts.len() > 1 {
         return Ok(None);
     }
-    let mut found = Vec::new();
+    let mut found: Vec<Binding> = Vec::new();
     for (name, span, value) in parts {
         let written = line.get(value.clone()).unwrap_or_default();
         if is_scalar(written) {
             return Ok(None);
+        }
+        if let Some(tensor) = name.strip_suffix(".dtype")
+            && let Some(dtype) = dtype(written)
+            && let Some(Binding { operand, .. }) = found.iter_mut().find(|binding| binding.name == tensor)
+        {
+            operand.dtype = Some(dtype);
+            continue;
         }
         match attempt(written).map_err(|error| error.within(line, value.start))? {
             Attempt::Operand(operand) => found.push(binding(name, operand, written, span)),

@@ -9,7 +9,7 @@ use super::parser::python;
 use super::sizes::{Operand, Size};
 
 /// Reads a shape: `5,3`, `(5, 3)`, `[5, 3]`, `torch.Size([5, 3])`, `5x3`, `B,T,C`, `[]`; with a dtype `5,3:int64`,
-/// `float32[5,3]`; or a call that makes a tensor, `torch.randn(5, 3)`, `torch.tensor([[1, 2], [3, 4]])`.
+/// `5,3 int64`, `float32[5,3]`; or a call that makes a tensor, `torch.randn(5, 3)`, `torch.tensor([[1, 2], [3, 4]])`.
 ///
 /// ```
 /// use broadcheck_explain::read::{Size, shape};
@@ -111,6 +111,12 @@ pub fn attempt(text: &str) -> Result<Attempt, ReadError> {
             return Err(ReadError::new(text, before.len() + 1..text.len(), what, advice));
         };
         let operand = part(before.trim_end()).map_err(|error| error.within(text, 0))?;
+        return Ok(Attempt::Operand(Operand { dtype: Some(dtype), ..operand }));
+    }
+    if let Some((before, name)) = text.rsplit_once(char::is_whitespace)
+        && let Some(dtype) = dtype(name)
+        && let Ok(Attempt::Operand(operand)) = attempt(before.trim_end().trim_end_matches(','))
+    {
         return Ok(Attempt::Operand(Operand { dtype: Some(dtype), ..operand }));
     }
     missing(text)?;
@@ -465,6 +471,8 @@ mod tests {
             ("5,3:int64", "[5, 3] int64"),
             ("(5,3) : torch.float16", "[5, 3] float16"),
             ("[]:bool", "[] bool"),
+            ("torch.Size([5, 3]) torch.float32", "[5, 3] float32"),
+            ("(5, 3), int64", "[5, 3] int64"),
             ("float32[5,3]", "[5, 3] float32"),
             ("f32[]", "error"),
             ("bf16[B, 3]", "[B, 3] bfloat16"),

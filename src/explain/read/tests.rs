@@ -100,8 +100,11 @@ fn read(text: &str) {
         for frame in &reported.frames {
             assert!(text.get(frame.span.clone()).is_some());
         }
-        let known = reported.known.iter();
-        let _ = known.map(|known| known.facts.iter().map(|(name, _)| known.shapes(name)).count()).count();
+        if let Some(known) = &reported.known {
+            for (name, _) in &known.facts {
+                let _ = (known.number(name), known.sizes(name), known.shapes(name));
+            }
+        }
     }
 }
 
@@ -109,6 +112,16 @@ fn read(text: &str) {
 fn good_texts_are_read_in_every_way() {
     for text in GOOD {
         read(text);
+    }
+}
+
+/// Long texts that repeat what a search or a recursion goes into.
+#[test]
+fn long_texts_do_no_harm() {
+    for part in
+        PARTS.iter().chain(GOOD).chain(&["The size of tensor a (", "x=", "a.b:", "5,3 ", "x\n", "mat1 and mat2 "])
+    {
+        let _ = arguments(&[part.repeat(4_000 / part.len())]);
     }
 }
 
