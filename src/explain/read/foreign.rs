@@ -121,6 +121,10 @@ messages! {
     ExpandSize04 => Expand,
         "The expanded size of the tensor ({wanted:integer}) must match the existing size ({existing:integer}) at \
          non-singleton dimension {dim:integer}";
+    Modified212 => Autograd,
+        "one of the variables needed for gradient computation has been modified by an inplace operation: \
+         [{tensor:text} {shape:sizes}]{node:node} is at version {version:integer}; expected version {expected:integer} \
+         instead.";
     IndexDtype19 => Dtype, "tensors used as indices must be long, byte or bool tensors";
     MatrixDtype => Dtype, "mat1 and mat2 must have the same dtype";
     ScalarTypeArgument => Dtype,
@@ -175,6 +179,7 @@ mod tests {
                 ("dtype", "Float"),
                 ("name", "add"),
                 ("text", "[1 x 2]"),
+                ("node", ", which is output 0 of AddBackward0,"),
             ];
             while let Some((start, end)) = text.find('{').zip(text.find('}')) {
                 let kind = text[start..end].rsplit_once(':').map_or("text", |(_, kind)| kind);

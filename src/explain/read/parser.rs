@@ -506,9 +506,6 @@ impl Parser<'_> {
             TokenKind::Symbol("!=" | "=" | ":=") => {
                 self.error(span, format!("{written} is not expected here"), "write the assignment as its own statement")
             }
-            TokenKind::Symbol("," | "]" | ")" | "*" | "/" | "@" | "." | ":" | ";") => {
-                self.error(span, format!("{written} is not expected here"), operand)
-            }
             TokenKind::Symbol(_) => self.error(span, format!("{written} is not expected here"), operand),
             _ => {
                 let advice = format!("write an operator, a comma or a line end before {written}");
@@ -521,3 +518,6 @@ impl Parser<'_> {
 fn reserved(word: &str) -> bool {
     KEYWORDS.iter().any(|(keyword, _)| *keyword == word) || matches!(word, "and" | "or" | "not" | "from" | "as")
 }
+
+#[cfg(test)]
+mod tests;
