@@ -11,7 +11,7 @@ use crate::bench::{Bench, Stop};
 use crate::caution::{bytes, cautions, human};
 use crate::drawing::{Drawing, shape_text};
 use crate::evaluate::{Call, Evaluation};
-use crate::fix::{self, Fix, Tried};
+use crate::fix::{self, Fix, Proposed, Tried};
 use crate::names::Function;
 use crate::question::{Given, Question};
 use crate::read::ReadError;
@@ -442,36 +442,68 @@ fn proposed(
     symbols: &Symbols,
     verdict: Verdict,
 ) -> Vec<Fix> {
-    let before: Vec<i64> = call.result.as_ref().map(|(shape, _)| shape.sizes().to_vec()).unwrap_or_default();
-    let label = |size: i64| symbols.label(size);
-    let mut attempt = |text: &str| -> Option<Tried> {
-        let trial = run(question, text, sizes, dtypes).ok()?;
-        let (shape, value) = match trial.outcome.ok()? {
-            Value::Tensor(tensor) => (shape_text(trial.bench.shape(tensor).sizes(), &label), Some(tensor)),
-            _ => (String::new(), None),
+    let search = Search { question, sizes, dtypes, symbols, verdict };
+    let made = search.propose(&question.source, call, calls, MOST_PLACES);
+    made.into_iter()
+        .map(|proposed| Fix {
+            code: symbols.rename(&proposed.fix.code),
+            why: symbols.rename(&proposed.fix.why),
+            ..proposed.fix
+        })
+        .collect()
+}
+
+/// The most places that one change may need: the same mistake is often made twice in a line.
+const MOST_PLACES: usize = 2;
+
+/// The search for changes that work.
+struct Search<'a> {
+    question: &'a Question,
+    sizes: &'a Sizes,
+    dtypes: &'a BTreeMap<String, DType>,
+    symbols: &'a Symbols,
+    verdict: Verdict,
+}
+
+impl Search<'_> {
+    fn propose(&self, source: &str, call: &Call, calls: &[Call], places: usize) -> Vec<Proposed> {
+        fix::propose(source, call, calls, &mut |text| self.attempt(text, call, calls, places))
+    }
+
+    /// Runs a changed text.
+    fn attempt(&self, text: &str, call: &Call, calls: &[Call], places: usize) -> Option<Tried> {
+        let label = |size: i64| self.symbols.label(size);
+        let trial = run(self.question, text, self.sizes, self.dtypes).ok()?;
+        let value = match trial.outcome {
+            Ok(value) => value,
+            // A later call is rejected now: its own change may help.
+            Err(Stop::Rejected(..)) if places > 1 => {
+                let here = |made: &Call| made.span.start == call.span.start && made.function == call.function;
+                let failed = trial.calls.last().filter(|failed| !here(failed))?;
+                trial.calls.iter().find(|made| here(made) && made.stop.is_none())?;
+                let next = self.propose(text, failed, &trial.calls, places - 1).into_iter().next()?;
+                let tried = self.attempt(&next.source, call, calls, 1)?;
+                return Some(Tried { further: true, ..tried });
+            }
+            Err(_) => return None,
         };
+        let result = value.tensor().map(|tensor| trial.bench.shape(tensor));
         // The call in the place of the one that was edited: the last one that starts where it did.
         let edited = trial.calls.iter().rev().find(|made| made.span.start == call.span.start);
         let sizes = edited.and_then(|made| made.result.as_ref()).map(|(shape, _)| shape.sizes().to_vec());
-        let sizes =
-            sizes.or_else(|| value.map(|tensor| trial.bench.shape(tensor).sizes().to_vec())).unwrap_or_default();
+        let sizes = sizes.or_else(|| result.map(|shape| shape.sizes().to_vec())).unwrap_or_default();
         // A change of what was accepted has to leave nothing to look at.
-        if verdict == Verdict::Accepted {
-            let later = trial.calls.iter().filter(|made| made.span.start >= call.span.start.min(made.span.start));
-            let again =
-                later.flat_map(|made| cautions(made, &trial.calls, &label)).any(|caution| caution.meant_otherwise);
-            let unchanged = sizes == before && call.operands.len() < 2;
-            if again || (unchanged && call.out.is_none()) {
+        if self.verdict == Verdict::Accepted {
+            let before = call.result.as_ref().map(|(shape, _)| shape.sizes()).unwrap_or_default();
+            let mut left = trial.calls.iter().flat_map(|made| cautions(made, &trial.calls, &label));
+            let unchanged = sizes == before && call.operands.len() < 2 && call.out.is_none();
+            if unchanged || left.any(|caution| caution.meant_otherwise) {
                 return None;
             }
         }
-        Some(Tried { text: shape, sizes })
-    };
-    let mut fixes = fix::propose(&question.source, call, calls, &mut attempt);
-    for fix in &mut fixes {
-        (fix.code, fix.why) = (symbols.rename(&fix.code), symbols.rename(&fix.why));
+        let shape = result.map(|shape| shape_text(shape.sizes(), &label)).unwrap_or_default();
+        Some(Tried { source: text.to_owned(), text: shape, sizes, further: false })
     }
-    fixes
 }
 
 /// The call that is worth drawing: the last one whose operands meet.

@@ -65,7 +65,16 @@ impl Question {
     /// # Errors
     /// When a part cannot be read, or nothing follows from all of them.
     pub fn new(arguments: &[String], options: &Options) -> Result<Question, AskError> {
-        let asked = read::arguments(arguments)?;
+        let asked = match read::arguments(arguments) {
+            Ok(asked) => asked,
+            Err(error) => {
+                // Beside a message, what cannot be read does not count.
+                let message = arguments
+                    .iter()
+                    .find(|argument| read::message(argument).is_some_and(|found| found.known.is_some()));
+                read::arguments(&[message.ok_or(error)?.clone()])?
+            }
+        };
         let mut tensors: Vec<Given> = Vec::new();
         for (name, operand) in asked.operands {
             let name = name.unwrap_or_else(|| letter(tensors.len()));

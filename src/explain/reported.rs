@@ -95,7 +95,7 @@ fn said(known: &Known) -> (String, Vec<String>) {
                 "this is raised by expand, by x[…] = v, by copy_, and by masks of attention: the tensor has to broadcast to the target",
             ]),
         ),
-        "MatrixSizes" | "MatrixSizes19" | "BatchInner" | "MatrixSizes15" => (
+        "MatrixSizes" | "MatrixSizes19" | "BatchInner" | "MatrixSizes15" | "MatrixSizes15Bare" => (
             match (known.fact("rows"), known.fact("left"), known.fact("right"), known.fact("columns")) {
                 (Some(rows), Some(left), Some(right), Some(columns)) => format!(
                     "a product of matrices: the first has {rows} rows of {left}, the second {right} rows of {columns}; the inner \
@@ -215,7 +215,8 @@ pub fn call(reported: &Reported, tensors: &[Given]) -> Option<(String, Vec<Given
         let index = Given { dtype: index.dtype.or(Some(DType::Int64)), ..index.clone() };
         return Some((format!("torch.gather({}, 0, {})", input.name, index.name), vec![input.clone(), index]));
     }
-    let deprecated = reported.text.contains("deprecated");
+    // The loss that raises rejects the shapes, and those that warn broadcast them.
+    let raised = reported.exception.as_deref() == Some("ValueError") || reported.text.contains("deprecated");
     let sizes = |name: &str| known.sizes(name);
     let matrix = |rows: &str, columns: &str| Some(vec![known.number(rows)?, known.number(columns)?]);
     let given = |tensors: &[(&str, Vec<i64>)]| {
@@ -242,13 +243,22 @@ pub fn call(reported: &Reported, tensors: &[Given]) -> Option<(String, Vec<Given
         "ViewSize" => {
             (format!("tensor.view({})", list(&sizes("target")?)), given(&[("tensor", vec![known.number("numel")?])]))
         }
+        // `[2394 x 7]`, as releases before 1.9 print a matrix.
+        "MatrixSizes15" | "MatrixSizes15Bare" => {
+            let old = |name: &str| -> Option<Vec<i64>> {
+                let text = known.fact(name)?.trim_matches(['[', ']']);
+                text.split('x').map(|size| size.trim().parse().ok()).collect()
+            };
+            let [right, columns] = old("b")?[..] else { return None };
+            (format!("nn.Linear({right}, {columns})(x)"), given(&[("x", old("a")?)]))
+        }
         "PutShape" => {
             ("places[:] = value".to_owned(), given(&[("places", sizes("places")?), ("value", sizes("value")?)]))
         }
         "TargetSizeWarning" | "TargetSize" | "LossSize" => {
             let loss = match known.name {
                 "TargetSize" => "binary_cross_entropy_with_logits",
-                _ if deprecated => "binary_cross_entropy",
+                _ if raised => "binary_cross_entropy",
                 _ => "mse_loss",
             };
             (format!("F.{loss}(input, target)"), given(&[("input", sizes("input")?), ("target", sizes("target")?)]))

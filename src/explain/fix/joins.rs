@@ -5,7 +5,7 @@ use broadcheck_protocol::tensor::Shape;
 
 use super::Candidate;
 use super::edits::{after, atom};
-use super::kinds::{flattened, lay_onto};
+use super::kinds::{flattened, lay_onto, text};
 use super::placements::{permuted, reordered};
 use crate::evaluate::Call;
 
@@ -152,8 +152,8 @@ fn orders(count: usize) -> Vec<Vec<usize>> {
     all.into_iter().filter(|order| order.windows(2).any(|pair| pair[0] > pair[1])).collect()
 }
 
-pub(super) fn cat(call: &Call, all: &mut Vec<Candidate>) {
-    let names: Vec<String> = call.operands.iter().map(|operand| operand.name.clone()).collect();
+pub(super) fn cat(source: &str, call: &Call, all: &mut Vec<Candidate>) {
+    let names: Vec<String> = call.operands.iter().map(|operand| text(source, operand)).collect();
     let ranks: Vec<usize> = call.operands.iter().map(|operand| operand.shape.rank()).collect();
     let most = ranks.iter().copied().max().unwrap_or(0);
     let dim = call.settings.dims.first().copied().unwrap_or(0);
@@ -192,7 +192,7 @@ pub(super) fn cat(call: &Call, all: &mut Vec<Candidate>) {
             while items.last().is_some_and(|item| item == ":") {
                 items.pop();
             }
-            let own = atom(&operand.name);
+            let own = atom(&text(source, operand));
             parts.push(if items.is_empty() { own } else { format!("{own}[{}]", items.join(", ")) });
         }
         all.push(Candidate::new(vec![write(&parts, dim)], "the larger ones are cut to the smallest", 15));
@@ -214,6 +214,9 @@ pub(super) fn cat(call: &Call, all: &mut Vec<Candidate>) {
                     },
                 )
                 .collect();
+            if sizes.iter().all(|size| size == "-1") {
+                continue;
+            }
             let mut parts = names.clone();
             parts[at] = format!("{}.expand({})", atom(&parts[at]), sizes.join(", "));
             all.push(Candidate::new(
@@ -233,8 +236,8 @@ pub(super) fn cat(call: &Call, all: &mut Vec<Candidate>) {
     }
 }
 
-pub(super) fn stack(call: &Call, all: &mut Vec<Candidate>) {
-    let names: Vec<String> = call.operands.iter().map(|operand| operand.name.clone()).collect();
+pub(super) fn stack(source: &str, call: &Call, all: &mut Vec<Candidate>) {
+    let names: Vec<String> = call.operands.iter().map(|operand| text(source, operand)).collect();
     let write = |text: String| (call.span.clone(), text);
     for dim in 0..call.operands.iter().map(|operand| operand.shape.rank()).max().unwrap_or(0) {
         let edit = write(format!("torch.cat([{}], dim={dim})", names.join(", ")));

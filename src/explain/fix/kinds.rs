@@ -23,8 +23,8 @@ pub(super) fn candidates(source: &str, call: &Call, calls: &[Call]) -> Vec<Candi
         Function::Table(Op::View | Op::Reshape, _) => view(source, call, &mut all),
         Function::Table(Op::Backward, _) => backward(source, call, &mut all),
         Function::Beside(function) => match function.kind {
-            Kind::Cat => joins::cat(call, &mut all),
-            Kind::Stack => joins::stack(call, &mut all),
+            Kind::Cat => joins::cat(source, call, &mut all),
+            Kind::Stack => joins::stack(source, call, &mut all),
             Kind::CrossEntropy => joins::classes(source, call, &mut all),
             Kind::Linear => joins::linear(source, call, &mut all),
             Kind::Attention => joins::attention(source, call, &mut all),
@@ -133,6 +133,15 @@ fn elementwise(source: &str, call: &Call, all: &mut Vec<Candidate>) {
     }
     if target_is_written {
         instead_of_in_place(source, call, all);
+    }
+    if let (Function::Table(op, _), [input, target, ..]) = (call.function, &call.operands[..])
+        && op.info().family() == Family::Losses
+    {
+        for (own, other) in [(target, input), (input, target)] {
+            let suffix = format!(".expand_as({})", text(source, other));
+            let why = format!("{} for each of {}, said in so many words", own.name, other.name);
+            all.push(Candidate::new(vec![after(source, own, &suffix)], why, 20));
+        }
     }
     if let Function::Table(op, Form::Functional) = call.function
         && matches!(op, Op::Mul)
@@ -429,7 +438,7 @@ pub(super) fn flattened(source: &str, operand: &Operand, wanted: Option<i64>, al
     let all_elements = sizes.iter().fold(1i64, |all, size| all.saturating_mul(*size));
     if all_elements % wanted == 0 && !sizes.is_empty() {
         let why = format!("rows of {wanted}: the elements of {} are {} of them", operand.name, all_elements / wanted);
-        all.push(Candidate::new(vec![after(source, operand, &format!(".reshape(-1, {wanted})"))], why, 18));
+        all.push(Candidate::new(vec![after(source, operand, &format!(".reshape(-1, {wanted})"))], why, 27));
     }
 }
 
@@ -575,7 +584,7 @@ fn backward(source: &str, call: &Call, all: &mut Vec<Candidate>) {
     }
 }
 
-fn text(source: &str, operand: &Operand) -> String {
+pub(super) fn text(source: &str, operand: &Operand) -> String {
     match source.get(operand.span.clone()).filter(|text| !text.is_empty()) {
         Some(text) => text.to_owned(),
         None => operand.name.clone(),

@@ -111,6 +111,7 @@ messages! {
     // libtorch, in other releases and on other devices.
     MatrixSizes19 => ProductShape, "mat1 dim 1 must match mat2 dim 0";
     MatrixSizes15 => ProductShape, "size mismatch, m1: {a:text}, m2: {b:text} at {place:name}";
+    MatrixSizes15Bare => ProductShape, "size mismatch, m1: {a:text}, m2: {b:text}]";
     MatrixVector15 => ProductShape, "size mismatch, {a:sizes} x {b:sizes} at {place:name}";
     BatchArgument => ProductShape,
         "Expected tensor to have size {expected:integer} at dimension {dim:integer}, but got size {got:integer} for \
