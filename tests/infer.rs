@@ -56,21 +56,35 @@ fn compare(program: &Program, reply: &Reply, counts: &mut Counts) -> Result<(), 
                 counts.unknown += 1;
                 return Ok(());
             }
-            (Inferred::Tensor(_) | Inferred::Tensors(_) | Inferred::Number | Inferred::Nothing, Outcome::Rejected(rejected))
-                if by_elements(&rejected.message) =>
-            {
+            (
+                Inferred::Tensor(_) | Inferred::Tensors(_) | Inferred::Number | Inferred::Nothing,
+                Outcome::Rejected(rejected),
+            ) if by_elements(&rejected.message) => {
                 counts.by_elements += 1;
                 return Ok(());
             }
-            (Inferred::Rejected(rejection), Outcome::Rejected(rejected)) if rejection.to_string() == rejected.message => {
+            (Inferred::Rejected(rejection), Outcome::Rejected(rejected))
+                if rejection.to_string() == rejected.message =>
+            {
                 counts.rejected += 1;
             }
             (Inferred::Blocked(a), Outcome::Blocked(b)) if a == b => {}
             (_, Outcome::Value(value)) if agrees(&inferred.outcome, value) => counts.values += 1,
-            _ => return Err(format!("step {at}, {} {:?}:\n  inferred {:?}\n  observed {:?}", step.op, step.form, inferred.outcome, brief(&observed.outcome))),
+            _ => {
+                return Err(format!(
+                    "step {at}, {} {:?}:\n  inferred {:?}\n  observed {:?}",
+                    step.op,
+                    step.form,
+                    inferred.outcome,
+                    brief(&observed.outcome)
+                ));
+            }
         }
         if inferred.warnings != observed.warnings {
-            return Err(format!("step {at}, {}: warnings\n  inferred {:?}\n  observed {:?}", step.op, inferred.warnings, observed.warnings));
+            return Err(format!(
+                "step {at}, {}: warnings\n  inferred {:?}\n  observed {:?}",
+                step.op, inferred.warnings, observed.warnings
+            ));
         }
     }
     if program.mutates() {
@@ -86,7 +100,8 @@ fn compare(program: &Program, reply: &Reply, counts: &mut Counts) -> Result<(), 
 fn brief(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Value(value) => {
-            let facts = value.tensors().iter().map(|it| (it.dtype, it.shape.clone(), it.strides.clone(), it.storage.clone()));
+            let facts =
+                value.tensors().iter().map(|it| (it.dtype, it.shape.clone(), it.strides.clone(), it.storage.clone()));
             format!("{:?}", facts.collect::<Vec<_>>())
         }
         other => format!("{other:?}"),
@@ -96,8 +111,14 @@ fn brief(outcome: &Outcome) -> String {
 /// Returns whether elements decide a rejection: inference supposes that those that are not there raise none.
 fn by_elements(message: &str) -> bool {
     let texts = [
-        "ZeroDivisionError", "is singular", "out of bounds for dimension", "index out of range in self", "out of range",
-        "Number of elements of source < number of ones in mask", "cannot be converted to type", "must be within",
+        "ZeroDivisionError",
+        "is singular",
+        "out of bounds for dimension",
+        "index out of range in self",
+        "out of range",
+        "Number of elements of source < number of ones in mask",
+        "cannot be converted to type",
+        "must be within",
     ];
     texts.iter().any(|text| message.contains(text))
 }
@@ -147,7 +168,8 @@ fn generated_programs_come_to_the_same_without_elements() {
         }
     }
     println!("{counts:?}");
-    let text: Vec<String> = faults.into_iter().map(|(key, (count, text))| format!("== {key}: {count}\n{text}")).collect();
+    let text: Vec<String> =
+        faults.into_iter().map(|(key, (count, text))| format!("== {key}: {count}\n{text}")).collect();
     assert!(text.is_empty(), "{}", text.join("\n"));
     let share = counts.unknown as f64 / counts.steps as f64;
     println!("unknown: {:.2} % of the steps", share * 100.0);

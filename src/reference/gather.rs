@@ -14,13 +14,7 @@ use super::{autograd, elementwise, slice, write};
 
 /// For each index along `dim`, row-major, the number of the element of a tensor that it names. The first that is out of
 /// range ends it, and is returned. Without elements that is all.
-fn along(
-    machine: &Machine,
-    indices: &[i64],
-    shape: &Shape,
-    of: &Shape,
-    dim: usize,
-) -> (Vec<usize>, Option<i64>) {
+fn along(machine: &Machine, indices: &[i64], shape: &Shape, of: &Shape, dim: usize) -> (Vec<usize>, Option<i64>) {
     let all = Layout::contiguous(of.clone());
     let stride = all.strides.get(dim).copied().unwrap_or(1);
     // Everything but the dimension that the indices go along, for which they stand themselves.

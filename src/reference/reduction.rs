@@ -305,7 +305,8 @@ impl Plan {
     /// The number of elements that go to each element of the result.
     pub fn count(&self) -> usize {
         let sizes = self.operand.sizes().iter().zip(&self.reduced);
-        let sizes = sizes.filter(|(_, reduced)| **reduced).map(|(size, _)| usize::try_from(*size).unwrap_or(usize::MAX));
+        let sizes =
+            sizes.filter(|(_, reduced)| **reduced).map(|(size, _)| usize::try_from(*size).unwrap_or(usize::MAX));
         sizes.fold(1, usize::saturating_mul)
     }
 
