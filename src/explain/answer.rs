@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use broadcheck_protocol::error::Class;
 use broadcheck_protocol::ops::{Family, Form, Op};
+use broadcheck_protocol::program::Program;
 use broadcheck_protocol::tensor::{DType, Shape};
 use serde::{Deserialize, Serialize};
 
@@ -114,6 +115,21 @@ impl Answer {
         }
     }
 
+    /// The program that a text of Python runs with the tensors of this answer, for a real implementation: its functions
+    /// beside the operation table are left out, and what they return is given. `None` where sizes have names, or a call is
+    /// rejected.
+    pub fn program(&self, source: &str) -> Option<Program> {
+        let given = |tensor: &Tensor| {
+            let read = crate::read::shape(&tensor.shape).ok()?;
+            Some(Given { name: tensor.name.clone(), sizes: read.sizes, dtype: DType::parse(&tensor.dtype) })
+        };
+        let question = Question::of(source.to_owned(), self.tensors.iter().map(given).collect::<Option<_>>()?);
+        let mut symbols = Symbols::default();
+        let sizes = question.numbers(&mut symbols).ok()?;
+        let trial = run(&question, source, &sizes, &BTreeMap::new()).ok()?;
+        (symbols.is_empty() && trial.outcome.is_ok()).then(|| trial.bench.program())
+    }
+
     /// Returns whether PyTorch rejects the call.
     pub fn is_rejected(&self) -> bool {
         self.verdict == Verdict::Rejected
@@ -174,7 +190,7 @@ fn run(question: &Question, source: &str, sizes: &Sizes, dtypes: &BTreeMap<Strin
         let own = sizes.get(&given.name).cloned().unwrap_or_default();
         let shape = Shape::new(own).map_err(|error| AskError::Unknown(format!("{}: {error}", given.name)))?;
         let dtype = given.dtype.or(dtypes.get(&given.name).copied()).unwrap_or(DType::Float32);
-        let tensor = match source.contains("backward(") {
+        let tensor = match source.contains("backward(") || source.contains("autograd.grad(") {
             true => bench.declare_leaf(&given.name, shape, dtype),
             false => bench.declare(&given.name, shape, dtype, None),
         };

@@ -127,7 +127,7 @@ impl Bench {
         result
     }
 
-    /// The program as it stands, with elements that are all 1, for a run on a real implementation.
+    /// The program as it stands, for a run on a real implementation: with ones, and with zeros where they may be indices.
     pub fn program(&self) -> Program {
         let inputs = self.declared.iter().map(|declared| {
             let ones =

@@ -8,7 +8,7 @@ use broadcheck_protocol::tensor::DType;
 use crate::answer::AskError;
 use crate::evaluate::dtype_named;
 use crate::names::{self, Function};
-use crate::read::ast::{ExprKind, Statement, StatementKind};
+use crate::read::ast::{Expr, ExprKind, Statement, StatementKind};
 use crate::read::{self, Operand, Reported, Size};
 use crate::symbols::Symbols;
 
@@ -69,9 +69,7 @@ impl Question {
             Ok(asked) => asked,
             Err(error) => {
                 // Beside a message, what cannot be read does not count.
-                let message = arguments
-                    .iter()
-                    .find(|argument| read::message(argument).is_some_and(|found| found.known.is_some()));
+                let message = arguments.iter().find(|argument| read::message(argument).is_some());
                 read::arguments(&[message.ok_or(error)?.clone()])?
             }
         };
@@ -87,8 +85,9 @@ impl Question {
             numbers: asked.numbers,
             reported: asked.message,
         };
+        let python = asked.python.map(|script| question.computed(script));
         question.take_dtypes(&options.dtypes)?;
-        if let Some(script) = asked.python {
+        if let Some(script) = python.filter(|script| !script.statements.is_empty()) {
             if let Some(op) = &options.op {
                 return Err(AskError::Unknown(format!(
                     "--op {op} goes with shapes, and the call stands in the Python already"
@@ -111,6 +110,51 @@ impl Question {
             question.take_out(out)?;
         }
         Ok(question)
+    }
+
+    /// Takes the names whose shapes are computed out of a script: `x = B*H,T`.
+    fn computed(&mut self, script: read::Script) -> read::Script {
+        let mut kept = Vec::new();
+        for statement in script.statements {
+            let shape = match &statement.kind {
+                StatementKind::Assign { targets, value } => match (targets.as_slice(), &value.kind) {
+                    ([target], ExprKind::Tuple(items)) => target
+                        .name()
+                        .map(str::to_owned)
+                        .zip(items.iter().map(|item| self.computed_size(item)).collect::<Option<Vec<i64>>>()),
+                    _ => None,
+                },
+                _ => None,
+            };
+            match shape {
+                Some((name, sizes)) => {
+                    let sizes = sizes.into_iter().map(Size::Number).collect();
+                    self.tensors.push(Given { name, sizes, dtype: None });
+                }
+                None => kept.push(statement),
+            }
+        }
+        read::Script { statements: kept, ..script }
+    }
+
+    fn computed_size(&self, size: &Expr) -> Option<i64> {
+        match &size.kind {
+            ExprKind::Int(size) => Some(*size),
+            ExprKind::Name(name) => {
+                self.sizes.iter().chain(&self.numbers).find(|(own, _)| own == name).map(|(_, size)| *size)
+            }
+            ExprKind::Binary { left, operator, right } => {
+                let (left, right) = (self.computed_size(left)?, self.computed_size(right)?);
+                match operator.symbol() {
+                    "*" => left.checked_mul(right),
+                    "+" => left.checked_add(right),
+                    "-" => left.checked_sub(right),
+                    "//" if right > 0 => Some(left / right),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
     }
 
     /// The question whether a call works, whose tensors are known.
@@ -342,9 +386,6 @@ fn ordered(script: &read::Script) -> String {
         _ => false,
     };
     let (layers, others): (Vec<&Statement>, Vec<&Statement>) = script.statements.iter().partition(makes);
-    if layers.is_empty() || others.is_empty() {
-        return script.text.clone();
-    }
     let texts = layers.into_iter().chain(others).filter_map(|statement| script.text.get(statement.span.clone()));
     texts.collect::<Vec<_>>().join("\n")
 }

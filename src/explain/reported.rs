@@ -215,6 +215,9 @@ pub fn call(reported: &Reported, tensors: &[Given]) -> Option<(String, Vec<Given
         let index = Given { dtype: index.dtype.or(Some(DType::Int64)), ..index.clone() };
         return Some((format!("torch.gather({}, 0, {})", input.name, index.name), vec![input.clone(), index]));
     }
+    if let ("SizeMismatch", [a, b]) = (known.name, tensors) {
+        return Some((format!("{} + {}", a.name, b.name), tensors.to_vec()));
+    }
     // The loss that raises rejects the shapes, and those that warn broadcast them.
     let raised = reported.exception.as_deref() == Some("ValueError") || reported.text.contains("deprecated");
     let sizes = |name: &str| known.sizes(name);

@@ -436,6 +436,16 @@ impl<'a> Evaluation<'a> {
         if let Some(made) = self.plain(path, method, &positional, &named)? {
             return Ok(made);
         }
+        // `torch.autograd.grad(outputs, inputs)`: the gradients have the shapes of the inputs.
+        if let (true, [outputs, inputs, ..]) = (path.ends_with("autograd.grad"), positional.as_slice()) {
+            let upstream = positional
+                .get(2)
+                .or_else(|| named.iter().find(|(name, _)| name == "grad_outputs").map(|(_, value)| value));
+            let args: Vec<Placed> = std::iter::once(outputs.clone()).chain(upstream.cloned()).collect();
+            let inputs = inputs.value.clone();
+            self.table(Op::Backward, Form::Functional, &args, &[], Settings::default(), span)?;
+            return Ok(inputs);
+        }
         match names::function(path) {
             Some(Function::Table(op, form)) if is_layer(path) => {
                 let given = arguments_of(&positional, &named);

@@ -129,14 +129,28 @@ fn elementwise(source: &str, call: &Call, all: &mut Vec<Candidate>) {
         targets.dedup();
         for target in targets {
             lay_onto(source, operand, target, all);
+            cut(source, operand, target, target_is_written, all);
+        }
+        if target_is_written && operand.shape.rank() > call.operands[0].shape.rank() {
+            let why = format!("the first entry of {} alone", operand.name);
+            all.push(Candidate::new(vec![after(source, operand, "[0]")], why, 28));
         }
     }
     if target_is_written {
         instead_of_in_place(source, call, all);
     }
-    if let (Function::Table(op, _), [input, target, ..]) = (call.function, &call.operands[..])
-        && op.info().family() == Family::Losses
-    {
+    let binary = matches!(call.function, Function::Beside(function) if function.kind == Kind::BinaryCrossEntropy);
+    let loss = matches!(call.function, Function::Table(op, _) if op.info().family() == Family::Losses);
+    if let (true, [input, target, ..]) = (binary || loss, &call.operands[..]) {
+        if input.shape.rank() == target.shape.rank() + 1 && input.shape.rank() > 1 {
+            let (own, other) = (text(source, input), text(source, target));
+            let edit = (call.span.clone(), format!("F.cross_entropy({own}, {other})"));
+            all.push(Candidate::new(
+                vec![edit],
+                "one column a class, and one class a row, is what cross_entropy takes",
+                21,
+            ));
+        }
         for (own, other) in [(target, input), (input, target)] {
             let suffix = format!(".expand_as({})", text(source, other));
             let why = format!("{} for each of {}, said in so many words", own.name, other.name);
@@ -201,7 +215,10 @@ pub(super) fn lay_onto(source: &str, operand: &Operand, target: &Shape, all: &mu
     }
     for order in permuted(own, wanted) {
         let why = format!("the dimensions of {name} in another order");
-        all.push(Candidate::new(vec![after(source, operand, &reordered(&order))], why, 10));
+        // A dimension that moves for the sake of a 1 is hardly meant.
+        let end = &wanted[wanted.len() - own.len()..];
+        let loose = order.iter().zip(end).filter(|(dim, size)| own[**dim] != **size).count() as u32;
+        all.push(Candidate::new(vec![after(source, operand, &reordered(&order))], why, 10 + 6 * loose));
     }
     for dim in (0..own.len()).rev().filter(|&dim| own[dim] == 1) {
         let left: Vec<i64> = own.iter().enumerate().filter(|(at, _)| *at != dim).map(|(_, size)| *size).collect();
@@ -210,7 +227,6 @@ pub(super) fn lay_onto(source: &str, operand: &Operand, target: &Shape, all: &mu
             all.push(Candidate::new(vec![after(source, operand, &format!(".squeeze({dim})"))], why, 9));
         }
     }
-    cut(source, operand, target, all);
     // The same elements in the target's shape.
     if operand.shape.numel() == target.numel() && own != wanted && operand.shape.numel() > 1 {
         let sizes: Vec<String> = wanted.iter().map(i64::to_string).collect();
@@ -226,8 +242,9 @@ pub(super) fn lay_onto(source: &str, operand: &Operand, target: &Shape, all: &mu
     }
 }
 
-/// The first entries of a tensor that is longer than the other one: a table of positions, a mask that was made for more.
-fn cut(source: &str, operand: &Operand, target: &Shape, all: &mut Vec<Candidate>) {
+/// The first entries of a tensor that is longer than the other one: a table of positions, a mask that was made for more. A
+/// single entry is taken only where the other one cannot be expanded.
+fn cut(source: &str, operand: &Operand, target: &Shape, alone: bool, all: &mut Vec<Candidate>) {
     let rank = operand.shape.rank();
     let mut items = Vec::new();
     let mut said = Vec::new();
@@ -235,7 +252,7 @@ fn cut(source: &str, operand: &Operand, target: &Shape, all: &mut Vec<Candidate>
         // From the end, as the shapes line up.
         let other = (dim + target.rank()).checked_sub(rank).map(|at| target.sizes()[at]);
         match other {
-            Some(other) if *size > other && other > 1 => {
+            Some(other) if *size > other && (other > 1 || alone) => {
                 items.push(format!(":{other}"));
                 said.push(format!("{other} of {size}"));
             }
@@ -262,7 +279,7 @@ fn instead_of_in_place(source: &str, call: &Call, all: &mut Vec<Candidate>) {
     // A target that is too long may be cut, if it is a new tensor then.
     if let (Some(sign), [other]) = (call.settings.operator, rest) {
         let mut cuts = Vec::new();
-        cut(source, target, &other.shape, &mut cuts);
+        cut(source, target, &other.shape, false, &mut cuts);
         for candidate in cuts {
             let cut = candidate.edits.first().map(|(_, text)| text.clone()).unwrap_or_default();
             let edit =
@@ -449,6 +466,7 @@ fn expand(source: &str, call: &Call, all: &mut Vec<Candidate>) {
         return;
     }
     lay_onto(source, tensor, &Shape::new(wanted.iter().map(|size| (*size).max(0)).collect()).unwrap_or_default(), all);
+    cut(source, tensor, &Shape::new(wanted.iter().map(|size| (*size).max(0)).collect()).unwrap_or_default(), true, all);
     if wanted.len() == tensor.shape.rank() + 1 {
         for at in 0..wanted.len() {
             let why = format!("a new dimension of size 1 at {at}, which is expanded");
@@ -576,7 +594,11 @@ fn backward(source: &str, call: &Call, all: &mut Vec<Candidate>) {
         for (method, why) in
             [("sum", "the sum of all elements is one number"), ("mean", "the mean of all elements is one number")]
         {
-            let edit = (call.span.clone(), format!("{own}.{method}().backward()"));
+            let whole = source.get(call.span.clone()).unwrap_or_default();
+            let edit = match whole.contains("autograd.grad(") {
+                true => after(source, tensor, &format!(".{method}()")),
+                false => (call.span.clone(), format!("{own}.{method}().backward()")),
+            };
             all.push(Candidate::new(vec![edit], why, if method == "sum" { 4 } else { 5 }));
         }
         let edit = (call.span.clone(), format!("{own}.backward(torch.ones_like({own}))"));

@@ -104,6 +104,8 @@ messages! {
     NotEnoughValues => Dimension, "not enough values to unpack (expected {expected:integer}, got {got:integer})";
     RepeatRank => Dimension,
         "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor";
+    EinsumOperands19 => EinsumOperand,
+        "operands do not broadcast with remapped shapes [original->remapped]: {shapes:text}";
     // A tensor where Python needs a number, and the reverse.
     AmbiguousBool => ItemCount, "Boolean value of Tensor with more than one value is ambiguous";
     OneElement => ItemCount, "only one element tensors can be converted to Python scalars";
