@@ -77,6 +77,10 @@ pub struct Witness {
     /// The way in which the implementation broke, if it does not survive the case.
     #[serde(default)]
     pub broken: Option<String>,
+    /// The reason why some processors give the expected outcome instead, where no part of the build that the implementation
+    /// reports tells them apart. Such a witness may pass; any third outcome is a failure as ever.
+    #[serde(default)]
+    pub some_processors: Option<String>,
 }
 
 impl Divergence {
@@ -487,7 +491,7 @@ mod tests {
         let pinned = |aspects: &[(Aspect, &str)]| {
             let aspects = aspects.iter().map(|(aspect, text)| (*aspect, (*text).to_owned())).collect();
             let observed = [("r".to_owned(), aspects)].into();
-            Witness { case: "c".to_owned(), releases: None, observed, broken: None }
+            Witness { case: "c".to_owned(), releases: None, observed, broken: None, some_processors: None }
         };
         let exact = |elements: &str, strides: &[i64], warnings: &[&str]| Exact {
             value: "r".to_owned(),
@@ -549,6 +553,7 @@ mod tests {
                 releases: Some(own.parse().unwrap()),
                 observed: BTreeMap::new(),
                 broken: None,
+                some_processors: None,
             }],
             findings: Vec::new(),
             link: String::new(),
