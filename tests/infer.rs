@@ -195,9 +195,8 @@ fn cases_come_to_the_same_without_elements() {
 /// The factors of sizes beyond those that machines hold.
 const FACTORS: &[i64] = &[1_000_000_000, 1_000_000, 1000];
 
-/// The operations without an operand that can be large: the front end's functions of sizes, those of gradients, and the
-/// product of vectors of three elements along a dimension that stays.
-const NEVER_LARGE: &[Op] = &[Op::BroadcastShapes, Op::BroadcastWarning, Op::Item];
+/// The operations that no large operand is accepted by: that of one element, and the front end's functions without tensors.
+const NEVER_LARGE: &[Op] = &[Op::Item, Op::BroadcastShapes, Op::BroadcastWarning];
 
 /// A size that is larger: 0, 1 and 3 stay, for the rules that name them.
 fn scaled(size: i64, factor: i64) -> i64 {
