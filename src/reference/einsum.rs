@@ -135,7 +135,7 @@ impl Equation {
                     return Err(Rejection::EinsumRepeatedSizes { label: *letter, operand, first, second });
                 }
                 sizes.remove(dim);
-                strides[first] += strides.remove(dim);
+                strides[first] = i64::wrapping_add(strides[first], strides.remove(dim));
                 continue;
             }
             let size = sizes[dim];

@@ -14,7 +14,7 @@ use crate::with_element_type as with_any_type;
 use super::autograd;
 use super::budget::charge;
 use super::iterator::{self, Input};
-use super::machine::{Call, Machine, Result, Slot, Stop, Tensor, TensorId, is_large};
+use super::machine::{Call, MOST_KNOWN, Machine, Result, Slot, Stop, Tensor, TensorId};
 use super::number::{Computed, Number};
 use super::selection::{self, Put, numbering, overwrite, record_picked, record_put};
 use super::{mask, write};
@@ -285,7 +285,7 @@ impl Places {
             let mut values = index.values.iter().flatten();
             values.any(|value| !(-index.size..index.size).contains(value))
         };
-        let few = !is_large(shape, DType::Int64);
+        let few = shape.count() <= MOST_KNOWN;
         match machine.has_elements() || (few && self.indices.iter().any(wrong)) {
             true => iterator::sequence(output, inputs, shape),
             false => Vec::new(),

@@ -179,6 +179,9 @@ fn prepare_addbmm(machine: &mut Machine, call: &Call, shape: &Shape) -> Result<O
 /// Each matrix of a batch receives what that of a product receives.
 fn addbmm_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
     let (sizes, strides) = (gradient.shape().sizes(), &gradient.layout.strides);
+    for batch in kept.tensors.iter().flatten() {
+        shape_of(vec![batch.shape().sizes()[0], sizes[0], sizes[1]])?;
+    }
     let repeated = |batch: &Tensor| {
         let sizes = vec![batch.shape().sizes()[0], sizes[0], sizes[1]];
         with_layout(gradient, sizes, vec![0, strides[0], strides[1]])

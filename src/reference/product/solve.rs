@@ -42,7 +42,7 @@ pub(in super::super) fn linalg_solve(machine: &mut Machine, call: &Call) -> Resu
         }
     }
     equations.check_solvable(machine, &a)?;
-    let solution = equations.solve(machine, &a, &b);
+    let solution = equations.solve(machine, &a, &b)?;
     let rounded = || Buffer::from_scalars(b.dtype, machine.buffer(solution.storage).scalars().into_iter());
     let values = machine.eval(b.dtype, rounded);
     let result = write::deliver_in(machine, call.target()?, equations.layout(), values);
@@ -132,17 +132,17 @@ impl Equations {
     }
 
     /// The solution as row-major matrices in double precision.
-    fn solve(&self, machine: &mut Machine, a: &Tensor, b: &Tensor) -> Tensor {
+    fn solve(&self, machine: &mut Machine, a: &Tensor, b: &Tensor) -> Result<Tensor> {
         let b = if self.vector { as_matrices(b) } else { b.clone() };
-        let expand = |tensor: &Tensor, sizes: &[i64]| {
-            let layout = tensor.layout.expand(&Shape::new(sizes.to_vec()).expect("the shape of the equations"));
-            Tensor { layout: layout.expect("batches broadcast"), node: None, ..tensor.clone() }
+        let expand = |tensor: &Tensor, sizes: &[i64]| -> Result<Tensor> {
+            let layout = tensor.layout.expand(&shape_of(sizes.to_vec())?);
+            Ok(Tensor { layout: layout.expect("batches broadcast"), node: None, ..tensor.clone() })
         };
-        let (a, b) = (expand(a, &self.expanded), expand(&b, &self.sizes));
+        let (a, b) = (expand(a, &self.expanded)?, expand(&b, &self.sizes)?);
         let (a, b) = if self.left { (a, b) } else { (transposed(&a), transposed(&b)) };
         let solved = solved(machine, &a, &b);
         let solution = if self.left { solved } else { transposed(&solved) };
-        write::restride(machine, &solution, Layout::contiguous(solution.shape().clone()))
+        Ok(write::restride(machine, &solution, Layout::contiguous(solution.shape().clone())))
     }
 
     /// The first matrix of a batch that has no inverse.
