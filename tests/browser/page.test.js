@@ -347,9 +347,12 @@ test("libraries stand beside each other, with shares in words and in colours tha
   for (const name of used) assert.equal(await page.locator(`#implementations .legend i.${name}`).count(), 1, name);
   await byId(page, "shares").evaluate((one) => one.scrollIntoView());
   await shot(page, "desktop-shares");
-  const list = page.locator("#differences > details", { hasText: "numpy" }).last();
-  await list.locator("summary").click();
-  await list.locator("dd a").first().waitFor({ state: "visible" });
+  // From a library to its differences: in the table, and out of a search.
+  await page.locator("#implementations .sum").getByRole("link", { name: /^numpy/ }).click();
+  await byId(page, "library-numpy").locator("dd a").first().waitFor({ state: "visible" });
+  await search(page, "candle");
+  await page.locator("#found").getByRole("link", { name: "candle" }).click();
+  await byId(page, "library-candle").locator("dd a").first().waitFor({ state: "visible" });
   assert.deepEqual(wrong, []);
   await close();
 });

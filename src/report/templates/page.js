@@ -211,6 +211,10 @@
     if (similar.length) {
       found.append(el("p", { class: "m" }, lead ? "Other operations: " : "Operations: ", similar.map((name) => [button(name, () => ask(name)), " "])));
     }
+    const libraries = (data?.libraries ?? []).filter((list) => list.known.length && tokens.some((token) => token.word.length > 2 && list.name.startsWith(token.word)));
+    if (libraries.length) {
+      found.append(el("p", {}, "Libraries: ", libraries.map((list) => [link(LIBRARY + list.name, `what ${list.name} does otherwise`), " "])));
+    }
     for (const rank of [3, 2, 1]) {
       if (!groups[rank].length) continue;
       const title = rank === 3 ? `Statements whose cases call ${known.map((token) => token.base).join(" and ")}` : tokens.length ? GROUPS[rank] : "Statements";
@@ -289,7 +293,7 @@
     for (const { target, isIntersecting } of entries) {
       if (!isIntersecting) continue;
       later.unobserve(target);
-      DRAW[target.id]();
+      drawLater(target.id);
     }
   }, { rootMargin: "600px" });
   const heads = (names) => names.map(([short, long]) => el("th", { scope: "col", title: long }, el("span", {}, short)));
@@ -332,8 +336,9 @@
           ? el("td", { class: "u", title: "no case was executed" }, "·")
           : el("td", { class: `t${share.step}`, title: `${share.passed} of ${share.executed}` }, `${parseInt(share.percent)} %`)))))));
   };
+  const LIBRARY = "library-";
   const drawDifferences = () => byId("differences").append(...data.libraries.filter((list) => list.known.length).map((list) => {
-    const one = el("details", {}, el("summary", {}, `${list.label}: ${count(list.known.length, "difference")}`));
+    const one = el("details", { id: LIBRARY + list.name }, el("summary", {}, `${list.label}: ${count(list.known.length, "difference")}`));
     one.addEventListener("toggle", () => one.append(el("dl", {}, list.known.map((known) => [
       el("dt", {}, known.id, " ", el("small", {}, `${known.kind}, ${count(known.cases, "case")}`)),
       el("dd", {}, known.why, el("br"), link(known.case), ": PyTorch ", el("code", {}, known.expected), ", here ", el("code", {}, known.observed)),
@@ -341,11 +346,16 @@
     return one;
   }));
   const DRAW = { grid: drawGrid, shares: drawShares, differences: drawDifferences };
+  const drawLater = (id) => {
+    DRAW[id]?.();
+    delete DRAW[id];
+  };
 
   // What a link leads to is drawn and opened, and all that it is inside of.
   const open = () => {
     const id = decodeURIComponent(location.hash.slice(1));
     if (home.has(id)) draw(home.get(id));
+    if (id.startsWith(LIBRARY)) drawLater("differences");
     const target = byId(id);
     if (!target) return;
     // A search hides what it has not found.
@@ -382,6 +392,11 @@
     later.observe(one);
   }
   for (const one of document.querySelectorAll(".without")) one.remove();
+  // A library leads to its differences.
+  const known = new Map(data.libraries.filter((list) => list.known.length).map((list) => [list.label, list.name]));
+  for (const one of document.querySelectorAll("#implementations .sum tbody th")) {
+    if (known.has(one.textContent)) one.replaceChildren(link(LIBRARY + known.get(one.textContent), one.textContent));
+  }
   if (form.q.value && !found.contains(document.activeElement)) search();
   if (location.hash) open();
 })();
