@@ -316,6 +316,22 @@ fn releases_are_in_order_and_changes_are_dated() {
     assert!(page(&written, "badge.svg").contains("3/4 libtorch releases conform in what they support"));
 }
 
+#[test]
+fn the_page_says_which_release_changed_something_last() {
+    let html = |files| page(&report::files(&History::new(files).unwrap()), "index.html").to_owned();
+    let same = |version| release(version, |_| {});
+    let changed = html(vec![release("2.9.1", older), same("2.10.0")]);
+    assert!(changed.contains("What changed in libtorch 2.10.0") && !changed.contains("Nothing changed"));
+    assert!(changed.contains("The expanded size | of the tensor &lt;b&gt;"), "the outcome before is missing");
+    assert!(changed.contains("true before, now"), "a statement that became false is missing");
+    let quiet = html(vec![release("2.9.1", older), same("2.10.0"), same("2.11.0")]);
+    assert!(quiet.contains("Nothing changed in libtorch 2.11.0. libtorch 2.10.0 is the newest release that changed"));
+    let row = |version: &str| quiet.find(&format!("<th scope=\"row\">libtorch {version}<")).unwrap();
+    assert!(row("2.11.0") < row("2.10.0") && row("2.10.0") < row("2.9.1"), "the newest release is not the first");
+    assert!(html(vec![same("2.10.0")]).contains("there is one release, so there is nothing to compare"));
+    assert!(html(vec![same("2.9.1"), same("2.10.0")]).contains("no release changed an outcome"));
+}
+
 /// A library that could not be run has a row with the reason, and nothing is said of where it differs.
 #[test]
 fn a_library_that_was_not_run_is_not_reported_as_equal() {

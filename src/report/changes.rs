@@ -239,6 +239,13 @@ pub fn between(before: Side, after: Side, ignored: &[Kind]) -> Changes {
     changes
 }
 
+/// Compares every release with the one before, the oldest first. Releases without data are left out.
+pub fn steps(history: &History) -> Vec<Changes> {
+    let mut releases = history.releases();
+    releases.retain(|at| history.columns[*at].came.is_ok());
+    releases.windows(2).map(|pair| between((history, pair[0]), (history, pair[1]), &[])).collect()
+}
+
 /// Aspects that an implementation does not report, where its cases expect something of them.
 fn unreported((history, column): Side<'_>) -> BTreeSet<Aspect> {
     let judged = history.cases().iter().filter_map(|case| history.judged(column, &case.id));

@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use super::history::{Cell, Column, History, LIBRARY};
-use super::matrix::{in_themes, percent};
+use super::matrix::in_themes;
+use super::share::{self, percent};
 use super::{left_out, template};
 use crate::harness::model::event::{CaseStated, Judged, Verdict};
 
@@ -27,6 +28,8 @@ struct Row {
     executed: usize,
     passed: usize,
     percent: String,
+    /// The step of the scale that the share is on.
+    step: Option<usize>,
     diverging: usize,
     failed: usize,
     unsupported: String,
@@ -38,7 +41,7 @@ struct Row {
 
 /// The cases of a theme: in each library, the share that passed of those that it executed.
 #[derive(Clone, Debug, Serialize)]
-struct Theme {
+pub struct Theme {
     name: String,
     cases: usize,
     cells: Vec<Share>,
@@ -47,14 +50,32 @@ struct Theme {
 #[derive(Clone, Debug, Serialize)]
 struct Share {
     percent: String,
+    step: Option<usize>,
     passed: usize,
     executed: usize,
 }
 
 impl Others {
-    /// Returns the known differences of each library.
-    pub fn lists(&self) -> &[List] {
-        &self.lists
+    /// Returns the number of libraries.
+    pub fn libraries(&self) -> usize {
+        self.lists.len() + self.rows.iter().filter(|row| row.missing.is_some()).count()
+    }
+
+    /// Returns the names of the libraries, in the order of the shares of a theme.
+    pub fn labels(&self) -> &[String] {
+        &self.labels
+    }
+
+    /// Returns the shares of each theme.
+    pub fn themes(&self) -> &[Theme] {
+        &self.themes
+    }
+
+    /// Returns the known differences of each library. A page has the programs already, each with its case.
+    pub fn lists_without_programs(&self) -> Vec<List> {
+        let mut lists = self.lists.clone();
+        lists.iter_mut().flat_map(|list| &mut list.known).for_each(|known| known.program.clear());
+        lists
     }
 }
 
@@ -74,6 +95,7 @@ struct Known {
     cases: usize,
     /// The smallest of them.
     case: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
     program: String,
     expected: String,
     observed: String,
@@ -129,6 +151,7 @@ fn row(history: &History, at: usize) -> Row {
         executed,
         passed: tally.passed,
         percent: percent(tally.passed, executed),
+        step: share::step(tally.passed, executed),
         diverging: tally.diverging + tally.release_specific,
         failed: tally.failed,
         unsupported: left_out(&tally),
@@ -142,7 +165,12 @@ fn theme(history: &History, name: &str, cases: &[&str]) -> Theme {
     let share = |at: usize| {
         let mut cell = Cell::default();
         cases.iter().filter_map(|case| history.judged(at, case)).for_each(|judged| cell.add(judged));
-        Share { percent: percent(cell.passed, cell.executed), passed: cell.passed, executed: cell.executed }
+        Share {
+            percent: percent(cell.passed, cell.executed),
+            step: share::step(cell.passed, cell.executed),
+            passed: cell.passed,
+            executed: cell.executed,
+        }
     };
     Theme { name: name.to_owned(), cases: cases.len(), cells: (0..history.columns.len()).map(share).collect() }
 }

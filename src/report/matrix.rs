@@ -5,8 +5,9 @@ use serde_json::json;
 
 use crate::harness::model::event::Tally;
 
-use super::changes::between;
+use super::changes::Changes;
 use super::history::{Cell, History, Holds};
+use super::share::percent;
 use super::{diff, left_out, template};
 
 #[derive(Serialize)]
@@ -38,11 +39,9 @@ struct Line {
     cells: Vec<String>,
 }
 
-/// The report.
-pub fn render(history: &History) -> String {
+/// The report, with what changed from release to release.
+pub fn render(history: &History, steps: &[Changes]) -> String {
     let columns: Vec<usize> = (0..history.columns.len()).collect();
-    let steps: Vec<_> =
-        steps(history).into_iter().map(|(before, after)| between((history, before), (history, after), &[])).collect();
     let changed = |at: usize| {
         let label = &history.columns[at].label;
         let step = steps.iter().find(|step| step.after == *label);
@@ -54,13 +53,6 @@ pub fn render(history: &History) -> String {
         "matrix.md",
         json!({"suite": super::short(history.suite()), "labels": short_labels(history), "rows": rows, "themes": themes(history), "clauses": clauses, "complete": complete.len(), "steps": steps.iter().map(diff::view).collect::<Vec<_>>()}),
     )
-}
-
-/// Neighbouring releases of which there is data.
-fn steps(history: &History) -> Vec<(usize, usize)> {
-    let mut releases = history.releases();
-    releases.retain(|at| history.columns[*at].came.is_ok());
-    releases.windows(2).map(|pair| (pair[0], pair[1])).collect()
 }
 
 /// Versions of releases, names of others.
@@ -107,15 +99,6 @@ fn row(history: &History, at: usize, changed: String) -> Row {
             column.header.machine.processor, column.header.machine.system, column.header.machine.threads
         ),
     }
-}
-
-/// A share of what there is; nothing of nothing is not 0 %.
-pub fn percent(part: usize, of: usize) -> String {
-    if of == 0 {
-        return "no data".to_owned();
-    }
-    // Not rounded up to a whole that it is not.
-    format!("{:.1} %", (1000.0 * part as f64 / of as f64).floor() / 10.0)
 }
 
 /// A row for each theme.
@@ -176,16 +159,4 @@ fn text_of(cell: &Cell) -> String {
 
 fn is_complete(line: &Line) -> bool {
     line.cells.iter().all(|cell| cell == "✓" || cell == "no data")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nothing_is_not_a_percentage() {
-        assert_eq!(percent(0, 0), "no data");
-        assert_eq!(percent(3190, 3191), "99.9 %");
-        assert_eq!(percent(7, 7), "100.0 %");
-    }
 }

@@ -13,9 +13,14 @@ pub mod json;
 pub mod junit;
 pub mod markdown;
 mod matrix;
+mod newest;
 mod page;
+mod share;
 mod template;
 pub mod text;
+
+/// Whether `explain.html` stands next to `index.html`.
+const PLAYGROUND: bool = false;
 
 /// The reports of a history, each with the name of its file.
 pub fn files(history: &history::History) -> Vec<(&'static str, String)> {
@@ -24,10 +29,11 @@ pub fn files(history: &history::History) -> Vec<(&'static str, String)> {
     // PyTorch's Python front end is the witness of what only that can show.
     let shown = history.part(|column| !implementations::is_other(column) || column.name == documentation::FRONT_END);
     let statements = documentation::statements(&shown);
+    let steps = changes::steps(&releases);
     let mut files = vec![
         ("documentation.md", documentation::render(&shown, &statements)),
-        ("matrix.md", matrix::render(&releases)),
-        ("index.html", page::render(&releases, statements, others.as_ref())),
+        ("matrix.md", matrix::render(&releases, &steps)),
+        ("index.html", page::render(&releases, statements, others.as_ref(), &steps, PLAYGROUND)),
         ("badge.svg", badge::render(&releases)),
     ];
     files.extend(others.map(|others| ("implementations.md", implementations::render(&others))));

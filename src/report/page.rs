@@ -1,7 +1,9 @@
 //! Everything in one page: `index.html`, which needs nothing but itself.
 //!
-//! Releases, libraries and statements are in its markup, and can be read without JavaScript. The grid, the cases and the
-//! differences of libraries are [`Packed`] in it once, as compressed JSON; its script draws them where they are looked at.
+//! It begins with what people look for: the search, false sentences, the newest release. Releases, libraries and
+//! statements are in its markup, and can be read without JavaScript. The tables of themes and statements, the cases and
+//! the differences of libraries are [`Packed`] in it once, as compressed JSON; its script draws them where they are looked
+//! at.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -12,11 +14,13 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde::Serialize;
 
-use super::changes::show;
+use super::changes::{Changes, show};
 use super::documentation::{self, Place, Statement};
 use super::history::{Cell, History, Holds};
 use super::implementations::{self, Others};
-use super::matrix::{percent, short_labels};
+use super::matrix::short_labels;
+use super::newest::{Newest, newest};
+use super::share::{self, percent};
 use super::{is_failure, left_out, template};
 use crate::harness::Difference;
 use crate::harness::model::event::Kind;
@@ -29,16 +33,44 @@ struct Page<'a> {
     cases: usize,
     documented: usize,
     code: usize,
+    /// The number of releases, and of other libraries.
+    releases: usize,
+    libraries: usize,
     columns: Vec<Column>,
-    statements: Vec<Statement>,
+    newest: Option<Newest>,
+    /// By what they are in all releases, those of documents first.
+    groups: Vec<Group>,
     generated: Vec<Odd>,
     documents: Vec<(String, String)>,
     others: Option<&'a Others>,
     words: BTreeMap<&'static str, usize>,
+    /// The legend of shares: the step of the scale, and its words.
+    scale: Vec<(usize, &'static str)>,
+    /// True if `explain.html` stands next to it.
+    playground: bool,
     style: String,
     script: String,
-    /// [`Packed`], compressed, in base64.
+    /// [`Index`], compressed, in base64.
+    index: String,
+    /// [`Packed`], likewise.
     packed: String,
+}
+
+/// What the search needs at once, and what is unpacked before everything else.
+#[derive(Serialize)]
+struct Index<'a> {
+    /// The names that cases call, as in `add_` and `add out=`.
+    names: Vec<&'a str>,
+    /// By statement, its cases in their order: their tags, and the places of the names that they call.
+    cases: BTreeMap<&'a str, Vec<(&'a str, Vec<usize>)>>,
+}
+
+/// Statements that stand together.
+#[derive(Serialize)]
+struct Group {
+    documented: bool,
+    word: &'static str,
+    statements: Vec<Statement>,
 }
 
 /// The data that the script draws.
@@ -49,7 +81,10 @@ struct Packed<'a> {
     themes: Vec<Theme>,
     /// By statement.
     statements: BTreeMap<String, Section>,
-    libraries: &'a [implementations::List],
+    libraries: Vec<implementations::List>,
+    /// The columns of the shares.
+    others: &'a [String],
+    shares: &'a [implementations::Theme],
 }
 
 #[derive(Serialize)]
@@ -59,11 +94,14 @@ struct Column {
     missing: Option<String>,
     passed: usize,
     percent: String,
+    step: Option<usize>,
     diverging: usize,
     release_specific: usize,
     failed: usize,
     unsupported: String,
     executed: usize,
+    /// The number of cases with another outcome than in the release before.
+    changed: Option<usize>,
     yes: usize,
     no: usize,
     unseen: usize,
@@ -98,15 +136,25 @@ struct Section {
 #[derive(Serialize)]
 struct Case {
     id: String,
+    /// These two are in the [`Index`].
+    #[serde(skip)]
+    calls: Vec<String>,
+    #[serde(skip)]
     tags: String,
     program: String,
     expected: Vec<(String, String)>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     otherwise: Vec<(String, Vec<(String, String)>)>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     documented: Vec<(String, String)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     control: Option<String>,
     /// Lines, each with whether it is a reason for a rejection.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     drawing: Vec<(bool, String)>,
     /// True if every outcome is the expected one everywhere, word for word.
     plain: bool,
@@ -122,8 +170,11 @@ struct Outcome {
     class: &'static str,
     word: String,
     /// The values, where they are not the expected ones word for word.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     values: Vec<(String, String)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     differences: Vec<(String, String, String)>,
 }
 
@@ -136,9 +187,16 @@ struct Odd {
     yaml: String,
 }
 
-/// The page.
-pub fn render(history: &History, statements: Vec<Statement>, others: Option<&Others>) -> String {
+/// The page. `steps` are the changes from release to release; `playground` says that `explain.html` stands next to it.
+pub fn render(
+    history: &History,
+    statements: Vec<Statement>,
+    others: Option<&Others>,
+    steps: &[Changes],
+    playground: bool,
+) -> String {
     let labels = short_labels(history);
+    let order = newest_first(history);
     let mut words = BTreeMap::from([("true", 0), ("false", 0), ("unseen", 0), ("changing", 0), ("unshowable", 0)]);
     let documented = statements.iter().filter(|statement| statement.documented).count();
     for statement in statements.iter().filter(|statement| statement.documented) {
@@ -146,50 +204,91 @@ pub fn render(history: &History, statements: Vec<Statement>, others: Option<&Oth
     }
     let releases = history.releases();
     let names: Vec<&str> = releases.iter().map(|at| history.columns[*at].version.as_str()).collect();
+    let sections = sections(history, &labels, &statements);
     let page = Page {
         range: documentation::span(&names),
         suite: super::short(history.suite()).to_owned(),
         cases: history.cases().len(),
         documented,
         code: statements.len() - documented,
-        columns: (0..history.columns.len()).map(|at| column(history, at)).collect(),
+        releases: releases.len(),
+        libraries: others.map_or(0, Others::libraries),
+        columns: order.iter().map(|at| column(history, *at, steps)).collect(),
+        newest: newest(history, steps),
         generated: generated(history, &labels),
         documents: history.documents().iter().map(|document| (document.id.clone(), document.title.clone())).collect(),
         others,
         words,
+        scale: share::SCALE.iter().enumerate().map(|(step, (_, words))| (step, *words)).collect(),
+        playground,
         style: template::fill("page.css", ()),
         script: template::fill("page.js", ()),
+        index: packed(&index(&sections)),
         packed: packed(&Packed {
-            columns: history
-                .columns
-                .iter()
-                .zip(&labels)
-                .map(|(one, short)| [short.clone(), one.label.clone()])
-                .collect(),
-            themes: themes(history),
-            statements: sections(history, &labels, &statements),
-            libraries: others.map_or(&[], Others::lists),
+            columns: order.iter().map(|at| [labels[*at].clone(), history.columns[*at].label.clone()]).collect(),
+            themes: themes(history, &order),
+            statements: sections,
+            libraries: others.map(Others::lists_without_programs).unwrap_or_default(),
+            others: others.map_or(&[], Others::labels),
+            shares: others.map_or(&[], Others::themes),
         }),
-        statements: in_order(statements),
+        groups: groups(history, statements),
     };
     template::fill("index.html", page)
 }
 
-fn packed(packed: &Packed<'_>) -> String {
+fn index(sections: &BTreeMap<String, Section>) -> Index<'_> {
+    let mut names: Vec<&str> =
+        sections.values().flat_map(|one| &one.cases).flat_map(|case| &case.calls).map(String::as_str).collect();
+    names.sort_unstable();
+    names.dedup();
+    let place = |name: &String| names.binary_search(&name.as_str()).expect("it is a name of a case");
+    let of = |case: &'_ Case| case.calls.iter().map(place).collect();
+    let cases = sections
+        .iter()
+        .map(|(id, section)| (id.as_str(), section.cases.iter().map(|case| (case.tags.as_str(), of(case))).collect()));
+    Index { cases: cases.collect(), names }
+}
+
+fn packed(packed: &impl Serialize) -> String {
     let json = serde_json::to_vec(packed).expect("its maps have only text for keys");
     let mut compressed = GzEncoder::new(Vec::new(), Compression::best());
     compressed.write_all(&json).expect("memory takes every byte");
     STANDARD.encode(compressed.finish().expect("memory takes every byte"))
 }
 
-/// Sorts the statements: those that documents promise come first; what the code does is a part of its own.
-fn in_order(statements: Vec<Statement>) -> Vec<Statement> {
-    let (documented, code): (Vec<Statement>, Vec<Statement>) =
-        statements.into_iter().partition(|statement| statement.documented);
-    documented.into_iter().chain(code).collect()
+/// The columns: the releases, the newest first, and then the others.
+fn newest_first(history: &History) -> Vec<usize> {
+    let releases = history.releases();
+    let others = (0..history.columns.len()).filter(|at| !releases.contains(at));
+    releases.iter().rev().copied().chain(others).collect()
 }
 
-fn column(history: &History, at: usize) -> Column {
+/// Groups the statements: those that documents make come first, and the false ones before the true ones.
+fn groups(history: &History, statements: Vec<Statement>) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    for documented in [true, false] {
+        for word in ["false", "changing", "true", "unseen", "unshowable"] {
+            groups.push(Group { documented, word, statements: Vec::new() });
+        }
+    }
+    for statement in statements {
+        let own = |group: &&mut Group| (group.documented, group.word) == (statement.documented, statement.word);
+        groups.iter_mut().find(own).expect("every word has its group").statements.push(statement);
+    }
+    groups.retain(|group| !group.statements.is_empty());
+    // Whoever wrote a document wants to see its own false sentences together.
+    let place = |statement: &Statement| {
+        let first = statement.sources.first();
+        history.documents().iter().position(|document| first.is_some_and(|place| place.doc == document.id))
+    };
+    for group in groups.iter_mut().filter(|group| group.documented && ["false", "changing"].contains(&group.word)) {
+        group.statements.sort_by_key(place);
+    }
+    groups
+}
+
+fn column(history: &History, at: usize, steps: &[Changes]) -> Column {
     let column = &history.columns[at];
     let tally = column.came.clone().unwrap_or_default();
     let executed = tally.executed();
@@ -201,6 +300,8 @@ fn column(history: &History, at: usize) -> Column {
         missing: column.came.as_ref().err().cloned(),
         passed: tally.passed,
         percent: percent(tally.passed, executed),
+        step: share::step(tally.passed, executed),
+        changed: steps.iter().find(|step| step.after == column.label).map(|step| step.differing),
         diverging: tally.diverging,
         release_specific: tally.release_specific,
         failed: tally.failed,
@@ -217,11 +318,11 @@ fn column(history: &History, at: usize) -> Column {
     }
 }
 
-fn themes(history: &History) -> Vec<Theme> {
+fn themes(history: &History, order: &[usize]) -> Vec<Theme> {
     let holds: Vec<Vec<Holds>> = (0..history.columns.len()).map(|at| history.holds(at)).collect();
     let mut themes: Vec<Theme> = Vec::new();
     for (at, clause) in history.clauses().iter().enumerate() {
-        let columns = 0..history.columns.len();
+        let columns = order.iter().copied();
         let colour = |column: usize| match history.columns[column].came {
             Err(_) => 'n',
             Ok(_) => colour(&history.cell(column, clause)),
@@ -336,8 +437,12 @@ fn case(history: &History, labels: &[String], case: &CaseStated) -> Case {
         judged.verdict.executed().then_some(judged)
     });
     let any = newest.or_else(|| groups.first().map(|(_, judged, _)| *judged));
+    let mut calls: Vec<String> = case.calls.iter().map(|call| call.call.clone()).collect();
+    calls.sort_unstable();
+    calls.dedup();
     Case {
         id: case.id.clone(),
+        calls,
         tags: classes.join(" "),
         program: case.program.trim_end().to_owned(),
         expected: stated(&case.expected),
@@ -459,4 +564,16 @@ fn generated(history: &History, labels: &[String]) -> Vec<Odd> {
         yaml: yaml.trim_end().to_owned(),
     });
     each.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_playground_is_linked_where_it_is() {
+        let page = |playground| render(&History::default(), Vec::new(), None, &[], playground);
+        assert!(page(true).contains("href=\"explain.html\""));
+        assert!(!page(false).contains("explain.html"));
+    }
 }

@@ -40,6 +40,7 @@ pub fn fill(name: &str, context: impl Serialize) -> String {
         }
         _ => escape_formatter(out, state, value),
     });
+    environment.add_filter("sentence", sentence);
     environment.add_filter("cell", |text: String| escape::markdown_prose(&text));
     environment.add_filter("code", |text: String| escape::markdown_code(&text));
     environment.add_filter("thousands", super::thousands);
@@ -49,4 +50,10 @@ pub fn fill(name: &str, context: impl Serialize) -> String {
     }
     let template = environment.get_template(name).unwrap_or_else(|error| panic!("{name}: {error:#}"));
     template.render(Serde(context)).unwrap_or_else(|error| panic!("{name}: {error:#}"))
+}
+
+/// Begins with a capital letter. The library's own `capitalize` makes all others small, those of names too.
+fn sentence(text: String) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
