@@ -47,7 +47,7 @@ fn an_honest_adapter_has_no_violations() {
 #[test]
 fn a_wrong_reply_is_found_reduced_and_recorded() {
     let dir = TempDir::new().unwrap();
-    let ran = fuzz("wrong-message", dir.path(), &["--cases", "100", "--oracle", "reference"]);
+    let ran = fuzz("wrong-message", dir.path(), &["--cases", "100", "--oracle", "reference", "--verbose"]);
     assert_eq!(ran.code(), 1, "{}", ran.stderr);
     let tally = tally(dir.path());
     let (group, found) = tally.findings.first_key_value().expect("a finding");

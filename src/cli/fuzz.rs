@@ -115,9 +115,8 @@ pub struct Fuzz {
     /// runs the findings once the campaign is complete; adapters that an older broadcheck built are built anew.
     #[arg(long)]
     no_bisect: bool,
-    /// The output format.
-    #[arg(long, value_enum, default_value_t = campaign::Format::Text)]
-    format: campaign::Format,
+    #[command(flatten)]
+    printed: campaign::Printed,
 }
 
 /// The options that `check --corpus FILE` has in common with a campaign.
@@ -133,7 +132,7 @@ pub struct RunOptions<'a> {
     /// The file of its known differences.
     pub divergences: Option<&'a Path>,
     /// What to print.
-    pub format: campaign::Format,
+    pub printed: campaign::Printed,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -167,7 +166,7 @@ impl Fuzz {
             memory: None,
             divergences: run.divergences.map(Path::to_owned),
             no_bisect: false,
-            format: run.format,
+            printed: run.printed,
         }
     }
 
@@ -226,7 +225,7 @@ impl Fuzz {
             seconds: self.seconds,
             give_up: self.give_up,
             bisect: !self.no_bisect,
-            format: self.format,
+            printed: self.printed,
             programs,
         };
         campaign.run(configuration, begun, subject, other)
