@@ -4,7 +4,7 @@
 
 mod common;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
@@ -47,7 +47,7 @@ fn an_honest_adapter_has_no_violations() {
 #[test]
 fn a_wrong_reply_is_found_reduced_and_recorded() {
     let dir = TempDir::new().unwrap();
-    let ran = fuzz("wrong-message", dir.path(), &["--cases", "100", "--oracle", "reference"]);
+    let ran = fuzz("wrong-message", dir.path(), &["--cases", "100", "--oracle", "reference", "--verbose"]);
     assert_eq!(ran.code(), 1, "{}", ran.stderr);
     let tally = tally(dir.path());
     let (group, found) = tally.findings.first_key_value().expect("a finding");
@@ -356,16 +356,57 @@ fn known_divergences_are_counted_apart() {
     assert!(book.tally().findings.values().all(|found| found.pursued.is_none()), "they are not cut down");
 }
 
+/// With `--against`, the two implementations are compared and no other oracle judges, unless `--oracle` adds it.
 #[test]
-fn another_release_is_compared_with() {
+fn against_alone_compares_and_nothing_else_judges() {
     let dir = TempDir::new().unwrap();
-    let against = adapter("wrong-dtype");
-    let more = ["--cases", "100", "--oracle", "release", "--against", &against];
-    assert_eq!(fuzz("honest", &dir.path().join("lie"), &more).code(), 1);
-    let tally = tally(&dir.path().join("lie"));
-    assert!(tally.findings.keys().all(|group| group.signature.oracle == Oracle::Release), "{:?}", tally.findings);
-    let more = ["--cases", "100", "--oracle", "release", "--against", &adapter("honest")];
-    assert_eq!(fuzz("honest", &dir.path().join("truth"), &more).code(), 0);
+    let oracles = |adapter: &str, against: &str, more: &[&str]| {
+        let out = dir.path().join(format!("{adapter} {against} {}", more.concat()));
+        let against = self::adapter(against);
+        let ran = fuzz(adapter, &out, &[&["--cases", "100", "--against", &against], more].concat());
+        let tally = tally(&out);
+        let judges = &tally.header.configuration.oracles;
+        let names: Vec<_> = judges.iter().map(|oracle| oracle.name()).collect();
+        assert!(ran.stdout.contains(&format!(", judged by {}\n", names.join(", "))), "{}", ran.stdout);
+        let found: BTreeSet<Oracle> = tally.findings.keys().map(|group| group.signature.oracle).collect();
+        assert_eq!(ran.code(), i32::from(!found.is_empty()), "{}", ran.stdout);
+        (judges.clone(), found.into_iter().collect::<Vec<_>>(), out)
+    };
+    let only = vec![Oracle::Release];
+    // Whichever of the two is wrong, the comparison shows it.
+    let (judges, found, _) = oracles("honest", "wrong-dtype", &[]);
+    assert_eq!((&judges, &found), (&only, &only));
+    let (judges, found, _) = oracles("wrong-dtype", "honest", &[]);
+    assert_eq!((&judges, &found), (&only, &only));
+    // Two that are wrong alike agree.
+    let (judges, found, alone) = oracles("wrong-dtype", "wrong-dtype", &[]);
+    assert_eq!((&judges, &found), (&only, &Vec::new()));
+    let both = vec![Oracle::Reference, Oracle::Release];
+    let (judges, found, added) = oracles("wrong-dtype", "wrong-dtype", &["--oracle", "reference"]);
+    assert_eq!((&judges, &found), (&both, &vec![Oracle::Reference]));
+
+    // A campaign that is resumed has the oracles that it was begun with.
+    let resumed = |out: &Path, more: &[&str]| fuzz("wrong-dtype", out, &[&["--resume"], more].concat());
+    assert_eq!(resumed(&alone, &[]).code(), 0);
+    assert_eq!(resumed(&added, &[]).code(), 1);
+    assert_eq!(resumed(&added, &["--oracle", "reference"]).code(), 1);
+    let ran = resumed(&alone, &["--oracle", "reference"]);
+    assert_eq!((ran.code(), ran.stderr.contains("other options: oracles")), (2, true), "{}", ran.stderr);
+
+    // Shards that other oracles judge are not of one campaign.
+    let shards = [("0/2", &[][..]), ("1/2", &["--oracle", "mathematics"])].map(|(shard, more)| {
+        let more = [&["--shard", shard], more].concat();
+        oracles("honest", "honest", &more).2
+    });
+    let merged = |other: &Path| {
+        let out = other.with_extension("merged");
+        self::ran(broadcheck().arg("merge").arg(&shards[0]).arg(other).arg("--out").arg(out))
+    };
+    let ran = merged(&shards[1]);
+    assert_eq!((ran.code(), ran.stderr.contains("oracles")), (2, true), "{}", ran.stderr);
+    let other = oracles("honest", "honest", &["--shard", "1/2"]).2;
+    let ran = merged(&other);
+    assert_eq!((ran.code(), ran.stdout.contains(", judged by release\n")), (0, true), "{}", ran.stderr);
 }
 
 /// The result of a campaign, without the effects of a kill from outside: counts, and the cases of each group.

@@ -4,14 +4,13 @@ An operation is a function of the standard and nothing made of several. Numbers 
 them be.
 """
 
-import operator
 import warnings
 
 import array_api_strict as xp
 import numpy as np
 
-from broadcheck_adapter import Library, Sizes, arrays, classifier, interpreter
-from broadcheck_adapter.numpy_like import axes, reduction, spread
+from broadcheck_adapter import Library, Sizes, array_api, arrays, classifier, interpreter
+from broadcheck_adapter.numpy_like import axes
 from broadcheck_adapter.operation import IN_PLACE, binary, lacking_arguments, lacking_forms, table
 
 DTYPES = ["bool", "uint8", "int8", "int16", "int32", "int64", "float32", "float64", "complex64", "complex128"]
@@ -27,34 +26,9 @@ def item(array):
 
 
 OPERATIONS = {
-    "add": binary(xp.add, operator.iadd),
-    "sub": binary(xp.subtract, operator.isub),
-    "mul": binary(xp.multiply, operator.imul),
-    "div": binary(xp.divide, operator.itruediv),
-    "floor_divide": binary(xp.floor_divide, operator.ifloordiv),
-    "remainder": binary(xp.remainder, operator.imod),
-    "pow": binary(xp.pow, operator.ipow),
-    "bitwise_and": binary(xp.bitwise_and, operator.iand),
-    "bitwise_or": binary(xp.bitwise_or, operator.ior),
-    "bitwise_xor": binary(xp.bitwise_xor, operator.ixor),
-    "bitwise_left_shift": binary(xp.bitwise_left_shift, operator.ilshift),
-    "bitwise_right_shift": binary(xp.bitwise_right_shift, operator.irshift),
-    "eq": binary(xp.equal),
-    "ne": binary(xp.not_equal),
-    "lt": binary(xp.less),
-    "le": binary(xp.less_equal),
-    "gt": binary(xp.greater),
-    "ge": binary(xp.greater_equal),
-    "maximum": binary(xp.maximum),
-    "minimum": binary(xp.minimum),
-    "logical_and": binary(xp.logical_and),
-    "logical_or": binary(xp.logical_or),
-    "logical_xor": binary(xp.logical_xor),
-    "hypot": binary(xp.hypot),
-    "atan2": binary(xp.atan2),
-    "copysign": binary(xp.copysign),
-    "nextafter": binary(xp.nextafter),
-    "logaddexp": binary(xp.logaddexp),
+    **{op: binary(function, array_api.OPERATORS.get(op)) for op, function in array_api.elementwise(xp).items()},
+    **array_api.reductions(xp, dtypes=dtypes),
+    **array_api.indexing(xp),
     "clamp": xp.clip,
     "where": xp.where,
     "expand": lambda array, size: xp.broadcast_to(array, tuple(size)),
@@ -68,10 +42,6 @@ OPERATIONS = {
     "squeeze": lambda array, dim: xp.squeeze(array, axis=axes(dim)),
     "reshape": lambda array, size: xp.reshape(array, tuple(size)),
     "view": lambda array, size: xp.reshape(array, tuple(size), copy=False),
-    "index": operator.getitem,
-    "masked_select": operator.getitem,
-    "index_select": lambda array, dim, index: xp.take(array, index, axis=dim),
-    "take_along_dim": lambda array, index, dim: xp.take_along_axis(array, index, axis=dim),
     "clone": lambda array: xp.asarray(array, copy=True),
     "item": item,
     "matmul": xp.matmul,
@@ -80,28 +50,11 @@ OPERATIONS = {
     "linalg_vecdot": lambda left, right, dim: xp.vecdot(left, right, axis=dim),
     "linalg_cross": lambda left, right, dim: xp.linalg.cross(left, right, axis=dim),
     "linalg_solve": lambda left, right, _side: xp.linalg.solve(left, right),
-    "sum": reduction(xp.sum, dtypes=dtypes),
-    "prod": reduction(xp.prod, dtypes=dtypes),
-    "mean": reduction(xp.mean),
-    "amax": reduction(xp.max),
-    "amin": reduction(xp.min),
-    "all": reduction(xp.all),
-    "any": reduction(xp.any),
-    "argmax": reduction(xp.argmax),
-    "argmin": reduction(xp.argmin),
-    "var": spread(xp.var),
-    "std": spread(xp.std),
 }
 
 ARGUMENTS = {
-    ("add", "alpha"): "the standard's add has no factor",
-    ("sub", "alpha"): "the standard's subtract has no factor",
-    ("div", "rounding_mode"): "the standard's divide has no rounding mode",
-    ("var", "unbiased"): "the standard's var has no such switch",
-    ("std", "unbiased"): "the standard's std has no such switch",
     ("mean", "dtype"): "the standard's mean has no dtype",
-    ("linalg_solve", "left"): "the standard's solve has no such switch",
-}
+} | array_api.usual_arguments("the standard's", OPERATIONS)
 
 REASONS = {IN_PLACE: "the standard has no such operator"}
 

@@ -4,7 +4,6 @@ An operation is a function of `jax.numpy` or `jax.scipy.special` and nothing mad
 that JAX promotes them weakly, as it does for its users.
 """
 
-import operator
 import warnings
 
 import jax
@@ -12,8 +11,8 @@ import jax.numpy as jnp
 import jax.scipy.special as special
 import numpy as np
 
-from broadcheck_adapter import VALUE_LIMIT, Library, Reply, Sizes, classifier, interpreter
-from broadcheck_adapter.numpy_like import axes, by_tensors, closeness, norm, reduction, spread, truth
+from broadcheck_adapter import VALUE_LIMIT, Library, Reply, array_api, classifier, interpreter
+from broadcheck_adapter.numpy_like import by_tensors, reduction
 from broadcheck_adapter.operation import lacking_arguments, of_two
 
 DTYPES = ["bool", "uint8", "int8", "int16", "int32", "float16", "bfloat16", "float32", "complex64"]
@@ -25,44 +24,7 @@ def index_put(array, indices, values, accumulate):
     return place.add(values) if accumulate else place.set(values)
 
 
-BINARY = {
-    "add": jnp.add,
-    "sub": jnp.subtract,
-    "mul": jnp.multiply,
-    "div": jnp.true_divide,
-    "eq": jnp.equal,
-    "ne": jnp.not_equal,
-    "lt": jnp.less,
-    "le": jnp.less_equal,
-    "gt": jnp.greater,
-    "ge": jnp.greater_equal,
-    "maximum": jnp.maximum,
-    "minimum": jnp.minimum,
-    "fmax": jnp.fmax,
-    "fmin": jnp.fmin,
-    "bitwise_and": jnp.bitwise_and,
-    "bitwise_or": jnp.bitwise_or,
-    "bitwise_xor": jnp.bitwise_xor,
-    "bitwise_left_shift": jnp.left_shift,
-    "bitwise_right_shift": jnp.right_shift,
-    "gcd": jnp.gcd,
-    "lcm": jnp.lcm,
-    "logical_and": jnp.logical_and,
-    "logical_or": jnp.logical_or,
-    "logical_xor": jnp.logical_xor,
-    "floor_divide": jnp.floor_divide,
-    "remainder": jnp.remainder,
-    "fmod": jnp.fmod,
-    "hypot": jnp.hypot,
-    "pow": jnp.power,
-    "float_power": jnp.float_power,
-    "atan2": jnp.arctan2,
-    "copysign": jnp.copysign,
-    "nextafter": jnp.nextafter,
-    "heaviside": jnp.heaviside,
-    "ldexp": jnp.ldexp,
-    "logaddexp": jnp.logaddexp,
-    "logaddexp2": jnp.logaddexp2,
+BINARY = array_api.elementwise(jnp) | {
     "xlogy": special.xlogy,
     "special_xlog1py": special.xlog1py,
     "special_zeta": special.zeta,
@@ -70,77 +32,31 @@ BINARY = {
     "igammac": special.gammaincc,
 }
 
-OPERATIONS = {name: of_two(function) for name, function in BINARY.items()} | {
+OPERATIONS = {
+    **{name: of_two(function) for name, function in BINARY.items()},
+    **array_api.reductions(jnp),
+    **array_api.comparisons(jnp),
+    **array_api.shapes(jnp),
+    **array_api.indexing(jnp),
+    **array_api.products(jnp),
     "clamp": jnp.clip,
     "clamp_min": lambda array, low: jnp.clip(array, min=low),
     "clamp_max": lambda array, high: jnp.clip(array, max=high),
     "where": jnp.where,
-    "isclose": closeness(jnp.isclose),
-    "allclose": truth(closeness(jnp.allclose)),
-    "equal": truth(jnp.array_equal),
-    "expand": jnp.broadcast_to,
-    "expand_as": lambda array, other: jnp.broadcast_to(array, other.shape),
-    "broadcast_to": jnp.broadcast_to,
-    "broadcast_tensors": lambda arrays: jnp.broadcast_arrays(*arrays),
-    "broadcast_shapes": lambda shapes: Sizes(jnp.broadcast_shapes(*map(axes, shapes))),
-    "unsqueeze": jnp.expand_dims,
-    "transpose": jnp.swapaxes,
-    "swapaxes": jnp.swapaxes,
-    "swapdims": jnp.swapaxes,
-    "permute": jnp.transpose,
-    "movedim": jnp.moveaxis,
-    "moveaxis": jnp.moveaxis,
-    "squeeze": lambda array, dim: jnp.squeeze(array, axis=axes(dim)),
     "flatten": lambda array, *_defaults: jnp.ravel(array),
-    "reshape": jnp.reshape,
     # Arrays do not change, so a view cannot be distinguished from a copy.
     "view": jnp.reshape,
-    "index": operator.getitem,
     "index.Tensor": lambda array, indices: array[by_tensors(indices)],
     "index_put": index_put,
-    "masked_select": operator.getitem,
-    "index_select": lambda array, dim, index: jnp.take(array, index, axis=dim),
-    "take_along_dim": lambda array, index, dim: jnp.take_along_axis(array, index, axis=dim),
     "clone": jnp.copy,
     "item": lambda array: array.item(),
-    "einsum": lambda equation, arrays: jnp.einsum(equation, *arrays),
-    "matmul": jnp.matmul,
-    "dot": jnp.dot,
-    "vdot": jnp.vdot,
-    "outer": jnp.outer,
-    "inner": jnp.inner,
-    "tensordot": lambda left, right, *dims: jnp.tensordot(left, right, axes=dims),
-    "kron": jnp.kron,
-    "linalg_vecdot": lambda left, right, dim: jnp.linalg.vecdot(left, right, axis=dim),
-    "linalg_cross": lambda left, right, dim: jnp.linalg.cross(left, right, axis=dim),
-    "linalg_solve": lambda left, right, _side: jnp.linalg.solve(left, right),
-    "linalg_vector_norm": norm(jnp.linalg.vector_norm),
-    "sum": reduction(jnp.sum),
-    "nansum": reduction(jnp.nansum),
-    "mean": reduction(jnp.mean),
-    "prod": reduction(jnp.prod),
-    "amax": reduction(jnp.max),
-    "amin": reduction(jnp.min),
-    "all": reduction(jnp.all),
-    "any": reduction(jnp.any),
     "logsumexp": reduction(special.logsumexp),
-    "argmax": reduction(jnp.argmax),
-    "argmin": reduction(jnp.argmin),
-    "var": spread(jnp.var),
-    "std": spread(jnp.std),
 }
 
 ARGUMENTS = {
-    ("add", "alpha"): "JAX's add has no factor",
-    ("sub", "alpha"): "JAX's subtract has no factor",
-    ("div", "rounding_mode"): "JAX's divide has no rounding mode",
     ("flatten", "start_dim"): "JAX's ravel flattens all dimensions",
     ("flatten", "end_dim"): "JAX's ravel flattens all dimensions",
-    ("var", "unbiased"): "JAX's var has no such switch",
-    ("std", "unbiased"): "JAX's std has no such switch",
-    ("linalg_solve", "left"): "JAX's solve has no such switch",
-    ("linalg_vector_norm", "dtype"): "JAX's vector_norm has no dtype",
-}
+} | array_api.usual_arguments("JAX's", OPERATIONS)
 
 # Texts of exceptions, with their classes of rejections. The first that fits counts; a name before the colon limits
 # it to an operation.

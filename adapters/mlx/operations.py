@@ -5,15 +5,13 @@ an operator such as `+=`, or an assignment to an index. Numbers stay Python's, s
 its users.
 """
 
-import operator
-
 import mlx.core as mx
 from mlx.nn import losses
 
 from broadcheck_adapter import (
-    VALUE_LIMIT, Inexpressible, Library, Reply, Sizes, Unsupported, classifier, interpreter,
+    VALUE_LIMIT, Inexpressible, Library, Reply, Sizes, Unsupported, array_api, classifier, interpreter,
 )  # fmt: skip
-from broadcheck_adapter.numpy_like import closeness, reduction, spread, truth
+from broadcheck_adapter.numpy_like import reduction
 from broadcheck_adapter.operation import (
     FUNCTIONAL, IN_PLACE, binary, in_place, lacking_arguments, lacking_forms, table,
 )  # fmt: skip
@@ -85,56 +83,21 @@ def write(array, source):
 
 
 OPERATIONS = {
-    "add": binary(mx.add, operator.iadd),
-    "sub": binary(mx.subtract, operator.isub),
-    "mul": binary(mx.multiply, operator.imul),
-    "div": binary(mx.divide, operator.itruediv),
-    "floor_divide": binary(mx.floor_divide, operator.ifloordiv),
-    "remainder": binary(mx.remainder, operator.imod),
-    "pow": binary(mx.power, operator.ipow),
-    "bitwise_and": binary(mx.bitwise_and, operator.iand),
-    "bitwise_or": binary(mx.bitwise_or, operator.ior),
-    "bitwise_xor": binary(mx.bitwise_xor, operator.ixor),
-    "bitwise_left_shift": binary(mx.left_shift, operator.ilshift),
-    "bitwise_right_shift": binary(mx.right_shift, operator.irshift),
-    "eq": binary(mx.equal),
-    "ne": binary(mx.not_equal),
-    "lt": binary(mx.less),
-    "le": binary(mx.less_equal),
-    "gt": binary(mx.greater),
-    "ge": binary(mx.greater_equal),
-    "maximum": binary(mx.maximum),
-    "minimum": binary(mx.minimum),
-    "logical_and": binary(mx.logical_and),
-    "logical_or": binary(mx.logical_or),
-    "logical_xor": binary(mx.logical_xor),
-    "atan2": binary(mx.arctan2),
-    "logaddexp": binary(mx.logaddexp),
+    **{op: binary(function, array_api.OPERATORS.get(op)) for op, function in array_api.elementwise(mx).items()},
+    **array_api.reductions(mx, correction="ddof"),
+    **array_api.comparisons(mx),
+    **array_api.shapes(mx),
+    **array_api.products(mx),
     "clamp": mx.clip,
     "clamp_min": lambda array, low: mx.clip(array, low, None),
     "clamp_max": lambda array, high: mx.clip(array, None, high),
     "where": mx.where,
-    "isclose": closeness(mx.isclose),
-    "allclose": truth(closeness(mx.allclose)),
-    "equal": truth(mx.array_equal),
     "copy": in_place(write),
     "fill": in_place(write),
-    "expand": mx.broadcast_to,
-    "expand_as": lambda array, other: mx.broadcast_to(array, other.shape),
-    "broadcast_to": mx.broadcast_to,
-    "broadcast_tensors": lambda arrays: mx.broadcast_arrays(*arrays),
     "broadcast_shapes": lambda shapes: Sizes(mx.broadcast_shapes(*map(sizes, shapes))),
-    "unsqueeze": mx.expand_dims,
-    "transpose": mx.swapaxes,
-    "swapaxes": mx.swapaxes,
-    "swapdims": mx.swapaxes,
-    "permute": mx.transpose,
-    "movedim": mx.moveaxis,
-    "moveaxis": mx.moveaxis,
     "squeeze": mx.squeeze,
     "flatten": mx.flatten,
     "unflatten": mx.unflatten,
-    "reshape": mx.reshape,
     # A write to a view of an array does not change the array, so a view cannot be distinguished from a copy.
     "view": mx.reshape,
     "contiguous": mx.contiguous,
@@ -146,28 +109,9 @@ OPERATIONS = {
     "index_select": take,
     "take_along_dim": take_along,
     "item": mx.array.item,
-    "einsum": lambda equation, arrays: mx.einsum(equation, *arrays),
-    "matmul": mx.matmul,
     "addmm": lambda array, left, right, beta, alpha: mx.addmm(array, left, right, alpha=alpha, beta=beta),
-    "outer": mx.outer,
-    "inner": mx.inner,
-    "tensordot": lambda left, right, *dims: mx.tensordot(left, right, axes=dims),
-    "kron": mx.kron,
     "linalg_vecdot": lambda left, right, dim: mx.vecdot(left, right, axis=dim),
-    "linalg_cross": lambda left, right, dim: mx.linalg.cross(left, right, axis=dim),
-    "linalg_solve": lambda left, right, _side: mx.linalg.solve(left, right),
-    "sum": reduction(mx.sum),
-    "prod": reduction(mx.prod),
-    "mean": reduction(mx.mean),
-    "amax": reduction(mx.max),
-    "amin": reduction(mx.min),
-    "all": reduction(mx.all),
-    "any": reduction(mx.any),
-    "argmax": reduction(mx.argmax),
-    "argmin": reduction(mx.argmin),
     "logsumexp": reduction(mx.logsumexp),
-    "var": spread(mx.var, correction="ddof"),
-    "std": spread(mx.std, correction="ddof"),
     "mse_loss": lambda array, target, kind: losses.mse_loss(array, target, reduction=kind),
     "l1_loss": lambda array, target, kind: losses.l1_loss(array, target, reduction=kind),
     "smooth_l1_loss": lambda array, target, kind, beta: losses.smooth_l1_loss(array, target, beta=beta, reduction=kind),
@@ -175,14 +119,9 @@ OPERATIONS = {
 }
 
 ARGUMENTS = {
-    ("add", "alpha"): "MLX's add has no factor",
-    ("sub", "alpha"): "MLX's subtract has no factor",
-    ("div", "rounding_mode"): "MLX's divide has no rounding mode",
     ("index_put", "accumulate"): "MLX's assignment to an index does not accumulate",
-    ("linalg_solve", "left"): "MLX's solve has no such switch",
     **{(op, "dtype"): f"MLX's {op} has no dtype" for op in ("sum", "prod", "mean")},
-    **{(op, "unbiased"): f"MLX's {op} has no such switch" for op in ("var", "std")},
-}
+} | array_api.usual_arguments("MLX's", OPERATIONS)
 
 REASONS = {FUNCTIONAL: "MLX only does it in place", IN_PLACE: "MLX's function does not write to its operand"}
 

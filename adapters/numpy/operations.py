@@ -10,9 +10,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from broadcheck_adapter import Library, Sizes, classifier, interpreter
+from broadcheck_adapter import Library, array_api, classifier, interpreter
 from broadcheck_adapter.arrays import make, reply
-from broadcheck_adapter.numpy_like import axes, by_tensors, closeness, norm, reduction, spread
+from broadcheck_adapter.numpy_like import by_tensors
 from broadcheck_adapter.operation import (
     FUNCTIONAL, IN_PLACE, OUT, Operation, assigning, in_place, lacking_arguments, lacking_forms, of_two, table,
     with_out,
@@ -30,11 +30,6 @@ def ufunc(function, operator=None):
     return Operation(plain, operated, plain)
 
 
-def fold(function):
-    """A reduction with `out=`."""
-    return with_out(reduction(function))
-
-
 def clip(array, low, high=None, out=None):
     return np.clip(array, low, high, out=out)
 
@@ -50,114 +45,35 @@ def masked_fill(array, mask, value):
     np.copyto(array, value, where=mask)
 
 
+PRODUCTS = array_api.products(np)
+
 OPERATIONS = {
-    "add": ufunc(np.add, operator.iadd),
-    "sub": ufunc(np.subtract, operator.isub),
-    "mul": ufunc(np.multiply, operator.imul),
-    "div": ufunc(np.true_divide, operator.itruediv),
-    "eq": ufunc(np.equal),
-    "ne": ufunc(np.not_equal),
-    "lt": ufunc(np.less),
-    "le": ufunc(np.less_equal),
-    "gt": ufunc(np.greater),
-    "ge": ufunc(np.greater_equal),
-    "maximum": ufunc(np.maximum),
-    "minimum": ufunc(np.minimum),
-    "fmax": ufunc(np.fmax),
-    "fmin": ufunc(np.fmin),
-    "bitwise_and": ufunc(np.bitwise_and, operator.iand),
-    "bitwise_or": ufunc(np.bitwise_or, operator.ior),
-    "bitwise_xor": ufunc(np.bitwise_xor, operator.ixor),
-    "bitwise_left_shift": ufunc(np.left_shift, operator.ilshift),
-    "bitwise_right_shift": ufunc(np.right_shift, operator.irshift),
-    "gcd": ufunc(np.gcd),
-    "lcm": ufunc(np.lcm),
-    "logical_and": ufunc(np.logical_and),
-    "logical_or": ufunc(np.logical_or),
-    "logical_xor": ufunc(np.logical_xor),
-    "floor_divide": ufunc(np.floor_divide, operator.ifloordiv),
-    "remainder": ufunc(np.remainder, operator.imod),
-    "fmod": ufunc(np.fmod),
-    "hypot": ufunc(np.hypot),
-    "pow": ufunc(np.power, operator.ipow),
-    "float_power": ufunc(np.float_power),
-    "atan2": ufunc(np.arctan2),
-    "copysign": ufunc(np.copysign),
-    "nextafter": ufunc(np.nextafter),
-    "heaviside": ufunc(np.heaviside),
-    "ldexp": ufunc(np.ldexp),
-    "logaddexp": ufunc(np.logaddexp),
-    "logaddexp2": ufunc(np.logaddexp2),
+    **{op: ufunc(function, array_api.OPERATORS.get(op)) for op, function in array_api.elementwise(np).items()},
+    **{op: with_out(function) for op, function in array_api.reductions(np).items()},
+    **array_api.comparisons(np),
+    **array_api.shapes(np),
+    **array_api.indexing(np),
+    **PRODUCTS,
+    **{op: with_out(PRODUCTS[op]) for op in ("matmul", "dot", "outer")},
     "clamp": Operation(clip, lambda array, *bounds: clip(array, *bounds, out=array), clip),
     "where": np.where,
-    "isclose": closeness(np.isclose),
-    "allclose": closeness(np.allclose),
-    "equal": np.array_equal,
     "copy": in_place(np.copyto),
     "fill": in_place(np.ndarray.fill),
     "masked_fill": in_place(masked_fill),
     "index_put": in_place(index_put),
-    "broadcast_to": np.broadcast_to,
-    "expand": np.broadcast_to,
-    "expand_as": lambda array, other: np.broadcast_to(array, other.shape),
-    "broadcast_tensors": lambda arrays: list(np.broadcast_arrays(*arrays)),
-    "broadcast_shapes": lambda shapes: Sizes(np.broadcast_shapes(*map(axes, shapes))),
-    "unsqueeze": np.expand_dims,
-    "transpose": np.swapaxes,
-    "swapaxes": np.swapaxes,
-    "swapdims": np.swapaxes,
-    "permute": np.transpose,
-    "movedim": np.moveaxis,
-    "moveaxis": np.moveaxis,
-    "squeeze": lambda array, dim: np.squeeze(array, axis=axes(dim)),
     "flatten": lambda array, *_defaults: np.ravel(array),
     "view": lambda array, size: np.reshape(array, size, copy=False),
-    "reshape": np.reshape,
-    "index": operator.getitem,
     "index.Tensor": lambda array, indices: array[by_tensors(indices)],
-    "masked_select": operator.getitem,
-    "index_select": with_out(lambda array, dim, index, out=None: np.take(array, index, axis=dim, out=out)),
-    "take_along_dim": lambda array, index, dim: np.take_along_axis(array, index, axis=dim),
+    "index_select": with_out(array_api.indexing(np)["index_select"]),
     "clone": np.copy,
     "contiguous": np.ascontiguousarray,
     "item": np.ndarray.item,
-    "einsum": lambda equation, arrays: np.einsum(equation, *arrays),
-    "matmul": with_out(np.matmul),
-    "dot": with_out(np.dot),
-    "vdot": np.vdot,
-    "outer": with_out(np.outer),
-    "inner": np.inner,
-    "tensordot": lambda left, right, *dims: np.tensordot(left, right, axes=dims),
-    "kron": np.kron,
-    "linalg_vecdot": lambda left, right, dim: np.linalg.vecdot(left, right, axis=dim),
-    "linalg_cross": lambda left, right, dim: np.linalg.cross(left, right, axis=dim),
-    "linalg_solve": lambda left, right, _side: np.linalg.solve(left, right),
-    "linalg_vector_norm": norm(np.linalg.vector_norm),
-    "sum": fold(np.sum),
-    "nansum": fold(np.nansum),
-    "mean": fold(np.mean),
-    "prod": fold(np.prod),
-    "amax": fold(np.max),
-    "amin": fold(np.min),
-    "all": fold(np.all),
-    "any": fold(np.any),
-    "argmax": fold(np.argmax),
-    "argmin": fold(np.argmin),
-    "var": with_out(spread(np.var)),
-    "std": with_out(spread(np.std)),
 }
 
 ARGUMENTS = {
-    ("add", "alpha"): "NumPy's add has no factor",
-    ("sub", "alpha"): "NumPy's subtract has no factor",
-    ("div", "rounding_mode"): "NumPy's divide has no rounding mode",
     ("flatten", "start_dim"): "NumPy's ravel flattens all dimensions",
     ("flatten", "end_dim"): "NumPy's ravel flattens all dimensions",
-    ("var", "unbiased"): "NumPy's var has no such switch",
-    ("std", "unbiased"): "NumPy's std has no such switch",
-    ("linalg_solve", "left"): "NumPy's solve has no such switch",
-    ("linalg_vector_norm", "dtype"): "NumPy's vector_norm has no dtype",
-}
+} | array_api.usual_arguments("NumPy's", OPERATIONS)
 
 REASONS = {
     IN_PLACE: "NumPy's function does not write to its operand",

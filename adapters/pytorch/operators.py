@@ -11,7 +11,7 @@ import operator
 import torch
 
 import eager
-from broadcheck_adapter import Inexpressible
+from broadcheck_adapter import Inexpressible, array_api
 from broadcheck_adapter.numpy_like import by_tensors
 from broadcheck_adapter.operation import FUNCTIONAL, IN_PLACE, OUT
 from table import ALIASES
@@ -40,22 +40,6 @@ BETWEEN = {
     "bitwise_right_shift": operator.rshift,
 }
 
-# The augmented assignment, which falls back to the operator and rebinds the name if the tensor has no method for it.
-ASSIGNING = {
-    "add": operator.iadd,
-    "sub": operator.isub,
-    "mul": operator.imul,
-    "div": operator.itruediv,
-    "floor_divide": operator.ifloordiv,
-    "remainder": operator.imod,
-    "pow": operator.ipow,
-    "bitwise_and": operator.iand,
-    "bitwise_or": operator.ior,
-    "bitwise_xor": operator.ixor,
-    "bitwise_left_shift": operator.ilshift,
-    "bitwise_right_shift": operator.irshift,
-}
-
 
 def augmented(operation):
     """The augmented assignment, which fails if it rebinds the name to another tensor than its target."""
@@ -82,7 +66,8 @@ def put(target, indices, values):
 SPELLED = {
     FUNCTIONAL: BETWEEN,
     IN_PLACE: {
-        **{name: augmented(operation) for name, operation in ASSIGNING.items()},
+        # The augmented assignment falls back to the operator and rebinds the name if the tensor has no method for it.
+        **{name: augmented(operation) for name, operation in array_api.OPERATORS.items()},
         "copy": overwrite,
         "index_put": put,
     },

@@ -10,8 +10,10 @@ import operator
 
 from tinygrad import Device, Tensor, dtypes
 
-from broadcheck_adapter import VALUE_LIMIT, Inexpressible, Library, Reply, Unsupported, classifier, interpreter
-from broadcheck_adapter.numpy_like import by_tensors, reduction, spread
+from broadcheck_adapter import (
+    VALUE_LIMIT, Inexpressible, Library, Reply, Unsupported, array_api, classifier, interpreter,
+)  # fmt: skip
+from broadcheck_adapter.numpy_like import by_tensors, spread
 from broadcheck_adapter.operation import (
     FUNCTIONAL, IN_PLACE, Operation, changing, in_place, lacking_arguments, lacking_forms, of_two, table,
 )  # fmt: skip
@@ -26,10 +28,6 @@ ONE = {op: f"tinygrad's {op} takes one dimension, or none for all" for op in ("s
 def both(function, operator):
     """A function of two operands, and the operator that assigns its result to the first one."""
     return Operation(of_two(function), of_two(changing(operator)))
-
-
-def fold(function):
-    return reduction(function, "keepdim")
 
 
 def of_one(op, function):
@@ -120,18 +118,8 @@ OPERATIONS = {
     "item": Tensor.item,
     "einsum": Tensor.einsum,
     "matmul": Tensor.matmul,
-    "sum": fold(Tensor.sum),
-    "prod": fold(Tensor.prod),
-    "mean": fold(Tensor.mean),
-    "amax": fold(Tensor.max),
-    "amin": fold(Tensor.min),
-    "all": fold(Tensor.all),
-    "any": fold(Tensor.any),
-    "argmax": fold(Tensor.argmax),
-    "argmin": fold(Tensor.argmin),
+    **array_api.reductions(Tensor, "keepdim"),
     "logsumexp": of_one("logsumexp", Tensor.logsumexp),
-    "var": spread(Tensor.var, "keepdim"),
-    "std": spread(Tensor.std, "keepdim"),
     "var_mean": spread(Tensor.var_mean, "keepdim"),
     "std_mean": spread(Tensor.std_mean, "keepdim"),
     "binary_cross_entropy_with_logits": cross_entropy,

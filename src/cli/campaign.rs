@@ -2,10 +2,12 @@
 
 pub mod run;
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use clap::ValueEnum;
+use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use super::runner::did_you_mean;
@@ -14,9 +16,10 @@ use crate::adapter::Hello;
 use crate::escape::{self, visible};
 use crate::harness::campaign::FINDINGS;
 use crate::harness::campaign::counts::{Checked, Judged};
-use crate::harness::campaign::record::Identity;
+use crate::harness::campaign::groups::CauseGroup;
+use crate::harness::campaign::record::{Configuration, Identity};
 use crate::harness::campaign::summary::{Line, Summary};
-use crate::harness::model::finding::Oracle;
+use crate::harness::model::finding::{Oracle, Signature};
 use crate::ops::Op;
 use crate::report::thousands as number;
 
@@ -30,10 +33,25 @@ pub enum Format {
     Json,
 }
 
+/// What a command prints of a campaign: options that `fuzz`, `exhaust` and `merge` share.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct Printed {
+    /// The output format. JSON has every group with its signatures, and every signature.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    /// List every signature below its group.
+    #[arg(long)]
+    pub verbose: bool,
+}
+
+/// The number of characters of a line of an example, and of lines of its program.
+const WIDTH: usize = 110;
+const LINES: usize = 12;
+
 /// The summary of the campaign in a folder.
-pub fn render(summary: &Summary, format: Format, folder: &Path) -> String {
-    match format {
-        Format::Text => visible(&text(summary, folder)).into_owned(),
+pub fn render(summary: &Summary, printed: Printed, folder: &Path) -> String {
+    match printed.format {
+        Format::Text => visible(&text(summary, folder, printed.verbose)).into_owned(),
         Format::Json => json(summary),
     }
 }
@@ -82,7 +100,7 @@ pub fn ending(summary: &Summary) -> Result<Ending, Failure> {
     Ok(Ending::Conforms)
 }
 
-fn text(summary: &Summary, folder: &Path) -> String {
+fn text(summary: &Summary, folder: &Path, verbose: bool) -> String {
     let mut text = String::new();
     let configuration = &summary.configuration;
     let _ = write!(text, "{}", label(&summary.implementation));
@@ -109,26 +127,13 @@ fn text(summary: &Summary, folder: &Path) -> String {
 
     let (new, known, disputed): (Vec<&Line>, Vec<&Line>, Vec<&Line>) =
         (summary.new_findings().collect(), summary.known().collect(), summary.disputed().collect());
-    for (title, lines) in
-        [("known divergences", &known), ("disputed: authorities differ", &disputed), ("findings", &new)]
-    {
+    text.push_str(&known_causes(&known, verbose));
+    for (title, lines, of) in [("disputed: authorities differ", &disputed, true), ("findings", &new, false)] {
         if !lines.is_empty() {
             let _ = writeln!(text, "\n{title}");
         }
-        for line in lines {
-            let _ = writeln!(text, "{:>8} × {}", number(line.count as u64), line.signature);
-            if let Some(known) = &line.known {
-                let _ = writeln!(text, "           {known}");
-            }
-            let reduced = if line.not_reduced { ", not reduced" } else { "" };
-            let _ = match configuration.corpus {
-                Some(_) => write!(text, "           first on line {}{reduced}", line.first + 1),
-                None => write!(text, "           first in case {}{reduced}", line.first),
-            };
-            let _ = match &line.folder {
-                Some(name) => writeln!(text, ", see {}", folder.join(FINDINGS).join(name).display()),
-                None => writeln!(text),
-            };
+        for group in summary.groups.iter().filter(|group| group.disputed == of) {
+            text.push_str(&grouped(group, lines, &|line| place(line, configuration, folder), verbose));
         }
     }
 
@@ -155,11 +160,12 @@ fn text(summary: &Summary, folder: &Path) -> String {
         share(open.sets, open.elements),
         share(open.open, open.aspects),
     );
-    let cases = |lines: &[&Line]| number(lines.iter().map(|line| line.count as u64).sum());
+    let cases = |lines: &[&Line]| number(findings(lines));
     let _ = write!(
         text,
-        "{} signatures found in {} findings; {} known divergences in {}",
+        "{} signatures in {} groups found in {} findings; {} known divergences in {}",
         new.len(),
+        summary.groups.iter().filter(|group| !group.disputed).count(),
         cases(&new),
         known.len(),
         cases(&known)
@@ -177,6 +183,96 @@ fn text(summary: &Summary, folder: &Path) -> String {
         );
     }
     text
+}
+
+/// The known divergences, with the number of their findings; each signature, if all is asked for.
+fn known_causes(lines: &[&Line], verbose: bool) -> String {
+    let mut causes: BTreeMap<&str, Vec<&Line>> = BTreeMap::new();
+    for line in lines {
+        causes.entry(line.known.as_deref().unwrap_or_default()).or_default().push(line);
+    }
+    let mut causes: Vec<_> = causes.into_iter().map(|(cause, lines)| (findings(&lines), cause, lines)).collect();
+    causes.sort_by_key(|(count, cause, _)| (Reverse(*count), *cause));
+    let mut text = String::new();
+    if !causes.is_empty() {
+        text.push_str("\nknown divergences\n");
+    }
+    for (count, cause, lines) in causes {
+        let _ = writeln!(text, "{:>8} × {cause}{}", number(count), several(lines.len()));
+        if verbose {
+            lines.iter().for_each(|line| text.push_str(&signature(line, None)));
+        }
+    }
+    text
+}
+
+/// A group of findings with its smallest program; each signature, if all is asked for. A group of one signature is
+/// called by that.
+fn grouped(group: &CauseGroup, lines: &[&Line], place: &dyn Fn(&Line) -> String, verbose: bool) -> String {
+    let mut text = String::new();
+    let alone = group.signatures.len() == 1;
+    let name = match &group.signatures[..] {
+        [signature] => signature.to_string(),
+        _ => format!("{} · {} · {}", group.severity.name(), group.oracle.name(), group.rule),
+    };
+    let _ = writeln!(text, "{:>8} × {name}{}", number(group.count as u64), several(group.signatures.len()));
+    let of = |signature: &Signature| lines.iter().find(|line| line.known.is_none() && line.signature == *signature);
+    if let Some(line) = of(&group.smallest) {
+        let _ = writeln!(text, "           {}{}", if alone { "" } else { "smallest " }, place(line));
+        text.push_str(&example(line));
+    }
+    if verbose && !alone {
+        group.signatures.iter().filter_map(of).for_each(|line| text.push_str(&signature(line, Some(&place(line)))));
+    }
+    text
+}
+
+/// The program of a signature, and the first difference.
+fn example(line: &Line) -> String {
+    let Some(example) = &line.example else { return String::new() };
+    let mut text = String::new();
+    let mut put = |part: &str| {
+        let short: String = part.chars().take(WIDTH).collect();
+        let _ = writeln!(text, "             {short}{}", if short.len() < part.len() { "…" } else { "" });
+    };
+    let program: Vec<&str> = example.program.trim_end().lines().collect();
+    program.iter().take(LINES).for_each(|line| put(line));
+    if program.len() > LINES {
+        put(&format!("… {} more lines", program.len() - LINES));
+    }
+    if let Some(first) = example.differences.first() {
+        put(&format!("{}: expected {}", first.value, first.expected));
+        put(&format!("{}: observed {}", first.value, first.observed));
+    }
+    text
+}
+
+/// A signature below its group, with the place of its first finding.
+fn signature(line: &Line, place: Option<&str>) -> String {
+    let place = place.map(|place| format!("{:>22}{place}\n", "")).unwrap_or_default();
+    format!("{:>19} × {}\n{place}", number(line.count as u64), line.signature)
+}
+
+/// The number of signatures, where there are several.
+fn several(signatures: usize) -> String {
+    if signatures == 1 { String::new() } else { format!(", {} signatures", number(signatures as u64)) }
+}
+
+/// The case and the folder of the first finding of a signature.
+fn place(line: &Line, configuration: &Configuration, folder: &Path) -> String {
+    let reduced = if line.not_reduced { ", not reduced" } else { "" };
+    let first = match configuration.corpus {
+        Some(_) => format!("first on line {}{reduced}", line.first + 1),
+        None => format!("first in case {}{reduced}", line.first),
+    };
+    match &line.folder {
+        Some(name) => format!("{first}, see {}", folder.join(FINDINGS).join(name).display()),
+        None => first,
+    }
+}
+
+fn findings(lines: &[&Line]) -> u64 {
+    lines.iter().map(|line| line.count as u64).sum()
 }
 
 /// Operations, with how often they were steps.

@@ -67,7 +67,7 @@ pub struct Check {
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
     /// List everything: each clause with its cases, each statement, each case that is unsupported or known to differ, and
-    /// every failure.
+    /// every failure. With --corpus, every signature below its group.
     #[arg(long)]
     verbose: bool,
     /// Also write all events to this file, for `broadcheck diff` and `broadcheck report`. One that ends in .gz is
@@ -218,7 +218,6 @@ impl Check {
         for (option, given) in [
             ("--clause", !self.clause.is_empty()),
             ("--case", !self.case.is_empty()),
-            ("--verbose", self.verbose),
             ("--events", self.events.is_some()),
             ("--corpus-seed", self.corpus_seed != 0),
             ("--no-divergences", self.no_divergences),
@@ -247,7 +246,7 @@ impl Check {
             timeout: self.timeout,
             give_up: self.give_up,
             divergences: self.divergences.as_deref(),
-            format,
+            printed: campaign::Printed { format, verbose: self.verbose },
         };
         Fuzz::of_corpus(path, implementation, self.python.as_deref(), &run).run()
     }

@@ -80,9 +80,8 @@ pub struct Exhaust {
     /// GiB of address space that an adapter process may take; 0 for no limit [default: 8].
     #[arg(long, value_name = "GIB", value_parser = clap::value_parser!(u64).range(..=plausible::MAX_MEMORY))]
     memory: Option<u64>,
-    /// The output format.
-    #[arg(long, value_enum, default_value_t = campaign::Format::Text)]
-    format: campaign::Format,
+    #[command(flatten)]
+    printed: campaign::Printed,
 }
 
 impl Exhaust {
@@ -134,7 +133,7 @@ impl Exhaust {
             seconds: None,
             give_up: self.give_up,
             bisect: false,
-            format: self.format,
+            printed: self.printed,
             programs: None,
         };
         campaign.run(configuration, begun, subject, None)

@@ -40,6 +40,8 @@ Examples:
   broadcheck fuzz --cases 1000000 --seed 7 --shard 0/3 --out part0
   broadcheck fuzz --ops lerp,transpose,sum --cases 20000
   broadcheck fuzz --impl 'ATEN_CPU_CAPABILITY=default libtorch' --against libtorch
+  broadcheck fuzz --impl jax --against numpy
+  broadcheck fuzz --impl jax --against numpy --oracle reference
   broadcheck fuzz --impl 'python3 my_adapter.py' --divergences known-differences.yaml
   broadcheck fuzz --corpus opinfo.jsonl.gz --out corpus
   broadcheck fuzz --oracle mathematics --cases 20000
@@ -76,7 +78,8 @@ pub struct Fuzz {
     /// there, instead of the pinned one.
     #[arg(long, value_name = "PATH")]
     python: Option<PathBuf>,
-    /// The implementation that the release oracle compares with, named in the same way.
+    /// Compare with this implementation, named in the same way: the release oracle. It is the only one that judges then,
+    /// unless --oracle adds others.
     #[arg(long, value_name = "NAME|CMD")]
     against: Option<String>,
     /// Only part I of N, counted from 0: the cases whose number is I modulo N. `broadcheck merge` puts parts together.
@@ -88,7 +91,8 @@ pub struct Fuzz {
     /// The folder of the campaign.
     #[arg(long, value_name = "DIR", default_value = "broadcheck-fuzz")]
     out: PathBuf,
-    /// The oracles that judge [default: reference, definition and mathematics, and release if --against is given].
+    /// The oracles that judge [default: reference, definition and mathematics; with --against, release alone, to which
+    /// this option adds].
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     oracle: Option<Vec<Judge>>,
     /// Also make programs that have no single right outcome.
@@ -111,9 +115,8 @@ pub struct Fuzz {
     /// runs the findings once the campaign is complete; adapters that an older broadcheck built are built anew.
     #[arg(long)]
     no_bisect: bool,
-    /// The output format.
-    #[arg(long, value_enum, default_value_t = campaign::Format::Text)]
-    format: campaign::Format,
+    #[command(flatten)]
+    printed: campaign::Printed,
 }
 
 /// The options that `check --corpus FILE` has in common with a campaign.
@@ -129,7 +132,7 @@ pub struct RunOptions<'a> {
     /// The file of its known differences.
     pub divergences: Option<&'a Path>,
     /// What to print.
-    pub format: campaign::Format,
+    pub printed: campaign::Printed,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -163,7 +166,7 @@ impl Fuzz {
             memory: None,
             divergences: run.divergences.map(Path::to_owned),
             no_bisect: false,
-            format: run.format,
+            printed: run.printed,
         }
     }
 
@@ -222,7 +225,7 @@ impl Fuzz {
             seconds: self.seconds,
             give_up: self.give_up,
             bisect: !self.no_bisect,
-            format: self.format,
+            printed: self.printed,
             programs,
         };
         campaign.run(configuration, begun, subject, other)
@@ -233,26 +236,23 @@ impl Fuzz {
         let mut oracles: Vec<Oracle> = match (&self.oracle, begun) {
             (Some(given), _) => given.iter().map(|judge| judge.oracle()).collect(),
             (None, Some(configuration)) => configuration.oracles.clone(),
+            // A difference from PyTorch that both of two implementations have says nothing of how they compare.
+            (None, None) if against => Vec::new(),
             (None, None) => {
-                let all = [Oracle::Reference, Oracle::Definition, Oracle::Mathematics, Oracle::Release];
-                let makes_sense = |oracle: &Oracle| match oracle {
-                    Oracle::Reference => *start != Start::Reference,
-                    Oracle::Definition | Oracle::Mathematics => true,
-                    Oracle::Release => against,
-                };
-                all.into_iter().filter(makes_sense).collect()
+                let all = [Oracle::Reference, Oracle::Definition, Oracle::Mathematics];
+                all.into_iter().filter(|oracle| *oracle != Oracle::Reference || *start != Start::Reference).collect()
             }
         };
+        if oracles.contains(&Oracle::Release) && !against {
+            return Err("--oracle release compares with another implementation: name it with --against".into());
+        }
+        oracles.extend(against.then_some(Oracle::Release));
         oracles.sort_unstable();
         oracles.dedup();
         if oracles.contains(&Oracle::Reference) && *start == Start::Reference {
             return Err("the reference cannot judge itself: choose another --impl or --oracle definition".into());
         }
-        match (oracles.contains(&Oracle::Release), against) {
-            (true, false) => Err("--oracle release compares with another adapter: name it with --against".into()),
-            (false, true) => Err("--against is for the release oracle: add release to --oracle".into()),
-            _ => Ok(oracles),
-        }
+        Ok(oracles)
     }
 }
 

@@ -33,9 +33,8 @@ pub struct Merge {
     /// The folder to write.
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// The output format.
-    #[arg(long, value_enum, default_value_t = campaign::Format::Text)]
-    format: campaign::Format,
+    #[command(flatten)]
+    printed: campaign::Printed,
 }
 
 impl Merge {
@@ -59,7 +58,7 @@ impl Merge {
                 copy(&from, &to).map_err(failed(&from))?;
             }
         }
-        let text = campaign::render(&summary, self.format, &self.out);
+        let text = campaign::render(&summary, self.printed, &self.out);
         // A reader that closes the pipe early, such as `head`, is not an error.
         print(&text)?;
         let ending = campaign::ending(&summary)?;

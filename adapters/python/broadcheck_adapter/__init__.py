@@ -7,8 +7,9 @@ An adapter calls `quiet()` before it imports its library, describes the library 
     import mylib
     serve(Library(name="mylib", ...), answers)
 
-`operation` builds operations that have several forms, `numpy_like` calls functions that take NumPy's parameters, and
-`arrays`, which needs NumPy and is imported by its own name, makes and reads NumPy's arrays.
+`operation` builds operations that have several forms, `numpy_like` calls functions that take NumPy's parameters,
+`array_api` finds the functions of a library that has NumPy's names or those of the array API standard, and `arrays`,
+which needs NumPy and is imported by its own name, makes and reads NumPy's arrays.
 """
 
 from .library import (

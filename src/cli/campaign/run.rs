@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
 
-use super::Format;
+use super::{Format, Printed};
 use crate::adapter::{Hello, Limits};
 use crate::assets;
 use crate::case;
@@ -42,8 +42,8 @@ pub struct Campaign<'a> {
     pub give_up: u64,
     /// True if the installed releases run what was found in a libtorch.
     pub bisect: bool,
-    /// The format of the summary.
-    pub format: Format,
+    /// The form of the summary.
+    pub printed: Printed,
     /// The programs of its cases, if they were read from a file.
     pub programs: Option<Arc<[Program]>>,
 }
@@ -108,7 +108,7 @@ impl Campaign<'_> {
         progress.clear();
         let (book, why) = ran?;
         let summary = Summary::of(book.tally());
-        let text = super::render(&summary, self.format, self.out);
+        let text = super::render(&summary, self.printed, self.out);
         // A reader that closes the pipe early, such as `head`, is not an error.
         print(&text)?;
         // The findings so far are not a verdict.
@@ -152,7 +152,7 @@ impl Campaign<'_> {
             finding.write()?;
             text.push_str(&finding.since());
         }
-        match self.format {
+        match self.printed.format {
             Format::Text => print(&text),
             Format::Json => Ok(()),
         }

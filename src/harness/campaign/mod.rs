@@ -37,6 +37,7 @@ pub mod cases;
 pub mod counts;
 pub mod coverage;
 pub mod executor;
+pub mod groups;
 pub mod journal;
 pub mod plausible;
 pub mod record;

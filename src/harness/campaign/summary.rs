@@ -5,12 +5,14 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::groups::{CauseGroup, groups};
 use super::tally::{Found, Group, Tally};
 use crate::campaign::counts::{Checked, Counts, Judged};
-use crate::campaign::record::{Configuration, Example, Identity};
-use crate::model::finding::Signature;
+use crate::campaign::record::{Configuration, Identity};
 use crate::ops::Op;
 use crate::relaxations::Openness;
+
+pub use super::groups::Line;
 
 /// The summary of a campaign.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -48,6 +50,9 @@ pub struct Summary {
     pub calls: BTreeMap<String, Checked>,
     /// Operations that programs could have been made of, and that were in none.
     pub never: Vec<Op>,
+    /// The findings that are not known, by cause: the worst first, then the most frequent.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<CauseGroup>,
     /// The findings, the most frequent first.
     pub findings: Vec<Line>,
 }
@@ -61,26 +66,6 @@ pub struct Part {
     pub cases: u64,
     /// The reason for its end; `None` if it was killed.
     pub ended: Option<String>,
-}
-
-/// The findings of one group.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Line {
-    /// The signature that they have in common.
-    pub signature: Signature,
-    /// The known divergence that they are.
-    pub known: Option<String>,
-    /// In how many cases.
-    pub count: usize,
-    /// The lowest number of these cases.
-    pub first: u64,
-    /// Its folder among the findings.
-    pub folder: Option<String>,
-    /// True if the campaign ended before it was shrunk.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub not_reduced: bool,
-    /// The simplest program, if it was shrunk, else the first one.
-    pub example: Option<Example>,
 }
 
 impl Summary {
@@ -158,6 +143,7 @@ impl Summary {
             configuration,
             operations: counts.operations,
             calls: counts.calls,
+            groups: groups(&findings),
             findings,
         })
     }
