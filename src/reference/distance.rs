@@ -135,7 +135,7 @@ pub(super) fn cdist(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let ids = [call.tensor(0)?, call.tensor(1)?];
     let [a, b] = ids.map(|id| machine.tensor(id).clone());
     let p = real(call, 2)?;
-    let rows = infer_cdist(call, &a, &b, p)?;
+    let rows = infer_cdist(machine, call, &a, &b, p)?;
     let values = machine.try_eval(a.dtype, || {
         let distances = rows.distances(
             &machine.expanded::<f64>(&a, &rows.shapes[0])?,
@@ -151,7 +151,7 @@ pub(super) fn cdist(machine: &mut Machine, call: &Call) -> Result<Slot> {
 }
 
 /// The order of faults: ranks, columns, dtypes, the order and the mode, the batches, what the kernel refuses.
-fn infer_cdist(call: &Call, a: &Tensor, b: &Tensor, p: f64) -> Result<Rows> {
+fn infer_cdist(machine: &Machine, call: &Call, a: &Tensor, b: &Tensor, p: f64) -> Result<Rows> {
     let mode = match call.dims(3)?.as_deref() {
         None => 0,
         Some([mode]) => *mode,
@@ -182,7 +182,8 @@ fn infer_cdist(call: &Call, a: &Tensor, b: &Tensor, p: f64) -> Result<Rows> {
     let [batch1, batch2] = [batch1, batch2].map(|batch| Shape::new(batch.to_vec()).expect("sizes of a tensor"));
     let rows = Rows::new(batch1.broadcast(&batch2)?.sizes(), [matrix1[0], matrix2[0]], matrix1[1])?;
     if rows.shapes[2].numel() > 0 && rows.columns > 0 {
-        if p == 2.0 && (mode == 1 || (mode == 0 && rows.counts.iter().any(|&count| count > 25))) {
+        let elements = machine.has_elements();
+        if elements && p == 2.0 && (mode == 1 || (mode == 0 && rows.counts.iter().any(|&count| count > 25))) {
             return Err(Stop::Unsupported("cdist by a matrix product".to_owned()));
         }
         if !matches!(a.dtype, DType::Float32 | DType::Float64) {
@@ -192,7 +193,7 @@ fn infer_cdist(call: &Call, a: &Tensor, b: &Tensor, p: f64) -> Result<Rows> {
             return Err(Rejection::ScalarType { expected: a.dtype, found: b.dtype }.into());
         }
     }
-    norm::check_order(p)?;
+    norm::check_order(machine, p)?;
     Ok(rows)
 }
 
