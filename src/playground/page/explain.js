@@ -45,13 +45,15 @@
 
   // The worker, as text: it has the module's bytes, and answers one request at a time.
   function work() {
-    let exports;
+    let module;
     onmessage = async ({ data }) => {
+      // A request may come while the module is compiled.
+      if (data.bytes) {
+        module = WebAssembly.instantiate(data.bytes, {});
+        return;
+      }
       try {
-        if (data.bytes) {
-          exports = (await WebAssembly.instantiate(data.bytes, {})).instance.exports;
-          return;
-        }
+        const { exports } = (await module).instance;
         for (const byte of new TextEncoder().encode(data.request)) exports.question_byte(byte);
         const reply = new Uint8Array(exports.answer_question());
         for (let at = 0; at < reply.length; at++) reply[at] = exports.answer_byte();
