@@ -37,13 +37,15 @@
 //! assert_eq!(run.judged[0].verdict, Verdict::Passed);
 //! ```
 //!
-//! The three crates below this one are seen through it. An adapter depends on `broadcheck-protocol` alone.
+//! The crates below this one are seen through it; [`explain()`] answers why shapes broadcast, or do not. An adapter depends on `broadcheck-protocol` alone.
 
 pub mod cli;
 pub mod implementations;
 pub mod install;
 pub mod report;
 
+pub use broadcheck_explain as explanations;
+pub use broadcheck_explain::{Answer, Options, explain};
 pub use broadcheck_harness as harness;
 pub use broadcheck_harness::{adapter, assets, case, escape, generate, output};
 pub use broadcheck_protocol::{error, for_each_op, messages, ops, program, tensor, with_element_type};

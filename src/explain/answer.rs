@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use broadcheck_protocol::error::Class;
-use broadcheck_protocol::ops::{Form, Op};
+use broadcheck_protocol::ops::{Family, Form, Op};
+use broadcheck_protocol::program::Program;
 use broadcheck_protocol::tensor::{DType, Shape};
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +12,7 @@ use crate::bench::{Bench, Stop};
 use crate::caution::{bytes, cautions, human};
 use crate::drawing::{Drawing, shape_text};
 use crate::evaluate::{Call, Evaluation};
-use crate::fix::{self, Fix, Tried};
+use crate::fix::{self, Fix, Proposed, Tried};
 use crate::names::Function;
 use crate::question::{Given, Question};
 use crate::read::ReadError;
@@ -114,6 +115,21 @@ impl Answer {
         }
     }
 
+    /// The program that a text of Python runs with the tensors of this answer, for a real implementation: its functions
+    /// beside the operation table are left out, and what they return is given. `None` where sizes have names, or a call is
+    /// rejected.
+    pub fn program(&self, source: &str) -> Option<Program> {
+        let given = |tensor: &Tensor| {
+            let read = crate::read::shape(&tensor.shape).ok()?;
+            Some(Given { name: tensor.name.clone(), sizes: read.sizes, dtype: DType::parse(&tensor.dtype) })
+        };
+        let question = Question::of(source.to_owned(), self.tensors.iter().map(given).collect::<Option<_>>()?);
+        let mut symbols = Symbols::default();
+        let sizes = question.numbers(&mut symbols).ok()?;
+        let trial = run(&question, source, &sizes, &BTreeMap::new()).ok()?;
+        (symbols.is_empty() && trial.outcome.is_ok()).then(|| trial.bench.program())
+    }
+
     /// Returns whether PyTorch rejects the call.
     pub fn is_rejected(&self) -> bool {
         self.verdict == Verdict::Rejected
@@ -143,10 +159,13 @@ pub fn answer(question: &Question) -> Result<Answer, AskError> {
         return answer(&other);
     }
     let conditional = matches!(trial.outcome, Err(Stop::Rejected(..))) && !symbols.is_empty();
-    if conditional && let Some(made) = conditions(question, &symbols, &dtypes)? {
-        return Ok(made);
-    }
-    finish(question, trial, &symbols, &sizes, &dtypes, Vec::new())
+    let made = if conditional { conditions(question, &symbols, &dtypes)? } else { None };
+    let plain = finish(question, trial, &symbols, &sizes, &dtypes, Vec::new())?;
+    Ok(match made {
+        // What works whatever the sizes are is worth more than an equality.
+        Some(made) => Answer { fixes: plain.fixes, reason: plain.reason, ..made },
+        None => plain,
+    })
 }
 
 /// A question that cannot be answered.
@@ -171,8 +190,11 @@ fn run(question: &Question, source: &str, sizes: &Sizes, dtypes: &BTreeMap<Strin
         let own = sizes.get(&given.name).cloned().unwrap_or_default();
         let shape = Shape::new(own).map_err(|error| AskError::Unknown(format!("{}: {error}", given.name)))?;
         let dtype = given.dtype.or(dtypes.get(&given.name).copied()).unwrap_or(DType::Float32);
-        let data = elements(dtype, &shape);
-        names.insert(given.name.clone(), Value::Tensor(bench.declare(&given.name, shape, dtype, data)));
+        let tensor = match source.contains("backward(") || source.contains("autograd.grad(") {
+            true => bench.declare_leaf(&given.name, shape, dtype),
+            false => bench.declare(&given.name, shape, dtype, None),
+        };
+        names.insert(given.name.clone(), Value::Tensor(tensor));
     }
     for (name, size) in question.plain_sizes() {
         names.entry(name).or_insert(Value::Int(size));
@@ -181,12 +203,6 @@ fn run(question: &Question, source: &str, sizes: &Sizes, dtypes: &BTreeMap<Strin
     let outcome = evaluation.run(&statements);
     let bench = evaluation.bench().clone();
     Ok(Trial { calls: evaluation.calls, outcome, bench })
-}
-
-/// Zeros for an index, which are in range of everything that is not empty; nothing for all others.
-fn elements(dtype: DType, shape: &Shape) -> Option<Vec<u8>> {
-    let few = shape.is_countable() && shape.numel() <= 1 << 16;
-    (dtype == DType::Int64 && few).then(|| vec![0; shape.numel() * dtype.size()])
 }
 
 /// Runs the text with the dtypes that fit: those that were given, and for the others float32, unless the call is rejected
@@ -204,21 +220,26 @@ fn fitting(question: &Question, sizes: &Sizes, dtypes: &mut BTreeMap<String, DTy
             failed.operands.iter().any(|operand| operand.name == name)
                 || mentions(question.source.get(failed.span.clone()).unwrap_or_default(), name)
         };
-        let names: Vec<String> = question.tensors.iter().map(|given| given.name.clone()).filter(|name| free(name) && used(name)).collect();
+        let names: Vec<String> =
+            question.tensors.iter().map(|given| given.name.clone()).filter(|name| free(name) && used(name)).collect();
         let mut tries: Vec<Vec<(String, DType)>> = Vec::new();
-        for dtype in [DType::Bool, DType::Int64, DType::Complex64, DType::Float64] {
+        for dtype in likely(failed, &names) {
             tries.extend(names.iter().map(|name| vec![(name.clone(), dtype)]));
             tries.push(names.iter().map(|name| (name.clone(), dtype)).collect());
         }
         let calls = best.calls.len();
-        let mut mended = None;
+        // One that is accepted, or else the first that comes further.
+        let mut mended: Option<(Trial, BTreeMap<String, DType>)> = None;
         for change in tries {
             let mut other = dtypes.clone();
             other.extend(change);
             let trial = run(question, &question.source, sizes, &other)?;
-            let further = trial.calls.len() > calls || trial.outcome.is_ok() || !is_dtype(&trial);
-            if further && !matches!(trial.outcome, Err(Stop::Unsupported(_))) {
+            let accepted = trial.outcome.is_ok();
+            let further = trial.calls.len() > calls || accepted || !is_dtype(&trial);
+            if further && !matches!(trial.outcome, Err(Stop::Unsupported(_))) && (accepted || mended.is_none()) {
                 mended = Some((trial, other));
+            }
+            if accepted {
                 break;
             }
         }
@@ -226,6 +247,19 @@ fn fitting(question: &Question, sizes: &Sizes, dtypes: &mut BTreeMap<String, DTy
         (best, *dtypes) = (trial, other);
     }
     Ok(best)
+}
+
+/// The dtypes to try, the likeliest first: a mask is of bool, an index of int64.
+fn likely(failed: &Call, names: &[String]) -> [DType; 4] {
+    let indexes = matches!(failed.function, Function::Table(op, _) if op.info().family() == Family::Indexing);
+    let mask = names.iter().any(|name| name.contains("mask"));
+    match indexes
+        && !mask
+        && !matches!(failed.function, Function::Table(Op::MaskedFill | Op::MaskedSelect | Op::MaskedScatter, _))
+    {
+        true => [DType::Int64, DType::Bool, DType::Complex64, DType::Float64],
+        false => [DType::Bool, DType::Int64, DType::Complex64, DType::Float64],
+    }
 }
 
 /// Returns whether a text of Python has a name in it.
@@ -294,7 +328,8 @@ fn equalities(question: &Question, symbols: &Symbols) -> Vec<(String, Symbols)> 
         let mut plain = question.plain_numbers();
         plain.retain(|size| *size != 1);
         for size in plain.into_iter().chain([1]) {
-            if symbols.label(size) == size.to_string() && !all.iter().any(|(own, value)| own == name && *value == size) {
+            if symbols.label(size) == size.to_string() && !all.iter().any(|(own, value)| own == name && *value == size)
+            {
                 made.push((format!("{name} = {size}"), symbols.equate(name, size)));
             }
         }
@@ -315,7 +350,7 @@ fn finish(
     let Trial { calls, outcome, bench } = trial;
     let (verdict, message) = match &outcome {
         Ok(_) => (Verdict::Accepted, None),
-        Err(Stop::Rejected(message, _)) => (Verdict::Rejected, Some(symbols.rename(message))),
+        Err(Stop::Rejected(message, _)) => (Verdict::Rejected, Some(symbols.rename(&spelled(message)))),
         Err(Stop::Unknown(what)) => (Verdict::Unknown, Some(what.clone())),
         Err(Stop::Unsupported(what)) => return Err(AskError::Unknown(what.clone())),
     };
@@ -333,7 +368,8 @@ fn finish(
     let found = match (deciding, verdict) {
         (Some(call), Verdict::Accepted) => {
             let own = cautions(call, &calls, &label);
-            let earlier = calls.iter().filter(|other| other.span != call.span).flat_map(|other| cautions(other, &calls, &label));
+            let earlier =
+                calls.iter().filter(|other| other.span != call.span).flat_map(|other| cautions(other, &calls, &label));
             own.into_iter().chain(earlier).collect()
         }
         _ => Vec::new(),
@@ -368,16 +404,21 @@ fn finish(
     };
     let tensors = question.tensors.iter().map(|given| Tensor {
         name: given.name.clone(),
-        shape: shape_text(sizes.get(&given.name).map_or(&[][..], Vec::as_slice), &label),
+        shape: given.shape(),
         dtype: given.dtype.or(dtypes.get(&given.name).copied()).unwrap_or(DType::Float32).name().to_owned(),
     });
-    let mut warnings: Vec<String> = calls.iter().flat_map(|call| call.warnings.iter().map(|text| symbols.rename(text))).collect();
+    let mut warnings: Vec<String> =
+        calls.iter().flat_map(|call| call.warnings.iter().map(|text| symbols.rename(text))).collect();
     warnings.dedup();
     Ok(Answer {
         verdict,
         source: question.source.clone(),
         tensors: tensors.collect(),
-        call: deciding.and_then(|call| question.source.get(call.span.clone())).unwrap_or(&question.source).trim().to_owned(),
+        call: deciding
+            .and_then(|call| question.source.get(call.span.clone()))
+            .unwrap_or(&question.source)
+            .trim()
+            .to_owned(),
         message,
         reason,
         result,
@@ -395,6 +436,18 @@ fn finish(
     })
 }
 
+/// A message as PyTorch's Python front end prints it: `torch.FloatTensor` for libtorch's `CPUFloatType`
+/// (`torch/csrc/Exceptions.cpp`, `processErrorMsg`).
+fn spelled(message: &str) -> String {
+    let Some((before, rest)) = message.split_once("CPU") else { return message.to_owned() };
+    match rest.split_once("Type") {
+        Some((dtype, behind)) if !dtype.is_empty() && dtype.chars().all(char::is_alphanumeric) => {
+            format!("{before}torch.{dtype}Tensor{}", spelled(behind))
+        }
+        _ => format!("{before}CPU{}", spelled(rest)),
+    }
+}
+
 /// The changes that work.
 fn proposed(
     question: &Question,
@@ -405,32 +458,68 @@ fn proposed(
     symbols: &Symbols,
     verdict: Verdict,
 ) -> Vec<Fix> {
-    let before: Vec<i64> = call.result.as_ref().map(|(shape, _)| shape.sizes().to_vec()).unwrap_or_default();
-    let label = |size: i64| symbols.label(size);
-    let mut attempt = |text: &str| -> Option<Tried> {
-        let trial = run(question, text, sizes, dtypes).ok()?;
-        let (shape, value) = match trial.outcome.ok()? {
-            Value::Tensor(tensor) => (shape_text(trial.bench.shape(tensor).sizes(), &label), Some(tensor)),
-            _ => (String::new(), None),
+    let search = Search { question, sizes, dtypes, symbols, verdict };
+    let made = search.propose(&question.source, call, calls, MOST_PLACES);
+    made.into_iter()
+        .map(|proposed| Fix {
+            code: symbols.rename(&proposed.fix.code),
+            why: symbols.rename(&proposed.fix.why),
+            ..proposed.fix
+        })
+        .collect()
+}
+
+/// The most places that one change may need: the same mistake is often made twice in a line.
+const MOST_PLACES: usize = 2;
+
+/// The search for changes that work.
+struct Search<'a> {
+    question: &'a Question,
+    sizes: &'a Sizes,
+    dtypes: &'a BTreeMap<String, DType>,
+    symbols: &'a Symbols,
+    verdict: Verdict,
+}
+
+impl Search<'_> {
+    fn propose(&self, source: &str, call: &Call, calls: &[Call], places: usize) -> Vec<Proposed> {
+        fix::propose(source, call, calls, &mut |text| self.attempt(text, call, calls, places))
+    }
+
+    /// Runs a changed text.
+    fn attempt(&self, text: &str, call: &Call, calls: &[Call], places: usize) -> Option<Tried> {
+        let label = |size: i64| self.symbols.label(size);
+        let trial = run(self.question, text, self.sizes, self.dtypes).ok()?;
+        let value = match trial.outcome {
+            Ok(value) => value,
+            // A later call is rejected now: its own change may help.
+            Err(Stop::Rejected(..)) if places > 1 => {
+                let here = |made: &Call| made.span.start == call.span.start && made.function == call.function;
+                let failed = trial.calls.last().filter(|failed| !here(failed))?;
+                trial.calls.iter().find(|made| here(made) && made.stop.is_none())?;
+                let next = self.propose(text, failed, &trial.calls, places - 1).into_iter().next()?;
+                let tried = self.attempt(&next.source, call, calls, 1)?;
+                return Some(Tried { further: true, ..tried });
+            }
+            Err(_) => return None,
         };
+        let result = value.tensor().map(|tensor| trial.bench.shape(tensor));
         // The call in the place of the one that was edited: the last one that starts where it did.
         let edited = trial.calls.iter().rev().find(|made| made.span.start == call.span.start);
         let sizes = edited.and_then(|made| made.result.as_ref()).map(|(shape, _)| shape.sizes().to_vec());
-        let sizes = sizes.or_else(|| value.map(|tensor| trial.bench.shape(tensor).sizes().to_vec())).unwrap_or_default();
-        // A change of what was accepted has to change something, and must not grow.
-        if verdict == Verdict::Accepted {
-            let again = edited.is_some_and(|made| !cautions(made, &trial.calls, &label).is_empty());
-            if again || (sizes == before && !call.operands.iter().any(|operand| operand.shape.rank() == sizes.len())) {
+        let sizes = sizes.or_else(|| result.map(|shape| shape.sizes().to_vec())).unwrap_or_default();
+        // A change of what was accepted has to leave nothing to look at.
+        if self.verdict == Verdict::Accepted {
+            let before = call.result.as_ref().map(|(shape, _)| shape.sizes()).unwrap_or_default();
+            let mut left = trial.calls.iter().flat_map(|made| cautions(made, &trial.calls, &label));
+            let unchanged = sizes == before && call.operands.len() < 2 && call.out.is_none();
+            if unchanged || left.any(|caution| caution.meant_otherwise) {
                 return None;
             }
         }
-        Some(Tried { text: shape, sizes })
-    };
-    let mut fixes = fix::propose(&question.source, call, calls, &mut attempt);
-    for fix in &mut fixes {
-        (fix.code, fix.why) = (symbols.rename(&fix.code), symbols.rename(&fix.why));
+        let shape = result.map(|shape| shape_text(shape.sizes(), &label)).unwrap_or_default();
+        Some(Tried { source: text.to_owned(), text: shape, sizes, further: false })
     }
-    fixes
 }
 
 /// The call that is worth drawing: the last one whose operands meet.
@@ -454,7 +543,9 @@ fn gradients(call: &Call, label: crate::drawing::Label) -> Vec<String> {
     }
     // A reduced loss has no dimensions; its operands meet before.
     let meeting = match call.settings.reduction.as_str() {
-        "mean" | "sum" => call.operands.iter().try_fold(Shape::scalar(), |shape, operand| shape.broadcast(&operand.shape)).ok(),
+        "mean" | "sum" => {
+            call.operands.iter().try_fold(Shape::scalar(), |shape, operand| shape.broadcast(&operand.shape)).ok()
+        }
         _ => Some(result.clone()),
     };
     let Some(meeting) = meeting else { return Vec::new() };

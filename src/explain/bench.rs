@@ -1,12 +1,12 @@
 //! A program that grows call by call, of which the reference infers shapes, dtypes, strides and rejections.
 //!
-//! It makes no elements: see [`broadcheck_reference::infer`].
+//! It makes no elements: see [`broadcheck_reference::infer()`].
 
 use broadcheck_protocol::error::Rejection;
 use broadcheck_protocol::ops::{Form, Op};
-use broadcheck_protocol::program::{Arg, Step, ValueRef};
-use broadcheck_protocol::tensor::{DType, Shape};
-use crate::infer_shim::{Declared, Inference, Inferred, TensorFacts, infer};
+use broadcheck_protocol::program::{Arg, Input, Program, Step, ValueRef};
+use broadcheck_protocol::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
+use broadcheck_reference::{Declared, Inferences, Inferred, TensorFacts, infer};
 
 /// Names a tensor of the bench.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,13 +71,22 @@ enum Node {
 }
 
 impl Bench {
+    /// A tensor that gradients are kept for.
+    pub fn declare_leaf(&mut self, name: &str, shape: Shape, dtype: DType) -> Tensor {
+        let tensor = self.declare(name, shape, dtype, None);
+        if let Some(declared) = self.declared.last_mut() {
+            declared.requires_grad = dtype.category() >= Category::Floating;
+        }
+        tensor
+    }
+
     /// A tensor that is there, with the elements that an index or a mask has, where they are known.
     pub fn declare(&mut self, name: &str, shape: Shape, dtype: DType, data: Option<Vec<u8>>) -> Tensor {
         let number = self.nodes.len();
         self.nodes.push(Node::Declared(self.declared.len()));
         self.declared.push(Declared { name: name.to_owned(), dtype, shape, data, requires_grad: false });
         let made = self.infer();
-        self.remember(made);
+        self.remember(&made);
         Tensor(ValueRef { value: number, part: None })
     }
 
@@ -91,10 +100,9 @@ impl Bench {
         let number = self.nodes.len();
         self.nodes.push(Node::Step(self.steps.len()));
         self.steps.push(Step { name: format!("t{number}"), op, form, args, out: out.map(|out| out.0) });
-        let mut made = self.infer();
-        let last = made.pop().map(|inference| (inference.outcome, inference.warnings));
-        let (outcome, warnings) = last.unwrap_or((Inferred::Nothing, Vec::new()));
-        let result = match &outcome {
+        let made = self.infer();
+        let last = made.steps.last();
+        let result = match last.map_or(&Inferred::Nothing, |inference| &inference.outcome) {
             Inferred::Tensor(_) => Ok(Made::Tensor(Tensor(ValueRef { value: number, part: None }))),
             Inferred::Tensors(all) => {
                 let part = |part| Tensor(ValueRef { value: number, part: Some(part) });
@@ -114,10 +122,26 @@ impl Bench {
             self.nodes.truncate(before.1);
             return result;
         }
-        self.warnings = warnings.clone();
-        made.push(Inference { outcome, warnings });
-        self.remember(made);
+        self.warnings = last.map(|inference| inference.warnings.clone()).unwrap_or_default();
+        self.remember(&made);
         result
+    }
+
+    /// The program as it stands, for a run on a real implementation: with ones, and with zeros where they may be indices.
+    pub fn program(&self) -> Program {
+        let inputs = self.declared.iter().map(|declared| {
+            let ones =
+                || Buffer::from_scalars(declared.dtype, std::iter::repeat_n(Scalar::Int(1), declared.shape.numel()));
+            let data = || ones().to_bytes(&Layout::contiguous(declared.shape.clone()));
+            Input {
+                name: declared.name.clone(),
+                dtype: declared.dtype,
+                shape: declared.shape.clone(),
+                data: declared.data.clone().unwrap_or_else(data),
+                requires_grad: declared.requires_grad,
+            }
+        });
+        Program { inputs: inputs.collect(), steps: self.steps.iter().map(|step| self.numbered(step)).collect() }
     }
 
     /// The warnings of the last call that was accepted.
@@ -141,9 +165,10 @@ impl Bench {
     }
 
     /// Runs the whole program; it has a few calls, and none makes elements.
-    fn infer(&self) -> Vec<Inference> {
+    fn infer(&self) -> Inferences {
         let steps: Vec<Step> = self.steps.iter().map(|step| self.numbered(step)).collect();
-        infer(&self.declared, &steps)
+        // Data is given for lists alone, which fill their shape.
+        infer(&self.declared, &steps).unwrap_or(Inferences { steps: Vec::new(), inputs: Vec::new() })
     }
 
     /// A step with the numbers that a program has: first the inputs, then the steps.
@@ -158,22 +183,12 @@ impl Bench {
         step
     }
 
-    fn remember(&mut self, made: Vec<Inference>) {
-        self.facts = self
-            .nodes
-            .iter()
-            .map(|node| match node {
-                Node::Declared(at) => {
-                    let declared = &self.declared[*at];
-                    vec![TensorFacts::contiguous(declared.dtype, declared.shape.clone())]
-                }
-                Node::Step(at) => match made.get(*at).map(|inference| &inference.outcome) {
-                    Some(Inferred::Tensor(facts)) => vec![facts.clone()],
-                    Some(Inferred::Tensors(all)) => all.clone(),
-                    _ => Vec::new(),
-                },
-            })
-            .collect();
+    fn remember(&mut self, made: &Inferences) {
+        let facts = self.nodes.iter().map(|node| match node {
+            Node::Declared(at) => made.inputs.get(*at).cloned().into_iter().collect(),
+            Node::Step(at) => made.steps.get(*at).map(|step| step.outcome.tensors().to_vec()).unwrap_or_default(),
+        });
+        self.facts = facts.collect();
     }
 }
 

@@ -1,6 +1,6 @@
 //! Calls that PyTorch accepts and that are probably not meant.
 
-use broadcheck_protocol::ops::{Family, Form};
+use broadcheck_protocol::ops::{Family, Form, Op};
 use broadcheck_protocol::tensor::Shape;
 
 use crate::drawing::Label;
@@ -27,6 +27,9 @@ pub fn cautions(call: &Call, calls: &[Call], label: Label) -> Vec<Caution> {
         found.extend(every_with_every(call, label));
         found.extend(lost_dimension(call, calls));
     }
+    found.extend(vectors_as_matrix(call));
+    found.extend(resized(call, label));
+    found.extend(nothing_left(call));
     found.extend(enormous(call, label));
     found
 }
@@ -92,6 +95,40 @@ fn lost_dimension(call: &Call, calls: &[Call]) -> Option<Caution> {
     })
 }
 
+/// A batch of matrices times what looks like a batch of vectors: all sizes agree, and it is taken for one matrix.
+fn vectors_as_matrix(call: &Call) -> Option<Caution> {
+    let (Function::Table(Op::Matmul, _), [a, b]) = (call.function, &call.operands[..]) else { return None };
+    let ([batch, _, inner], [rows, columns]) = (a.shape.sizes(), b.shape.sizes()) else { return None };
+    (batch == rows && inner == columns && *batch > 1).then(|| Caution {
+        text: format!("{} is taken for one matrix; if its rows are vectors, one for each matrix of {}, they need a dimension more", b.name, a.name),
+        meant_otherwise: true,
+    })
+}
+
+/// A tensor given as `out=` that has another shape.
+fn resized(call: &Call, label: Label) -> Option<Caution> {
+    let (out, (shape, _)) = (call.out.as_ref()?, call.result.as_ref()?);
+    (out.shape != *shape && out.shape.numel() > 0).then(|| Caution {
+        text: format!(
+            "{} has shape {} and is resized to {}, which PyTorch deprecates",
+            out.name,
+            crate::drawing::shape_text(out.shape.sizes(), label),
+            crate::drawing::shape_text(shape.sizes(), label)
+        ),
+        meant_otherwise: true,
+    })
+}
+
+/// A result without elements, of operands that have some.
+fn nothing_left(call: &Call) -> Option<Caution> {
+    let (shape, _) = call.result.as_ref()?;
+    let some = !call.operands.is_empty() && call.operands.iter().all(|operand| operand.shape.numel() > 0);
+    (some && shape.numel() == 0).then(|| Caution {
+        text: format!("the result {shape} has no elements, though every operand has some"),
+        meant_otherwise: true,
+    })
+}
+
 /// A result of many bytes that comes of smaller operands.
 fn enormous(call: &Call, label: Label) -> Option<Caution> {
     let (shape, dtype) = call.result.as_ref()?;
@@ -99,7 +136,8 @@ fn enormous(call: &Call, label: Label) -> Option<Caution> {
         return None;
     }
     let bytes = bytes(shape, dtype.size());
-    let largest = call.operands.iter().map(|operand| self::bytes(&operand.shape, operand.dtype.size())).max().unwrap_or(0);
+    let largest =
+        call.operands.iter().map(|operand| self::bytes(&operand.shape, operand.dtype.size())).max().unwrap_or(0);
     if bytes < u128::from(LARGE) || bytes < 8 * largest {
         return None;
     }

@@ -25,7 +25,6 @@ pub mod broadcast;
 pub mod caution;
 pub mod drawing;
 pub mod evaluate;
-pub mod infer_shim;
 pub mod fix;
 pub mod names;
 pub mod question;
@@ -43,13 +42,22 @@ pub use question::{Options, Question};
 /// # Errors
 /// When the arguments cannot be read, or name something that is not known.
 pub fn explain(arguments: &[String], options: &Options) -> Result<Answer, AskError> {
-    let question = Question::new(arguments, options)?;
-    let meaning = question.reported.as_ref().map(reported::meaning);
-    if question.source.is_empty() {
-        return match meaning {
-            Some(meaning) => Ok(Answer::of_report(meaning)),
-            None => Err(AskError::Unknown("there is nothing to explain".to_owned())),
-        };
+    let mut question = Question::new(arguments, options)?;
+    let Some(reported) = question.reported.take() else { return answer::answer(&question) };
+    let meaning = reported::meaning(&reported);
+    // The user's own line, if all of its names have shapes and it is rejected; else the call that the message tells of.
+    if !question.source.is_empty()
+        && let Ok(answer) = answer::answer(&question)
+        && (answer.verdict != Verdict::Accepted || !answer.cautions.is_empty())
+    {
+        return Ok(Answer { reported: Some(meaning), ..answer });
     }
-    Ok(Answer { reported: meaning, ..answer::answer(&question)? })
+    if let Some((source, tensors)) = reported::call(&reported, &question.tensors)
+        && let Ok(answer) = answer::answer(&Question::of(source, tensors))
+    {
+        // The message is the one that was pasted.
+        let message = answer.message.as_ref().map(|_| reported.text.clone());
+        return Ok(Answer { message, reported: Some(meaning), ..answer });
+    }
+    Ok(Answer::of_report(meaning))
 }

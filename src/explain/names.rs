@@ -34,7 +34,9 @@ pub fn function(path: &str) -> Option<Function> {
     };
     for scope in ["linalg", "special"] {
         if scoped(scope) {
-            return table(&format!("{scope}_{name}")).or_else(|| renamed(&format!("{scope}.{name}"))).or_else(|| table(name));
+            return table(&format!("{scope}_{name}"))
+                .or_else(|| renamed(&format!("{scope}.{name}")))
+                .or_else(|| table(name));
         }
     }
     renamed(name).or_else(|| Beside::named(name).map(Function::Beside)).or_else(|| table(name))
@@ -69,15 +71,15 @@ pub fn operator(sign: &str) -> Option<Function> {
 
 /// The operator that Python has for an operation.
 pub fn sign(op: Op) -> Option<&'static str> {
-    const SIGNS: &[&str] = &["+", "-", "*", "/", "//", "%", "**", "@", "&", "|", "^", "<<", ">>", "==", "!=", "<", "<=", ">", ">="];
+    const SIGNS: &[&str] =
+        &["+", "-", "*", "/", "//", "%", "**", "@", "&", "|", "^", "<<", ">>", "==", "!=", "<", "<=", ">", ">="];
     SIGNS.iter().copied().find(|sign| operator(sign) == Some(Function::Table(op, Form::Functional)))
 }
 
 /// A row of the table by its name or an alias, with `_` for in place.
 fn table(name: &str) -> Option<Function> {
-    let aliased = |name: &str| {
-        Op::ALL.iter().copied().find(|op| op.info().aliases.iter().any(|(alias, _)| *alias == name))
-    };
+    let aliased =
+        |name: &str| Op::ALL.iter().copied().find(|op| op.info().aliases.iter().any(|(alias, _)| *alias == name));
     if let Some((op, form)) = Op::parse(name) {
         return Some(Function::Table(op, form));
     }
@@ -106,7 +108,7 @@ fn renamed(name: &str) -> Option<Function> {
         "CosineSimilarity" => "cosine_similarity",
         "PairwiseDistance" => "pairwise_distance",
         "linalg.matmul" => "matmul",
-        "linalg.norm" => "linalg_vector_norm",
+        "linalg.norm" | "norm" => "linalg_vector_norm",
         "power" => "pow",
         "expand_dims" => "unsqueeze",
         "permute_dims" => "permute",
@@ -123,7 +125,8 @@ fn renamed(name: &str) -> Option<Function> {
 /// ```
 pub fn nearest(path: &str) -> Option<&'static str> {
     let name = path.rsplit('.').next().unwrap_or(path);
-    let known = Op::ALL.iter().flat_map(|op| std::iter::once(op.name()).chain(op.info().aliases.iter().map(|alias| alias.0)));
+    let known =
+        Op::ALL.iter().flat_map(|op| std::iter::once(op.name()).chain(op.info().aliases.iter().map(|alias| alias.0)));
     let all = known.chain(Beside::names());
     let scored = all.map(|known| (strsim::jaro_winkler(known, name), known));
     scored.filter(|(score, _)| *score > 0.85).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, known)| known)

@@ -8,8 +8,8 @@ use broadcheck_protocol::tensor::DType;
 use crate::answer::AskError;
 use crate::evaluate::dtype_named;
 use crate::names::{self, Function};
+use crate::read::ast::{Expr, ExprKind, Statement, StatementKind};
 use crate::read::{self, Operand, Reported, Size};
-use crate::reported;
 use crate::symbols::Symbols;
 
 /// What is asked besides the text itself.
@@ -51,29 +51,58 @@ pub struct Given {
     pub dtype: Option<DType>,
 }
 
+impl Given {
+    /// Its shape as it was given: `[B, 3]`.
+    pub fn shape(&self) -> String {
+        let sizes: Vec<String> = self.sizes.iter().map(Size::to_string).collect();
+        format!("[{}]", sizes.join(", "))
+    }
+}
+
 impl Question {
     /// Reads a question.
     ///
     /// # Errors
     /// When a part cannot be read, or nothing follows from all of them.
     pub fn new(arguments: &[String], options: &Options) -> Result<Question, AskError> {
-        let asked = read::arguments(arguments)?;
+        let asked = match read::arguments(arguments) {
+            Ok(asked) => asked,
+            Err(error) => {
+                // Beside a message, what cannot be read does not count.
+                let message = arguments.iter().find(|argument| read::message(argument).is_some());
+                read::arguments(&[message.ok_or(error)?.clone()])?
+            }
+        };
         let mut tensors: Vec<Given> = Vec::new();
         for (name, operand) in asked.operands {
             let name = name.unwrap_or_else(|| letter(tensors.len()));
             tensors.push(Given { name, sizes: operand.sizes, dtype: operand.dtype });
         }
-        let mut question = Question { source: String::new(), tensors, sizes: asked.sizes, numbers: asked.numbers, reported: asked.message };
+        let mut question = Question {
+            source: String::new(),
+            tensors,
+            sizes: asked.sizes,
+            numbers: asked.numbers,
+            reported: asked.message,
+        };
+        let python = asked.python.map(|script| question.computed(script));
         question.take_dtypes(&options.dtypes)?;
-        if let Some(script) = asked.python {
+        if let Some(script) = python.filter(|script| !script.statements.is_empty()) {
             if let Some(op) = &options.op {
-                return Err(AskError::Unknown(format!("--op {op} goes with shapes, and the call stands in the Python already")));
+                return Err(AskError::Unknown(format!(
+                    "--op {op} goes with shapes, and the call stands in the Python already"
+                )));
             }
-            question.source = script.text;
-        } else if question.reported.is_some() && options.op.is_none() && question.source_of_report() {
-            // The line of the traceback, or the call that the message tells of.
+            question.source = ordered(&script);
+        } else if let Some(line) = question.reported.as_ref().and_then(line).filter(|_| options.op.is_none()) {
+            // The line of the traceback, which may have names without shapes.
+            question.source = line;
+        } else if question.reported.is_some() && options.op.is_none() {
+            // The message may tell of the call.
         } else if question.tensors.is_empty() && question.reported.is_none() {
-            return Err(AskError::Unknown("there is no shape; write shapes (5,3 3), or a line of Python (a + b a=5,3 b=3)".to_owned()));
+            return Err(AskError::Unknown(
+                "there is no shape; write shapes (5,3 3), or a line of Python (a + b a=5,3 b=3)".to_owned(),
+            ));
         } else if !question.tensors.is_empty() {
             question.source = question.call(options)?;
         }
@@ -83,23 +112,54 @@ impl Question {
         Ok(question)
     }
 
-    /// The source that a message leads to: the user's own line if its names have shapes, or the call that the message is of.
-    fn source_of_report(&mut self) -> bool {
-        let Some(reported) = &self.reported else { return false };
-        let line = reported.frame().and_then(|frame| frame.source.clone());
-        if let Some(line) = line.filter(|_| !self.tensors.is_empty())
-            && read::python(&line).is_ok()
-        {
-            self.source = line;
-            return true;
+    /// Takes the names whose shapes are computed out of a script: `x = B*H,T`.
+    fn computed(&mut self, script: read::Script) -> read::Script {
+        let mut kept = Vec::new();
+        for statement in script.statements {
+            let shape = match &statement.kind {
+                StatementKind::Assign { targets, value } => match (targets.as_slice(), &value.kind) {
+                    ([target], ExprKind::Tuple(items)) => target
+                        .name()
+                        .map(str::to_owned)
+                        .zip(items.iter().map(|item| self.computed_size(item)).collect::<Option<Vec<i64>>>()),
+                    _ => None,
+                },
+                _ => None,
+            };
+            match shape {
+                Some((name, sizes)) => {
+                    let sizes = sizes.into_iter().map(Size::Number).collect();
+                    self.tensors.push(Given { name, sizes, dtype: None });
+                }
+                None => kept.push(statement),
+            }
         }
-        if !self.tensors.is_empty() {
-            return false;
+        read::Script { statements: kept, ..script }
+    }
+
+    fn computed_size(&self, size: &Expr) -> Option<i64> {
+        match &size.kind {
+            ExprKind::Int(size) => Some(*size),
+            ExprKind::Name(name) => {
+                self.sizes.iter().chain(&self.numbers).find(|(own, _)| own == name).map(|(_, size)| *size)
+            }
+            ExprKind::Binary { left, operator, right } => {
+                let (left, right) = (self.computed_size(left)?, self.computed_size(right)?);
+                match operator.symbol() {
+                    "*" => left.checked_mul(right),
+                    "+" => left.checked_add(right),
+                    "-" => left.checked_sub(right),
+                    "//" if right > 0 => Some(left / right),
+                    _ => None,
+                }
+            }
+            _ => None,
         }
-        if let Some((source, tensors)) = reported::call(reported) {
-            (self.source, self.tensors) = (source, tensors);
-        }
-        true
+    }
+
+    /// The question whether a call works, whose tensors are known.
+    pub(crate) fn of(source: String, tensors: Vec<Given>) -> Question {
+        Question { source, tensors, sizes: Vec::new(), numbers: Vec::new(), reported: None }
     }
 
     /// The same with numbers in place of the tensors that were written as one; `None` if there are none.
@@ -115,7 +175,8 @@ impl Question {
 
     fn take_dtypes(&mut self, dtypes: &[String]) -> Result<(), AskError> {
         for text in dtypes {
-            let (name, dtype) = text.split_once('=').map_or((None, text.as_str()), |(name, dtype)| (Some(name.trim()), dtype));
+            let (name, dtype) =
+                text.split_once('=').map_or((None, text.as_str()), |(name, dtype)| (Some(name.trim()), dtype));
             let parsed = dtype_named(dtype.trim().trim_start_matches("torch."));
             let parsed = parsed.ok_or_else(|| {
                 let all: Vec<&str> = DType::ALL.iter().map(|dtype| dtype.name()).collect();
@@ -185,7 +246,9 @@ impl Question {
                 format!("torch.einsum({equation:?}, {})", names.join(", "))
             }
             Function::Table(op, form) => self.table_call(op, form, &names, options)?,
-            Function::Beside(function) if matches!(function.name, "cat" | "concat" | "concatenate" | "stack" | "hstack" | "vstack") => {
+            Function::Beside(function)
+                if matches!(function.name, "cat" | "concat" | "concatenate" | "stack" | "hstack" | "vstack") =>
+            {
                 with(format!("torch.{}([{}]", function.name, names.join(", ")), &options.arguments)
             }
             Function::Beside(function) if function.name == "repeat" && count == 2 => {
@@ -195,7 +258,11 @@ impl Question {
                 format!("{op}()({})", names.join(", "))
             }
             Function::Beside(function) => {
-                let module = if matches!(function.name, "linear" | "cross_entropy" | "scaled_dot_product_attention") { "F" } else { "torch" };
+                let module = if matches!(function.name, "linear" | "cross_entropy" | "scaled_dot_product_attention") {
+                    "F"
+                } else {
+                    "torch"
+                };
                 with(format!("{module}.{}({}", function.name, names.join(", ")), &options.arguments)
             }
         })
@@ -204,14 +271,18 @@ impl Question {
     fn table_call(&self, op: Op, form: Form, names: &[&str], options: &Options) -> Result<String, AskError> {
         let params = op.info().arguments;
         let tensor = |kind: ParamKind| {
-            matches!(kind, ParamKind::Tensor | ParamKind::Operand | ParamKind::Value | ParamKind::Indices | ParamKind::Index)
+            matches!(
+                kind,
+                ParamKind::Tensor | ParamKind::Operand | ParamKind::Value | ParamKind::Indices | ParamKind::Index
+            )
         };
         let needed = params.iter().filter(|param| param.default.is_none());
         // Sizes are given as a shape, too: `3,1 3,4 --op expand`.
         if params.len() == 2 && params[1].kind == ParamKind::Ints && names.len() == 2 {
             return Ok(format!("{}.{op}({})", names[0], self.sizes_text(1)));
         }
-        let least = needed.clone().filter(|param| tensor(param.kind)).count();
+        // A value that is written needs no shape: any number does.
+        let least = needed.clone().filter(|param| tensor(param.kind) && param.kind != ParamKind::Value).count();
         let most = params.iter().filter(|param| tensor(param.kind)).count();
         if !(least..=most).contains(&names.len()) {
             let plural = if most == 1 { "" } else { "s" };
@@ -225,20 +296,30 @@ impl Question {
             .collect();
         if let Some(name) = missing.first() {
             let example = format!("--arg {name}=1");
-            return Err(AskError::Unknown(format!("--op {op} needs {name}: add {example}; `{}`", crate::evaluate::signature(op))));
+            return Err(AskError::Unknown(format!(
+                "--op {op} needs {name}: add {example}; `{}`",
+                crate::evaluate::signature(op)
+            )));
         }
         let mut named: Vec<String> = Vec::new();
         let mut rest = names.iter();
         for param in params.iter().filter(|param| tensor(param.kind)) {
-            let Some(name) = rest.next() else { break };
+            let Some(name) = rest.next() else {
+                if param.kind == ParamKind::Value {
+                    named.push(format!("{}=0", param.name));
+                }
+                continue;
+            };
             named.push(match param.kind {
                 ParamKind::Indices => format!("{}=[{name}]", param.name),
-                _ if form == Form::InPlace || param.name == "self" || params[0].kind == param.kind => (*name).to_owned(),
+                _ if form == Form::InPlace || param.name == "self" || params[0].kind == param.kind => {
+                    (*name).to_owned()
+                }
                 _ => format!("{}={name}", param.name),
             });
         }
         let ordinary = params.iter().take(named.len()).all(|param| tensor(param.kind));
-        if ordinary {
+        if ordinary && named.len() == names.len() {
             named = names.iter().take(named.len()).map(|name| (*name).to_owned()).collect();
         }
         let losses = op.info().family() == broadcheck_protocol::ops::Family::Losses;
@@ -288,6 +369,25 @@ impl Question {
             .collect();
         numbers.into_iter().collect()
     }
+}
+
+/// The line of the user's own code that raised an error, if it is Python by itself.
+fn line(reported: &Reported) -> Option<String> {
+    let line = reported.frame()?.source.clone()?;
+    let line = line.trim().trim_start_matches("return ").trim_end_matches(':').to_owned();
+    read::python(&line).is_ok().then_some(line)
+}
+
+/// The text of Python with the statements first that make layers: `loss(x, y)` may come before `loss = nn.MSELoss()`.
+fn ordered(script: &read::Script) -> String {
+    let makes = |statement: &&Statement| match &statement.kind {
+        StatementKind::Assign { value, .. } => matches!(&value.kind, ExprKind::Call { function, .. }
+            if function.dotted().is_some_and(|path| path.rsplit('.').next().is_some_and(|name| name.starts_with(char::is_uppercase)))),
+        _ => false,
+    };
+    let (layers, others): (Vec<&Statement>, Vec<&Statement>) = script.statements.iter().partition(makes);
+    let texts = layers.into_iter().chain(others).filter_map(|statement| script.text.get(statement.span.clone()));
+    texts.collect::<Vec<_>>().join("\n")
 }
 
 /// A call that is open, with more arguments, closed.

@@ -26,3 +26,6 @@ pub use operand::{creation, operand, shape};
 pub use parser::python;
 pub use sizes::{Operand, Size};
 pub use traceback::Frame;
+
+#[cfg(test)]
+mod tests;

@@ -2,6 +2,7 @@
 //! where its shapes are in the message.
 
 use broadcheck_protocol::error::Class;
+use broadcheck_protocol::tensor::DType;
 use serde::{Deserialize, Serialize};
 
 use crate::question::Given;
@@ -34,11 +35,20 @@ pub fn meaning(reported: &Reported) -> Meaning {
         Some(known) => said(known),
         None => (
             "this message is not known here".to_owned(),
-            vec!["the shapes of the tensors in the line that raised it: print(x.shape), and ask again with them".to_owned()],
+            vec![
+                "the shapes of the tensors in the line that raised it: print(x.shape), and ask again with them"
+                    .to_owned(),
+            ],
         ),
     };
     if let Some(source) = frame.and_then(|frame| frame.source.as_deref()) {
-        look.insert(0, format!("print the shapes of the tensors in `{}`, and ask again with this line and the shapes", source.trim()));
+        look.insert(
+            0,
+            format!(
+                "print the shapes of the tensors in `{}`, and ask again with this line and the shapes",
+                source.trim()
+            ),
+        );
     }
     Meaning { message: reported.text.clone(), exception: reported.exception.clone(), line, says, look }
 }
@@ -69,7 +79,9 @@ fn said(known: &Known) -> (String, Vec<String>) {
                 fact("output"),
                 fact("broadcast")
             ),
-            look(&["the other operand is larger than the target: write a + b instead of a += b or a.add_(b), or make the target that large first"]),
+            look(&[
+                "the other operand is larger than the target: write a + b instead of a += b or a.add_(b), or make the target that large first",
+            ]),
         ),
         "ExpandSize" | "ExpandSize04" => (
             format!(
@@ -79,9 +91,11 @@ fn said(known: &Known) -> (String, Vec<String>) {
                 fact("existing"),
                 fact("wanted")
             ),
-            look(&["this is raised by expand, by x[…] = v, by copy_, and by masks of attention: the tensor has to broadcast to the target"]),
+            look(&[
+                "this is raised by expand, by x[…] = v, by copy_, and by masks of attention: the tensor has to broadcast to the target",
+            ]),
         ),
-        "MatrixSizes" | "MatrixSizes19" | "BatchInner" | "MatrixSizes15" => (
+        "MatrixSizes" | "MatrixSizes19" | "BatchInner" | "MatrixSizes15" | "MatrixSizes15Bare" => (
             match (known.fact("rows"), known.fact("left"), known.fact("right"), known.fact("columns")) {
                 (Some(rows), Some(left), Some(right), Some(columns)) => format!(
                     "a product of matrices: the first has {rows} rows of {left}, the second {right} rows of {columns}; the inner \
@@ -96,24 +110,44 @@ fn said(known: &Known) -> (String, Vec<String>) {
             ]),
         ),
         "BatchSizes" => (
-            format!("a product of batches: the second one should have shape {} and more, and has {}", fact("expected"), fact("got")),
-            look(&["bmm does not broadcast: both need three dimensions, the same batch, and equal inner sizes; matmul broadcasts the batch"]),
+            format!(
+                "a product of batches: the second one should have shape {} and more, and has {}",
+                fact("expected"),
+                fact("got")
+            ),
+            look(&[
+                "bmm does not broadcast: both need three dimensions, the same batch, and equal inner sizes; matmul broadcasts the batch",
+            ]),
         ),
         "ViewSize" => (
-            format!("the tensor has {} elements, and the shape {} has another number of them", fact("numel"), fact("target")),
-            look(&["let one size be -1, or compute it from the tensor's own shape (x.shape[0]) rather than from a constant"]),
+            format!(
+                "the tensor has {} elements, and the shape {} has another number of them",
+                fact("numel"),
+                fact("target")
+            ),
+            look(&[
+                "let one size be -1, or compute it from the tensor's own shape (x.shape[0]) rather than from a constant",
+            ]),
         ),
         "PutShape" => (
-            format!("values of shape {} are assigned to places of shape {}, to which they do not broadcast", fact("value"), fact("places")),
+            format!(
+                "values of shape {} are assigned to places of shape {}, to which they do not broadcast",
+                fact("value"),
+                fact("places")
+            ),
             look(&["the values line up with the places at the last dimension, as in any broadcast"]),
         ),
         "BatchSize" => (
             format!("the input has {} rows, and the target {}", fact("input"), fact("target")),
-            look(&["the first dimension of both is the batch: look where the input was reshaped, or where the target lost or gained one"]),
+            look(&[
+                "the first dimension of both is the batch: look where the input was reshaped, or where the target lost or gained one",
+            ]),
         ),
         "TargetSizeWarning" | "TargetSize" | "LossSize" => (
             format!("the input has shape {}, the target {}", fact("input"), fact("target")),
-            look(&["a loss compares element by element; a [n] beside a [n, 1] broadcasts to [n, n] and the mean is of another thing"]),
+            look(&[
+                "a loss compares element by element; a [n] beside a [n, 1] broadcasts to [n, n] and the mean is of another thing",
+            ]),
         ),
         "CatSizes" => (
             format!(
@@ -126,16 +160,29 @@ fn said(known: &Known) -> (String, Vec<String>) {
             look(&["cat does not broadcast: expand, pad or cut the tensor, or join along another dimension"]),
         ),
         "StackSizes" => (
-            format!("stack needs equal shapes: tensor {} has {}, tensor {} has {}", fact("at"), fact("first"), fact("entry"), fact("other")),
-            look(&["samples of different lengths: pad them (torch.nn.utils.rnn.pad_sequence), cut them, or collate them as a list"]),
+            format!(
+                "stack needs equal shapes: tensor {} has {}, tensor {} has {}",
+                fact("at"),
+                fact("first"),
+                fact("entry"),
+                fact("other")
+            ),
+            look(&[
+                "samples of different lengths: pad them (torch.nn.utils.rnn.pad_sequence), cut them, or collate them as a list",
+            ]),
         ),
         "GradNeedsScalar" => (
             "backward() without an argument begins at a single number, and the tensor has more elements".to_owned(),
-            look(&["reduce it first: loss.sum().backward() or loss.mean().backward(); or pass a gradient of its shape"]),
+            look(&[
+                "reduce it first: loss.sum().backward() or loss.mean().backward(); or pass a gradient of its shape",
+            ]),
         ),
         _ => {
             let facts: Vec<String> = known.facts.iter().map(|(name, text)| format!("{name}: {text}")).collect();
-            (format!("{} ({})", words(known.class), facts.join(", ")), look(&["the shapes of the tensors of that line"]))
+            (
+                format!("{} ({})", words(known.class), facts.join(", ")),
+                look(&["the shapes of the tensors of that line"]),
+            )
         }
     }
 }
@@ -160,9 +207,19 @@ fn words(class: Class) -> &'static str {
     }
 }
 
-/// The call that a message is of, with the tensors that its facts say; `None` where the message has no whole shapes.
-pub fn call(reported: &Reported) -> Option<(String, Vec<Given>)> {
+/// The call that a message is of, with the tensors that its facts say; `None` where the message has no whole shapes. Where it
+/// has none, the tensors that were given with it may do.
+pub fn call(reported: &Reported, tensors: &[Given]) -> Option<(String, Vec<Given>)> {
     let known = reported.known.as_ref()?;
+    if let ("IndexTensorRank" | "GatherShape", [input, index]) = (known.name, tensors) {
+        let index = Given { dtype: index.dtype.or(Some(DType::Int64)), ..index.clone() };
+        return Some((format!("torch.gather({}, 0, {})", input.name, index.name), vec![input.clone(), index]));
+    }
+    if let ("SizeMismatch", [a, b]) = (known.name, tensors) {
+        return Some((format!("{} + {}", a.name, b.name), tensors.to_vec()));
+    }
+    // The loss that raises rejects the shapes, and those that warn broadcast them.
+    let raised = reported.exception.as_deref() == Some("ValueError") || reported.text.contains("deprecated");
     let sizes = |name: &str| known.sizes(name);
     let matrix = |rows: &str, columns: &str| Some(vec![known.number(rows)?, known.number(columns)?]);
     let given = |tensors: &[(&str, Vec<i64>)]| {
@@ -177,34 +234,66 @@ pub fn call(reported: &Reported) -> Option<(String, Vec<Given>)> {
     };
     let list = |sizes: &[i64]| sizes.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
     Some(match known.name {
-        "OutputShape" => ("target.add_(other)".to_owned(), given(&[("target", sizes("output")?), ("other", sizes("broadcast")?)])),
-        "MatrixSizes" => ("mat1 @ mat2".to_owned(), given(&[("mat1", matrix("rows", "left")?), ("mat2", matrix("right", "columns")?)])),
+        "OutputShape" => {
+            ("target.add_(other)".to_owned(), given(&[("target", sizes("output")?), ("other", sizes("broadcast")?)]))
+        }
+        "MatrixSizes" => (
+            "mat1 @ mat2".to_owned(),
+            given(&[("mat1", matrix("rows", "left")?), ("mat2", matrix("right", "columns")?)]),
+        ),
         "ExpandSize" => (format!("tensor.expand({})", list(&sizes("target")?)), given(&[("tensor", sizes("tensor")?)])),
         "ExpandRank" => (format!("tensor.expand({})", list(&sizes("target")?)), given(&[("tensor", sizes("tensor")?)])),
-        "ViewSize" => (format!("tensor.view({})", list(&sizes("target")?)), given(&[("tensor", vec![known.number("numel")?])])),
+        "ViewSize" => {
+            (format!("tensor.view({})", list(&sizes("target")?)), given(&[("tensor", vec![known.number("numel")?])]))
+        }
+        // `[2394 x 7]`, as releases before 1.9 print a matrix.
+        "MatrixSizes15" | "MatrixSizes15Bare" => {
+            let old = |name: &str| -> Option<Vec<i64>> {
+                let text = known.fact(name)?.trim_matches(['[', ']']);
+                text.split('x').map(|size| size.trim().parse().ok()).collect()
+            };
+            let [right, columns] = old("b")?[..] else { return None };
+            (format!("nn.Linear({right}, {columns})(x)"), given(&[("x", old("a")?)]))
+        }
         "PutShape" => {
-            ("places.copy_(value)".to_owned(), given(&[("places", sizes("places")?), ("value", sizes("value")?)]))
+            ("places[:] = value".to_owned(), given(&[("places", sizes("places")?), ("value", sizes("value")?)]))
         }
         "TargetSizeWarning" | "TargetSize" | "LossSize" => {
-            ("F.mse_loss(input, target)".to_owned(), given(&[("input", sizes("input")?), ("target", sizes("target")?)]))
+            let loss = match known.name {
+                "TargetSize" => "binary_cross_entropy_with_logits",
+                _ if raised => "binary_cross_entropy",
+                _ => "mse_loss",
+            };
+            (format!("F.{loss}(input, target)"), given(&[("input", sizes("input")?), ("target", sizes("target")?)]))
         }
-        "StackSizes" => ("torch.stack([first, other])".to_owned(), given(&[("first", sizes("first")?), ("other", sizes("other")?)])),
+        "StackSizes" => {
+            ("torch.stack([first, other])".to_owned(), given(&[("first", sizes("first")?), ("other", sizes("other")?)]))
+        }
         "NumpyOperands" | "JaxOperation" | "IndexShapes" => {
             let shapes = known.shapes("shapes").filter(|shapes| shapes.len() > 1)?;
             let names = ["a", "b", "c", "d", "e", "f"];
             let tensors: Vec<(&str, Vec<i64>)> = names.into_iter().zip(shapes).collect();
             let source = match tensors.as_slice() {
                 [_, _] => "a + b".to_owned(),
-                all => format!("torch.broadcast_tensors({})", all.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")),
+                all => format!(
+                    "torch.broadcast_tensors({})",
+                    all.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+                ),
             };
             (source, given(&tensors))
         }
         "NumpyDot" => ("a @ b".to_owned(), given(&[("a", sizes("a")?), ("b", sizes("b")?)])),
         "TensorflowShapes" => ("a + b".to_owned(), given(&[("a", sizes("a")?), ("b", sizes("b")?)])),
         "InnerSizes" => ("torch.inner(a, b)".to_owned(), given(&[("a", sizes("a")?), ("b", sizes("b")?)])),
-        "NotExpandable" => (format!("tensor.sum_to_size({})", list(&sizes("to")?)), given(&[("tensor", sizes("from")?)])),
-        "DotSizes" => ("torch.dot(a, b)".to_owned(), given(&[("a", vec![known.number("a")?]), ("b", vec![known.number("b")?])])),
-        "NumpyReshape" => (format!("tensor.view({})", list(&sizes("shape")?)), given(&[("tensor", vec![known.number("size")?])])),
+        "NotExpandable" => {
+            (format!("tensor.sum_to_size({})", list(&sizes("to")?)), given(&[("tensor", sizes("from")?)]))
+        }
+        "DotSizes" => {
+            ("torch.dot(a, b)".to_owned(), given(&[("a", vec![known.number("a")?]), ("b", vec![known.number("b")?])]))
+        }
+        "NumpyReshape" => {
+            (format!("tensor.view({})", list(&sizes("shape")?)), given(&[("tensor", vec![known.number("size")?])]))
+        }
         _ => return None,
     })
 }

@@ -14,7 +14,9 @@ pub fn sketch(call: &Call, label: Label) -> Option<Drawing> {
     let named: Vec<Named> = call.operands.iter().map(named).collect();
     let mut drawing = match call.function {
         Function::Table(Op::Einsum, _) => drawing::einsum(&call.settings.equation, &named, label)?,
-        Function::Table(Op::Expand | Op::BroadcastTo, _) => drawing::expand(named.first()?, &call.settings.sizes, label),
+        Function::Table(Op::Expand | Op::BroadcastTo, _) => {
+            drawing::expand(named.first()?, &call.settings.sizes, label)
+        }
         Function::Table(Op::ExpandAs, _) => {
             let [tensor, other] = &named[..] else { return None };
             drawing::expand(tensor, other.1.sizes(), label)

@@ -225,7 +225,7 @@ fn pair(machine: &mut Machine, a: TensorId, b: TensorId, summed: &[usize]) -> Re
         std::mem::swap(&mut only_a, &mut only_b);
     }
     let sizes = |dims: &[usize], of: &[i64]| -> Vec<i64> { dims.iter().map(|&dim| of[dim]).collect() };
-    let product = |dims: &[usize], of: &[i64]| sizes(dims, of).iter().product::<i64>();
+    let product = |dims: &[usize], of: &[i64]| parts::multiplied(&sizes(dims, of));
     let order = |groups: [&[usize]; 4]| -> Vec<i64> { groups.concat().into_iter().map(|dim| dim as i64).collect() };
     let (batch, inner) = (product(&both, &left), product(summed, &left));
     let (rows, columns) = (product(&only_a, &left), product(&only_b, &right));

@@ -1,5 +1,6 @@
 //! Runs a program step by step and reports the outcome of each.
 
+use crate::error::Rejection;
 use crate::for_each_op;
 use crate::ops::{Form, Op};
 use crate::program::{
@@ -95,10 +96,25 @@ impl Session {
         let blocked = step.uses().find(|used| self.slots.get(used.value).is_none_or(|slot| slot.is_none()));
         let result = match blocked {
             Some(used) => Err(Halted::Blocked(used.value)),
-            None => self.call(step).map_err(Halted::Stopped),
+            None => self.call(step).and_then(|slot| self.countable(slot)).map_err(Halted::Stopped),
         };
         self.slots.push(result.as_ref().ok().cloned());
         result
+    }
+
+    /// Refuses tensors that are too large to be counted, as their allocation does (`empty_generic`). With elements they
+    /// have been refused before.
+    fn countable(&self, slot: Slot) -> Result<Slot> {
+        let ids = match &slot {
+            Slot::Tensor(id) => std::slice::from_ref(id),
+            Slot::Tensors(ids) => ids,
+            _ => &[],
+        };
+        let beyond = ids.iter().map(|id| self.machine.tensor(*id)).find(|tensor| !self.machine.is_countable(tensor));
+        match beyond {
+            Some(tensor) => Err(Rejection::StorageOverflow { sizes: tensor.shape().sizes().to_vec() }.into()),
+            None => Ok(slot),
+        }
     }
 
     /// The warnings of the last step.

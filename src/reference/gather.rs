@@ -14,13 +14,7 @@ use super::{autograd, elementwise, slice, write};
 
 /// For each index along `dim`, row-major, the number of the element of a tensor that it names. The first that is out of
 /// range ends it, and is returned. Without elements that is all.
-fn along(
-    machine: &Machine,
-    indices: &[i64],
-    shape: &Shape,
-    of: &Shape,
-    dim: usize,
-) -> (Vec<usize>, Option<i64>) {
+fn along(machine: &Machine, indices: &[i64], shape: &Shape, of: &Shape, dim: usize) -> (Vec<usize>, Option<i64>) {
     let all = Layout::contiguous(of.clone());
     let stride = all.strides.get(dim).copied().unwrap_or(1);
     // Everything but the dimension that the indices go along, for which they stand themselves.
@@ -59,7 +53,7 @@ pub(super) fn take_along_dim(machine: &mut Machine, call: &Call) -> Result<Slot>
 /// Both flattened, as views.
 fn infer_take_flat(machine: &Machine, operand: Tensor, index: Tensor) -> Result<(Source, Tensor)> {
     let flat = |tensor: &Tensor| -> Result<Layout> {
-        let flat = Shape::new(vec![tensor.shape().numel() as i64]).expect("the elements are there");
+        let flat = Shape::new(vec![tensor.shape().count()]).expect("the elements are there");
         Ok(tensor.layout.view(&flat).ok_or(Rejection::ViewStride)?)
     };
     let source = Source { view: flat(&operand)?, own: all_of(machine, &operand), operand, id: None };
@@ -341,7 +335,7 @@ pub(super) fn index_select(machine: &mut Machine, call: &Call) -> Result<Slot> {
 /// The dimension, and the shape of the result.
 fn infer_index_select(machine: &Machine, call: &Call, operand: &Tensor, index: &Tensor) -> Result<(usize, Shape)> {
     autograd::check_target(machine, call, &[Input::Tensor(operand.clone())])?;
-    let (rank, count) = (operand.shape().rank(), index.shape().numel());
+    let (rank, count) = (operand.shape().rank(), index.shape().count());
     let dim = wrap_dim(call.int(1)?, rank)?;
     if index.shape().rank() > 1 {
         return Err(Rejection::IndexSelectRank.into());
@@ -353,7 +347,7 @@ fn infer_index_select(machine: &Machine, call: &Call, operand: &Tensor, index: &
         return Err(Rejection::IndexSelectDtype.into());
     }
     let mut sizes = operand.shape().sizes().to_vec();
-    sizes.get_mut(dim).into_iter().for_each(|size| *size = count as i64);
+    sizes.get_mut(dim).into_iter().for_each(|size| *size = count);
     let shape = Shape::new(sizes).map_err(|_| Rejection::Numel)?;
     if let Some(out) = call.out {
         let tensor = machine.tensor(out);

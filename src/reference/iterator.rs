@@ -82,7 +82,7 @@ pub(super) fn check_no_overlap(output: &Tensor, input: &Tensor, same_object: boo
     let dense = |tensor: &Tensor| tensor.layout.is_dense() && tensor.shape().numel() > 0;
     let same_view = output.storage == input.storage
         && output.layout.offset == input.layout.offset
-        && output.shape().numel() == input.shape().numel()
+        && output.shape().count() == input.shape().count()
         && dense(output)
         && dense(input);
     if same_object || same_view { Err(Rejection::PartialOverlap.into()) } else { check_partial_overlap(output, input) }
@@ -114,7 +114,7 @@ fn overlaps_in_part(a: &Tensor, b: &Tensor) -> bool {
     if a.storage != b.storage || !dense(a) || !dense(b) {
         return false;
     }
-    let range = |tensor: &Tensor| (tensor.layout.offset, tensor.layout.offset + tensor.shape().numel() as i64);
+    let range = |tensor: &Tensor| (tensor.layout.offset, tensor.layout.offset.saturating_add(tensor.shape().count()));
     let ((a_from, a_to), (b_from, b_to)) = (range(a), range(b));
     if (a_from, a_to) == (b_from, b_to) {
         return a.layout.strides != b.layout.strides;

@@ -15,9 +15,17 @@
 //!    kernel (`check_*`) fails.
 //! 3. **eval**: from elements to elements, or from indices to the numbers of elements. It must not know the machine,
 //!    tensors, storages or the form of the call; so a formula that is generic over its element can be computed wider.
+//!    All of it runs behind one gate, [`machine::Machine::eval`].
 //! 4. **write** (`write`, `selection::overwrite`): elements reach a new tensor, an operand in place, or `out=`. It must not
 //!    know the operation. A loop that refuses an element has written those before it.
 //! 5. **gradient** (`record_*`, `*_backward`): what is kept for the backward pass, and the formula, which is pure as eval is.
+//!
+//! # Without elements
+//!
+//! [`infer()`] runs the same kernels with the gate of eval closed, on tensors that have a dtype, a layout and a storage, and no
+//! elements. What an infer phase reads of elements it asks [`machine::Machine::known`] for, and where they are absent but decide
+//! the shape, it stops ([`value::Stop::Unknown`]). Without the feature `elements` that is all that there is, and no arithmetic
+//! is compiled.
 //!
 //! Loops charge for their work before they begin it, so that a program that asks for too much ends by its [`BUDGET`].
 

@@ -71,7 +71,8 @@ pub(super) fn huber_loss(machine: &mut Machine, call: &Call) -> Result<Slot> {
         DType::Float16 => elementwise_kernel!(float (a, b; delta) huber(a - b, delta)),
         _ => elementwise_kernel!(stepwise (a, b; delta) huber(a - b, delta)),
     };
-    let values = kernel.evaluate(machine, call.op, &inputs, Scalar::Float(delta), (&plan.shape, plan.common, plan.common))?;
+    let values =
+        kernel.evaluate(machine, call.op, &inputs, Scalar::Float(delta), (&plan.shape, plan.common, plan.common))?;
     plan.deliver(machine, values);
     let result = settle(machine, call, target, reduction)?;
     let operands = [Some(call.tensor(0)?), Some(call.tensor(1)?)];

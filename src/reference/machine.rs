@@ -54,7 +54,7 @@ struct Storage {
     /// The elements. Where they are absent it has none, and the dtype all the same.
     buffer: Rc<Buffer>,
     /// The number of elements, where they are absent.
-    length: usize,
+    length: i64,
     /// Counts the writes, as libtorch's version counter does.
     version: u64,
 }
@@ -111,11 +111,18 @@ impl Machine {
         (there && few).then(|| self.buffer(tensor.storage).gather(&tensor.layout))
     }
 
+    /// Returns whether the elements of a tensor can be counted, and the bytes of its storage; always where there are
+    /// elements.
+    pub fn is_countable(&self, tensor: &Tensor) -> bool {
+        let bytes = || self.length(tensor.storage).checked_mul(tensor.dtype.size() as i64);
+        self.has_elements() || (tensor.shape().is_countable() && bytes().is_some())
+    }
+
     /// Returns whether a tensor of this shape is too large to be looked at; without elements, to be counted.
     pub fn is_large(&self, shape: &Shape, dtype: DType) -> bool {
         match self.has_elements() {
             true => is_large(shape, dtype),
-            false => !shape.is_countable() || (shape.numel() as i64).checked_mul(dtype.size() as i64).is_none(),
+            false => !shape.is_countable() || shape.count().checked_mul(dtype.size() as i64).is_none(),
         }
     }
 
@@ -129,7 +136,7 @@ impl Machine {
     pub fn allocate(&mut self, layout: Layout, buffer: Buffer) -> Tensor {
         let dtype = buffer.dtype();
         charge(buffer.len());
-        let length = if self.has_elements() { 0 } else { layout.shape.numel() };
+        let length = if self.has_elements() { 0 } else { layout.shape.count() };
         self.storages.push(Storage { buffer: Rc::new(buffer), length, version: 0 });
         Tensor { storage: StorageId(self.storages.len() - 1), layout, dtype, node: None, base: None }
     }
@@ -174,9 +181,9 @@ impl Machine {
     }
 
     /// The number of elements of a storage.
-    pub fn length(&self, storage: StorageId) -> usize {
+    pub fn length(&self, storage: StorageId) -> i64 {
         let storage = &self.storages[storage.0];
-        if self.has_elements() { storage.buffer.len() } else { storage.length }
+        if self.has_elements() { storage.buffer.len() as i64 } else { storage.length }
     }
 
     pub fn version(&self, storage: StorageId) -> u64 {
@@ -297,8 +304,8 @@ impl Machine {
         }
         let offset = tensor.layout.offset;
         // Nothing needs no memory, wherever it lies (`maybe_resize_storage_cpu`).
-        let elements = layout.shape.numel();
-        let needed = if elements == 0 { 0 } else { offset as usize + elements };
+        let elements = layout.shape.count();
+        let needed = if elements == 0 { 0 } else { offset + elements };
         tensor.layout = Layout { offset, ..layout };
         let storage = &mut self.storages[tensor.storage.0];
         if !(cfg!(feature = "elements") && self.elements) {
@@ -307,6 +314,7 @@ impl Machine {
             }
             return;
         }
+        let needed = needed as usize;
         crate::with_element_type!(tensor.dtype, T => {
             if let Some(elements) = T::slice(&storage.buffer).filter(|elements| elements.len() < needed) {
                 let mut elements = elements.to_vec();

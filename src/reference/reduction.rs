@@ -233,7 +233,7 @@ pub(super) fn sum_to_size(machine: &mut Machine, call: &Call) -> Result<Slot> {
 pub(super) fn item(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let tensor = machine.tensor(call.tensor(0)?);
     if tensor.shape().numel() != 1 {
-        return Err(Rejection::ItemCount { numel: tensor.shape().numel() }.into());
+        return Err(Rejection::ItemCount { numel: tensor.shape().count() }.into());
     }
     if !machine.has_elements() {
         return Ok(Slot::Number(Scalar::Bool(false)));
@@ -305,7 +305,9 @@ impl Plan {
     /// The number of elements that go to each element of the result.
     pub fn count(&self) -> usize {
         let sizes = self.operand.sizes().iter().zip(&self.reduced);
-        sizes.filter(|(_, reduced)| **reduced).map(|(size, _)| *size as usize).product()
+        let sizes =
+            sizes.filter(|(_, reduced)| **reduced).map(|(size, _)| usize::try_from(*size).unwrap_or(usize::MAX));
+        sizes.fold(1, usize::saturating_mul)
     }
 
     /// Checks that the reference goes through so many elements, if there are any.

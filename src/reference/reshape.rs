@@ -11,11 +11,11 @@ use super::write::restride;
 
 views! {
     /// `view`.
-    view = |_, from, _, call| viewed(from, &view_sizes(call.ints(1)?, from.shape.numel())?);
+    view = |_, from, _, call| viewed(from, &view_sizes(call.ints(1)?, from.shape.count())?);
     /// `view_as`.
     view_as = |machine, from, _, call| {
         let target = machine.tensor(call.tensor(1)?).shape().sizes();
-        viewed(from, &view_sizes(target, from.shape.numel())?)
+        viewed(from, &view_sizes(target, from.shape.count())?)
     };
     /// `unflatten`: several dimensions in the place of one.
     unflatten = |_, from, _, call| {
@@ -24,7 +24,7 @@ views! {
             return Err(Rejection::UnflattenEmpty.into());
         }
         let Some(&size) = from.shape.sizes().get(dim) else { return Err(unexpected()) };
-        let Ok(inner) = view_sizes(sizes, size as usize) else {
+        let Ok(inner) = view_sizes(sizes, size) else {
             let product = sizes.iter().filter(|&&size| size != -1).fold(1, |product: i64, &size| product.wrapping_mul(size));
             let plain = sizes.iter().all(|&size| size >= -1) && sizes.iter().filter(|&&size| size == -1).count() < 2;
             return Err(match plain && (product != 0 || size != 0) {
@@ -105,7 +105,7 @@ fn copied(machine: &mut Machine, call: &Call, id: TensorId, layout: Layout, requ
 fn reshaped(machine: &mut Machine, call: &Call, sizes: &[i64]) -> Result<Slot> {
     let id = call.tensor(0)?;
     let tensor = machine.tensor(id).clone();
-    let target = view_sizes(sizes, tensor.shape().numel())?;
+    let target = view_sizes(sizes, tensor.shape().count())?;
     let shape = view_shape(&tensor.layout, &target)?;
     if tensor.layout.view(&shape).is_some() {
         return view::apply(machine, call.op, id, |_, from, _| viewed(from, &target)).map(Slot::Tensor);
@@ -143,7 +143,7 @@ fn view_shape(from: &Layout, sizes: &[i64]) -> Result<Shape> {
 }
 
 /// The sizes of a view with their -1 filled in (`infer_size`).
-fn view_sizes(sizes: &[i64], numel: usize) -> Result<Vec<i64>> {
+fn view_sizes(sizes: &[i64], numel: i64) -> Result<Vec<i64>> {
     // Sizes are looked at in order: the first that is wrong in either way decides.
     let mut inferred = false;
     for (at, &size) in sizes.iter().enumerate() {
@@ -162,11 +162,11 @@ fn view_sizes(sizes: &[i64], numel: usize) -> Result<Vec<i64>> {
         if known == 0 && numel == 0 {
             return Err(Rejection::ViewAmbiguous { target: sizes.to_vec() }.into());
         }
-        if known <= 0 || numel as i64 % known != 0 {
+        if known <= 0 || numel % known != 0 {
             return Err(invalid().into());
         }
-        target[at] = numel as i64 / known;
-    } else if known != numel as i64 {
+        target[at] = numel / known;
+    } else if known != numel {
         return Err(invalid().into());
     }
     Ok(target)

@@ -36,7 +36,8 @@ pub(super) fn deliver(
     numbers: &[usize],
     layout: Layout,
 ) -> TensorId {
-    let pick = || crate::with_element_type!(operand.dtype, T => T::wrap(pick::<T>(&machine.elements(operand), numbers)));
+    let pick =
+        || crate::with_element_type!(operand.dtype, T => T::wrap(pick::<T>(&machine.elements(operand), numbers)));
     let values = machine.eval(operand.dtype, pick);
     write::deliver_in(machine, out, layout, values)
 }

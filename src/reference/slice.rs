@@ -70,7 +70,7 @@ pub(super) fn as_strided(machine: &mut Machine, call: &Call) -> Result<Slot> {
             false => Rejection::StridedOverflow { sizes, strides }.into(),
         });
     };
-    let storage = machine.length(tensor.storage) as i64 * item;
+    let storage = machine.length(tensor.storage).saturating_mul(item);
     if needed > storage {
         return Err(Rejection::StorageBounds { sizes, strides, offset, item, needed, storage }.into());
     }

@@ -33,7 +33,11 @@ pub(super) fn join(function: Beside, bench: &mut Bench, arguments: &Arguments) -
     let tensors = arguments.positional.first().or_else(|| arguments.keyword(&["tensors"])).and_then(Value::tensors);
     let tensors = tensors.filter(|tensors| !tensors.is_empty());
     let tensors = tensors.ok_or_else(|| Stop::Unsupported(format!("{} takes a list of tensors", function.name)))?;
-    let dtype = tensors.iter().map(|tensor| bench.dtype(*tensor)).reduce(|a, b| a.promote(b)).unwrap_or_else(|| bench.dtype(tensors[0]));
+    let dtype = tensors
+        .iter()
+        .map(|tensor| bench.dtype(*tensor))
+        .reduce(|a, b| a.promote(b))
+        .unwrap_or_else(|| bench.dtype(tensors[0]));
     let given = arguments.get(1, &["dim", "axis"]).and_then(Value::int).unwrap_or(0);
     let sizes = match function.kind {
         Kind::Stack => stacked(bench, &tensors, given)?,

@@ -2,8 +2,8 @@
 
 use broadcheck_protocol::ops::Op;
 use broadcheck_protocol::program::Arg;
-use broadcheck_protocol::tensor::{DType, Scalar, Shape};
 use broadcheck_protocol::tensor::shape::bracketed;
+use broadcheck_protocol::tensor::{DType, Scalar, Shape};
 
 use super::made::transposed;
 use super::{Beside, apply, shape};
@@ -33,7 +33,9 @@ pub fn weights(bench: &mut Bench, name: &str, made: &Arguments) -> Vec<Value> {
     };
     match name {
         "Linear" => {
-            let (Some(inputs), Some(outputs)) = (int(0, &["in_features"]), int(1, &["out_features"])) else { return Vec::new() };
+            let (Some(inputs), Some(outputs)) = (int(0, &["in_features"]), int(1, &["out_features"])) else {
+                return Vec::new();
+            };
             let bias = !matches!(made.get(2, &["bias"]), Some(Value::Bool(false)));
             let mut all = vec![tensor("weight", vec![outputs, inputs])];
             all.extend(bias.then(|| tensor("bias", vec![outputs])));
@@ -88,8 +90,7 @@ pub(super) fn attention(function: Beside, bench: &mut Bench, arguments: &Argumen
     let key = transposed(bench, key)?;
     let scores = apply(bench, Op::Matmul, vec![query.into(), key.into()])?;
     if let Some(mask) = arguments.get(3, &["attn_mask"]).and_then(Value::tensor) {
-        let target = bench.shape(scores).sizes().to_vec();
-        apply(bench, Op::Expand, vec![mask.into(), Arg::Ints(target)])?;
+        apply(bench, Op::Add, vec![scores.into(), mask.into(), Arg::Number(Scalar::Int(1))])?;
     }
     apply(bench, Op::Matmul, vec![scores.into(), value.into()]).map(Value::Tensor)
 }
@@ -102,7 +103,9 @@ pub(super) fn cross_entropy(function: Beside, bench: &mut Bench, arguments: &Arg
     let reduced = !matches!(arguments.keyword(&["reduction"]), Some(Value::Text(text)) if text == "none");
     let probabilities = function.name == "cross_entropy" && own == wanted;
     let result = match own.len() {
-        _ if probabilities => own.iter().enumerate().filter(|(at, _)| *at != usize::from(own.len() > 1)).map(|(_, size)| *size).collect(),
+        _ if probabilities => {
+            own.iter().enumerate().filter(|(at, _)| *at != usize::from(own.len() > 1)).map(|(_, size)| *size).collect()
+        }
         0 => return Err(Stop::rejected("Expected input to have 1 or more dimensions")),
         1 => Vec::new(),
         _ if wanted.first() != own.first() => {
@@ -115,16 +118,21 @@ pub(super) fn cross_entropy(function: Beside, bench: &mut Bench, arguments: &Arg
         2 if wanted.len() > 1 => {
             return Err(Stop::rejected("0D or 1D target tensor expected, multi-target not supported"));
         }
+        // `check_inputs_nll_loss2d`.
+        4 if wanted.len() != 3 => {
+            return Err(Stop::rejected(format!(
+                "only batches of spatial targets supported (3D tensors) but got targets of dimension: {}",
+                wanted.len()
+            )));
+        }
+        4 if wanted[1..] != own[2..] => {
+            let (own, wanted) = (bracketed(&own), bracketed(&wanted));
+            return Err(Stop::rejected(format!("size mismatch (got input: {own} , target: {wanted}")));
+        }
         rank if rank > 2 && (wanted.len() + 1 != rank || wanted[1..] != own[2..]) => {
             let expected: Vec<i64> = own.iter().enumerate().filter(|(at, _)| *at != 1).map(|(_, size)| *size).collect();
-            if rank == 4 && wanted.len() != 3 {
-                let dims = wanted.len();
-                let sizes = bracketed(&wanted);
-                return Err(Stop::rejected(format!(
-                    "only batches of spatial targets supported (3D tensors) but got targets of dimension: {dims}, size: {sizes}"
-                )));
-            }
-            return Err(Stop::rejected(format!("Expected target size {}, got {}", bracketed(&expected), bracketed(&wanted))));
+            let (expected, got) = (bracketed(&expected), bracketed(&wanted));
+            return Err(Stop::rejected(format!("Expected target size {expected}, got {got}")));
         }
         _ => wanted.clone(),
     };
@@ -156,7 +164,8 @@ pub(super) fn layer_norm(function: Beside, bench: &mut Bench, arguments: &Argume
     let input = function.tensor(arguments, 0, &["input"])?;
     let normalized = arguments.get(1, &["normalized_shape"]).and_then(Value::ints).unwrap_or_default();
     let own = bench.shape(input).sizes().to_vec();
-    let weight = arguments.get(2, &["weight"]).and_then(Value::tensor).map(|weight| bench.shape(weight).sizes().to_vec());
+    let weight =
+        arguments.get(2, &["weight"]).and_then(Value::tensor).map(|weight| bench.shape(weight).sizes().to_vec());
     if let Some(weight) = weight.filter(|weight| *weight != normalized) {
         return Err(Stop::rejected(format!(
             "Expected weight to be of same shape as normalized_shape, but got weight of shape {} and normalized_shape = {}",

@@ -52,7 +52,9 @@ pub(super) fn make(function: Beside, bench: &mut Bench, arguments: &Arguments) -
                     vec![*ints.first().unwrap_or(&1), *ints.last().unwrap_or(&1)]
                 }
                 "full" => arguments.get(0, &["size"]).and_then(Value::ints).unwrap_or_default(),
-                _ => arguments.list(at, &["size", "shape"]).ok_or_else(|| Stop::Unsupported(format!("{} takes sizes", function.name)))?,
+                _ => arguments
+                    .list(at, &["size", "shape"])
+                    .ok_or_else(|| Stop::Unsupported(format!("{} takes sizes", function.name)))?,
             };
             (sizes, if function.name == "randint" { DType::Int64 } else { DType::Float32 })
         }

@@ -129,7 +129,8 @@ impl Beside {
     pub fn settings(self, bench: &Bench, arguments: &Arguments) -> Settings {
         let mut settings = Settings::default();
         if matches!(self.kind, Kind::Cat | Kind::Stack)
-            && let Some(first) = arguments.positional.first().and_then(Value::tensors).and_then(|all| all.first().copied())
+            && let Some(first) =
+                arguments.positional.first().and_then(Value::tensors).and_then(|all| all.first().copied())
         {
             let rank = bench.shape(first).rank() + usize::from(self.kind == Kind::Stack);
             settings.dims = joined::dim(self, arguments, rank).into_iter().collect();
@@ -172,7 +173,8 @@ impl Beside {
             Kind::Along => {
                 let tensor = self.tensor(arguments, 0, &["input", "self"])?;
                 let at = if self.name == "normalize" { 2 } else { 1 };
-                let dim = arguments.get(at, &["dim", "axis"]).and_then(Value::int).unwrap_or(if at == 2 { 1 } else { -1 });
+                let dim =
+                    arguments.get(at, &["dim", "axis"]).and_then(Value::int).unwrap_or(if at == 2 { 1 } else { -1 });
                 joined::wrap(dim, bench.shape(tensor).rank())?;
                 same(bench, &|own| if own.category() < Category::Floating { DType::Float32 } else { own })
             }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use broadcheck_protocol::ops::{Form, Op, Param, ParamKind};
 use broadcheck_protocol::program::{Arg, ShapeArg};
-use broadcheck_protocol::tensor::Scalar;
+use broadcheck_protocol::tensor::{Scalar, Shape};
 
 use super::{Evaluation, Operand, Placed, Settings};
 use crate::bench::{self, Stop};
@@ -14,8 +14,24 @@ use crate::value::Value;
 
 /// Arguments of PyTorch's calls that change no shape.
 const WITHOUT_EFFECT: &[&str] = &[
-    "device", "requires_grad", "memory_format", "generator", "layout", "non_blocking", "pin_memory", "copy", "size_average",
-    "reduce", "training", "inplace", "bias", "casting", "order", "approximate", "split_size_or_sections", "stable",
+    "device",
+    "requires_grad",
+    "memory_format",
+    "generator",
+    "layout",
+    "non_blocking",
+    "pin_memory",
+    "copy",
+    "size_average",
+    "reduce",
+    "training",
+    "inplace",
+    "bias",
+    "casting",
+    "order",
+    "approximate",
+    "split_size_or_sections",
+    "stable",
 ];
 
 /// Arguments of a call, bound to the parameters of an operation.
@@ -60,7 +76,11 @@ fn bind_placed(op: Op, positional: &[Placed], named: &[(String, Placed)], settin
         bound.args.push(arg);
     }
     if positional.len() > taken {
-        return Err(Stop::Unsupported(format!("{op} takes {taken} arguments, not {}; `{}`", positional.len(), signature(op))));
+        return Err(Stop::Unsupported(format!(
+            "{op} takes {taken} arguments, not {}; `{}`",
+            positional.len(),
+            signature(op)
+        )));
     }
     let unknown = named.iter().find(|(name, _)| {
         let known = params.iter().any(|param| means(op, param, name)) || name == "out";
@@ -109,7 +129,9 @@ fn several(op: Op, param: &Param, values: &[Placed], bound: &mut Bound) -> Resul
             }
             Ok(bench::list(&tensors))
         }
-        ParamKind::Shapes => values.iter().map(|placed| shape_arg(op, param, &placed.value)).collect::<Result<_, _>>().map(Arg::Shapes),
+        ParamKind::Shapes => {
+            values.iter().map(|placed| shape_arg(op, param, &placed.value)).collect::<Result<_, _>>().map(Arg::Shapes)
+        }
         _ => {
             let ints: Option<Vec<i64>> = values.iter().map(|placed| placed.value.int()).collect();
             let ints = ints.ok_or_else(|| wrong(op, param, &values[0].value))?;
@@ -143,9 +165,7 @@ fn single(op: Op, param: &Param, placed: &Placed, bound: &mut Bound) -> Result<A
         },
         ParamKind::Tensors => {
             let tensors = value.tensors().ok_or_else(none)?;
-            for tensor in &tensors {
-                bound.tensors.push((param.name, Placed { value: Value::Tensor(*tensor), span: 0..0 }));
-            }
+            bound.tensors.extend(placed.items().into_iter().map(|item| (param.name, item)));
             bench::list(&tensors)
         }
         ParamKind::Indices => {
@@ -250,7 +270,10 @@ impl Evaluation<'_> {
         let named: Vec<(String, Placed)> =
             named.iter().filter(|(name, _)| op != Op::Tensordot || name != "dims").cloned().collect();
         let mut bound = bind_placed(op, &positional, &named, settings)?;
-        let out = named.iter().find(|(name, value)| name == "out" && value.value != Value::None).map(|(_, value)| value.clone());
+        let out = named
+            .iter()
+            .find(|(name, value)| name == "out" && value.value != Value::None)
+            .map(|(_, value)| value.clone());
         let form = if out.is_some() { Form::Out } else { form };
         if !op.info().forms.contains(&form) {
             let name = if form == Form::InPlace { format!("{op}_") } else { format!("{op} with out=") };
@@ -259,6 +282,10 @@ impl Evaluation<'_> {
         let operands: Vec<Operand> = bound.tensors.iter().map(|(param, placed)| self.operand(placed, param)).collect();
         let own = operands.first().map_or(0, |operand| operand.shape.rank());
         note(op, &bound.args, own, &mut bound.settings);
+        if let Some(message) = front_end(op, &operands) {
+            return self
+                .record(Function::Table(op, form), operands, bound.settings, span, |_| Err(Stop::rejected(message)));
+        }
         let target = out.as_ref().map(|placed| self.operand(placed, "out"));
         let out = out.and_then(|placed| placed.value.tensor());
         let (args, settings) = (bound.args, bound.settings);
@@ -266,6 +293,7 @@ impl Evaluation<'_> {
             self.record(Function::Table(op, form), operands, settings, span, |bench| bench.call(op, form, args, out));
         if let Some(call) = self.calls.last_mut() {
             call.out = target;
+            call.warnings.extend(size_warning(op, &call.operands));
         }
         made
     }
@@ -273,17 +301,22 @@ impl Evaluation<'_> {
     /// `tensordot` with `dims` as Python gives it: a number of dimensions, or two lists of them.
     fn tensordot(&self, positional: &[Placed], named: &[(String, Placed)]) -> Result<Vec<Placed>, Stop> {
         let dims = positional.get(2).or_else(|| named.iter().find(|(name, _)| name == "dims").map(|(_, value)| value));
-        let two = Placed { value: Value::Int(2), span: 0..0 };
+        let two = Placed::new(Value::Int(2), 0..0);
         let dims = dims.unwrap_or(&two);
-        let rank = positional.first().and_then(|first| first.value.tensor()).map_or(0, |first| self.bench.shape(first).rank());
-        let list = |ints: Vec<i64>| Placed { value: Value::List(ints.into_iter().map(Value::Int).collect()), span: 0..0 };
+        let rank =
+            positional.first().and_then(|first| first.value.tensor()).map_or(0, |first| self.bench.shape(first).rank());
+        let list = |ints: Vec<i64>| Placed::new(Value::List(ints.into_iter().map(Value::Int).collect()), 0..0);
         let (own, other) = match &dims.value {
             Value::Int(count) => ((rank as i64 - count..rank as i64).collect(), (0..*count).collect()),
             Value::List(pair) if pair.len() == 2 => {
-                let ints = |value: &Value| value.ints().ok_or_else(|| Stop::Unsupported("dims of tensordot are integers".to_owned()));
+                let ints = |value: &Value| {
+                    value.ints().ok_or_else(|| Stop::Unsupported("dims of tensordot are integers".to_owned()))
+                };
                 (ints(&pair[0])?, ints(&pair[1])?)
             }
-            _ => return Err(Stop::Unsupported("dims of tensordot are a number, or two lists of dimensions".to_owned())),
+            _ => {
+                return Err(Stop::Unsupported("dims of tensordot are a number, or two lists of dimensions".to_owned()));
+            }
         };
         let mut made: Vec<Placed> = positional.iter().take(2).cloned().collect();
         made.extend([list(own), list(other)]);
@@ -298,10 +331,7 @@ impl Evaluation<'_> {
         named: &[(String, Placed)],
         span: Range<usize>,
     ) -> Result<Value, Stop> {
-        let flat = positional.iter().flat_map(|placed| match &placed.value {
-            Value::List(items) => items.iter().map(|item| Placed { value: item.clone(), span: 0..0 }).collect(),
-            _ => vec![placed.clone()],
-        });
+        let flat = positional.iter().flat_map(Placed::items);
         let given = flat.chain(named.iter().map(|(_, value)| value.clone()));
         let operands: Vec<Operand> = given
             .filter(|placed| placed.value.tensor().is_some())
@@ -321,6 +351,41 @@ impl Evaluation<'_> {
         })?;
         Ok(value.unwrap_or(made))
     }
+}
+
+/// The message with which PyTorch's Python front end rejects a call before libtorch sees it (`torch/nn/functional.py`,
+/// `torch/autograd/__init__.py`).
+fn front_end(op: Op, operands: &[Operand]) -> Option<String> {
+    let [first, second, ..] = operands else { return None };
+    let (own, other) = (python_size(&first.shape), python_size(&second.shape));
+    let differ = first.shape != second.shape;
+    match op {
+        Op::BinaryCrossEntropyWithLogits if differ => {
+            Some(format!("Target size ({other}) must be the same as input size ({own})"))
+        }
+        Op::Backward if differ => Some(format!(
+            "Mismatch in shape: grad_output[0] has a shape of {other} and output[0] has a shape of {own}."
+        )),
+        _ => None,
+    }
+}
+
+/// The warning of PyTorch's Python front end for a loss whose operands broadcast (`torch/nn/functional.py`).
+fn size_warning(op: Op, operands: &[Operand]) -> Option<String> {
+    let losses = [Op::MseLoss, Op::L1Loss, Op::SmoothL1Loss, Op::HuberLoss];
+    let [input, target, ..] = operands else { return None };
+    (losses.contains(&op) && input.shape != target.shape).then(|| {
+        format!(
+            "Using a target size ({}) that is different to the input size ({}). This will likely lead to incorrect results due \
+             to broadcasting. Please ensure they have the same size.",
+            python_size(&target.shape),
+            python_size(&input.shape)
+        )
+    })
+}
+
+fn python_size(shape: &Shape) -> String {
+    format!("torch.Size({shape})")
 }
 
 /// Notes the arguments that drawings and fixes look at.

@@ -77,7 +77,12 @@ impl Evaluation<'_> {
         let settings = Settings { assigned: true, ..Settings::default() };
         let text = self.source.get(object.span.start..index.span.end.max(object.span.end)).unwrap_or_default();
         let name = format!("{}]", text.trim_end_matches(']'));
-        let place = |shape: Shape| Operand { name: name.clone(), span: object.span.start..index.span.end, shape, dtype: DType::Float32 };
+        let place = |shape: Shape| Operand {
+            name: name.clone(),
+            span: object.span.start..index.span.end,
+            shape,
+            dtype: DType::Float32,
+        };
         let Some(given) = given else {
             // A number goes everywhere.
             let operands = vec![place(bench.shape(view).clone())];
@@ -94,7 +99,12 @@ impl Evaluation<'_> {
                     let value = without_leading_ones(bench, given)?;
                     let value = match bench.shape(value).sizes() == wanted {
                         true => value,
-                        false => one(bench.call(Op::Expand, Form::Functional, vec![value.into(), Arg::Ints(wanted)], None)?)?,
+                        false => one(bench.call(
+                            Op::Expand,
+                            Form::Functional,
+                            vec![value.into(), Arg::Ints(wanted)],
+                            None,
+                        )?)?,
                     };
                     bench.call(Op::Copy, Form::InPlace, vec![view.into(), value.into()], None)
                 })
@@ -164,17 +174,19 @@ impl Evaluation<'_> {
                 }
                 Value::List(values) => {
                     let ints = values.iter().map(Value::int).collect::<Option<Vec<_>>>();
-                    let ints = ints.ok_or_else(|| Stop::Unsupported("a list of lists as an index; make it a tensor".to_owned()))?;
+                    let ints = ints
+                        .ok_or_else(|| Stop::Unsupported("a list of lists as an index; make it a tensor".to_owned()))?;
                     let bools = values.iter().any(|value| matches!(value, Value::Bool(_)));
                     let (dtype, data) = match bools {
                         true => (DType::Bool, ints.iter().map(|value| *value as u8).collect()),
                         false => (DType::Int64, ints.iter().flat_map(|value| value.to_le_bytes()).collect()),
                     };
-                    let shape = Shape::new(vec![ints.len() as i64]).map_err(|error| Stop::Unsupported(error.to_string()))?;
+                    let shape =
+                        Shape::new(vec![ints.len() as i64]).map_err(|error| Stop::Unsupported(error.to_string()))?;
                     let index = self.bench.declare("index", shape, dtype, Some(data));
                     items.basic.push(whole.clone());
                     items.tensors.push(Some(index));
-                    items.operands.push(self.operand(&Placed { value: Value::Tensor(index), span: placed.span.clone() }, "index"));
+                    items.operands.push(self.operand(&Placed::new(Value::Tensor(index), placed.span.clone()), "index"));
                 }
                 Value::Tensor(index) => {
                     let taken = consumed(&self.bench, &placed.value);

@@ -5,6 +5,7 @@
 
 mod call;
 mod index;
+mod plain;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -79,6 +80,21 @@ pub struct Settings {
 struct Placed {
     value: Value,
     span: Range<usize>,
+    /// The places of the items of a list that is written out.
+    parts: Vec<Range<usize>>,
+}
+
+impl Placed {
+    fn new(value: Value, span: Range<usize>) -> Placed {
+        Placed { value, span, parts: Vec::new() }
+    }
+
+    /// The items of a list, each in its place.
+    fn items(&self) -> Vec<Placed> {
+        let Value::List(items) = &self.value else { return vec![self.clone()] };
+        let part = |at: usize| self.parts.get(at).filter(|_| self.parts.len() == items.len()).cloned().unwrap_or(0..0);
+        items.iter().enumerate().map(|(at, item)| Placed::new(item.clone(), part(at))).collect()
+    }
 }
 
 /// The state of an evaluation.
@@ -122,14 +138,18 @@ impl<'a> Evaluation<'a> {
                 for target in targets {
                     self.assign(target, value.clone())?;
                 }
-                Ok(value.value)
+                // After `x[…] = v` it is x that people look at.
+                match targets.last().map(|target| &target.kind) {
+                    Some(ExprKind::Subscript { value: object, .. }) => self.value(object),
+                    _ => Ok(value.value),
+                }
             }
             StatementKind::Augmented { target, operator, value } => {
                 let (own, other) = (self.placed(target)?, self.placed(value)?);
                 let sign = operator.symbol();
                 if own.value.tensor().is_none() {
                     let value = self.binary(own.clone(), sign, other, statement.span.clone())?;
-                    self.assign(target, Placed { value: value.clone(), span: own.span })?;
+                    self.assign(target, Placed::new(value.clone(), own.span))?;
                     return Ok(value);
                 }
                 let Some(Function::Table(op, _)) = names::operator(sign) else {
@@ -140,7 +160,7 @@ impl<'a> Evaluation<'a> {
                 let settings = Settings { operator: names::sign(op), ..Settings::default() };
                 let args = [own.clone(), other];
                 let value = self.table(op, form, &args, &[], settings, statement.span.clone())?;
-                let made = Placed { value: value.clone(), span: own.span };
+                let made = Placed::new(value.clone(), own.span);
                 if matches!(target.kind, ExprKind::Name(_)) {
                     self.assign(target, made)?;
                 } else if let ExprKind::Subscript { value, index } = &target.kind
@@ -165,7 +185,7 @@ impl<'a> Evaluation<'a> {
                     return Err(Stop::Unsupported(format!("{} cannot be unpacked", value.value.kind())));
                 };
                 for (target, item) in targets.iter().zip(values) {
-                    self.assign(target, Placed { value: item, span: value.span.clone() })?;
+                    self.assign(target, Placed::new(item, value.span.clone()))?;
                 }
                 Ok(())
             }
@@ -188,7 +208,11 @@ impl<'a> Evaluation<'a> {
     }
 
     fn placed(&mut self, expression: &Expr) -> Result<Placed, Stop> {
-        Ok(Placed { value: self.value(expression)?, span: expression.span.clone() })
+        let parts = match &expression.kind {
+            ExprKind::Tuple(items) | ExprKind::List(items) => items.iter().map(|item| item.span.clone()).collect(),
+            _ => Vec::new(),
+        };
+        Ok(Placed { value: self.value(expression)?, span: expression.span.clone(), parts })
     }
 
     fn value(&mut self, expression: &Expr) -> Result<Value, Stop> {
@@ -268,6 +292,12 @@ impl<'a> Evaluation<'a> {
     }
 
     fn attribute(&mut self, whole: &Expr, object: &Expr, name: &str) -> Result<Value, Stop> {
+        // A name with dots may have a shape of its own: `self.pos_embed=1,64,64,768`.
+        if let Some(path) = whole.dotted()
+            && let Some(value) = self.names.get(&path).or_else(|| self.names.get(path.strip_prefix("self.")?))
+        {
+            return Ok(value.clone());
+        }
         if let Some(path) = whole.dotted().filter(|path| is_module(path) && !self.is_bound(path)) {
             return match name {
                 "newaxis" => Ok(Value::None),
@@ -282,7 +312,9 @@ impl<'a> Evaluation<'a> {
             (Value::Tensor(tensor), "shape") => Ok(self.sizes(*tensor)),
             (Value::Tensor(tensor), "ndim") => Ok(Value::Int(self.bench.shape(*tensor).rank() as i64)),
             (Value::Tensor(tensor), "dtype") => Ok(Value::Dtype(self.bench.dtype(*tensor))),
-            (Value::Tensor(tensor), "T" | "mT" | "H" | "mH") => self.transposed(*tensor, name, whole.span.clone(), &value),
+            (Value::Tensor(tensor), "T" | "mT" | "H" | "mH") => {
+                self.transposed(*tensor, name, whole.span.clone(), &value)
+            }
             (Value::Tensor(_), "data" | "real" | "imag" | "grad") => Ok(value.value),
             (Value::Tensor(_), "device" | "is_cuda" | "requires_grad") => Ok(Value::None),
             // `max(dim)` and its like return a tuple with names.
@@ -297,9 +329,13 @@ impl<'a> Evaluation<'a> {
         let operands = vec![self.operand(own, "self")];
         if name.starts_with('m') {
             let args = vec![tensor.into(), Arg::Int(-2), Arg::Int(-1)];
-            return self.record(Function::Table(Op::Transpose, Form::Functional), operands, Settings::default(), span, |bench| {
-                bench.call(Op::Transpose, Form::Functional, args, None)
-            });
+            return self.record(
+                Function::Table(Op::Transpose, Form::Functional),
+                operands,
+                Settings::default(),
+                span,
+                |bench| bench.call(Op::Transpose, Form::Functional, args, None),
+            );
         }
         let order: Vec<i64> = (0..rank).rev().collect();
         let args = vec![tensor.into(), Arg::Ints(order)];
@@ -324,7 +360,7 @@ impl<'a> Evaluation<'a> {
     /// `left sign right`, of tensors, or of numbers and lists as Python computes them.
     fn binary(&mut self, left: Placed, sign: &'static str, right: Placed, span: Range<usize>) -> Result<Value, Stop> {
         if left.value.tensor().is_none() && right.value.tensor().is_none() {
-            return arithmetic(&left.value, sign, &right.value);
+            return plain::arithmetic(&left.value, sign, &right.value);
         }
         let Some(Function::Table(mut op, form)) = names::operator(sign) else {
             return Err(Stop::Unsupported(format!("{sign} is not an operation on tensors")));
@@ -378,7 +414,7 @@ impl<'a> Evaluation<'a> {
                 Some(name) => named.push((name.clone(), value)),
                 None if argument.starred => match value.value {
                     Value::List(items) => {
-                        positional.extend(items.into_iter().map(|item| Placed { value: item, span: value.span.clone() }));
+                        positional.extend(items.into_iter().map(|item| Placed::new(item, value.span.clone())));
                     }
                     other => return Err(not_understood("*", &other)),
                 },
@@ -399,6 +435,16 @@ impl<'a> Evaluation<'a> {
     ) -> Result<Value, Stop> {
         if let Some(made) = self.plain(path, method, &positional, &named)? {
             return Ok(made);
+        }
+        // `torch.autograd.grad(outputs, inputs)`: the gradients have the shapes of the inputs.
+        if let (true, [outputs, inputs, ..]) = (path.ends_with("autograd.grad"), positional.as_slice()) {
+            let upstream = positional
+                .get(2)
+                .or_else(|| named.iter().find(|(name, _)| name == "grad_outputs").map(|(_, value)| value));
+            let args: Vec<Placed> = std::iter::once(outputs.clone()).chain(upstream.cloned()).collect();
+            let inputs = inputs.value.clone();
+            self.table(Op::Backward, Form::Functional, &args, &[], Settings::default(), span)?;
+            return Ok(inputs);
         }
         match names::function(path) {
             Some(Function::Table(op, form)) if is_layer(path) => {
@@ -423,54 +469,14 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    /// Functions on sizes and lists, and those that make layers; `None` for all others.
-    fn plain(
-        &mut self,
-        path: &str,
-        method: bool,
-        positional: &[Placed],
-        named: &[(String, Placed)],
-    ) -> Result<Option<Value>, Stop> {
-        let name = path.rsplit('.').next().unwrap_or(path);
-        let first = positional.first().map(|placed| &placed.value);
-        let tensor = first.and_then(Value::tensor);
-        let number = |at: usize| positional.get(at).and_then(|placed| placed.value.int());
-        Ok(Some(match (name, tensor) {
-            ("size", Some(tensor)) if method => match number(1) {
-                None => self.sizes(tensor),
-                Some(dim) => {
-                    let sizes = self.bench.shape(tensor).sizes();
-                    let at = if dim < 0 { dim + sizes.len() as i64 } else { dim };
-                    let size = usize::try_from(at).ok().and_then(|at| sizes.get(at));
-                    let low = sizes.len().max(1) as i64;
-                    let message = format!(
-                        "Dimension out of range (expected to be in range of [-{low}, {}], but got {dim})",
-                        low - 1
-                    );
-                    Value::Int(*size.ok_or(Stop::rejected(message))?)
-                }
-            },
-            ("dim" | "ndimension", Some(tensor)) if method => Value::Int(self.bench.shape(tensor).rank() as i64),
-            ("numel" | "nelement", Some(tensor)) => Value::Int(self.bench.shape(tensor).numel() as i64),
-            ("len", Some(tensor)) => Value::Int(self.bench.shape(tensor).sizes().first().copied().unwrap_or(0)),
-            ("len", None) => match first {
-                Some(Value::List(values)) => Value::Int(values.len() as i64),
-                _ => return Ok(None),
-            },
-            ("list" | "tuple" | "Size", None) => first.cloned().unwrap_or(Value::List(Vec::new())),
-            ("int", None) => first.and_then(Value::int).map_or(Value::Float(0.0), Value::Int),
-            ("sqrt", None) => Value::Float(1.0),
-            ("float", None) => Value::Float(1.0),
-            ("print", _) => first.cloned().unwrap_or(Value::None),
-            ("Linear" | "CrossEntropyLoss" | "NLLLoss" | "BCELoss" | "Embedding" | "LayerNorm" | "Flatten", _) if !method || tensor.is_none() => {
-                Value::Layer(name.to_owned(), Box::new(arguments_of(positional, named)))
-            }
-            _ => return Ok(None),
-        }))
-    }
-
     /// Calls a layer on its input.
-    fn layer(&mut self, name: &str, made: &Arguments, arguments: &[Argument], span: Range<usize>) -> Result<Value, Stop> {
+    fn layer(
+        &mut self,
+        name: &str,
+        made: &Arguments,
+        arguments: &[Argument],
+        span: Range<usize>,
+    ) -> Result<Value, Stop> {
         let (mut positional, mut named) = (Vec::new(), Vec::new());
         for argument in arguments {
             let value = self.placed(&argument.value)?;
@@ -480,10 +486,10 @@ impl<'a> Evaluation<'a> {
             }
         }
         let own: Vec<(String, Placed)> =
-            made.named.iter().map(|(name, value)| (name.clone(), Placed { value: value.clone(), span: span.clone() })).collect();
+            made.named.iter().map(|(name, value)| (name.clone(), Placed::new(value.clone(), span.clone()))).collect();
         named.extend(own);
         let weights = beside::weights(&mut self.bench, name, made);
-        positional.extend(weights.into_iter().map(|value| Placed { value, span: span.end..span.end }));
+        positional.extend(weights.into_iter().map(|value| Placed::new(value, span.end..span.end)));
         let function = beside::layer(name).unwrap_or(name);
         self.invoke(function, false, positional, named, span)
     }
@@ -556,7 +562,7 @@ fn arguments_of(positional: &[Placed], named: &[(String, Placed)]) -> Arguments 
 fn is_module(path: &str) -> bool {
     matches!(
         path.split('.').next().unwrap_or_default(),
-        "torch" | "F" | "nn" | "np" | "numpy" | "Tensor" | "functional" | "linalg" | "jnp" | "math" | "self"
+        "torch" | "F" | "nn" | "np" | "numpy" | "Tensor" | "functional" | "linalg" | "jnp" | "math"
     )
 }
 
@@ -582,33 +588,4 @@ pub fn dtype_named(name: &str) -> Option<DType> {
 
 fn not_understood(what: &str, value: &Value) -> Stop {
     Stop::Unsupported(format!("{what} of {} is not understood", value.kind()))
-}
-
-/// Arithmetic of Python's own numbers and lists, as sizes need it.
-fn arithmetic(left: &Value, sign: &str, right: &Value) -> Result<Value, Stop> {
-    if let (Value::List(left), "+", Value::List(right)) = (left, sign, right) {
-        return Ok(Value::List(left.iter().chain(right).cloned().collect()));
-    }
-    if let (Value::List(items), "*", Value::Int(count)) | (Value::Int(count), "*", Value::List(items)) = (left, sign, right) {
-        let count = (*count).clamp(0, 64) as usize;
-        return Ok(Value::List(items.iter().cloned().cycle().take(items.len() * count).collect()));
-    }
-    let (Some(a), Some(b)) = (left.int(), right.int()) else {
-        return match (left, right) {
-            (Value::Float(_) | Value::Int(_), Value::Float(_) | Value::Int(_)) => Ok(Value::Float(1.0)),
-            _ => Err(Stop::Unsupported(format!("{} {sign} {} is not understood", left.kind(), right.kind()))),
-        };
-    };
-    let made = match sign {
-        "+" => a.checked_add(b),
-        "-" => a.checked_sub(b),
-        "*" => a.checked_mul(b),
-        "//" if b != 0 => Some(a.div_euclid(b)),
-        "%" if b != 0 => Some(a.rem_euclid(b)),
-        "**" => u32::try_from(b).ok().and_then(|b| a.checked_pow(b)),
-        "/" => return Ok(Value::Float(1.0)),
-        "==" | "!=" | "<" | "<=" | ">" | ">=" => return Ok(Value::Bool(a == b)),
-        _ => None,
-    };
-    made.map(Value::Int).ok_or_else(|| Stop::Unsupported(format!("{a} {sign} {b} is no size")))
 }

@@ -5,6 +5,7 @@ use broadcheck_protocol::tensor::Shape;
 
 use super::Candidate;
 use super::edits::{after, atom, subscript};
+use super::joins;
 use super::placements::{in_order, permuted, reordered};
 use crate::beside::Kind;
 use crate::evaluate::{Call, Operand};
@@ -14,17 +15,20 @@ use crate::names::Function;
 pub(super) fn candidates(source: &str, call: &Call, calls: &[Call]) -> Vec<Candidate> {
     let mut all = Vec::new();
     kept_dimensions(source, call, calls, &mut all);
+    respelled(source, call, &mut all);
+    without_out(source, call, &mut all);
     match call.function {
-        Function::Table(Op::Einsum, _) => einsum(source, call, &mut all),
+        Function::Table(Op::Einsum, _) => joins::einsum(source, call, &mut all),
         Function::Table(Op::Expand | Op::BroadcastTo, _) => expand(source, call, &mut all),
         Function::Table(Op::View | Op::Reshape, _) => view(source, call, &mut all),
         Function::Table(Op::Backward, _) => backward(source, call, &mut all),
         Function::Beside(function) => match function.kind {
-            Kind::Cat => cat(source, call, &mut all),
-            Kind::Stack => stack(source, call, &mut all),
-            Kind::CrossEntropy => classes(source, call, &mut all),
-            Kind::Linear => linear(source, call, &mut all),
-            Kind::Attention => attention(source, call, &mut all),
+            Kind::Cat => joins::cat(source, call, &mut all),
+            Kind::Stack => joins::stack(source, call, &mut all),
+            Kind::CrossEntropy => joins::classes(source, call, &mut all),
+            Kind::Linear => joins::linear(source, call, &mut all),
+            Kind::Attention => joins::attention(source, call, &mut all),
+            Kind::Repeat => repeat(source, call, &mut all),
             _ => elementwise(source, call, &mut all),
         },
         Function::Table(op, _) if op.info().family() == Family::Products => product(source, call, &mut all),
@@ -33,12 +37,52 @@ pub(super) fn candidates(source: &str, call: &Call, calls: &[Call]) -> Vec<Candi
     all
 }
 
+/// Operands that are written so that they lose, or turn around, more dimensions than is meant.
+fn respelled(source: &str, call: &Call, all: &mut Vec<Candidate>) {
+    for operand in &call.operands {
+        let text = text(source, operand);
+        if let Some(bare) = text.strip_suffix(".T").filter(|_| operand.shape.rank() > 2) {
+            let edit = (operand.span.clone(), format!("{bare}.mT"));
+            all.push(Candidate::new(vec![edit], ".T turns all dimensions around, .mT the last two alone", 3));
+        }
+        if let Some(bare) = text.strip_suffix(".squeeze()") {
+            for dim in 0..4 {
+                let edit = (operand.span.clone(), format!("{bare}.squeeze({dim})"));
+                all.push(Candidate::new(
+                    vec![edit],
+                    "squeeze() removes every dimension of size 1, also that of a batch of one",
+                    5,
+                ));
+            }
+        }
+    }
+}
+
+/// The call without a tensor to write to that has another shape.
+fn without_out(source: &str, call: &Call, all: &mut Vec<Candidate>) {
+    let Some(out) = &call.out else { return };
+    let whole = source.get(call.span.clone()).unwrap_or_default();
+    let written = format!(", out={}", out.name);
+    if whole.contains(&written) {
+        let edit = (call.span.clone(), whole.replacen(&written, "", 1));
+        all.push(Candidate::new(vec![edit], "a new tensor has the shape of the result", 5));
+    }
+}
+
 /// Returns whether the tensors of a call broadcast element by element.
 pub(crate) fn is_elementwise(call: &Call) -> bool {
     match call.function {
         Function::Table(op, _) => {
             matches!(op.info().family(), Family::Pointwise | Family::Losses)
-                || matches!(op, Op::MaskedFill | Op::MaskedSelect | Op::MaskedScatter | Op::IndexPut | Op::BroadcastTensors | Op::Copy)
+                || matches!(
+                    op,
+                    Op::MaskedFill
+                        | Op::MaskedSelect
+                        | Op::MaskedScatter
+                        | Op::IndexPut
+                        | Op::BroadcastTensors
+                        | Op::Copy
+                )
         }
         Function::Beside(function) => function.kind == Kind::BinaryCrossEntropy,
     }
@@ -85,10 +129,33 @@ fn elementwise(source: &str, call: &Call, all: &mut Vec<Candidate>) {
         targets.dedup();
         for target in targets {
             lay_onto(source, operand, target, all);
+            cut(source, operand, target, target_is_written, all);
+        }
+        if target_is_written && operand.shape.rank() > call.operands[0].shape.rank() {
+            let why = format!("the first entry of {} alone", operand.name);
+            all.push(Candidate::new(vec![after(source, operand, "[0]")], why, 28));
         }
     }
     if target_is_written {
         instead_of_in_place(source, call, all);
+    }
+    let binary = matches!(call.function, Function::Beside(function) if function.kind == Kind::BinaryCrossEntropy);
+    let loss = matches!(call.function, Function::Table(op, _) if op.info().family() == Family::Losses);
+    if let (true, [input, target, ..]) = (binary || loss, &call.operands[..]) {
+        if input.shape.rank() == target.shape.rank() + 1 && input.shape.rank() > 1 {
+            let (own, other) = (text(source, input), text(source, target));
+            let edit = (call.span.clone(), format!("F.cross_entropy({own}, {other})"));
+            all.push(Candidate::new(
+                vec![edit],
+                "one column a class, and one class a row, is what cross_entropy takes",
+                21,
+            ));
+        }
+        for (own, other) in [(target, input), (input, target)] {
+            let suffix = format!(".expand_as({})", text(source, other));
+            let why = format!("{} for each of {}, said in so many words", own.name, other.name);
+            all.push(Candidate::new(vec![after(source, own, &suffix)], why, 20));
+        }
     }
     if let Function::Table(op, Form::Functional) = call.function
         && matches!(op, Op::Mul)
@@ -96,7 +163,11 @@ fn elementwise(source: &str, call: &Call, all: &mut Vec<Candidate>) {
     {
         let (a, b) = (text(source, &call.operands[0]), text(source, &call.operands[1]));
         let edit = (call.span.clone(), format!("{} @ {}", atom(&a), atom(&b)));
-        all.push(Candidate::new(vec![edit], "the product of matrices is @, and * multiplies element by element", 30));
+        let why = "the product of matrices is @, and * multiplies element by element";
+        all.push(Candidate::new(vec![edit], why, 20));
+        let (_, turned) = after(source, &call.operands[1], ".mT");
+        let edit = (call.span.clone(), format!("{} @ {turned}", atom(&a)));
+        all.push(Candidate::new(vec![edit], format!("{why}; {} transposed", call.operands[1].name), 21));
     }
     if call.operands.len() == 2 && !target_is_written {
         outer(source, call, all);
@@ -112,12 +183,17 @@ fn outer(source: &str, call: &Call, all: &mut Vec<Candidate>) {
     }
     if a.shape.rank() == 2 && b.shape.rank() == 2 && a.shape.sizes()[1] == b.shape.sizes()[1] {
         let why = format!("every row of {} with every row of {}", a.name, b.name);
-        all.push(Candidate::new(vec![after(source, a, "[:, None, :]")], why, 14));
+        all.push(Candidate::new(vec![after(source, a, "[:, None, :]")], &why, 14));
+        all.push(Candidate::new(
+            vec![after(source, b, "[:, None, :]")],
+            format!("{why}, those of {} first", b.name),
+            14,
+        ));
     }
 }
 
 /// The ways to bring an operand to dimensions that it shares with a target.
-fn lay_onto(source: &str, operand: &Operand, target: &Shape, all: &mut Vec<Candidate>) {
+pub(super) fn lay_onto(source: &str, operand: &Operand, target: &Shape, all: &mut Vec<Candidate>) {
     let (own, wanted) = (operand.shape.sizes(), target.sizes());
     let name = &operand.name;
     for places in in_order(own, wanted) {
@@ -139,7 +215,10 @@ fn lay_onto(source: &str, operand: &Operand, target: &Shape, all: &mut Vec<Candi
     }
     for order in permuted(own, wanted) {
         let why = format!("the dimensions of {name} in another order");
-        all.push(Candidate::new(vec![after(source, operand, &reordered(&order))], why, 10));
+        // A dimension that moves for the sake of a 1 is hardly meant.
+        let end = &wanted[wanted.len() - own.len()..];
+        let loose = order.iter().zip(end).filter(|(dim, size)| own[**dim] != **size).count() as u32;
+        all.push(Candidate::new(vec![after(source, operand, &reordered(&order))], why, 10 + 6 * loose));
     }
     for dim in (0..own.len()).rev().filter(|&dim| own[dim] == 1) {
         let left: Vec<i64> = own.iter().enumerate().filter(|(at, _)| *at != dim).map(|(_, size)| *size).collect();
@@ -163,12 +242,50 @@ fn lay_onto(source: &str, operand: &Operand, target: &Shape, all: &mut Vec<Candi
     }
 }
 
+/// The first entries of a tensor that is longer than the other one: a table of positions, a mask that was made for more. A
+/// single entry is taken only where the other one cannot be expanded.
+fn cut(source: &str, operand: &Operand, target: &Shape, alone: bool, all: &mut Vec<Candidate>) {
+    let rank = operand.shape.rank();
+    let mut items = Vec::new();
+    let mut said = Vec::new();
+    for (dim, size) in operand.shape.sizes().iter().enumerate() {
+        // From the end, as the shapes line up.
+        let other = (dim + target.rank()).checked_sub(rank).map(|at| target.sizes()[at]);
+        match other {
+            Some(other) if *size > other && (other > 1 || alone) => {
+                items.push(format!(":{other}"));
+                said.push(format!("{other} of {size}"));
+            }
+            _ => items.push(":".to_owned()),
+        }
+    }
+    if said.is_empty() {
+        return;
+    }
+    while items.last().is_some_and(|item| item == ":") {
+        items.pop();
+    }
+    let why = format!("the first {} alone, if {} is longer than needed", said.join(" and "), operand.name);
+    all.push(Candidate::new(vec![after(source, operand, &format!("[{}]", items.join(", ")))], why, 30));
+}
+
 /// A new tensor in place of one that would have to grow.
 fn instead_of_in_place(source: &str, call: &Call, all: &mut Vec<Candidate>) {
     let Function::Table(op, Form::InPlace) = call.function else { return };
     let [target, rest @ ..] = &call.operands[..] else { return };
     if call.settings.assigned {
         return;
+    }
+    // A target that is too long may be cut, if it is a new tensor then.
+    if let (Some(sign), [other]) = (call.settings.operator, rest) {
+        let mut cuts = Vec::new();
+        cut(source, target, &other.shape, false, &mut cuts);
+        for candidate in cuts {
+            let cut = candidate.edits.first().map(|(_, text)| text.clone()).unwrap_or_default();
+            let edit =
+                (call.span.clone(), format!("{} = {cut} {sign} {}", text(source, target), atom(&text(source, other))));
+            all.push(Candidate::new(vec![edit], candidate.why, 31));
+        }
     }
     let whole = source.get(call.span.clone()).unwrap_or_default();
     let why = format!("a new tensor, since {} cannot grow in place", target.name);
@@ -204,9 +321,15 @@ fn product(source: &str, call: &Call, all: &mut Vec<Candidate>) {
                 (call.span.clone(), format!("torch.matmul({}, {b})", text(source, a)))
             };
             if b.shape.rank() > 1 {
-                all.push(Candidate::new(vec![swapped(".transpose(-1, -2)")], format!("matmul broadcasts; {} transposed", b.name), 14));
+                all.push(Candidate::new(
+                    vec![swapped(".transpose(-1, -2)")],
+                    format!("matmul broadcasts; {} transposed", b.name),
+                    14,
+                ));
             }
         }
+        cut_inner(source, (a, b), all);
+        repeated(source, (a, b), all);
         if call.operands.len() == 2 && op != Op::Dot {
             let (left, right) = (text(source, a), text(source, b));
             let plain = match call.settings.operator {
@@ -222,7 +345,13 @@ fn product(source: &str, call: &Call, all: &mut Vec<Candidate>) {
             all.push(Candidate::new(vec![edit], "the sum of the products, element by element", 18));
         }
     }
+    instead_of_in_place(source, call, all);
     // The summand of `addmm` and its like.
+    if let (1, Function::Table(_, Form::Functional)) = (skip, call.function) {
+        let [summand, a, b] = [0, 1, 2].map(|at| atom(&text(source, &call.operands[at])));
+        let edit = (call.span.clone(), format!("{summand} + {a} @ {b}"));
+        all.push(Candidate::new(vec![edit], "a sum broadcasts both ways, and addmm its summand alone", 10));
+    }
     if skip == 1 {
         let (summand, a, b) = (&call.operands[0], &call.operands[1], &call.operands[2]);
         if let ([rows, ..], [.., columns]) = (a.shape.sizes(), b.shape.sizes()) {
@@ -232,7 +361,7 @@ fn product(source: &str, call: &Call, all: &mut Vec<Candidate>) {
 }
 
 /// The changes of two factors.
-fn factors(source: &str, _call: &Call, (a, b): (&Operand, &Operand), all: &mut Vec<Candidate>) {
+fn factors(source: &str, call: &Call, (a, b): (&Operand, &Operand), all: &mut Vec<Candidate>) {
     let transposed = |operand: &Operand| if operand.shape.rank() == 2 { ".T" } else { ".transpose(-1, -2)" };
     if b.shape.rank() > 1 {
         let why = format!("{} transposed: its last dimension is the inner one", b.name);
@@ -249,7 +378,15 @@ fn factors(source: &str, _call: &Call, (a, b): (&Operand, &Operand), all: &mut V
     // A batch of vectors is a batch of matrices with one column.
     if b.shape.rank() > 1 {
         let why = format!("{} as columns: each of its rows is a vector", b.name);
-        all.push(Candidate::new(vec![after(source, b, ".unsqueeze(-1)")], why, 9));
+        let edit = after(source, b, ".unsqueeze(-1)");
+        let product = source.get(call.span.clone()).unwrap_or_default();
+        let start = edit.0.start.saturating_sub(call.span.start);
+        if let (Some(before), Some(behind)) = (product.get(..start), product.get(start + edit.0.len()..)) {
+            let whole = format!("{before}{}{behind}", edit.1);
+            let squeezed = (call.span.clone(), format!("{}.squeeze(-1)", atom(&whole)));
+            all.push(Candidate::new(vec![squeezed], format!("{why}, and the column is removed again"), 8));
+        }
+        all.push(Candidate::new(vec![edit], why, 9));
     }
     if a.shape.rank() > 0 {
         let why = format!("{} as a row", a.name);
@@ -275,8 +412,37 @@ fn factors(source: &str, _call: &Call, (a, b): (&Operand, &Operand), all: &mut V
     flattened(source, a, b.shape.sizes().get(b.shape.rank().saturating_sub(2)).copied(), all);
 }
 
-/// An operand whose dimensions after some are one: `.flatten(1)`.
-fn flattened(source: &str, operand: &Operand, wanted: Option<i64>, all: &mut Vec<Candidate>) {
+/// The first entries of an inner dimension that is longer than the other one.
+fn cut_inner(source: &str, (a, b): (&Operand, &Operand), all: &mut Vec<Candidate>) {
+    let ([.., left], [.., right, _]) = (a.shape.sizes(), b.shape.sizes()) else { return };
+    let why = |of: &Operand, count: i64| format!("the first {count} alone, if {} is longer than needed", of.name);
+    if left > right {
+        all.push(Candidate::new(vec![after(source, a, &format!("[..., :{right}]"))], why(a, *right), 30));
+    } else {
+        all.push(Candidate::new(vec![after(source, b, &format!("[..., :{left}, :]"))], why(b, *left), 30));
+    }
+}
+
+/// A batch that is a whole number of times in the other one, repeated.
+fn repeated(source: &str, (a, b): (&Operand, &Operand), all: &mut Vec<Candidate>) {
+    for (own, other) in [(b, a), (a, b)] {
+        let (Some(size), Some(wanted)) = (own.shape.sizes().first(), other.shape.sizes().first()) else { continue };
+        if own.shape.rank() == other.shape.rank()
+            && own.shape.rank() > 2
+            && *size > 1
+            && wanted > size
+            && wanted % size == 0
+        {
+            let ones = vec!["1"; own.shape.rank() - 1].join(", ");
+            let suffix = format!(".repeat({}, {ones})", wanted / size);
+            let why = format!("{} copies of the batch of {}", wanted / size, own.name);
+            all.push(Candidate::new(vec![after(source, own, &suffix)], why, 24));
+        }
+    }
+}
+
+/// An operand whose dimensions after some are one: `.flatten(1)`; or whose elements make whole rows of the wanted size.
+pub(super) fn flattened(source: &str, operand: &Operand, wanted: Option<i64>, all: &mut Vec<Candidate>) {
     let sizes = operand.shape.sizes();
     for from in 0..sizes.len().saturating_sub(1) {
         let product: i64 = sizes[from..].iter().fold(1, |all, size| all.saturating_mul(*size));
@@ -285,100 +451,12 @@ fn flattened(source: &str, operand: &Operand, wanted: Option<i64>, all: &mut Vec
             all.push(Candidate::new(vec![after(source, operand, &format!(".flatten({from})"))], why, 6));
         }
     }
-}
-
-fn linear(source: &str, call: &Call, all: &mut Vec<Candidate>) {
-    let [x, weight, ..] = &call.operands[..] else { return };
-    let wanted = weight.shape.sizes().get(1).copied();
-    let last = x.shape.sizes().last().copied();
-    flattened(source, x, wanted, all);
-    if let (Some(wanted), Some(last)) = (wanted, last) {
-        for dim in (0..x.shape.rank()).filter(|&dim| x.shape.sizes()[dim] == wanted) {
-            let why = format!("dimension {dim} of {}, which has {wanted}, is the last one that the layer takes", x.name);
-            all.push(Candidate::new(vec![after(source, x, &format!(".transpose({dim}, -1)"))], why, 7));
-        }
-        // The layer is in the text: its size may be changed.
-        let text = source.get(call.span.clone()).unwrap_or_default();
-        let layer = format!("Linear({wanted}");
-        if text.contains(&layer) {
-            let edit = (call.span.clone(), text.replacen(&layer, &format!("Linear({last}"), 1));
-            all.push(Candidate::new(vec![edit], format!("a layer that takes {last}"), 8));
-        }
-        // The layer was made in a statement before.
-        if let Some(at) = source.find(&layer).filter(|at| !call.span.contains(at)) {
-            let edit = (at..at + layer.len(), format!("Linear({last}"));
-            all.push(Candidate::new(vec![edit], format!("a layer that takes {last}"), 8));
-        }
+    let Some(wanted) = wanted.filter(|wanted| *wanted > 1 && sizes.last() != Some(wanted)) else { return };
+    let all_elements = sizes.iter().fold(1i64, |all, size| all.saturating_mul(*size));
+    if all_elements % wanted == 0 && !sizes.is_empty() {
+        let why = format!("rows of {wanted}: the elements of {} are {} of them", operand.name, all_elements / wanted);
+        all.push(Candidate::new(vec![after(source, operand, &format!(".reshape(-1, {wanted})"))], why, 27));
     }
-    if !weight.span.is_empty() && weight.shape.rank() == 2 {
-        let why = format!("{} transposed: linear takes a weight of shape [out, in]", weight.name);
-        all.push(Candidate::new(vec![after(source, weight, ".T")], why, 9));
-    }
-}
-
-fn attention(source: &str, call: &Call, all: &mut Vec<Candidate>) {
-    if let [query, key, _, mask] = &call.operands[..] {
-        let (q, k) = (query.shape.sizes(), key.shape.sizes());
-        if q.len() > 1 && k.len() > 1 {
-            let mut scores = q[..q.len() - 1].to_vec();
-            scores.push(k[k.len() - 2]);
-            lay_onto(source, mask, &Shape::new(scores).unwrap_or_default(), all);
-        }
-    }
-    for operand in &call.operands {
-        if operand.shape.rank() > 2 {
-            let why = format!("the dimensions of {} as [batch, heads, length, size]", operand.name);
-            all.push(Candidate::new(vec![after(source, operand, ".transpose(1, 2)")], why, 14));
-        }
-    }
-}
-
-fn einsum(source: &str, call: &Call, all: &mut Vec<Candidate>) {
-    let equation = &call.settings.equation;
-    let whole = source.get(call.span.clone()).unwrap_or_default();
-    let (inputs, output) = equation.split_once("->").map_or((equation.as_str(), None), |(inputs, output)| (inputs, Some(output)));
-    let terms: Vec<&str> = inputs.split(',').map(str::trim).collect();
-    let join = |terms: &[String], output: Option<String>| match output {
-        Some(output) => format!("{}->{output}", terms.join(",")),
-        None => terms.join(","),
-    };
-    let mut propose = |new: String, why: String, cost: u32| {
-        if new != *equation && whole.contains(equation.as_str()) {
-            let edit = (call.span.clone(), whole.replacen(equation.as_str(), &new, 1));
-            all.push(Candidate::new(vec![edit], why, cost));
-        }
-    };
-    // Batch dimensions that no letter names.
-    let dotted: Vec<String> = terms.iter().map(|term| if term.contains("...") { (*term).to_owned() } else { format!("...{term}") }).collect();
-    let output_dotted = output.map(|output| if output.contains("...") { output.trim().to_owned() } else { format!("...{}", output.trim()) });
-    propose(join(&dotted, output_dotted), "... stands for the dimensions that have no letter".to_owned(), 6);
-    // The letters of one operand in another order, or its dimensions.
-    for (at, term) in terms.iter().enumerate() {
-        let letters: Vec<char> = term.chars().collect();
-        if !(2..=4).contains(&letters.len()) || term.contains('.') {
-            continue;
-        }
-        for order in orders(letters.len()) {
-            let mut new: Vec<String> = terms.iter().map(|term| (*term).to_owned()).collect();
-            new[at] = order.iter().map(|&from| letters[from]).collect();
-            let name = call.operands.get(at).map_or("an operand", |operand| operand.name.as_str());
-            propose(join(&new, output.map(str::to_owned)), format!("the letters of {name} in the order of its dimensions"), 9);
-        }
-    }
-}
-
-/// Every order of so many things but the first one.
-fn orders(count: usize) -> Vec<Vec<usize>> {
-    let mut all = vec![Vec::new()];
-    for _ in 0..count {
-        all = all
-            .into_iter()
-            .flat_map(|order: Vec<usize>| {
-                (0..count).filter(|next| !order.contains(next)).map(|next| [order.clone(), vec![next]].concat()).collect::<Vec<_>>()
-            })
-            .collect();
-    }
-    all.into_iter().filter(|order| order.windows(2).any(|pair| pair[0] > pair[1])).collect()
 }
 
 fn expand(source: &str, call: &Call, all: &mut Vec<Candidate>) {
@@ -388,6 +466,13 @@ fn expand(source: &str, call: &Call, all: &mut Vec<Candidate>) {
         return;
     }
     lay_onto(source, tensor, &Shape::new(wanted.iter().map(|size| (*size).max(0)).collect()).unwrap_or_default(), all);
+    cut(source, tensor, &Shape::new(wanted.iter().map(|size| (*size).max(0)).collect()).unwrap_or_default(), true, all);
+    if wanted.len() == tensor.shape.rank() + 1 {
+        for at in 0..wanted.len() {
+            let why = format!("a new dimension of size 1 at {at}, which is expanded");
+            all.push(Candidate::new(vec![after(source, tensor, &format!(".unsqueeze({at})"))], why, 7));
+        }
+    }
     // Copies, where a size is a multiple of what is there.
     let own = tensor.shape.sizes();
     if wanted.len() >= own.len() && !own.contains(&0) {
@@ -418,10 +503,7 @@ fn expand(source: &str, call: &Call, all: &mut Vec<Candidate>) {
 fn view(source: &str, call: &Call, all: &mut Vec<Candidate>) {
     let [tensor, ..] = &call.operands[..] else { return };
     let (own, sizes) = (text(source, tensor), &call.settings.sizes);
-    let write = |method: &str, sizes: &[i64]| {
-        let sizes: Vec<String> = sizes.iter().map(i64::to_string).collect();
-        (call.span.clone(), format!("{}.{method}({})", atom(&own), sizes.join(", ")))
-    };
+    let write = |method: &str, sizes: &[i64]| (call.span.clone(), format!("{}.{method}({})", atom(&own), join(sizes)));
     let method = match call.function {
         Function::Table(op, _) => op.name(),
         Function::Beside(function) => function.name,
@@ -435,137 +517,96 @@ fn view(source: &str, call: &Call, all: &mut Vec<Candidate>) {
             all.push(Candidate::new(vec![write(method, &new)], why, if at == 0 { 8 } else { 6 }));
         }
     }
+    // One size, or two that are equal, as the number of elements asks for.
+    let numel = i64::try_from(tensor.shape.numel()).unwrap_or(i64::MAX);
+    let rest = |without: &[usize]| {
+        let kept = sizes.iter().enumerate().filter(|(at, _)| !without.contains(at));
+        kept.fold(1i64, |all, (_, size)| all.saturating_mul((*size).max(1)))
+    };
+    for at in (0..sizes.len()).rev() {
+        for other in (at + 1..sizes.len()).filter(|&other| sizes[other] == sizes[at] && sizes[at] > 0) {
+            let left = rest(&[at, other]);
+            let root = ((numel / left.max(1)) as f64).sqrt().round() as i64;
+            if root.saturating_mul(root).saturating_mul(left) == numel {
+                let mut new = sizes.clone();
+                (new[at], new[other]) = (root, root);
+                let why = format!(
+                    "{root} × {root}, which the {numel} elements make, in place of {} × {}",
+                    sizes[at], sizes[at]
+                );
+                all.push(Candidate::new(vec![write(method, &new)], why, 5));
+            }
+        }
+    }
+    // Whole groups alone, where the last one is not full.
+    if let ([first, ..], 1) = (tensor.shape.sizes(), sizes.iter().filter(|size| **size == -1).count()) {
+        let (group, row) = (rest(&[]), if *first > 0 { numel / first } else { 0 });
+        if row > 0 && group % row == 0 && group > numel % group && numel > group {
+            let keep = (numel / group) * (group / row);
+            let edit = (call.span.clone(), format!("{}[:{keep}].{method}({})", atom(&own), join(sizes)));
+            let why = format!("without the last {} of {first}, which fill no group", first - keep);
+            all.push(Candidate::new(vec![edit], why, 14));
+        }
+    }
     if method == "view" {
         all.push(Candidate::new(vec![write("reshape", sizes)], "reshape copies where the strides allow no view", 4));
     }
     if let [first, ..] = tensor.shape.sizes()
         && tensor.shape.rank() > 1
     {
-        all.push(Candidate::new(vec![write(method, &[*first, -1])], "the first dimension stays, the others become one", 12));
+        all.push(Candidate::new(
+            vec![write(method, &[*first, -1])],
+            "the first dimension stays, the others become one",
+            12,
+        ));
     }
 }
 
-fn cat(source: &str, call: &Call, all: &mut Vec<Candidate>) {
-    let names: Vec<String> = call.operands.iter().map(|operand| operand.name.clone()).collect();
-    let ranks: Vec<usize> = call.operands.iter().map(|operand| operand.shape.rank()).collect();
-    let most = ranks.iter().copied().max().unwrap_or(0);
-    let dim = call.settings.dims.first().copied().unwrap_or(0);
-    let write = |parts: &[String], dim: usize| (call.span.clone(), format!("torch.cat([{}], dim={dim})", parts.join(", ")));
-    for other in (0..most).filter(|other| *other != dim) {
-        all.push(Candidate::new(vec![write(&names, other)], format!("along dimension {other}, where the sizes differ"), 6));
-    }
-    // A tensor with one dimension less.
-    for (at, rank) in ranks.iter().enumerate().filter(|(_, rank)| **rank + 1 == most) {
-        for new in 0..=*rank {
-            for along in 0..most {
-                let mut parts = names.clone();
-                parts[at] = format!("{}.unsqueeze({new})", atom(&parts[at]));
-                let why = format!("{} with a new dimension of size 1", names[at]);
-                let cost = if along == dim { 7 } else { 9 };
-                all.push(Candidate::new(vec![write(&parts, along)], why, cost));
-            }
-        }
-    }
-    // Sizes of 1 are expanded by hand.
-    if let [a, b] = &call.operands[..]
-        && a.shape.rank() == b.shape.rank()
-    {
-        for (own, other, at) in [(a, b, 0), (b, a, 1)] {
-            let sizes: Vec<String> = own
-                .shape
-                .sizes()
-                .iter()
-                .zip(other.shape.sizes())
-                .enumerate()
-                .map(|(place, (own, other))| if *own == 1 && place != dim && *other != 1 { other.to_string() } else { "-1".to_owned() })
-                .collect();
-            let mut parts = names.clone();
-            parts[at] = format!("{}.expand({})", atom(&parts[at]), sizes.join(", "));
-            all.push(Candidate::new(vec![write(&parts, dim)], format!("cat does not broadcast: {} is expanded first", names[at]), 8));
-        }
-        for order in permuted(b.shape.sizes(), a.shape.sizes()) {
-            let parts = [names[0].clone(), format!("{}{}", atom(&names[1]), reordered(&order))];
-            all.push(Candidate::new(vec![write(&parts, dim)], format!("the dimensions of {} in another order", names[1]), 10));
-        }
-    }
-    let _ = source;
+fn join(sizes: &[i64]) -> String {
+    sizes.iter().map(i64::to_string).collect::<Vec<_>>().join(", ")
 }
 
-fn stack(source: &str, call: &Call, all: &mut Vec<Candidate>) {
-    let names: Vec<String> = call.operands.iter().map(|operand| operand.name.clone()).collect();
-    let write = |text: String| (call.span.clone(), text);
-    for dim in 0..call.operands.iter().map(|operand| operand.shape.rank()).max().unwrap_or(0) {
-        let edit = write(format!("torch.cat([{}], dim={dim})", names.join(", ")));
-        all.push(Candidate::new(vec![edit], format!("cat joins along dimension {dim}, where the sizes may differ"), 8));
-    }
-    let broadcast = write(format!("torch.stack(torch.broadcast_tensors({}))", names.join(", ")));
-    all.push(Candidate::new(vec![broadcast], "stack does not broadcast: the tensors are broadcast first", 7));
-    if let [a, b] = &call.operands[..] {
-        for (own, other, at) in [(b, a, 1), (a, b, 0)] {
-            if own.shape.numel() == other.shape.numel() {
-                let mut parts = names.clone();
-                parts[at] = format!("{}.view_as({})", atom(&parts[at]), names[1 - at]);
-                let why = format!("the elements of {} in the shape of {}", own.name, other.name);
-                all.push(Candidate::new(vec![write(format!("torch.stack([{}])", parts.join(", ")))], why, 9));
-            }
+/// `repeat` with fewer numbers than dimensions, or with a zero.
+fn repeat(source: &str, call: &Call, all: &mut Vec<Candidate>) {
+    let [tensor, ..] = &call.operands[..] else { return };
+    let (own, counts) = (atom(&text(source, tensor)), &call.settings.sizes);
+    let rank = tensor.shape.rank();
+    if counts.len() < rank {
+        let mut new = vec![1; rank - counts.len()];
+        new.extend(counts);
+        let edit = (call.span.clone(), format!("{own}.repeat({})", join(&new)));
+        all.push(Candidate::new(vec![edit], "one number for each dimension; 1 repeats nothing", 6));
+        for dim in (0..rank).filter(|&dim| tensor.shape.sizes()[dim] == 1) {
+            let why = format!("without dimension {dim} of {}, which has size 1", tensor.name);
+            all.push(Candidate::new(vec![after(source, tensor, &format!(".squeeze({dim})"))], why, 5));
         }
     }
-    let _ = source;
-}
-
-/// `cross_entropy`: targets that are to lose or gain a dimension, classes that are to move.
-fn classes(source: &str, call: &Call, all: &mut Vec<Candidate>) {
-    let [input, target, ..] = &call.operands[..] else { return };
-    for dim in (0..target.shape.rank()).rev().filter(|&dim| target.shape.sizes()[dim] == 1) {
-        let why = format!("without dimension {dim} of {}: a target has no dimension for the classes", target.name);
-        all.push(Candidate::new(vec![after(source, target, &format!(".squeeze({dim})"))], why, 4));
-    }
-    if input.shape.rank() > 2 {
-        let why = format!("the classes of {} in dimension 1", input.name);
-        let last = input.shape.rank() - 1;
-        let suffix = match last {
-            2 => ".transpose(1, 2)".to_owned(),
-            _ => {
-                let order: Vec<String> = std::iter::once(0).chain(std::iter::once(last)).chain(1..last).map(|dim| dim.to_string()).collect();
-                format!(".permute({})", order.join(", "))
-            }
-        };
-        all.push(Candidate::new(vec![after(source, input, &suffix)], why, 6));
-        let edits = vec![after(source, input, &format!(".flatten(0, {})", last - 1)), after(source, target, ".flatten()")];
-        all.push(Candidate::new(edits, "each position is a row of its own", 7));
-    }
-    if target.shape.rank() > 1 {
-        all.push(Candidate::new(vec![after(source, target, ".flatten()")], format!("{} as one row of targets", target.name), 10));
-        let why = format!("the class with the highest score, where {} has one column a class", target.name);
-        all.push(Candidate::new(vec![after(source, target, ".argmax(1)")], why, 12));
-    }
-    if input.shape.rank() == 2 {
-        let why = format!("{} transposed: its rows are the batch", input.name);
-        all.push(Candidate::new(vec![after(source, input, ".T")], why, 9));
-    }
-    // A sequence that was laid out as one row.
-    if let ([rows, classes], [batch, ..]) = (input.shape.sizes(), target.shape.sizes())
-        && *batch > 0
-        && rows != batch
-        && rows % batch == 0
-    {
-        let each = (rows / batch).saturating_mul(*classes);
-        let why = format!("{} with {batch} rows", input.name);
-        all.push(Candidate::new(vec![after(source, input, &format!(".reshape({batch}, {each})"))], why, 14));
+    if counts.contains(&0) {
+        let new: Vec<i64> = counts.iter().map(|count| (*count).max(1)).collect();
+        let edit = (call.span.clone(), format!("{own}.repeat({})", join(&new)));
+        all.push(Candidate::new(vec![edit], "1 repeats nothing, and 0 leaves nothing", 5));
     }
 }
 
 fn backward(source: &str, call: &Call, all: &mut Vec<Candidate>) {
     if let [tensor, ..] = &call.operands[..] {
         let own = atom(&text(source, tensor));
-        for (method, why) in [("sum", "the sum of all elements is one number"), ("mean", "the mean of all elements is one number")] {
-            let edit = (call.span.clone(), format!("{own}.{method}().backward()"));
+        for (method, why) in
+            [("sum", "the sum of all elements is one number"), ("mean", "the mean of all elements is one number")]
+        {
+            let whole = source.get(call.span.clone()).unwrap_or_default();
+            let edit = match whole.contains("autograd.grad(") {
+                true => after(source, tensor, &format!(".{method}()")),
+                false => (call.span.clone(), format!("{own}.{method}().backward()")),
+            };
             all.push(Candidate::new(vec![edit], why, if method == "sum" { 4 } else { 5 }));
         }
+        let edit = (call.span.clone(), format!("{own}.backward(torch.ones_like({own}))"));
+        all.push(Candidate::new(vec![edit], "a gradient of the shape of the tensor", 6));
     }
 }
 
-fn text(source: &str, operand: &Operand) -> String {
+pub(super) fn text(source: &str, operand: &Operand) -> String {
     match source.get(operand.span.clone()).filter(|text| !text.is_empty()) {
         Some(text) => text.to_owned(),
         None => operand.name.clone(),

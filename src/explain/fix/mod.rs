@@ -4,6 +4,7 @@
 //! [`propose`] returns is accepted by the same inference that rejected the original, and comes with the shape that it gives.
 
 mod edits;
+mod joins;
 mod kinds;
 mod placements;
 
@@ -66,12 +67,24 @@ impl Candidate {
     }
 }
 
-/// A tried change: the shape of the result as text, and the sizes where they are known.
+/// A tried change that works.
 pub(crate) struct Tried {
-    /// The shape as people read it.
+    /// The text, which may have been changed in more places to work.
+    pub source: String,
+    /// The shape of its result as people read it.
     pub text: String,
     /// The sizes of the result of the call that was edited.
     pub sizes: Vec<i64>,
+    /// True if a later call had to be changed, too.
+    pub further: bool,
+}
+
+/// A change that works, and the whole text that it makes.
+pub(crate) struct Proposed {
+    /// The change.
+    pub fix: Fix,
+    /// The text.
+    pub source: String,
 }
 
 /// The most changes that are proposed.
@@ -87,30 +100,31 @@ pub(crate) fn propose(
     call: &Call,
     calls: &[Call],
     attempt: &mut dyn FnMut(&str) -> Option<Tried>,
-) -> Vec<Fix> {
+) -> Vec<Proposed> {
     let mut candidates = kinds::candidates(source, call, calls);
     candidates.sort_by_key(|candidate| candidate.cost);
-    let mut found: Vec<(u32, Fix)> = Vec::new();
+    let mut found: Vec<(u32, Proposed)> = Vec::new();
     for candidate in candidates.into_iter().take(MOST_TRIED) {
         let Some(text) = candidate.apply(source) else { continue };
-        let code = candidate.line(&text).to_owned();
-        if found.iter().any(|(_, fix)| fix.code == code) {
+        let Some(tried) = attempt(&text) else { continue };
+        let code = candidate.line(&tried.source).to_owned();
+        if found.iter().any(|(_, other)| other.fix.code == code) {
             continue;
         }
-        let Some(tried) = attempt(&text) else { continue };
-        let cost = candidate.cost + surprise(call, &tried.sizes);
-        found.push((cost, Fix { code, result: tried.text, why: candidate.why }));
+        let cost = candidate.cost + surprise(call, &tried.sizes) + if tried.further { 20 } else { 0 };
+        let fix = Fix { code, result: tried.text, why: candidate.why };
+        found.push((cost, Proposed { fix, source: tried.source }));
     }
     found.sort_by_key(|(cost, _)| *cost);
-    let mut fixes: Vec<Fix> = Vec::new();
-    for (_, fix) in found {
+    let mut proposed: Vec<Proposed> = Vec::new();
+    for (_, one) in found {
         // Of changes that differ in how they are written only, the first.
-        let again = fixes.iter().filter(|other| other.result == fix.result && other.why == fix.why).count();
-        if again == 0 && fixes.len() < MOST {
-            fixes.push(fix);
+        let again = proposed.iter().any(|other| other.fix.result == one.fix.result && other.fix.why == one.fix.why);
+        if !again && proposed.len() < MOST {
+            proposed.push(one);
         }
     }
-    fixes
+    proposed
 }
 
 /// The cost of a result that has another shape than each operand: people mostly mean to keep the shape of the largest.

@@ -4,9 +4,9 @@ use super::ast::{Expr, ExprKind, Statement, StatementKind};
 use super::bindings::{Binding, bindings_of_line};
 use super::error::ReadError;
 use super::message::{Reported, message};
-use super::operand::{Attempt, attempt};
+use super::operand::{Attempt, attempt, shape};
 use super::parser::python;
-use super::pieces::{pieces, side_by_side};
+use super::pieces::{calculation, letter, pieces, side_by_side};
 use super::sizes::{Operand, Size};
 
 /// What was asked, by its kinds.
@@ -40,6 +40,7 @@ pub struct Script {
 /// |---|---|
 /// | `5,3`, `[]`, `8`, `5x3`, `B,T,C`, `torch.randn(5, 3)` | a shape: numbers and names only, or a call that makes a tensor |
 /// | `5,3 4,3` in one argument | two shapes |
+/// | `5,3 + 4,3`, `[5, 3] @ [3]` | Python on the operands `a`, `b`, … |
 /// | `x=5,3 y=3`, `x.shape: torch.Size([5, 3])` | shapes with names |
 /// | `B=32` | the size of `B` if a shape uses it, and otherwise the operand `B` of shape `[32]` |
 /// | `x + y`, `x*3`, `a @ b`, `x[:, None]`, `r = x.sum(0)`, `alpha=0.5`, `dim=-1` | Python |
@@ -59,7 +60,8 @@ pub fn arguments(arguments: &[String]) -> Result<Asked, ReadError> {
     let joined = arguments.join(" ");
     let alone: Vec<Option<Reported>> = arguments.iter().map(|argument| message(argument)).collect();
     // A message that the shell split into its words.
-    let split = message(&joined).filter(|reported| alone.iter().all(Option::is_none) && reported.known.is_some());
+    let several = arguments.len() > 1 && alone.iter().all(Option::is_none);
+    let split = if several { message(&joined).filter(|reported| reported.known.is_some()) } else { None };
     match split {
         Some(reported) => sorter.around(&joined, reported),
         None => {
@@ -77,16 +79,24 @@ pub fn arguments(arguments: &[String]) -> Result<Asked, ReadError> {
 /// A line that was read.
 enum Line {
     /// A shape without a name.
-    Shape { text: String, operand: Operand },
+    Shape {
+        text: String,
+        operand: Operand,
+    },
     /// The bindings of a line.
-    Bindings { text: String, bindings: Vec<Binding> },
+    Bindings {
+        text: String,
+        bindings: Vec<Binding>,
+    },
     Python(String),
 }
 
 #[derive(Default)]
 struct Sorter {
     lines: Vec<Line>,
-    /// The bindings that stand around a message.
+    /// The name whose shape the last line asked for.
+    showing: Option<String>,
+    /// The bindings around a message that may be prose.
     aside: Vec<Binding>,
     message: Option<Reported>,
 }
@@ -96,61 +106,29 @@ impl Sorter {
     fn text(&mut self, text: &str) -> Result<(), ReadError> {
         for piece in pieces(text) {
             let line = text.get(piece.clone()).unwrap_or_default();
-            self.line(line).map_err(|error| error.within(text, piece.start))?;
+            let lines = read_line(line).map_err(|error| error.within(text, piece.start))?;
+            lines.into_iter().for_each(|line| self.take(line));
         }
         Ok(())
     }
 
-    fn line(&mut self, line: &str) -> Result<(), ReadError> {
-        if let Some(parts) = side_by_side(line) {
-            let shapes = parts.iter().map(|part| {
-                let text = line.get(part.clone()).unwrap_or_default();
-                match attempt(text) {
-                    Ok(Attempt::Operand(operand)) => Some(Line::Shape { text: text.to_owned(), operand }),
-                    _ => None,
+    /// Takes a line. In a console, a shape is that of the `x.shape` on the line before it.
+    fn take(&mut self, line: Line) {
+        let showing = self.showing.take();
+        match (line, showing) {
+            (Line::Shape { text, operand }, Some(name)) if text.contains("Size(") => {
+                if matches!(self.lines.last(), Some(Line::Python(before)) if shown(before).as_ref() == Some(&name)) {
+                    self.lines.pop();
                 }
-            });
-            if let Some(shapes) = shapes.collect::<Option<Vec<_>>>() {
-                self.lines.extend(shapes);
-                return Ok(());
+                let bindings = vec![Binding { name, operand, number: None, span: 0..text.len() }];
+                self.lines.push(Line::Bindings { text, bindings });
             }
-        }
-        let bound = bindings_of_line(line);
-        if let Ok(Some(bindings)) = bound {
-            self.lines.push(Line::Bindings { text: line.to_owned(), bindings });
-            return Ok(());
-        }
-        // A value that is neither a shape nor Python is an error of the value, unless the line is Python as a whole.
-        let error = match bound {
-            Ok(_) => None,
-            Err(error) if error.what.ends_with(" is a negative size") => return Err(error),
-            Err(error) => Some(error),
-        };
-        match attempt(line) {
-            Ok(Attempt::Operand(operand)) => self.shape(line, operand),
-            Ok(Attempt::Python(_)) => self.lines.push(Line::Python(line.to_owned())),
-            Err(own) => match python(line) {
-                Ok(_) if !shape_like(line) => self.lines.push(Line::Python(line.to_owned())),
-                Ok(_) => return Err(own),
-                Err(of_python) => return Err(error.unwrap_or(if shape_like(line) { own } else { of_python })),
-            },
-        }
-        Ok(())
-    }
-
-    /// Takes a shape. In a console it is that of the `x.shape` on the line before it.
-    fn shape(&mut self, line: &str, operand: Operand) {
-        let before = match self.lines.last() {
-            Some(Line::Python(text)) if line.contains("Size(") => shown(text),
-            _ => None,
-        };
-        match before {
-            Some(name) => {
-                self.lines.pop();
-                let bindings = vec![Binding { name, operand, number: None, span: 0..line.len() }];
-                self.lines.push(Line::Bindings { text: line.to_owned(), bindings });
+            (line, _) => {
+                if let Line::Python(text) = &line {
+                    self.showing = shown(text);
+                }
+                self.lines.push(line);
             }
-            None => self.lines.push(Line::Shape { text: line.to_owned(), operand }),
         }
     }
 
@@ -159,26 +137,13 @@ impl Sorter {
         for outside in [0..reported.extent.start, reported.extent.end..text.len()] {
             let outside = text.get(outside).unwrap_or_default();
             for piece in pieces(outside) {
-                let mut own = Sorter::default();
-                std::mem::swap(&mut own.lines, &mut self.lines);
-                let count = own.lines.len();
-                let understood = own.line(outside.get(piece).unwrap_or_default()).is_ok();
-                let fresh = match own.lines.len() {
-                    length if length > count => own.lines.pop().filter(|_| understood),
-                    // The shape of the `x.shape` on the line before it.
-                    _ => own.lines.pop(),
-                };
-                std::mem::swap(&mut own.lines, &mut self.lines);
-                match fresh {
-                    Some(Line::Bindings { text, bindings }) if bindings.iter().all(is_sure) => {
-                        self.lines.push(Line::Bindings { text, bindings });
+                for line in read_line(outside.get(piece).unwrap_or_default()).unwrap_or_default() {
+                    match line {
+                        Line::Bindings { bindings, .. } if !bindings.iter().all(is_sure) => self.aside.extend(bindings),
+                        Line::Shape { text, operand } if !(text.contains(['(', '[', ',']) && is_numeric(&operand)) => {}
+                        Line::Python(text) if !is_code(&text) => self.showing = shown(&text).or(self.showing.take()),
+                        line => self.take(line),
                     }
-                    Some(Line::Bindings { bindings, .. }) => self.aside.extend(bindings),
-                    Some(Line::Shape { text, operand }) if text.contains(['(', '[', ',']) && is_numeric(&operand) => {
-                        self.lines.push(Line::Shape { text, operand });
-                    }
-                    Some(Line::Python(text)) if is_code(&text) => self.lines.push(Line::Python(text)),
-                    _ => {}
                 }
             }
         }
@@ -188,23 +153,22 @@ impl Sorter {
     /// Decides what depends on several lines, and parses the Python.
     fn decide(self) -> Result<Asked, ReadError> {
         let mut asked = Asked { message: self.message, ..Asked::default() };
-        let mut used: Vec<String> = Vec::new();
-        for line in &self.lines {
-            match line {
-                Line::Bindings { bindings, .. } => {
-                    used.extend(bindings.iter().flat_map(|binding| names(&binding.operand)));
-                }
-                Line::Shape { operand, .. } => used.extend(names(operand)),
-                Line::Python(_) => {}
-            }
-        }
-        let shapes: Vec<&Binding> = bindings(&self.lines).filter(|binding| binding.number.is_none()).collect();
-        let tensors: Vec<String> = shapes.iter().map(|binding| binding.name.clone()).collect();
+        let bound: Vec<(String, bool)> =
+            bindings(&self.lines).map(|binding| (binding.name.clone(), binding.number.is_none())).collect();
         // `z = x`, or `x, y`, of names that have shapes of their own, which are no sizes.
         let of_tensors = |operand: &Operand| {
-            !operand.sizes.is_empty()
-                && operand.sizes.iter().all(|size| matches!(size, Size::Name(name) if tensors.contains(name)))
+            let of = |size: &Size, sure: bool| match size {
+                Size::Name(name) => bound.iter().any(|(other, shape)| other == name && (*shape || !sure)),
+                Size::Number(_) => false,
+            };
+            operand.sizes.iter().any(|size| of(size, true)) && operand.sizes.iter().all(|size| of(size, false))
         };
+        let shapes = self.lines.iter().flat_map(|line| match line {
+            Line::Bindings { bindings, .. } => bindings.iter().map(|binding| &binding.operand).collect(),
+            Line::Shape { operand, .. } => vec![operand],
+            Line::Python(_) => Vec::new(),
+        });
+        let used: Vec<String> = shapes.filter(|operand| !of_tensors(operand)).flat_map(names).collect();
         let mut source: Vec<String> = Vec::new();
         for line in self.lines {
             match line {
@@ -245,6 +209,53 @@ impl Asked {
             Some((_, earlier)) => *earlier = operand,
             None => self.operands.push((Some(name), operand)),
         }
+    }
+}
+
+/// Reads a line: as shapes side by side, as bindings, as a shape, or as Python.
+fn read_line(line: &str) -> Result<Vec<Line>, ReadError> {
+    if let Some(parts) = side_by_side(line) {
+        let shapes = parts.into_iter().map(|part| {
+            let text = line.get(part).unwrap_or_default().to_owned();
+            match attempt(&text) {
+                Ok(Attempt::Operand(operand)) => Some(Line::Shape { text, operand }),
+                _ => None,
+            }
+        });
+        if let Some(shapes) = shapes.collect() {
+            return Ok(shapes);
+        }
+    }
+    if let Some((parts, formula)) = calculation(line) {
+        let bindings = parts.into_iter().enumerate().map(|(at, span)| {
+            match (attempt(line.get(span.clone()).unwrap_or_default()), letter(at)) {
+                (Ok(Attempt::Operand(operand)), Some(name)) => {
+                    Some(Binding { name: name.to_string(), operand, number: None, span })
+                }
+                _ => None,
+            }
+        });
+        if let Some(bindings) = bindings.collect() {
+            return Ok(vec![Line::Bindings { text: line.to_owned(), bindings }, Line::Python(formula)]);
+        }
+    }
+    let text = line.to_owned();
+    let error = match bindings_of_line(line) {
+        Ok(Some(bindings)) => return Ok(vec![Line::Bindings { text, bindings }]),
+        // Python would read `x=5,-3` without an error.
+        Err(error) if error.what.ends_with(" is a negative size") => return Err(error),
+        other => other.err(),
+    };
+    match (attempt(line), python(line)) {
+        (Ok(Attempt::Operand(operand)), _) => Ok(vec![Line::Shape { text, operand }]),
+        // `5*3` and `[[1, 2], [3, 4]]` are no Python about tensors.
+        (Ok(Attempt::Python(_)), _) if shape_like(line) && !line.contains(char::is_alphabetic) => {
+            shape(line).map(|operand| vec![Line::Shape { text, operand }])
+        }
+        (Ok(Attempt::Python(_)), _) => Ok(vec![Line::Python(text)]),
+        (Err(own), _) if shape_like(line) => Err(error.unwrap_or(own)),
+        (Err(_), Ok(_)) => Ok(vec![Line::Python(text)]),
+        (Err(_), Err(of_python)) => Err(error.unwrap_or(of_python)),
     }
 }
 
@@ -300,7 +311,8 @@ fn is_sure(binding: &Binding) -> bool {
 fn is_code(text: &str) -> bool {
     let computes = |expr: &Expr| !matches!(expr.kind, ExprKind::Name(_) | ExprKind::Str(_) | ExprKind::Tuple(_));
     let prints = |expr: &Expr| {
-        matches!(&expr.kind, ExprKind::Call { function, .. } if function.name() == Some("print")) || shown_by(expr).is_some()
+        matches!(&expr.kind, ExprKind::Call { function, .. } if function.name() == Some("print"))
+            || shown_by(expr).is_some()
     };
     python(text).is_ok_and(|statements| {
         statements.iter().all(|statement| match &statement.kind {
@@ -308,4 +320,108 @@ fn is_code(text: &str) -> bool {
             _ => true,
         })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What was asked in short: `[5, 3] y[3] | B=32 | x + y | SizeMismatch`.
+    fn short(texts: &[&str]) -> String {
+        let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
+        let asked = match arguments(&texts) {
+            Ok(asked) => asked,
+            Err(error) => return format!("error at {:?}: {}", &error.text[error.span.clone()], error.what),
+        };
+        let operand =
+            |(name, operand): &(Option<String>, Operand)| format!("{}{operand}", name.as_deref().unwrap_or_default());
+        let operands: Vec<String> = asked.operands.iter().map(operand).collect();
+        let sizes: Vec<String> = asked.sizes.iter().map(|(name, size)| format!("{name}={size}")).collect();
+        let python = asked.python.map(|script| script.text.replace('\n', "; "));
+        let known = asked.message.map(|reported| reported.known.map_or("unknown", |known| known.name).to_owned());
+        let parts = [Some(operands.join(" ")), Some(sizes.join(" ")), python, known];
+        parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" | ")
+    }
+
+    #[test]
+    fn what_is_read_as_what() {
+        for (texts, expected) in [
+            (&["5,1,4,1", "3,1,1"][..], "[5, 1, 4, 1] [3, 1, 1]"),
+            (&["5x3", "8", "[]"], "[5, 3] [8] []"),
+            (&["B,T,C", "C"], "[B, T, C] [C]"),
+            (&["B,T", "T", "B=32"], "[B, T] [T] | B=32"),
+            (&["x=5,3", "n=8"], "x[5, 3] n[8]"),
+            (&["x=5,3 y=3", "x[:, None] + y"], "x[5, 3] y[3] | x[:, None] + y"),
+            (&["x*3"], "x*3"),
+            (&["a @ b", "a=5,3", "b=3"], "a[5, 3] b[3] | a @ b"),
+            (&["torch.add(x, y)", "x=5,3", "y=4,3"], "x[5, 3] y[4, 3] | torch.add(x, y)"),
+            (&["torch.randn(5, 3)", "torch.randn(3)"], "[5, 3] [3]"),
+            (&["torch.randn(5, 3) + torch.randn(4)"], "torch.randn(5, 3) + torch.randn(4)"),
+            (&["x = torch.randn(5, 3); y = torch.ones(3)\nz = x + y"], "x[5, 3] y[3] | z = x + y"),
+            (&["x=5,3", "z = x"], "x[5, 3] | z = x"),
+            (&["x=5,3 y=3", "x, y"], "x[5, 3] y[3] | x, y"),
+            (&["torch.add(x, y, alpha=0.5)"], "torch.add(x, y, alpha=0.5)"),
+            (&["alpha=0.5"], "alpha=0.5"),
+            (&["dim=-1", "x=5,3", "x.sum(dim)"], "x[5, 3] | dim=-1; x.sum(dim)"),
+            (&["5,3 4,3"], "[5, 3] [4, 3]"),
+            (&["(5, 3) and (3,)"], "[5, 3] [3]"),
+            (&["5,3 + 4,3"], "a[5, 3] b[4, 3] | a + b"),
+            (&["5x3 @ 3x4 + [4]"], "a[5, 3] b[3, 4] c[4] | a @ b + c"),
+            (&["(5, 3) * 2"], "a[5, 3] | a * 2"),
+            (&["x.shape=torch.Size([5, 3]), x.dtype=torch.int64"], "x[5, 3]"),
+            (&["x torch.Size([5, 3]) torch.float32\ny torch.Size([3]), torch.int64"], "x[5, 3] y[3]"),
+            (&["x.shape: torch.Size([5, 3])\ny.shape: torch.Size([3])"], "x[5, 3] y[3]"),
+            (&[">>> x.shape\ntorch.Size([5, 3])\n>>> y.size()\ntorch.Size([3])\n>>> x + y"], "x[5, 3] y[3] | x + y"),
+            (&["x += y", "x=3 y=3,3"], "x[3] y[3, 3] | x += y"),
+            (&["import torch\nx = torch.zeros(3)"], "x[3] | import torch"),
+            (&["x=5,3:int64"], "x[5, 3]"),
+            (&["x: Tensor = y"], "x: Tensor = y"),
+            (&["r = x.view(5, 3)"], "r = x.view(5, 3)"),
+            (&["x=5 x=5,3"], "x[5, 3]"),
+            (&["x == y"], "x == y"),
+            (&["x[0] = y"], "x[0] = y"),
+            (&["f(x=5)"], "f(x=5)"),
+            (&[], ""),
+            (&["", " "], ""),
+        ] {
+            let found = short(texts);
+            assert_eq!(found.replace(" | import torch", ""), expected.replace(" | import torch", ""), "{texts:?}");
+        }
+    }
+
+    #[test]
+    fn messages_and_the_text_around_them() {
+        let message = "The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 1";
+        let split: Vec<&str> = message.split(' ').collect();
+        assert_eq!(short(&split), "SizeMismatch");
+        assert_eq!(short(&[message, "x=5,3"]), "x[5, 3] | SizeMismatch");
+        assert_eq!(short(&["FooError: bar"]), "unknown");
+        let pasted = format!(
+            "Epoch: 5\nLoss: 0.3 note: slow\nit's x.shape below\n>>> x.shape\ntorch.Size([5, 3])\ny.shape: torch.Size([5, 4])\n\
+             >>> x + y\nTraceback (most recent call last):\n  File \"<stdin>\", line 1, in <module>\nRuntimeError: {message}\n\
+             (5, B)\nB=5\n"
+        );
+        assert_eq!(short(&[&pasted]), "x[5, 3] y[5, 4] [5, B] | B=5 | x + y | SizeMismatch");
+    }
+
+    #[test]
+    fn errors_name_the_place() {
+        for (text, expected) in [
+            ("5,,3", "error at \",,\": a comma without a size before it"),
+            ("5,-3", "error at \"-3\": -3 is a negative size"),
+            ("x=5,-3", "error at \"-3\": -3 is a negative size"),
+            ("x=5\ny=3,-1", "error at \"-1\": -1 is a negative size"),
+            ("5*3", "error at \"5*3\": 5*3 is a product"),
+            ("2N,3", "error at \"2N\": 2N is not a size"),
+            ("x=2N", "error at \"2N\": 2N is not a size"),
+            ("x +", "error at \"\": the expression ends too early"),
+            ("x × y", "error at \"×\": '×' is not a part of Python"),
+            ("lambda x: x", "error at \"lambda\": lambda is not read here"),
+            ("(5,3", "error at \"(\": ( is never closed"),
+            ("x y", "error at \"y\": y follows x directly"),
+            ("[[1,2],[3,4]]", "error at \"[1,2]\": [1,2] is not a size"),
+        ] {
+            assert_eq!(short(&[text]), expected, "{text}");
+        }
+    }
 }

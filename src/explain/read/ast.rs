@@ -185,7 +185,9 @@ impl ExprKind {
                 (std::iter::once(&**function).chain(arguments.iter().map(|argument| &argument.value)).collect(), &[])
             }
             Subscript { value, index } => (vec![value, index], &[]),
-            Slice { start, stop, step } => ([start, stop, step].into_iter().flatten().map(|part| &**part).collect(), &[]),
+            Slice { start, stop, step } => {
+                ([start, stop, step].into_iter().flatten().map(|part| &**part).collect(), &[])
+            }
             Tuple(items) | List(items) => (Vec::new(), items),
             Binary { left, right, .. } => (vec![left, right], &[]),
             Compare { first, rest } => {

@@ -81,9 +81,9 @@ mod tests {
 
     #[test]
     fn the_carets_are_below_the_place_in_its_line() {
-        let error = ReadError::new("first\n\tα × 2", 9..11, "no operator", "write *");
+        let error = ReadError::new("first\n\tα × 2", 10..12, "no operator", "write *");
         assert_eq!(error.column(), 4);
-        assert_eq!(error.pointed(), "no operator\n     α × 2\n       ^\nwrite *".replace("       ^", "       ^"));
+        assert_eq!(error.pointed(), "no operator\n     α × 2\n       ^\nwrite *");
         assert_eq!(error.to_string(), "no operator, at column 4 of \"\\tα × 2\"; write *");
     }
 

@@ -104,6 +104,8 @@ messages! {
     NotEnoughValues => Dimension, "not enough values to unpack (expected {expected:integer}, got {got:integer})";
     RepeatRank => Dimension,
         "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor";
+    EinsumOperands19 => EinsumOperand,
+        "operands do not broadcast with remapped shapes [original->remapped]: {shapes:text}";
     // A tensor where Python needs a number, and the reverse.
     AmbiguousBool => ItemCount, "Boolean value of Tensor with more than one value is ambiguous";
     OneElement => ItemCount, "only one element tensors can be converted to Python scalars";
@@ -111,6 +113,7 @@ messages! {
     // libtorch, in other releases and on other devices.
     MatrixSizes19 => ProductShape, "mat1 dim 1 must match mat2 dim 0";
     MatrixSizes15 => ProductShape, "size mismatch, m1: {a:text}, m2: {b:text} at {place:name}";
+    MatrixSizes15Bare => ProductShape, "size mismatch, m1: {a:text}, m2: {b:text}]";
     MatrixVector15 => ProductShape, "size mismatch, {a:sizes} x {b:sizes} at {place:name}";
     BatchArgument => ProductShape,
         "Expected tensor to have size {expected:integer} at dimension {dim:integer}, but got size {got:integer} for \
@@ -121,6 +124,10 @@ messages! {
     ExpandSize04 => Expand,
         "The expanded size of the tensor ({wanted:integer}) must match the existing size ({existing:integer}) at \
          non-singleton dimension {dim:integer}";
+    Modified212 => Autograd,
+        "one of the variables needed for gradient computation has been modified by an inplace operation: \
+         [{tensor:text} {shape:sizes}]{node:node} is at version {version:integer}; expected version {expected:integer} \
+         instead.";
     IndexDtype19 => Dtype, "tensors used as indices must be long, byte or bool tensors";
     MatrixDtype => Dtype, "mat1 and mat2 must have the same dtype";
     ScalarTypeArgument => Dtype,
@@ -175,6 +182,7 @@ mod tests {
                 ("dtype", "Float"),
                 ("name", "add"),
                 ("text", "[1 x 2]"),
+                ("node", ", which is output 0 of AddBackward0,"),
             ];
             while let Some((start, end)) = text.find('{').zip(text.find('}')) {
                 let kind = text[start..end].rsplit_once(':').map_or("text", |(_, kind)| kind);

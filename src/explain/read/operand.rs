@@ -9,7 +9,7 @@ use super::parser::python;
 use super::sizes::{Operand, Size};
 
 /// Reads a shape: `5,3`, `(5, 3)`, `[5, 3]`, `torch.Size([5, 3])`, `5x3`, `B,T,C`, `[]`; with a dtype `5,3:int64`,
-/// `float32[5,3]`; or a call that makes a tensor, `torch.randn(5, 3)`, `torch.tensor([[1, 2], [3, 4]])`.
+/// `5,3 int64`, `float32[5,3]`; or a call that makes a tensor, `torch.randn(5, 3)`, `torch.tensor([[1, 2], [3, 4]])`.
 ///
 /// ```
 /// use broadcheck_explain::read::{Size, shape};
@@ -113,6 +113,12 @@ pub fn attempt(text: &str) -> Result<Attempt, ReadError> {
         let operand = part(before.trim_end()).map_err(|error| error.within(text, 0))?;
         return Ok(Attempt::Operand(Operand { dtype: Some(dtype), ..operand }));
     }
+    if let Some((before, name)) = text.rsplit_once(char::is_whitespace)
+        && let Some(dtype) = dtype(name)
+        && let Ok(Attempt::Operand(operand)) = attempt(before.trim_end().trim_end_matches(','))
+    {
+        return Ok(Attempt::Operand(Operand { dtype: Some(dtype), ..operand }));
+    }
     missing(text)?;
     let statements = python(text).map_err(|error| spelled(text, error))?;
     if let [Statement { kind: StatementKind::Expression(expr), .. }] = statements.as_slice()
@@ -187,7 +193,8 @@ fn no_shape(text: &str, statements: &[Statement]) -> ReadError {
     };
     let culprit = items.iter().find(|item| !matches!(item.kind, ExprKind::Int(_) | ExprKind::Name(_))).unwrap_or(expr);
     let written = text.get(culprit.span.clone()).unwrap_or_default();
-    let error = |what: &str, advice: &str| ReadError::new(text, culprit.span.clone(), format!("{written} {what}"), advice);
+    let error =
+        |what: &str, advice: &str| ReadError::new(text, culprit.span.clone(), format!("{written} {what}"), advice);
     match &culprit.kind {
         ExprKind::Binary { left, right, operator } if operator.symbol() == "*" => {
             let part = |expr: &Expr| text.get(expr.span.clone()).unwrap_or_default().to_owned();
@@ -266,7 +273,9 @@ fn call(text: &str, function: &Expr, arguments: &[Argument]) -> Result<Option<Op
     let first = given.get(..1).unwrap_or_default();
     let (sizes, own) = match last(&name) {
         "Size" => (if given.is_empty() { Some(Vec::new()) } else { listed(&given)? }, None),
-        _ if NOTATIONS.contains(&last(&name)) && keyword(arguments, "shape").or(keyword(arguments, "size")).is_some() => {
+        _ if NOTATIONS.contains(&last(&name))
+            && keyword(arguments, "shape").or(keyword(arguments, "size")).is_some() =>
+        {
             (listed(&[])?, None)
         }
         "Parameter" | "Variable" | "ShapedArray" => {
@@ -381,9 +390,7 @@ fn literal(expr: &Expr, floating: DType) -> Option<Literal> {
         ExprKind::Int(_) => scalar(DType::Int64),
         ExprKind::Bool(_) => scalar(DType::Bool),
         ExprKind::Float(_) => scalar(floating),
-        ExprKind::Imaginary(_) => {
-            scalar(if floating == DType::Float64 { DType::Complex128 } else { DType::Complex64 })
-        }
+        ExprKind::Imaginary(_) => scalar(if floating == DType::Float64 { DType::Complex128 } else { DType::Complex64 }),
         ExprKind::Unary { operand, .. } => literal(operand, floating).filter(|(sizes, _)| sizes.is_empty()),
         ExprKind::Binary { left, right, .. } => {
             let (left, right) = (literal(left, floating)?, literal(right, floating)?);
@@ -414,5 +421,135 @@ fn promoted(a: Option<DType>, b: Option<DType>) -> Option<DType> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a.promote(b)),
         (a, b) => a.or(b),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes() {
+        for (text, expected) in [
+            ("5,1,4,1", "[5, 1, 4, 1]"),
+            ("(5,3)", "[5, 3]"),
+            ("(5,)", "[5]"),
+            ("5,", "[5]"),
+            ("8", "[8]"),
+            (" [5, 3] ", "[5, 3]"),
+            ("torch.Size([5, 3])", "[5, 3]"),
+            ("torch.Size((5, 3))", "[5, 3]"),
+            ("Size([5,3])", "[5, 3]"),
+            ("torch.Size([])", "[]"),
+            ("torch.Size()", "[]"),
+            ("[]", "[]"),
+            ("()", "[]"),
+            ("5x3", "[5, 3]"),
+            ("5 x 3", "[5, 3]"),
+            ("5×3", "[5, 3]"),
+            ("(5 X 3 x 1)", "[5, 3, 1]"),
+            ("0x10", "[0, 10]"),
+            ("1_000,3", "[1000, 3]"),
+            ("1_000x3", "[1000, 3]"),
+            ("B,T,C", "[B, T, C]"),
+            ("(B, 1, C)", "[B, 1, C]"),
+            ("N", "[N]"),
+            ("1000000000,1", "[1000000000, 1]"),
+            ("tensor(shape=(5, 3))", "[5, 3]"),
+            ("FakeTensor(..., size=(3, 4))", "[3, 4]"),
+            ("Tensor[5, 3]", "[5, 3]"),
+            ("tensor[5]", "[5]"),
+        ] {
+            let operand = shape(text).unwrap_or_else(|error| panic!("{}", error.pointed()));
+            assert_eq!((operand.to_string().as_str(), operand.dtype), (expected, None), "{text}");
+        }
+    }
+
+    #[test]
+    fn shapes_with_dtypes() {
+        for (text, expected) in [
+            ("5,3:int64", "[5, 3] int64"),
+            ("(5,3) : torch.float16", "[5, 3] float16"),
+            ("[]:bool", "[] bool"),
+            ("torch.Size([5, 3]) torch.float32", "[5, 3] float32"),
+            ("(5, 3), int64", "[5, 3] int64"),
+            ("float32[5,3]", "[5, 3] float32"),
+            ("f32[]", "error"),
+            ("bf16[B, 3]", "[B, 3] bfloat16"),
+            ("i64[5]", "[5] int64"),
+            ("ShapedArray(float32[5,3])", "[5, 3] float32"),
+            ("torch.randn(5, 3)", "[5, 3] float32"),
+            ("torch.randn((5, 3))", "[5, 3] float32"),
+            ("torch.randn(size=(5, 3))", "[5, 3] float32"),
+            ("torch.rand(B, T)", "[B, T] float32"),
+            ("torch.zeros(2, 3, dtype=torch.long)", "[2, 3] int64"),
+            ("torch.ones((2,3))", "[2, 3] float32"),
+            ("torch.ones(3, device='cuda', requires_grad=True)", "[3] float32"),
+            ("torch.zeros(3).bool()", "[3] bool"),
+            ("torch.zeros(3).to(torch.float64)", "[3] float64"),
+            ("torch.zeros(3).cuda()", "[3] float32"),
+            ("torch.full((2, 3), True)", "[2, 3] bool"),
+            ("torch.full((2,), 1)", "[2] int64"),
+            ("torch.randint(0, 10, (3, 4))", "[3, 4] int64"),
+            ("torch.randint(10, size=(3,))", "[3] int64"),
+            ("torch.arange(6)", "[6] int64"),
+            ("torch.arange(1, 7, 2)", "[3] int64"),
+            ("torch.arange(0, 1, 0.25)", "[4] float32"),
+            ("torch.linspace(0, 1, 5)", "[5] float32"),
+            ("torch.eye(3)", "[3, 3] float32"),
+            ("torch.tensor([[1,2],[3,4]])", "[2, 2] int64"),
+            ("torch.tensor([1, 2.5])", "[2] float32"),
+            ("torch.tensor([True, False])", "[2] bool"),
+            ("torch.tensor([[1j], [-2]])", "[2, 1] complex64"),
+            ("torch.tensor(3)", "[] int64"),
+            ("torch.tensor([])", "[0] float32"),
+            ("torch.tensor([1, 2], dtype=torch.float16)", "[2] float16"),
+            ("torch.FloatTensor(5, 3)", "[5, 3] float32"),
+            ("torch.LongTensor([1, 2, 3])", "[3] int64"),
+            ("torch.cuda.FloatTensor(2)", "[2] float32"),
+            ("nn.Parameter(torch.zeros(4))", "[4] float32"),
+            ("np.zeros((2, 3))", "[2, 3] float64"),
+            ("np.zeros(3, dtype=np.int32)", "[3] int32"),
+            ("np.random.randn(5, 3)", "[5, 3] float64"),
+            ("np.arange(3)", "[3] int64"),
+            ("np.array([[1.0, 2.0]])", "[1, 2] float64"),
+        ] {
+            let found = match shape(text) {
+                Ok(operand) => format!("{operand} {}", operand.dtype.map_or("none".to_owned(), |it| it.to_string())),
+                Err(_) => "error".to_owned(),
+            };
+            assert_eq!(found, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn errors_name_the_size() {
+        for (text, place, what) in [
+            ("", "", "no shape"),
+            ("5,,3", ",,", "a comma without a size before it"),
+            (",3", ",", "a comma without a size before it"),
+            ("[,3]", "[,", "a comma without a size before it"),
+            ("5,-3", "-3", "-3 is a negative size"),
+            ("torch.Size([2, -1])", "-1", "-1 is a negative size"),
+            ("5*3", "5*3", "5*3 is a product"),
+            ("2N,3", "2N", "2N is not a size"),
+            ("2*N,3", "2*N", "2*N is a product"),
+            ("N+1,3", "N+1", "N+1 is computed"),
+            ("5,1.5", "1.5", "1.5 is not a size"),
+            ("0.5", "0.5", "0.5 is not a size"),
+            ("5 3", "3", "3 follows 5 directly"),
+            ("(5,3", "(", "( is never closed"),
+            ("5,3:foo", "foo", "\"foo\" is not a dtype"),
+            ("[[1,2],[3,4]]", "[1,2]", "[1,2] is not a size"),
+            ("torch.tensor([[1,2],[3]])", "[3]", "an element whose shape differs from the first one's"),
+            ("x = 3", "x = 3", "an assignment, or several statements, are no shape"),
+            ("x.sum(1)", "x.sum(1)", "x.sum(1) has no shape that is known"),
+            ("99999999999999999999,1", "99999999999999999999", "99999999999999999999 does not fit into 64 bits"),
+            ("'a'", "'a'", "'a' is not a size"),
+        ] {
+            let error = shape(text).expect_err(text);
+            assert_eq!((&text[error.span.clone()], error.what.as_str()), (place, what), "{text}");
+            assert!(!error.advice.is_empty());
+        }
     }
 }

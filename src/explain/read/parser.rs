@@ -172,7 +172,9 @@ impl Parser<'_> {
         let first = self.item()?;
         if !self.symbol(",") {
             return match first.kind {
-                ExprKind::Starred(_) => Err(self.error(first.span, "a * before nothing to spread into", "write a comma")),
+                ExprKind::Starred(_) => {
+                    Err(self.error(first.span, "a * before nothing to spread into", "write a comma"))
+                }
                 _ => Ok(first),
             };
         }
@@ -300,7 +302,11 @@ impl Parser<'_> {
         while !self.take(")") {
             let start = self.start();
             if self.symbol("**") {
-                return Err(self.error(start..start + 2, "** in a call", "write the keyword arguments that it stands for"));
+                return Err(self.error(
+                    start..start + 2,
+                    "** in a call",
+                    "write the keyword arguments that it stands for",
+                ));
             }
             let starred = self.take("*");
             let mut name = None;
@@ -500,9 +506,6 @@ impl Parser<'_> {
             TokenKind::Symbol("!=" | "=" | ":=") => {
                 self.error(span, format!("{written} is not expected here"), "write the assignment as its own statement")
             }
-            TokenKind::Symbol("," | "]" | ")" | "*" | "/" | "@" | "." | ":" | ";") => {
-                self.error(span, format!("{written} is not expected here"), operand)
-            }
             TokenKind::Symbol(_) => self.error(span, format!("{written} is not expected here"), operand),
             _ => {
                 let advice = format!("write an operator, a comma or a line end before {written}");
@@ -515,3 +518,6 @@ impl Parser<'_> {
 fn reserved(word: &str) -> bool {
     KEYWORDS.iter().any(|(keyword, _)| *keyword == word) || matches!(word, "and" | "or" | "not" | "from" | "as")
 }
+
+#[cfg(test)]
+mod tests;

@@ -25,22 +25,24 @@ pub fn pieces(text: &str) -> Vec<Range<usize>> {
     pieces.into_iter().map(|piece| trimmed(text, piece)).filter(|piece| !piece.is_empty()).collect()
 }
 
-/// The bindings that a line consists of: each with its name and its value. `None` if it does not begin with one.
+/// A binding: its name, its place in the line, and the place of its value.
+pub type Assignment = (String, Range<usize>, Range<usize>);
+
+/// The bindings that a line consists of. `None` if it does not begin with one.
 ///
 /// A binding begins with a name, or `x.shape`, `x.size()` or `x shape` of one, then `=`, `:` or nothing before
 /// `torch.Size(`.
-pub fn assignments(line: &str) -> Option<Vec<(String, Range<usize>, Range<usize>)>> {
+pub fn assignments(line: &str) -> Option<Vec<Assignment>> {
     let mut starts: Vec<(usize, String, usize)> = Vec::new();
     let mut scan = Scan::new(line);
     let mut before = ' ';
     let mut skip = 0;
     while let Some((at, c)) = scan.next() {
         let apart = before.is_whitespace() || matches!(before, ',' | ';');
-        if at >= skip && apart && scan.depth == 0 && !scan.quoted() && (c.is_alphabetic() || c == '_') {
-            if let Some((name, value)) = target(line, at) {
-                starts.push((at, name, value));
-                skip = value;
-            }
+        let begins = at >= skip && apart && scan.depth == 0 && !scan.quoted() && (c.is_alphabetic() || c == '_');
+        if let Some((name, value)) = Some(at).filter(|_| begins).and_then(|at| target(line, at)) {
+            starts.push((at, name, value));
+            skip = value;
         }
         before = c;
     }
@@ -90,9 +92,56 @@ pub fn side_by_side(line: &str) -> Option<Vec<Range<usize>>> {
     parts.retain(|part| !["and", "vs", "vs.", "with"].contains(&text(part)));
     let plain = |part: &Range<usize>| {
         let cross = |c: char| matches!(c, ',' | '[' | ']' | '(' | ')' | '×' | 'x');
-        text(part).contains(cross) && text(part).starts_with(|c: char| c.is_ascii_digit() || "([".contains(c) || word(c))
+        text(part).contains(cross)
+            && text(part).starts_with(|c: char| c.is_ascii_digit() || "([".contains(c) || word(c))
     };
     (parts.len() > 1 && parts.iter().all(plain)).then_some(parts)
+}
+
+/// The shapes of a line that has operators between them, such as `5,3 + 4,3` and `[5, 3] @ [3]`, and the line with a
+/// letter for each. `None` if an operand is neither a number nor has a comma, a bracket or a cross.
+pub fn calculation(line: &str) -> Option<(Vec<Range<usize>>, String)> {
+    let mut parts = Vec::new();
+    let mut formula = String::new();
+    let mut start = 0;
+    let mut count = 0;
+    let mut operand = |part: Range<usize>, formula: &mut String| {
+        let text = line.get(part.clone()).unwrap_or_default();
+        count += 1;
+        if !text.is_empty() && text.chars().all(|c| c.is_ascii_digit() || c == '.') {
+            formula.push_str(text);
+            return Some(());
+        }
+        let begins = text.starts_with(|c: char| c.is_ascii_digit() || "([".contains(c));
+        let name = letter(parts.len()).filter(|_| begins && text.contains([',', '[', '(', 'x', '×']))?;
+        formula.push(name);
+        parts.push(part);
+        Some(())
+    };
+    let mut scan = Scan::new(line);
+    while let Some((at, c)) = scan.next() {
+        if scan.quoted() {
+            return None;
+        }
+        let written = line.get(start..at).unwrap_or_default();
+        if scan.depth > 0 || !c.is_whitespace() || written.trim().is_empty() {
+            continue;
+        }
+        let rest = line.get(at..).unwrap_or_default().trim_start();
+        let symbol = rest.split(char::is_whitespace).next().unwrap_or_default();
+        if !symbol.is_empty() && symbol.chars().all(|c| "@+-*/%&|^<>=!".contains(c)) && symbol != "=" {
+            operand(trimmed(line, start..at), &mut formula)?;
+            formula.push_str(&format!(" {symbol} "));
+            start = line.len() - rest.len() + symbol.len();
+        }
+    }
+    operand(trimmed(line, start..line.len()), &mut formula)?;
+    (count > 1 && !parts.is_empty()).then_some((parts, formula))
+}
+
+/// The name of an operand that has none: a, b, c, and so on.
+pub fn letter(at: usize) -> Option<char> {
+    ('a'..='z').nth(at)
 }
 
 /// True between `5` and `x 3`, and between `5 x` and `3`.
@@ -227,11 +276,34 @@ mod tests {
             ("x = torch.randn(5, dtype=int)", &[("x", "torch.randn(5, dtype=int)")]),
         ] {
             let found = assignments(line).expect(line);
-            let found: Vec<(&str, &str)> = found.iter().map(|(name, _, value)| (&**name, &line[value.clone()])).collect();
+            let found: Vec<(&str, &str)> =
+                found.iter().map(|(name, _, value)| (&**name, &line[value.clone()])).collect();
             assert_eq!(found, expected, "{line}");
         }
         for line in ["x == y", "5,3", "x[0] = y", "a, b = c", "x += y", "f(x=5)", "B,T:int64", "torch.Size([3])", ""] {
             assert_eq!(assignments(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn shapes_with_operators_between_them() {
+        for (line, expected) in [
+            ("5,3 + 4,3", "5,3;4,3;a + b"),
+            ("(5, 3) @ [3, 4] * 2x2", "(5, 3);[3, 4];2x2;a @ b * c"),
+            ("5 x 3 // 3", "5 x 3;a // 3"),
+            ("2 * 3", "none"),
+            ("(5, 3) * x", "none"),
+            ("5,3", "none"),
+            ("x + y", "none"),
+            ("(5, 3) +", "none"),
+            ("r = 5,3", "none"),
+            ("5,3 = 4,3", "none"),
+        ] {
+            let found = calculation(line).map(|(parts, formula)| {
+                let parts: Vec<&str> = parts.into_iter().map(|part| &line[part]).collect();
+                format!("{};{formula}", parts.join(";"))
+            });
+            assert_eq!(found.as_deref().unwrap_or("none"), expected, "{line}");
         }
     }
 

@@ -28,14 +28,15 @@ pub enum TokenKind {
 /// Operators and brackets, the longer ones before their beginnings.
 const SYMBOLS: &[&str] = &[
     "**=", "//=", "<<=", ">>=", "...", "!=", "==", "<=", ">=", "<<", ">>", "**", "//", "->", ":=", "+=", "-=", "*=",
-    "/=", "%=", "@=", "&=", "|=", "^=", "(", ")", "[", "]", "{", "}", ",", ":", ";", ".", "=", "+", "-", "*", "/",
-    "%", "@", "&", "|", "^", "~", "<", ">",
+    "/=", "%=", "@=", "&=", "|=", "^=", "(", ")", "[", "]", "{", "}", ",", ":", ";", ".", "=", "+", "-", "*", "/", "%",
+    "@", "&", "|", "^", "~", "<", ">",
 ];
 
 /// The tokens of `text`. Comments, spaces, and line ends in brackets are left out, and so are the prompts of Python's
 /// and IPython's consoles.
 pub fn tokens(text: &str) -> Result<Vec<Token>, ReadError> {
-    Tokens { text, at: 0, found: Vec::new(), open: Vec::new() }.all()
+    let session = text.contains(">>>") || text.contains("In [");
+    Tokens { text, at: 0, found: Vec::new(), open: Vec::new(), session }.all()
 }
 
 struct Tokens<'a> {
@@ -44,6 +45,8 @@ struct Tokens<'a> {
     found: Vec<Token>,
     /// The brackets that are open: each with its place.
     open: Vec<(char, usize)>,
+    /// True if the text has prompts, so that `...` at the start of a line is one.
+    session: bool,
 }
 
 impl<'a> Tokens<'a> {
@@ -103,10 +106,9 @@ impl<'a> Tokens<'a> {
         let rest = self.rest();
         let trimmed = rest.trim_start_matches([' ', '\t']);
         let blank = rest.len() - trimmed.len();
-        let session = self.text.contains(">>>") || self.text.contains("In [");
         if let Some(after) = trimmed.strip_prefix(">>>") {
             self.at += rest.len() - after.len();
-        } else if let Some(after) = trimmed.strip_prefix("... ").filter(|_| session) {
+        } else if let Some(after) = trimmed.strip_prefix("... ").filter(|_| self.session) {
             self.at += rest.len() - after.len();
         } else if let Some((number, after)) = trimmed.strip_prefix("In [").and_then(|rest| rest.split_once("]:"))
             && number.chars().all(|c| c.is_ascii_digit())
@@ -125,7 +127,11 @@ impl<'a> Tokens<'a> {
             Some('\n') => self.at += blank + 2,
             None => self.at = self.text.len(),
             Some(_) => {
-                return Err(self.error(start..start + 1, "a backslash in a line", "remove it, or end the line after it"));
+                return Err(self.error(
+                    start..start + 1,
+                    "a backslash in a line",
+                    "remove it, or end the line after it",
+                ));
             }
         }
         Ok(())

@@ -57,7 +57,7 @@ macro_rules! rows {
     /// `prelu` of a 0-dim tensor with a weight of several elements (`prelu`).
     PreluScalar => Dimension, "Not allow zero-dim input tensor.";
     /// `prelu` with a weight of another length than there are channels (`prelu`).
-    PreluSlopes { slopes: usize, channels: i64 } => SizeMismatch,
+    PreluSlopes { slopes: i64, channels: i64 } => SizeMismatch,
         "Mismatch of parameter numbers and input channel size. Found parameter numbers = {slopes} and channel size = \
          {channels}.";
     /// `prelu` with a weight of more than one dimension (`prelu`).

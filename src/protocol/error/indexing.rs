@@ -84,7 +84,7 @@ macro_rules! rows {
     /// An index tensor with more than one dimension (`index_select_out_cpu_`).
     IndexSelectRank => Dimension, "index_select(): Index is supposed to be a vector";
     /// Any number of indices but one for a 0-dim tensor (`index_select_out_cpu_`).
-    IndexSelectScalar { count: usize } => ItemCount,
+    IndexSelectScalar { count: i64 } => ItemCount,
         "index_select(): Index to scalar can have only 1 value, got {count} value(s)";
     /// An index tensor of another dtype than integers (`index_select_out_cpu_`).
     IndexSelectDtype => Dtype, "index_select(): Expected dtype int32 or int64 for index";

@@ -4,7 +4,7 @@
 macro_rules! rows {
     ($($families:ident)*; $($rows:tt)*) => { $crate::error::table::rejections! { $($families)*; $($rows)*
     /// `item()` of anything but one element (`item`).
-    ItemCount { numel: usize } => ItemCount, "a Tensor with {numel} elements cannot be converted to Scalar";
+    ItemCount { numel: i64 } => ItemCount, "a Tensor with {numel} elements cannot be converted to Scalar";
     /// A mean of integers, or in integers (the meta function of `mean`).
     MeanDtype { source: &'static str = ["Input", "Optional"], dtype: DType } => Dtype,
         "mean(): could not infer output dtype. {source} dtype must be either a floating point or complex dtype. Got: \

@@ -21,7 +21,7 @@ macro_rules! rows {
     /// `permute` with a dimension twice (`permute`).
     PermuteRepeated => Dimension, "permute(): duplicate dims are not allowed.";
     /// `view` or `reshape` to a shape with another number of elements (`infer_size`).
-    ViewSize { target: Vec<i64>, numel: usize } => View, "shape '{target}' is invalid for input of size {numel}";
+    ViewSize { target: Vec<i64>, numel: i64 } => View, "shape '{target}' is invalid for input of size {numel}";
     /// `view` to a shape that no strides express (`view_impl`).
     ViewStride => View,
         "view size is not compatible with input tensor's size and stride (at least one dimension spans across two \

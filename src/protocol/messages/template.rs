@@ -126,9 +126,10 @@ impl Template {
     pub(super) fn find_in(&self, text: &Squeezed) -> Option<Found> {
         match self.parts.first() {
             Some(Part::Literal(literal)) if literal.len() >= ENOUGH || self.parts.len() == 1 => {
-                let starts = text.characters.windows(literal.len()).enumerate().rev();
-                let places = starts.filter(|(_, window)| window == literal).take(MOST_PLACES);
-                places.map(|(at, _)| at).find_map(|at| self.at(text, at))
+                let literal: String = literal.iter().collect();
+                let places = text.squeezed.rmatch_indices(&literal).take(MOST_PLACES);
+                let place = |at: usize| text.squeezed.get(..at).map_or(0, |before| before.chars().count());
+                places.map(|(at, _)| place(at)).find_map(|at| self.at(text, at))
             }
             _ => self.at(text, 0),
         }
@@ -147,14 +148,16 @@ impl Template {
 /// A text without its spaces, which knows where its characters were.
 pub(super) struct Squeezed<'a> {
     text: &'a str,
+    squeezed: String,
     characters: Vec<char>,
     places: Vec<usize>,
 }
 
 impl<'a> Squeezed<'a> {
     pub(super) fn new(text: &'a str) -> Squeezed<'a> {
-        let (places, characters) = text.char_indices().filter(|(_, c)| !c.is_whitespace()).unzip();
-        Squeezed { text, characters, places }
+        let (places, characters): (Vec<usize>, Vec<char>) =
+            text.char_indices().filter(|(_, c)| !c.is_whitespace()).unzip();
+        Squeezed { text, squeezed: characters.iter().collect(), characters, places }
     }
 
     fn range(&self, from: usize, to: usize) -> Range<usize> {
@@ -252,6 +255,7 @@ impl FactKind {
             "sizes" => FactKind::Sizes,
             "shapes" => FactKind::Shapes,
             "letter" => FactKind::Letter,
+            "node" => FactKind::Node,
             "name" => FactKind::Name,
             "text" => FactKind::Text,
             _ => return None,

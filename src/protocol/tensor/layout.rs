@@ -137,7 +137,7 @@ impl Layout {
 
     /// The view of the same elements in another shape, if strides can say it (`computeStride_impl`).
     pub fn view(&self, target: &Shape) -> Option<Layout> {
-        if self.shape.numel() != target.numel() {
+        if self.shape.count() != target.count() {
             return None;
         }
         if self.shape.numel() == 0 {

@@ -54,9 +54,15 @@ impl Shape {
         self.0.len()
     }
 
-    /// The number of elements.
+    /// The number of elements; the greatest number where there are more than memory has addresses.
     pub fn numel(&self) -> usize {
-        if self.0.contains(&0) { 0 } else { self.0.iter().product::<i64>() as usize }
+        usize::try_from(self.count()).unwrap_or(usize::MAX)
+    }
+
+    /// The number of elements, on machines whose memory has fewer addresses, too; the greatest number where it cannot be
+    /// counted.
+    pub fn count(&self) -> i64 {
+        if self.0.contains(&0) { 0 } else { self.0.iter().fold(1, |product, &size| i64::saturating_mul(product, size)) }
     }
 
     /// The shape that `self` and `other` broadcast to, or the innermost dimension in which they cannot.

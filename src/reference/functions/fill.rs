@@ -6,9 +6,9 @@ use super::*;
 pub(crate) fn prelu(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let (of, mut slopes) = (call.tensor(0)?, call.tensor(1)?);
     infer_slopes(machine.tensor(of), machine.tensor(slopes))?;
-    let (shape, count) = (machine.tensor(of).shape(), machine.tensor(slopes).shape().numel());
+    let (shape, count) = (machine.tensor(of).shape(), machine.tensor(slopes).shape().count());
     if machine.tensor(slopes).shape().rank() != shape.rank() {
-        let channels = |dim: usize| if dim == 1 { count as i64 } else { 1 };
+        let channels = |dim: usize| if dim == 1 { count } else { 1 };
         let sizes = (0..shape.rank()).map(channels).collect();
         slopes = product::parts::view(machine, slopes, sizes)?;
     }
@@ -28,12 +28,12 @@ fn infer_slopes(of: &Tensor, slopes: &Tensor) -> Result<()> {
     if of.dtype != slopes.dtype {
         return Err(Rejection::PreluDtypes { first: of.dtype, second: slopes.dtype }.into());
     }
-    let (count, rank) = (slopes.shape().numel(), slopes.shape().rank());
+    let (count, rank) = (slopes.shape().count(), slopes.shape().rank());
     if count != 1 && of.shape().rank() == 0 {
         return Err(Rejection::PreluScalar.into());
     }
     let channels = of.shape().sizes().get(1).copied().unwrap_or(1);
-    if count != 1 && channels != count as i64 {
+    if count != 1 && channels != count {
         return Err(Rejection::PreluSlopes { slopes: count, channels }.into());
     }
     if rank > 1 {

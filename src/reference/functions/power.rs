@@ -165,7 +165,14 @@ pub(crate) fn ldexp(machine: &mut Machine, call: &Call) -> Result<Slot> {
     plan.prepare(machine, call)?;
     let plan = if call.form == Form::Functional { prepare_like(machine, plan, &inputs[0])? } else { plan };
     check_dtype("ldexp_cpu_exp", exponent, |dtype| dtype != DType::Bool)?;
-    finish(machine, call, plan, Elementwise { run: if cfg!(feature = "elements") { ldexp_loop } else { elementwise::absent } }, &inputs, &inputs)
+    finish(
+        machine,
+        call,
+        plan,
+        Elementwise { run: if cfg!(feature = "elements") { ldexp_loop } else { elementwise::absent } },
+        &inputs,
+        &inputs,
+    )
 }
 
 /// Returns whether the exponent is taken as it is. The order of faults: autograd, a target of integers.

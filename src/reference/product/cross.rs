@@ -112,18 +112,20 @@ fn cross_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Resu
 /// The elements of a cross product: each component is a difference of two products.
 fn cross(machine: &Machine, a: &Tensor, b: &Tensor, shape: &Shape, dim: usize) -> Buffer {
     let step = Layout::contiguous(shape.clone()).strides[dim] as usize;
-    let values = || with_element_type!(a.dtype, T => {
-        let [left, right] =
-            [a, b].map(|operand| machine.expanded::<T>(operand, shape).expect("the operands broadcast"));
-        let component = |at: usize| {
-            let own = at / step % 3;
-            let other = |by: usize| at - own * step + (own + by) % 3 * step;
-            let (next, last) = (other(1), other(2));
-            let minus = right[next].widened().times(left[last].widened());
-            T::narrow(left[next].widened().times(right[last].widened()).minus(minus))
-        };
-        T::wrap((0..shape.numel()).map(component).collect())
-    });
+    let values = || {
+        with_element_type!(a.dtype, T => {
+            let [left, right] =
+                [a, b].map(|operand| machine.expanded::<T>(operand, shape).expect("the operands broadcast"));
+            let component = |at: usize| {
+                let own = at / step % 3;
+                let other = |by: usize| at - own * step + (own + by) % 3 * step;
+                let (next, last) = (other(1), other(2));
+                let minus = right[next].widened().times(left[last].widened());
+                T::narrow(left[next].widened().times(right[last].widened()).minus(minus))
+            };
+            T::wrap((0..shape.numel()).map(component).collect())
+        })
+    };
     machine.eval(a.dtype, values)
 }
 

@@ -80,7 +80,8 @@ fn folds(a: &Tensor, b: &Tensor, has_out: bool) -> bool {
         sizes.swap(rank - 1, rank - 2);
         strides.swap(rank - 1, rank - 2);
     }
-    larger.shape().numel() == 0 || (0..rank - 2).all(|dim| strides[dim] == strides[dim + 1] * sizes[dim + 1])
+    larger.shape().numel() == 0
+        || (0..rank - 2).all(|dim| strides[dim] == strides[dim + 1].wrapping_mul(sizes[dim + 1]))
 }
 
 fn folded(machine: &mut Machine, a: TensorId, b: TensorId, out: Option<TensorId>) -> Result<TensorId> {
@@ -95,7 +96,7 @@ fn folded(machine: &mut Machine, a: TensorId, b: TensorId, out: Option<TensorId>
     let sizes = machine.tensor(large).shape().sizes().to_vec();
     let (inner, leading) = (sizes[sizes.len() - 1], &sizes[..sizes.len() - 1]);
     let right = machine.tensor(small).shape().sizes().to_vec();
-    let rows: i64 = leading.iter().product();
+    let rows = parts::multiplied(leading);
     let matrix = right.len() == 2;
     let columns = if matrix { Some(right[1]) } else { None };
     let shape: Vec<i64> = leading.iter().copied().chain(columns).collect();
@@ -140,7 +141,7 @@ fn batched(machine: &mut Machine, a: TensorId, b: TensorId, out: Option<TensorId
         }
     }
     let Batches { batch, left, right, shape, vector } = Batches::infer(&left, &right)?;
-    let count: i64 = batch.iter().product();
+    let count = parts::multiplied(&batch);
     let factor = |machine: &mut Machine, id: TensorId, sizes: &[i64]| {
         let id = parts::expand(machine, id, [&batch, sizes].concat())?;
         parts::reshape(machine, id, [&[count], sizes].concat())

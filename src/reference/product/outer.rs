@@ -161,18 +161,20 @@ fn outer_sum(
     [beta, alpha]: [Scalar; 2],
 ) -> Result<Buffer> {
     let zero = factor::is_zero(beta);
-    let values = || Ok(with_element_type!(dtype, T => {
-        let columns = machine.columns::<T>(inputs, shape)?;
-        let (beta, alpha) = (<T as Computed>::Wide::from_scalar(beta), <T as Computed>::Wide::from_scalar(alpha));
-        let element = |at: usize| {
-            let [c, a, b] = [0, 1, 2].map(|column: usize| columns[column][at].widened());
-            // Every step is rounded, those of float16 and bfloat16 too.
-            let rounded = |value| T::narrow(value).widened();
-            let product = rounded(rounded(alpha.times(a)).times(b));
-            T::narrow(if zero { product } else { rounded(beta.times(c)).plus(product) })
-        };
-        T::wrap((0..shape.numel()).map(element).collect())
-    }));
+    let values = || {
+        Ok(with_element_type!(dtype, T => {
+            let columns = machine.columns::<T>(inputs, shape)?;
+            let (beta, alpha) = (<T as Computed>::Wide::from_scalar(beta), <T as Computed>::Wide::from_scalar(alpha));
+            let element = |at: usize| {
+                let [c, a, b] = [0, 1, 2].map(|column: usize| columns[column][at].widened());
+                // Every step is rounded, those of float16 and bfloat16 too.
+                let rounded = |value| T::narrow(value).widened();
+                let product = rounded(rounded(alpha.times(a)).times(b));
+                T::narrow(if zero { product } else { rounded(beta.times(c)).plus(product) })
+            };
+            T::wrap((0..shape.numel()).map(element).collect())
+        }))
+    };
     machine.try_eval(dtype, values)
 }
 

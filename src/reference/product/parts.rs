@@ -95,6 +95,11 @@ fn summed(
     apply_form(machine, &Call { op: Op::Sum, form, args: &args, out })
 }
 
+/// The product of sizes, which wraps around as that of `c10::multiply_integers` does.
+pub(crate) fn multiplied(sizes: &[i64]) -> i64 {
+    sizes.iter().fold(1, |product, &size| i64::wrapping_mul(product, size))
+}
+
 /// The size of a dimension (`Tensor::size`).
 pub(crate) fn size(shape: &Shape, dim: i64) -> Result<i64> {
     match shape.rank() {

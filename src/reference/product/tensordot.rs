@@ -65,7 +65,7 @@ impl Contraction {
                 (_, 1) => summed[0].push(dim1),
                 (1, _) => summed[1].push(dim2),
                 _ if size1 != size2 => return Err(Rejection::TensordotSizes { size1, dim1, size2, dim2 }.into()),
-                _ => inner *= size1,
+                _ => inner = i64::wrapping_mul(inner, size1),
             }
         }
         let kept = [left_over(a.shape(), &dims[0])?, left_over(b.shape(), &dims[1])?];
@@ -103,7 +103,7 @@ fn product(
     }
     let left = parts::permute(machine, operands[0], [&kept[0][..], &dims[0]].concat())?;
     let right = parts::permute(machine, operands[1], [&dims[1][..], &kept[1]].concat())?;
-    let [height, width] = [0, 1].map(|side: usize| sizes[side].iter().product::<i64>());
+    let [height, width] = [0, 1].map(|side: usize| parts::multiplied(&sizes[side]));
     let product = if height == 1 && width == 1 {
         // A single element is no matrix product.
         let flat = [left, right].iter().all(|id| machine.tensor(*id).layout.is_contiguous());

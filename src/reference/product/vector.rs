@@ -89,7 +89,7 @@ pub(in super::super) fn mv(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let standing = match call.target()? {
         Some(target) => {
             let out = machine.tensor(target);
-            let fits = out.shape().rank() <= 1 && [1, rows].contains(&(out.shape().numel() as i64));
+            let fits = out.shape().rank() <= 1 && [1, rows].contains(&out.shape().count());
             fits.then(|| out.clone())
         }
         None => None,
@@ -178,7 +178,7 @@ impl Fitted {
             return Err(Rejection::AddmvRanks { input: ranks[0], matrix: ranks[1], vector: ranks[2] }.into());
         }
         let (rows, columns) = (matrix.shape().sizes()[0], matrix.shape().sizes()[1]);
-        let (size, numel) = (vector.shape().sizes()[0], input.numel() as i64);
+        let (size, numel) = (vector.shape().sizes()[0], input.count());
         if columns != size || (rows != numel && numel != 1) {
             let input = parts::size(input, 0)?;
             return Err(Rejection::AddmvSizes { input, rows, columns, vector: size }.into());
