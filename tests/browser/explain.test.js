@@ -100,7 +100,7 @@ const MESSAGE = "The size of tensor a (3) must match the size of tensor b (4) at
 const QUESTIONS = [
   [{ q: "5,3 4,3 1,3", op: "where" }, "Rejected", ["The size of tensor a (5) must match the size of tensor b (4) at non-singleton dimension 0"]],
   [{ q: "32,8,128,64 32,8,64,128", op: "matmul" }, "Accepted", ["[32, 8, 128, 128]", "inner"]],
-  [{ q: "2,8,16,4 2,8,16,4", op: "matmul" }, "Rejected", ["Expected size for first two dimensions of batch2 tensor to be: [16, 4] but got: [16, 4].", "transpose(-1, -2)", "[2, 8, 16, 16]"]],
+  [{ q: "2,8,16,4 2,8,16,4", op: "matmul" }, "Rejected", ["Expected size for first two dimensions of batch2 tensor to be: [16, 4] but got: [16, 16].", "transpose(-1, -2)", "[2, 8, 16, 16]"]],
   [{ q: 'torch.einsum("ij,jk->ik", a, b)\na=2,3 b=4,5' }, "Rejected", ["einsum(): "]],
   [{ q: "5,3 5,1", op: "masked_fill", args: "value=0" }, "Accepted", ["[5, 3]"]],
   [{ q: "5,3 3", op: "multiply" }, "Accepted", ["[5, 3]"]],
@@ -161,7 +161,7 @@ check("the drawing is an SVG with a cell for each size, marked with its part", a
   const rules = await page.locator(".rules li").allInnerTexts();
   const told = rules.filter((rule) => /^fails: /.test(rule.replace(/\s+/g, " "))).length;
   return [...(JSON.stringify(found) === JSON.stringify([expected]) ? [] : [JSON.stringify(found)]), ...(rules.length === 4 && told === 1 ? [] : rules), ...wrong];
-}, [["no mark", ["class: `cell ${mark}", "class: `cell plain"]], ["no name", ['role: "img"', 'role: "none"']],
+}, [["no mark", ["class: `cell ${mark}", "class: `cell plain"]], ["no name", ['role: "img", "aria-labelledby"', 'role: "none", "aria-labelledby"']],
   ["no rules", [": rules(drawing)", ": false"]]]);
 
 check("a link holds the question", async ({ page, wrong, file }) => {
@@ -358,7 +358,8 @@ test("texts of other releases stand next to the exact one", async () => {
   await ask(page, { q: "2,3 4,5", op: "mm" });
   const cards = await page.locator(".card", { has: page.locator("pre.message") }).innerText();
   assert.match(cards, /^mat1 and mat2 shapes cannot be multiplied \(2x3 and 4x5\)/);
-  assert.match(cards, /from 2\.15 on, in [^\n]*mm[^\n]*:\s+mm: mat1 and mat2 shapes cannot be multiplied \(2x3 and 4x5\)/);
+  assert.doesNotMatch(cards, /addmv/, "the message of another error");
+  assert.match(cards, /from 2\.15 on, in [^\n]*m[^\n]*:\s+mm: mat1 and mat2 shapes cannot be multiplied \(2x3 and 4x5\)/);
   assert.match(await page.locator("#details").innerText(), /libtorch \d+\.\d+\.\d+, exactly/);
   assert.deepEqual(wrong, []);
   await close();
@@ -395,7 +396,7 @@ test("if the module ends, the page says so and goes on; found: the instance stay
 
 test("without JavaScript the page names the command line", async () => {
   const { page, close } = await load({ javaScriptEnabled: false });
-  assert.ok(await page.getByText("broadcheck explain 5,3 4,3").isVisible());
+  assert.ok(await page.getByText("broadcheck explain 5,3 4,3").first().isVisible());
   assert.equal(await page.locator("#q").isVisible(), false, "a field that does nothing");
   await close();
 });

@@ -29,7 +29,7 @@
       if (typeof value === "function") node.addEventListener(name, value);
       else if (value !== undefined) node.setAttribute(name, value);
     }
-    node.append(...children.flat().filter((child) => child !== undefined && child !== null && child !== ""));
+    node.append(...children.flat().filter((child) => child !== undefined && child !== false && child !== ""));
     return node;
   };
   const h = (name, attributes = {}, ...children) => grow(document.createElement(name), attributes, children);
