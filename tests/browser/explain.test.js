@@ -110,7 +110,7 @@ const QUESTIONS = [
   [{ q: "5,1 4", out: "5,4" }, "Accepted", ["[5, 4]"]],
   [{ q: "torch.Size([5, 3]) 5x3" }, "Accepted", ["[5, 3]"]],
   [{ q: "x - mean\nx=B,T,C mean=B,C" }, "Depends", ["if "]],
-  [{ q: "1000000000,1 1,1000000000" }, "Accepted", ["EB"]],
+  [{ q: "1000000000,1 1,1000000000" }, "Accepted", ["3.5 EiB"]],
   [{ q: "x[:, None] + y\nx=5,3 y=3" }, "Accepted", ["[5, 1, 3]"]],
   [{ q: `RuntimeError: ${MESSAGE}` }, "An error message", [MESSAGE, "dimension 1 of the result"]],
   [{ q: `Traceback (most recent call last):\n  File "train.py", line 12, in <module>\n    loss = a + b\nRuntimeError: ${MESSAGE}\na=5,3 b=5,4` }, "Rejected", [MESSAGE, "train.py"]],
