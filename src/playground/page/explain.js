@@ -224,7 +224,12 @@
     const holes = there.split("#").length === found.length;
     let at = 0;
     return [{ releases, call, text: there.replace(/[#*]/g, (hole) => (hole === "#" && holes ? found[++at] : "…")) }];
-  }).filter((one, at, all) => all.findIndex((other) => other.text === one.text && other.releases === one.releases) === at);
+  }).filter((one, at, all) => {
+    // The same text in several functions is shown once, with all of them.
+    const first = all.find((other) => other.text === one.text && other.releases === one.releases);
+    if (first !== one && !first.call.split(", ").includes(one.call)) first.call += `, ${one.call}`;
+    return first === one;
+  });
   const range = (text) => text
     .replace(/>=\s*([\d.]+),\s*<\s*([\d.]+)/g, "from $1 to before $2").replace(/>=\s*([\d.]+)/g, "from $1 on")
     .replace(/<\s*([\d.]+)/g, "before $1");
