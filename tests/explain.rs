@@ -93,7 +93,10 @@ fn lacks(question: &Question, answer: &Answer) -> Vec<String> {
 /// Returns whether a proposed change has the result that the person meant.
 fn is_meant(question: &Question, answer: &Answer) -> bool {
     let shape = |sizes: &Option<Vec<i64>>| sizes.as_ref().map(|sizes| format!("{sizes:?}"));
-    answer.fixes.iter().any(|fix| question.fixes.iter().any(|wanted| shape(&wanted.result).as_ref() == Some(&fix.result)))
+    answer
+        .fixes
+        .iter()
+        .any(|fix| question.fixes.iter().any(|wanted| shape(&wanted.result).as_ref() == Some(&fix.result)))
 }
 
 #[test]
@@ -137,7 +140,8 @@ fn an_answer_without_a_reason_or_a_change_does_not_count() {
 #[test]
 fn proposed_changes_work_on_libtorch() {
     let installed = install::libtorch(None, &Progress::auto()).unwrap_or_else(|error| panic!("{error}"));
-    let mut libtorch = Process::start(CommandLine::new(installed.adapter), Limits::default()).expect("the adapter starts");
+    let mut libtorch =
+        Process::start(CommandLine::new(installed.adapter), Limits::default()).expect("the adapter starts");
     let (mut run, mut left) = (0, 0);
     for question in questions() {
         let Ok(answer) = answered(&question) else { continue };
@@ -184,6 +188,9 @@ fn the_list_says_where_it_comes_from() {
         let Question { id, source, title, kind, python, fixes, result, .. } = &question;
         assert!(source.contains('/') && !title.is_empty() && !kind.is_empty(), "{id}");
         assert!(!fixes.is_empty() && fixes.iter().all(|fix| !fix.code.is_empty()), "{id}");
-        assert!(question.rejected != result.is_some() || python.is_empty(), "{id}: a result is that of an accepted call");
+        assert!(
+            question.rejected != result.is_some() || python.is_empty(),
+            "{id}: a result is that of an accepted call"
+        );
     }
 }

@@ -79,7 +79,8 @@ impl Explain {
             dtypes: self.dtype.clone(),
             arguments: self.arguments.clone(),
         };
-        let answer = broadcheck_explain::explain(&ask, &options).map_err(|error| escape::visible(&error.to_string()).into_owned())?;
+        let answer = broadcheck_explain::explain(&ask, &options)
+            .map_err(|error| escape::visible(&error.to_string()).into_owned())?;
         match self.format {
             Format::Text => print(&text(&answer))?,
             Format::Json => print(&format!("{}\n", serde_json::to_string_pretty(&answer)?))?,
@@ -101,7 +102,12 @@ fn standard_input() -> Result<String, Failure> {
 fn text(answer: &Answer) -> String {
     let mut text = String::new();
     if let Some(meaning) = &answer.reported {
-        let _ = writeln!(text, "{BAD}{}{BAD:#}  {}", meaning.exception.as_deref().unwrap_or("message"), escape::visible(&meaning.message));
+        let _ = writeln!(
+            text,
+            "{BAD}{}{BAD:#}  {}",
+            meaning.exception.as_deref().unwrap_or("message"),
+            escape::visible(&meaning.message)
+        );
         if let Some(line) = &meaning.line {
             let _ = writeln!(text, "{FAINT}raised by{FAINT:#}  {}", escape::visible(line));
         }
@@ -134,7 +140,10 @@ fn text(answer: &Answer) -> String {
         let results = answer.fixes.iter().map(|fix| fix.result.chars().count()).max().unwrap_or(0);
         for fix in &answer.fixes {
             let (code, result, why) = (escape::visible(&fix.code), &fix.result, escape::visible(&fix.why));
-            let _ = writeln!(text, "  {CODE}{code:<width$}{CODE:#}  {GOOD}{result:<results$}{GOOD:#}  {FAINT}{why}{FAINT:#}");
+            let _ = writeln!(
+                text,
+                "  {CODE}{code:<width$}{CODE:#}  {GOOD}{result:<results$}{GOOD:#}  {FAINT}{why}{FAINT:#}"
+            );
         }
     }
     text

@@ -176,9 +176,3 @@ fn form_name(form: Form) -> &'static str {
         Form::Out => "out=",
     }
 }
-
-/// True if an operation can be explained on shapes alone: all its arguments are tensors or have defaults.
-pub(super) fn takes_tensors_only(op: Op) -> bool {
-    let tensor = |kind| matches!(kind, ParamKind::Tensor | ParamKind::Operand | ParamKind::Tensors);
-    op.info().arguments.iter().all(|param| tensor(param.kind) || param.default.is_some())
-}

@@ -483,11 +483,11 @@ struct Search<'a> {
 
 impl Search<'_> {
     fn propose(&self, source: &str, call: &Call, calls: &[Call], places: usize) -> Vec<Proposed> {
-        fix::propose(source, call, calls, &mut |text| self.attempt(text, call, calls, places))
+        fix::propose(source, call, calls, &mut |text| self.attempt(text, call, places))
     }
 
     /// Runs a changed text.
-    fn attempt(&self, text: &str, call: &Call, calls: &[Call], places: usize) -> Option<Tried> {
+    fn attempt(&self, text: &str, call: &Call, places: usize) -> Option<Tried> {
         let label = |size: i64| self.symbols.label(size);
         let trial = run(self.question, text, self.sizes, self.dtypes).ok()?;
         let value = match trial.outcome {
@@ -498,7 +498,7 @@ impl Search<'_> {
                 let failed = trial.calls.last().filter(|failed| !here(failed))?;
                 trial.calls.iter().find(|made| here(made) && made.stop.is_none())?;
                 let next = self.propose(text, failed, &trial.calls, places - 1).into_iter().next()?;
-                let tried = self.attempt(&next.source, call, calls, 1)?;
+                let tried = self.attempt(&next.source, call, 1)?;
                 return Some(Tried { further: true, ..tried });
             }
             Err(_) => return None,

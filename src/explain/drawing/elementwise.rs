@@ -75,15 +75,15 @@ pub fn cat(tensors: &[Named], dim: usize, label: Label) -> Drawing {
             );
         }
     }
-    for at in 0..rank {
+    for (at, cell) in cells.iter().enumerate() {
         let sizes: Vec<String> = kept.iter().filter_map(|tensor| size(at, tensor)).map(label).collect();
         match at == dim {
             true => drawing.rule(true, at, format!("dimension {at}: the sizes are added, {}", sizes.join(" + "))),
-            false if cells[at].mark == Mark::Conflict => {
+            false if cell.mark == Mark::Conflict => {
                 let text = format!("dimension {at}: {} differ, and cat does not broadcast", sizes.join(" and "));
                 drawing.rule(false, at, text);
             }
-            false => drawing.rule(true, at, format!("dimension {at}: all have {}", cells[at].text)),
+            false => drawing.rule(true, at, format!("dimension {at}: all have {}", cell.text)),
         }
     }
     drawing.rows.push(Row::result("", cells));
