@@ -197,7 +197,7 @@ fn examples_in_the_help_are_accepted() {
         }
     }
     assert!(tried > 3, "only {tried} examples were found");
-    assert_eq!(broadcheck(&arguments("broadcheck explain 1,x 2")).0, "");
+    assert_eq!(broadcheck(&arguments("broadcheck explain 1,,x 2")).0, "");
 }
 
 #[test]

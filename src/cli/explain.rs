@@ -29,13 +29,13 @@ const MOST_INPUT: u64 = 1 << 20;
 #[command(after_help = "\
 Examples:
   broadcheck explain 5,1,4,1 3,1,1
-  broadcheck explain 1,3,1 3,1,7 --op add_                     in place: the first shape may not grow
+  broadcheck explain 1,3,1 3,1,7 --op add_       in place: the first shape may not grow
   broadcheck explain 32,8,128,64 32,8,64,128 --op matmul
-  broadcheck explain 'x / x.sum(1)' x=32,10                    a line of Python, and the shapes of its names
-  broadcheck explain 'q @ k.transpose(-1, -2)' q=B,H,T,D k=B,H,S,D    sizes may be names
+  broadcheck explain 'x / x.sum(1)' x=32,10      Python, and the shapes of its names
+  broadcheck explain 'q @ k.mT' q=B,T,D k=B,S,D     sizes may be names
   broadcheck explain 2,3 4,3 --op cat --arg dim=0
-  broadcheck explain 'The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 1'
-  python train.py 2>&1 | broadcheck explain -                  a traceback
+  broadcheck explain 'mat1 and mat2 shapes cannot be multiplied (32x100 and 784x10)'
+  python train.py 2>&1 | broadcheck explain -    a traceback
 
 Exit codes: 0 accepted, 1 rejected, 2 the question is not understood.")]
 pub struct Explain {

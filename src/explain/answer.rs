@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 use crate::bench::{Bench, Stop};
 use crate::caution::{bytes, cautions, human};
 use crate::drawing::{Drawing, shape_text};
+use crate::error::AskError;
 use crate::evaluate::{Call, Evaluation};
 use crate::fix::{self, Fix, Proposed, Tried};
 use crate::names::Function;
 use crate::question::{Given, Question};
-use crate::read::ReadError;
 use crate::reported::Meaning;
 use crate::sketch::sketch;
 use crate::symbols::Symbols;
@@ -166,17 +166,6 @@ pub fn answer(question: &Question) -> Result<Answer, AskError> {
         Some(made) => Answer { fixes: plain.fixes, reason: plain.reason, ..made },
         None => plain,
     })
-}
-
-/// A question that cannot be answered.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum AskError {
-    /// The text cannot be read.
-    #[error("{}", .0.pointed())]
-    Read(#[from] ReadError),
-    /// The text is read, and means nothing that is known.
-    #[error("{0}")]
-    Unknown(String),
 }
 
 /// The sizes of each given tensor.

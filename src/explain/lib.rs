@@ -24,6 +24,7 @@ pub mod beside;
 pub mod broadcast;
 pub mod caution;
 pub mod drawing;
+pub mod error;
 pub mod evaluate;
 pub mod fix;
 pub mod names;
@@ -34,7 +35,8 @@ pub mod sketch;
 pub mod symbols;
 pub mod value;
 
-pub use answer::{Answer, AskError, Verdict};
+pub use answer::{Answer, Verdict};
+pub use error::AskError;
 pub use question::{Options, Question};
 
 /// Answers what the arguments ask: shapes, bindings of names to shapes, a line of Python, an error message.
@@ -44,11 +46,15 @@ pub use question::{Options, Question};
 pub fn explain(arguments: &[String], options: &Options) -> Result<Answer, AskError> {
     let mut question = Question::new(arguments, options)?;
     let Some(reported) = question.reported.take() else { return answer::answer(&question) };
-    let meaning = reported::meaning(&reported);
+    let mut meaning = reported::meaning(&reported);
+    if meaning.line.is_none() && !question.source.is_empty() {
+        meaning.line = Some(question.source.clone());
+    }
     // The user's own line, if all of its names have shapes and it is rejected; else the call that the message tells of.
     if !question.source.is_empty()
         && let Ok(answer) = answer::answer(&question)
         && (answer.verdict != Verdict::Accepted || !answer.cautions.is_empty())
+        && (!answer.fixes.is_empty() || reported::call(&reported, &question.tensors).is_none())
     {
         return Ok(Answer { reported: Some(meaning), ..answer });
     }

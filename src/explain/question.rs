@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use broadcheck_protocol::ops::{Form, Op, ParamKind};
 use broadcheck_protocol::tensor::DType;
 
-use crate::answer::AskError;
+use crate::error::AskError;
 use crate::evaluate::dtype_named;
 use crate::names::{self, Function};
 use crate::read::ast::{Expr, ExprKind, Statement, StatementKind};

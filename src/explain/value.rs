@@ -42,6 +42,25 @@ pub struct Arguments {
     pub named: Vec<(String, Value)>,
 }
 
+/// The arguments of a call that are no tensors, as far as drawings and fixes need them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Settings {
+    /// The sizes that `expand`, `view` or `reshape` are given.
+    pub sizes: Vec<i64>,
+    /// The dimensions of a reduction, counted from the front, or that of `cat` and `stack`; none for all.
+    pub dims: Vec<usize>,
+    /// `keepdim`.
+    pub keepdim: bool,
+    /// The equation of `einsum`.
+    pub equation: String,
+    /// The `reduction` of a loss.
+    pub reduction: String,
+    /// The operator in place of a name, such as `+`.
+    pub operator: Option<&'static str>,
+    /// True for `x[…] = v`.
+    pub assigned: bool,
+}
+
 impl Value {
     /// The tensor, if it is one.
     pub fn tensor(&self) -> Option<Tensor> {

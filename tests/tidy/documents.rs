@@ -35,7 +35,7 @@ pub fn shown_runs(text: &str, start: &str) -> Vec<(Vec<String>, String)> {
 pub fn arguments(command: &str) -> Vec<String> {
     let command = command.trim_start_matches("$ ");
     let command = command.split("   ").next().unwrap_or_default();
-    command.split_whitespace().skip(1).map(str::to_owned).collect()
+    shlex::split(command).unwrap_or_default().into_iter().skip(1).collect()
 }
 
 /// The examples in a help text.

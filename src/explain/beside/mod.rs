@@ -13,8 +13,7 @@ use broadcheck_protocol::program::Arg;
 use broadcheck_protocol::tensor::{Category, DType, Shape};
 
 use crate::bench::{Bench, Made, Stop, Tensor};
-use crate::evaluate::Settings;
-use crate::value::{Arguments, Value};
+use crate::value::{Arguments, Settings, Value};
 
 pub use layers::{layer, weights};
 

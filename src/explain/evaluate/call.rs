@@ -6,11 +6,11 @@ use broadcheck_protocol::ops::{Form, Op, Param, ParamKind};
 use broadcheck_protocol::program::{Arg, ShapeArg};
 use broadcheck_protocol::tensor::{Scalar, Shape};
 
-use super::{Evaluation, Operand, Placed, Settings};
+use super::{Evaluation, Operand, Placed};
 use crate::bench::{self, Stop};
 use crate::beside::Beside;
 use crate::names::Function;
-use crate::value::Value;
+use crate::value::{Settings, Value};
 
 /// Arguments of PyTorch's calls that change no shape.
 const WITHOUT_EFFECT: &[&str] = &[

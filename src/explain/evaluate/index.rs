@@ -10,11 +10,11 @@ use broadcheck_protocol::ops::{Form, Op};
 use broadcheck_protocol::program::Arg;
 use broadcheck_protocol::tensor::{DType, IndexItem, Shape};
 
-use super::{Evaluation, Operand, Placed, Settings};
+use super::{Evaluation, Operand, Placed};
 use crate::bench::{self, Made, Stop, Tensor};
 use crate::names::Function;
 use crate::read::ast::{Expr, ExprKind};
-use crate::value::Value;
+use crate::value::{Settings, Value};
 
 /// The items of an index: the basic ones, and the tensors, one for each dimension of the view that the basic ones make.
 struct Items {

@@ -18,7 +18,7 @@ use crate::bench::{Bench, Made, Stop, Tensor};
 use crate::beside;
 use crate::names::{self, Function};
 use crate::read::ast::{Argument, BinaryOperator, Expr, ExprKind, Statement, StatementKind, UnaryOperator};
-use crate::value::{Arguments, Value};
+use crate::value::{Arguments, Settings, Value};
 
 pub use call::signature;
 
@@ -54,25 +54,6 @@ pub struct Operand {
     pub shape: Shape,
     /// Its dtype.
     pub dtype: DType,
-}
-
-/// The arguments of a call that are no tensors, as far as drawings and fixes need them.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Settings {
-    /// The sizes that `expand`, `view` or `reshape` are given.
-    pub sizes: Vec<i64>,
-    /// The dimensions of a reduction, counted from the front, or that of `cat` and `stack`; none for all.
-    pub dims: Vec<usize>,
-    /// `keepdim`.
-    pub keepdim: bool,
-    /// The equation of `einsum`.
-    pub equation: String,
-    /// The `reduction` of a loss.
-    pub reduction: String,
-    /// The operator in place of a name, such as `+`.
-    pub operator: Option<&'static str>,
-    /// True for `x[…] = v`.
-    pub assigned: bool,
 }
 
 /// A value and its place in the text.

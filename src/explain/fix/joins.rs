@@ -5,7 +5,7 @@ use broadcheck_protocol::tensor::Shape;
 
 use super::Candidate;
 use super::edits::{after, atom};
-use super::kinds::{flattened, lay_onto, text};
+use super::lay::{flattened, lay_onto, text};
 use super::placements::{permuted, reordered};
 use crate::evaluate::Call;
 

@@ -6,6 +6,7 @@
 mod edits;
 mod joins;
 mod kinds;
+mod lay;
 mod placements;
 
 use std::ops::Range;

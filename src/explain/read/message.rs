@@ -413,8 +413,8 @@ mod tests {
     #[test]
     fn the_frame_is_the_last_one_of_the_users_own_code() {
         let text = format!(
-            "epoch 3\nTraceback (most recent call last):\n  File \"/home/me/train.py\", line 40, in <module>\n    main()\n  File \
-             \"/home/me/net.py\", line 7, in forward\n    x = self.linear(x) + self.bias\n  File \
+            "epoch 3\nTraceback (most recent call last):\n  File \"/opt/me/train.py\", line 40, in <module>\n    main()\n  File \
+             \"/opt/me/net.py\", line 7, in forward\n    x = self.linear(x) + self.bias\n  File \
              \"/opt/lib/python3.12/site-packages/torch/nn/modules/module.py\", line 1511, in _call_impl\n    return \
              forward_call(*args, **kwargs)\n    ^^^^^^^^^^\nRuntimeError: {SIZES}\nbye\n"
         );

@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn python_prints_the_source_below_the_frame() {
         let text = "[rank0]: Traceback (most recent call last):\n\
-                    [rank0]:   File \"/home/me/train.py\", line 12, in <module>\n\
+                    [rank0]:   File \"/opt/me/train.py\", line 12, in <module>\n\
                     [rank0]:     y = net(\n\
                     [rank0]:         x, mask)\n\
                     [rank0]:     ~~~^^^^^^^^\n\
