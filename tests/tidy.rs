@@ -233,11 +233,25 @@ fn the_checked_in_report_is_what_check_prints() {
     assert!(!printed.contains("see the failure"));
     let report = &Tree::here()["reports/libtorch-2.13.0.txt"];
     let differing = |report: &str| {
-        report.lines().zip(printed.lines()).find(|(kept, now)| kept != now).map(|pair| format!("{pair:?}"))
+        let (kept, now) = (without_a_witness(report), without_a_witness(&printed));
+        kept.into_iter().zip(now).find(|(kept, now)| kept != now).map(|pair| format!("{pair:?}"))
     };
     assert_eq!(differing(report), None, "`broadcheck check --verbose > reports/libtorch-2.13.0.txt` writes it anew");
-    assert_eq!(report.lines().count(), printed.lines().count());
+    assert_eq!(without_a_witness(report).len(), without_a_witness(&printed).len());
     assert!(differing(&report.replace("false  ", "true   ")).is_some());
+}
+
+/// The lines of a report but for the witness of products that are written into a factor: which of two cases comes first is the
+/// processor's choice (`some_processors` in `adapters/libtorch/divergences.yaml`).
+fn without_a_witness(report: &str) -> Vec<&str> {
+    let mut inside = false;
+    let kept = report.lines().filter(|line| {
+        let begins = line.contains("really: mm, addmm and matmul") || line.contains("really: mv, addmv and matmul");
+        let here = inside || begins;
+        inside = here && !line.contains("-into-its-");
+        !here
+    });
+    kept.collect()
 }
 
 /// Adapters in Python read the operation table from it.

@@ -238,6 +238,10 @@ impl Question {
         };
         Ok(match function {
             Function::Table(Op::BroadcastTensors, _) => format!("torch.broadcast_tensors({})", names.join(", ")),
+            Function::Table(Op::BroadcastShapes, _) => {
+                let shapes: Vec<String> = self.tensors.iter().map(Given::shape).collect();
+                format!("torch.broadcast_shapes({})", shapes.join(", "))
+            }
             Function::Table(Op::Einsum, _) => {
                 let equation = options.arguments.iter().find_map(|argument| argument.strip_prefix("equation="));
                 let equation = equation.ok_or_else(|| {
