@@ -35,9 +35,9 @@ pub(in super::super) fn linalg_solve(machine: &mut Machine, call: &Call) -> Resu
         }
         write::resize_output(machine, target, equations.layout(), 1)?;
         iterator::check_internal_overlap(machine.tensor(target))?;
-        // The right side is copied into it, or into a tensor in between if its strides are others. It has been resized if it
-        // is the same tensor.
-        if machine.tensor(target).layout.strides == equations.layout().strides {
+        // The right side is copied into it, or into a tensor in between if its strides are others, as those of vectors are. It
+        // has been resized if it is the same tensor.
+        if !equations.vector && machine.tensor(target).layout.strides == equations.layout().strides {
             iterator::check_partial_overlap(machine.tensor(target), machine.tensor(call.tensor(1)?))?;
         }
     }
