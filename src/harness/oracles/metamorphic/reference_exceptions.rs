@@ -166,7 +166,7 @@ pub const FOLLOWED: &[Followed] = &[
     Followed {
         rule: Relation::Resized,
         ops: &[Op::Bmm, Op::Baddbmm],
-        says: "expected scalar type",
+        says: "expected ",
         why: "the dtypes of two batches are compared by the kernel, which is not asked where there is nothing to multiply",
     },
     Followed {
