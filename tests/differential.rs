@@ -499,7 +499,8 @@ fn rejections_that_fuzz_targets_found() {
         ),
     ] {
         let reply = run(&loaded(program));
-        let Outcome::Rejected(rejected) = &reply.steps[0].outcome else { panic!("{message}: {reply:?}") };
+        let last = reply.steps.last().expect("a step");
+        let Outcome::Rejected(rejected) = &last.outcome else { panic!("{message}: {reply:?}") };
         assert_eq!(rejected.message, message);
     }
 }
