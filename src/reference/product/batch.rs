@@ -9,7 +9,7 @@ use super::super::machine::{Call, Machine, Result, Slot, Tensor, TensorId};
 use super::super::write;
 use super::matrix::{check_kernel, expanded, scaled_in_place, shape_of};
 use super::multiply::{adjoint, multiply, product, product_backward, received, record_product, with_layout};
-use super::output::{check_autograd, copied, deliver, set_output};
+use super::output::{check_autograd, check_summand, copied, deliver, set_output};
 use super::{factor, parts};
 
 /// `bmm`.
@@ -45,6 +45,7 @@ pub(in super::super) fn baddbmm(machine: &mut Machine, call: &Call) -> Result<Sl
     let (beta, alpha) = (call.number(3)?, call.number(4)?);
     let (summand, shape) = infer_baddbmm(machine, call, &input, &a, &b)?;
     let target = set_output(machine, call, &shape, b.dtype)?;
+    check_summand(machine, call, target, &summand, beta)?;
     let added = Some((&summand, beta)).filter(|_| !factor::is_zero(beta));
     if added.is_some() {
         write::warn_of_cast(machine, summand.dtype, b.dtype, shape.numel());
@@ -119,6 +120,7 @@ pub(in super::super) fn addbmm(machine: &mut Machine, call: &Call) -> Result<Slo
     let factors = [call.number(3)?, call.number(4)?];
     let summand = infer_addbmm(machine, call, &operands)?;
     let target = prepare_addbmm(machine, call, summand.shape())?;
+    check_summand(machine, call, target, &summand, factors[0])?;
     let [input, a, b] = &operands;
     let dtype = target.map_or(input.dtype, |target| machine.tensor(target).dtype);
     let kept = !factor::is_zero(factors[0]);

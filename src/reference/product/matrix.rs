@@ -6,7 +6,7 @@ use crate::tensor::{Buffer, Category, DType, Scalar, Shape};
 use super::super::iterator::{self, Input};
 use super::super::machine::{Call, Machine, Result, Slot, Tensor};
 use super::multiply::{self, product_backward, record_product, scaled};
-use super::output::{check_autograd, copied, deliver, set_output};
+use super::output::{check_autograd, check_summand, copied, deliver, set_output};
 use super::{factor, parts};
 
 /// `mm`.
@@ -46,6 +46,7 @@ pub(in super::super) fn addmm(machine: &mut Machine, call: &Call) -> Result<Slot
     let shape = product_shape(&a, &b)?;
     let target = set_output(machine, call, &shape, a.dtype)?;
     let summand = expanded(machine, &input, &shape)?;
+    check_summand(machine, call, target, &summand, beta)?;
     let values = match combine(machine, &a, &b, alpha, Some((&summand, beta))) {
         Ok(values) => values,
         Err(stop) => {

@@ -2,12 +2,13 @@
 
 use crate::error::Rejection;
 use crate::ops::Form;
-use crate::tensor::{Buffer, DType, Shape};
+use crate::tensor::{Buffer, DType, Scalar, Shape};
 
 use super::super::autograd;
 use super::super::iterator::{self, Input};
 use super::super::machine::{Call, Machine, Result, Tensor, TensorId};
 use super::super::write;
+use super::factor;
 
 /// Raises the errors of autograd, before anything else is checked.
 pub(super) fn check_autograd(machine: &Machine, call: &Call, operands: &[&Tensor]) -> Result<()> {
@@ -47,6 +48,22 @@ pub(super) fn deliver(
         iterator::check_internal_overlap(machine.tensor(target))?;
     }
     Ok(write::deliver(machine, target, shape, values))
+}
+
+/// Rejects an `out=` that shares a part of its memory with the summand, which is copied into it before anything is
+/// multiplied, unless it is the same tensor or `beta` is zero.
+pub(super) fn check_summand(
+    machine: &Machine,
+    call: &Call,
+    target: Option<TensorId>,
+    summand: &Tensor,
+    beta: Scalar,
+) -> Result<()> {
+    let own = call.tensor(0)?;
+    match target.filter(|target| call.form == Form::Out && *target != own && !factor::is_zero(beta)) {
+        Some(target) => iterator::check_partial_overlap(machine.tensor(target), summand),
+        None => Ok(()),
+    }
 }
 
 /// Writes a tensor to the target before a kernel refuses: libtorch has put the summand there already.

@@ -34,10 +34,11 @@ pub(in super::super) fn linalg_solve(machine: &mut Machine, call: &Call) -> Resu
             return Err(Rejection::OutDtype { expected: b.dtype, got }.into());
         }
         write::resize_output(machine, target, equations.layout(), 1)?;
+        check_kernel(&a)?;
         iterator::check_internal_overlap(machine.tensor(target))?;
-        // The right side is copied into it, or into a tensor in between if its strides are others. It has been resized if it
-        // is the same tensor.
-        if machine.tensor(target).layout.strides == equations.layout().strides {
+        // The right side is copied into it, or into a tensor in between if its strides are others, as those of vectors are. It
+        // has been resized if it is the same tensor.
+        if !equations.vector && machine.tensor(target).layout.strides == equations.layout().strides {
             iterator::check_partial_overlap(machine.tensor(target), machine.tensor(call.tensor(1)?))?;
         }
     }
@@ -120,9 +121,7 @@ impl Equations {
 
     /// Rejects what LAPACK rejects once `out=` is resized: a dtype, then a matrix that has no inverse.
     fn check_solvable(&self, machine: &Machine, a: &Tensor) -> Result<()> {
-        if a.shape().numel() > 0 && matches!(a.dtype, DType::Float16 | DType::Bfloat16) {
-            return Err(Rejection::NoKernel { kernel: "lu_cpu", dtype: a.dtype }.into());
-        }
+        check_kernel(a)?;
         // An A that many share is factored once, so its own batch tells which of them has no inverse.
         match self.singular(machine, a) {
             Some(batch) if a.shape().rank() > 2 => Err(Rejection::SingularInBatch { batch }.into()),
@@ -158,6 +157,14 @@ impl Equations {
         let mut matrices = values.chunks(size * size);
         matrices.position(|matrix| eliminate(&mut matrix.to_vec(), size, &mut [], 0).is_none()).map(|at| at as i64)
     }
+}
+
+/// Rejects a dtype that LAPACK does not have, before anything is written.
+fn check_kernel(a: &Tensor) -> Result<()> {
+    if a.shape().numel() > 0 && matches!(a.dtype, DType::Float16 | DType::Bfloat16) {
+        return Err(Rejection::NoKernel { kernel: "lu_cpu", dtype: a.dtype }.into());
+    }
+    Ok(())
 }
 
 /// The gradients of A and B: B receives the solution for what arrived with the adjoint of A, A the product of that and X.

@@ -9,7 +9,7 @@ use super::super::machine::{Call, Machine, Result, Slot, Tensor};
 use super::super::write;
 use super::matrix::{check_kernel, expanded, shape_of};
 use super::multiply::{adjoint, column, multiply, product, received, record_product, row, scaled, with_layout};
-use super::output::{check_autograd, copied, deliver, set_output};
+use super::output::{check_autograd, check_summand, copied, deliver, set_output};
 use super::{factor, parts};
 
 /// `dot`.
@@ -115,6 +115,7 @@ pub(in super::super) fn addmv(machine: &mut Machine, call: &Call) -> Result<Slot
     let fitted = Fitted::new((input.shape(), input.dtype), &matrix, &vector)?;
     let target = set_output(machine, call, &fitted.0, vector.dtype)?;
     let summand = expanded(machine, &input, &fitted.0)?;
+    check_summand(machine, call, target, &summand, beta)?;
     // A factor that underflows to zero in the dtype of the kernel counts as zero. Without a matrix there is no kernel.
     let converted = factor::widen(beta, vector.dtype).ok().filter(|_| matrix.shape().numel() > 0);
     let zero = factor::is_zero(converted.unwrap_or(beta));

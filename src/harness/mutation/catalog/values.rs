@@ -53,6 +53,11 @@ pub(super) const ARITHMETIC: &[Mutant] = mutants! { "arithmetic"
     "maximum-drops-nan" "maximum ignores NaN, as fmax does" Steps => |_, step| instead(step, Op::Maximum, Op::Fmax);
     "fmin-keeps-nan" "fmin gives NaN, as minimum does" Steps => |_, step| instead(step, Op::Fmin, Op::Minimum);
     "alpha-lost" "add and sub ignore alpha" Steps => |_, step| put(step, &[Op::Add, Op::Sub], "alpha", ONE);
+    "float-factor-lost" "addcmul and addcdiv take a value that is a float for 0" Steps => |_, step| {
+        if let Some(value @ Arg::Number(Scalar::Float(_))) = argument(step, &[Op::Addcmul, Op::Addcdiv], "value") {
+            *value = Arg::Number(Scalar::Int(0));
+        }
+    };
     "rsub-forwards" "rsub subtracts the second operand" Steps => |_, step| instead(step, Op::Rsub, Op::Sub);
     "lt-takes-equal" "lt is true of equal elements" Steps => |_, step| instead(step, Op::Lt, Op::Le);
     "ge-without-equal" "ge is false of equal elements" Steps => |_, step| instead(step, Op::Ge, Op::Gt);

@@ -198,7 +198,12 @@ impl Format {
         // Whatever may overflow may also stop short of it.
         let low = if low == f64::INFINITY { if error == 0.0 { low } else { self.largest() } } else { low };
         let high = if high == f64::NEG_INFINITY { if error == 0.0 { high } else { -self.largest() } } else { high };
-        if low == high { Set::float(low) } else { Set::Between(low, high) }
+        match low == high {
+            // What is around zero and rounds to it does so from either side.
+            true if low.to_bits() != high.to_bits() => Set::ZERO,
+            true => Set::float(low),
+            false => Set::Between(low, high),
+        }
     }
 
     /// The same for an error in units in the last place of the value.
@@ -301,5 +306,9 @@ mod tests {
             overflow.contains(Scalar::Float(f64::INFINITY)) && overflow.contains(Scalar::Float(f64::from(f32::MAX)))
         );
         assert!(!overflow.contains(Scalar::Float(1.0)));
+        // The sum of the least number and its negative is 0, which a bound of less than that number does not make negative.
+        let cancelled = Format::SINGLE.near(0.0, 1e-51);
+        assert!([0.0, -0.0].iter().all(|zero| cancelled.contains(Scalar::Float(*zero))), "{cancelled}");
+        assert!(!Format::SINGLE.near(-0.0, 0.0).contains(Scalar::Float(0.0)), "an exact zero has a sign");
     }
 }

@@ -6,6 +6,7 @@
 //! here. What the documents leave open is left out by the rule that would ask for it; each rule says where.
 
 mod broadcast;
+mod defaults;
 mod dimensions;
 mod forms;
 mod gradient;
@@ -102,8 +103,7 @@ relations! {
     /// An accepted step writes what its functional form returns, though its target shares memory with an operand, or with
     /// itself: it is rejected, or it has one defined result.
     Aliased "aliased": forms::aliased,
-    /// A rejected step leaves its target as it was. An `out=` tensor may have been resized, or written to by a loop that stops
-    /// at an element, or by a product that copies its summand first.
+    /// A rejected step leaves its target as it was, but that an `out=` tensor may have been resized.
     Refused "refused": forms::refused,
     /// Operands in another layout in memory have the same result, and the same refusal. Not what is asked for memory
     /// rather than elements: `view`, `as_strided`; not what is refused for the memory; and not what is put at indices,
@@ -132,8 +132,11 @@ relations! {
     /// `clamp_min` and `maximum`.
     Sibling "sibling": siblings::siblings,
     /// Whether a call is accepted, and its dtype, do not depend on whether a size that its operands have in common is 0, 1
-    /// or another.
+    /// or another: of an elementwise operation, or of a product, whose dimensions have letters.
     Resized "resized": siblings::resized,
+    /// An argument that is left out has its default: the number 1 is 1.0 where all tensors are floats, `p=2` is `p=2.0`, no
+    /// weight is a weight of one, no dimension is all of them, one dimension is a list of it, and no `correction` is one of 1.
+    Default "default": defaults::written_out,
 }
 
 /// Variants of a program, [`MOST`] at most. Which ones, where there are more, follows from the program alone, so that the

@@ -134,7 +134,7 @@ pub const FOLLOWED: &[Followed] = &[
     },
     Followed {
         rule: Relation::Refused,
-        ops: &[Op::IndexPut, Op::Scatter, Op::MaskedScatter],
+        ops: &[Op::IndexPut, Op::Scatter, Op::MaskedScatter, Op::Gather, Op::TakeAlongDim],
         says: "",
         why: "an index that is out of range, or a source that is too short, stops a loop that has written those before it",
     },
@@ -156,6 +156,25 @@ pub const FOLLOWED: &[Followed] = &[
         ops: &[Op::Mm],
         says: "expected m1 and m2 to have the same dtype",
         why: "bmm does not look at the dtypes of matrices that have nothing to be multiplied",
+    },
+    Followed {
+        rule: Relation::Resized,
+        ops: &[Op::Mm, Op::Mv, Op::Bmm, Op::Addmm, Op::Addmv, Op::Baddbmm],
+        says: "not implemented for",
+        why: "bools are rejected by the kernel, which is not asked where there is nothing to multiply",
+    },
+    Followed {
+        rule: Relation::Resized,
+        ops: &[Op::Bmm, Op::Baddbmm],
+        says: "expected ",
+        why: "the dtypes of two batches are compared by the kernel, which is not asked where there is nothing to multiply",
+    },
+    Followed {
+        rule: Relation::Refused,
+        ops: &[Op::Addmm, Op::Addmv, Op::Addbmm, Op::Baddbmm, Op::LinalgSolve],
+        says: "",
+        why: "the summand is copied into out= before the kernel rejects the dtype or a factor, and the quotients by zero before a \
+              matrix is found to be singular",
     },
     Followed {
         rule: Relation::Expanded,

@@ -66,6 +66,20 @@ const LOSSES: &[Op] = &[
     Op::BinaryCrossEntropyWithLogits,
 ];
 
+/// Products, with the letters of the dimensions of their operands.
+const PRODUCTS: &[(Op, &[&str])] = &[
+    (Op::Mm, &["nk", "km"]),
+    (Op::Bmm, &["bnk", "bkm"]),
+    (Op::Mv, &["nk", "k"]),
+    (Op::Dot, &["k", "k"]),
+    (Op::Vdot, &["k", "k"]),
+    (Op::Outer, &["n", "m"]),
+    (Op::Addmm, &["nm", "nk", "km"]),
+    (Op::Baddbmm, &["bnm", "bnk", "bkm"]),
+    (Op::Addmv, &["n", "nk", "k"]),
+    (Op::Addr, &["nm", "n", "m"]),
+];
+
 /// One follow-up for each sibling.
 pub(super) fn siblings(context: &StepContext) -> Vec<(Program, OutputRelation)> {
     if !is_about_operands(context) || context.has_gradients() || !is_affordable(context) {
@@ -164,26 +178,22 @@ fn part(context: &StepContext) -> Option<(Program, OutputRelation)> {
 
 /// The step on ones, with another size in place of one that its operands have in common; a dimension of size 1 stays.
 pub(super) fn resized(context: &StepContext) -> Vec<(Program, OutputRelation)> {
-    let elementwise = context.is_elementwise() && context.step.form == Form::Functional;
-    if !elementwise || !is_about_operands(context) || context.has_gradients() || !is_affordable(context) {
+    let inner_sizes =
+        matches!(context.outcome, Outcome::Rejected(rejected) if class_of(rejected) == Some(Class::ProductShape));
+    let asked = context.step.form == Form::Functional && (is_about_operands(context) || inner_sizes);
+    if !asked || context.has_gradients() || !is_affordable(context) {
         return Vec::new();
     }
     let Some(read) = context.read() else { return Vec::new() };
-    let rank = read.iter().map(|(_, known)| known.shape().rank()).max().unwrap_or(0);
-    let size = |known: &[i64], place: usize| known.len().checked_sub(place + 1).map(|at| known[at]);
+    let sizes = if context.is_elementwise() { dimensions(&read) } else { letters(context, &read) };
     let mut made = Vec::new();
-    for place in 0..rank {
-        let sizes = || read.iter().filter_map(|(_, known)| size(known.sizes(), place)).filter(|size| *size != 1);
-        let Some(old) = sizes().next().filter(|old| sizes().all(|size| size == *old)) else { continue };
-        for new in [0, 1, 2, 5].into_iter().filter(|new| *new != old) {
+    for Dimension { size, places } in sizes {
+        for new in [0, 1, 2, 5].into_iter().filter(|new| *new != size) {
             let mut step = context.step.clone();
             let mut inputs = Vec::new();
-            for (number, known) in &read {
+            for (at, (number, known)) in read.iter().enumerate() {
                 let mut sizes = known.sizes().to_vec();
-                if size(&sizes, place) == Some(old) {
-                    let at = sizes.len() - place - 1;
-                    sizes[at] = new;
-                }
+                places.iter().filter(|(operand, _)| *operand == at).for_each(|(_, place)| sizes[*place] = new);
                 step.args[*number] = Arg::Tensor(ValueRef { value: inputs.len(), part: None });
                 let Ok(shape) = Shape::new(sizes) else { return made };
                 let ones = std::iter::repeat_n(Scalar::Int(1), shape.numel());
@@ -195,6 +205,52 @@ pub(super) fn resized(context: &StepContext) -> Vec<(Program, OutputRelation)> {
         }
     }
     made
+}
+
+/// A size that operands have in common, and where: the number among those that are read, and the dimension.
+struct Dimension {
+    size: i64,
+    places: Vec<(usize, usize)>,
+}
+
+/// The dimensions of elementwise operands, aligned at the last, in which all are of one size or of size 1.
+fn dimensions(read: &[(usize, Facts)]) -> Vec<Dimension> {
+    let rank = read.iter().map(|(_, known)| known.shape().rank()).max().unwrap_or(0);
+    let dimension = |from_end: usize| {
+        let place = |known: &Facts| known.sizes().len().checked_sub(from_end + 1);
+        let places = read.iter().enumerate().filter_map(|(at, (_, known))| Some((at, place(known)?)));
+        let places: Vec<_> = places.filter(|(at, place)| read[*at].1.sizes()[*place] != 1).collect();
+        common(read, places)
+    };
+    (0..rank).filter_map(dimension).collect()
+}
+
+/// The dimensions of the operands of a product, which its documentation names by letters.
+fn letters(context: &StepContext, read: &[(usize, Facts)]) -> Vec<Dimension> {
+    let Some((_, letters)) = PRODUCTS.iter().find(|(product, _)| *product == context.step.op) else {
+        return Vec::new();
+    };
+    // A factor that the dtype does not have is rejected where there is something to multiply.
+    let every_dtype_has = |arg: &Arg| match arg {
+        Arg::Number(Scalar::Int(factor)) => (0..=127).contains(factor),
+        Arg::Number(_) => false,
+        _ => true,
+    };
+    let fits = context.step.args.iter().all(every_dtype_has)
+        && read.len() == letters.len()
+        && read.iter().zip(*letters).all(|((_, known), letters)| known.shape().rank() == letters.len());
+    let dimension = |letter: char| {
+        let of = |(at, letters): (usize, &&str)| letters.find(letter).map(|place| (at, place));
+        common(read, letters.iter().enumerate().filter_map(of).collect())
+    };
+    if fits { ['b', 'n', 'k', 'm'].into_iter().filter_map(dimension).collect() } else { Vec::new() }
+}
+
+/// These places, if there are any and all have one size.
+fn common(read: &[(usize, Facts)], places: Vec<(usize, usize)>) -> Option<Dimension> {
+    let size = |(at, place): &(usize, usize)| read[*at].1.sizes()[*place];
+    let first = size(places.first()?);
+    places.iter().all(|place| size(place) == first).then_some(Dimension { size: first, places })
 }
 
 /// Returns whether a result of all sizes of the operands would have few elements: a call that is rejected may be one of

@@ -6,7 +6,7 @@ use crate::adapter::Implementation;
 use crate::case::load_program;
 use crate::ops::Op;
 use crate::oracles::metamorphic::{FollowUp, Relation, all};
-use crate::program::{Outcome, Program, Reply};
+use crate::program::{Outcome, Program, Reply, Value};
 use crate::reference::Reference;
 
 fn program(text: &str) -> Program {
@@ -36,6 +36,9 @@ fn a_target_that_is_read_has_one_result() {
         "{x: {values: [1.0, 2.0]}, r: {add_: [x, x]}}",
         "{x: {values: [1.0, 2.0]}, r: {add: [x, x], out: x}}",
         "{x: {values: [[1.0, 2.0], [3.0, 4.0]]}, r: {mm: [x, x], out: x}}",
+        // A vector is solved for in a tensor of its own.
+        "{a: {values: [[2.0, 0.0], [0.0, 4.0]]}, x: {values: [2.0, 4.0, 8.0]}, b: {narrow: [x, 0, 0, 2]}, \
+          o: {narrow: [x, 0, 1, 2]}, r: {linalg_solve: [a, b], out: o}}",
     ] {
         assert_eq!(contradictions(text, Relation::Aliased), [], "{text}");
     }
@@ -55,15 +58,18 @@ fn a_target_that_is_read_has_one_result() {
 }
 
 #[test]
-fn a_rejected_step_in_place_has_written_nothing() {
+fn a_rejected_step_has_written_nothing() {
     let kept = "{x: {values: [2.0, 0.0]}, y: {shape: [3]}, r: {add_: [x, y]}}";
     assert_eq!(contradictions(kept, Relation::Refused), []);
     // The quotient of the first element is 1, and the second has none.
     let halted = "{x: {values: [2, 0]}, r: {div_: [x, x], rounding_mode: floor}}";
-    let contradictions = contradictions(halted, Relation::Refused);
-    assert_eq!(contradictions.len(), 1);
-    assert!(contradictions[0].0.ends_with("int64 [2] [2, 0]"), "{contradictions:?}");
-    assert_eq!(contradictions[0].1, "int64 [2] [1, 0]");
+    let into_out = "{x: {values: [2, 0]}, o: {values: [2, 0]}, r: {div: [x, x], rounding_mode: floor, out: o}}";
+    for halted in [halted, into_out] {
+        let contradictions = contradictions(halted, Relation::Refused);
+        assert_eq!(contradictions.len(), 1);
+        assert!(contradictions[0].0.ends_with("int64 [2] [2, 0]"), "{contradictions:?}");
+        assert_eq!(contradictions[0].1, "int64 [2] [1, 0]");
+    }
 }
 
 #[test]
@@ -86,6 +92,73 @@ fn siblings_warn_as_often() {
     other.steps[0].warnings.clear();
     let differences = follow_up.judge(&program, &reply, &other);
     assert_eq!(differences.iter().map(|difference| difference.aspect).collect::<Vec<_>>(), [crate::Aspect::Warnings]);
+}
+
+/// The follow-ups on other sizes, and how many of them contradict the reference's outcome.
+fn resized(text: &str) -> (usize, Vec<(String, String)>) {
+    let (program, reply, follow_ups) = follow_ups(text, Relation::Resized);
+    let judged = follow_ups.iter().flat_map(|one| one.judge(&program, &reply, &Reference.run(&one.program)));
+    (follow_ups.len(), judged.map(|difference| (difference.expected, difference.observed)).collect())
+}
+
+#[test]
+fn no_size_decides_what_is_accepted() {
+    let pair = "{x: {shape: [2, 3]}, y: {shape: [3, 4]}, ";
+    // Three letters, and the sizes 0, 1, 2 and 5 in place of each.
+    assert_eq!(resized(&format!("{pair}r: {{mm: [x, y]}}}}")), (11, vec![]));
+    assert_eq!(resized(&format!("{pair}s: {{shape: [2, 4]}}, r: {{addmm: [s, x, y]}}}}")), (11, vec![]));
+    assert_eq!(resized(&format!("{pair}r: {{mm: [y, x]}}}}")), (8, vec![]), "the inner sizes differ");
+    let (_, rejected) = resized("{x: {shape: [2, 2], dtype: bool}, r: {mm: [x, x]}}");
+    assert!(!rejected.is_empty(), "bools are rejected where there is something to multiply");
+    // What is accepted for one size and rejected for another is found.
+    let (program, reply, follow_ups) = follow_ups(&format!("{pair}r: {{mm: [x, y]}}}}"), Relation::Resized);
+    let other = follow_ups.first().expect("a follow-up");
+    let refused = Reference.run(&self::program("{x: {shape: [2]}, y: {shape: [2]}, r: {mm: [x, y]}}"));
+    assert!(matches!(refused.steps[0].outcome, Outcome::Rejected(_)));
+    assert_ne!(other.judge(&program, &reply, &refused), []);
+}
+
+/// The follow-ups by the default of an argument, each of which holds of the reference, and not of a result that is changed.
+fn written_out(text: &str) -> usize {
+    let (program, reply, follow_ups) = follow_ups(text, Relation::Default);
+    assert!(matches!(reply.steps.last().map(|step| &step.outcome), Some(Outcome::Value(_))), "{text}: {reply:?}");
+    for follow_up in &follow_ups {
+        let mut other = Reference.run(&follow_up.program);
+        assert_eq!(follow_up.judge(&program, &reply, &other), [], "{text}");
+        let last = other.steps.last_mut().expect("a step");
+        let Outcome::Value(Value::Tensor(tensor)) = &mut last.outcome else { panic!("{text}: {last:?}") };
+        *tensor.data.last_mut().expect("an element") ^= 0x41;
+        assert_ne!(follow_up.judge(&program, &reply, &other), [], "{text}");
+    }
+    follow_ups.len()
+}
+
+#[test]
+fn a_default_may_be_written_out() {
+    for (operands, step, count) in [
+        ("x: {values: [1.5]}, y: {values: [2.0]}", "add: [x, y]", 1),
+        ("x: {values: [1.5]}, y: {values: [2.0]}", "add_: [x, y]", 1),
+        ("x: {values: [1.5]}, y: {values: [2.0]}", "addcmul: [x, y, y]", 1),
+        ("x: {values: [1.5]}, y: {values: [2.0]}", "dist: [x, y]", 1),
+        ("x: {values: [1.5]}, y: {values: [2.0]}", "huber_loss: [x, y]", 1),
+        ("x: {values: [1.5]}, y: {values: [2.0]}", "binary_cross_entropy_with_logits: [x, y]", 1),
+        ("x: {values: [[1.5]]}, y: {values: [[2.0]]}", "addmm: [x, y, y]", 2),
+        // All dimensions, the correction, and what it is called otherwise.
+        ("x: {values: [1.5, 2.0]}", "var: [x]", 3),
+        // All dimensions, and the dtype.
+        ("x: {values: [1.5, 2.0]}", "sum: [x]", 2),
+        ("x: {values: [1.5, 2.0]}", "amax: [x], dim: 0", 1),
+        ("x: {values: [1.5, 2.0]}", "prod: [x]", 2),
+        // A factor that is a float is rejected.
+        ("x: {values: [1]}, y: {values: [2]}", "add: [x, y]", 0),
+        ("x: {values: [1.5]}", "sub: [2, 3], out: x", 0),
+        ("x: {values: [1.5]}", "margin_ranking_loss: [x, x, x], margin: -0.0", 0),
+        ("x: {values: [1.5]}", "margin_ranking_loss: [x, x, x], margin: 0.0", 1),
+        ("x: {values: [1.5]}, y: {values: [2.0]}", "add: [x, y], alpha: 2", 0),
+    ] {
+        let text = format!("{{{operands}, r: {{{step}}}}}");
+        assert_eq!(written_out(&text), count, "{text}");
+    }
 }
 
 /// The operations that a step is compared with.
