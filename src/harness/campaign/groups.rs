@@ -140,7 +140,7 @@ pub fn groups(lines: &[Line]) -> Vec<CauseGroup> {
             Some(CauseGroup { severity, disputed, oracle, rule, count, signatures, smallest })
         })
         .collect();
-    groups.sort_by(|a, b| (a.severity, Reverse(a.count)).cmp(&(b.severity, Reverse(b.count))));
+    groups.sort_by_key(|group| (group.severity, Reverse(group.count)));
     groups
 }
 
