@@ -181,7 +181,8 @@ fn proposed_changes_work_on_libtorch() {
         }
     }
     println!("{run} changes were run on libtorch, {left} were not");
-    assert!(run > 2 * left, "{run} of {} changes were run", run + left);
+    // Not run are those with sizes that have names, or are large, and those of functions beside the table alone.
+    assert!(run > left, "{run} of {} changes were run", run + left);
 }
 
 /// Returns whether the last call of a text is the last step of its program.

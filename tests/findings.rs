@@ -23,6 +23,10 @@ const UNINITIALISED: [&str; 3] = [
     "reference-special-legendre-polynomial-p-values-ee1a400a",
 ];
 
+/// The findings that some processors do not show: MKL's small products read their factors before they write on those with
+/// AVX512-FP16 (`some_processors` in `adapters/libtorch/divergences.yaml`). There they are right, and nothing else.
+const SOME_PROCESSORS: [&str; 1] = ["reference-addbmm-out-values-78242cad"];
+
 /// The findings of the divergences of this release that have changed, each with its present state.
 fn changed(runner: &mut Runner, folders: &[PathBuf]) -> Vec<String> {
     let mut changed = Vec::new();
@@ -56,7 +60,8 @@ fn libtorch_shows_every_finding_that_is_explained() {
         named.extend(divergence.findings.iter().map(|folder| findings_folder().unwrap().join(folder)));
     }
     assert!(!named.is_empty(), "no finding is of libtorch {}", hello.version);
-    let changed = changed(&mut libtorch.runner, &named);
+    let mut changed = changed(&mut libtorch.runner, &named);
+    changed.retain(|line| !SOME_PROCESSORS.iter().any(|name| line.ends_with(&format!("{name}: right"))));
     assert!(changed.is_empty(), "\n{}", changed.join("\n"));
 }
 

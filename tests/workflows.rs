@@ -211,8 +211,13 @@ fn the_shards_of_a_night_have_one_result() {
 }
 
 /// Of the packages that a release has.
-const MANIFESTS: [&str; 4] =
-    ["Cargo.toml", "src/harness/Cargo.toml", "src/protocol/Cargo.toml", "src/reference/Cargo.toml"];
+const MANIFESTS: [&str; 5] = [
+    "Cargo.toml",
+    "src/explain/Cargo.toml",
+    "src/harness/Cargo.toml",
+    "src/protocol/Cargo.toml",
+    "src/reference/Cargo.toml",
+];
 
 #[test]
 fn a_release_has_the_version_and_the_place_that_it_is_of() {

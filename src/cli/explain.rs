@@ -157,7 +157,11 @@ fn verdict(answer: &Answer, text: &mut String) {
             let style = if answer.verdict == Verdict::Accepted { GOOD } else { LOOK };
             let _ = write!(text, "{style}{word:<8}{style:#}  {call}");
             if let Some(result) = &answer.result {
-                let dtype = if result.dtype == "float32" { String::new() } else { format!(" of {}", result.dtype) };
+                let dtype = if ["float32", ""].contains(&result.dtype.as_str()) {
+                    String::new()
+                } else {
+                    format!(" of {}", result.dtype)
+                };
                 let memory = answer.memory.as_ref().map(|memory| format!(", {memory}")).unwrap_or_default();
                 let _ = write!(text, " gives shape {}{dtype}{memory}", result.shape);
             }

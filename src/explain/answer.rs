@@ -89,7 +89,7 @@ pub struct Tensor {
     pub name: String,
     /// Its shape, `[B, 3]`.
     pub shape: String,
-    /// Its dtype.
+    /// Its dtype; empty for sizes that are no tensor.
     pub dtype: String,
 }
 
@@ -373,6 +373,11 @@ fn finish(
             name: "result".to_owned(),
             shape: shape_text(bench.shape(*tensor).sizes(), &label),
             dtype: bench.dtype(*tensor).name().to_owned(),
+        }),
+        Ok(sizes @ Value::List(_)) if sizes.ints().is_some() => Some(Tensor {
+            name: "sizes".to_owned(),
+            shape: shape_text(&sizes.ints().unwrap_or_default(), &label),
+            dtype: String::new(),
         }),
         Ok(Value::List(items)) => {
             let first = items.iter().find_map(Value::tensor);

@@ -58,7 +58,9 @@ fn bind_placed(op: Op, positional: &[Placed], named: &[(String, Placed)], settin
             || (param.kind == ParamKind::Ints && params[at + 1..].iter().all(|param| param.default.is_some()));
         let given = positional.get(taken);
         let arg = match (given, keyword) {
-            (Some(first), None) if variadic && !matches!(first.value, Value::List(_)) => {
+            (Some(first), None)
+                if variadic && (param.kind == ParamKind::Shapes || !matches!(first.value, Value::List(_))) =>
+            {
                 let rest = &positional[taken..];
                 taken = positional.len();
                 several(op, param, rest, &mut bound)?

@@ -270,7 +270,7 @@
   const verdict = (answer) => {
     const call = answer.verdict !== "rejected" && !answer.source.includes("\n") ? answer.source : answer.call;
     const { result } = answer;
-    const dtype = result && result.dtype !== "float32" ? ` of ${result.dtype}` : "";
+    const dtype = result && result.dtype && result.dtype !== "float32" ? ` of ${result.dtype}` : "";
     const gives = result ? `gives shape ${result.shape}${dtype}${answer.memory ? `, ${answer.memory}` : ""}` : "";
     const conditions = answer.conditions.map((condition, at) => `${at ? "or if" : "if"} ${condition}`).join(", ");
     switch (answer.verdict) {

@@ -99,7 +99,7 @@
 
   /** The name of an operation without its form: `add_`, `add out=` and `torch.add(` are forms of `add`. */
   const base = (name) => name.replace(/ out=$/, "").replace(/(?<=[a-z0-9])_$/, "");
-  const OPERATORS = { "+": "add", "-": "sub", "*": "mul", "/": "div", "//": "floor_divide", "%": "remainder", "**": "pow", "@": "matmul", "==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge", "&": "bitwise_and", "|": "bitwise_or", "^": "bitwise_xor", "<<": "bitwise_left_shift", ">>": "bitwise_right_shift" };
+  const OPERATORS = { "+": "add", "-": "sub", "*": "mul", "/": "div", "//": "floor_divide", "%": "remainder", "**": "pow", "@": "matmul", "==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge", "&": "bitwise_and", "|": "bitwise_or", "<<": "bitwise_left_shift", ">>": "bitwise_right_shift" };
   // Name or form, statement, cases that call it.
   const operations = new Map();
   const forms = index.names.map((name) => [...new Set([name, base(name), base(name).split(".")[0]])].map((form) => {
