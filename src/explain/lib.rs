@@ -14,8 +14,8 @@
 //! ```
 //!
 //! The way of a question: [`read`] turns text into data; [`question`] makes one piece of Python of it; [`evaluate`] runs that
-//! on a [`bench`], where the reference infers shapes and rejections without elements; [`sketch`] draws the call that decides;
-//! [`fix`] proposes changes and tries them; [`caution`] looks at what is accepted and hardly meant; [`answer`] puts the
+//! on a [`mod@bench`], where the reference infers shapes and rejections without elements; [`sketch`] draws the call that decides;
+//! [`mod@fix`] proposes changes and tries them; [`caution`] looks at what is accepted and hardly meant; [`answer`] puts the
 //! parts together. It does no input or output, and runs in a browser as it does here.
 
 pub mod answer;

@@ -1,7 +1,7 @@
 //! Changes that make a rejected call work, each tried before it is proposed.
 //!
 //! A change is an edit of the text: an operand gets a view, a call gets an argument, or another call takes its place. What
-//! [`propose`] returns is accepted by the same inference that rejected the original, and comes with the shape that it gives.
+//! `propose` returns is accepted by the same inference that rejected the original, and comes with the shape that it gives.
 
 mod edits;
 mod joins;
