@@ -107,8 +107,8 @@ mod tests {
 
     #[test]
     fn bytes_of_a_question_lead_to_those_of_its_answer() {
-        let question = r#"{"explain": {"arguments": ["größe + b größe=5,3 b=4,3"]}}"#;
-        question.bytes().for_each(question_byte);
+        let question = r#"{"explain": {"arguments": ["größe + b", "größe=5,3", "b=4,3"]}}"#;
+        question.bytes().for_each(|byte| question_byte(byte));
         let answer: Vec<u8> = (0..answer_question()).map(|_| answer_byte()).collect();
         let answer = String::from_utf8(answer).expect("text");
         assert_eq!(answer, reply(question.as_bytes()));
