@@ -277,7 +277,7 @@ fn groups(history: &History, statements: Vec<Statement>) -> Vec<Group> {
         groups.iter_mut().find(own).expect("every word has its group").statements.push(statement);
     }
     groups.retain(|group| !group.statements.is_empty());
-    // Whoever wrote a document wants to see its own false sentences together.
+    // The authors of a document see its false sentences together.
     let place = |statement: &Statement| {
         let first = statement.sources.first();
         history.documents().iter().position(|document| first.is_some_and(|place| place.doc == document.id))

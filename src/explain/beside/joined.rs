@@ -140,9 +140,9 @@ pub(super) fn split(function: Beside, bench: &mut Bench, arguments: &Arguments) 
         ("unbind", _) => vec![1; whole.clamp(0, 64) as usize],
         (_, Some(list @ Value::List(_))) => list.ints().unwrap_or_default(),
         (name, Some(Value::Int(count))) if *count > 0 => {
-            let each = if name == "chunk" { (whole + count - 1) / count } else { *count };
+            let each = if name == "chunk" { whole.saturating_add(count - 1) / count } else { *count };
             let each = each.max(1);
-            (0..(whole + each - 1) / each).take(64).map(|at| each.min(whole - at * each)).collect()
+            (0..whole.saturating_add(each - 1) / each).take(64).map(|at| each.min(whole - at * each)).collect()
         }
         _ => return Err(Stop::Unsupported(format!("{} takes a size, or a list of sizes", function.name))),
     };

@@ -65,15 +65,6 @@ pub(super) fn linear(function: Beside, bench: &mut Bench, arguments: &Arguments)
         let args = vec![bias.into(), x.into(), weight.into(), one(), one()];
         return apply(bench, Op::Addmm, args).map(Value::Tensor);
     }
-    let (sizes, inner) = (bench.shape(x).sizes().to_vec(), bench.shape(weight).sizes().to_vec());
-    // More dimensions are flattened to rows, so that the message names the matrix.
-    if let (true, [own, out], Some(bias)) = (rank > 2 && bench.shape(weight).rank() == 2, inner.as_slice(), bias)
-        && sizes[rank - 1] == *own
-    {
-        let _ = out;
-        let made = apply(bench, Op::Matmul, vec![x.into(), weight.into()])?;
-        return apply(bench, Op::Add, vec![made.into(), bias.into(), one()]).map(Value::Tensor);
-    }
     let made = apply(bench, Op::Matmul, vec![x.into(), weight.into()])?;
     match bias {
         Some(bias) => apply(bench, Op::Add, vec![made.into(), bias.into(), one()]).map(Value::Tensor),

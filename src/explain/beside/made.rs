@@ -28,7 +28,7 @@ pub(super) fn make(function: Beside, bench: &mut Bench, arguments: &Arguments) -
                 [start, end, step] if *step != 0 => (*start, *end, *step),
                 _ => return Err(Stop::Unsupported("arange takes an end, or start, end and step".to_owned())),
             };
-            (vec![((end - start + step - step.signum()) / step).max(0)], DType::Int64)
+            (vec![(end.saturating_sub(start).saturating_add(step - step.signum()) / step).max(0)], DType::Int64)
         }
         Kind::Literal => {
             let value = arguments.positional.first().cloned().unwrap_or(Value::None);
@@ -110,7 +110,7 @@ pub(super) fn extreme(function: Beside, bench: &mut Bench, arguments: &Arguments
     Ok(Value::List(vec![Value::Tensor(values), Value::Tensor(indices)]))
 }
 
-/// A copy of nothing: used where a function is defined by others.
+/// The tensor with its last two dimensions swapped.
 pub(super) fn transposed(bench: &mut Bench, tensor: crate::bench::Tensor) -> Result<crate::bench::Tensor, Stop> {
     apply(bench, Op::Transpose, vec![tensor.into(), Arg::Int(-2), Arg::Int(-1)])
 }

@@ -162,7 +162,7 @@ impl<'a> Evaluation<'a> {
                 Ok(())
             }
             ExprKind::Tuple(targets) | ExprKind::List(targets) => {
-                let Some(values) = self.items(&value.value) else {
+                let Value::List(values) = value.value.clone() else {
                     return Err(Stop::Unsupported(format!("{} cannot be unpacked", value.value.kind())));
                 };
                 for (target, item) in targets.iter().zip(values) {
@@ -177,14 +177,6 @@ impl<'a> Evaluation<'a> {
             }
             // An attribute that is set, such as `p.data = …`, changes no shape that is asked about.
             _ => Ok(()),
-        }
-    }
-
-    /// The items of a list, or the parts of a shape.
-    fn items(&self, value: &Value) -> Option<Vec<Value>> {
-        match value {
-            Value::List(values) => Some(values.clone()),
-            _ => None,
         }
     }
 
@@ -428,9 +420,8 @@ impl<'a> Evaluation<'a> {
             return Ok(inputs);
         }
         match names::function(path) {
-            Some(Function::Table(op, form)) if is_layer(path) => {
+            Some(Function::Table(op, _)) if is_layer(path) => {
                 let given = arguments_of(&positional, &named);
-                let _ = form;
                 Ok(Value::Layer(op.name().to_owned(), Box::new(given)))
             }
             Some(Function::Table(op, form)) => {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// The highest tree. Whoever walks one may recurse.
+/// The height of the highest tree that is read, so that a walk may recurse.
 pub const MOST_LEVELS: usize = 100;
 
 /// A statement and its place in the text, in bytes.
