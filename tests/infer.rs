@@ -1,16 +1,19 @@
-//! Programs that are run without elements come to what the reference comes to with them: the same rejections, shapes,
-//! dtypes, strides and warnings, as far as elements do not decide.
+//! Inference without elements agrees with the reference: the same rejections, shapes, dtypes, strides and warnings, as far as
+//! elements do not decide. `explain`, which reads the same programs as Python, agrees with it too.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use broadcheck::adapter::Implementation;
-use broadcheck::error::Rejection;
+use broadcheck::error::{Class, Rejection};
+use broadcheck::explanations::Verdict;
 use broadcheck::generate::{self, Options};
+use broadcheck::harness::triage;
 use broadcheck::ops::{Family, Op};
 use broadcheck::program::{Arg, Input, Outcome, Program, Reply, Step, TensorValue, Value};
 use broadcheck::reference::{Declared, Inferred, Reference, TensorFacts, infer};
+use broadcheck::tensor::shape::bracketed;
 use broadcheck::tensor::{Category, Shape};
 
 /// The programs that are generated, unless `BROADCHECK_INFER` says how many.
@@ -204,6 +207,136 @@ fn cases_come_to_the_same_without_elements() {
     }
     println!("{counts:?}");
     assert!(faults.is_empty(), "{} of {}:\n{}", faults.len(), specification.cases.len(), faults.join("\n"));
+}
+
+/// What the comparison with `explain` came to.
+#[derive(Debug, Default)]
+struct Explained {
+    accepted: u64,
+    rejected: u64,
+    /// Elements decide.
+    by_elements: u64,
+    /// The reference does not model it.
+    unsupported: u64,
+    /// Drawings that show the whole call.
+    drawn: u64,
+}
+
+/// Asks `explain` for a program as Python, up to the first step that is rejected, and compares the answers.
+fn compare_explained(program: &Program, reply: &Reply, counts: &mut Explained) -> Result<(), String> {
+    let rejected = |outcome: &Outcome| matches!(outcome, Outcome::Rejected(_));
+    let last = reply.steps.iter().position(|step| rejected(&step.outcome)).unwrap_or(program.steps.len() - 1);
+    let outcome = &reply.steps[last].outcome;
+    if reply.steps[..=last].iter().any(|step| matches!(step.outcome, Outcome::Unsupported(_) | Outcome::Failed(_))) {
+        counts.unsupported += 1;
+        return Ok(());
+    }
+    let mut lines = Vec::new();
+    let mut asked = Vec::new();
+    let mut options = broadcheck::Options::default();
+    let gradients = program.inputs.iter().any(|input| input.requires_grad);
+    for (at, input) in program.inputs.iter().enumerate() {
+        let name = triage::input_name(program, at);
+        asked.push(format!("{name}=torch.Size({})", bracketed(input.shape.sizes())));
+        options.dtypes.push(format!("{name}={}", input.dtype));
+        if gradients || program.steps.iter().any(|step| step.op == Op::Backward) {
+            let flag = if input.requires_grad { "" } else { "False" };
+            lines.push(format!("{name}.requires_grad_({flag})"));
+        }
+    }
+    lines.extend(triage::statements(program).into_iter().take(last + 1));
+    let python = lines.join("\n");
+    asked.insert(0, python.clone());
+    let told = |what: String| format!("{}, {}: {what}\n{}", last, program.steps[last].op, asked.join("\n"));
+    let answer = broadcheck::explain(&asked, &options).map_err(|error| told(error.to_string()))?;
+    let failing = answer.drawing.as_ref().and_then(|drawing| drawing.rules.iter().find(|rule| !rule.holds));
+    let message = answer.message.clone().unwrap_or_default();
+    match (outcome, answer.verdict) {
+        (_, Verdict::Unknown) => counts.by_elements += 1,
+        // The front end in Python rejects such a gradient before libtorch sees it.
+        (_, Verdict::Rejected) if message.starts_with("Mismatch in shape: grad_output") => {
+            assert!(program.steps[..=last].iter().any(|step| step.op == Op::Backward), "{python}");
+        }
+        (Outcome::Rejected(rejected), Verdict::Accepted | Verdict::Rejected)
+            if by_elements(program.steps[last].op, &rejected.message)
+                || rejected.message.contains("DefaultCPUAllocator") =>
+        {
+            counts.by_elements += 1;
+        }
+        (Outcome::Rejected(rejected), Verdict::Rejected) => {
+            let own = message.as_str();
+            // PyTorch in Python names types of tensors otherwise.
+            let plain = |message: &str| {
+                ["CPU", "Type", "torch.", "Tensor"].iter().fold(message.to_owned(), |text, part| text.replace(part, ""))
+            };
+            if plain(own) != plain(&rejected.message) {
+                return Err(told(format!("message {own:?}, not {:?}", rejected.message)));
+            }
+            counts.rejected += 1;
+            counts.drawn += u64::from(failing.is_some());
+            let shapes = matches!(
+                broadcheck::messages::classify(&rejected.message),
+                Some(Class::SizeMismatch | Class::OutputShape | Class::Expand | Class::ProductShape)
+            );
+            if shapes && answer.drawing.is_some() && failing.is_none() {
+                return Err(told(format!("{own:?} is rejected, and the drawing has no reason")));
+            }
+        }
+        (Outcome::Value(value), Verdict::Accepted) => {
+            counts.accepted += 1;
+            let result = answer.result.as_ref().map(|result| (result.shape.clone(), result.dtype.clone()));
+            let facts = |tensor: &TensorValue| (bracketed(tensor.shape.sizes()), tensor.dtype.name().to_owned());
+            let expected = match value {
+                Value::Tensor(tensor) => Some(facts(tensor)),
+                Value::Tensors(tensors) => tensors.first().map(facts),
+                Value::Sizes(sizes) => Some((bracketed(sizes), String::new())),
+                Value::Number(_) | Value::Nothing => None,
+            };
+            if expected.is_some() && result != expected {
+                return Err(told(format!("result {result:?}, not {expected:?}")));
+            }
+            if let Some(rule) = failing {
+                return Err(told(format!("accepted, and the drawing says {:?}", rule.text)));
+            }
+            if let Some(drawing) = &answer.drawing {
+                counts.drawn += 1;
+                // What is reduced after it was broadcast is called so.
+                let row = drawing.rows.iter().find(|row| row.result && row.name != "broadcast");
+                let shape = row.map(|row| &row.shape);
+                let call = answer.result.as_ref().map(|result| &result.shape);
+                // The drawing is of the call that decides, which need not be the last one.
+                if program.steps.len() == 1 && shape.is_some() && call.is_some() && shape != call {
+                    return Err(told(format!("the drawing ends in {shape:?}, and the call in {call:?}")));
+                }
+            }
+        }
+        (outcome, verdict) => {
+            return Err(told(format!("{verdict:?} {message:?}, not {}", brief(outcome))));
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn explanations_of_generated_programs_agree_with_the_reference() {
+    let programs = std::env::var("BROADCHECK_INFER").ok().and_then(|text| text.parse().ok()).unwrap_or(PROGRAMS / 4);
+    let options = Options { gradients: 2, exclusions: Vec::new(), ..Options::default() };
+    let (mut counts, mut faults) = (Explained::default(), BTreeMap::<String, (u64, String)>::new());
+    for seed in 0..programs {
+        let (program, reply) = generate::program_with_reply(&bytes(seed), &options);
+        let Some(reply) = reply.filter(|reply| !reply.steps.is_empty()) else { continue };
+        if let Err(why) = compare_explained(&program, &reply, &mut counts) {
+            let key = why.lines().next().unwrap_or_default().split(", ").nth(1).unwrap_or_default().to_owned();
+            let key = key.split('"').next().unwrap_or_default().to_owned();
+            faults.entry(key).or_insert((0, format!("seed {seed}: {why}"))).0 += 1;
+        }
+    }
+    println!("{counts:?}");
+    let text: Vec<String> =
+        faults.into_iter().map(|(key, (count, text))| format!("== {key}: {count}\n{text}")).collect();
+    assert!(text.is_empty(), "{}", text.join("\n"));
+    // Views, reductions to a number and gradients have no shapes that meet.
+    assert!(counts.drawn * 5 > programs * 2, "{} of {programs} are drawn", counts.drawn);
 }
 
 /// The factors of sizes beyond those that machines hold.

@@ -47,7 +47,7 @@ fn kept(folder: &Path) -> Vec<(String, EventFile)> {
 fn the_checked_in_reports_come_out_of_the_checked_in_events() {
     let files = kept(&reports().join("events"));
     assert!(files.len() > 1, "there are no event files");
-    let written = report::files(&History::new(files).unwrap());
+    let written = report::files(&History::new(files).unwrap(), false);
     assert!(written.len() > 4);
     for (name, text) in written {
         let place = |text: &str| text.contains("/tmp/") || text.contains(concat!("/ro", "ot/"));
@@ -294,7 +294,7 @@ fn releases_are_in_order_and_changes_are_dated() {
     let history = History::new(files).unwrap();
     let versions: Vec<&str> = history.columns.iter().map(|column| column.version.as_str()).collect();
     assert_eq!(versions, ["2.2.0", "2.3.0", "2.9.1", "2.10.0"]);
-    let written = report::files(&history);
+    let written = report::files(&history, false);
     let documentation = page(&written, "documentation.md");
     assert!(documentation.contains("## True in some releases"), "{documentation}");
     assert!(
@@ -318,7 +318,7 @@ fn releases_are_in_order_and_changes_are_dated() {
 
 #[test]
 fn the_page_says_which_release_changed_something_last() {
-    let html = |files| page(&report::files(&History::new(files).unwrap()), "index.html").to_owned();
+    let html = |files| page(&report::files(&History::new(files).unwrap(), false), "index.html").to_owned();
     let same = |version| release(version, |_| {});
     let changed = html(vec![release("2.9.1", older), same("2.10.0")]);
     assert!(changed.contains("What changed in libtorch 2.10.0") && !changed.contains("Nothing changed"));
@@ -352,7 +352,7 @@ fn a_library_that_was_not_run_is_not_reported_as_equal() {
     };
     let files =
         vec![release("2.9.1", |_| {}), named(release("1.0", |_| {}), "there"), named(absent("1.0"), "nowhere-here")];
-    let written = report::files(&History::new(files).unwrap());
+    let written = report::files(&History::new(files).unwrap(), false);
     let others = page(&written, "implementations.md");
     assert!(others.contains("### there\n\nNowhere."), "{others}");
     assert!(others.contains("| nowhere-here | 2026-01-02 | no data: it \\| does not \\<build>"), "{others}");

@@ -221,7 +221,10 @@ fn draw(drawing: &Drawing, text: &mut String) {
 
 fn draw_row(row: &Row, (names, width): (usize, usize), text: &mut String) {
     let _ = write!(text, "{:<names$}", escape::visible(&row.name));
-    for cell in &row.cells {
+    // Nothing is printed behind the last size of the result, which ends its line.
+    let shown = |cell: &Cell| !(row.result && cell.mark == Mark::Empty);
+    let count = row.cells.iter().rposition(shown).map_or(0, |last| last + 1);
+    for cell in &row.cells[..count] {
         let Cell { text: size, mark } = cell;
         let (style, size) = match mark {
             Mark::Conflict => (BAD, size.as_str()),

@@ -20,7 +20,7 @@ use crate::report::{self, Run, brief, json, junit, markdown, text};
 #[command(after_help = "\
 Examples:
   broadcheck report
-  broadcheck report --events run.jsonl.gz --out site
+  broadcheck report --events run.jsonl.gz --out site      links the page of explain if site/explain.html is there
   broadcheck report --events run.jsonl.gz --format markdown >> $GITHUB_STEP_SUMMARY
   broadcheck report --events run.jsonl.gz --format junit > junit.xml
 
@@ -83,7 +83,7 @@ impl Report {
             Some(folder) => folder.clone(),
             None => from.parent().map(PathBuf::from).unwrap_or_default(),
         };
-        let mut files = report::files(&history);
+        let mut files = report::files(&history, folder.join(report::PLAYGROUND).is_file());
         let worlds = events::exhaustive(&from)?;
         if !worlds.is_empty() {
             files.push(("exhaustive.md", report::exhaustive::render(&worlds)));

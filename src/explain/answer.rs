@@ -179,7 +179,9 @@ fn run(question: &Question, source: &str, sizes: &Sizes, dtypes: &BTreeMap<Strin
         let own = sizes.get(&given.name).cloned().unwrap_or_default();
         let shape = Shape::new(own).map_err(|error| AskError::Unknown(format!("{}: {error}", given.name)))?;
         let dtype = given.dtype.or(dtypes.get(&given.name).copied()).unwrap_or(DType::Float32);
-        let tensor = match source.contains("backward(") || source.contains("autograd.grad(") {
+        // Unless the text says which tensors gradients are kept for, it is all of them.
+        let gradients = source.contains("backward(") || source.contains("autograd.grad(");
+        let tensor = match gradients && !source.contains("requires_grad") {
             true => bench.declare_leaf(&given.name, shape, dtype),
             false => bench.declare(&given.name, shape, dtype, None),
         };

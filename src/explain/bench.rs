@@ -74,10 +74,15 @@ impl Bench {
     /// A tensor that gradients are kept for.
     pub fn declare_leaf(&mut self, name: &str, shape: Shape, dtype: DType) -> Tensor {
         let tensor = self.declare(name, shape, dtype, None);
-        if let Some(declared) = self.declared.last_mut() {
-            declared.requires_grad = dtype.category() >= Category::Floating;
-        }
+        self.require_grad(tensor, dtype.category() >= Category::Floating);
         tensor
+    }
+
+    /// Keeps gradients for a tensor that was declared, or keeps none. The result of a call is left as it is.
+    pub fn require_grad(&mut self, tensor: Tensor, required: bool) {
+        if let Some(Node::Declared(at)) = self.nodes.get(tensor.0.value) {
+            self.declared[*at].requires_grad = required;
+        }
     }
 
     /// A tensor that is there, with the elements that an index or a mask has, where they are known.

@@ -27,6 +27,7 @@ pub fn cautions(call: &Call, calls: &[Call], label: Label) -> Vec<Caution> {
         found.extend(every_with_every(call, label));
         found.extend(lost_dimension(call, calls));
     }
+    found.extend(never_equal(call, label));
     found.extend(vectors_as_matrix(call));
     found.extend(resized(call, label));
     found.extend(nothing_left(call));
@@ -102,6 +103,21 @@ fn vectors_as_matrix(call: &Call) -> Option<Caution> {
     (batch == rows && inner == columns && *batch > 1).then(|| Caution {
         text: format!("{} is taken for one matrix; if its rows are vectors, one for each matrix of {}, they need a dimension more", b.name, a.name),
         meant_otherwise: true,
+    })
+}
+
+/// `equal` of shapes that differ, which do not broadcast.
+fn never_equal(call: &Call, label: Label) -> Option<Caution> {
+    let (Function::Table(Op::Equal, _), [a, b]) = (call.function, &call.operands[..]) else { return None };
+    (a.shape != b.shape).then(|| Caution {
+        text: format!(
+            "{} is {} and {} is {}: equal does not broadcast, and returns False",
+            a.name,
+            crate::drawing::shape_text(a.shape.sizes(), label),
+            b.name,
+            crate::drawing::shape_text(b.shape.sizes(), label)
+        ),
+        meant_otherwise: false,
     })
 }
 

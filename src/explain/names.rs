@@ -15,7 +15,7 @@ pub enum Function {
 }
 
 /// The function that a name means, as PyTorch's users write it: `add`, `torch.add`, `Tensor.add_`, `F.mse_loss`,
-/// `torch.linalg.cross`, `nn.MSELoss`, `np.matmul`.
+/// `torch.linalg.cross`, `nn.MSELoss`, `np.matmul`, and libtorch's own `torch.ops.aten.add.Tensor`.
 ///
 /// ```
 /// use broadcheck_explain::names::{Function, function};
@@ -24,9 +24,13 @@ pub enum Function {
 /// assert_eq!(function("torch.multiply"), Some(Function::Table(Op::Mul, Form::Functional)));
 /// assert_eq!(function("x.add_"), Some(Function::Table(Op::Add, Form::InPlace)));
 /// assert_eq!(function("nn.MSELoss"), Some(Function::Table(Op::MseLoss, Form::Functional)));
+/// assert_eq!(function("torch.ops.aten.add.Tensor"), Some(Function::Table(Op::Add, Form::Functional)));
 /// assert_eq!(function("torch.ad"), None);
 /// ```
 pub fn function(path: &str) -> Option<Function> {
+    if let Some(name) = operator_name(path) {
+        return aten(name);
+    }
     let name = path.rsplit('.').next().unwrap_or(path);
     let scoped = |scope: &str| {
         let mut parts = path.rsplit('.').skip(1);
@@ -40,6 +44,31 @@ pub fn function(path: &str) -> Option<Function> {
         }
     }
     renamed(name).or_else(|| Beside::named(name).map(Function::Beside)).or_else(|| table(name))
+}
+
+/// The name of libtorch's operator in `torch.ops.aten.add.Tensor`, without the overload; `None` for any other path.
+pub fn operator_name(path: &str) -> Option<&str> {
+    let (_, name) = path.split_once("aten.").or_else(|| path.split_once("aten::"))?;
+    Some(name.split('.').next().unwrap_or(name))
+}
+
+/// Returns whether the name is that of a class, which makes a layer: `nn.Linear`, and not `torch.ops.aten.add.Tensor`.
+pub fn is_layer(path: &str) -> bool {
+    let name = path.rsplit('.').next().unwrap_or(path);
+    name.starts_with(|c: char| c.is_ascii_uppercase()) && operator_name(path).is_none()
+}
+
+/// The row of an operator of libtorch. `index` and `index_put` take tensors there, not the items of a subscript.
+fn aten(name: &str) -> Option<Function> {
+    let row = |name: &str| {
+        let schema = |op: &Op| op.info().schema.split('.').next() == Some(name);
+        Op::ALL.iter().copied().filter(|op| *op != Op::Index).find(schema)
+    };
+    if let Some(op) = row(name) {
+        return Some(Function::Table(op, Form::Functional));
+    }
+    let in_place = name.strip_suffix('_').and_then(row).filter(|op| op.info().forms.contains(&Form::InPlace));
+    in_place.map(|op| Function::Table(op, Form::InPlace)).or_else(|| table(name))
 }
 
 /// The function of a binary operator of Python.

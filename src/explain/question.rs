@@ -386,7 +386,7 @@ fn line(reported: &Reported) -> Option<String> {
 fn ordered(script: &read::Script) -> String {
     let makes = |statement: &&Statement| match &statement.kind {
         StatementKind::Assign { value, .. } => matches!(&value.kind, ExprKind::Call { function, .. }
-            if function.dotted().is_some_and(|path| path.rsplit('.').next().is_some_and(|name| name.starts_with(char::is_uppercase)))),
+            if function.dotted().is_some_and(|path| names::is_layer(&path))),
         _ => false,
     };
     let (layers, others): (Vec<&Statement>, Vec<&Statement>) = script.statements.iter().partition(makes);

@@ -3,6 +3,7 @@
 use broadcheck_protocol::tensor::DType;
 
 use crate::bench::Tensor;
+use crate::drawing::IndexPart;
 
 /// A value.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,8 +16,8 @@ pub enum Value {
     Float(f64),
     /// True or false.
     Bool(bool),
-    /// A complex number, of which only the dtype counts.
-    Complex,
+    /// A complex number: its real and its imaginary part.
+    Complex(f64, f64),
     /// `None`.
     None,
     /// `...`.
@@ -57,6 +58,10 @@ pub struct Settings {
     pub reduction: String,
     /// The operator in place of a name, such as `+`.
     pub operator: Option<&'static str>,
+    /// True for libtorch's operator (`torch.ops.aten.add`), which no front end in Python checks beforehand.
+    pub aten: bool,
+    /// The items of a subscript.
+    pub index: Vec<IndexPart>,
     /// True for `x[…] = v`.
     pub assigned: bool,
 }
@@ -102,7 +107,7 @@ impl Value {
             Value::Int(_) => "an integer",
             Value::Float(_) => "a float",
             Value::Bool(_) => "a bool",
-            Value::Complex => "a complex number",
+            Value::Complex(..) => "a complex number",
             Value::None => "None",
             Value::Ellipsis => "...",
             Value::Slice(..) => "a slice",

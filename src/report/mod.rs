@@ -19,11 +19,11 @@ mod share;
 mod template;
 pub mod text;
 
-/// Whether `explain.html` stands next to `index.html`.
-const PLAYGROUND: bool = false;
+/// The page of `explain`, which `src/playground/build` makes and `index.html` links where it stands next to it.
+pub const PLAYGROUND: &str = "explain.html";
 
-/// The reports of a history, each with the name of its file.
-pub fn files(history: &history::History) -> Vec<(&'static str, String)> {
+/// The reports of a history, each with the name of its file. `playground` says that [`PLAYGROUND`] stands next to them.
+pub fn files(history: &history::History, playground: bool) -> Vec<(&'static str, String)> {
     let others = implementations::others(history);
     let releases = history.part(|column| !implementations::is_other(column));
     // PyTorch's Python front end is the witness of what only that can show.
@@ -33,7 +33,7 @@ pub fn files(history: &history::History) -> Vec<(&'static str, String)> {
     let mut files = vec![
         ("documentation.md", documentation::render(&shown, &statements)),
         ("matrix.md", matrix::render(&releases, &steps)),
-        ("index.html", page::render(&releases, statements, others.as_ref(), &steps, PLAYGROUND)),
+        ("index.html", page::render(&releases, statements, others.as_ref(), &steps, playground)),
         ("badge.svg", badge::render(&releases)),
     ];
     files.extend(others.map(|others| ("implementations.md", implementations::render(&others))));

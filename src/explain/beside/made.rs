@@ -59,7 +59,11 @@ pub(super) fn make(function: Beside, bench: &mut Bench, arguments: &Arguments) -
             (sizes, if function.name == "randint" { DType::Int64 } else { DType::Float32 })
         }
     };
-    Ok(Value::Tensor(bench.declare(function.name, shape(sizes)?, given.unwrap_or(own), None)))
+    let made = bench.declare(function.name, shape(sizes)?, given.unwrap_or(own), None);
+    if arguments.keyword(&["requires_grad"]) == Some(&Value::Bool(true)) {
+        bench.require_grad(made, true);
+    }
+    Ok(Value::Tensor(made))
 }
 
 /// The shape and the dtype of nested lists of numbers.
@@ -72,7 +76,7 @@ fn literal(value: &Value) -> (Vec<i64>, DType) {
         }
         Value::Int(_) => (Vec::new(), DType::Int64),
         Value::Bool(_) => (Vec::new(), DType::Bool),
-        Value::Complex => (Vec::new(), DType::Complex64),
+        Value::Complex(..) => (Vec::new(), DType::Complex64),
         _ => (Vec::new(), DType::Float32),
     }
 }

@@ -81,7 +81,7 @@ macro_rules! functions {
 
 functions! {
     Kind::Same => "abs" "absolute" "neg" "negative" "relu" "relu6" "relu_" "clone_" "flip" "roll" "sign" "floor" "ceil" "round" "trunc" "cuda" "cpu"
-        "detach_" "requires_grad_" "zero_" "dropout" "nan_to_num" "square" "triu" "tril" "clamp_" "half_" "sort" "cumsum" "cumprod"
+        "detach_" "zero_" "dropout" "nan_to_num" "square" "triu" "tril" "half_" "sort" "cumsum" "cumprod"
         "normal_" "uniform_" "bitwise_not" "positive" "conj";
     Kind::Float => "exp" "exp2" "expm1" "log" "log2" "log10" "log1p" "sqrt" "rsqrt" "reciprocal" "sin" "cos" "tan" "asin" "acos"
         "atan" "sinh" "cosh" "tanh" "sigmoid" "gelu" "silu" "elu" "selu" "leaky_relu" "softplus" "hardtanh" "hardsigmoid" "mish"

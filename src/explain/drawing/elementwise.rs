@@ -1,6 +1,6 @@
 //! Shapes that broadcast element by element, and the functions that join tensors, which do not broadcast.
 
-use super::{Cell, Drawing, Label, Mark, Named, Row, shape_text};
+use super::{Cell, Drawing, Label, Mark, Named, Row, dims, shape_text};
 use crate::broadcast::dimensions;
 
 /// Shapes that line up at their ends. `target` is true if the first one is written in place; `out` is a tensor that
@@ -37,6 +37,41 @@ pub fn elementwise(operands: &[Named], target: bool, out: Option<&Named>, label:
             false if out.numel() == 0 => drawing.law(true, format!("{name} is empty, and is resized to {wanted}")),
             false => drawing.law(true, format!("{name} has shape {own}: it is resized to {wanted}, with a warning")),
         }
+    }
+    drawing
+}
+
+/// `prelu`: the weight is one number, or one for each channel, which are in dimension 1.
+pub fn prelu(tensor: &Named, weight: &Named, label: Label) -> Drawing {
+    let sizes = tensor.1.sizes();
+    let channels = sizes.get(1).copied().unwrap_or(1);
+    let count = weight.1.numel() as i64;
+    let fits = count == 1 || count == channels;
+    let mut drawing = Drawing { columns: (0..sizes.len()).map(|at| at.to_string()).collect(), ..Drawing::default() };
+    let own = |at: usize| if at == 1 && !fits { Mark::Conflict } else { Mark::Plain };
+    let cells = sizes.iter().enumerate().map(|(at, size)| Cell::of(label(*size), own(at))).collect();
+    drawing.rows.push(Row::new(&tensor.0, shape_text(sizes, label), cells));
+    let mut cells = vec![Cell::of("", Mark::Missing); sizes.len()];
+    if let (Some(cell), true) = (cells.get_mut(1), count != 1 || channels == 1) {
+        *cell = Cell::of(label(count), own(1));
+    }
+    drawing.rows.push(Row::new(&weight.0, shape_text(weight.1.sizes(), label), cells));
+    let cells = sizes.iter().map(|size| Cell::plain(label(*size))).collect();
+    drawing.rows.push(Row::result(if fits { shape_text(sizes, label) } else { String::new() }, cells));
+    let (has, wanted) = (label(count), label(channels));
+    drawing.law(
+        fits,
+        match fits {
+            true if count == 1 => format!("{} has one element, for all channels", weight.0),
+            true => format!("{} has {has} elements, one for each channel, which are in dimension 1", weight.0),
+            false => format!(
+                "{} has {has} elements, and {} has {wanted} in dimension 1, that of channels",
+                weight.0, tensor.0
+            ),
+        },
+    );
+    if weight.1.rank() > 1 {
+        drawing.law(false, format!("{} has {}, and a weight has at most 1", weight.0, dims(weight.1.rank())));
     }
     drawing
 }
@@ -119,8 +154,4 @@ pub fn stack(tensors: &[Named], dim: usize, label: Label) -> Drawing {
     let text = if tensors.iter().all(fits) { shape_text(&sizes, label) } else { String::new() };
     drawing.rows.push(Row::result(text, sizes.iter().map(|size| Cell::plain(label(*size))).collect()));
     drawing
-}
-
-fn dims(rank: usize) -> String {
-    if rank == 1 { "1 dimension".to_owned() } else { format!("{rank} dimensions") }
 }

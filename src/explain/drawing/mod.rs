@@ -3,14 +3,17 @@
 //! A drawing is data. The command line and the page in the browser render it, each in its own way.
 
 mod elementwise;
+mod index;
 mod product;
 mod reduction;
 mod view;
 
 use serde::{Deserialize, Serialize};
 
-pub use elementwise::{cat, elementwise, stack};
-pub use product::{einsum, matmul};
+pub use elementwise::{cat, elementwise, prelu, stack};
+pub use index::{IndexPart, PartKind, gather, index, scatter};
+pub(crate) use product::sum_batches;
+pub use product::{distances, einsum, kron, matmul};
 pub use reduction::reduction;
 pub use view::{expand, view};
 
@@ -106,6 +109,11 @@ impl Drawing {
     pub fn law(&mut self, holds: bool, text: impl Into<String>) {
         self.rules.push(Rule { holds, column: None, text: text.into() });
     }
+}
+
+/// A number of dimensions in words: `1 dimension`.
+pub(crate) fn dims(rank: usize) -> String {
+    if rank == 1 { "1 dimension".to_owned() } else { format!("{rank} dimensions") }
 }
 
 /// A whole shape as text: `[B, 3]`.

@@ -2,7 +2,7 @@
 
 use broadcheck_protocol::tensor::shape::{Alignment, align};
 
-use super::{Cell, Drawing, Label, Mark, Named, Row, shape_text};
+use super::{Cell, Drawing, Label, Mark, Named, Row, dims, shape_text};
 
 /// A product of matrices, vectors, or batches of them (`torch.matmul`): the last two dimensions are those of matrices,
 /// all before them broadcast. `batches` is false for a product that takes its batches as they are (`bmm`, `mm`).
@@ -81,6 +81,68 @@ pub fn matmul(a: &Named, b: &Named, batches: bool, label: Label) -> Drawing {
         Row::new(&a.0, shape_text(a.1.sizes(), label), left),
         Row::new(&b.0, shape_text(b.1.sizes(), label), right),
         Row::result(result.unwrap_or_default(), last),
+    ];
+    drawing
+}
+
+/// `cdist`: every row of one matrix with every row of another, of which `transposed` is given.
+pub fn distances(a: &Named, transposed: &Named, label: Label) -> Drawing {
+    let few = [a, transposed].into_iter().find(|tensor| tensor.1.rank() < 2);
+    if let Some(few) = few {
+        let mut drawing = Drawing::default();
+        drawing.law(false, format!("cdist takes matrices, and {} has {}", few.0, dims(few.1.rank())));
+        return drawing;
+    }
+    let mut drawing = matmul(a, transposed, true, label);
+    if let Some(rule) = drawing.rules.iter_mut().find(|rule| rule.text.starts_with("inner: ")) {
+        let (own, other) = (a.1.sizes()[a.1.rank() - 1], transposed.1.sizes()[transposed.1.rank() - 2]);
+        let name = transposed.0.trim_end_matches(".mT");
+        rule.text = match rule.holds {
+            true => format!("columns: each distance is between rows of {}", label(own)),
+            false => {
+                format!("columns: {} has {} and {name} has {}: they have to be equal", a.0, label(own), label(other))
+            }
+        };
+    }
+    drawing
+}
+
+/// `addbmm` adds the products of a batch up.
+pub(crate) fn sum_batches(drawing: &mut Drawing) {
+    for (at, head) in drawing.columns.iter().enumerate().filter(|(_, head)| *head == "batch") {
+        for row in drawing.rows.iter_mut().filter(|row| row.result) {
+            row.shape.clear();
+            row.cells[at] = Cell::empty();
+        }
+        drawing.rules.push(super::Rule {
+            holds: true,
+            column: Some(at),
+            text: format!("{head}: the products are added up, and the dimension is gone"),
+        });
+    }
+}
+
+/// `kron`: sizes are multiplied, dimension by dimension; a dimension that one has not counts as 1.
+pub fn kron(a: &Named, b: &Named, label: Label) -> Drawing {
+    let rank = a.1.rank().max(b.1.rank());
+    let mut drawing = Drawing { columns: (0..rank).map(|at| at.to_string()).collect(), ..Drawing::default() };
+    let mut sizes = Vec::new();
+    let mut cells = [Vec::new(), Vec::new()];
+    for dim in 0..rank {
+        let (own, other) = (a.1.aligned(dim, rank), b.1.aligned(dim, rank));
+        let size = own.unwrap_or(1).saturating_mul(other.unwrap_or(1));
+        sizes.push(size);
+        for (cells, size) in cells.iter_mut().zip([own, other]) {
+            cells.push(size.map_or(Cell::of("", Mark::Missing), |size| Cell::plain(label(size))));
+        }
+        let (own, other) = (label(own.unwrap_or(1)), label(other.unwrap_or(1)));
+        drawing.rule(true, dim, format!("dimension {dim}: {own} × {other} = {}", label(size)));
+    }
+    let [first, second] = cells;
+    drawing.rows = vec![
+        Row::new(&a.0, shape_text(a.1.sizes(), label), first),
+        Row::new(&b.0, shape_text(b.1.sizes(), label), second),
+        Row::result(shape_text(&sizes, label), sizes.iter().map(|size| Cell::plain(label(*size))).collect()),
     ];
     drawing
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use broadcheck_protocol::ops::{Form, Op, Param, ParamKind};
+use broadcheck_protocol::ops::{Form, Op, Param, ParamKind, REDUCTIONS};
 use broadcheck_protocol::program::{Arg, ShapeArg};
 use broadcheck_protocol::tensor::{Scalar, Shape};
 
@@ -58,6 +58,8 @@ fn bind_placed(op: Op, positional: &[Placed], named: &[(String, Placed)], settin
             || (param.kind == ParamKind::Ints && params[at + 1..].iter().all(|param| param.default.is_some()));
         let given = positional.get(taken);
         let arg = match (given, keyword) {
+            // `broadcast_shapes()` of no shapes is a call.
+            (None, None) if param.kind == ParamKind::Shapes => Arg::Shapes(Vec::new()),
             (Some(first), None)
                 if variadic && (param.kind == ParamKind::Shapes || !matches!(first.value, Value::List(_))) =>
             {
@@ -146,6 +148,8 @@ fn several(op: Op, param: &Param, values: &[Placed], bound: &mut Bound) -> Resul
 fn shape_arg(op: Op, param: &Param, value: &Value) -> Result<ShapeArg, Stop> {
     match value {
         Value::Int(size) => Ok(ShapeArg::Size(*size)),
+        Value::Float(value) => Ok(ShapeArg::Float(*value)),
+        Value::Text(text) => Ok(ShapeArg::Text(text.clone())),
         other => other.ints().map(ShapeArg::Sizes).ok_or_else(|| wrong(op, param, other)),
     }
 }
@@ -218,6 +222,11 @@ fn single(op: Op, param: &Param, placed: &Placed, bound: &mut Bound) -> Result<A
                 }
                 Arg::Text(text.clone())
             }
+            // Operators have a number for it (`at::Reduction`).
+            Value::Int(number) if param.kind == ParamKind::Reduction => {
+                let name = usize::try_from(*number).ok().and_then(|number| REDUCTIONS.get(number));
+                Arg::Text((*name.ok_or_else(none)?).to_owned())
+            }
             _ => return Err(none()),
         },
         ParamKind::Index => return Err(none()),
@@ -229,7 +238,7 @@ fn scalar(value: &Value) -> Option<Scalar> {
         Value::Int(value) => Scalar::Int(*value),
         Value::Float(value) => Scalar::Float(*value),
         Value::Bool(value) => Scalar::Bool(*value),
-        Value::Complex => Scalar::Complex(num_complex::Complex64::new(0.0, 1.0)),
+        Value::Complex(real, imaginary) => Scalar::Complex(num_complex::Complex64::new(*real, *imaginary)),
         _ => return None,
     })
 }
@@ -266,7 +275,7 @@ impl Evaluation<'_> {
         span: Range<usize>,
     ) -> Result<Value, Stop> {
         let positional = match op {
-            Op::Tensordot => self.tensordot(positional, named)?,
+            Op::Tensordot if !settings.aten => self.tensordot(positional, named)?,
             _ => positional.to_vec(),
         };
         let named: Vec<(String, Placed)> =
@@ -284,7 +293,7 @@ impl Evaluation<'_> {
         let operands: Vec<Operand> = bound.tensors.iter().map(|(param, placed)| self.operand(placed, param)).collect();
         let own = operands.first().map_or(0, |operand| operand.shape.rank());
         note(op, &bound.args, own, &mut bound.settings);
-        if let Some(message) = front_end(op, &operands) {
+        if let Some(message) = front_end(op, &operands).filter(|_| !bound.settings.aten) {
             return self
                 .record(Function::Table(op, form), operands, bound.settings, span, |_| Err(Stop::rejected(message)));
         }
@@ -295,7 +304,7 @@ impl Evaluation<'_> {
             self.record(Function::Table(op, form), operands, settings, span, |bench| bench.call(op, form, args, out));
         if let Some(call) = self.calls.last_mut() {
             call.out = target;
-            call.warnings.extend(size_warning(op, &call.operands));
+            call.warnings.extend(size_warning(op, &call.operands).filter(|_| !call.settings.aten));
         }
         made
     }
@@ -397,6 +406,7 @@ fn note(op: Op, args: &[Arg], rank: usize, settings: &mut Settings) {
         match (param.name, arg) {
             ("dim", Arg::Int(dim)) => settings.dims = vec![wrap(*dim)],
             ("dim", Arg::Ints(dims)) => settings.dims = dims.iter().map(|dim| wrap(*dim)).collect(),
+            ("dims_self", Arg::Ints(dims)) => settings.dims = dims.iter().map(|dim| wrap(*dim)).collect(),
             ("keepdim", Arg::Flag(keepdim)) => settings.keepdim = *keepdim,
             ("reduction", Arg::Text(reduction)) => settings.reduction.clone_from(reduction),
             ("equation", Arg::Text(equation)) => settings.equation.clone_from(equation),

@@ -12,6 +12,7 @@ use broadcheck_protocol::tensor::{DType, IndexItem, Shape};
 
 use super::{Evaluation, Operand, Placed};
 use crate::bench::{self, Made, Stop, Tensor};
+use crate::drawing::{IndexPart, PartKind};
 use crate::names::Function;
 use crate::read::ast::{Expr, ExprKind};
 use crate::value::{Settings, Value};
@@ -21,6 +22,7 @@ struct Items {
     basic: Vec<IndexItem>,
     tensors: Vec<Option<Tensor>>,
     operands: Vec<Operand>,
+    parts: Vec<IndexPart>,
 }
 
 impl Evaluation<'_> {
@@ -52,7 +54,8 @@ impl Evaluation<'_> {
         let advanced = items.tensors.iter().any(Option::is_some);
         let function = if advanced { Op::IndexTensor } else { Op::Index };
         let function = Function::Table(function, Form::Functional);
-        self.record(function, operands, Settings::default(), span, |bench| {
+        let settings = Settings { index: items.parts, ..Settings::default() };
+        self.record(function, operands, settings, span, |bench| {
             let view = viewed(bench, tensor, items.basic)?;
             match advanced {
                 false => Ok(Made::Tensor(view)),
@@ -153,8 +156,12 @@ impl Evaluation<'_> {
         };
         let all: usize = placed.iter().map(|placed| consumed(&self.bench, &placed.value)).sum();
         let whole = IndexItem::Slice { start: None, stop: None, step: 1 };
-        let mut items = Items { basic: Vec::new(), tensors: Vec::new(), operands: Vec::new() };
+        let mut items = Items { basic: Vec::new(), tensors: Vec::new(), operands: Vec::new(), parts: Vec::new() };
         for placed in placed {
+            if let Some(kind) = self.part(&placed.value) {
+                let text = self.source.get(placed.span.clone()).unwrap_or_default().trim().to_owned();
+                items.parts.push(IndexPart { text, kind });
+            }
             match &placed.value {
                 Value::Int(at) => items.basic.push(IndexItem::At(*at)),
                 Value::Slice(start, stop, step) => {
@@ -201,6 +208,30 @@ impl Evaluation<'_> {
             items.tensors.pop();
         }
         Ok(items)
+    }
+}
+
+impl Evaluation<'_> {
+    /// What an item of a subscript does, for its drawing.
+    fn part(&self, value: &Value) -> Option<PartKind> {
+        Some(match value {
+            Value::Int(at) => PartKind::At(*at),
+            Value::Slice(start, stop, step) => PartKind::Slice(*start, *stop, step.unwrap_or(1)),
+            Value::None => PartKind::New,
+            Value::Ellipsis => PartKind::Ellipsis,
+            Value::List(values) if values.iter().any(|value| matches!(value, Value::Bool(_))) => {
+                PartKind::Mask(vec![values.len() as i64])
+            }
+            Value::List(values) => PartKind::Places(vec![values.len() as i64]),
+            Value::Tensor(index) => {
+                let sizes = self.bench.shape(*index).sizes().to_vec();
+                match self.bench.dtype(*index) {
+                    DType::Bool | DType::Uint8 => PartKind::Mask(sizes),
+                    _ => PartKind::Places(sizes),
+                }
+            }
+            _ => return None,
+        })
     }
 }
 

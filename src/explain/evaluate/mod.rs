@@ -175,6 +175,12 @@ impl<'a> Evaluation<'a> {
                 let object = self.placed(object)?;
                 self.put(object, index, value, span)
             }
+            ExprKind::Attribute { value: object, name, .. }
+                if name == "enabled"
+                    && object.dotted().is_some_and(|path| path.ends_with("backcompat.broadcast_warning")) =>
+            {
+                self.broadcast_warning(Some(value.value == Value::Bool(true))).map(drop)
+            }
             // An attribute that is set, such as `p.data = …`, changes no shape that is asked about.
             _ => Ok(()),
         }
@@ -194,7 +200,7 @@ impl<'a> Evaluation<'a> {
             ExprKind::Name(name) => return self.name(name),
             ExprKind::Int(value) => Value::Int(*value),
             ExprKind::Float(value) => Value::Float(*value),
-            ExprKind::Imaginary(_) => Value::Complex,
+            ExprKind::Imaginary(value) => Value::Complex(0.0, *value),
             ExprKind::Str(text) => Value::Text(text.clone()),
             ExprKind::Bool(value) => Value::Bool(*value),
             ExprKind::None => Value::None,
@@ -274,7 +280,11 @@ impl<'a> Evaluation<'a> {
         if let Some(path) = whole.dotted().filter(|path| is_module(path) && !self.is_bound(path)) {
             return match name {
                 "newaxis" => Ok(Value::None),
-                "inf" | "nan" | "pi" | "e" => Ok(Value::Float(1.0)),
+                "inf" => Ok(Value::Float(f64::INFINITY)),
+                "nan" => Ok(Value::Float(f64::NAN)),
+                "pi" | "e" => Ok(Value::Float(1.0)),
+                "enabled" if path.ends_with("backcompat.broadcast_warning.enabled") => self.broadcast_warning(None),
+                "broadcast_warning" if path.ends_with("backcompat.broadcast_warning") => Ok(Value::Text(path)),
                 _ => dtype_named(name).map(Value::Dtype).ok_or_else(|| {
                     Stop::Unsupported(format!("{path} is not known; shapes and calls of PyTorch's functions are"))
                 }),
@@ -288,13 +298,26 @@ impl<'a> Evaluation<'a> {
             (Value::Tensor(tensor), "T" | "mT" | "H" | "mH") => {
                 self.transposed(*tensor, name, whole.span.clone(), &value)
             }
-            (Value::Tensor(_), "data" | "real" | "imag" | "grad") => Ok(value.value),
+            (Value::Tensor(tensor), "grad") => {
+                // A gradient that is there, or else the tensor itself, whose shape it will have.
+                match self.bench.call(Op::Grad, Form::Functional, vec![(*tensor).into()], None) {
+                    Ok(Made::Tensor(gradient)) => Ok(Value::Tensor(gradient)),
+                    _ => Ok(value.value),
+                }
+            }
+            (Value::Tensor(_), "data" | "real" | "imag") => Ok(value.value),
             (Value::Tensor(_), "device" | "is_cuda" | "requires_grad") => Ok(Value::None),
             // `max(dim)` and its like return a tuple with names.
             (Value::List(parts), "values") if !parts.is_empty() => Ok(parts[0].clone()),
             (Value::List(parts), "indices") if parts.len() > 1 => Ok(parts[1].clone()),
             (other, _) => Err(Stop::Unsupported(format!("{} has no attribute {name} that says a shape", other.kind()))),
         }
+    }
+
+    /// Sets or reads `torch.utils.backcompat.broadcast_warning.enabled`, which decides about warnings.
+    fn broadcast_warning(&mut self, enabled: Option<bool>) -> Result<Value, Stop> {
+        let arg = enabled.map_or(Arg::Nothing, Arg::Flag);
+        self.bench.call(Op::BroadcastWarning, Form::Functional, vec![arg], None).map(value_of)
     }
 
     fn transposed(&mut self, tensor: Tensor, name: &str, span: Range<usize>, own: &Placed) -> Result<Value, Stop> {
@@ -319,7 +342,7 @@ impl<'a> Evaluation<'a> {
 
     fn unary(&mut self, operator: UnaryOperator, operand: Placed, _span: Range<usize>) -> Result<Value, Stop> {
         match (operator, operand.value) {
-            (UnaryOperator::Negative, Value::Int(value)) => Ok(Value::Int(-value)),
+            (UnaryOperator::Negative, Value::Int(value)) => Ok(Value::Int(value.wrapping_neg())),
             (UnaryOperator::Negative, Value::Float(value)) => Ok(Value::Float(-value)),
             (UnaryOperator::Not, Value::Bool(value)) => Ok(Value::Bool(!value)),
             (UnaryOperator::Not, Value::Tensor(_)) => {
@@ -420,7 +443,7 @@ impl<'a> Evaluation<'a> {
             return Ok(inputs);
         }
         match names::function(path) {
-            Some(Function::Table(op, _)) if is_layer(path) => {
+            Some(Function::Table(op, _)) if names::is_layer(path) => {
                 let given = arguments_of(&positional, &named);
                 Ok(Value::Layer(op.name().to_owned(), Box::new(given)))
             }
@@ -430,7 +453,8 @@ impl<'a> Evaluation<'a> {
                 if method && op == Op::Where && positional.len() > 1 {
                     positional.swap(0, 1);
                 }
-                self.table(op, form, &positional, &named, Settings::default(), span)
+                let settings = Settings { aten: names::operator_name(path).is_some(), ..Settings::default() };
+                self.table(op, form, &positional, &named, settings, span)
             }
             Some(Function::Beside(function)) => self.beside(function, &positional, &named, span),
             None => {
@@ -536,11 +560,6 @@ fn is_module(path: &str) -> bool {
         path.split('.').next().unwrap_or_default(),
         "torch" | "F" | "nn" | "np" | "numpy" | "Tensor" | "functional" | "linalg" | "jnp" | "math"
     )
-}
-
-/// Returns whether the name is that of a class, which makes a layer.
-fn is_layer(path: &str) -> bool {
-    path.rsplit('.').next().is_some_and(|name| name.starts_with(|c: char| c.is_ascii_uppercase()))
 }
 
 /// The dtype that a name of PyTorch means: `float32`, `long`.

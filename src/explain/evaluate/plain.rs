@@ -7,7 +7,7 @@ use crate::bench::Stop;
 use crate::value::Value;
 
 impl Evaluation<'_> {
-    /// Functions on sizes and lists, and those that make layers; `None` for all others.
+    /// Functions on sizes and lists, switches, and those that make layers; `None` for all others.
     pub(super) fn plain(
         &mut self,
         path: &str,
@@ -40,8 +40,26 @@ impl Evaluation<'_> {
             },
             ("list" | "tuple" | "Size", None) => first.cloned().unwrap_or(Value::List(Vec::new())),
             ("int", None) => first.and_then(Value::int).map_or(Value::Float(0.0), Value::Int),
+            ("complex", None) if path == "complex" => {
+                let part = |at: usize| match positional.get(at).map(|placed| &placed.value) {
+                    Some(Value::Float(value)) => *value,
+                    Some(value) => value.int().unwrap_or(0) as f64,
+                    None => 0.0,
+                };
+                Value::Complex(part(0), part(1))
+            }
+            ("setattr", None) if path == "setattr" => {
+                // Only the switch of warnings is set so.
+                let enabled = positional.get(2).map(|placed| placed.value == Value::Bool(true));
+                self.broadcast_warning(enabled)?
+            }
             ("sqrt", None) => Value::Float(1.0),
             ("float", None) => Value::Float(1.0),
+            ("requires_grad_", Some(tensor)) => {
+                let given = positional.get(1).or_else(|| named.first().map(|(_, placed)| placed));
+                self.bench.require_grad(tensor, !matches!(given.map(|placed| &placed.value), Some(Value::Bool(false))));
+                Value::Tensor(tensor)
+            }
             ("print", _) => first.cloned().unwrap_or(Value::None),
             ("Linear" | "CrossEntropyLoss" | "NLLLoss" | "BCELoss" | "Embedding" | "LayerNorm" | "Flatten", _)
                 if !method || tensor.is_none() =>

@@ -201,6 +201,10 @@ impl<'a> Tokens<'a> {
         } else {
             match i64::from_str_radix(&seen, radix) {
                 Ok(number) => Some(TokenKind::Int(number)),
+                // The smallest integer is written as the negative of one that does not fit.
+                Err(_) if seen == "9223372036854775808" && self.text[..start].ends_with('-') => {
+                    Some(TokenKind::Int(i64::MIN))
+                }
                 Err(_) if seen.is_empty() => None,
                 Err(_) => {
                     let most = format!("write a number of at most {}", i64::MAX);

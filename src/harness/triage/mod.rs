@@ -28,7 +28,7 @@ use crate::oracles::comparison::Side;
 use crate::oracles::metamorphic::Relation;
 use crate::program::{Program, Reply};
 
-pub use python::{BROKEN, PRINTS, UNDESCRIBED};
+pub use python::{BROKEN, PRINTS, UNDESCRIBED, input_name, statements};
 
 /// The case, which loads in `spec/regressions/`.
 pub const CASE: &str = "case.yaml";

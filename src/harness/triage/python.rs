@@ -25,6 +25,19 @@ pub const BROKEN: &str = "# the call ";
 /// The comment of a value that the adapter had no words for, such as a shape with a negative size.
 pub const UNDESCRIBED: &str = "# which the adapter could not describe";
 
+/// The steps of a program as statements of Python, each with the value that it makes: `t = torch.add(x, y)`. The inputs
+/// have the names that [`input_name`] says.
+pub fn statements(program: &Program) -> Vec<String> {
+    let inputs = program.inputs.len();
+    let line = |(at, step)| format!("{} = {}", variable(program, inputs + at), call(program, step));
+    program.steps.iter().enumerate().map(line).collect()
+}
+
+/// The variable that an input is in Python; a case may have a word of Python for a name.
+pub fn input_name(program: &Program, input: usize) -> String {
+    variable(program, input)
+}
+
 /// The program of a finding.
 pub(super) fn render(dossier: &Dossier) -> String {
     let finding = dossier.finding;
