@@ -90,6 +90,10 @@ impl<'a> Walk<'a> {
             Walk { trace, depends: Vec::new(), arriving: BTreeMap::new(), path: Vec::new(), nearby, left: MOST };
         walk.depends = (0..trace.program.inputs.len()).map(|input| input == leaf.value).collect();
         let mut sum: Option<Arrivals> = None;
+        // What was kept for the gradient may be gone.
+        if trace.may_be_overwritten(at) {
+            return None;
+        }
         for (number, step) in trace.program.steps[..at].iter().enumerate() {
             let depends = walk.flows(number, step)?;
             walk.depends.push(depends);

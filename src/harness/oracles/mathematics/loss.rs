@@ -9,7 +9,7 @@ use super::{Details, Right, Wrong};
 use crate::Difference;
 use crate::ops::{Form, Op};
 use crate::program::{Arg, Step, TensorValue};
-use crate::tensor::{Category, Shape};
+use crate::tensor::{Category, DType, Shape};
 
 const LOSS: &str = "the documented formula of the loss, within 8 units in the last place of each term and n units of roundoff of their sum";
 
@@ -46,6 +46,11 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
     if !operands.iter().all(is_float) {
         return None;
     }
+    // Terms have the dtype that the operands are promoted to, which may be coarser than that of the result.
+    let ranked = |operand: &&Operand| operand.shape.rank() > 0 || operands.iter().all(|other| other.shape.rank() == 0);
+    let promoted = operands.iter().filter(ranked).filter_map(|operand| operand.dtype).reduce(DType::promote);
+    let promoted = promoted.and_then(Format::of)?;
+    let format = if promoted.ulp(1.0) > format.ulp(1.0) { promoted } else { format };
     let shape = operands
         .iter()
         .skip(1)

@@ -355,6 +355,10 @@ fn of_floats(op: Op, format: Format, mut values: Vec<f64>, options: &Options) ->
             if values.iter().zip(&powers).any(|(value, power)| *value != 0.0 && !range.contains(power)) {
                 return None;
             }
+            // The root of so small an order makes any number of the error of a power.
+            if unit(format) / order > 0.01 {
+                return None;
+            }
             let sum: f64 = powers.iter().sum();
             let value = sum.powf(1.0 / order);
             // The exponent of the root is rounded too, here and there, which counts by the logarithm of the sum.

@@ -124,6 +124,21 @@ impl<'a> Trace<'a> {
         storage
     }
 
+    /// Returns whether a step before `at` was rejected and may have left anything in a tensor, such as new memory: its target
+    /// is one that other steps use.
+    pub fn may_be_overwritten(self, at: usize) -> bool {
+        let rejected = |number: &usize| {
+            matches!(self.reply.steps.get(*number).map(|step| &step.outcome), Some(Outcome::Rejected(_)))
+        };
+        (0..at).filter(rejected).any(|number| {
+            let Some(target) = self.program.steps[number].target().map(|target| self.first_name(target)) else {
+                return false;
+            };
+            let used = |other: &usize| self.program.steps[*other].uses().any(|used| self.first_name(used) == target);
+            !self.left_alone(number) && (0..at).filter(|other| *other != number).any(|other| used(&other))
+        })
+    }
+
     /// Returns whether a step was rejected and has changed no element: it would have written to the memory of an input that no
     /// other step writes to, and that is in the end as it was in the beginning.
     fn left_alone(self, number: usize) -> bool {
