@@ -42,6 +42,7 @@ pub struct Script {
 /// | `5,3 4,3` in one argument | two shapes |
 /// | `5,3 + 4,3`, `[5, 3] @ [3]` | Python on the operands `a`, `b`, … |
 /// | `x=5,3 y=3`, `x.shape: torch.Size([5, 3])` | shapes with names |
+/// | `x / y x=5,3 y=3`, also `x / y with x=5,3` | Python and the shapes of its names |
 /// | `B=32` | the size of `B` if a shape uses it, and otherwise the operand `B` of shape `[32]` |
 /// | `x + y`, `x*3`, `a @ b`, `x[:, None]`, `r = x.sum(0)`, `alpha=0.5`, `dim=-1` | Python |
 /// | `x, y` or `z = x` of names that have shapes | Python |
@@ -246,7 +247,11 @@ fn read_line(line: &str) -> Result<Vec<Line>, ReadError> {
         Err(error) if error.what.ends_with(" is a negative size") => return Err(error),
         other => other.err(),
     };
-    match (attempt(line), python(line)) {
+    let parsed = python(line);
+    if let (Err(_), Some(lines)) = (&parsed, followed_by_bindings(line)) {
+        return Ok(lines);
+    }
+    match (attempt(line), parsed) {
         (Ok(Attempt::Operand(operand)), _) => Ok(vec![Line::Shape { text, operand }]),
         // `5*3` and `[[1, 2], [3, 4]]` are no Python about tensors.
         (Ok(Attempt::Python(_)), _) if shape_like(line) && !line.contains(char::is_alphabetic) => {
@@ -257,6 +262,22 @@ fn read_line(line: &str) -> Result<Vec<Line>, ReadError> {
         (Err(_), Ok(_)) => Ok(vec![Line::Python(text)]),
         (Err(_), Err(of_python)) => Err(error.unwrap_or(of_python)),
     }
+}
+
+/// Reads Python that is followed by the shapes of its names, in one line: `x / x.sum(1) x=4,3`.
+fn followed_by_bindings(line: &str) -> Option<Vec<Line>> {
+    line.match_indices(char::is_whitespace).find_map(|(at, _)| {
+        let (before, after) = (&line[..at], line[at..].trim());
+        let before = before.trim().trim_end_matches(" with").trim_end_matches([',', ';', ':']);
+        let names = after.split_once('=').map(|(name, _)| name.trim_end());
+        let bound = names.is_some_and(|name| name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.')));
+        if before.is_empty() || !bound || python(before).is_err() {
+            return None;
+        }
+        let bindings = bindings_of_line(after).ok()??;
+        let text = after.to_owned();
+        Some(vec![Line::Python(before.to_owned()), Line::Bindings { text, bindings }])
+    })
 }
 
 fn bindings(lines: &[Line]) -> impl Iterator<Item = &Binding> {
@@ -325,6 +346,16 @@ fn is_code(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn shapes_may_stand_behind_their_python() {
+        assert_eq!(short(&["x / x.sum(1) x=4,3"]), "x[4, 3] | x / x.sum(1)");
+        assert_eq!(short(&["a + b with a=5,3, b=4"]), "a[5, 3] b[4] | a + b");
+        assert_eq!(
+            short(&["F.mse_loss(p, t, reduction='none') p=8,1 t=8"]),
+            "p[8, 1] t[8] | F.mse_loss(p, t, reduction='none')"
+        );
+    }
 
     /// What was asked in short: `[5, 3] y[3] | B=32 | x + y | SizeMismatch`.
     fn short(texts: &[&str]) -> String {

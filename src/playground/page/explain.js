@@ -102,14 +102,9 @@
   const list = (text) => text.split(/[\s;]+/).filter(Boolean);
   // Commas separate arguments, but not within brackets and quotation marks.
   const settings = (text) => (text.match(/(?:"[^"]*"|'[^']*'|\([^()]*\)|\[[^[\]]*\]|[^,])+/g) ?? []).map((part) => part.trim()).filter(Boolean);
-  // Shapes side by side are arguments of their own, as on the command line; all else is one text.
-  const parts = (text) => {
-    const words = text.trim().split(/\s+/);
-    return words.every((word) => /^\w+(,\w+)*$/.test(word)) && words.some((word) => /[\d,]/.test(word)) ? words : [text];
-  };
   const request = ({ q, op, args, out, dtype }) => ({
     explain: {
-      arguments: parts(q), op: op.trim() || undefined, out: out.trim() || undefined, dtypes: list(dtype), settings: settings(args),
+      arguments: [q], op: op.trim() || undefined, out: out.trim() || undefined, dtypes: list(dtype), settings: settings(args),
     },
   });
   const fragment = (question) => {
