@@ -48,6 +48,22 @@ def run_compiled():
     return library("pytorch-compile", compiled.operations(), eager.LACKS, texts=False, reset=eager.reset)
 
 
+def run_batched():
+    """Each call by vmap over all of its operands. Texts, strides and storages are those of the batch."""
+    import batched
+
+    return library(
+        "pytorch-vmap",
+        batched.operations(),
+        [*eager.LACKS, *batched.LACKS],
+        make=batched.make,
+        read=batched.read,
+        reset=eager.reset,
+        strides=False,
+        texts=False,
+    )
+
+
 def run_on_device():
     """Each operation on a device that is named at run time."""
     from device import Device
@@ -73,10 +89,14 @@ def library(
     reset=lambda: None,
     gradients=True,
     values=True,
+    read=tensors.read,
+    strides=True,
     texts=True,
 ):
     tensors.start()
-    capabilities = ["in_place", "out", "strides"]
+    capabilities = ["in_place", "out"]
+    if strides:
+        capabilities.append("strides")
     if texts:
         capabilities += ["warnings", "messages"]
     if gradients:
@@ -95,7 +115,7 @@ def library(
         dtypes=tensors.DTYPES,
         ops=operations,
         make=fresh,
-        read=tensors.read,
+        read=read,
         is_tensor=tensors.is_tensor,
         classify=tensors.classify,
         capabilities=capabilities,
@@ -112,5 +132,6 @@ MODES = {
     "meta": run_on_meta,
     "refs": run_references,
     "compile": run_compiled,
+    "vmap": run_batched,
     "device": run_on_device,
 }
