@@ -64,6 +64,38 @@ def run_batched():
     )
 
 
+def run_in_forward_mode():
+    """Gradients by forward mode. Texts are those of eager mode, and are judged there."""
+    import directional
+
+    lacks = directional.LACKS_OF_FORWARD_MODE
+    return by_directions("pytorch-jvp", directional.by_forward_mode, lacks)
+
+
+def run_backward_twice():
+    """Gradients by double backward. Texts are those of eager mode, and are judged there."""
+    import directional
+
+    return by_directions("pytorch-double-backward", directional.by_double_backward, [])
+
+
+def by_directions(name, method, lacks):
+    import directional
+
+    operations = directional.operations(method)
+    lacks = [*eager.LACKS, *lacks]
+    return library(
+        name,
+        operations,
+        lacks,
+        make=directional.make,
+        read=directional.read,
+        reset=eager.reset,
+        strides=False,
+        texts=False,
+    )
+
+
 def run_on_device():
     """Each operation on a device that is named at run time."""
     from device import Device
@@ -133,5 +165,7 @@ MODES = {
     "refs": run_references,
     "compile": run_compiled,
     "vmap": run_batched,
+    "jvp": run_in_forward_mode,
+    "double-backward": run_backward_twice,
     "device": run_on_device,
 }
