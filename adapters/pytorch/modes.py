@@ -96,6 +96,22 @@ def by_directions(name, method, lacks):
     )
 
 
+def run_on_fake_tensors():
+    """Each call on fake tensors with symbolic sizes. Texts are those of the meta device, and are judged there."""
+    import fake
+
+    return library(
+        "pytorch-fake",
+        fake.operations(),
+        [*eager.LACKS, *fake.LACKS],
+        make=fake.TRACE.make,
+        read=fake.read,
+        values=False,
+        reset=eager.reset,
+        texts=False,
+    )
+
+
 def run_on_device():
     """Each operation on a device that is named at run time."""
     from device import Device
@@ -167,5 +183,6 @@ MODES = {
     "vmap": run_batched,
     "jvp": run_in_forward_mode,
     "double-backward": run_backward_twice,
+    "fake": run_on_fake_tensors,
     "device": run_on_device,
 }
