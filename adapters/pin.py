@@ -8,7 +8,7 @@ aspect is `broken`, and the observed text is the fault. A case belongs to the fi
 differences; each value that differs is pinned in each aspect that differs. A case that no cause explains is reported on
 standard error and stays a failure. With `unwritten = true` the elements are uninitialized memory and are not pinned.
 `applies` and `signature`, by which a campaign knows the cause, are copied (`README.md` has the vocabulary), a signature
-once for each of its oracles; a cause that has them needs no case. `inherits = "pytorch"` adds the causes of that adapter after its own, such as those of
+once for each of its oracles; a cause that has them needs no case. `inherits = ["pytorch"]` adds the causes of that adapter after its own, such as those of
 the front end for a mode of PyTorch; an inherited cause without a case is left out.
 """
 
@@ -91,12 +91,13 @@ def witness(case, ran, unwritten):
 
 
 def causes_of(name):
-    """The causes of an adapter, then those that it inherits."""
+    """The causes of an adapter, then those that it inherits, each id once."""
     described = tomllib.loads((ADAPTERS / name / "causes.toml").read_text(encoding="utf-8"))
-    causes = described.get("cause", [])
-    own = {cause["id"] for cause in causes}
-    inherited = causes_of(described["inherits"]) if "inherits" in described else []
-    return causes + [{**cause, "inherited": True} for cause in inherited if cause["id"] not in own]
+    causes = {cause["id"]: cause for cause in described.get("cause", [])}
+    for other in described.get("inherits", []):
+        for cause in causes_of(other):
+            causes.setdefault(cause["id"], {**cause, "inherited": True})
+    return list(causes.values())
 
 
 def signatures(cause):

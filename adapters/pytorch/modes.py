@@ -96,20 +96,12 @@ def by_directions(name, method, lacks):
     )
 
 
-def run_on_fake_tensors():
-    """Each call on fake tensors with symbolic sizes. Texts are those of the meta device, and are judged there."""
-    import fake
+def run_traced():
+    """Each call traced with symbolic sizes. Texts are those of the meta device, and are judged there."""
+    import traced
 
-    return library(
-        "pytorch-fake",
-        fake.operations(),
-        [*eager.LACKS, *fake.LACKS],
-        make=fake.TRACE.make,
-        read=fake.read,
-        values=False,
-        reset=eager.reset,
-        texts=False,
-    )
+    lacks = [*eager.LACKS, *traced.LACKS]
+    return library("pytorch-symbolic", traced.operations(), lacks, reset=eager.reset, texts=False)
 
 
 def run_on_device():
@@ -183,6 +175,6 @@ MODES = {
     "vmap": run_batched,
     "jvp": run_in_forward_mode,
     "double-backward": run_backward_twice,
-    "fake": run_on_fake_tensors,
+    "symbolic": run_traced,
     "device": run_on_device,
 }
