@@ -42,10 +42,24 @@ def run_references():
 
 
 def run_compiled():
-    """Each operation compiled. Texts are those of the meta device, and are judged there."""
+    """Each operation compiled for the shapes of its call, without generated code."""
     import compiled
 
-    return library("pytorch-compile", compiled.operations(), eager.LACKS, texts=False, reset=eager.reset)
+    return by_compiler("pytorch-compile", compiled.for_its_shapes)
+
+
+def run_generated_code():
+    """Each operation compiled to C++ code, with symbols for sizes."""
+    import compiled
+
+    return by_compiler("pytorch-inductor", compiled.for_symbols)
+
+
+def by_compiler(name, around):
+    """Texts are those of the meta device, and are judged there."""
+    import compiled
+
+    return library(name, compiled.operations(around), eager.LACKS, texts=False, reset=eager.reset)
 
 
 def run_batched():
@@ -172,6 +186,7 @@ MODES = {
     "meta": run_on_meta,
     "refs": run_references,
     "compile": run_compiled,
+    "inductor": run_generated_code,
     "vmap": run_batched,
     "jvp": run_in_forward_mode,
     "double-backward": run_backward_twice,
