@@ -1,7 +1,7 @@
 """The calls of `eager.py`, each by `torch.func.vmap`: a tensor of a program is a batch of equal tensors.
 
-The batch is the first dimension, and views and writes in place are those of the batch. The slices of a result have to be
-equal, and the first is reported. `backward` and `grad` are called on the whole batch, as in
+The batch is the first dimension, and views and writes in place are those of the batch. The slices of a result have to
+be equal, and the first is reported. `backward` and `grad` are called on the whole batch, as in
 `torch.func.vmap(f)(x).sum().backward()`.
 """
 

@@ -1,10 +1,11 @@
 """The calls of `eager.py`, each compiled by itself with `torch.compile`.
 
-With the backend `aot_eager` the call is traced with fake tensors, made functional, split into forward and backward, and run again by
-libtorch's kernels, for the shapes that it is called with. With `inductor` it is C++ code for the processor, made for sizes
-that are symbols, so that one compilation serves all programs that call the operation with the same dtypes and ranks; sizes of 0 and 1
-have code of their own. A compilation takes aot_eager a twentieth of a second, and inductor one: the specification would take it
-hours, and campaigns of some hundred programs are run. What cannot be traced is called as it is, as torch.compile does.
+With the backend `aot_eager` the call is traced with fake tensors, made functional, split into forward and backward, and
+run again by libtorch's kernels, for the shapes that it is called with. With `inductor` it is C++ code for the processor,
+made for sizes that are symbols, so that one compilation serves all programs that call the operation with the same
+dtypes and ranks; sizes of 0 and 1 have code of their own. A compilation takes aot_eager a twentieth of a second, and
+inductor one: the specification would take it hours, and campaigns of some hundred programs are run. What cannot be
+traced is called as it is, as torch.compile does.
 """
 
 import logging
@@ -45,7 +46,7 @@ def for_its_shapes(function):
 
 
 def for_symbols(function):
-    """A compilation for each set of dtypes and ranks, kept by code of its own, so that no other operation's are searched."""
+    """A compilation for each set of dtypes and ranks, kept by code of its own, so that no other's are searched."""
     own = types.FunctionType(step.__code__.replace(co_name=getattr(function, "__name__", "step")), globals())
     compiled = torch.compile(own, backend="inductor", dynamic=True)
     return guarded(lambda given, named: compiled(function, given, named))

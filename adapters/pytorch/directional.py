@@ -1,7 +1,7 @@
-"""The calls of `eager.py`, with gradients from derivatives in single directions: by forward mode, or by double backward.
+"""The calls of `eager.py`, with gradients from derivatives in directions: by forward mode, or by double backward.
 
-`backward` is called as it is. `grad` then runs the program again for each element of the leaf: the derivative of the result in
-the direction of the element, times the gradient that `backward` was given, is one element of the gradient.
+`backward` is called as it is. `grad` then runs the program again for each element of the leaf: the derivative of the
+result in the direction of the element, times the gradient that `backward` was given, is one element of the gradient.
 """
 
 import torch
@@ -66,7 +66,7 @@ def by_forward_mode(leaf, count, result):
 
 
 def by_double_backward(leaf, count, result):
-    """The same: the gradient is linear in the gradient that it is given, and backward through it differentiates forward."""
+    """The same: a gradient is linear in the gradient that it is given, and backward through it goes forward."""
     start = original_of(leaf).requires_grad_()
     end = TAPE.run_again(count, {id(leaf): start})[id(result)]
     given = torch.ones_like(end).requires_grad_()
