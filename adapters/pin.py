@@ -7,8 +7,9 @@ and the observed text. A difference matches if all that are given are found in i
 aspect is `broken`, and the observed text is the fault. A case belongs to the first cause that explains all its
 differences; each value that differs is pinned in each aspect that differs. A case that no cause explains is reported on
 standard error and stays a failure. With `unwritten = true` the elements are uninitialized memory and are not pinned.
-`applies` and `signature`, by which a campaign knows the cause, are copied as they are (`README.md` has the vocabulary); a
-cause that has them needs no case.
+`applies` and `signature`, by which a campaign knows the cause, are copied (`README.md` has the vocabulary), a signature
+once for each of its oracles; a cause that has them needs no case. `inherits = ["pytorch"]` adds the causes of that adapter after its own, such as those of
+the front end for a mode of PyTorch; an inherited cause without a case is left out.
 """
 
 import json
@@ -17,6 +18,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+ADAPTERS = Path(__file__).parent
 KINDS = ("bug", "unsupported", "by-design", "documentation")
 
 
@@ -88,9 +90,25 @@ def witness(case, ran, unwritten):
     return {"case": case, "observed": {value: pinned[value] for value in sorted(pinned)}}
 
 
+def causes_of(name):
+    """The causes of an adapter, then those that it inherits, each id once."""
+    described = tomllib.loads((ADAPTERS / name / "causes.toml").read_text(encoding="utf-8"))
+    causes = {cause["id"]: cause for cause in described.get("cause", [])}
+    for other in described.get("inherits", []):
+        for cause in causes_of(other):
+            causes.setdefault(cause["id"], {**cause, "inherited": True})
+    return list(causes.values())
+
+
+def signatures(cause):
+    """The signatures of a cause: one for each oracle, where there is a list of oracles."""
+    for each in cause.get("signature", []):
+        oracles = each["oracle"] if isinstance(each["oracle"], list) else [each["oracle"]]
+        yield from ({**each, "oracle": oracle} for oracle in oracles)
+
+
 def main(name, report):
-    folder = Path(__file__).parent / name
-    causes = tomllib.loads((folder / "causes.toml").read_text(encoding="utf-8"))["cause"]
+    causes = causes_of(name)
     found = {cause["id"]: [] for cause in causes}
     (implementation,) = report["totals"]["implementations"]
     version = implementation["implementation"].split(" ", 1)[1]
@@ -119,20 +137,23 @@ def main(name, report):
     lines = [f"# {made}"]
     for cause in causes:
         assert cause["kind"] in KINDS, cause
-        if not found[cause["id"]] and "applies" not in cause:
-            print(f"cause {cause['id']} explains nothing", file=sys.stderr)
+        inherited = cause.get("inherited", False)
+        if not found[cause["id"]] and (inherited or "applies" not in cause):
+            if not inherited:
+                print(f"cause {cause['id']} explains nothing", file=sys.stderr)
             continue
         lines.append(f"- id: {cause['id']}")
         lines.append(f"  releases: [{json.dumps(version)}]")
         lines.append(f"  kind: {cause['kind']}")
         lines.append(f"  link: {cause['link']}")
         lines.append(f"  why: {json.dumps(' '.join(cause['why'].split()), ensure_ascii=False)}")
-        lists = {key: cause.get(key, []) for key in ("applies", "signature")} | {"witnesses": found[cause["id"]]}
+        lists = {"applies": cause.get("applies", []), "signature": list(signatures(cause))}
+        lists["witnesses"] = found[cause["id"]]
         for key, items in lists.items():
             if items:
                 lines.append(f"  {key}:")
                 lines += [f"    - {json.dumps(each, ensure_ascii=False)}" for each in items]
-    (folder / "divergences.yaml").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (ADAPTERS / name / "divergences.yaml").write_text("\n".join(lines) + "\n", encoding="utf-8")
     cases, kinds = sum(map(len, found.values())), sum(map(bool, found.values()))
     print(f"{cases} cases under {kinds} causes, {unexplained} unexplained", file=sys.stderr)
 

@@ -1,18 +1,23 @@
-"""The calls of `eager.py`, each compiled by itself with `torch.compile`, for the shapes that it is called with.
+"""The calls of `eager.py`, each compiled by itself with `torch.compile`.
 
-The backend is `aot_eager`: the call is traced with fake tensors, made functional, split into forward and backward, and
-run again by libtorch's kernels. Inductor would compile C++ for each call, about a second every time, which is hours for
-the specification; aot_eager takes a twentieth of that. What cannot be traced is called as it is, as torch.compile does.
+With the backend `aot_eager` the call is traced with fake tensors, made functional, split into forward and backward, and
+run again by libtorch's kernels, for the shapes that it is called with. With `inductor` it is C++ code for the processor,
+made for sizes that are symbols, so that one compilation serves all programs that call the operation with the same
+dtypes and ranks; sizes of 0 and 1 have code of their own. A compilation takes aot_eager a twentieth of a second, and
+inductor one: the specification would take it hours, and campaigns of some hundred programs are run. What cannot be
+traced is called as it is, as torch.compile does.
 """
 
 import logging
+import types
 
 import torch
 import torch._dynamo
 
 import eager
 
-BACKEND = "aot_eager"
+# More than an operation is compiled for in any campaign.
+COMPILATIONS = 1_000_000
 
 
 def step(function, given, named):
@@ -29,26 +34,44 @@ def original(error):
     return error
 
 
-def compiled(function):
-    def run(*given, **named):
+def for_its_shapes(function):
+    """A compilation for each call."""
+
+    def run(given, named):
         # Another call of the same function would be a recompilation, of which there may only be a few.
         torch.compiler.reset()
+        return torch.compile(step, backend="aot_eager", dynamic=False)(function, given, named)
+
+    return guarded(run)
+
+
+def for_symbols(function):
+    """A compilation for each set of dtypes and ranks, kept by code of its own, so that no other's are searched."""
+    own = types.FunctionType(step.__code__.replace(co_name=getattr(function, "__name__", "step")), globals())
+    compiled = torch.compile(own, backend="inductor", dynamic=True)
+    return guarded(lambda given, named: compiled(function, given, named))
+
+
+def guarded(compiled):
+    def run(*given, **named):
         try:
-            return torch.compile(step, backend=BACKEND, dynamic=False)(function, given, named)
+            return compiled(given, named)
         except torch._dynamo.exc.TorchDynamoException as error:
             raise original(error) from error
 
     return run
 
 
-def warm_up():
+def warm_up(around):
     """The first call takes seconds, forward and backward, which no program is to be charged with."""
     x = torch.ones(1, requires_grad=True)
-    compiled(torch.mul)(x, x).backward()
+    around(torch.mul)(x, x).backward()
 
 
-def operations():
+def operations(around):
     # The logs of the compiler are about itself.
     logging.disable(logging.CRITICAL)
-    warm_up()
-    return eager.operations(compiled)
+    torch._dynamo.config.recompile_limit = COMPILATIONS
+    torch._dynamo.config.accumulated_recompile_limit = COMPILATIONS
+    warm_up(around)
+    return eager.operations(around)

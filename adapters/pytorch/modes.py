@@ -42,10 +42,80 @@ def run_references():
 
 
 def run_compiled():
-    """Each operation compiled. Texts are those of the meta device, and are judged there."""
+    """Each operation compiled for the shapes of its call, without generated code."""
     import compiled
 
-    return library("pytorch-compile", compiled.operations(), eager.LACKS, texts=False, reset=eager.reset)
+    return by_compiler("pytorch-compile", compiled.for_its_shapes)
+
+
+def run_generated_code():
+    """Each operation compiled to C++ code, with symbols for sizes."""
+    import compiled
+
+    return by_compiler("pytorch-inductor", compiled.for_symbols)
+
+
+def by_compiler(name, around):
+    """Texts are those of the meta device, and are judged there."""
+    import compiled
+
+    return library(name, compiled.operations(around), eager.LACKS, texts=False, reset=eager.reset)
+
+
+def run_batched():
+    """Each call by vmap over all of its operands. Texts, strides and storages are those of the batch."""
+    import batched
+
+    return library(
+        "pytorch-vmap",
+        batched.operations(),
+        [*eager.LACKS, *batched.LACKS],
+        make=batched.make,
+        read=batched.read,
+        reset=eager.reset,
+        strides=False,
+        texts=False,
+    )
+
+
+def run_in_forward_mode():
+    """Gradients by forward mode. Texts are those of eager mode, and are judged there."""
+    import directional
+
+    lacks = directional.LACKS_OF_FORWARD_MODE
+    return by_directions("pytorch-jvp", directional.by_forward_mode, lacks)
+
+
+def run_backward_twice():
+    """Gradients by double backward. Texts are those of eager mode, and are judged there."""
+    import directional
+
+    return by_directions("pytorch-double-backward", directional.by_double_backward, [])
+
+
+def by_directions(name, method, lacks):
+    import directional
+
+    operations = directional.operations(method)
+    lacks = [*eager.LACKS, *lacks]
+    return library(
+        name,
+        operations,
+        lacks,
+        make=directional.make,
+        read=directional.read,
+        reset=eager.reset,
+        strides=False,
+        texts=False,
+    )
+
+
+def run_traced():
+    """Each call traced with symbolic sizes. Texts are those of the meta device, and are judged there."""
+    import traced
+
+    lacks = [*eager.LACKS, *traced.LACKS]
+    return library("pytorch-symbolic", traced.operations(), lacks, reset=eager.reset, texts=False)
 
 
 def run_on_device():
@@ -73,10 +143,14 @@ def library(
     reset=lambda: None,
     gradients=True,
     values=True,
+    read=tensors.read,
+    strides=True,
     texts=True,
 ):
     tensors.start()
-    capabilities = ["in_place", "out", "strides"]
+    capabilities = ["in_place", "out"]
+    if strides:
+        capabilities.append("strides")
     if texts:
         capabilities += ["warnings", "messages"]
     if gradients:
@@ -95,7 +169,7 @@ def library(
         dtypes=tensors.DTYPES,
         ops=operations,
         make=fresh,
-        read=tensors.read,
+        read=read,
         is_tensor=tensors.is_tensor,
         classify=tensors.classify,
         capabilities=capabilities,
@@ -112,5 +186,10 @@ MODES = {
     "meta": run_on_meta,
     "refs": run_references,
     "compile": run_compiled,
+    "inductor": run_generated_code,
+    "vmap": run_batched,
+    "jvp": run_in_forward_mode,
+    "double-backward": run_backward_twice,
+    "symbolic": run_traced,
     "device": run_on_device,
 }

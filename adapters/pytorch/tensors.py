@@ -18,7 +18,7 @@ DTYPES = [
 dtypes = {name: getattr(torch, name) for name in DTYPES}
 
 # Texts that are not libtorch's on the processor, with their classes of rejections: those of the front end, those of
-# the references, which are meta kernels, too, and those of other devices.
+# the references, which are meta kernels, too, those of vmap's batching rules and of symbolic sizes, and those of other devices.
 CLASSES = [
     (r"^\"\w+\" not implemented for '", "dtype"),
     (r"^\w+ out of memory\. Tried to allocate", "impossible-size"),
@@ -66,6 +66,12 @@ CLASSES = [
     (r"^Mask must be bool|^masked_scatter: .*torch\.|^dot : expected .*torch\.", "dtype"),
     (r"^expected predicate to be bool", "dtype"),
     (r"^(real|imag|abs|angle) must be floating point|doesn't support complex dtypes$", "dtype"),
+    (r"^Shape mismatch: Got incorrect dims for|^Got wrong shapes for dot$", "product-shape"),
+    (r"^expand: the number of sizes provided", "expand"),
+    (r"must match the size of tensor b .* at non-singleton dimension \d+\)$", "size-mismatch"),
+    (r"^The shape of the mask torch\.Size", "size-mismatch"),
+    (r"^Dimension is out of range", "dimension"),
+    (r"can access memory outside of `tensor`|size and stride must have the same length", "view"),
     (r"^Tensor with dtype torch\.\w+ is not the expected dtype|^gather\(\): Expected dtype .* got torch", "dtype"),
 ]
 
