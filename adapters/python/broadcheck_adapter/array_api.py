@@ -126,22 +126,19 @@ def reductions(
 
 def comparisons(namespace: Any) -> Functions:
     """Returns the comparisons of whole arrays, and those with tolerances."""
-    return {
-        "isclose": closeness(namespace.isclose),
-        "allclose": truth(closeness(namespace.allclose)),
-        "equal": truth(namespace.array_equal),
-    }
+    found = functions(namespace, {name: name for name in ("isclose", "allclose")})
+    found = {op: closeness(function) for op, function in found.items()}
+    whole = found | functions(namespace, {"equal": "array_equal"})
+    return {op: function if op == "isclose" else truth(function) for op, function in whole.items()}
 
 
 def shapes(namespace: Any) -> Functions:
     """Returns what changes the shape of an array and none of its elements."""
     xp = namespace
-    return {
+    found = {
         "expand": xp.broadcast_to,
         "expand_as": lambda array, other: xp.broadcast_to(array, other.shape),
         "broadcast_to": xp.broadcast_to,
-        "broadcast_tensors": lambda arrays: list(xp.broadcast_arrays(*arrays)),
-        "broadcast_shapes": lambda shapes: Sizes(xp.broadcast_shapes(*map(axes, shapes))),
         "unsqueeze": xp.expand_dims,
         "transpose": xp.swapaxes,
         "swapaxes": xp.swapaxes,
@@ -152,29 +149,37 @@ def shapes(namespace: Any) -> Functions:
         "squeeze": lambda array, dim: xp.squeeze(array, axis=axes(dim)),
         "reshape": xp.reshape,
     }
+    if hasattr(xp, "broadcast_arrays"):
+        found["broadcast_tensors"] = lambda arrays: list(xp.broadcast_arrays(*arrays))
+    if hasattr(xp, "broadcast_shapes"):
+        found["broadcast_shapes"] = lambda shapes: Sizes(xp.broadcast_shapes(*map(axes, shapes)))
+    return found
 
 
 def indexing(namespace: Any) -> Functions:
     """Returns what takes elements by a key, a mask or indices. `index_select` also takes `out=`."""
     xp = namespace
-    return {
+    found: Functions = {
         "index": operator.getitem,
         "masked_select": operator.getitem,
         "index_select": lambda array, dim, index, **out: xp.take(array, index, axis=dim, **out),
-        "take_along_dim": lambda array, index, dim: xp.take_along_axis(array, index, axis=dim),
     }
+    if hasattr(xp, "take_along_axis"):
+        found["take_along_dim"] = lambda array, index, dim: xp.take_along_axis(array, index, axis=dim)
+    return found
 
 
 def products(namespace: Any) -> Functions:
     """Returns products of vectors and matrices, and what `linalg` has."""
-    xp, linalg = namespace, namespace.linalg
+    xp, linalg = namespace, getattr(namespace, "linalg", namespace)
     names = ("matmul", "dot", "vdot", "outer", "inner", "kron")
     found = functions(xp, {name: name for name in names}) | {
         "einsum": lambda equation, arrays: xp.einsum(equation, *arrays),
         "tensordot": lambda left, right, *dims: xp.tensordot(left, right, axes=dims),
-        "linalg_cross": lambda left, right, dim: linalg.cross(left, right, axis=dim),
         "linalg_solve": lambda left, right, _side: linalg.solve(left, right),
     }
+    if hasattr(linalg, "cross"):
+        found["linalg_cross"] = lambda left, right, dim: linalg.cross(left, right, axis=dim)
     if hasattr(linalg, "vecdot"):
         found["linalg_vecdot"] = lambda left, right, dim: linalg.vecdot(left, right, axis=dim)
     if hasattr(linalg, "vector_norm"):

@@ -1,0 +1,20 @@
+"""dask.array as an implementation. `../README.md` is the protocol, `../python/` speaks it."""
+
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "python"))
+
+from broadcheck_adapter import limit_memory, quiet, serve
+
+# The loops for the processor at hand may round otherwise, as those with AVX2 do: those that all have are asked for.
+os.environ["NPY_DISABLE_CPU_FEATURES"] = "X86_V3 X86_V4 AVX512_ICL AVX512_SPR"
+# An allocation that is too large has to be rejected on every machine alike, and before it is filled.
+MEMORY = 8 << 30
+
+if __name__ == "__main__":
+    private = quiet()
+    limit_memory(MEMORY)
+    from operations import library
+
+    serve(library(), private)
