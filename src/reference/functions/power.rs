@@ -76,7 +76,7 @@ fn check_exponent(exponent: Scalar, common: DType) -> Result<()> {
 
 /// `pow_Scalar`: `out=` is resized before anything but autograd is checked, the result is contiguous, and a base of 1 needs
 /// no loop.
-fn power_of_number(machine: &mut Machine, call: &Call, mut inputs: Vec<Input>, base: Scalar) -> Result<Slot> {
+fn power_of_number(machine: &mut Machine, call: &Call, inputs: Vec<Input>, base: Scalar) -> Result<Slot> {
     autograd::check_target(machine, call, &inputs)?;
     let shape = inputs[1].shape();
     let layout = Layout::contiguous(shape.clone());
@@ -90,11 +90,8 @@ fn power_of_number(machine: &mut Machine, call: &Call, mut inputs: Vec<Input>, b
         return Ok(Slot::Tensor(write::deliver_in(machine, Some(out), layout, ones)));
     }
     let plan = Plan { layout, ..Plan::new(machine, call, &inputs)? };
-    match base {
-        // 1 to the power of infinity is 1, whatever the sign of the imaginary zero.
-        Scalar::Complex(value) if one => inputs[0] = Input::Number(Scalar::Complex(value.re.into())),
-        _ if one => {}
-        _ => check_dtype("pow", plan.common, |dtype| dtype != DType::Bool)?,
+    if !one {
+        check_dtype("pow", plan.common, |dtype| dtype != DType::Bool)?;
     }
     finish(machine, call, plan, kernel!(number(a, b) => a.power(b)), &inputs, &inputs)
 }
