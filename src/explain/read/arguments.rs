@@ -1,5 +1,7 @@
 //! Sorts what was asked into shapes, names, Python, and an error message.
 
+use std::ops::Range;
+
 use super::ast::{Expr, ExprKind, Statement, StatementKind};
 use super::bindings::{Binding, bindings_of_line};
 use super::error::ReadError;
@@ -39,7 +41,7 @@ pub struct Script {
 /// | written | read as |
 /// |---|---|
 /// | `5,3`, `[]`, `8`, `5x3`, `B,T,C`, `torch.randn(5, 3)` | a shape: numbers and names only, or a call that makes a tensor |
-/// | `5,3 4,3` in one argument | two shapes |
+/// | `5,3 4,3`, `5,3 3` in one argument | two shapes |
 /// | `5,3 + 4,3`, `[5, 3] @ [3]` | Python on the operands `a`, `b`, … |
 /// | `x=5,3 y=3`, `x.shape: torch.Size([5, 3])` | shapes with names |
 /// | `x / y x=5,3 y=3`, also `x / y with x=5,3` | Python and the shapes of its names |
@@ -215,7 +217,7 @@ impl Asked {
 
 /// Reads a line: as shapes side by side, as bindings, as a shape, or as Python.
 fn read_line(line: &str) -> Result<Vec<Line>, ReadError> {
-    if let Some(parts) = side_by_side(line) {
+    if let Some(parts) = side_by_side(line).or_else(|| plain_shapes(line)) {
         let shapes = parts.into_iter().map(|part| {
             let text = line.get(part).unwrap_or_default().to_owned();
             match attempt(&text) {
@@ -262,6 +264,19 @@ fn read_line(line: &str) -> Result<Vec<Line>, ReadError> {
         (Err(_), Ok(_)) => Ok(vec![Line::Python(text)]),
         (Err(_), Err(of_python)) => Err(error.unwrap_or(of_python)),
     }
+}
+
+/// The words of a line that are shapes without brackets, of which one may be a single number: `5,3 3`. `None` for any other
+/// line.
+fn plain_shapes(line: &str) -> Option<Vec<Range<usize>>> {
+    let sizes = |word: &str| {
+        word.split(',').all(|size| !size.is_empty() && size.chars().all(|c| c.is_alphanumeric() || c == '_'))
+    };
+    let shape = |word: &str| sizes(word) && (word.contains(',') || word.chars().all(|c| c.is_ascii_digit()));
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let start = |word: &str| word.as_ptr() as usize - line.as_ptr() as usize;
+    (words.len() > 1 && words.iter().all(|word| shape(word)))
+        .then(|| words.iter().map(|word| start(word)..start(word) + word.len()).collect())
 }
 
 /// Reads Python that is followed by the shapes of its names, in one line: `x / x.sum(1) x=4,3`.
@@ -349,6 +364,7 @@ mod tests {
 
     #[test]
     fn shapes_may_stand_behind_their_python() {
+        assert_eq!(short(&["5,3 3"]), "[5, 3] [3]");
         assert_eq!(short(&["x / x.sum(1) x=4,3"]), "x[4, 3] | x / x.sum(1)");
         assert_eq!(short(&["a + b with a=5,3, b=4"]), "a[5, 3] b[4] | a + b");
         assert_eq!(
