@@ -8,8 +8,8 @@ aspect is `broken`, and the observed text is the fault. A case belongs to the fi
 differences; each value that differs is pinned in each aspect that differs. A case that no cause explains is reported on
 standard error and stays a failure. With `unwritten = true` the elements are uninitialized memory and are not pinned.
 `applies` and `signature`, by which a campaign knows the cause, are copied (`README.md` has the vocabulary), a signature
-once for each of its oracles; a cause that has them needs no case. `inherits = ["pytorch"]` adds the causes of that adapter after its own, such as those of
-the front end for a mode of PyTorch; an inherited cause without a case is left out.
+once for each of its oracles; a cause that has them needs no case. `inherits = ["pytorch"]` appends the causes of that
+adapter, such as those of the front end for a mode of PyTorch; an inherited cause without a case is left out.
 """
 
 import json

@@ -150,7 +150,7 @@ impl Evaluation<'_> {
         let rank = self.bench.shape(tensor).rank();
         let consumed = |bench: &bench::Bench, value: &Value| match value {
             Value::Int(_) | Value::Slice(..) | Value::List(_) => 1,
-            Value::Tensor(tensor) if bench.dtype(*tensor) == DType::Bool => bench.shape(*tensor).rank(),
+            Value::Tensor(tensor) if is_mask(bench.dtype(*tensor)) => bench.shape(*tensor).rank(),
             Value::Tensor(_) => 1,
             _ => 0,
         };
@@ -225,14 +225,19 @@ impl Evaluation<'_> {
             Value::List(values) => PartKind::Places(vec![values.len() as i64]),
             Value::Tensor(index) => {
                 let sizes = self.bench.shape(*index).sizes().to_vec();
-                match self.bench.dtype(*index) {
-                    DType::Bool | DType::Uint8 => PartKind::Mask(sizes),
-                    _ => PartKind::Places(sizes),
+                match is_mask(self.bench.dtype(*index)) {
+                    true => PartKind::Mask(sizes),
+                    false => PartKind::Places(sizes),
                 }
             }
             _ => return None,
         })
     }
+}
+
+/// Returns whether an index of this dtype is a mask, which stands for as many dimensions as it has.
+fn is_mask(dtype: DType) -> bool {
+    matches!(dtype, DType::Bool | DType::Uint8)
 }
 
 /// The view that basic items make; the tensor itself if they change nothing.

@@ -266,17 +266,19 @@ fn read_line(line: &str) -> Result<Vec<Line>, ReadError> {
     }
 }
 
-/// The words of a line that are shapes without brackets, of which one may be a single number: `5,3 3`. `None` for any other
-/// line.
+/// Splits a line of shapes that are written without brackets, where a shape may be a single number: `5,3 3`. Returns their
+/// places, or `None` if a word is no such shape.
 fn plain_shapes(line: &str) -> Option<Vec<Range<usize>>> {
-    let sizes = |word: &str| {
-        word.split(',').all(|size| !size.is_empty() && size.chars().all(|c| c.is_alphanumeric() || c == '_'))
-    };
-    let shape = |word: &str| sizes(word) && (word.contains(',') || word.chars().all(|c| c.is_ascii_digit()));
-    let words: Vec<&str> = line.split_whitespace().collect();
-    let start = |word: &str| word.as_ptr() as usize - line.as_ptr() as usize;
-    (words.len() > 1 && words.iter().all(|word| shape(word)))
-        .then(|| words.iter().map(|word| start(word)..start(word) + word.len()).collect())
+    let is_size = |size: &str| !size.is_empty() && size.chars().all(|c| c.is_alphanumeric() || c == '_');
+    let is_shape =
+        |word: &str| word.split(',').all(is_size) && (word.contains(',') || word.chars().all(|c| c.is_ascii_digit()));
+    let mut places = Vec::new();
+    for word in line.split_whitespace() {
+        let after = places.last().map_or(0, |place: &Range<usize>| place.end);
+        let start = after + line.get(after..)?.find(word).filter(|_| is_shape(word))?;
+        places.push(start..start + word.len());
+    }
+    (places.len() > 1).then_some(places)
 }
 
 /// Reads Python that is followed by the shapes of its names, in one line: `x / x.sum(1) x=4,3`.

@@ -3,7 +3,7 @@
 use crate::ops::{Form, Op};
 use crate::oracles::mathematics::judge;
 use crate::program::{
-    Arg, Input, Outcome, Program, Reply, Step, StepOutcome, StorageRef, TensorValue, Value, ValueRef,
+    Arg, Input, Outcome, Program, Rejected, Reply, Step, StepOutcome, StorageRef, TensorValue, Value, ValueRef,
 };
 use crate::tensor::{Buffer, DType, Layout, Scalar, Shape};
 
@@ -410,4 +410,67 @@ fn nan_comes_through() {
     assert_eq!(factor(0.0, f64::NAN), None);
     assert!(factor(0.0, 2.0).unwrap().starts_with("disputed"));
     assert!(!factor(0.0, 3.0).unwrap().starts_with("disputed"), "no authority has this value");
+}
+
+/// Terms of a loss are computed in the dtype that its operands are promoted to: bfloat16, beside a float32 without dimensions.
+#[test]
+fn losses_are_as_exact_as_their_terms() {
+    let huber = |result: f64| {
+        let (shape, data) = shaped(DType::Float32, &[], &[4.0]);
+        let number = Input { name: "x".to_owned(), dtype: DType::Float32, shape, data, requires_grad: false };
+        let inputs = vec![number, input("y", DType::Bfloat16, &[1.0], false)];
+        let rest = vec![Arg::Text("mean".to_owned()), Arg::Number(Scalar::Float(1.0))];
+        let steps = vec![step("r", Op::HuberLoss, &[0, 1], rest)];
+        let (shape, data) = shaped(DType::Float32, &[], &[result]);
+        let storage = Some(StorageRef { id: 2, offset: 0 });
+        let tensor = TensorValue { dtype: DType::Float32, shape, data, strides: None, storage };
+        let reply = Reply { steps: vec![StepOutcome::of(Outcome::Value(Value::Tensor(tensor)))], inputs: Vec::new() };
+        judge(&Program { inputs, steps }, &reply).pop()
+    };
+    assert_eq!(huber(2.5), None);
+    assert_eq!(huber(2.515_625), None, "a unit in the last place of bfloat16");
+    assert!(huber(3.5).is_some());
+}
+
+/// A root of so small an order makes any number of the rounding of a power; that of a usual one does not.
+#[test]
+fn norms_of_tiny_orders_are_open() {
+    let norm = |order: f64, result: f64| {
+        let rest = vec![Arg::Number(Scalar::Float(order)), Arg::Nothing, Arg::Flag(false), Arg::Nothing];
+        of_step(Op::VectorNorm, &[(&[1], &[1e300])], rest, (&[], &[result]))
+    };
+    assert_eq!(norm(1e-38, 1e300), None);
+    assert_eq!(norm(1.0, 1e300), None);
+    assert!(norm(1.0, 1.0).is_some());
+}
+
+/// A rejected `out=` may have moved the memory of what a gradient needs; where nothing needs it, the gradient is judged.
+#[test]
+fn gradients_after_a_rejected_write_are_open() {
+    let gradient = |target: usize| {
+        let dtype = DType::Float64;
+        let inputs = ["x", "y", "z"].map(|name| input(name, dtype, &[1.0], name == "x")).to_vec();
+        let mut rejected = step("w", Op::Mul, &[0, 0], vec![]);
+        (rejected.form, rejected.out) = (Form::Out, Some(value(target)));
+        let steps = vec![
+            step("r", Op::Mul, &[0, 1], vec![]),
+            rejected,
+            step("b", Op::Backward, &[3], vec![Arg::Nothing]),
+            step("g", Op::Grad, &[0], vec![]),
+        ];
+        let outcomes = vec![
+            tensor(dtype, &[1.0], 3),
+            StepOutcome::of(Outcome::Rejected(Rejected {
+                message: "no".to_owned(),
+                class: None,
+                origin: None,
+                raises: None,
+            })),
+            StepOutcome::of(Outcome::Value(Value::Nothing)),
+            tensor(dtype, &[7.0], 4),
+        ];
+        judge(&Program { inputs, steps }, &Reply { steps: outcomes, inputs: Vec::new() }).pop().map(|found| found.by)
+    };
+    assert_eq!(gradient(1), None);
+    assert!(gradient(2).unwrap().contains("derivative"));
 }
