@@ -2,17 +2,20 @@
 
 mod common;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::Command;
 
 use broadcheck::adapter::{Hello, Implementation};
-use broadcheck::harness::model::divergence::{self, Source, findings_folder};
+use broadcheck::harness::model::divergence::{self, Divergence, Kind, Source, findings_folder};
+use broadcheck::harness::oracles::{mathematics, metamorphic};
 use broadcheck::harness::runner::Runner;
 use broadcheck::harness::triage::bisect::{self, Verdict};
 use broadcheck::harness::{
-    model::finding::FINDING,
+    model::finding::{FINDING, Oracle},
     triage::{BROKEN, PRINTS, PYTHON, README, UNDESCRIBED},
 };
+use broadcheck::program::Program;
 use broadcheck::reference::Reference;
 use common::SPECIFICATION;
 
@@ -26,6 +29,20 @@ const UNINITIALISED: [&str; 3] = [
 /// The findings that some processors do not show: MKL's small products read their factors before they write on those with
 /// AVX512-FP16 (`some_processors` in `adapters/libtorch/divergences.yaml`). There they are right, and nothing else.
 const SOME_PROCESSORS: [&str; 1] = ["reference-addbmm-out-values-78242cad"];
+
+/// The bugs of libtorch 2.13.0 that the reference alone sees, each with the reason why neither mathematics nor a relation
+/// between two programs can say it.
+const BY_THE_REFERENCE_ALONE: &[(&str, &str)] = &[
+    ("complex-product-by-its-place", "both results are within the error bound of a product of complex numbers"),
+    ("gradient-of-polar-below-zero", "it flows through complex numbers, along which no derivative is taken"),
+    (
+        "gradient-of-an-empty-product-in-the-dtype-of-its-factor",
+        "products do not promote, so that no operand may be converted",
+    ),
+    ("truth-of-complex-numbers-into-bytes", "it is a warning, of which no document says when it is due"),
+    ("gradient-of-where-warns-again", "it is a warning, of which no document says when it is due"),
+    ("out-grows-over-an-operand", "what is read after it was overwritten has no value to compare with"),
+];
 
 /// The findings of the divergences of this release that have changed, each with its present state.
 fn changed(runner: &mut Runner, folders: &[PathBuf]) -> Vec<String> {
@@ -145,4 +162,64 @@ fn findings_are_known_by_their_own_divergence() {
             assert_eq!(known, Some(&divergence.id), "{name}: {}", finding.signature);
         }
     }
+}
+
+/// Who sees each bug of libtorch without the reference: mathematics, or a relation between programs, in the programs that are
+/// kept, or in those of campaigns, whose signatures are kept. A bug that ends the process, or the adapter, needs no word.
+#[test]
+fn bugs_are_seen_without_the_reference() {
+    let mut libtorch = common::libtorch().unwrap_or_else(|error| panic!("{error}"));
+    let hello = libtorch.runner.hello();
+    let bugs = libtorch.divergences.iter().filter(|known| known.is_in(&hello) && known.kind == Kind::Bug);
+    let mut alone = BTreeSet::new();
+    let mut count = 0;
+    for bug in bugs {
+        let others = bug.signature.iter().map(|pattern| pattern.oracle).filter(|oracle| *oracle != Oracle::Reference);
+        let mut words: BTreeSet<String> = others.map(|oracle| format!("{} in campaigns", oracle.name())).collect();
+        for program in programs_of(bug) {
+            words.extend(words_on(&mut libtorch.runner, &program));
+        }
+        count += 1;
+        println!("{}: {}", bug.id, words.iter().map(String::as_str).collect::<Vec<_>>().join(", "));
+        if words.is_empty() {
+            alone.insert(bug.id.as_str());
+        }
+    }
+    println!("{count} bugs, {} of them seen by the reference alone", alone.len());
+    let listed: BTreeSet<&str> = BY_THE_REFERENCE_ALONE.iter().map(|(id, _)| *id).collect();
+    assert!(count > 90, "{count}");
+    assert_eq!(alone, listed);
+}
+
+/// The programs of the findings and of the witnesses of a divergence.
+fn programs_of(known: &Divergence) -> Vec<Program> {
+    let findings = known.findings.iter().map(|name| {
+        let recorded = bisect::read(&findings_folder().unwrap().join(name)).unwrap_or_else(|error| panic!("{error}"));
+        recorded.finding().program
+    });
+    let witnesses = known.witnesses.iter().filter_map(|witness| {
+        let case = SPECIFICATION.cases.iter().find(|case| case.id == witness.case)?;
+        Some(case.program.clone())
+    });
+    findings.chain(witnesses).collect()
+}
+
+/// The oracles, but for the reference, that find a fault in what libtorch makes of a program.
+fn words_on(runner: &mut Runner, program: &Program) -> BTreeSet<String> {
+    let mut run = |program: &Program| {
+        let mut came = None;
+        runner.run_each(&[program], |_, answer| came = Some(answer));
+        came.expect("an answer")
+    };
+    let Ok(reply) = run(program) else { return BTreeSet::from(["fault".to_owned()]) };
+    let mut differences = mathematics::judge(program, &reply);
+    differences.extend(metamorphic::own_faults(program, &reply));
+    for follow_up in metamorphic::all(program, &reply) {
+        if let Ok(other) = run(&follow_up.program) {
+            differences.extend(follow_up.judge(program, &reply, &other));
+        }
+    }
+    let failed = reply.steps.iter().any(|step| matches!(step.outcome, broadcheck::program::Outcome::Failed(_)));
+    let faults = failed.then(|| "fault".to_owned());
+    differences.into_iter().map(|difference| difference.by).chain(faults).collect()
 }

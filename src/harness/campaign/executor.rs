@@ -205,6 +205,10 @@ impl<'a> Bench<'a> {
                 found(numbers[at], finding);
             }
             if with_definition {
+                let faults = metamorphic::own_faults(program, &reply);
+                if let Some(finding) = Finding::of_differences(Oracle::Definition, program, faults) {
+                    found(numbers[at], finding);
+                }
                 let mut follow_ups = follow_ups(program, &reply);
                 follow_ups.retain(|follow_up| unsupported_by(hello, &follow_up.program).is_none());
                 asked.extend(follow_ups.into_iter().map(|follow_up| (ran.len(), follow_up)));

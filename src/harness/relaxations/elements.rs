@@ -263,7 +263,11 @@ pub(crate) fn undefined_copies(scene: Scene) -> bool {
     let copies = matches!(last_op(scene), Some(Op::Copy | Op::Fill));
     let to_integers = scene.operands().next().is_some_and(|known| known.tensor.dtype.category() <= Category::Integral);
     // A factor of a product of integers, where it is the least number that an integer just cannot be.
-    let beyond = |number: Scalar| matches!(number, Scalar::Float(value) if value.abs() >= -(i64::MIN as f64));
+    let beyond = |number: Scalar| match number {
+        Scalar::Float(value) => value.abs() >= -(i64::MIN as f64),
+        Scalar::Complex(value) => value.re.abs() >= -(i64::MIN as f64),
+        _ => false,
+    };
     let product = scene.last().filter(|step| step.op.info().family() == Family::Products);
     let factor = product.is_some_and(|step| numbers(step).any(beyond));
     to_integers && (factor || (copies && scene.operands().skip(1).any(|known| known.tameness <= Tameness::Special)))

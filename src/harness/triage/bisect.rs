@@ -17,7 +17,7 @@ use crate::model::finding::FINDING;
 use crate::model::finding::{Finding, Oracle, Signature};
 use crate::oracles::comparison::{Side, between_releases, compare};
 use crate::oracles::mathematics;
-use crate::oracles::metamorphic::Relation;
+use crate::oracles::metamorphic::{self, Relation};
 use crate::program::{Outcome, Program, Reply, TensorValue};
 use crate::reference::Reference;
 
@@ -222,8 +222,12 @@ impl Recorded {
                 if let Some(why) = unsupported {
                     return only(Verdict::CannotRun { why });
                 }
-                let differences = self.differences(&hello, &reply, second);
-                Finding::of_differences(self.signature.oracle, &self.program, differences)
+                if self.signature.oracle == Oracle::Definition && self.same_as.is_none() {
+                    self.by_relations(runner, &hello, &reply)
+                } else {
+                    let differences = self.differences(&hello, &reply, second);
+                    Finding::of_differences(self.signature.oracle, &self.program, differences)
+                }
             }
         };
         let differences = finding.as_ref().map(|finding| finding.differences.clone()).unwrap_or_default();
@@ -233,6 +237,24 @@ impl Recorded {
             Some(finding) => Verdict::Another { signature: finding.signature.to_string() },
         };
         Seen { verdict, differences, observed, other }
+    }
+
+    /// The finding of the relations that compare no value of the program with one of another, such as what a rejected step
+    /// leaves behind: the finding itself, if one of them still shows it.
+    fn by_relations(&self, runner: &mut Runner, hello: &Hello, reply: &Reply) -> Option<Finding> {
+        let mut differences = vec![metamorphic::own_faults(&self.program, reply)];
+        for follow_up in metamorphic::all(&self.program, reply) {
+            if unsupported_by(hello, &follow_up.program).is_none() {
+                runner.run_each(&[&follow_up.program], |_, answer| {
+                    let judged = answer.map(|answer| follow_up.judge(&self.program, reply, &answer));
+                    differences.extend(judged);
+                });
+            }
+        }
+        let of_differences = |differences| Finding::of_differences(Oracle::Definition, &self.program, differences);
+        let mut findings: Vec<Finding> = differences.into_iter().filter_map(of_differences).collect();
+        let own = findings.iter().position(|finding| finding.signature == self.signature).unwrap_or(0);
+        (own < findings.len()).then(|| findings.swap_remove(own))
     }
 
     fn differences(&self, hello: &Hello, reply: &Reply, other: Option<Result<Reply, Fault>>) -> Vec<Difference> {

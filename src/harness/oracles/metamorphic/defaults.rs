@@ -10,12 +10,16 @@ use crate::oracles::metamorphic::synonym::{moved, with_input};
 
 /// One follow-up for each argument that can be written otherwise.
 pub(super) fn written_out(context: &StepContext) -> Vec<(Program, OutputRelation)> {
-    if !context.accepted() || !context.is_apart() {
+    if !context.is_apart() {
         return Vec::new();
     }
     let params = context.step.op.info().arguments;
     let mut made: Vec<(Program, OutputRelation)> = Vec::new();
     for (number, param) in params.iter().enumerate().take(context.step.args.len()) {
+        // What a number may be is another matter than which dimensions are meant.
+        if !context.accepted() && param.kind != ParamKind::Dims {
+            continue;
+        }
         for (number, arg) in others(context, number, param) {
             let mut rewrite = Rewrite::before(context);
             let mut last = context.step.clone();
@@ -28,7 +32,9 @@ pub(super) fn written_out(context: &StepContext) -> Vec<(Program, OutputRelation
             made.push(same(rewrite));
         }
     }
-    made.extend(weight(context));
+    if context.accepted() {
+        made.extend(weight(context));
+    }
     made
 }
 

@@ -61,6 +61,35 @@ pub(super) fn one_element(context: &StepContext) -> Vec<(Program, OutputRelation
     made.collect()
 }
 
+/// A reduction with the other choice of `keepdim`, in the shape of the step's result.
+pub(super) fn kept(context: &StepContext) -> Vec<(Program, OutputRelation)> {
+    let rewritten = || {
+        let number = context.step.op.info().arguments.iter().position(|param| param.name == "keepdim")?;
+        let Arg::Flag(keeps) = context.step.args[number] else { return None };
+        // Without a dimension there is no `prod` that keeps dimensions.
+        let all = context.step.op == Op::Prod && matches!(context.step.args[1], Arg::Nothing);
+        if context.step.form != Form::Functional || all {
+            return None;
+        }
+        let mut rewrite = Rewrite::before(context);
+        let mut other = context.step.clone();
+        other.args[number] = Arg::Flag(!keeps);
+        let result = rewrite.push(other);
+        match context.outcome {
+            Outcome::Value(Value::Tensor(own)) => {
+                let sizes = Arg::Ints(own.shape.sizes().to_vec());
+                rewrite.add("as_it_is", Op::Reshape, vec![Arg::Tensor(result), sizes]);
+                Some(same(rewrite))
+            }
+            _ => {
+                let at = rewrite.last();
+                Some((rewrite.program, OutputRelation::Alike { at, shape: false }))
+            }
+        }
+    };
+    rewritten().into_iter().collect()
+}
+
 /// Tensors that are read, by the numbers of their arguments, where an accepted functional step combines them element by
 /// element into one tensor.
 fn elementwise(context: &StepContext) -> Option<Vec<(usize, Facts)>> {

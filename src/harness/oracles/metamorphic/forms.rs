@@ -1,5 +1,7 @@
 //! The forms of an operation by its functional form, and what a refusal leaves behind.
 
+use crate::error::Class;
+use crate::model::difference::class_of;
 use crate::ops::{Family, Form, Op};
 use crate::program::{Arg, Outcome, Program, Step};
 
@@ -50,7 +52,9 @@ pub(super) fn out(context: &StepContext) -> Vec<(Program, OutputRelation)> {
             let relation = written(&mut rewrite, context, functional, target.dtype, target.shape().clone())?;
             return (info.family() == Family::Pointwise).then_some((rewrite.program, relation));
         };
-        if info.family() == Family::Pointwise && result.shape == *target.shape() {
+        // What adds up in the dtype of its target has an argument for that dtype.
+        let converts = info.family() == Family::Pointwise || step.op == Op::Logsumexp;
+        if converts && result.shape == *target.shape() {
             let relation = written(&mut rewrite, context, functional, target.dtype, target.shape().clone())?;
             return Some((rewrite.program, relation));
         }
@@ -89,8 +93,11 @@ pub(super) fn aliased(context: &StepContext) -> Vec<(Program, OutputRelation)> {
         let (step, info) = (context.step, context.step.op.info());
         let computes = ![Family::Views, Family::Autograd, Family::FrontEnd].contains(&info.family());
         let has_functional = step.form != Form::Functional && info.forms.contains(&Form::Functional);
-        if !context.accepted() || !computes || !has_functional || context.has_gradients() || context.is_apart() {
+        if !computes || !has_functional || context.has_gradients() || context.is_apart() {
             return None;
+        }
+        if !context.accepted() {
+            return misread(context);
         }
         // What the other rule for `out=` asks for.
         let reduces = matches!(info.family(), Family::Reductions | Family::Losses) && context.is_its_own_operand();
@@ -98,12 +105,13 @@ pub(super) fn aliased(context: &StepContext) -> Vec<(Program, OutputRelation)> {
         let known = step.uses().all(|used| context.known(used).is_some());
         let target = context.target()?;
         let [result] = context.outcome.tensors() else { return None };
-        if reduces || numbers || !known || result.shape != *target.shape() {
+        let resized = result.shape != *target.shape();
+        if reduces || numbers || !known || (resized && step.form == Form::InPlace) {
             return None;
         }
         let mut rewrite = Rewrite::before(context);
         let functional = Step { form: Form::Functional, out: None, ..step.clone() };
-        if step.form == Form::InPlace || info.family() == Family::Pointwise {
+        if step.form == Form::InPlace || (info.family() == Family::Pointwise && !resized) {
             let relation = written(&mut rewrite, context, functional, target.dtype, target.shape().clone())?;
             return Some((rewrite.program, relation));
         }
@@ -112,6 +120,22 @@ pub(super) fn aliased(context: &StepContext) -> Vec<(Program, OutputRelation)> {
         Some((rewrite.program, OutputRelation::Same { at, compared: Compared::ElementsOfOneDtype }))
     };
     rewritten().into_iter().collect()
+}
+
+/// A rejection of shapes that the operands of the functional form do not have: the target was resized before they were read.
+fn misread(context: &StepContext) -> Option<(Program, OutputRelation)> {
+    let Outcome::Rejected(rejected) = context.outcome else { return None };
+    // What a target may be rejected for itself.
+    let of_target =
+        [Class::Overlap, Class::OutputShape, Class::Dtype, Class::Autograd, Class::View, Class::ImpossibleSize];
+    if context.step.form != Form::Out || class_of(rejected).is_some_and(|class| of_target.contains(&class)) {
+        return None;
+    }
+    context.target()?;
+    let mut rewrite = Rewrite::before(context);
+    rewrite.push(Step { form: Form::Functional, out: None, ..context.step.clone() });
+    let at = rewrite.last();
+    Some((rewrite.program, OutputRelation::Same { at, compared: Compared::ElementsOfOneDtype }))
 }
 
 pub(super) fn refused(context: &StepContext) -> Vec<(Program, OutputRelation)> {

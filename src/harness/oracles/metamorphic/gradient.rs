@@ -19,12 +19,16 @@ pub(super) fn gradient(context: &StepContext) -> Vec<(Program, OutputRelation)> 
         return refused(context);
     }
     let Some(leaf) = leaf(context) else { return Vec::new() };
-    let finite = context.program.inputs.iter().all(|input| within(LARGE, &elements(input)))
-        && context.reply.steps.iter().flat_map(|step| step.outcome.tensors()).all(|made| small(LARGE, made));
-    if !finite {
+    if !are_tame(context) {
         return Vec::new();
     }
     places(context, leaf).into_iter().filter_map(|(at, place)| rewritten(context, leaf, at, place)).collect()
+}
+
+/// Returns whether no number of the program is so large that the order of a sum decides what is lost of others.
+pub(super) fn are_tame(context: &StepContext) -> bool {
+    context.program.inputs.iter().all(|input| within(LARGE, &elements(input)))
+        && context.reply.steps.iter().flat_map(|step| step.outcome.tensors()).all(|made| small(LARGE, made))
 }
 
 /// The same program with an expansion for a leaf in the one place where it is used and broadcast: there are gradients of

@@ -12,6 +12,7 @@ mod forms;
 mod gradient;
 mod judge;
 mod layout;
+mod promoted;
 pub mod reference_exceptions;
 mod siblings;
 mod step_context;
@@ -19,9 +20,9 @@ mod synonym;
 #[cfg(test)]
 mod tests;
 
-use crate::program::{Program, Reply};
+use crate::program::{Outcome, Program, Reply, Step, StepOutcome};
 
-use crate::Difference;
+use crate::{Aspect, Difference, format};
 use judge::OutputRelation;
 use step_context::StepContext;
 
@@ -127,6 +128,12 @@ relations! {
     /// Operands that broadcast to each other first, and then with the first of them, have the same result: broadcasting is
     /// associative. It does not hold for a tensor without dimensions next to another dtype, as for `expanded`.
     Regrouped "regrouped": broadcast::regrouped,
+    /// Operands of different dtypes are converted to the dtype that promotion says, and then combined; the gradient of an
+    /// operand is the same if the caller converts another, and is refused if that is. Not for elements that the dtype does not
+    /// hold, and not where ranks or numbers take part in promotion.
+    Promoted "promoted": promoted::promoted,
+    /// A reduction that keeps its dimensions has the same elements, and is refused if one that does not is.
+    KeepDim "keepdim": dimensions::kept,
     /// Operations that differ in the function of the elements alone accept the same operands, return the same dtype and shape,
     /// and warn as often. So do calls of which one is a part of the other: `mm` and a `bmm` of one matrix, `addmm` and `mm`,
     /// `clamp_min` and `maximum`.
@@ -157,6 +164,24 @@ pub fn follow_ups(program: &Program, reply: &Reply) -> Vec<FollowUp> {
         left.push(follow_ups.remove(of_rule[draw(&mut state, of_rule.len())]));
     }
     left
+}
+
+/// The texts by which a library calls a rejection a fault of its own.
+const OWN_FAULTS: &[&str] = &["INTERNAL ASSERT FAILED", "report a bug to PyTorch", "report this bug"];
+
+/// The rejections that the library itself calls faults. They need nothing to compare with.
+pub fn own_faults(program: &Program, reply: &Reply) -> Vec<Difference> {
+    let fault = |(step, answer): (&Step, &StepOutcome)| {
+        let Outcome::Rejected(rejected) = &answer.outcome else { return None };
+        OWN_FAULTS.iter().any(|text| rejected.message.contains(text)).then(|| Difference {
+            value: step.name.clone(),
+            aspect: Aspect::Outcome,
+            by: "definition: own-fault".to_owned(),
+            expected: "a value, or an error that the caller can act on".to_owned(),
+            observed: format::outcome(&answer.outcome),
+        })
+    };
+    program.steps.iter().zip(&reply.steps).filter_map(fault).collect()
 }
 
 /// Every follow-up of a program, rule by rule. A simpler program shows the same as another if one of them does.

@@ -5,8 +5,9 @@ use std::path::Path;
 use crate::adapter::Implementation;
 use crate::case::load_program;
 use crate::ops::Op;
+use crate::oracles::metamorphic::own_faults;
 use crate::oracles::metamorphic::{FollowUp, Relation, all};
-use crate::program::{Outcome, Program, Reply, Value};
+use crate::program::{Outcome, Program, Rejected, Reply, Value};
 use crate::reference::Reference;
 
 fn program(text: &str) -> Program {
@@ -55,6 +56,101 @@ fn a_target_that_is_read_has_one_result() {
             "float32 [2, 2] [[17.0, 17.0], [19.0, 17.0]]".to_owned()
         )]
     );
+}
+
+/// A product into its factor that has another shape: what it says of sizes that the caller did not pass is found, and so is
+/// an empty view that grows over an operand.
+#[test]
+fn a_target_is_not_resized_before_the_operands_are_read() {
+    let grows = "{x: {values: [4, 0, 2]}, o: {narrow: [x, 0, 0, 0]}, r: {floor_divide: [x, 2], out: o}}";
+    let (program, reply, follow_ups) = follow_ups(grows, Relation::Aliased);
+    let [follow_up] = &follow_ups[..] else { panic!("{follow_ups:?}") };
+    let halted = Outcome::Rejected(rejected("ZeroDivisionError"));
+    let mut other = Reference.run(&follow_up.program);
+    other.steps.last_mut().expect("a step").outcome = halted;
+    assert_ne!(follow_up.judge(&program, &reply, &other), []);
+
+    let text = "{x: {values: [1.0, 2.0]}, y: {values: [3.0, 4.0]}, r: {dot: [x, y], out: x}}";
+    let dot = self::program(text);
+    let mut reply = Reference.run(&dot);
+    let misread = "inconsistent tensor size, expected tensor [] and src [2] to have the same number of elements, but got 1 \
+                   and 2 elements respectively";
+    reply.steps[0].outcome =
+        Outcome::Rejected(Rejected { class: Some(crate::error::Class::SizeMismatch), ..rejected(misread) });
+    let of_alias = all(&dot, &reply).into_iter().filter(|follow_up| follow_up.rule == Relation::Aliased);
+    let of_alias: Vec<FollowUp> = of_alias.collect();
+    let [follow_up] = &of_alias[..] else { panic!("{of_alias:?}") };
+    assert_ne!(follow_up.judge(&dot, &reply, &Reference.run(&follow_up.program)), []);
+}
+
+fn rejected(message: &str) -> Rejected {
+    Rejected { message: message.to_owned(), class: None, origin: None, raises: None }
+}
+
+#[test]
+fn what_a_library_calls_its_own_fault_is_one() {
+    let program = program("{x: {values: [1.0]}, r: {add: [x, x]}, s: {add: [x, x]}}");
+    let mut reply = Reference.run(&program);
+    assert_eq!(own_faults(&program, &reply), []);
+    let asserts = "false INTERNAL ASSERT FAILED at \"Scalar.cpp\":1, please report a bug to PyTorch.";
+    reply.steps[1].outcome = Outcome::Rejected(rejected(asserts));
+    let faults = own_faults(&program, &reply);
+    assert_eq!(faults.iter().map(|fault| fault.value.as_str()).collect::<Vec<_>>(), ["s"]);
+}
+
+/// Each operand of a lower dtype is converted, one a follow-up; so is an integer that a gradient flows past.
+#[test]
+fn an_operand_may_be_converted_by_the_caller() {
+    let integers = "a: {values: [1, 2], dtype: int32}, b: {values: [[true], [false]]}, ";
+    for (text, count) in [
+        (format!("{{x: {{values: [0.5, 2.0]}}, {integers} r: {{addcmul: [x, a, b]}}}}"), 2),
+        (format!("{{x: {{values: [0.5, 2.0]}}, {integers} r: {{where: [b, x, a]}}}}"), 1),
+        (format!("{{x: {{values: [0.5, 2.0]}}, {integers} r: {{add: [a, b]}}}}"), 1),
+        (
+            format!(
+                "{{x: {{values: [0.5, 2.0], requires_grad: true}}, {integers} r: {{mul: [x, a]}}, s: {{sum: [r]}}, \
+                 t: {{backward: [s]}}, g: {{grad: [x]}}}}"
+            ),
+            3,
+        ),
+    ] {
+        assert_eq!(contradictions(&text, Relation::Promoted), [], "{text}");
+        assert_eq!(follow_ups(&text, Relation::Promoted).2.len(), count, "{text}");
+    }
+    for none in [
+        // A tensor without dimensions counts less than one that has some.
+        "{x: {values: [1, 2]}, y: {values: 1.0}, r: {add: [x, y]}}",
+        // Its exponents have a dtype of their own.
+        "{x: {values: [1.0, 2.0]}, y: {values: [1, 2]}, r: {ldexp: [x, y]}}",
+        // No float32 is this integer.
+        "{x: {values: [16777217]}, y: {values: [1.0]}, r: {add: [x, y]}}",
+    ] {
+        assert!(follow_ups(none, Relation::Promoted).2.is_empty(), "{none}");
+    }
+    // A gradient that is refused for the dtype of an operand is found.
+    let text = "{x: {values: [0.5], requires_grad: true}, y: {values: [true]}, r: {mul: [x, y]}, s: {sum: [r]}, t: {backward: [s]}}";
+    let program = program(text);
+    let mut reply = Reference.run(&program);
+    reply.steps[2].outcome = Outcome::Rejected(rejected("Subtraction, the `-` operator, with two bool tensors"));
+    let refused: Vec<FollowUp> =
+        all(&program, &reply).into_iter().filter(|follow_up| follow_up.rule == Relation::Promoted).collect();
+    assert!(refused.iter().any(|one| !one.judge(&program, &reply, &Reference.run(&one.program)).is_empty()));
+}
+
+#[test]
+fn a_reduction_may_keep_its_dimensions() {
+    let matrix = "x: {values: [[1.0, 5.0], [2.0, 3.0]]}, ";
+    for step in ["sum: [x], dim: [1]", "amax: [x]", "var: [x], dim: [0], keepdim: true", "logsumexp: [x], dim: [0, 1]"]
+    {
+        let text = format!("{{{matrix} r: {{{step}}}}}");
+        assert_eq!(contradictions(&text, Relation::KeepDim), [], "{text}");
+    }
+    // Both are rejected.
+    assert_eq!(contradictions(&format!("{{{matrix} r: {{sum: [x], dim: [2]}}}}"), Relation::KeepDim), []);
+    let (program, reply, follow_ups) = follow_ups(&format!("{{{matrix} r: {{sum: [x]}}}}"), Relation::KeepDim);
+    let mut other = Reference.run(&follow_ups[0].program);
+    other.steps.last_mut().expect("a step").outcome = Outcome::Rejected(rejected("no"));
+    assert_ne!(follow_ups[0].judge(&program, &reply, &other), []);
 }
 
 #[test]
