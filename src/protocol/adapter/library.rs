@@ -100,8 +100,8 @@ impl<T> Call<'_, T> {
         Err(self.malformation())
     }
 
-    /// The error of arguments of kinds that the operation does not take. Scalars alone are unsupported: PyTorch makes tensors
-    /// of them, and a library has functions of its tensors.
+    /// The error of arguments of kinds that the operation does not take. Scalars alone are unsupported: PyTorch makes
+    /// tensors of them, and a library has functions of its tensors.
     pub fn malformation(&self) -> CallError {
         let is_operand = |(param, _): &(&Param, &Argument<'_, T>)| param.kind == ParamKind::Operand;
         let mut operands = self.op.info().arguments.iter().zip(&self.args).filter(is_operand).peekable();
@@ -449,6 +449,17 @@ mod tests {
         assert!(matches!(&seen[1], Outcome::Rejected(it) if it.class == Some(Class::Argument)), "{:?}", seen[1]);
         assert_eq!(seen[2], Outcome::Failed("unsqueeze with arguments of other kinds".to_owned()));
         assert!(matches!(seen[3], Outcome::Value(_)));
+    }
+
+    #[test]
+    fn scalars_alone_are_unsupported() {
+        let answer = |op, args| Call::<()> { op, form: Form::Functional, args, out: None }.malformed().unwrap_err();
+        let one = || Argument::Number(Scalar::Int(1));
+        let alone = CallError::Unsupported(SCALARS_ALONE.to_owned());
+        assert_eq!(answer(Op::Add, vec![one(), one(), one()]), alone);
+        let failed = |name: &str| CallError::Failed(format!("{name} with arguments of other kinds"));
+        assert_eq!(answer(Op::Add, vec![Argument::Tensor(&()), one(), one()]), failed("add"));
+        assert_eq!(answer(Op::Unsqueeze, vec![Argument::Tensor(&()), one()]), failed("unsqueeze"));
     }
 
     #[test]
