@@ -482,7 +482,7 @@ pub const OPERATIONS: &[Operation<Ferrotorch>] = &[
         [T(_), T(_), Flag(false)] => Err(unsupported(LEFT)),
     ),
     reduction!(Sum Floats::sum_all, Floats::sum_dim, int IntTensor::sum),
-    operation!(Nansum, 
+    operation!(Nansum,
         [T(a), Nothing, Flag(false), _] => typed!((a) float => one(elementwise::nansum(a))),
         [T(_), Nothing, Flag(true), _] => Err(unsupported(ALL)),
     ),
