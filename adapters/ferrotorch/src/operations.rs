@@ -66,7 +66,7 @@ pub const UNSUPPORTED: &[(&str, &[Op])] = answers! {
     ROUNDING: Div;
     BOUNDS: Clamp;
     ONE_DIMENSION: Squeeze Sum Mean Amax Amin Any All Logsumexp Var Std VectorNorm;
-    ALL: Sum Mean Prod Amax Amin Any All Argmax Argmin Var Std VectorNorm;
+    ALL: Sum Nansum Mean Prod Amax Amin Any All Argmax Argmin Var Std VectorNorm;
     KEPT: Argmax Argmin;
     FLAT: Flatten;
     TWO_SHAPES: BroadcastShapes;
@@ -482,7 +482,10 @@ pub const OPERATIONS: &[Operation<Ferrotorch>] = &[
         [T(_), T(_), Flag(false)] => Err(unsupported(LEFT)),
     ),
     reduction!(Sum Floats::sum_all, Floats::sum_dim, int IntTensor::sum),
-    operation!(Nansum, [T(a), Nothing, Flag(false), _] => typed!((a) float => one(elementwise::nansum(a)))),
+    operation!(Nansum,
+        [T(a), Nothing, Flag(false), _] => typed!((a) float => one(elementwise::nansum(a))),
+        [T(_), Nothing, Flag(true), _] => Err(unsupported(ALL)),
+    ),
     reduction!(Mean Floats::mean_all, Floats::mean_dim),
     reduction!(Prod Floats::prod_all, reduction::prod_dim, int IntTensor::prod),
     reduction!(Amax Floats::amax, reduction::amax_dim, int IntTensor::max),
@@ -540,6 +543,9 @@ pub const CLASSES: &[(&[Op], &str, Class)] = &[
     (&[Op::Matmul], "batch dimensions", Class::SizeMismatch),
     (&[Op::Matmul, Op::Mm, Op::Bmm, Op::Mv, Op::Dot, Op::Outer, Op::Kron, Op::LinalgSolve], "", Class::ProductShape),
     (&[Op::LinalgCross], "same shape", Class::ProductShape),
+    (&[], "masked_scatter: source has", Class::ItemCount),
+    (&[Op::Clamp], "must not be None", Class::Argument),
+    (&[Op::Div], "expected rounding_mode", Class::Argument),
     (&[], "cannot broadcast", Class::SizeMismatch),
     (&[], "shapes ", Class::SizeMismatch),
     (&[Op::Gather], "exceeds input size", Class::SizeMismatch),

@@ -400,7 +400,7 @@ fn some<T>(result: Option<T>) -> Result<T, CallError> {
 /// The first array among the arguments.
 fn first<'a>(call: &Call<'a, Tensor>) -> Result<&'a Tensor, CallError> {
     let tensor = |argument: &Argument<'a, Tensor>| if let T(tensor) = *argument { Some(tensor) } else { None };
-    call.args.iter().find_map(tensor).ok_or_else(|| CallError::Failed(format!("{} without a tensor", call.op)))
+    call.args.iter().find_map(tensor).ok_or_else(|| call.malformation())
 }
 
 /// A number as a literal of an element type: one that the compiler takes.

@@ -7,9 +7,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::sync::Once;
 
 use super::serve::panic_text;
-use super::{Capability, Hello, Implementation, Lack};
+use super::{Capability, Hello, Implementation, Lack, UnsupportedCall};
 use crate::error::Class;
-use crate::ops::{Form, Op};
+use crate::ops::{Form, Op, Param, ParamKind};
 use crate::program::{
     Arg, Input, Outcome, Program, Rejected, Reply, ShapeArg, Step, StepOutcome, TensorValue, VALUE_LIMIT, Value,
     ValueRef,
@@ -97,9 +97,23 @@ pub struct Call<'a, T> {
 impl<T> Call<'_, T> {
     /// The answer to arguments of kinds that the operation does not take.
     pub fn malformed(&self) -> Answer<T> {
-        Err(CallError::Failed(format!("{} with arguments of other kinds", self.op)))
+        Err(self.malformation())
+    }
+
+    /// The error of arguments of kinds that the operation does not take. Scalars alone are unsupported: PyTorch makes
+    /// tensors of them, and a library has functions of its tensors.
+    pub fn malformation(&self) -> CallError {
+        let is_operand = |(param, _): &(&Param, &Argument<'_, T>)| param.kind == ParamKind::Operand;
+        let mut operands = self.op.info().arguments.iter().zip(&self.args).filter(is_operand).peekable();
+        if operands.peek().is_some() && operands.all(|(_, arg)| matches!(arg, Argument::Number(_))) {
+            return CallError::Unsupported(SCALARS_ALONE.to_owned());
+        }
+        CallError::Failed(format!("{} with arguments of other kinds", self.op))
     }
 }
+
+/// The answer to a call of an operation on scalars alone.
+const SCALARS_ALONE: &str = "the library's function takes a tensor";
 
 /// An argument.
 #[derive(Clone, Debug)]
@@ -204,6 +218,15 @@ impl<L: Library> Implementation for L {
             hello.lacks.extend(missing.map(|&form| Lack::form(row.op, form, self.lacks(form))));
         }
         hello.ops = L::OPERATIONS.iter().map(|row| row.op).collect();
+        // Each of them may be called with scalars in place of its tensors.
+        let of_scalars = |op: &Op| {
+            let kinds = op.info().arguments.iter().map(|param| param.kind);
+            kinds.clone().any(|kind| kind == ParamKind::Operand) && kinds.clone().all(|kind| kind != ParamKind::Tensor)
+        };
+        let ops: Vec<Op> = L::OPERATIONS.iter().map(|row| row.op).filter(of_scalars).collect();
+        if !ops.is_empty() {
+            hello.unsupported.push(UnsupportedCall::of(SCALARS_ALONE, &ops));
+        }
         hello
     }
 
@@ -218,7 +241,15 @@ impl<L: Library> Implementation for L {
                     other => Outcome::Failed(format!("an input cannot be made: {other:?}")),
                 };
                 let none = StepOutcome::of(outcome);
-                return Reply { steps: vec![none; program.steps.len()], inputs: Vec::new() };
+                // Nothing was written: a program that writes ends with its inputs as they are given.
+                let given = program.inputs.iter().filter(|_| program.mutates()).map(|input| TensorValue {
+                    dtype: input.dtype,
+                    shape: input.shape.clone(),
+                    data: input.data.clone(),
+                    strides: None,
+                    storage: None,
+                });
+                return Reply { steps: vec![none; program.steps.len()], inputs: given.collect() };
             }
         };
         let steps = program.steps.iter().map(|step| StepOutcome::of(run.step(step))).collect();
@@ -418,6 +449,17 @@ mod tests {
         assert!(matches!(&seen[1], Outcome::Rejected(it) if it.class == Some(Class::Argument)), "{:?}", seen[1]);
         assert_eq!(seen[2], Outcome::Failed("unsqueeze with arguments of other kinds".to_owned()));
         assert!(matches!(seen[3], Outcome::Value(_)));
+    }
+
+    #[test]
+    fn scalars_alone_are_unsupported() {
+        let answer = |op, args| Call::<()> { op, form: Form::Functional, args, out: None }.malformed().unwrap_err();
+        let one = || Argument::Number(Scalar::Int(1));
+        let alone = CallError::Unsupported(SCALARS_ALONE.to_owned());
+        assert_eq!(answer(Op::Add, vec![one(), one(), one()]), alone);
+        let failed = |name: &str| CallError::Failed(format!("{name} with arguments of other kinds"));
+        assert_eq!(answer(Op::Add, vec![Argument::Tensor(&()), one(), one()]), failed("add"));
+        assert_eq!(answer(Op::Unsqueeze, vec![Argument::Tensor(&()), one()]), failed("unsqueeze"));
     }
 
     #[test]
