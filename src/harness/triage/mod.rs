@@ -113,13 +113,13 @@ pub fn files(dossier: &Dossier, specification: &Specification) -> Vec<(&'static 
 
 /// The files of a folder that is there, written anew; its case stays.
 pub fn renewed(dossier: &Dossier, name: &str) -> Vec<(&'static str, String)> {
-    let mut files = vec![(README, readme::render(dossier, name)), (FINDING, finding_json(dossier))];
-    match dossier.native {
-        Some(native) => files.push((native.language.file(), native::render(dossier, native))),
-        None if native::is_of_pytorch(dossier.implementation) => files.push((PYTHON, repro(dossier, Language::Python))),
+    let program = match dossier.native {
+        Some(native) => Some((native.language.file(), native::render(dossier, native))),
         // PyTorch's calls would say nothing of another library.
-        None => {}
-    }
+        None => native::is_of_pytorch(dossier.implementation).then(|| (PYTHON, repro(dossier, Language::Python))),
+    };
+    let mut files: Vec<_> = program.into_iter().collect();
+    files.extend([(README, readme::render(dossier, name)), (FINDING, finding_json(dossier))]);
     files
 }
 
@@ -211,7 +211,7 @@ fn finding_json(dossier: &Dossier) -> String {
     };
     // What broke has no reply.
     let fault = finding.fault.as_ref().map(ToString::to_string);
-    let value = serde_json::json!({
+    let mut value = serde_json::json!({
         "signature": finding.signature,
         "implementation": { "name": implementation.name, "version": implementation.version, "build": implementation.build },
         "expected_by": by,
@@ -221,8 +221,13 @@ fn finding_json(dossier: &Dossier) -> String {
         "program": finding.program,
         "expected": expected,
         "same_as": other,
-        "native": dossier.native,
     });
+    if !native::is_of_pytorch(implementation) {
+        value["pytorch"] = false.into();
+    }
+    if let Some(native) = dossier.native {
+        value["native"] = serde_json::json!(native);
+    }
     escape::json(&serde_json::to_string(&value).expect("plain data")).into_owned() + "\n"
 }
 

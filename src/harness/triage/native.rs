@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::runner::Start;
 use super::{Dossier, Expected, other, title};
-use crate::adapter::{Hello, Limits};
+use crate::adapter::{Capability, Hello, Limits};
 use crate::escape::{one_line, visible};
 use crate::model::finding::Oracle;
 use crate::program::Program;
@@ -65,10 +65,14 @@ impl Script {
     }
 }
 
-/// Returns whether PyTorch's Python is the language of an implementation: of PyTorch, its modes, and deliberately wrong
-/// adapters, which have no library.
+/// Returns whether PyTorch's Python is the language of an implementation: of PyTorch, of its modes, and of any that declares
+/// to have PyTorch's messages.
 pub fn is_of_pytorch(implementation: &Hello) -> bool {
-    let name = implementation.name.as_str();
+    implementation.capabilities.contains(&Capability::Messages) || is_named_pytorch(&implementation.name)
+}
+
+/// The same of an implementation of which only the name is known.
+pub(super) fn is_named_pytorch(name: &str) -> bool {
     ["pytorch", "libtorch", "torch", "faulty", "reference"]
         .iter()
         .any(|root| name == *root || name.starts_with(&format!("{root}-")))
