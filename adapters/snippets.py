@@ -2,11 +2,13 @@
 
     python3 adapters/snippets.py numpy tfjs
     python3 adapters/snippets.py --broadcheck target/release/broadcheck numpy
+    python3 adapters/snippets.py --finding broadcheck-fuzz/findings/*/
 
 A snippet is a program that shows one cause of an adapter's `causes.toml` in the library alone. `reports/findings/numpy.md`
 has those of NumPy: for each cause a section of that name with one fenced block. A comment that begins with `prints:` is a
 line of the output, and so is each line of comment right after that. Where two adapters share an environment and a cause,
-a section in one of the two pages is enough. Snippets in Rust are modules of one program, built next to the adapter with
+a section in one of the two pages is enough. With `--finding` the programs are those of findings, which the adapter has
+written. Snippets in Rust are modules of one program, built next to the adapter with
 its dependencies, so that all are compiled and linked at once.
 """
 
@@ -152,12 +154,36 @@ def wrong(name, broadcheck):
     return list(dict.fromkeys(faults)), len(snippets), len(shared)
 
 
+def wrong_finding(folder, broadcheck):
+    """The problem with the program of a finding, if there is one: it has none, or prints something else."""
+    name = json.loads((folder / "finding.json").read_text(encoding="utf-8"))["implementation"]["name"]
+    for file, language in ("repro.py", "python"), ("repro.mjs", "js"):
+        if (folder / file).is_file():
+            text = (folder / file).read_text(encoding="utf-8")
+            expected = promised(text)
+            observed, stderr = printed("repro", language, text, environment(broadcheck, name), None)
+            # What the library itself prints, such as a greeting, is no line of the program.
+            missing = [line for line in expected if line not in observed]
+            wrong = f"says {expected} and prints {observed} {stderr.strip()[-300:]}"
+            return f"{folder}: {file} {wrong}" if missing or not expected else None
+    return f"{folder}: it has no program"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--broadcheck", default="cargo run --release --quiet --", help="the command of broadcheck")
-    parser.add_argument("names", nargs="+", help="the names of adapters, as `broadcheck impl list` prints them")
+    parser.add_argument("--finding", nargs="+", type=Path, default=[], help="the folders of findings", metavar="DIR")
+    parser.add_argument("names", nargs="*", help="the names of adapters, as `broadcheck impl list` prints them")
     given = parser.parse_args()
+    if not given.names and not given.finding:
+        parser.error("there is neither a name nor a finding")
     failed = False
+    faults = [wrong_finding(folder, given.broadcheck.split()) for folder in given.finding]
+    for fault in filter(None, faults):
+        print(fault, file=sys.stderr)
+    if given.finding:
+        print(f"{len(faults)} findings, {sum(map(bool, faults))} faults")
+        failed = any(faults)
     for name in given.names:
         faults, count, shared = wrong(name, given.broadcheck.split())
         for fault in faults:

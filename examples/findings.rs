@@ -19,7 +19,7 @@ use broadcheck::harness::campaign::record::Configuration;
 use broadcheck::harness::model::finding::{Finding, Oracle};
 use broadcheck::harness::oracles::comparison::Side;
 use broadcheck::harness::runner::Start;
-use broadcheck::harness::triage::{Dossier, Expected, write};
+use broadcheck::harness::triage::{Dossier, Expected, native, write};
 
 const ORACLES: [Oracle; 2] = [Oracle::Reference, Oracle::Definition];
 
@@ -105,6 +105,12 @@ fn report(setup: &Setup, bench: &mut Bench, finding: &Finding, folder: &Path) ->
         }
     };
     let (implementation, observed) = (&setup.subject.1, account.observed.as_ref());
-    let dossier = Dossier { finding, expected, implementation, observed, releases: "", known: None };
+    let other = match expected {
+        Expected::SameAs { program, .. } => Some(program),
+        Expected::Outcomes(_) => None,
+    };
+    let native = native::ask(&setup.subject.0, implementation, &Limits::default(), &finding.program, other);
+    let native = native.as_ref();
+    let dossier = Dossier { finding, expected, implementation, observed, releases: "", known: None, native };
     write(&dossier, &setup.specification, folder).map_err(|error| format!("{}: {error}", folder.display()))
 }

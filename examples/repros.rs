@@ -89,6 +89,7 @@ fn main() -> ExitCode {
             observed: Some(&reply),
             releases: "",
             known: None,
+            native: None,
         };
         paths.extend(write(&dossier, rust.unwrap_or(folder.path()), number, rust.is_some()));
     }

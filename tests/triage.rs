@@ -100,7 +100,15 @@ fn each(mut told: impl FnMut(&str, &Dossier)) {
         let observed = observed.as_ref();
         told(
             name,
-            &Dossier { finding: &finding, expected, implementation: &other, observed, releases: "", known: None },
+            &Dossier {
+                finding: &finding,
+                expected,
+                implementation: &other,
+                observed,
+                releases: "",
+                known: None,
+                native: None,
+            },
         );
     }
     let (mut finding, expected, observed) = found(FOUND[0].1, FOUND[0].2);
@@ -113,7 +121,15 @@ fn each(mut told: impl FnMut(&str, &Dossier)) {
     drop(expected);
     told(
         "same",
-        &Dossier { finding: &finding, expected: same, implementation: &other, observed, releases: "", known: None },
+        &Dossier {
+            finding: &finding,
+            expected: same,
+            implementation: &other,
+            observed,
+            releases: "",
+            known: None,
+            native: None,
+        },
     );
 }
 
@@ -200,7 +216,15 @@ fn bisect_lists_the_releases_that_show_a_finding() {
     let finding = Finding::of_differences(Oracle::Reference, &program, compare(&program, wanted, got)).unwrap();
     let expected = Expected::Outcomes(wanted);
     let observed = Some(&observed);
-    let dossier = Dossier { finding: &finding, expected, implementation: &hello, observed, releases: "", known: None };
+    let dossier = Dossier {
+        finding: &finding,
+        expected,
+        implementation: &hello,
+        observed,
+        releases: "",
+        known: None,
+        native: None,
+    };
     let folder = write(&dossier, &SPECIFICATION, root.path()).unwrap();
 
     let faulty = common::faulty_binary();

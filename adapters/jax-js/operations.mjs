@@ -9,7 +9,7 @@ import { dirname, join } from "node:path";
 import { Sizes, Unsupported, binary, classifier, interpreter, lacks, load, operations, place } from "../js/index.mjs";
 
 const NAME = "@jax-js/jax";
-const { Array: Tensor, defaultDevice, init, nn, numpy: np } = load(NAME);
+const { Array: Tensor, defaultDevice, init, nn, numpy: np } = load(NAME, "jax");
 
 const DTYPES = ["bool", "int32", "float32"];
 

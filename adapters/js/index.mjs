@@ -5,4 +5,5 @@
 
 export { Rejection, Sizes, Unsupported } from "./library.mjs";
 export { binary, classifier, interpreter, lacks, operations } from "./operations.mjs";
+export { recorded } from "./recording.mjs";
 export { load, place, quiet, serve } from "./server.mjs";

@@ -10,6 +10,8 @@
 //   isTensor    whether something is a tensor of the library
 //   classify    an error and the operation to broadcheck's class of it, or undefined
 
+import * as recording from "./recording.mjs";
+
 const VALUE_LIMIT = 64 << 20;
 
 /** The typed arrays of the dtypes that JavaScript has one for. Halves are given as their bits. */
@@ -69,7 +71,12 @@ export function hello({ name, version, build = "", ops, dtypes, capabilities = [
 
 /** The reply to one program. */
 export async function run(library, program) {
-  const values = program.inputs.map(({ dtype, shape, data }) => library.make(dtype, shape, elements(dtype, data)));
+  if (recording.isWanted) recording.begin();
+  const values = [];
+  for (const { name, dtype, shape, data } of program.inputs) {
+    const make = () => library.make(dtype, shape, elements(dtype, data));
+    values.push(recording.isWanted ? await recording.record(name, make) : make());
+  }
   const steps = [];
   for (const step of program.steps) steps.push({ outcome: await outcome(library, step, values) });
   if (program.steps.every((step) => step.form === "functional")) return { steps };
@@ -83,7 +90,9 @@ async function outcome(library, step, values) {
   try {
     const args = step.args.map((each) => resolve(values, each));
     const out = step.out && lookup(values, step.out);
-    const found = await library.ops[step.op](step.form, out, ...args);
+    const call = () => library.ops[step.op](step.form, out, ...args);
+    const found = await (recording.isWanted ? recording.record(step.name, call) : call());
+    if (recording.isWanted) await recording.print(step.name, found, library.isTensor);
     const fields = { value: await value(library, found) };
     result = found;
     return fields;

@@ -6,6 +6,7 @@ import { resolve } from "node:path";
 import { createInterface } from "node:readline";
 
 import { hello, run } from "./library.mjs";
+import { recorded } from "./recording.mjs";
 
 const PROTOCOL = 1;
 
@@ -22,8 +23,8 @@ function finder() {
   return createRequire(`${resolve(environment)}/`);
 }
 
-/** A package of the environment. */
-export const load = (name) => finder()(name);
+/** A package of the environment; `alias` is what programs that are made of its calls name it. */
+export const load = (name, alias = "library") => recorded(finder()(name), name, alias);
 
 /** Where the main file of a package of the environment is. */
 export const place = (name) => finder().resolve(name);

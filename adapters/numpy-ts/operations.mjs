@@ -6,10 +6,10 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-import { Sizes, Unsupported, binary, classifier, interpreter, lacks, operations, place } from "../js/index.mjs";
+import { Sizes, Unsupported, binary, classifier, interpreter, lacks, operations, place, recorded } from "../js/index.mjs";
 
 const NAME = "numpy-ts";
-const np = await import(pathToFileURL(place(NAME)));
+const np = recorded(await import(pathToFileURL(place(NAME))), NAME, "np");
 
 const DTYPES = ["bool", "uint8", "int8", "int16", "int32", "int64", "float32", "float64", "complex64", "complex128"];
 

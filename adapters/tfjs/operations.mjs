@@ -4,7 +4,7 @@
 
 import { Sizes, Unsupported, binary, classifier, interpreter, lacks, load, operations } from "../js/index.mjs";
 
-const tf = load("@tensorflow/tfjs");
+const tf = load("@tensorflow/tfjs", "tf");
 
 const DTYPES = ["bool", "int32", "float32", "complex64"];
 

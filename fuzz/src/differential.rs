@@ -102,6 +102,9 @@ fn written(options: &Options, finding: &Finding, root: &Path) -> PathBuf {
         expected: Expected::Outcomes(Side { hello: &REFERENCE, reply: &wanted }),
         implementation: &LIBTORCH,
         observed: Some(&got),
+        releases: "",
+        known: None,
+        native: None,
     };
     let specification = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../spec"));
     let specification = case::load(specification).unwrap_or_else(|error| panic!("{error}"));

@@ -12,6 +12,12 @@ An adapter calls `quiet()` before it imports its library, describes the library 
 which needs NumPy and is imported by its own name, makes and reads NumPy's arrays.
 """
 
+from . import recording
+
+# What is imported after this is recorded.
+if recording.is_wanted():
+    recording.install()
+
 from .library import (
     DTYPES, VALUE_LIMIT, Capability, Inexpressible, Lack, Library, Rejection, Reply, Sizes, Unsupported,
     UnsupportedCall,

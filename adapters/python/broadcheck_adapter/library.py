@@ -28,6 +28,7 @@ MISTAKES = (NameError, AttributeError, KeyError, AssertionError, ImportError, No
 
 T = TypeVar("T")
 Json = dict[str, Any]
+Watch = Callable[[Json], None]
 
 
 class _Reason(TypedDict):
@@ -145,8 +146,8 @@ class Library(Generic[T]):
         }
 
 
-def run(library: Library[Any], program: Json) -> Json:
-    """Returns the reply to one program."""
+def run(library: Library[Any], program: Json, watch: Watch | None = None) -> Json:
+    """Returns the reply to one program. `watch` is told of each step before it runs."""
     values: list[Any] = []
     storages: dict[object, int] = {}
     for at, given in enumerate(program["inputs"]):
@@ -158,7 +159,11 @@ def run(library: Library[Any], program: Json) -> Json:
         values.append(tensor)
     # Storages that are not those of inputs have the next numbers.
     first = len(values)
-    steps = [run_step(library, step, values, storages, first) for step in program["steps"]]
+    steps = []
+    for step in program["steps"]:
+        if watch:
+            watch(step)
+        steps.append(run_step(library, step, values, storages, first))
     reply: Json = {"steps": steps}
     if any(step["form"] != "functional" for step in program["steps"]):
         reply["inputs"] = [encode(library, tensor, storages, first) for tensor in values[:first]]

@@ -10,7 +10,9 @@ import traceback
 from collections.abc import Iterable
 from typing import Any, TextIO
 
+from . import recording
 from .library import Json, Library, run
+from .rendering import run_and_render
 
 PROTOCOL = 1
 """The version of the protocol that this speaks."""
@@ -71,7 +73,7 @@ def answer(library: Library[Any], line: str) -> Json:
 def guarded(library: Library[Any], program: Json) -> Json:
     """Returns the reply to a program. An exception outside of any step is the adapter's mistake: every step fails."""
     try:
-        return run(library, program)
+        return (run_and_render if recording.is_wanted() else run)(library, program)
     except Exception as error:
         traceback.print_exc()
         failed = {"outcome": {"failed": f"{type(error).__name__}: {error}"}}

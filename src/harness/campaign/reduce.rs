@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use sha2::{Digest, Sha256};
 
+use crate::adapter::Limits;
 use crate::campaign::executor::{Bench, Said};
 use crate::campaign::supervised::{Unfinished, tenth};
 use crate::campaign::tally::Tally;
@@ -25,7 +26,7 @@ use crate::oracles::comparison::Side;
 use crate::program::Program;
 use crate::reduce::shrink;
 use crate::reference::DEATH;
-use crate::triage::{self, Dossier, Expected, README};
+use crate::triage::{self, Dossier, Expected, README, native};
 
 /// The folder of the findings in that of the campaign.
 pub const FOLDER: &str = "findings";
@@ -247,7 +248,13 @@ fn report(setup: &Setup, bench: &mut Bench, finding: &Finding, folder: &Path) ->
         }
     };
     let (implementation, observed) = (&setup.subject.1, account.observed.as_ref());
-    let dossier = Dossier { finding, expected, implementation, observed, releases: "", known: None };
+    let other = match expected {
+        Expected::SameAs { program, .. } => Some(program),
+        Expected::Outcomes(_) => None,
+    };
+    let native = native::ask(&setup.subject.0, implementation, &Limits::default(), &finding.program, other);
+    let native = native.as_ref();
+    let dossier = Dossier { finding, expected, implementation, observed, releases: "", known: None, native };
     let written = triage::write(&dossier, &setup.specification, folder);
     written.map_err(|error| Unfinished::Failed(format!("{}: {error}", folder.display())))?;
     Ok(triage::folder_name(finding))

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::super::runner::Runner;
+use super::super::runner::{Runner, Start};
 use super::super::{Aspect, Difference};
-use super::{CASE, Dossier, Expected};
-use crate::adapter::{Fault, Hello, Implementation, unsupported_by};
+use super::{CASE, Dossier, Expected, Native, native};
+use crate::adapter::{Fault, Hello, Implementation, Limits, unsupported_by};
 use crate::case::load_program;
 use crate::escape::one_line;
 use crate::format;
@@ -35,6 +35,9 @@ pub struct Recorded {
     observed: Option<Reply>,
     expected: Option<(Hello, Reply)>,
     same_as: Option<SameAs>,
+    /// The program in the library's own calls, if its adapter wrote it.
+    pub native: Option<Native>,
+    pytorch: bool,
 }
 
 /// An implementation by its name and version.
@@ -61,6 +64,11 @@ struct Stored {
     expected: Option<(Hello, Reply)>,
     #[serde(default)]
     same_as: Option<SameAs>,
+    #[serde(default)]
+    native: Option<Native>,
+    /// Whether PyTorch's Python is its language. Older files do not say it.
+    #[serde(default)]
+    pytorch: Option<bool>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -143,8 +151,9 @@ pub fn read(folder: &Path) -> Result<Recorded, String> {
     let program = cases.last().and_then(|case| case.get("program")).ok_or_else(|| wrong(&"no case with a program"))?;
     let program = serde_yaml::to_string(program).map_err(|error| wrong(&error))?;
     let program = load_program(&path, &program).map_err(|error| error.to_string())?;
-    let Stored { signature, implementation, differences, observed, expected, same_as } = stored;
-    Ok(Recorded { signature, program, differences, implementation, observed, expected, same_as })
+    let Stored { signature, implementation, differences, observed, expected, same_as, native, pytorch } = stored;
+    let pytorch = pytorch.unwrap_or_else(|| native::is_named_pytorch(&implementation.name));
+    Ok(Recorded { signature, program, differences, implementation, observed, expected, same_as, native, pytorch })
 }
 
 impl Recorded {
@@ -158,6 +167,29 @@ impl Recorded {
     /// What the implementation that it was recorded on said of its build.
     pub fn build(&self) -> &str {
         &self.implementation.build
+    }
+
+    /// What is known of the implementation that it was recorded on.
+    fn hello(&self) -> Hello {
+        let Named { name, version, build } = self.implementation.clone();
+        let hello = Reference.hello();
+        let capabilities = if self.pytorch { hello.capabilities } else { Vec::new() };
+        Hello { name, version, build, capabilities, ..hello }
+    }
+
+    /// Returns whether PyTorch's Python is the language of the implementation.
+    pub fn is_of_pytorch(&self) -> bool {
+        self.pytorch
+    }
+
+    /// Asks the adapter of the implementation that it was recorded on for the program in the library's own calls, unless
+    /// it is there.
+    pub fn ask(&mut self, start: &Start, limits: &Limits) {
+        if self.native.is_none() {
+            let implementation = self.hello();
+            let other = self.same_as.as_ref().map(|same| &same.program);
+            self.native = native::ask(start, &implementation, limits, &self.program, other);
+        }
     }
 
     /// Runs it on an implementation.
@@ -189,10 +221,10 @@ impl Recorded {
             }
             None => Expected::Outcomes(Side { hello, reply }),
         };
-        let Named { name, version, build } = self.implementation.clone();
-        let implementation = &Hello { name, version, build, ..Reference.hello() };
+        let implementation = &self.hello();
         let observed = self.observed.as_ref();
-        then(&Dossier { finding: &finding, expected, implementation, observed, releases, known })
+        let native = self.native.as_ref();
+        then(&Dossier { finding: &finding, expected, implementation, observed, releases, known, native })
     }
 
     fn see(&self, runner: &mut Runner) -> Seen {

@@ -8,6 +8,7 @@ mod case;
 mod expected;
 mod literal;
 mod look;
+pub mod native;
 mod python;
 mod readme;
 mod rust;
@@ -28,6 +29,7 @@ use crate::oracles::comparison::Side;
 use crate::oracles::metamorphic::Relation;
 use crate::program::{Program, Reply};
 
+pub use native::Native;
 pub use python::{BROKEN, PRINTS, UNDESCRIBED, input_name, statements};
 
 /// The case, which loads in `spec/regressions/`.
@@ -42,6 +44,8 @@ pub const PYTHON: &str = "repro.py";
 /// A language that a finding can be written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
+    /// The library that the finding is in, by its own calls.
+    Native,
     /// PyTorch's Python, with nothing else.
     Python,
     /// `tch`, with nothing else.
@@ -63,6 +67,8 @@ pub struct Dossier<'a> {
     pub releases: &'a str,
     /// The known divergence that explains it.
     pub known: Option<&'a Divergence>,
+    /// The program in the calls of the library, for an implementation other than PyTorch whose adapter writes it.
+    pub native: Option<&'a Native>,
 }
 
 /// The expectation of an oracle.
@@ -107,16 +113,23 @@ pub fn files(dossier: &Dossier, specification: &Specification) -> Vec<(&'static 
 
 /// The files of a folder that is there, written anew; its case stays.
 pub fn renewed(dossier: &Dossier, name: &str) -> Vec<(&'static str, String)> {
-    vec![
-        (PYTHON, repro(dossier, Language::Python)),
-        (README, readme::render(dossier, name)),
-        (FINDING, finding_json(dossier)),
-    ]
+    let program = match dossier.native {
+        Some(native) => Some((native.language.file(), native::render(dossier, native))),
+        // PyTorch's calls would say nothing of another library.
+        None => native::is_of_pytorch(dossier.implementation).then(|| (PYTHON, repro(dossier, Language::Python))),
+    };
+    let mut files: Vec<_> = program.into_iter().collect();
+    files.extend([(README, readme::render(dossier, name)), (FINDING, finding_json(dossier))]);
+    files
 }
 
-/// The program of a finding in one language.
+/// The program of a finding in one language. The library's own is PyTorch's where its adapter writes none.
 pub fn repro(dossier: &Dossier, language: Language) -> String {
     match language {
+        Language::Native => match dossier.native {
+            Some(native) => native::render(dossier, native),
+            None => python::render(dossier),
+        },
         Language::Python => python::render(dossier),
         Language::Rust => rust::render(dossier),
     }
@@ -198,7 +211,7 @@ fn finding_json(dossier: &Dossier) -> String {
     };
     // What broke has no reply.
     let fault = finding.fault.as_ref().map(ToString::to_string);
-    let value = serde_json::json!({
+    let mut value = serde_json::json!({
         "signature": finding.signature,
         "implementation": { "name": implementation.name, "version": implementation.version, "build": implementation.build },
         "expected_by": by,
@@ -209,6 +222,12 @@ fn finding_json(dossier: &Dossier) -> String {
         "expected": expected,
         "same_as": other,
     });
+    if !native::is_of_pytorch(implementation) {
+        value["pytorch"] = false.into();
+    }
+    if let Some(native) = dossier.native {
+        value["native"] = serde_json::json!(native);
+    }
     escape::json(&serde_json::to_string(&value).expect("plain data")).into_owned() + "\n"
 }
 

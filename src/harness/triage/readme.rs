@@ -6,7 +6,8 @@ use crate::case::render;
 use crate::escape::{markdown_block, markdown_prose, one_line};
 use crate::model::finding::Oracle;
 
-use super::{Dossier, Expected, PYTHON, other, title};
+use super::native::is_of_pytorch;
+use super::{Dossier, Expected, Native, PYTHON, other, title};
 
 pub(super) fn render(dossier: &Dossier, name: &str) -> String {
     let Dossier { finding, implementation, .. } = dossier;
@@ -43,15 +44,12 @@ pub(super) fn render(dossier: &Dossier, name: &str) -> String {
         }
     }
     let block = |program| markdown_block("yaml", &render::program(program));
-    let _ = write!(
-        text,
-        "\n## The program\n\n`python3 {PYTHON}` runs it with PyTorch alone.\n\n{}",
-        block(&finding.program)
-    );
+    let _ = write!(text, "\n## The program\n\n{}\n\n{}", how_to_run(dossier, name), block(&finding.program));
     if let Expected::SameAs { program, .. } = dossier.expected {
         let _ = write!(text, "\nThe other program:\n\n{}", block(program));
     }
     let releases = match dossier.releases {
+        "" if !is_of_pytorch(implementation) => format!("Seen in {library} {version}."),
         "" => format!("Seen in {library} {version}; `broadcheck bisect {name}` looks at other releases."),
         table => table.trim_end().to_owned(),
     };
@@ -71,6 +69,29 @@ pub(super) fn render(dossier: &Dossier, name: &str) -> String {
         let _ = writeln!(text, "\nBuild: {}", markdown_prose(&implementation.build));
     }
     text
+}
+
+/// The commands that show the finding: by its program, if there is one, and on the adapter.
+fn how_to_run(dossier: &Dossier, name: &str) -> String {
+    let implementation = dossier.implementation;
+    if is_of_pytorch(implementation) {
+        return format!("`python3 {PYTHON}` runs it with PyTorch alone.");
+    }
+    let library = markdown_prose(&implementation.name);
+    let again = format!(
+        "`broadcheck bisect {name} --impl {}` runs it on the adapter again, and exits with 1 if the difference is still \
+         there.",
+        code(&implementation.name)
+    );
+    match dossier.native {
+        Some(Native { language, .. }) => format!(
+            "`{} {}` runs it with {library} alone: it is the calls that the adapter makes, and ends with a comment of what \
+             they printed. {again}",
+            language.interpreter(),
+            language.file()
+        ),
+        None => format!("The adapter does not write its calls of {library} as a program. {again}"),
+    }
 }
 
 /// A text inside of backquotes.
