@@ -131,7 +131,9 @@ fn misread(context: &StepContext) -> Option<(Program, OutputRelation)> {
     if context.step.form != Form::Out || class_of(rejected).is_some_and(|class| of_target.contains(&class)) {
         return None;
     }
-    context.target()?;
+    if !context.step.uses().all(|used| context.known(used).is_some()) {
+        return None;
+    }
     let mut rewrite = Rewrite::before(context);
     rewrite.push(Step { form: Form::Functional, out: None, ..context.step.clone() });
     let at = rewrite.last();

@@ -275,7 +275,8 @@ impl Judge<'_> {
         if is_of_memory(wanted) || is_of_memory(own) {
             return;
         }
-        if class_of(wanted) != class_of(own) {
+        // Which of two faults is told first may follow from how the dimensions are given.
+        if class_of(wanted) != class_of(own) && self.rule != Relation::Default {
             self.differ(Aspect::Class, wanted.message.clone(), own.message.clone());
         }
     }
