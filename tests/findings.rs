@@ -41,7 +41,10 @@ const BY_THE_REFERENCE_ALONE: &[(&str, &str)] = &[
     ),
     ("truth-of-complex-numbers-into-bytes", "it is a warning, of which no document says when it is due"),
     ("gradient-of-where-warns-again", "it is a warning, of which no document says when it is due"),
-    ("out-grows-over-an-operand", "what is read after it was overwritten has no value to compare with"),
+    (
+        "gradient-of-an-interpolation-by-truths",
+        "the operands of an interpolation are not promoted, so that none may be converted",
+    ),
 ];
 
 /// The findings of the divergences of this release that have changed, each with its present state.

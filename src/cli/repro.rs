@@ -10,7 +10,7 @@ use super::{Ending, Failure, print};
 use crate::adapter::Limits;
 use crate::harness::triage::{self, bisect};
 
-/// Print a finding as a program that needs nothing but the library that it was found in.
+/// Print a finding as a program that needs nothing but the library.
 ///
 /// For PyTorch and its modes that is a program in PyTorch's Python. For any other library it is made of the calls that its
 /// adapter makes, as far as the adapter can write them; its repro.py or repro.mjs is the same. The program in Rust, with tch,

@@ -275,8 +275,10 @@ impl Judge<'_> {
         if is_of_memory(wanted) || is_of_memory(own) {
             return;
         }
-        // Which of two faults is told first may follow from how the dimensions are given.
-        if class_of(wanted) != class_of(own) && self.rule != Relation::Default {
+        // Which of two faults is told first may follow from how the dimensions are given, and from what is looked at in a
+        // target.
+        let first = matches!(self.rule, Relation::Default | Relation::Aliased);
+        if class_of(wanted) != class_of(own) && !first {
             self.differ(Aspect::Class, wanted.message.clone(), own.message.clone());
         }
     }
