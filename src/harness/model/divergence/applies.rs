@@ -93,6 +93,8 @@ pub struct Conditions {
     pub size_one: Option<bool>,
     /// An operand has exactly one dimension.
     pub vector: Option<bool>,
+    /// An operand is a tensor without dimensions.
+    pub no_dimensions: Option<bool>,
     /// An operand but the first has exactly one element.
     pub one_element: Option<bool>,
     /// An index has a step that is beyond 64 bits once it is multiplied by a stride, or added to a size.
@@ -294,6 +296,7 @@ impl Conditions {
                 || beside().flat_map(|step| &step.args).any(|arg| text_of(arg, &self.beside_text)))
             && is(self.size_one, &|| tensors().any(|tensor| tensor.shape.sizes().contains(&1)))
             && is(self.vector, &|| tensors().any(|tensor| tensor.shape.rank() == 1))
+            && is(self.no_dimensions, &|| tensors().any(|tensor| tensor.shape.rank() == 0))
             && is(self.one_element, &|| tensors().skip(1).any(|tensor| tensor.shape.numel() == 1))
             && is(self.long_step, &|| {
                 let items = step.args.iter().flat_map(|arg| if let Arg::Index(items) = arg { &items[..] } else { &[] });
@@ -471,6 +474,7 @@ mod tests {
             ("expand", "negative_size: true", "{x: {shape: [1]}, r: {expand: [x, [-1]]}}"),
             ("add", "size_one: true", "{x: {shape: [1]}, r: {add: [x, x]}}"),
             ("add", "vector: true", "{x: {shape: [1]}, r: {add: [x, x]}}"),
+            ("add", "no_dimensions: true", "{x: {shape: []}, r: {add: [x, x]}}"),
             ("div", "one_element: true", "{x: {shape: [2]}, y: {shape: [1]}, r: {div: [x, y]}}"),
             ("div", "one_element: false", "{x: {shape: [1]}, y: {shape: [2]}, r: {div: [x, y]}}"),
             ("index", "long_step: true", "{x: {shape: [1, 2]}, r: {index: [x, \"::6917529027641081856\"]}}"),
