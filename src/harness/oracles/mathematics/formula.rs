@@ -5,6 +5,10 @@ use super::wide::Real;
 use crate::ops::Op;
 use crate::tensor::Scalar;
 
+/// The largest exponent of two that `ldexp` tells from larger ones: a number of 64 bits times such a power overflows, and
+/// divided by it underflows.
+const LARGEST_SHIFT: f64 = 2200.0;
+
 /// The function of an operation at finite operands; `None` where it has no definition here.
 pub(super) fn formula<R: Real>(op: Op, args: &[R], details: &Details) -> Option<R> {
     let get = |at: usize| args.get(at).cloned();
@@ -35,7 +39,9 @@ pub(super) fn formula<R: Real>(op: Op, args: &[R], details: &Details) -> Option<
         }
         Op::Atan2 => a.atan2(b?),
         Op::Pow | Op::FloatPower => a.powf(b?),
-        Op::Ldexp => a * power_of_two(b?),
+        // A zero stays one, however large its factor; beyond these exponents every other number is infinite or zero.
+        Op::Ldexp if a == of(0.0) => a,
+        Op::Ldexp => a * power_of_two(b?.greater(of(-LARGEST_SHIFT)).lesser(of(LARGEST_SHIFT))),
         Op::Logaddexp => log_add_exp(a, b?, of(1.0)),
         Op::Logaddexp2 => log_add_exp(a, b?, of(2.0).ln()),
         Op::Xlogy => a * b?.ln(),

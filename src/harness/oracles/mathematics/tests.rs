@@ -78,6 +78,18 @@ fn right_results_are_right() {
     assert_eq!(said(Op::Mul, Int8, &[100.0], &[2.0], vec![], (Int8, &[-56.0])), None);
     assert_eq!(said(Op::Pow, Float64, &[f64::NAN, 2.0], &[0.0, 0.5], vec![], (Float64, &[1.0, 2f64.sqrt()])), None);
     assert_eq!(said(Op::Lt, Float64, &[f64::NAN, 1.0], &[1.0, 2.0], vec![], (Bool, &[0.0, 1.0])), None);
+    assert_eq!(said(Op::Ldexp, Float32, &[0.0], &[16777216.0], vec![], (Float32, &[0.0])), None);
+    assert_eq!(
+        said(
+            Op::Ldexp,
+            Float64,
+            &[5e-324],
+            &[2000.0],
+            vec![],
+            (Float64, &[5e-324 * 2f64.powi(1000) * 2f64.powi(1000)])
+        ),
+        None
+    );
     assert_eq!(said(Op::Nextafter, Float64, &[1.0], &[0.0], vec![], (Float64, &[1f64.next_down()])), None);
     assert_eq!(said(Op::Logaddexp, Float64, &[1000.0], &[1000.0], vec![], (Float64, &[1000.0 + 2f64.ln()])), None);
 }
@@ -87,7 +99,7 @@ fn right_results_are_right() {
 fn wrong_results_are_found() {
     use DType::{Bool, Float16, Float32, Float64, Int8};
     let one_off = f64::from((1.0f32 / 3.0).next_up());
-    let wrong: [(Op, DType, f64, f64, DType, f64, &str); 12] = [
+    let wrong: [(Op, DType, f64, f64, DType, f64, &str); 14] = [
         (Op::Div, Float32, 1.0, 3.0, Float32, one_off, "IEEE 754"),
         (Op::Mul, Int8, 100.0, 2.0, Int8, 127.0, "wrap around"),
         (Op::Pow, Float64, f64::NAN, 0.0, Float64, f64::NAN, "F.10.4.4"),
@@ -96,6 +108,8 @@ fn wrong_results_are_found() {
         (Op::Maximum, Float32, f64::NAN, 1.0, Float32, 1.0, "torch.maximum"),
         (Op::Lt, Float64, 1.0, 1.0, Bool, 1.0, "comparisons"),
         (Op::Ldexp, Float32, 0.0, 255.0, Float32, f64::NAN, "value of the function"),
+        (Op::Ldexp, Float32, 0.0, 16777216.0, Float32, f64::NAN, "value of the function"),
+        (Op::Ldexp, Float64, 5e-324, 2000.0, Float64, f64::INFINITY, "value of the function"),
         (Op::Xlogy, Float64, 0.0, 0.0, Float64, f64::NAN, "torch.xlogy"),
         (Op::Remainder, Float64, -1.0, 3.0, Float64, -1.0, "sign of the divisor"),
         (Op::Logaddexp, Float64, 1000.0, 1000.0, Float64, f64::INFINITY, "value of the function"),
