@@ -146,14 +146,16 @@ pub(super) fn record_view(
 ) {
     let derivative = positions.map_or(Derivative::Unknown { op }, |positions| {
         let pairs = positions.into_iter().enumerate().filter(|&(_, to)| to < operand.shape().numel()).collect();
-        routes(operand, pairs, 1)
+        // `at::sum_to` adds up what goes to a tensor without dimensions, be it one element, and the sum starts at zero.
+        let expands = matches!(op, Op::Expand | Op::ExpandAs | Op::BroadcastTo | Op::BroadcastTensors);
+        routes(operand, pairs, expands && operand.shape().rank() == 0, 1)
     });
     add(machine, op, view, vec![operand.node], derivative);
 }
 
 /// The way back to one operand.
-fn routes(operand: &Tensor, pairs: Vec<(usize, usize)>, count: usize) -> Derivative<Backward> {
-    let route = Route { node: operand.node, shape: operand.shape().clone(), pairs, added: false };
+fn routes(operand: &Tensor, pairs: Vec<(usize, usize)>, added: bool, count: usize) -> Derivative<Backward> {
+    let route = Route { node: operand.node, shape: operand.shape().clone(), pairs, added };
     Derivative::Routes { routes: vec![route], versions: Vec::new(), count }
 }
 
@@ -167,7 +169,7 @@ pub(super) fn record_reduction(
     count: usize,
 ) {
     let pairs = target.into_iter().enumerate().map(|(to, from)| (from, to)).collect();
-    record(machine, op, result, vec![operand.node], routes(operand, pairs, count));
+    record(machine, op, result, vec![operand.node], routes(operand, pairs, false, count));
 }
 
 /// Notes an operation that takes elements of its operands from one place to another.
@@ -233,7 +235,7 @@ pub(super) fn record_unknown(machine: &mut Machine, op: Op, result: TensorId, op
 /// Notes a copy of `operand`.
 pub(super) fn record_copy(machine: &mut Machine, op: Op, copy: TensorId, operand: &Tensor) {
     let elements = if operand.node.is_some() && machine.has_elements() { operand.shape().numel() } else { 0 };
-    record(machine, op, copy, vec![operand.node], routes(operand, (0..elements).map(|at| (at, at)).collect(), 1));
+    record(machine, op, copy, vec![operand.node], routes(operand, (0..elements).map(|at| (at, at)).collect(), false, 1));
 }
 
 /// Notes that the operation that `result` is the result of needs it again for its gradient, under the name that

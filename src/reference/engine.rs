@@ -56,6 +56,9 @@ pub(super) fn backward(machine: &mut Machine, call: &Call) -> Result<Slot> {
         let gradient = fit(machine, gradient, &node_shape, node_dtype)?;
         let (parents, derivative) = match &machine.graph[node].kind {
             Kind::Leaf { .. } => {
+                if machine.is_resized(node) {
+                    return Err(Stop::Unsupported("a gradient of a leaf that has been resized".to_owned()));
+                }
                 accumulate(machine, node, &gradient);
                 continue;
             }

@@ -172,6 +172,12 @@ impl Machine {
         &self.tensors[id.0]
     }
 
+    /// Returns whether a tensor has another shape than its node in the graph: `out=` has resized it since.
+    pub fn is_resized(&self, node: super::value::NodeId) -> bool {
+        let shape = &self.graph[node].shape;
+        self.tensors.iter().any(|tensor| tensor.node == Some(node) && tensor.shape() != shape)
+    }
+
     pub fn tensor_mut(&mut self, id: TensorId) -> &mut Tensor {
         &mut self.tensors[id.0]
     }

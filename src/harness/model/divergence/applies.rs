@@ -101,7 +101,7 @@ pub struct Conditions {
     pub one_element: Option<bool>,
     /// An index has a step that is beyond 64 bits once it is multiplied by a stride, or added to a size.
     pub long_step: Option<bool>,
-    /// Of what was expected and what was observed one has more NaN.
+    /// Of what was expected and what was observed one has a NaN where the other has none.
     pub nan_on_one_side: Option<bool>,
     /// The expected outcome is one of these texts, where `*` stands for anything.
     #[serde(default)]
@@ -219,7 +219,8 @@ fn wrong_steps(finding: &Finding) -> Vec<usize> {
 impl Conditions {
     /// Returns whether the conditions on the difference itself hold.
     fn seen(&self, finding: &Finding) -> bool {
-        let nans = |text: &str| text.matches("nan").count();
+        // Where each element has a NaN; two results that say the same have their NaN in the same places.
+        let nans = |text: &str| -> Vec<bool> { text.split(',').map(|element| element.contains("nan")).collect() };
         let first = finding.differences.first();
         let one_side = first.is_some_and(|difference| nans(&difference.expected) != nans(&difference.observed));
         let is_any = |patterns: &[String], text: fn(&Difference) -> &str| {

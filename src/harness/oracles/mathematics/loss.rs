@@ -49,8 +49,12 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
     // Terms have the dtype that the operands are promoted to, which may be coarser than that of the result.
     let ranked = |operand: &&Operand| operand.shape.rank() > 0 || operands.iter().all(|other| other.shape.rank() == 0);
     let promoted = operands.iter().filter(ranked).filter_map(|operand| operand.dtype).reduce(DType::promote);
-    let promoted = promoted.and_then(Format::of)?;
-    let format = if promoted.ulp(1.0) > format.ulp(1.0) { promoted } else { format };
+    let mut formats = vec![promoted.and_then(Format::of)?, format];
+    if step.op == MarginRankingLoss {
+        // The difference of the first two has the dtype of these alone.
+        formats.extend(operands.iter().take(2).filter_map(|operand| operand.dtype.and_then(Format::of)));
+    }
+    let format = formats.into_iter().max_by(|one, other| one.ulp(1.0).total_cmp(&other.ulp(1.0)))?;
     let shape = operands
         .iter()
         .skip(1)

@@ -151,7 +151,8 @@ impl Sums {
             let sizes = terms.iter().filter_map(|term| as_float(elements.values[of(term)])).map(f64::abs);
             sizes.filter(|size| size.is_finite()).fold(0.0, f64::max)
         };
-        let scaled = [largest(&self.a, |term| term.0), largest(&self.b, |term| term.1)].map(|size| size * alpha.abs());
+        let factors = [largest(&self.a, |term| term.0), largest(&self.b, |term| term.1)];
+        let scaled = factors.map(|size| size * alpha.abs());
         if scaled.iter().any(|size| *size > format.largest()) {
             return None;
         }
@@ -175,8 +176,9 @@ impl Sums {
         let unit = format.ulp(1.0);
         let value = alpha * total(&products) + added;
         let terms = (terms.len() + 3) as f64;
-        // A product that underflows is off by the smallest number, and the factor multiplies that.
-        let underflow = terms * format.smallest() * alpha.abs().max(1.0);
+        // A product of two factors that underflows is off by the smallest number, and the third factor multiplies that.
+        let third = factors.into_iter().fold(alpha.abs().max(1.0), f64::max);
+        let underflow = terms * format.smallest() * third;
         let error = terms * unit * (alpha.abs() * magnitudes + added.abs()) + underflow;
         let exact = self.added.is_none() && products.iter().all(|product| *product == 0.0);
         let set = if exact { Set::ZERO } else { format.near(value, error) };
