@@ -13,6 +13,7 @@ use base64::engine::general_purpose::STANDARD;
 use broadcheck::adapter::{Hello, Implementation};
 use broadcheck::generate::bounded_exhaustive::World;
 use broadcheck::harness::benchmark::Measured;
+use broadcheck::harness::campaign::row::CampaignRow;
 use broadcheck::harness::campaign::summary::Summary;
 use broadcheck::harness::check::seeded_programs;
 use broadcheck::harness::check::{Selection, check};
@@ -43,11 +44,19 @@ fn kept(folder: &Path) -> Vec<(String, EventFile)> {
         .collect()
 }
 
+/// The checked-in rows of campaigns, by name.
+fn campaigns() -> Vec<CampaignRow> {
+    let entries = std::fs::read_dir(reports().join("campaigns")).unwrap();
+    let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    paths.iter().map(|path| CampaignRow::read(path).unwrap()).collect()
+}
+
 #[test]
 fn the_checked_in_reports_come_out_of_the_checked_in_events() {
     let files = kept(&reports().join("events"));
     assert!(files.len() > 1, "there are no event files");
-    let written = report::files(&History::new(files).unwrap(), false);
+    let written = report::files(&History::new(files).unwrap(), &campaigns(), false);
     assert!(written.len() > 4);
     for (name, text) in written {
         let place = |text: &str| text.contains("/tmp/") || text.contains(concat!("/ro", "ot/"));
@@ -294,7 +303,7 @@ fn releases_are_in_order_and_changes_are_dated() {
     let history = History::new(files).unwrap();
     let versions: Vec<&str> = history.columns.iter().map(|column| column.version.as_str()).collect();
     assert_eq!(versions, ["2.2.0", "2.3.0", "2.9.1", "2.10.0"]);
-    let written = report::files(&history, false);
+    let written = report::files(&history, &[], false);
     let documentation = page(&written, "documentation.md");
     assert!(documentation.contains("## True in some releases"), "{documentation}");
     assert!(
@@ -318,7 +327,7 @@ fn releases_are_in_order_and_changes_are_dated() {
 
 #[test]
 fn the_page_says_which_release_changed_something_last() {
-    let html = |files| page(&report::files(&History::new(files).unwrap(), false), "index.html").to_owned();
+    let html = |files| page(&report::files(&History::new(files).unwrap(), &[], false), "index.html").to_owned();
     let same = |version| release(version, |_| {});
     let changed = html(vec![release("2.9.1", older), same("2.10.0")]);
     assert!(changed.contains("What changed in libtorch 2.10.0") && !changed.contains("Nothing changed"));
@@ -352,7 +361,7 @@ fn a_library_that_was_not_run_is_not_reported_as_equal() {
     };
     let files =
         vec![release("2.9.1", |_| {}), named(release("1.0", |_| {}), "there"), named(absent("1.0"), "nowhere-here")];
-    let written = report::files(&History::new(files).unwrap(), false);
+    let written = report::files(&History::new(files).unwrap(), &[], false);
     let others = page(&written, "implementations.md");
     assert!(others.contains("### there\n\nNowhere."), "{others}");
     assert!(others.contains("| nowhere-here | 2026-01-02 | no data: it \\| does not \\<build>"), "{others}");

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::Failure;
 use crate::assets::{self, Origin};
 use crate::escape;
+use crate::harness::campaign::row::CampaignRow;
 use crate::harness::campaign::summary::Summary;
 use crate::harness::model::event::file::{self, EventFile, SUITE_FILE};
 
@@ -61,7 +62,18 @@ pub fn one(given: &str, folder: &Path) -> Result<(String, EventFile), Failure> {
 
 /// The results of `broadcheck exhaust`, from the folder `exhaustive` next to that of the event files, by name.
 pub fn exhaustive(events: &Path) -> Result<Vec<Summary>, Failure> {
-    let folder = events.with_file_name("exhaustive");
+    Ok(next_to(events, "exhaustive")?.iter().map(|path| Summary::read(path)).collect::<Result<_, _>>()?)
+}
+
+/// The rows of campaigns, from the folder `campaigns` next to that of the event files, by name.
+pub fn campaigns(events: &Path) -> Result<Vec<CampaignRow>, Failure> {
+    let rows = next_to(events, "campaigns")?;
+    Ok(rows.iter().map(|path| Ok(escape::visible_in(&CampaignRow::read(path)?))).collect::<Result<_, String>>()?)
+}
+
+/// The JSON files of a folder next to that of the event files, by name; none if there is no such folder.
+fn next_to(events: &Path, folder: &str) -> Result<Vec<PathBuf>, Failure> {
+    let folder = events.with_file_name(folder);
     if !events.is_dir() || !folder.is_dir() {
         return Ok(Vec::new());
     }
@@ -69,7 +81,7 @@ pub fn exhaustive(events: &Path) -> Result<Vec<Summary>, Failure> {
     let mut paths = entries.map_err(|error| format!("{}: {error}", folder.display()))?;
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
     paths.sort();
-    Ok(paths.iter().map(|path| Summary::read(path)).collect::<Result<_, _>>()?)
+    Ok(paths)
 }
 
 /// The names of the event files of a folder, in order.

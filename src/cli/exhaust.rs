@@ -134,6 +134,7 @@ impl Exhaust {
             give_up: self.give_up,
             bisect: false,
             printed: self.printed,
+            row: None,
             programs: None,
         };
         campaign.run(configuration, begun, subject, None)

@@ -45,6 +45,7 @@ Examples:
   broadcheck fuzz --impl 'python3 my_adapter.py' --divergences known-differences.yaml
   broadcheck fuzz --corpus opinfo.jsonl.gz --out corpus
   broadcheck fuzz --oracle mathematics --cases 20000
+  broadcheck fuzz --impl numpy --row reports/campaigns/numpy.json
   broadcheck fuzz --resume --out part0
 
 Exit codes: 0 no unknown finding, 1 an unknown finding, 2 could not run, nothing was judged, or the \
@@ -115,6 +116,10 @@ pub struct Fuzz {
     /// runs the findings once the campaign is complete; adapters that an older broadcheck built are built anew.
     #[arg(long)]
     no_bisect: bool,
+    /// Also write the row of the campaign in reports/implementations.md, as JSON: `broadcheck report` reads
+    /// reports/campaigns/*.json.
+    #[arg(long, value_name = "FILE")]
+    row: Option<PathBuf>,
     #[command(flatten)]
     printed: campaign::Printed,
 }
@@ -166,6 +171,7 @@ impl Fuzz {
             memory: None,
             divergences: run.divergences.map(Path::to_owned),
             no_bisect: false,
+            row: None,
             printed: run.printed,
         }
     }
@@ -226,6 +232,7 @@ impl Fuzz {
             give_up: self.give_up,
             bisect: !self.no_bisect,
             printed: self.printed,
+            row: self.row.as_deref(),
             programs,
         };
         campaign.run(configuration, begun, subject, other)

@@ -235,7 +235,13 @@ pub(super) fn record_unknown(machine: &mut Machine, op: Op, result: TensorId, op
 /// Notes a copy of `operand`.
 pub(super) fn record_copy(machine: &mut Machine, op: Op, copy: TensorId, operand: &Tensor) {
     let elements = if operand.node.is_some() && machine.has_elements() { operand.shape().numel() } else { 0 };
-    record(machine, op, copy, vec![operand.node], routes(operand, (0..elements).map(|at| (at, at)).collect(), false, 1));
+    record(
+        machine,
+        op,
+        copy,
+        vec![operand.node],
+        routes(operand, (0..elements).map(|at| (at, at)).collect(), false, 1),
+    );
 }
 
 /// Notes that the operation that `result` is the result of needs it again for its gradient, under the name that

@@ -6,6 +6,7 @@ use super::history::{Cell, Column, History, LIBRARY};
 use super::matrix::in_themes;
 use super::share::{self, percent};
 use super::{left_out, template};
+use crate::harness::campaign::row::CampaignRow;
 use crate::harness::model::event::{CaseStated, Judged, Verdict};
 
 /// The results of the libraries.
@@ -131,8 +132,14 @@ pub fn is_other(column: &Column) -> bool {
 }
 
 /// The report.
-pub fn render(others: &Others) -> String {
-    template::fill("implementations.md", others)
+pub fn render(others: &Others, campaigns: &[CampaignRow]) -> String {
+    #[derive(Serialize)]
+    struct Page<'a> {
+        #[serde(flatten)]
+        others: &'a Others,
+        campaigns: &'a [CampaignRow],
+    }
+    template::fill("implementations.md", Page { others, campaigns })
 }
 
 fn row(history: &History, at: usize) -> Row {

@@ -22,8 +22,8 @@ pub mod text;
 /// The page of `explain`, which `src/playground/build` makes and `index.html` links where it stands next to it.
 pub const PLAYGROUND: &str = "explain.html";
 
-/// The reports of a history, each with the name of its file. `playground` says that [`PLAYGROUND`] stands next to them.
-pub fn files(history: &history::History, playground: bool) -> Vec<(&'static str, String)> {
+/// The reports of a history and of campaigns on its implementations, each with the name of its file. `playground` says that [`PLAYGROUND`] stands next to them.
+pub fn files(history: &history::History, campaigns: &[CampaignRow], playground: bool) -> Vec<(&'static str, String)> {
     let others = implementations::others(history);
     let releases = history.part(|column| !implementations::is_other(column));
     // PyTorch's Python front end is the witness of what only that can show.
@@ -36,7 +36,7 @@ pub fn files(history: &history::History, playground: bool) -> Vec<(&'static str,
         ("index.html", page::render(&releases, statements, others.as_ref(), &steps, playground)),
         ("badge.svg", badge::render(&releases)),
     ];
-    files.extend(others.map(|others| ("implementations.md", implementations::render(&others))));
+    files.extend(others.map(|others| ("implementations.md", implementations::render(&others, campaigns))));
     files
 }
 
@@ -45,6 +45,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::escape::visible_in;
+use crate::harness::campaign::row::CampaignRow;
 use crate::harness::model::event::{
     Absent, CaseStated, ClauseStated, Event, Generated, ImplementationReady, Judged, Started, Tally, Totals, Verdict,
 };

@@ -17,6 +17,7 @@ use crate::cli::runner::Named;
 use crate::cli::{Ending, Failure, INTERRUPTED, print, tell};
 use crate::escape::visible;
 use crate::harness::campaign::FINDINGS;
+use crate::harness::campaign::row::CampaignRow;
 use crate::harness::campaign::summary::Summary;
 use crate::harness::campaign::{GIVEN_UP, Setup, run};
 use crate::harness::campaign::{
@@ -44,6 +45,8 @@ pub struct Campaign<'a> {
     pub bisect: bool,
     /// The form of the summary.
     pub printed: Printed,
+    /// The file that its row of the report is written to, if one is.
+    pub row: Option<&'a Path>,
     /// The programs of its cases, if they were read from a file.
     pub programs: Option<Arc<[Program]>>,
 }
@@ -114,6 +117,9 @@ impl Campaign<'_> {
         // The findings so far are not a verdict.
         if why == journal::INTERRUPTED {
             return Ok(Ending::Interrupted);
+        }
+        if let Some(file) = self.row {
+            CampaignRow::of(&summary).write(file)?;
         }
         let ended = book.tally().ended.clone().unwrap_or_default();
         if why == GIVEN_UP {

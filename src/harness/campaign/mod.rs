@@ -42,6 +42,7 @@ pub mod journal;
 pub mod plausible;
 pub mod record;
 mod reduce;
+pub mod row;
 pub mod summary;
 mod supervised;
 pub mod tally;
