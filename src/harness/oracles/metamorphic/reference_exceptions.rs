@@ -177,6 +177,12 @@ pub const FOLLOWED: &[Followed] = &[
               matrix is found to be singular",
     },
     Followed {
+        rule: Relation::Refused,
+        ops: &[Op::SoftMarginLoss],
+        says: "",
+        why: "out= has the negated operand before the product with the target is found not to fit",
+    },
+    Followed {
         rule: Relation::Expanded,
         ops: &[Op::Einsum],
         says: "",
