@@ -58,7 +58,7 @@ pub const FOLLOWED: &[Followed] = &[
     },
     Followed {
         rule: Relation::InPlace,
-        ops: &[Op::MaskedFill],
+        ops: &[Op::MaskedFill, Op::Addbmm],
         says: "Autograd not support dtype",
         why: "the functional form refuses a value that requires grad where the tensor has integers or bools, and the \
               in-place form does not",
@@ -137,6 +137,12 @@ pub const FOLLOWED: &[Followed] = &[
         ops: &[Op::IndexPut, Op::Scatter, Op::MaskedScatter, Op::Gather, Op::TakeAlongDim],
         says: "",
         why: "an index that is out of range, or a source that is too short, stops a loop that has written those before it",
+    },
+    Followed {
+        rule: Relation::Aliased,
+        ops: &[Op::LinalgVecdot, Op::Matmul],
+        says: "",
+        why: "an out= that is a factor is resized before the product that does the work, dot, mv or mm, reads it",
     },
     Followed {
         rule: Relation::Aliased,
