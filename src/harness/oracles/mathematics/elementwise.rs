@@ -276,16 +276,14 @@ impl Judge<'_> {
             }
             _ => {}
         }
-        // A bound stays the number that it is, although the dtype may lack it; beside a tensor it is one too.
-        let keeps_numbers = matches!(op, Op::Clamp | Op::ClampMin | Op::ClampMax)
-            && dtype.category() == Category::Integral
-            && self.operands.iter().skip(1).all(|bound| bound.dtype.is_none());
-        let taken = |(operand, &place): (&Operand, &usize)| {
-            if keeps_numbers && operand.dtype.is_none() {
-                vec![operand.values[place]]
-            } else {
-                operand.taken(place, dtype)
-            }
+        // A bound stays the number that it is, although the dtype may lack it; beside a bound that is a tensor it may be
+        // converted to the dtype as one.
+        let is_clamp = matches!(op, Op::Clamp | Op::ClampMin | Op::ClampMax) && dtype.category() == Category::Integral;
+        let numbers_alone = self.operands.iter().skip(1).all(|bound| bound.dtype.is_none());
+        let taken = |(operand, &place): (&Operand, &usize)| match (is_clamp && operand.dtype.is_none(), numbers_alone) {
+            (true, true) => vec![operand.values[place]],
+            (true, false) => [operand.taken(place, dtype), vec![operand.values[place]]].concat(),
+            (false, _) => operand.taken(place, dtype),
         };
         let taken: Vec<Vec<Scalar>> = self.operands.iter().zip(places).map(taken).collect();
         let mut result: Option<Right> = None;
