@@ -19,6 +19,7 @@ use crate::harness::campaign::{options, plausible};
 use crate::harness::corpus;
 use crate::harness::model::finding::Oracle;
 use crate::harness::runner::Start;
+use crate::implementations;
 use crate::ops::Op;
 use crate::program::Program;
 
@@ -105,7 +106,7 @@ pub struct Fuzz {
     /// Give the implementation up, with exit code 2, after so many unknown crashes and hangs; 0 for never.
     #[arg(long, value_name = "N", default_value_t = campaign::GIVE_UP)]
     give_up: u64,
-    /// GiB of address space that an adapter process may take; 0 for no limit [default: 8].
+    /// GiB of address space that an adapter process may take; 0 for no limit [default: 8, or what its adapter.toml says].
     #[arg(long, value_name = "GIB", value_parser = clap::value_parser!(u64).range(..=plausible::MAX_MEMORY))]
     memory: Option<u64>,
     /// Judge by the known differences in this file, in place of those that come with broadcheck. A campaign knows them by
@@ -186,7 +187,10 @@ impl Fuzz {
             self.implementation.clone().or_else(|| begun.map(|configuration| configuration.implementation.clone()));
         let implementation = implementation.unwrap_or_else(|| "libtorch".to_owned());
         let against = self.against.clone().or_else(|| begun.and_then(|configuration| configuration.against.clone()));
-        let memory = self.memory.or(begun.map(|configuration| configuration.memory)).unwrap_or(8);
+        let memory = match self.memory.or(begun.map(|configuration| configuration.memory)) {
+            Some(memory) => memory,
+            None => memory_of(&implementation)?.unwrap_or(8),
+        };
         let named = Named::parse_on("--impl", &implementation, self.python.as_deref())?;
         let oracles = self.oracles(begun, &named.start, against.is_some())?;
         let subject = greeted(named, memory)?;
@@ -261,6 +265,12 @@ impl Fuzz {
         }
         Ok(oracles)
     }
+}
+
+/// GiB of address space that the description of an implementation asks for, if it is one that has a name.
+fn memory_of(implementation: &str) -> Result<Option<u64>, Failure> {
+    let known = implementations::known()?.into_iter().find(|known| known.name == implementation);
+    Ok(known.and_then(|known| known.description.memory))
 }
 
 /// The operations of programs.

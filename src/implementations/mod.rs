@@ -62,6 +62,10 @@ pub struct Description {
     /// environment is used.
     #[serde(default)]
     pub module: Option<String>,
+    /// GiB of address space that a campaign gives a process of it, in place of 8; 0 for no limit, where the runtime
+    /// reserves more than it uses.
+    #[serde(default)]
+    pub memory: Option<u64>,
 }
 
 /// An adapter whose environment is there.

@@ -10,9 +10,11 @@ def interpreter() -> str:
 
 
 def limit_memory(size: int) -> None:
-    """Limits the address space to so many bytes, on Linux. An allocation that is too large then fails at once, and on
-    every machine alike."""
+    """Limits the address space to so many bytes, on Linux, unless it is limited to fewer. An allocation that is too large
+    then fails at once, and on every machine alike."""
     if sys.platform == "linux":
         import resource
 
-        resource.setrlimit(resource.RLIMIT_AS, (size, size))
+        _, most = resource.getrlimit(resource.RLIMIT_AS)
+        if most == resource.RLIM_INFINITY or size <= most:
+            resource.setrlimit(resource.RLIMIT_AS, (size, size))
