@@ -2,6 +2,7 @@
 //!
 //! A program that breaks the implementation is a finding, and never the end of the bench.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use crate::adapter::{Halt, Hello, Implementation, unsupported_by};
@@ -17,7 +18,7 @@ use crate::oracles::comparison::{Side, between_releases, compare};
 use crate::oracles::mathematics;
 use crate::oracles::metamorphic::{self, FollowUp};
 use crate::program::{Outcome, Program, Reply, Step};
-use crate::reference::{Abort, Ask, Reference};
+use crate::reference::{Abort, Ask, Reference, message};
 use crate::relaxations::freedoms;
 use crate::{Aspect, Difference};
 
@@ -199,8 +200,11 @@ impl<'a> Bench<'a> {
             count(program, expected, &reply, &mut counts);
             count_openness(program, expected.unwrap_or(&reply), &mut counts);
             if with_mathematics
-                && let Some(finding) =
-                    Finding::of_differences(Oracle::Mathematics, program, mathematics::judge(program, &reply))
+                && let Some(finding) = Finding::of_differences(
+                    Oracle::Mathematics,
+                    program,
+                    seen(program, || mathematics::judge(program, &reply)),
+                )
             {
                 found(numbers[at], finding);
             }
@@ -298,7 +302,7 @@ impl<'a> Bench<'a> {
             let finding = match came {
                 Came::Fault(fault, to) => Some(Finding::of_fault(Oracle::Definition, &to, fault)),
                 Came::Reply(answer) => {
-                    let differences = follow_up.judge(program, reply, &answer);
+                    let differences = seen(program, || follow_up.judge(program, reply, &answer));
                     Finding::of_differences(Oracle::Definition, program, differences)
                 }
             };
@@ -400,6 +404,19 @@ fn last_answer<'a>(made: &'a Made, reply: Option<&'a Reply>) -> Option<&'a Outco
     expected.or_else(|| reply.and_then(last))
 }
 
+/// The differences that an oracle sees. If it panics, that is one: a fault of broadcheck, and not the end of a campaign.
+fn seen(program: &Program, judge: impl FnOnce() -> Vec<Difference>) -> Vec<Difference> {
+    catch_unwind(AssertUnwindSafe(judge)).unwrap_or_else(|panic| {
+        vec![Difference {
+            value: program.steps.last().map_or_else(String::new, |step| step.name.clone()),
+            aspect: Aspect::Outcome,
+            by: "broadcheck".to_owned(),
+            expected: "a judgement".to_owned(),
+            observed: format!("broadcheck panicked: {}", message(&*panic)),
+        }]
+    })
+}
+
 /// The finding that a failure of the reference is: the program up to the step that it went wrong over.
 pub fn of_abort(program: &Program, abort: &Abort) -> Finding {
     let mut program = program.clone();
@@ -459,5 +476,18 @@ fn count(program: &Program, expected: Option<&Reply>, reply: &Reply, counts: &mu
             _ => continue,
         };
         *counts.operations.entry(step.op).or_default() += judged;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_oracle_that_panics_is_a_finding() {
+        let differences = seen(&Program::default(), || panic!("planted"));
+        assert_eq!(differences[0].observed, "broadcheck panicked: planted");
+        let finding = Finding::of_differences(Oracle::Mathematics, &Program::default(), differences);
+        assert!(finding.is_some_and(|finding| finding.signature.kind == "outcome"));
     }
 }

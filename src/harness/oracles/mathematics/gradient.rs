@@ -211,7 +211,7 @@ impl<'a> Walk<'a> {
                     self.path.push(step.op.name().to_owned());
                     let target = self.target(number, *operands.get(part)?)?;
                     let own = self.trace.sizes(number, operands[part])?;
-                    let places = View::of(&own).expanded(result.shape.sizes())?.places().into_iter().enumerate();
+                    let places = View::of(&own).expanded(result.shape.sizes())?.places()?.into_iter().enumerate();
                     let edge = |(result, element)| Edge { result, arg: 0, element, slope: Some((1.0, 1.0)) };
                     let edges: Vec<Edge> = places.map(edge).collect();
                     if let Some((node, own, count)) = target {

@@ -65,7 +65,7 @@ pub(super) fn chosen(trace: Trace, at: usize, step: &Step, own: &[i64]) -> Optio
             let indexed = Indexed::of(trace, at, indices, own)?;
             let values = View::of(trace.sizes(at, value_of(step, 2)?)?.as_slice()).expanded(&indexed.sizes)?;
             let adds = *step.args.get(3)? == Arg::Flag(true);
-            let written = indexed.places().into_iter().zip(values.places());
+            let written = indexed.places().into_iter().zip(values.places()?);
             Some(put(own, written, 2, adds))
         }
         Op::Gather => gathered(own, dim(1)?, &tensor(2)?),
@@ -154,8 +154,8 @@ fn masked(trace: Trace, at: usize, step: &Step, own: &[i64], mask: &Elements) ->
     }
     let shape = crate::tensor::Shape::new(own.to_vec()).ok()?.broadcast(&mask.shape).ok()?;
     let sizes = shape.sizes().to_vec();
-    let own_places = View::of(own).expanded(&sizes)?.places();
-    let mask_places = View::of(mask.shape.sizes()).expanded(&sizes)?.places();
+    let own_places = View::of(own).expanded(&sizes)?.places()?;
+    let mask_places = View::of(mask.shape.sizes()).expanded(&sizes)?.places()?;
     let truths = mask_places.iter().map(|place| mask.values[*place] == Scalar::Bool(true));
     let both = own_places.into_iter().zip(truths);
     Some(match step.op {
@@ -209,7 +209,7 @@ fn along(own: &[i64], dim: usize, index: &Elements) -> Option<Chosen> {
         }
     }
     let positions = positions(index, own[dim])?;
-    let index_places = View::of(index.shape.sizes()).expanded(&sizes)?.places();
+    let index_places = View::of(index.shape.sizes()).expanded(&sizes)?.places()?;
     let mut all = sizes.clone();
     all[dim] = own[dim];
     let operand = View::of(own).expanded(&all)?;
@@ -283,7 +283,7 @@ impl Indexed {
         for one in given {
             positions.push(match one {
                 Some((sizes, values)) => {
-                    let places = View::of(&sizes).expanded(&shape)?.places();
+                    let places = View::of(&sizes).expanded(&shape)?.places()?;
                     Some(places.into_iter().map(|place| values[place]).collect())
                 }
                 None => None,

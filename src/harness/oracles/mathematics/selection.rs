@@ -21,7 +21,7 @@ pub(super) fn selection(trace: Trace, at: usize, step: &Step) -> Option<Chosen> 
     let Some(Arg::Tensor(own)) = step.args.first() else { return None };
     let own = trace.sizes(at, *own)?;
     match view(trace, at, step, &own) {
-        Some(view) => Some(Chosen::of_first(view.sizes.clone(), view.places())),
+        Some(view) => Some(Chosen::of_first(view.sizes.clone(), view.places()?)),
         None => chosen(trace, at, step, &own),
     }
 }
@@ -37,8 +37,13 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
     if step.target().is_some_and(|target| read.into_iter().any(|value| trace.may_alias(at, value, target))) {
         return None;
     }
-    let chosen = selection(trace, at, step)?;
     let by = if step.op.info().family() == crate::ops::Family::Views { VIEW } else { INDEX };
+    // A view that is too large to be counted out has another shape than a result that could be printed.
+    let shape = step.uses().next().and_then(|own| view(trace, at, step, &trace.sizes(at, own)?));
+    if let Some(view) = shape.filter(|view| view.sizes != result.shape.sizes()) {
+        return Some(wrong_shape(step, result, &view.sizes, by));
+    }
+    let chosen = selection(trace, at, step)?;
     if result.shape.sizes() != chosen.sizes {
         return Some(wrong_shape(step, result, &chosen.sizes, by));
     }

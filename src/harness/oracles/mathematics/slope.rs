@@ -154,7 +154,7 @@ impl Slopes<'_> {
         }
         if first == 1 {
             let added = view::View::of(self.operand(0)?.shape.sizes()).expanded(self.result.shape.sizes())?;
-            let places = added.places().into_iter().enumerate();
+            let places = added.places()?.into_iter().enumerate();
             edges.extend(places.map(|(result, place)| Edge::linear(result, 0, place, beta)));
         }
         Some(edges)
@@ -259,7 +259,7 @@ impl Spread {
 
 /// The elements that `sum_to_size` adds up for each of the result.
 fn summed(own: &[i64], result: &[i64]) -> Option<Vec<Vec<usize>>> {
-    let places = view::View::of(result).expanded(own)?.places();
+    let places = view::View::of(result).expanded(own)?.places()?;
     let mut groups = vec![Vec::new(); result.iter().product::<i64>() as usize];
     for (element, place) in places.into_iter().enumerate() {
         groups[place].push(element);

@@ -94,6 +94,15 @@ fn right_results_are_right() {
     assert_eq!(said(Op::Logaddexp, Float64, &[1000.0], &[1000.0], vec![], (Float64, &[1000.0 + 2f64.ln()])), None);
 }
 
+/// A view of more elements than can be gone through has another shape than a result that was printed.
+#[test]
+fn views_beyond_counting_are_judged_by_their_shape() {
+    let sizes = Arg::Ints(vec![1 << 40, 1]);
+    let said =
+        judged(&[(&[1], &[1.0], false)], vec![step("r", Op::Expand, &[0], vec![sizes])], &[Some((&[1], &[1.0]))]);
+    assert!(said.is_some_and(|said| said.contains("[1099511627776, 1]")));
+}
+
 /// One wrong result of each kind of set, each of which names its authority.
 #[test]
 fn wrong_results_are_found() {

@@ -6,6 +6,9 @@ use crate::ops::Op;
 use crate::program::{Arg, Step};
 use crate::tensor::IndexItem;
 
+/// The most elements of a view that are looked at one by one.
+const MOST: usize = 1 << 20;
+
 /// Steps through the elements of an operand, which are numbered row-major.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct View {
@@ -35,9 +38,11 @@ impl View {
         (self.offset + steps.sum::<i64>()) as usize
     }
 
-    /// The elements of the operand, one for each of the view.
-    pub fn places(&self) -> Vec<usize> {
-        (0..self.count()).map(|number| self.place(&unravel(&self.sizes, number))).collect()
+    /// The elements of the operand, one for each of the view; `None` for more than are judged one by one.
+    pub fn places(&self) -> Option<Vec<usize>> {
+        let counted = self.sizes.iter().try_fold(1i64, |count, size| count.checked_mul(*size));
+        let count = counted.and_then(|count| usize::try_from(count).ok()).filter(|count| *count <= MOST)?;
+        Some((0..count).map(|number| self.place(&unravel(&self.sizes, number))).collect())
     }
 
     /// The view that broadcasts to sizes; `None` where it does not.
