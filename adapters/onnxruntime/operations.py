@@ -4,7 +4,7 @@ An operation is a node type and nothing made of several. What a node takes as in
 """
 
 import re
-from functools import cache
+from functools import lru_cache
 
 import numpy as np
 import onnxruntime
@@ -38,7 +38,8 @@ ONE_AXIS = "ArgMax and ArgMin have one axis, and none is the first"
 NORM_NODES = {1: "ReduceL1", 2: "ReduceL2"}
 
 
-@cache
+# A session takes a megabyte, and a campaign makes thousands.
+@lru_cache(maxsize=256)
 def session(node, inputs, result, attributes):
     """A model of that node. `inputs` has the dtype and the rank of each; None is an optional one that is left out."""
     names = ["" if given is None else f"x{at}" for at, given in enumerate(inputs)]

@@ -27,6 +27,7 @@ use crate::harness::campaign::{
 use crate::harness::model::divergence::{self, Source};
 use crate::harness::model::finding::FINDING;
 use crate::harness::runner::Start;
+use crate::output;
 use crate::program::Program;
 
 /// The options of this run of a campaign, next to its saved configuration.
@@ -119,7 +120,10 @@ impl Campaign<'_> {
             return Ok(Ending::Interrupted);
         }
         if let Some(file) = self.row {
-            CampaignRow::of(&summary).write(file)?;
+            if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+                std::fs::create_dir_all(folder).map_err(|error| format!("--row {}: {error}", file.display()))?;
+            }
+            output::write_named(file, CampaignRow::of(&summary).json())?;
         }
         let ended = book.tally().ended.clone().unwrap_or_default();
         if why == GIVEN_UP {

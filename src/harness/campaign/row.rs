@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use super::groups::{CauseGroup, Line};
 use super::summary::Summary;
 use crate::campaign::record::Identity;
-use crate::output;
 
 /// The most lines of a program that a row shows of a group.
 const LINES: usize = 8;
@@ -99,7 +98,7 @@ impl CampaignRow {
         }
     }
 
-    /// Reads one that [`CampaignRow::write`] wrote.
+    /// Reads one that was written as [`CampaignRow::json`] says.
     ///
     /// # Errors
     /// If the file cannot be read, or is not a row.
@@ -109,17 +108,11 @@ impl CampaignRow {
         serde_json::from_slice(&text).map_err(|error| told(&error))
     }
 
-    /// Writes it as JSON. Its folder is made if it is missing.
-    ///
-    /// # Errors
-    /// If the file cannot be written.
-    pub fn write(&self, path: &Path) -> Result<(), String> {
-        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-        }
+    /// The row as JSON.
+    pub fn json(&self) -> String {
         let mut text = serde_json::to_string_pretty(self).expect("a row has only text for keys");
         text.push('\n');
-        output::write_named(path, text)
+        text
     }
 }
 
