@@ -26,7 +26,7 @@ use broadcheck::messages::skeleton;
 use broadcheck::ops::{Family, Form, Op};
 use broadcheck::program::{Arg, Outcome, Program, Rejected, Reply, ShapeArg, Step, ValueRef};
 use broadcheck::reference::Reference;
-use broadcheck::tensor::{IndexItem, Shape};
+use broadcheck::tensor::{IndexItem, Scalar, Shape};
 use proptest::prelude::{ProptestConfig, prop_assert, prop_assert_eq, proptest};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
@@ -520,4 +520,20 @@ fn indices_that_are_written_while_they_are_read_are_left_open() {
     let views = "{x: {values: [1, 0, 0, 1]}, a: {index: [x, '::2']}, b: {index: [x, '::2']}, y: {values: [0, 1]}, \
                  r: {index_put_: [a, [b], y]}}";
     assert!(!allowed(views), "the second index is 0 until the first is written");
+}
+
+/// Findings of a campaign in gradients. The gradient of an expansion of a tensor without dimensions is a sum, which starts
+/// at zero, so that it has no negative zero (`at::sum_to`). A leaf that `out=` has resized has no gradient of its shape.
+#[test]
+fn gradients_that_a_campaign_found() {
+    let expanded = "{x: {shape: [], requires_grad: true}, e: {broadcast_to: [x, []]}, r: {mul: [e, -0.0]}, \
+                     b: {backward: [r]}, g: {grad: [x]}}";
+    let reply = run(&loaded(expanded));
+    let zero = reply.steps.last().and_then(|step| step.outcome.tensors().first()?.scalars().into_iter().next());
+    assert!(matches!(zero, Some(Scalar::Float(zero)) if zero.to_bits() == 0), "{zero:?}");
+    let resized = "{x: {shape: [1], requires_grad: true}, y: {shape: [1, 3]}, c: {clone: [x]}, \
+                    r: {lt: [y, c], out: x}, b: {backward: [c]}}";
+    let reply = run(&loaded(resized));
+    let last = reply.steps.last().map(|step| &step.outcome);
+    assert!(matches!(last, Some(Outcome::Unsupported(_))), "{last:?}");
 }
