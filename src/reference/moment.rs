@@ -309,6 +309,10 @@ pub(super) fn logsumexp(machine: &mut Machine, call: &Call) -> Result<Slot> {
     }
     let plan = Plan::structured(&tensor, call.dims(1)?, call.flag(2)?)?;
     write::prepare(machine, out, &plan.shape)?;
+    if let Some(out) = out {
+        // The sum goes to out= as any other sum does (`sum_out`).
+        iterator::check_internal_overlap(machine.tensor(out))?;
+    }
     write::warn_of_cast(machine, tensor.dtype, dtype, tensor.shape().numel());
     let values = machine.try_eval(dtype, || {
         let groups = plan.groups::<Complex64>(machine, &tensor)?.into_iter();
