@@ -47,7 +47,7 @@ macro_rules! functions_rows {
                 kernel: stepwise(a, b) => math::next_after(a, b),
                 gradient: partials(d) => [
                     d.formula(|[g, a, b]| if a == b { 0.0 } else { g }),
-                    d.zero()
+                    d.formula_reading([], |_, []| 0.0)
                 ],
             }
             Heaviside "heaviside" "heaviside": "The Heaviside step function, with `values` at zero." {
