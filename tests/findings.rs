@@ -42,6 +42,10 @@ const BY_THE_REFERENCE_ALONE: &[(&str, &str)] = &[
     ("truth-of-complex-numbers-into-bytes", "it is a warning, of which no document says when it is due"),
     ("gradient-of-where-warns-again", "it is a warning, of which no document says when it is due"),
     (
+        "gradient-of-a-mask-beside-an-absent-index",
+        "an absent index is PyTorch's own: no document says what a surplus one means",
+    ),
+    (
         "gradient-of-an-interpolation-by-truths",
         "the operands of an interpolation are not promoted, so that none may be converted",
     ),
