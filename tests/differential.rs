@@ -497,6 +497,12 @@ fn rejections_that_fuzz_targets_found() {
             "{x: {shape: [1], dtype: uint8}, r: {hinge_embedding_loss: [x, x], margin: -2.0e-265}}",
             "value cannot be converted to type uint8_t without overflow",
         ),
+        (
+            // The sum of the exponentials goes to out= as any other does.
+            "{x: {shape: [2, 2]}, o: {shape: [1]}, e: {expand: [o, [2]]}, r: {logsumexp: [x, 0], out: e}}",
+            "unsupported operation: more than one element of the written-to tensor refers to a single memory location. \
+             Please clone() the tensor before performing the operation.",
+        ),
     ] {
         let reply = run(&loaded(program));
         let last = reply.steps.last().expect("a step");
@@ -523,7 +529,8 @@ fn indices_that_are_written_while_they_are_read_are_left_open() {
 }
 
 /// Findings of a campaign in gradients. The gradient of an expansion of a tensor without dimensions is a sum, which starts
-/// at zero, so that it has no negative zero (`at::sum_to`). A leaf that `out=` has resized has no gradient of its shape.
+/// at zero, so that it has no negative zero (`at::sum_to`). A leaf that `out=` has resized has no gradient of its shape. nextafter keeps
+/// its operands for the gradient of the first alone.
 #[test]
 fn gradients_that_a_campaign_found() {
     let expanded = "{x: {shape: [], requires_grad: true}, e: {broadcast_to: [x, []]}, r: {mul: [e, -0.0]}, \
@@ -531,6 +538,10 @@ fn gradients_that_a_campaign_found() {
     let reply = run(&loaded(expanded));
     let zero = reply.steps.last().and_then(|step| step.outcome.tensors().first()?.scalars().into_iter().next());
     assert!(matches!(zero, Some(Scalar::Float(zero)) if zero.to_bits() == 0), "{zero:?}");
+    let kept = "{x: {shape: [], requires_grad: true}, y: {shape: []}, r: {nextafter: [y, x]}, w: {mul_: [y, 2]}, \
+                 b: {backward: [r]}}";
+    let last = run(&loaded(kept)).steps.pop().map(|step| step.outcome);
+    assert!(matches!(last, Some(Outcome::Value(_))), "nothing is kept for its second operand: {last:?}");
     let resized = "{x: {shape: [1], requires_grad: true}, y: {shape: [1, 3]}, c: {clone: [x]}, \
                     r: {lt: [y, c], out: x}, b: {backward: [c]}}";
     let reply = run(&loaded(resized));
