@@ -211,11 +211,7 @@ fn known_causes(lines: &[&Line], verbose: bool) -> String {
 fn grouped(group: &CauseGroup, lines: &[&Line], place: &dyn Fn(&Line) -> String, verbose: bool) -> String {
     let mut text = String::new();
     let alone = group.signatures.len() == 1;
-    let name = match &group.signatures[..] {
-        [signature] => signature.to_string(),
-        _ => format!("{} · {} · {}", group.severity.name(), group.oracle.name(), group.rule),
-    };
-    let _ = writeln!(text, "{:>8} × {name}{}", number(group.count as u64), several(group.signatures.len()));
+    let _ = writeln!(text, "{:>8} × {}{}", number(group.count as u64), group.title(), several(group.signatures.len()));
     let of = |signature: &Signature| lines.iter().find(|line| line.known.is_none() && line.signature == *signature);
     if let Some(line) = of(&group.smallest) {
         let _ = writeln!(text, "           {}{}", if alone { "" } else { "smallest " }, place(line));

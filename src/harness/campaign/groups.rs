@@ -38,6 +38,16 @@ pub struct CauseGroup {
     pub smallest: Signature,
 }
 
+impl CauseGroup {
+    /// What to call it: a group of one signature by that.
+    pub fn title(&self) -> String {
+        match &self.signatures[..] {
+            [signature] => signature.to_string(),
+            _ => format!("{} · {} · {}", self.severity.name(), self.oracle.name(), self.rule),
+        }
+    }
+}
+
 /// The findings of one signature.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Line {

@@ -129,12 +129,8 @@ fn new(group: &CauseGroup, summary: &Summary) -> NewGroup {
     let smallest = summary.new_findings().find(|line| line.signature == group.smallest);
     let example = smallest.and_then(|line| line.example.as_ref());
     let first = example.and_then(|example| example.differences.first());
-    let rule = match &group.signatures[..] {
-        [signature] => signature.to_string(),
-        _ => format!("{} · {} · {}", group.severity.name(), group.oracle.name(), group.rule),
-    };
     NewGroup {
-        rule,
+        rule: group.title(),
         found: Found { findings: group.count, signatures: group.signatures.len() },
         program: example.map_or_else(String::new, |example| {
             example.program.trim_end().lines().take(LINES).collect::<Vec<_>>().join("\n")

@@ -94,6 +94,19 @@ fn right_results_are_right() {
     assert_eq!(said(Op::Logaddexp, Float64, &[1000.0], &[1000.0], vec![], (Float64, &[1000.0 + 2f64.ln()])), None);
 }
 
+/// The first product of three factors underflows, and the third multiplies what it has lost.
+#[test]
+fn sums_count_what_underflows_on_the_way() {
+    let addr = |result: f64| {
+        let rest = vec![Arg::Number(Scalar::Int(1)), Arg::Number(Scalar::Float(6e-8))];
+        let inputs: &[(&[i64], &[f64], bool)] =
+            &[(&[1, 1], &[0.0], false), (&[1], &[2.2250738585072014e-308], false), (&[1], &[33.0], false)];
+        judged(inputs, vec![step("r", Op::Addr, &[0, 1, 2], rest)], &[Some((&[1, 1], &[result]))])
+    };
+    assert_eq!(addr(4.4056462457e-314), None);
+    assert!(addr(4.41e-314).is_some());
+}
+
 /// A view of more elements than can be gone through has another shape than a result that was printed.
 #[test]
 fn views_beyond_counting_are_judged_by_their_shape() {
