@@ -498,6 +498,26 @@ fn rejections_that_fuzz_targets_found() {
             "value cannot be converted to type uint8_t without overflow",
         ),
         (
+            // An out= that grows over the indices of scatter.
+            "{x: {shape: [], dtype: int64}, i: {shape: [1], dtype: int64}, o: {index: [i, \":-2\"]}, \
+              r: {scatter: [x, 0, i, 0], out: o}}",
+            "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory \
+             location. Please clone() the tensor before performing the operation.",
+        ),
+        (
+            // A copy of rows of an expanded tensor checks its indices, and no overlap.
+            "{o: {shape: []}, i: {values: 17}, e: {broadcast_to: [o, [1, 2]]}, r: {index_select: [e, 1, i], out: o}}",
+            "INDICES element is out of DATA bounds, id=17 axis_dim=2",
+        ),
+        (
+            "{x: {shape: [], requires_grad: true}, m: {values: true}, r: {masked_scatter: [x, m, x]}, \
+              a: {backward: [r]}, b: {backward: [r]}}",
+            "Trying to backward through the graph a second time (or directly access saved tensors after they have already \
+             been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). \
+             Specify retain_graph=True if you need to backward through the graph a second time or if you need to access \
+             saved tensors after calling backward.",
+        ),
+        (
             // The sum of the exponentials goes to out= as any other does.
             "{x: {shape: [2, 2]}, o: {shape: [1]}, e: {expand: [o, [2]]}, r: {logsumexp: [x, 0], out: e}}",
             "unsupported operation: more than one element of the written-to tensor refers to a single memory location. \
@@ -529,8 +549,9 @@ fn indices_that_are_written_while_they_are_read_are_left_open() {
 }
 
 /// Findings of a campaign in gradients. The gradient of an expansion of a tensor without dimensions is a sum, which starts
-/// at zero, so that it has no negative zero (`at::sum_to`). A leaf that `out=` has resized has no gradient of its shape. nextafter keeps
-/// its operands for the gradient of the first alone.
+/// at zero, so that it has no negative zero (`at::sum_to`). A leaf that `out=` has resized has no gradient of its shape.
+/// nextafter keeps its operands for the gradient of the first alone. What the fallback has written through a view has no
+/// gradient, though none of the operands is the view.
 #[test]
 fn gradients_that_a_campaign_found() {
     let expanded = "{x: {shape: [], requires_grad: true}, e: {broadcast_to: [x, []]}, r: {mul: [e, -0.0]}, \
@@ -542,6 +563,11 @@ fn gradients_that_a_campaign_found() {
                  b: {backward: [r]}}";
     let last = run(&loaded(kept)).steps.pop().map(|step| step.outcome);
     assert!(matches!(last, Some(Outcome::Value(_))), "nothing is kept for its second operand: {last:?}");
+    let fallback = "{x: {shape: [], requires_grad: true}, y: {shape: [1]}, v: {permute: [y, [0]]}, \
+                     r: {heaviside: [x, y], out: v}, b: {backward: [y]}}";
+    let last = run(&loaded(fallback)).steps.pop().map(|step| step.outcome);
+    let Some(Outcome::Rejected(rejected)) = last else { panic!("no gradient: {last:?}") };
+    assert_eq!(rejected.message, "derivative for aten::heaviside is not implemented");
     let resized = "{x: {shape: [1], requires_grad: true}, y: {shape: [1, 3]}, c: {clone: [x]}, \
                     r: {lt: [y, c], out: x}, b: {backward: [c]}}";
     let reply = run(&loaded(resized));

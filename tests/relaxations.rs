@@ -46,6 +46,7 @@ fn operations(relaxation: Relaxation) -> Vec<Op> {
         ComplexFunctions | ComplexCompositions | TurningPowers => vec![Op::Pow],
         ComplexLogarithms | CancelledLogarithms => vec![Op::Logaddexp],
         WidenedResults => vec![Op::Atan2],
+        ModifiedViews => vec![Op::Mul, Op::Add, Op::Select, Op::Transpose, Op::Backward],
         SavedResults | WrittenVariables => vec![Op::Mul, Op::Pow],
         MixedGradients => vec![Op::Xlogy, Op::Igamma],
         UndefinedSums => vec![Op::Sum, Op::Prod],
@@ -200,4 +201,42 @@ fn sets_end_where_they_say() {
     assert!(!with([-zero, 3.0]), "the other zero");
     assert!(with([1e-45, 3.0]), "no zero");
     assert!(with([zero, 3.0000002]), "another number");
+}
+
+/// A rejected step may have resized its `out=` tensor, so that the shape of what reads it next is open.
+#[test]
+fn a_tensor_of_an_unknown_shape_resizes_what_it_is_computed_into() {
+    let program = "{x0: {shape: [3], dtype: complex64}, x1: {shape: [], dtype: complex64}, x2: {shape: [2]}, \
+                   x3: {shape: [3], dtype: complex64}, r1: {amax: [x0], out: x3}, r2: {nextafter: [x3, x2], out: x1}}";
+    let program = broadcheck::case::load_program(std::path::Path::new("test.yaml"), program).expect("a program");
+    let reply = Reference.run(&program);
+    assert_eq!(freedoms(&program, &reply)[1].elements, Elements::Any);
+    assert_eq!(reply.inputs[1].shape.sizes(), [2], "the elements of x1 are new memory");
+}
+
+/// An angle is the exponent times the logarithm of the base: a small base turns as far as a large exponent does.
+#[test]
+fn a_power_turns_by_the_logarithm_of_its_base() {
+    let elements = |base: &str| {
+        let program = format!("{{x: {{values: {base}, dtype: float64}}, r: {{float_power: [x, 1.0+65504.0j]}}}}");
+        let program = broadcheck::case::load_program(std::path::Path::new("test.yaml"), &program).expect("a program");
+        freedoms(&program, &Reference.run(&program))[0].elements
+    };
+    assert_eq!(elements("5e-324"), Elements::Any);
+    assert_eq!(elements("0.5"), Elements::Magnified);
+    assert_eq!(elements("0.0"), Elements::Magnified, "0 has no logarithm, and its powers do not turn");
+}
+
+/// A rejected `out=` may have resized what was kept for a gradient.
+#[test]
+fn a_gradient_of_what_may_have_been_resized_is_open() {
+    let gradients = |out: &str| {
+        let program = format!(
+            "{{x: {{shape: [1, 1], requires_grad: true}}, y: {{shape: [1]}}, z: {{shape: [1]}}, m: {{mv: [x, y]}}, \
+             r: {{bitwise_and: [x, x], out: {out}}}, b: {{backward: [m]}}}}"
+        );
+        let program = broadcheck::case::load_program(std::path::Path::new("test.yaml"), &program).expect("a program");
+        freedoms(&program, &Reference.run(&program))[2].outcome
+    };
+    assert!(gradients("y") && !gradients("z"));
 }

@@ -56,8 +56,11 @@ fn campaigns() -> Vec<CampaignRow> {
 fn the_checked_in_reports_come_out_of_the_checked_in_events() {
     let files = kept(&reports().join("events"));
     assert!(files.len() > 1, "there are no event files");
-    let written = report::files(&History::new(files).unwrap(), &campaigns(), false);
+    let history = History::new(files).unwrap();
+    let mut written = report::files(&history, &campaigns(), false);
     assert!(written.len() > 4);
+    let divergences = divergence::all_of("libtorch", &SPECIFICATION).unwrap();
+    written.push(("causes.md", report::causes::render(&history, &divergences)));
     for (name, text) in written {
         let place = |text: &str| text.contains("/tmp/") || text.contains(concat!("/ro", "ot/"));
         // The page is published and not kept.

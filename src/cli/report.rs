@@ -5,8 +5,11 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::{Ending, Failure, bench, events, print};
+use crate::assets;
+use crate::case;
+use crate::harness::model::divergence;
 use crate::output;
-use crate::report::history::History;
+use crate::report::history::{History, LIBRARY};
 use crate::report::{self, Run, brief, json, junit, markdown, text};
 
 /// Write the reports of all releases out of event files; nothing is run.
@@ -14,9 +17,9 @@ use crate::report::{self, Run, brief, json, junit, markdown, text};
 /// In the folder of --out: documentation.md (each documented statement in each release), matrix.md (the releases side
 /// by side, with the changes between them), index.html (the same with every case, to browse) and badge.svg;
 /// implementations.md (other libraries, with the rows of their campaigns that `broadcheck fuzz --row` has written to
-/// the folder `campaigns` next to that of the event files); exhaustive.md, from the output of `broadcheck exhaust
-/// --format json` in the folder `exhaustive` there; and benchmarks.md, from the measurements of `broadcheck bench
-/// --write` there. With --format, one run is printed instead, as `broadcheck check` would have printed it.
+/// the folder `campaigns` next to that of the event files); causes.md (the root causes of libtorch's known differences);
+/// exhaustive.md, from the output of `broadcheck exhaust --format json` in the folder `exhaustive` there; and
+/// benchmarks.md, from the measurements of `broadcheck bench --write` there. With --format, one run is printed instead, as `broadcheck check` would have printed it.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -88,6 +91,11 @@ impl Report {
         let worlds = events::exhaustive(&from)?;
         if !worlds.is_empty() {
             files.push(("exhaustive.md", report::exhaustive::render(&worlds)));
+        }
+        if !history.releases().is_empty() {
+            let specification = case::load(&assets::specification()?).map_err(|error| error.to_string())?;
+            let divergences = divergence::all_of(LIBRARY, &specification)?;
+            files.push(("causes.md", report::causes::render(&history, &divergences)));
         }
         files.extend(bench::report(&from.parent().map(PathBuf::from).unwrap_or_default())?);
         std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;

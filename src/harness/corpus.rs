@@ -371,7 +371,7 @@ fn takes(param: &Param, arg: &Arg) -> bool {
         (_, Arg::Nothing) => matches!(param.default, Some(ParamDefault::Nothing)),
         (ParamKind::Tensor | ParamKind::Operand | ParamKind::Value, Arg::Tensor(_))
         | (ParamKind::Operand | ParamKind::Value | ParamKind::Number, Arg::Number(_))
-        | (ParamKind::Real, Arg::Number(Scalar::Float(_)))
+        | (ParamKind::Real, Arg::Number(Scalar::Float(_) | Scalar::Int(_)))
         | (ParamKind::Tensors, Arg::Tensors(_))
         | (ParamKind::Indices, Arg::Indices(_))
         | (ParamKind::Shapes, Arg::Shapes(_))

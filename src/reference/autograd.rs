@@ -118,21 +118,41 @@ fn kept_operands(op: Op, inputs: &[Input]) -> Option<[bool; 2]> {
     }
 }
 
-/// Notes what an elementwise operation did, if gradients flow through it.
-pub(super) fn record_elementwise(machine: &mut Machine, op: Op, result: TensorId, saved: Saved, factor: Scalar) {
+/// Notes what an elementwise operation did, if gradients flow through it. `op` is the operation whose gradient it has.
+pub(super) fn record_elementwise(
+    machine: &mut Machine,
+    call: &Call,
+    op: Op,
+    result: TensorId,
+    saved: Saved,
+    factor: Scalar,
+) {
+    let fallback = call.op.info().has(Quirk::AutogradFallback);
+    if fallback && (!op.info().differentiable || call.form != Form::Functional) {
+        return record_missing(machine, call.op, call.form, result, &saved.inputs);
+    }
     let parents = saved.inputs.iter().map(Input::node).collect();
     record(machine, op, result, parents, Derivative::Row { op, saved, factor });
 }
 
-/// Notes a result of operands that gradients flow through, of an operation that libtorch has no gradient for.
+/// Notes a result of operands that gradients flow through, of an operation that libtorch has no gradient for, or not in this
+/// form. Of a view the tensor has none that this is a view of, whatever its operands are.
 pub(super) fn record_missing(machine: &mut Machine, op: Op, form: Form, result: TensorId, inputs: &[Input]) {
     let parents: Vec<_> = inputs.iter().map(Input::node).collect();
-    // The only one that is in place, and takes what gradients flow through.
-    let name = if op == Op::FloorDivide && form == Form::InPlace { "floor_divide_" } else { op.name() };
+    // Those that are in place, and take what gradients flow through.
+    let name = match (op, form) {
+        (Op::FloorDivide, Form::InPlace) => "floor_divide_",
+        (Op::Heaviside, Form::InPlace) => "heaviside_",
+        _ => op.name(),
+    };
     let tensor = machine.tensor(result);
-    if tensor.dtype.category() >= Category::Floating && parents.iter().any(Option::is_some) {
-        add_operation(machine, result, parents, Derivative::Missing { name });
+    if tensor.dtype.category() < Category::Floating || parents.iter().all(Option::is_none) {
+        return;
     }
+    let written = tensor.base.unwrap_or(result);
+    let parents = std::iter::once(machine.tensor(written).node).chain(parents).collect();
+    add_operation(machine, written, parents, Derivative::Missing { name });
+    refresh_views(machine, written);
 }
 
 /// Notes a view of `operand`: for each element of the view the one of the operand that it stands for, if any; none where

@@ -162,14 +162,9 @@ pub(super) fn run_on(
             return Err(Rejection::ZeroDivision.into());
         }
     };
-    if gradient.info().has(Quirk::AutogradFallback) && !gradient.info().differentiable {
-        let slot = plan.deliver(machine, values);
-        autograd::record_missing(machine, call.op, call.form, slot, &inputs);
-        return Ok(Slot::Tensor(slot));
-    }
     let saved = autograd::save(machine, call, inputs, rounds(call));
     let slot = plan.deliver(machine, values);
-    autograd::record_elementwise(machine, gradient, slot, saved, factor);
+    autograd::record_elementwise(machine, call, gradient, slot, saved, factor);
     Ok(Slot::Tensor(slot))
 }
 

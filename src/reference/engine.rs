@@ -148,9 +148,7 @@ impl Derivative<Backward> {
     fn check_second(&self) -> Result<()> {
         match self {
             Derivative::Part { .. } => Err(Rejection::Freed.into()),
-            Derivative::Slope { .. } | Derivative::Formula { .. } if !self.versions().is_empty() => {
-                Err(Rejection::Freed.into())
-            }
+            _ if !self.versions().is_empty() => Err(Rejection::Freed.into()),
             _ => Ok(()),
         }
     }

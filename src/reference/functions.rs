@@ -278,7 +278,7 @@ fn finish_with(
 fn deliver(machine: &mut Machine, call: &Call, plan: Plan, values: Buffer, recorded: &[Input], factor: Scalar) -> Slot {
     let saved = autograd::save(machine, call, recorded.to_vec(), false);
     let slot = plan.deliver(machine, values);
-    autograd::record_elementwise(machine, call.op, slot, saved, factor);
+    autograd::record_elementwise(machine, call, call.op, slot, saved, factor);
     Slot::Tensor(slot)
 }
 

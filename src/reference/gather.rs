@@ -215,10 +215,10 @@ fn begin_scatter(machine: &mut Machine, call: &Call, operand: &Tensor) -> Result
         (Form::InPlace, _) => Ok(id),
         (_, Some(out)) => {
             take_output(machine, out, operand.dtype, operand.shape())?;
-            // It may have grown over what is read by now. Without indices there is no loop that reads the source.
-            let indices = machine.tensor(call.tensor(2)?).shape().numel();
-            let source = if indices == 0 { None } else { call.tensor(3).ok() };
-            for read in std::iter::once(id).chain(source).filter(|read| *read != out) {
+            // It may have grown over what is read by now. Without indices there is no loop that reads them and the source.
+            let index = Some(call.tensor(2)?).filter(|index| machine.tensor(*index).shape().numel() > 0);
+            let source = index.and_then(|_| call.tensor(3).ok());
+            for read in std::iter::once(id).chain(index).chain(source).filter(|read| *read != out) {
                 iterator::check_partial_overlap(machine.tensor(out), machine.tensor(read))?;
             }
             if out != id {
@@ -314,14 +314,15 @@ pub(super) fn index_select(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let [operand, index] = [call.tensor(0)?, call.tensor(2)?].map(|id| machine.tensor(id).clone());
     let (dim, shape) = infer_index_select(machine, call, &operand, &index)?;
     write::prepare(machine, call.out, &shape)?;
-    if let Some(out) = call.out.filter(|_| shape.rank() > 1 && shape.numel() > 0 && operand.shape().numel() > 0) {
+    // A copy whose result is row-major and that goes along the second dimension has words of its own for a bad index.
+    let row_major = call.out.is_none_or(|out| machine.tensor(out).layout.is_contiguous());
+    let by_slices = !(row_major && dim == 1) && shape.rank() > 1;
+    if let Some(out) = call.out.filter(|_| by_slices && shape.numel() > 0 && operand.shape().numel() > 0) {
         // The loop that copies slices checks the first of them.
         let first = |tensor: &Tensor| Tensor { layout: slice::selected(&tensor.layout, dim, 0), ..tensor.clone() };
         iterator::check_partial_overlap(&first(machine.tensor(out)), &first(&operand))?;
     }
     let indices = indices_of(machine, &index);
-    // A copy whose result is row-major and that goes along the second dimension has words of its own for a bad index.
-    let row_major = call.out.is_none_or(|out| machine.tensor(out).layout.is_contiguous());
     check_selected(operand.shape(), dim, (&indices, index.shape().numel()), row_major)?;
     let spread = (0..shape.rank()).map(|at| i64::from(at == dim)).collect();
     let spread = Layout { shape: shape.clone(), strides: spread, offset: 0 };

@@ -234,6 +234,8 @@ pub(super) fn check_memory(layout: &Layout, dtype: DType, request: Request, elem
     let bytes = count.and_then(|count| count.checked_mul(dtype.size() as u64));
     match bytes.and_then(|bytes| i64::try_from(bytes).ok()) {
         None if request == Request::RowMajor => Err(Rejection::StorageOverflow { sizes: sizes.to_vec() }.into()),
+        // The loop over the strides ends at a size of 0, and the sizes are multiplied once more.
+        None if sizes.contains(&0) => Err(Rejection::Numel.into()),
         None => Err(Rejection::StridedOverflow { sizes: sizes.to_vec(), strides: strides.clone() }.into()),
         Some(bytes) if elements && bytes >= ADDRESS_SPACE => Err(Rejection::NoMemory { bytes }.into()),
         Some(bytes) if elements && bytes as usize > VALUE_LIMIT => Err(too_large(bytes as usize)),

@@ -3,6 +3,7 @@
 mod badge;
 pub mod benchmarks;
 pub mod brief;
+pub mod causes;
 pub mod changes;
 pub mod diff;
 mod documentation;

@@ -11,6 +11,7 @@ use crate::escape;
 const TEMPLATES: &[(&str, &str)] = &[
     ("badge.svg", include_str!("templates/badge.svg")),
     ("benchmarks.md", include_str!("templates/benchmarks.md")),
+    ("causes.md", include_str!("templates/causes.md")),
     ("changes.md", include_str!("templates/changes.md")),
     ("diff.md", include_str!("templates/diff.md")),
     ("documentation.md", include_str!("templates/documentation.md")),

@@ -56,7 +56,7 @@ impl<'a> ProgramBuilder<'a> {
             session: None,
             tried: None,
             outcomes: Vec::new(),
-            tracker: Tracker::default(),
+            tracker: Tracker { generates: true, ..Tracker::default() },
             missing: Vec::new(),
             elements: MAX_ELEMENTS,
             theme: None,
@@ -386,7 +386,9 @@ impl<'a> ProgramBuilder<'a> {
         let bound = self.bound(&step);
         let many = self.elements > MAX_ELEMENTS && self.terms(&step).is_some();
         let most = if many { MAX_LARGE_TERMS } else { self.elements };
-        if bound > most && (sums(&step) || bound < BEYOND_MEMORY) || self.pairs(&step) > MAX_LARGE_TERMS {
+        let picked = (MAX_LARGE_TERMS..BEYOND_MEMORY).contains(&self.picked(&step));
+        let large = bound > most && (sums(&step) || bound < BEYOND_MEMORY);
+        if large || picked || self.pairs(&step) > MAX_LARGE_TERMS {
             return Trial::Dropped;
         }
         self.tracker.propose(&step);
@@ -447,6 +449,21 @@ impl<'a> ProgramBuilder<'a> {
             sizes.iter().fold(start, |product, size| product.saturating_mul(size.saturating_abs().max(1)))
         });
         sizes.fold(together, i64::max) as usize
+    }
+
+    /// The elements, at most, that tensors pick of a tensor whose other dimensions stay: a bad index is met among them.
+    fn picked(&self, step: &Step) -> usize {
+        let shape = |value: ValueRef| self.tracker.find(value).map(|known| &known.tensor.shape);
+        let (Some(Arg::Tensor(of)), Some(Arg::Indices(indices))) = (step.args.first(), step.args.get(1)) else {
+            return 0;
+        };
+        let Some(of) = shape(*of) else { return 0 };
+        let picked = indices.iter().flatten().filter_map(|value| shape(*value));
+        let rank = picked.clone().map(Shape::rank).max().unwrap_or(0);
+        let largest = |back: usize| picked.clone().filter_map(|shape| shape.sizes().iter().nth_back(back)).max();
+        let kept = of.sizes().iter().skip(indices.len());
+        let sizes = (0..rank).filter_map(largest).chain(kept);
+        sizes.fold(1i64, |product, &size| product.saturating_mul(size.max(1))) as usize
     }
 
     /// The pairs of elements, at most, of which `cdist` makes distances: rows do not broadcast, they meet all others.

@@ -201,19 +201,33 @@ fn load_own(hello: &Hello, specification: &Specification) -> Result<Vec<Divergen
             file.display()
         ));
     }
+    let mut all = all_of(&hello.name, specification)?;
+    once_each(&all, hello).map_err(|error| format!("{}: {error}", file.display()))?;
+    // A front end or a mode of PyTorch runs libtorch. Its own file has the cases; programs of campaigns meet what libtorch has.
+    if hello.name.split('-').next() == Some("pytorch") {
+        let below = all_of("libtorch", specification)?.into_iter();
+        all.extend(below.map(|cause| Divergence { witnesses: Vec::new(), findings: Vec::new(), ..cause }));
+    }
+    Ok(all)
+}
+
+/// The divergences of an implementation that comes with broadcheck, in all of its releases; none if it has no file of
+/// them.
+///
+/// # Errors
+/// When a file cannot be read, or names what is not there.
+pub fn all_of(implementation: &str, specification: &Specification) -> Result<Vec<Divergence>, String> {
+    let file = file_of(implementation).map_err(|error| error.to_string())?;
     let mut all = Vec::new();
     for path in [file.clone(), file.with_file_name("changes.yaml")].into_iter().filter(|path| path.is_file()) {
         let told = |error: String| format!("{}: {error}", path.display());
         let text = std::fs::read_to_string(&path).map_err(|error| told(error.to_string()))?;
         all.extend(parse(&text, specification).map_err(told)?);
     }
-    if !all.is_empty() {
+    let findings = findings_folder().map_err(|error| error.to_string())?;
+    if !all.is_empty() && findings.is_dir() {
         let told = |error| format!("{}: {error}", file.display());
-        let findings = findings_folder().map_err(|error| error.to_string())?;
-        if findings.is_dir() {
-            name_each(&all, &folders_of(&hello.name, &findings).map_err(told)?).map_err(told)?;
-        }
-        once_each(&all, hello).map_err(told)?;
+        name_each(&all, &folders_of(implementation, &findings).map_err(told)?).map_err(told)?;
     }
     Ok(all)
 }

@@ -6,6 +6,9 @@ use crate::tensor::{Buffer, DType, Layout, Scalar, Shape};
 use crate::generate::value::counting;
 use crate::reduce::scalars;
 
+/// The most elements of an input that replaces a result, or a tensor without elements.
+pub(super) const MOST_ELEMENTS: usize = 256;
+
 /// Returns the distance of the elements from the usual ones: those that are not, and how strange each is.
 pub(super) fn weight(input: &Input, at: usize) -> u64 {
     let elements = scalars(input);
@@ -82,8 +85,10 @@ fn with(input: &Input, place: usize, number: Scalar) -> Option<Input> {
 /// The input with some of its indices along one dimension.
 pub(super) fn sliced(input: &Input, dim: usize, from: usize, to: usize) -> Input {
     let sizes = input.shape.sizes();
-    let inner: usize = sizes[dim + 1..].iter().map(|size| *size as usize).product::<usize>() * input.dtype.size();
     let size = sizes[dim] as usize;
+    // Without elements the other sizes may have a product beyond counting.
+    let inner = if input.data.is_empty() { 0 } else { sizes[dim + 1..].iter().product::<i64>() as usize };
+    let inner = inner * input.dtype.size();
     let data = match size * inner {
         0 => Vec::new(),
         block => input.data.chunks_exact(block).flat_map(|block| &block[from * inner..to * inner]).copied().collect(),
@@ -93,13 +98,17 @@ pub(super) fn sliced(input: &Input, dim: usize, from: usize, to: usize) -> Input
     Input { shape: Shape::new(sizes).expect("sizes that only became smaller"), data, ..input.clone() }
 }
 
-/// The input without a dimension of one index.
+/// The input without a dimension of one index; the input itself if it is empty along this dimension alone, and large.
 pub(super) fn without_dim(input: &Input, dim: usize) -> Input {
     let first = if input.shape.sizes()[dim] > 1 { sliced(input, dim, 0, 1) } else { input.clone() };
     let mut sizes = first.shape.sizes().to_vec();
     let gone = sizes.remove(dim);
     let shape = Shape::new(sizes).expect("sizes that only became fewer");
-    if gone == 0 { usual(input, shape, input.dtype, 0) } else { Input { shape, ..first } }
+    match gone {
+        0 if shape.numel() > MOST_ELEMENTS => input.clone(),
+        0 => usual(input, shape, input.dtype, 0),
+        _ => Input { shape, ..first },
+    }
 }
 
 /// The input with other sizes and the elements that cases give an input by default.

@@ -4,6 +4,7 @@
 use crate::generate::value::counting;
 use crate::ops::{Form, Op, ParamKind};
 use crate::program::{Arg, Input, Outcome, Program, ShapeArg, Step, TensorValue, Value, ValueRef};
+use crate::reduce::elements::MOST_ELEMENTS;
 use crate::reduce::{elements, scalars};
 use crate::reference;
 use crate::tensor::{Category, DType, IndexItem, Scalar, Shape};
@@ -25,9 +26,6 @@ pub(super) const ALL: &[Pass] = &[
     arguments,
     values,
 ];
-
-/// The most elements of a result that becomes an input.
-const MOST_ELEMENTS: usize = 256;
 
 /// Without a value and all that is made of it.
 fn removed(program: &Program) -> Vec<Program> {
@@ -270,12 +268,13 @@ fn resized(program: &Program) -> Vec<Program> {
     // Nothing is a case of its own, and often not the one that matters.
     candidates.extend(each_input(program, |at, input| {
         let dims = input.shape.sizes().iter().enumerate().filter(|(_, size)| **size == 0);
-        dims.map(|(dim, _)| {
+        let shapes = dims.filter_map(|(dim, _)| {
             let mut sizes = input.shape.sizes().to_vec();
             sizes[dim] = 1;
-            elements::usual(input, Shape::new(sizes).expect("as many elements as before, or one"), input.dtype, at)
-        })
-        .collect()
+            // The other dimensions may be of any size, as long as this one is empty.
+            Shape::new(sizes).ok().filter(|shape| shape.numel() <= MOST_ELEMENTS)
+        });
+        shapes.map(|shape| elements::usual(input, shape, input.dtype, at)).collect()
     }));
     candidates
 }
@@ -519,6 +518,15 @@ fn each_argument(program: &Program, simpler: impl Fn(&Step, &Arg) -> Vec<Arg>) -
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_empty_may_be_of_any_size() {
+        let shape = Shape::new(vec![1 << 55, 1, 0, 1]).unwrap();
+        let input = Input { name: "x".to_owned(), dtype: DType::Uint8, shape, data: Vec::new(), requires_grad: false };
+        let program = Program { inputs: vec![input], steps: Vec::new() };
+        let sizes = resized(&program).into_iter().flat_map(|program| program.inputs).map(|input| input.data.len());
+        assert!(sizes.max() <= Some(MOST_ELEMENTS));
+    }
 
     #[test]
     fn the_least_integer_has_simpler_numbers() {

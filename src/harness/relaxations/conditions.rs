@@ -138,11 +138,14 @@ pub(crate) fn overlapping_writes(scene: Scene, outcome: Option<&Outcome>) -> boo
         })
 }
 
-/// The `out=` tensor of the last step if the result has another shape.
+/// The `out=` tensor of the last step if the result has another shape, or may have one.
 pub(crate) fn resized<'a>(scene: Scene<'a>) -> Option<&'a TensorState> {
     let step = scene.last()?;
     let out = scene.find(step.out?)?;
     let read = step.args.iter().filter_map(|arg| if let Arg::Tensor(value) = arg { scene.find(*value) } else { None });
+    if read.clone().any(|known| known.shape_open) {
+        return Some(out);
+    }
     let result = read.map(|known| &known.tensor.shape).try_fold(Shape::scalar(), |shape, next| shape.broadcast(next));
     result.is_ok_and(|shape| shape != out.tensor.shape).then_some(out)
 }

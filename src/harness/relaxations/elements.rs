@@ -143,21 +143,29 @@ pub(crate) fn complex_functions(scene: Scene, outcome: Option<&Outcome>) -> bool
 }
 
 pub(crate) fn turning_powers(scene: Scene, outcome: Option<&Outcome>) -> bool {
-    let power = scene.last().filter(|step| matches!(step.op, Op::Pow | Op::FloatPower));
-    let far = |number: Scalar| match number {
-        // A power by an infinity or by NaN turns nowhere.
-        Scalar::Complex(value) => value.is_finite() && value.norm() > TURNS,
-        number => (TURNS..f64::INFINITY).contains(&f64::from_scalar(number).abs()),
+    let Some(step) = scene.last().filter(|step| matches!(step.op, Op::Pow | Op::FloatPower)) else { return false };
+    let magnitude = |number: Scalar| match number {
+        Scalar::Complex(value) if !value.is_finite() => f64::INFINITY,
+        Scalar::Complex(value) => value.norm(),
+        number => f64::from_scalar(number).abs(),
     };
-    let exponent = |step: &Step| match &step.args[1] {
-        Arg::Number(number) => far(*number),
-        Arg::Tensor(value) => scene.find(*value).is_some_and(|known| known.tensor.elements().any(far)),
-        _ => false,
+    let largest = |arg: &Arg, size: &dyn Fn(f64) -> f64| {
+        let sizes: Vec<f64> = match arg {
+            Arg::Number(number) => vec![size(magnitude(*number))],
+            Arg::Tensor(value) => scene
+                .find(*value)
+                .map_or_else(Vec::new, |known| known.tensor.elements().map(|each| size(magnitude(each))).collect()),
+            _ => Vec::new(),
+        };
+        // A power of 0, of an infinity or of NaN turns nowhere, and so does one by an infinity or by NaN.
+        sizes.into_iter().filter(|size| size.is_finite()).fold(0.0, f64::max)
     };
-    power.is_some_and(exponent) && has_complex(scene) && !refused(outcome)
+    let logarithm = largest(&step.args[0], &|size| size.ln().abs());
+    let turns = largest(&step.args[1], &|size| size) * logarithm.max(1.0);
+    turns > TURNS && has_complex(scene) && !refused(outcome)
 }
 
-/// An exponent beyond which a rounding error of the logarithm is a part of a turn.
+/// An angle beyond which the rounding error of the logarithm is a part of a turn.
 const TURNS: f64 = 1e6;
 
 pub(crate) fn complex_logarithms(scene: Scene, outcome: Option<&Outcome>) -> bool {
@@ -211,10 +219,14 @@ pub(crate) fn empty_ldexp(scene: Scene) -> bool {
     ldexp && scene.operands().any(|known| known.tensor.shape.numel() == 0)
 }
 
-pub(crate) fn written_variables(scene: Scene) -> bool {
-    let step = scene.last().filter(|step| step.form == Form::Out);
-    let out = step.and_then(|step| scene.find(step.out?));
-    out.is_some_and(|out| out.grad)
+pub(crate) fn written_variables(scene: Scene, outcome: Option<&Outcome>) -> bool {
+    let Some(step) = scene.last().filter(|step| step.form == Form::Out) else { return false };
+    let Some(out) = step.out.and_then(|out| scene.find(out)) else { return false };
+    let inputs = scene.inputs.len();
+    let maker = |known: &TensorState| scene.steps.get(known.at.value.checked_sub(inputs)?);
+    let uses = |maker: &Step| maker.uses().any(|used| used == out.at);
+    let saved = || scene.known().iter().any(|known| known.grad && maker(known).is_some_and(uses));
+    out.grad || (refused(outcome) && saved())
 }
 
 pub(crate) fn long_recurrences(scene: Scene) -> bool {
@@ -279,6 +291,16 @@ pub(crate) fn given_gradients(scene: Scene) -> bool {
 
 pub(crate) fn gradients_halfway(scene: Scene) -> bool {
     scene.tracker.halfway && scene.last().is_some_and(|step| step.op == Op::Grad)
+}
+
+pub(crate) fn modified_views(scene: Scene) -> bool {
+    let of_views = |step: &Step| {
+        let used: Vec<&TensorState> = step.uses().filter_map(|used| scene.find(used)).collect();
+        used.iter()
+            .enumerate()
+            .any(|(at, one)| used[..at].iter().any(|other| one.place().id == other.place().id && one.at != other.at))
+    };
+    last_op(scene) == Some(Op::Backward) && scene.steps.iter().any(of_views)
 }
 
 pub(crate) fn indexed_scalars(scene: Scene) -> bool {

@@ -164,7 +164,13 @@ pub(crate) fn unstable_equations(scene: Scene, outcome: Option<&Outcome>) -> boo
         Some(Outcome::Value(_)) => {}
         _ => return false,
     }
-    let Some(matrices) = scene.operands().next() else { return false };
+    let Some(Arg::Tensor(matrices)) = scene.last().and_then(|step| step.args.first()) else { return false };
+    // Of what was resized, or turned in place, the elements are not known here.
+    let turns = |step: &Step| step.form == Form::InPlace && step.op.info().family() == Family::Views;
+    if scene.steps.iter().any(|step| turns(step) && step.target() == Some(*matrices)) {
+        return true;
+    }
+    let Some(matrices) = scene.find(*matrices) else { return true };
     let Some([rows, columns]) = matrices.tensor.shape.sizes().last_chunk::<2>() else { return false };
     if rows != columns {
         return false;

@@ -228,7 +228,8 @@ relaxations! {
     ComplexFunctions: elements::complex_functions(scene, outcome) => MAGNIFIED,
     /// Those of them that are made of products, of infinities and of what overflows on the way.
     ComplexCompositions: elements::complex_compositions(scene, outcome) => OVERFLOW,
-    /// Complex powers whose exponent is so large that it multiplies the rounding error of the logarithm by whole turns.
+    /// Complex powers whose exponent is so large that it multiplies the rounding error of the base's logarithm by whole
+    /// turns.
     TurningPowers: elements::turning_powers(scene, outcome) => ANY,
     /// Complex logarithms of sums, which may be close to zero where their operands are not.
     ComplexLogarithms: elements::complex_logarithms(scene, outcome) => BOUNDED,
@@ -240,8 +241,9 @@ relaxations! {
     /// In-place operations on what gradients flow through, other than arithmetic on results of arithmetic and views: many
     /// operations keep their result for the gradient, and libtorch rejects the gradient once that is overwritten.
     SavedResults: elements::saved_results(scene) => GRADIENTS,
-    /// `out=` of what gradients flow through, where libtorch lets it be: its graph goes on with the tensor as it was.
-    WrittenVariables: elements::written_variables(scene) => GRADIENTS,
+    /// `out=` of what gradients flow through, where libtorch lets it be: its graph goes on with the tensor as it was. And a
+    /// rejected `out=` that was kept for a gradient: it may have been resized, which libtorch does not count as a write.
+    WrittenVariables: elements::written_variables(scene, outcome) => GRADIENTS,
     /// Gradients of functions whose operands are floats of several dtypes: the formulas round in between, in the narrower
     /// one.
     MixedGradients: elements::mixed_gradients(scene) => GRADIENT_ELEMENTS,
@@ -252,6 +254,9 @@ relaxations! {
     UndefinedSums: elements::undefined_sums(scene, outcome) => ANY,
     /// `backward` with a gradient: libtorch may keep the given tensor itself as the gradient of a leaf.
     GivenGradients: elements::given_gradients(scene) => GRADIENTS,
+    /// `backward` through a step of two views of one storage: a write to it modifies both, and the message names the one that
+    /// is looked at first.
+    ModifiedViews: elements::modified_views(scene) => MESSAGE,
     /// `grad` after a `backward` that was rejected: some gradients have arrived by then, in an order that is libtorch's own.
     GradientsHalfway: elements::gradients_halfway(scene) => OUTCOME,
     /// An integer but 0, and nothing else, of a tensor without dimensions: libtorch reads a size that is not there.

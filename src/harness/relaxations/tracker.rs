@@ -23,6 +23,8 @@ pub(crate) struct TensorState {
     pub inexact: bool,
     /// True if gradients flow through it.
     pub grad: bool,
+    /// True if a rejected step had it as `out=`, and may have resized it first: its shape is not known.
+    pub shape_open: bool,
 }
 
 impl TensorState {
@@ -97,6 +99,9 @@ pub(crate) struct Tracker {
     pub reshaped: bool,
     /// True if a `backward` was rejected, on whose way some gradients may have arrived.
     pub halfway: bool,
+    /// True while a program is generated, of what is known for certain: which programs a seed has does not depend on what a
+    /// rejected step may have resized.
+    pub generates: bool,
 }
 
 impl Tracker {
@@ -116,6 +121,7 @@ impl Tracker {
             tolerated: false,
             inexact: false,
             grad: input.requires_grad,
+            shape_open: false,
         });
     }
 
@@ -131,6 +137,12 @@ impl Tracker {
         let target = step.target();
         if !matches!(outcome, Outcome::Value(_)) {
             self.halfway |= step.op == Op::Backward;
+            let mut known = self.known.iter_mut();
+            if !self.generates
+                && let Some(known) = known.find(|known| step.out == Some(known.at))
+            {
+                known.shape_open = true;
+            }
             // What it left there is not for anyone to read.
             if let Some(storage) = target.filter(|_| open).and_then(|at| self.find(at)).map(|known| known.place().id) {
                 let touched = self.known.iter_mut().filter(|known| known.place().id == storage);
@@ -162,6 +174,7 @@ impl Tracker {
                     || (sums && (rounded || fractions || !is_exact(tensor, tameness))),
                 inexact: matches!(info.compare, Compare::Ulps(_)),
                 grad: grad && tensor.dtype.category() >= Category::Floating,
+                shape_open: false,
             };
             if let Some(target) = target {
                 self.written(target, &made);

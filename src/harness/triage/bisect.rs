@@ -164,13 +164,8 @@ impl Recorded {
         Finding { signature, program, differences, fault: None }
     }
 
-    /// What the implementation that it was recorded on said of its build.
-    pub fn build(&self) -> &str {
-        &self.implementation.build
-    }
-
     /// What is known of the implementation that it was recorded on.
-    fn hello(&self) -> Hello {
+    pub fn hello(&self) -> Hello {
         let Named { name, version, build } = self.implementation.clone();
         let hello = Reference.hello();
         let capabilities = if self.pytorch { hello.capabilities } else { Vec::new() };

@@ -90,7 +90,7 @@ pub(crate) fn fill(machine: &mut Machine, call: &Call) -> Result<Slot> {
     });
     let saved = autograd::save(machine, call, inputs, false);
     write::deliver(machine, Some(target), of.shape(), values);
-    autograd::record_elementwise(machine, call.op, target, saved, Scalar::Int(1));
+    autograd::record_elementwise(machine, call, call.op, target, saved, Scalar::Int(1));
     Ok(Slot::Tensor(target))
 }
 

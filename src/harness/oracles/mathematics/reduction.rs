@@ -194,21 +194,11 @@ fn right(op: Op, dtype: DType, elements: &[Scalar], options: &Options) -> Option
 
 /// The index of the first extreme element.
 fn place(op: Op, elements: &[Scalar]) -> Option<Right> {
+    let greatest = op == Op::Argmax;
     let better = |one: Scalar, best: Scalar| match (one, best) {
-        (Scalar::Int(one), Scalar::Int(best)) => {
-            if op == Op::Argmax {
-                one > best
-            } else {
-                one < best
-            }
-        }
-        (Scalar::Float(one), Scalar::Float(best)) => {
-            if op == Op::Argmax {
-                one > best
-            } else {
-                one < best
-            }
-        }
+        (Scalar::Bool(one), Scalar::Bool(best)) => one != best && one == greatest,
+        (Scalar::Int(one), Scalar::Int(best)) => one != best && (one > best) == greatest,
+        (Scalar::Float(one), Scalar::Float(best)) => one != best && (one > best) == greatest,
         _ => false,
     };
     let index = |at: usize| Set::Exactly(Scalar::Int(at as i64));

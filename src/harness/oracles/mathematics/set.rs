@@ -74,11 +74,25 @@ impl Set {
         }
     }
 
-    /// The same set after a conversion to another floating-point dtype.
+    /// The same set after a conversion to another floating-point dtype, at once or by way of float32.
     pub fn converted(self, to: Format) -> Set {
+        // The conversion of float64 to 16 bits rounds twice on most processors.
+        let roundings = |value: f64| [to.round(value), to.round(Format::SINGLE.round(value))];
         match self {
-            Set::Exactly(Scalar::Float(value)) => Set::Exactly(Scalar::Float(to.round(value))),
-            Set::Between(low, high) => Set::Between(to.round(low), to.round(high)),
+            Set::Exactly(Scalar::Float(value)) => {
+                let [once, twice] = roundings(value);
+                let exactly = |value| Set::Exactly(Scalar::Float(value));
+                if once.to_bits() == twice.to_bits() || to == Format::DOUBLE {
+                    exactly(once)
+                } else {
+                    Set::OneOf(vec![exactly(once), exactly(twice)])
+                }
+            }
+            Set::Between(low, high) if to == Format::DOUBLE => Set::Between(low, high),
+            Set::Between(low, high) => {
+                let ([low, below], [high, above]) = (roundings(low), roundings(high));
+                Set::Between(low.min(below), high.max(above))
+            }
             Set::Parts(re, im) => Set::Parts(Box::new(re.converted(to)), Box::new(im.converted(to))),
             Set::OneOf(several) => Set::OneOf(several.into_iter().map(|set| set.converted(to)).collect()),
             other => other,

@@ -169,6 +169,22 @@ fn disputes_are_between_authorities() {
     assert!(!disputed(of_nan(0.0)));
 }
 
+/// False is less than true, and the first of equals counts.
+#[test]
+fn truths_have_an_order() {
+    let place = |op: Op, truths: [f64; 3], place: f64| {
+        let program = Program {
+            inputs: vec![input("x", DType::Bool, &truths, false)],
+            steps: vec![step("r", op, &[0], vec![Arg::Int(0), Arg::Flag(true)])],
+        };
+        judge(&program, &Reply { steps: vec![tensor(DType::Int64, &[place], 1)], inputs: Vec::new() }).pop()
+    };
+    assert_eq!(place(Op::Argmin, [1.0, 0.0, 0.0], 1.0), None);
+    assert_eq!(place(Op::Argmax, [0.0, 1.0, 1.0], 1.0), None);
+    assert!(place(Op::Argmin, [1.0, 0.0, 0.0], 0.0).is_some());
+    assert!(place(Op::Argmax, [0.0, 1.0, 1.0], 2.0).is_some());
+}
+
 /// The derivative of a product is the other factor; at a tie of a maximum any share is right, and NaN is not.
 #[test]
 fn gradients_are_derivatives() {

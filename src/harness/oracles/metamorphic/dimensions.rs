@@ -47,7 +47,9 @@ pub(super) fn batched(context: &StepContext) -> Vec<(Program, OutputRelation)> {
 /// A tensor without dimensions as one of one element, next to another of the same dtype that has dimensions.
 pub(super) fn one_element(context: &StepContext) -> Vec<(Program, OutputRelation)> {
     let Some(read) = elementwise(context) else { return Vec::new() };
-    let decides = |known: &Facts| read.iter().any(|(_, other)| other.shape().rank() > 0 && other.dtype == known.dtype);
+    // The condition of where takes no part in promotion.
+    let promoted = || read.iter().filter(|(number, _)| context.step.op != Op::Where || *number > 0);
+    let decides = |known: &Facts| promoted().any(|(_, other)| other.shape().rank() > 0 && other.dtype == known.dtype);
     let scalars = read.iter().filter(|(_, known)| known.shape().rank() == 0 && decides(known));
     let made = scalars.map(|(number, _)| {
         let mut rewrite = Rewrite::before(context);
