@@ -9,7 +9,8 @@ differences; each value that differs is pinned in each aspect that differs. A ca
 standard error and stays a failure. With `unwritten = true` the elements are uninitialized memory and are not pinned.
 `applies` and `signature`, by which a campaign knows the cause, are copied (`README.md` has the vocabulary), a signature
 once for each of its oracles; a cause that has them needs no case. `inherits = ["pytorch"]` appends the causes of that
-adapter, such as those of the front end for a mode of PyTorch; an inherited cause without a case is left out.
+adapter, such as those of the front end for a mode of PyTorch; an inherited cause without a case is left out, unless
+`campaigns_only = true` says that the adapter does not run the specification, and is known by `applies` and `signature`.
 """
 
 import json
@@ -92,12 +93,16 @@ def witness(case, ran, unwritten):
 
 def causes_of(name):
     """The causes of an adapter, then those that it inherits, each id once."""
-    described = tomllib.loads((ADAPTERS / name / "causes.toml").read_text(encoding="utf-8"))
+    described = described_by(name)
     causes = {cause["id"]: cause for cause in described.get("cause", [])}
     for other in described.get("inherits", []):
         for cause in causes_of(other):
             causes.setdefault(cause["id"], {**cause, "inherited": True})
     return list(causes.values())
+
+
+def described_by(name):
+    return tomllib.loads((ADAPTERS / name / "causes.toml").read_text(encoding="utf-8"))
 
 
 def signatures(cause):
@@ -108,7 +113,7 @@ def signatures(cause):
 
 
 def main(name, report):
-    causes = causes_of(name)
+    causes, campaigns_only = causes_of(name), described_by(name).get("campaigns_only", False)
     found = {cause["id"]: [] for cause in causes}
     (implementation,) = report["totals"]["implementations"]
     version = implementation["implementation"].split(" ", 1)[1]
@@ -137,7 +142,7 @@ def main(name, report):
     lines = [f"# {made}"]
     for cause in causes:
         assert cause["kind"] in KINDS, cause
-        inherited = cause.get("inherited", False)
+        inherited = cause.get("inherited", False) and not (campaigns_only and "applies" in cause)
         if not found[cause["id"]] and (inherited or "applies" not in cause):
             if not inherited:
                 print(f"cause {cause['id']} explains nothing", file=sys.stderr)

@@ -11,7 +11,7 @@ import dask
 import dask.array as da
 import numpy as np
 
-from broadcheck_adapter import Library, array_api, arrays, classifier, interpreter
+from broadcheck_adapter import Library, Rejection, array_api, arrays, classifier, interpreter
 from broadcheck_adapter.numpy_like import REJECTIONS, by_tensors, norm
 from broadcheck_adapter.operation import (
     FUNCTIONAL, IN_PLACE, OUT, changing, in_place, lacking_arguments, lacking_forms, of_two, table,
@@ -21,8 +21,8 @@ DTYPES = [
     "bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64", "complex64", "complex128",
 ]  # fmt: skip
 
-# The most elements of a chunk along each dimension, and the dimensions that are cut.
-CHUNK, CUT = 2, 4
+# The least length of a chunk, the most chunks along a dimension, and the number of dimensions that are cut.
+CHUNK, MOST, CUT = 2, 8, 4
 
 
 def assign(array, key, values):
@@ -62,13 +62,25 @@ REASONS = {
 }
 
 CLASSES = [
+    (r"^reshape: \s*(Dask's reshape only|total size of|Bad index|division by zero)", "view"),
+    (r"^einsum: .*(Number of einsum subscripts|Chunks do not add up)", "einsum-operand"),
+    (r"^einsum: .*(Output character|Repeated elements|Invalid Ellipses)", "einsum-equation"),
+    (r"^einsum: .*(not a valid symbol|only contain one)", "einsum-equation"),
+    # matmul has one text for inner sizes and for batches.
+    (r"^(dot|vdot|inner|tensordot|linalg_solve): .*Chunks do not add up", "product-shape"),
+    (r"^(dot|vdot|inner|matmul): .*(list index out of range|does not support scalars)", "product-shape"),
+    (r"^linalg_solve: .*(Dimension must be 2|must be 1 or 2 dimensional)", "product-shape"),
+    (r"singular matrix", "singular"),
+    (r"Unknown dimension|Repeated elements|Too many indices|cannot squeeze axis|array of ints only", "dimension"),
+    (r"Parameters of such types", "dtype"),
     (r"Chunks do not add up|[Ss]hapes? .*(do not|don't|not) (align|match)", "size-mismatch"),
+    (r"boolean index shape|dask.array of bools only", "size-mismatch"),
     *REJECTIONS,
 ]
 
 
 def make(dtype, shape, data, _requires_grad=False):
-    chunks = [CHUNK if at < CUT else -1 for at in range(len(shape))]
+    chunks = [max(CHUNK, -(-size // MOST)) if at < CUT else -1 for at, size in enumerate(shape)]
     return da.from_array(arrays.make(dtype, shape, data), chunks=chunks)
 
 
@@ -80,17 +92,33 @@ def computed(result):
     """A result whose chunks are there. Where only the elements tell how large a chunk is, it is asked for its size."""
     if isinstance(result, list):
         return [computed(each) for each in result]
+    if result is NotImplemented:
+        # A function of NumPy's raised while dask asked it for the dtype of the result.
+        raise Rejection("the function returns NotImplemented", "dtype")
     if not isinstance(result, da.Array):
         return da.asarray(result) if isinstance(result, (np.generic, np.ndarray)) else result
     there = result.persist()
     return there.compute_chunk_sizes() if np.isnan(there.shape).any() else there
 
 
+def become(array, other):
+    """Makes an array another one, as an assignment does."""
+    array._meta, array.dask, array._name, array._chunks = other._meta, other.dask, other.name, other.chunks
+
+
 def computing(operation):
     def call(form, out, *arguments):
-        if form == IN_PLACE:
-            return operation(form, out, *arguments)
-        return computed(operation(form, out, *arguments))
+        if form != IN_PLACE:
+            return computed(operation(form, out, *arguments))
+        target = arguments[0]
+        before = target.copy()
+        try:
+            operation(form, out, *arguments)
+            become(target, target.persist())
+        except Exception:
+            become(target, before)
+            raise
+        return target
 
     return call
 

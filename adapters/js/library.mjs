@@ -178,7 +178,7 @@ async function value(library, result) {
     return { tensors };
   }
   if (typeof result === "boolean") return { number: { bool: result } };
-  if (typeof result === "bigint") return { number: { int: Number(result) } };
+  if (typeof result === "bigint") return { number: { int: result } };
   if (typeof result === "number") return { number: { float: floatText(result) } };
   throw new Inexpressible(`a result of type ${typeof result} is no value of the protocol`);
 }

@@ -74,7 +74,7 @@ function send(answer) {
 
 /** JSON in which large integers have all their digits. */
 function text(answer) {
-  const isLarge = (each) => Number.isInteger(each) && !Number.isSafeInteger(each);
+  const isLarge = (each) => typeof each === "bigint" || (Number.isInteger(each) && !Number.isSafeInteger(each));
   const marked = JSON.stringify(answer, (_key, each) => (isLarge(each) ? `\u0001${BigInt(each)}` : each));
   return marked.replace(/"\\u0001(-?\d+)"/g, "$1");
 }

@@ -35,8 +35,10 @@ UNCHECKED = "MLX does not check indices: what is beyond an axis is undefined beh
 
 
 def checked(array, axis, item):
-    """An index, if it is none beyond that axis, which would read or write the memory of something else."""
-    if -array.ndim <= axis < array.ndim and not isinstance(item, slice):
+    """An index, if it is none beyond that axis, which would read or write the memory of something else. MLX rejects
+    indices that are no integers, and checks masks."""
+    integral = not isinstance(item, mx.array) or "int" in str(item.dtype)
+    if -array.ndim <= axis < array.ndim and not isinstance(item, slice) and integral:
         size = array.shape[axis]
         places = [item] if isinstance(item, int) else item.reshape(-1).tolist()
         if not all(-size <= place < size for place in places):
@@ -138,15 +140,18 @@ CLASSES = [
     (r"\[einsum\] (At least one operand|Cannot broadcast|Dimensions of|Invalid number|Number of|Operand)", "einsum-operand"),
     (r"^einsum: (?!.*types are supported)", "einsum-equation"),
     (r"[Cc]annot (be )?broadcast|does not match targets|mask should have the same shape", "size-mismatch"),
+    (r"must be broadcastable|enough elements for mask|are too large for array", "size-mismatch"),
     (r"inversion failed|[Ss]ingular", "singular"),
     (r"may be None|at least one shape|would result in overflow", "argument"),
     (r"axes must have the same size|incompatible function", "argument"),
     (r"reshape|Cannot unflatten|cannot be empty|can only infer", "view"),
     (r"Only length-1", "item-count"),
-    (r"[Nn]ot supported|[Oo]nly allowed|not allowed with (bitwise|left|right)|must promote to|Only (inexact|real)|cannot cast", "dtype"),
+    (r"[Nn]ot supported|[Oo]nly allowed|not allowed (with )?(bitwise|left|right)", "dtype"),
+    (r"must promote to|Only (inexact|real)|cannot cast", "dtype"),
     (r"invalid dtype|with indices type|not yet supported", "dtype"),
     (r"[Ii]nvalid ax[ie]s|out of bounds|out of range|[Tt]oo many indices|[Dd]uplicate|Repeat axes", "dimension"),
     (r"Received (empty|non-empty|\d+ axes|invalid)|zero size|with size 0|empty axis|is empty", "dimension"),
+    (r"mask cannot have more dimensions|Too many index arrays", "dimension"),
     (r"inputs must be at least|does not match array|less than or equal to end_axis|squeeze axis", "dimension"),
 ]
 

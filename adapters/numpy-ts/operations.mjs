@@ -17,6 +17,7 @@ const ARRAY_FIRST = "numpy-ts's functions of two operands take an array first";
 const STEPS = "numpy-ts's slice has no new axes";
 const NO_AXIS = "numpy-ts's take_along_axis has an axis";
 const COMPLEX = "numpy-ts's functions take no complex number outside of arrays";
+const BOOLEAN = "numpy-ts's functions take no boolean outside of arrays";
 const ONE_AXIS = "numpy-ts's squeeze has one axis, and none is all";
 
 const isTensor = (value) => value instanceof np.NDArrayCore || value instanceof np.NDArray;
@@ -28,6 +29,7 @@ function plain(call) {
   return (left, right) => {
     if (!isTensor(left)) throw new Unsupported(ARRAY_FIRST);
     if ([left, right].some((each) => typeof each?.imag === "number")) throw new Unsupported(COMPLEX);
+    if (typeof right === "boolean") throw new Unsupported(BOOLEAN);
     return call(left, right);
   };
 }
@@ -193,6 +195,7 @@ const NEWER = [
 
 /** Texts of errors, the operation before them, and their classes of rejections. The first that fits counts. */
 const CLASSES = [
+  [/Division by zero/, "zero-division"],
   [/[Nn]egative dim|negative size|Invalid typed array length|Array buffer allocation|exceeds|too large/, "impossible-size"],
   [/^(expand|expand_as|broadcast_to): /, "expand"],
   [/[Ss]ingular/, "singular"],
@@ -250,6 +253,7 @@ export async function library() {
     unsupported: [
       { what: ARRAY_FIRST, ops: Object.keys(ELEMENTWISE) },
       { what: COMPLEX, ops: Object.keys(ELEMENTWISE) },
+      { what: BOOLEAN, ops: Object.keys(ELEMENTWISE) },
       { what: STEPS, ops: ["index"] },
       { what: NO_AXIS, ops: ["take_along_dim"] },
       { what: ONE_AXIS, ops: ["squeeze"] },

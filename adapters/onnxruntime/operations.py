@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 import onnxruntime
-from onnx import TensorProto, helper
+from onnx import AttributeProto, TensorProto, helper
 
 from broadcheck_adapter import Library, Rejection, Unsupported, classifier, interpreter, limit_memory
 from broadcheck_adapter.arrays import make, reply
@@ -49,7 +49,12 @@ def session(node, inputs, result, attributes):
         if given is not None
     ]
     results = [helper.make_tensor_value_info("y", TYPES[result], None)]
-    graph = helper.make_graph([helper.make_node(node, names, ["y"], **dict(attributes))], "graph", shown, results)
+    made = helper.make_node(node, names, ["y"])
+    for name, each in attributes:
+        # The type of an empty list cannot be inferred.
+        kind = AttributeProto.INTS if each == () else None
+        made.attribute.append(helper.make_attribute(name, each, attr_type=kind))
+    graph = helper.make_graph([made], "graph", shown, results)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
@@ -62,12 +67,12 @@ def run(node, *inputs, result=None, **attributes):
     """The result of a node. Its dtype is that of the first input unless given."""
     if not all(given is None or isinstance(given, np.ndarray) for given in inputs):
         raise Unsupported(NUMBERS)
-    while inputs[-1] is None:
+    while inputs and inputs[-1] is None:
         inputs = inputs[:-1]
     kinds = tuple(None if given is None else (given.dtype.name, given.ndim) for given in inputs)
     listed = tuple((name, tuple(each) if isinstance(each, list) else each) for name, each in attributes.items())
     try:
-        made = session(node, kinds, result or kinds[0][0], listed)
+        made = session(node, kinds, result or (kinds[0][0] if kinds else "float32"), listed)
         (found,) = made.run(None, {f"x{at}": given for at, given in enumerate(inputs) if given is not None})
     except Exception as error:
         if not type(error).__module__.startswith("onnxruntime"):
@@ -217,20 +222,21 @@ DTYPES = {
 }
 
 CLASSES = [
-    (r"Type Error|Could not find an implementation|fmod was false", "dtype"),
+    (r"Type Error|Could not find an implementation|Failed to find kernel|fmod was false", "dtype"),
     (r"Failed to allocate|storage size|shape\.Size\(\)|Integer overflow", "impossible-size"),
     (r"too many elements|too big|number of dimensions must be", "impossible-size"),
-    (r"Integer modulo by zero", "zero-division"),
+    (r"Integer (division|modulo) by zero", "zero-division"),
     (r"invalid expand shape", "expand"),
     (r"^reshape: ", "view"),
-    (r"not in valid range|'axis' must be|Dimension of input", "dimension"),
-    (r"Invalid attribute perm|repeated value|perm size", "dimension"),
+    (r"not in valid range|'?axis'? must be|Dimension of input", "dimension"),
+    (r"Invalid attribute perm|Attribute perm of Transpose|repeated value|perm size", "dimension"),
+    (r"'indices' shape should have values|is greater than input dim|Indices vs updates dimensions", "size-mismatch"),
     (r"element out of data bounds|Out of range value in index|must have rank >= |GatherElements op", "dimension"),
-    (r"Indices (and|vs) updates", "dimension"),
+    (r"Indices (and updates )?must have the same rank", "dimension"),
     (r"^(matmul|addmm): .*([Dd]imension mismatch|wrong rank|expected to have rank)", "product-shape"),
     (r"Invalid bias shape", "expand"),
     (r"^einsum: .*(could not be broadcast|Rank of input|match the operands|too many subscript)", "einsum-operand"),
-    (r"^einsum: .*(incompatible|same)", "einsum-operand"),
+    (r"^einsum: .*(incompatible|same|has input size)", "einsum-operand"),
     (r"^einsum: ", "einsum-equation"),
     (r"cannot broadcast|Attempting to broadcast|Can broadcast|broadcasted dimensions", "size-mismatch"),
     (r"should be a scalar", "argument"),

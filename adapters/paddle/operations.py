@@ -42,7 +42,7 @@ def method(name):
 
 
 def binary(function, symbol=None, in_place=None, out=True, named=()):
-    """A function of two operands. Where one is a number it is the operator, if there is one.
+    """A function of two operands. If one of them is a number, it is the operator, if there is one.
 
     What else it is given has the names in `named`, and is left out where it is the default.
     """
@@ -61,8 +61,9 @@ def binary(function, symbol=None, in_place=None, out=True, named=()):
     plain = of_tensors(function)
 
     def with_numbers(left, right, *given):
-        numbers = not (is_tensor(left) and is_tensor(right))
-        return symbol(left, right) if numbers and not options(given) else plain(left, right, *given)
+        # Two numbers have Python's own operator.
+        one = is_tensor(left) != is_tensor(right)
+        return symbol(left, right) if one and not options(given) else plain(left, right, *given)
 
     writing = in_place and of_tensors(method(in_place))
     return Operation(with_numbers if symbol else plain, writing, plain if out else None)
@@ -257,8 +258,8 @@ REASONS = {
     FUNCTIONAL: "PaddlePaddle only does it in place",
 }
 
-PRODUCTS = r"(matmul|dot|mv|mm|bmm|addmm|baddbmm|inner|outer|ger|tensordot|linalg_\w+)"
-MISFITS = r"(in tensordot|must be equal|should be|rank|equal to|Incompat|square|shape)"
+PRODUCTS = r"(matmul|dot|mv|mm|bmm|addmm|baddbmm|inner|outer|ger|tensordot|linalg_solve|linalg_cross)"
+MISFITS = r"(in tensordot|must be equal|should be|rank|equal to|Incompat|square|shape|same batch size|3-dimensional)"
 
 CLASSES = [
     (r"is different from that of inplace tensor", "output-shape"),
@@ -266,12 +267,22 @@ CLASSES = [
     (r"dim count|non-negative", "dimension"),
     (r"must not be greater than|access to dimension 0 to 9|meta data must be valid|too big", "impossible-size"),
     (r"^(expand|expand_as|broadcast_to): ", "expand"),
-    (r"duplicate dimensions|'axis' +must be|start_axis|stop_axis|only support N-D|should be unique", "dimension"),
+    (r"duplicate dimensions|'axis'(\(-?\d+\))? +must be|start_axis|stop_axis", "dimension"),
+    (r"only support N-D|should be unique", "dimension"),
     (r"Integer division by zero|Divide by zero|divide by zero", "zero-division"),
     (r"not invertible|singular", "singular"),
     (r"rounding_mode|max should be greater|stride index|fill value", "argument"),
-    (r"must be double|valid p type|not 'complex'", "argument"),
-    (r"Type promotion only|kernel `\w+` is not registered|[Dd]ata ?type|does not match the type of data", "dtype"),
+    (r"must be double|valid p type|not 'complex'|incompatible function arguments", "argument"),
+    (r"^cdist: The p must be", "argument"),
+    (r"^cdist: .*same last dimension", "product-shape"),
+    (r"^(permute|transpose|movedim|moveaxis|squeeze|unsqueeze|flatten|unflatten): .*exceeds int32 range", "dimension"),
+    (r"^cdist: .*at least 2-dimensional|multi-target|inputs with different sizes", "dimension"),
+    (r"^(addmm|baddbmm): .*(is not broadcastable|input's dimension|dimension of input should be)", "expand"),
+    (r"^tensordot: .*equal to or greater than the axis's size", "dimension"),
+    (r"^linalg_vecdot: .*X = \[\d+\] and the shape of Y = \[\d+\]", "product-shape"),
+    (r"unsupported operand type", "dtype"),
+    (r"Type promotion only|(kernel `\w+` is not|no kernels which are) registered|[Dd]ata ?type", "dtype"),
+    (r"does not match the type of data", "dtype"),
     (r"holds the wrong type|isn't consistent|must be scalar type|boolean Tensor|different data type", "dtype"),
     (r"must be (bool|int|Tensor|complex)", "dtype"),
     (rf"^{PRODUCTS}: .*{MISFITS}", "product-shape"),

@@ -2,8 +2,8 @@
 
 With the backend `aot_eager` the call is traced with fake tensors, made functional, split into forward and backward, and
 run again by libtorch's kernels, for the shapes that it is called with. With `inductor` it is C++ code for the processor,
-made for sizes that are symbols, so that one compilation serves all programs that call the operation with the same
-dtypes and ranks; sizes of 0 and 1 have code of their own. A compilation takes aot_eager a twentieth of a second, and
+made for the sizes of one call, or for sizes that are symbols, so that one compilation serves all programs that call the
+operation with the same dtypes and ranks; sizes of 0 and 1 have code of their own. A compilation takes aot_eager a twentieth of a second, and
 inductor one: the specification would take it hours, and campaigns of some hundred programs are run. What cannot be
 traced is called as it is, as torch.compile does.
 """
@@ -34,15 +34,18 @@ def original(error):
     return error
 
 
-def for_its_shapes(function):
-    """A compilation for each call."""
+def for_its_shapes(backend):
+    """A compilation for each call, whose sizes are constants."""
 
-    def run(given, named):
-        # Another call of the same function would be a recompilation, of which there may only be a few.
-        torch.compiler.reset()
-        return torch.compile(step, backend="aot_eager", dynamic=False)(function, given, named)
+    def around(function):
+        def run(given, named):
+            # Another call of the same function would be a recompilation, of which there may only be a few.
+            torch.compiler.reset()
+            return torch.compile(step, backend=backend, dynamic=False)(function, given, named)
 
-    return guarded(run)
+        return guarded(run)
+
+    return around
 
 
 def for_symbols(function):

@@ -45,7 +45,7 @@ def run_compiled():
     """Each operation compiled for the shapes of its call, without generated code."""
     import compiled
 
-    return by_compiler("pytorch-compile", compiled.for_its_shapes)
+    return by_compiler("pytorch-compile", compiled.for_its_shapes("aot_eager"))
 
 
 def run_generated_code():
@@ -53,6 +53,13 @@ def run_generated_code():
     import compiled
 
     return by_compiler("pytorch-inductor", compiled.for_symbols)
+
+
+def run_generated_code_for_constants():
+    """Each operation compiled to C++ code for the shapes of its call."""
+    import compiled
+
+    return by_compiler("pytorch-inductor-static", compiled.for_its_shapes("inductor"))
 
 
 def by_compiler(name, around):
@@ -118,6 +125,31 @@ def run_traced():
     return library("pytorch-symbolic", traced.operations(), lacks, reset=eager.reset, texts=False)
 
 
+def run_exported():
+    """Each call exported and decomposed. Texts are those of the meta device, and are judged there."""
+    import exported
+
+    lacks = [*eager.LACKS, *exported.LACKS]
+    return library("pytorch-export", exported.operations(), lacks, reset=eager.reset, texts=False)
+
+
+def run_scripted():
+    """Shapes by the shape functions of TorchScript. They assert, in texts of their own."""
+    import scripted
+
+    return library(
+        "pytorch-jit",
+        scripted.operations(),
+        scripted.LACKS,
+        make=tensors.make_meta,
+        values=False,
+        gradients=False,
+        strides=False,
+        texts=False,
+        unsupported=scripted.UNSUPPORTED,
+    )
+
+
 def run_on_device():
     """Each operation on a device that is named at run time."""
     from device import Device
@@ -146,6 +178,7 @@ def library(
     read=tensors.read,
     strides=True,
     texts=True,
+    unsupported=(),
 ):
     tensors.start()
     capabilities = ["in_place", "out"]
@@ -174,6 +207,7 @@ def library(
         classify=tensors.classify,
         capabilities=capabilities,
         lacks=lacks,
+        unsupported=unsupported,
         warnings=tensors.warned,
         # PyTorch in Python raises exceptions of all kinds.
         mistakes=(NameError, ImportError),
@@ -187,9 +221,12 @@ MODES = {
     "refs": run_references,
     "compile": run_compiled,
     "inductor": run_generated_code,
+    "inductor-static": run_generated_code_for_constants,
     "vmap": run_batched,
     "jvp": run_in_forward_mode,
     "double-backward": run_backward_twice,
     "symbolic": run_traced,
+    "export": run_exported,
+    "jit": run_scripted,
     "device": run_on_device,
 }

@@ -18,7 +18,8 @@ DTYPES = [
 dtypes = {name: getattr(torch, name) for name in DTYPES}
 
 # Texts that are not libtorch's on the processor, with their classes of rejections: those of the front end, those of
-# the references, which are meta kernels, too, those of vmap's batching rules and of symbolic sizes, and those of other devices.
+# the references, which are meta kernels, too, those of vmap's batching rules, of symbolic sizes and of TorchScript's
+# shape functions, and those of other devices.
 CLASSES = [
     (r"^\"\w+\" not implemented for '", "dtype"),
     (r"^\w+ out of memory\. Tried to allocate", "impossible-size"),
@@ -71,6 +72,10 @@ CLASSES = [
     (r"must match the size of tensor b .* at non-singleton dimension \d+\)$", "size-mismatch"),
     (r"^The shape of the mask torch\.Size", "size-mismatch"),
     (r"^Dimension is out of range", "dimension"),
+    (r"^The size of tensor a \d+ must match the size of tensor b \(\d+\)", "size-mismatch"),
+    (r"^The dims of tensor b \(\d+\) must be less than or equal to the dims of tensor a", "output-shape"),
+    (r"^bmm only supports 3D|^mismatching (batch|contracting) dim|^both  arguments to matmul", "product-shape"),
+    (r"^invalid shape( dimensions)?$", "view"),
     (r"can access memory outside of `tensor`|size and stride must have the same length", "view"),
     (r"^Tensor with dtype torch\.\w+ is not the expected dtype|^gather\(\): Expected dtype .* got torch", "dtype"),
 ]

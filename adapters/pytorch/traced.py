@@ -37,33 +37,41 @@ def graph_of(function, operands):
 
 def traced(function):
     def run(*given, **named):
-        leaves, structure = pytree.tree_flatten((given, named))
-        operands = [leaf for leaf in leaves if tensors.is_tensor(leaf)]
-
-        def of_operands(*tensors_of_trace):
-            rest = iter(tensors_of_trace)
-            filled = [next(rest) if tensors.is_tensor(leaf) else leaf for leaf in leaves]
-            positional, by_name = pytree.tree_unflatten(filled, structure)
-            return function(*positional, **by_name)
-
+        of_operands, operands = by_operands(function, given, named)
         if not operands:
             return of_operands()
-        graph = graph_of(of_operands, operands)
-        try:
-            return graph(*operands)
-        except NameError as error:
-            # The code of the graph is PyTorch's: this is no mistake of the adapter.
-            raise RuntimeError(str(error)) from error
+        return on_the_graph(graph_of(of_operands, operands), operands)
 
     return run
+
+
+def by_operands(function, given, named):
+    """The call as a function of its tensors alone, and the tensors."""
+    leaves, structure = pytree.tree_flatten((given, named))
+
+    def of_operands(*operands):
+        rest = iter(operands)
+        filled = [next(rest) if tensors.is_tensor(leaf) else leaf for leaf in leaves]
+        positional, by_name = pytree.tree_unflatten(filled, structure)
+        return function(*positional, **by_name)
+
+    return of_operands, [leaf for leaf in leaves if tensors.is_tensor(leaf)]
+
+
+def on_the_graph(graph, operands):
+    try:
+        return graph(*operands)
+    except NameError as error:
+        # The code of the graph is PyTorch's: this is no mistake of the adapter.
+        raise RuntimeError(str(error)) from error
 
 
 # What is of autograd and not of the graph.
 AUTOGRAD = ["backward", "grad"]
 
 
-def operations():
+def operations(around=traced):
     # The logs are about the meta kernels that raise.
     logging.disable(logging.CRITICAL)
-    calls = {name: call for name, call in eager.operations(traced).items() if name not in VALUES}
+    calls = {name: call for name, call in eager.operations(around).items() if name not in VALUES}
     return calls | {name: call for name, call in eager.operations().items() if name in AUTOGRAD}

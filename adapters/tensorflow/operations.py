@@ -126,7 +126,8 @@ CLASSES = [
     (r"cannot compute .* as input|not in the list of allowed|Could not find (valid )?device|could not find", "dtype"),
     (r"[Dd]ata ?type|dtype|type (int|float|bool|complex|string)|convert .* Tensor|must be boolean|DT_", "dtype"),
     (r"not invertible", "singular"),
-    (r"[Dd]ivision by zero|by zero", "zero-division"),
+    (r"[Dd]ivision by zero|by zero|only integer div and mod should have errors", "zero-division"),
+    (r"with a value out of range for a double-precision float", "argument"),
     (
         r"^einsum: .*(must have (the )?same|[Ii]nvalid (char|equation)|subscript|[Ee]llipsis|label.* not)",
         "einsum-equation",

@@ -8,10 +8,10 @@ import importlib.metadata
 import itertools
 import operator
 
-from tinygrad import Device, Tensor, dtypes
+from tinygrad import Device, Tensor, UOp, dtypes
 
 from broadcheck_adapter import (
-    VALUE_LIMIT, Inexpressible, Library, Reply, Unsupported, array_api, classifier, interpreter,
+    VALUE_LIMIT, Inexpressible, Library, Rejection, Reply, Unsupported, array_api, classifier, interpreter,
 )  # fmt: skip
 from broadcheck_adapter.numpy_like import by_tensors, spread
 from broadcheck_adapter.operation import (
@@ -21,13 +21,25 @@ from broadcheck_adapter.operation import (
 DTYPES = ["bool", "uint8", "int8", "int16", "int32", "int64", "bfloat16", "float32", "float64"]
 NAMES = {getattr(dtypes, name): name for name in [*DTYPES, "float16", "uint16", "uint32", "uint64"]}
 
+NUMBERS = "two numbers have Python's own operators, and not tinygrad's"
 FMOD = "tinygrad's fmod takes no number on the left"
 ONE = {op: f"tinygrad's {op} takes one dimension, or none for all" for op in ("squeeze", "logsumexp")}
 
 
+def with_tensor(function):
+    """An operator of two operands, of which at least one has to be a tensor."""
+
+    def call(left, right):
+        if not (isinstance(left, Tensor) or isinstance(right, Tensor)):
+            raise Unsupported(NUMBERS)
+        return function(left, right)
+
+    return call
+
+
 def both(function, operator):
-    """A function of two operands, and the operator that assigns its result to the first one."""
-    return Operation(of_two(function), of_two(changing(operator)))
+    """An operator of two operands, and the one that assigns its result to the first operand."""
+    return Operation(of_two(with_tensor(function)), of_two(changing(operator)))
 
 
 def of_one(op, function):
@@ -50,7 +62,11 @@ def fmod(left, right):
 
 
 def divide(left, right, rounding):
-    return left / right if rounding is None else left.div(right, rounding_mode=rounding)
+    if rounding is None or not (isinstance(left, Tensor) or isinstance(right, Tensor)):
+        return with_tensor(operator.truediv)(left, right)
+    if isinstance(left, Tensor):
+        return left.div(right, rounding_mode=rounding)
+    return right.div(left, reverse=True, rounding_mode=rounding)
 
 
 def cross_entropy(tensor, target, _weight, pos_weight, kind):
@@ -61,7 +77,7 @@ def index_put(tensor, indices, values, _accumulate):
     tensor[by_tensors(indices)] = values
 
 
-OPERATIONS = {
+OPERATORS = {
     "add": both(operator.add, operator.iadd),
     "sub": both(operator.sub, operator.isub),
     "mul": both(operator.mul, operator.imul),
@@ -73,13 +89,17 @@ OPERATIONS = {
     "bitwise_xor": both(operator.xor, operator.ixor),
     "bitwise_left_shift": both(operator.lshift, operator.ilshift),
     "bitwise_right_shift": both(operator.rshift, operator.irshift),
-    "remainder": operator.mod,
-    "eq": operator.eq,
-    "ne": operator.ne,
-    "lt": operator.lt,
-    "le": operator.le,
-    "gt": operator.gt,
-    "ge": operator.ge,
+    "remainder": with_tensor(operator.mod),
+    "eq": with_tensor(operator.eq),
+    "ne": with_tensor(operator.ne),
+    "lt": with_tensor(operator.lt),
+    "le": with_tensor(operator.le),
+    "gt": with_tensor(operator.gt),
+    "ge": with_tensor(operator.ge),
+}
+
+OPERATIONS = {
+    **OPERATORS,
     "maximum": Tensor.maximum,
     "minimum": Tensor.minimum,
     "fmod": fmod,
@@ -158,6 +178,20 @@ CLASSES = [
 ]
 
 
+def rejecting(function):
+    """Makes a rejection of a KeyError in a table of tinygrad's own, as those of the kernels of a backend."""
+
+    def call(*arguments):
+        try:
+            return function(*arguments)
+        except KeyError as error:
+            if isinstance(error.args[0], UOp):
+                raise Rejection(str(error)) from error
+            raise
+
+    return call
+
+
 def make(dtype, shape, data, _requires_grad):
     return Tensor(data, dtype=dtype).reshape(shape).contiguous().realize()
 
@@ -190,12 +224,14 @@ def computed(operation):
                 each.realize()
         return result
 
-    return call
+    return rejecting(call)
 
 
 def library():
     """tinygrad, whichever this Python has."""
     missing = [{"form": "out", "why": "tinygrad's methods have no out="}]
+    no_mode = "tinygrad's /= has no rounding mode"
+    missing.append({"op": "div", "form": IN_PLACE, "argument": "rounding_mode", "why": no_mode})
     missing.append({"dtype": "float16", "why": "the Python backend has it from Python 3.12 on only"})
     for dtype in ("complex64", "complex128"):
         typed = [{"op": op, "argument": "dtype"} for op in ("sum", "prod")]
@@ -208,12 +244,16 @@ def library():
         dtypes=DTYPES,
         ops={name: computed(operation) for name, operation in operations.items()},
         make=make,
-        read=read,
+        read=rejecting(read),
         is_tensor=lambda value: isinstance(value, Tensor),
         classify=classifier(CLASSES),
         capabilities=["in_place"],
         lacks=[*lacking_forms(operations, REASONS), *lacking_arguments(ARGUMENTS), *missing],
-        unsupported=[{"what": FMOD, "ops": ["fmod"]}, *({"what": what, "ops": [op]} for op, what in ONE.items())],
+        unsupported=[
+            {"what": NUMBERS, "ops": list(OPERATORS), "forms": [FUNCTIONAL]},
+            {"what": FMOD, "ops": ["fmod"]},
+            *({"what": what, "ops": [op]} for op, what in ONE.items()),
+        ],
         # tinygrad asserts what it expects of its arguments.
         mistakes=(NameError, AttributeError, KeyError, ImportError),
     )

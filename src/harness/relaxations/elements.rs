@@ -282,7 +282,12 @@ pub(crate) fn undefined_copies(scene: Scene) -> bool {
     };
     let product = scene.last().filter(|step| step.op.info().family() == Family::Products);
     let factor = product.is_some_and(|step| numbers(step).any(beyond));
-    to_integers && (factor || (copies && scene.operands().skip(1).any(|known| known.tameness <= Tameness::Special)))
+    let special = || scene.operands().skip(1).any(|known| known.tameness <= Tameness::Special);
+    // What is converted at the end: addbmm takes any `out=`.
+    let out = product.filter(|step| step.op == Op::Addbmm).and_then(|step| scene.find(step.out?));
+    let converts = out.is_some_and(|out| out.tensor.dtype.category() <= Category::Integral)
+        && scene.operands().any(|known| known.tameness <= Tameness::Special);
+    converts || (to_integers && (factor || (copies && special())))
 }
 
 pub(crate) fn given_gradients(scene: Scene) -> bool {

@@ -247,8 +247,8 @@ relaxations! {
     /// Gradients of functions whose operands are floats of several dtypes: the formulas round in between, in the narrower
     /// one.
     MixedGradients: elements::mixed_gradients(scene) => GRADIENT_ELEMENTS,
-    /// Copies of fractions that an integer dtype cannot hold, and factors of products of integers that are such: C++ leaves
-    /// the conversion undefined.
+    /// Copies of fractions that an integer dtype cannot hold, factors of products of integers that are such, and results of
+    /// addbmm for an `out=` of integers: C++ leaves the conversion undefined.
     UndefinedCopies: elements::undefined_copies(scene) => ANY,
     /// Sums and products of such fractions in an integer dtype, which are converted first.
     UndefinedSums: elements::undefined_sums(scene, outcome) => ANY,
