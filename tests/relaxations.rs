@@ -183,11 +183,15 @@ fn faults_are_found_in_what_a_relaxation_covers() {
     assert!(missing.is_empty(), "no program is covered by {missing:?}");
 }
 
+fn loaded(program: &str) -> Program {
+    broadcheck::case::load_program(std::path::Path::new("test.yaml"), program).expect("a program")
+}
+
 /// What is in the set is no difference, and what is next to it is one.
 #[test]
 fn sets_end_where_they_say() {
     let program = "{x: {values: [0.0, 3.0]}, y: {values: [-0.0, 1.0]}, r: {maximum: [x, y]}}";
-    let program = broadcheck::case::load_program(std::path::Path::new("test.yaml"), program).expect("a program");
+    let program = loaded(program);
     let reply = Reference.run(&program);
     let freedom = freedoms(&program, &reply)[0];
     assert_eq!(freedom.elements, Elements::EitherZero);
@@ -208,7 +212,7 @@ fn sets_end_where_they_say() {
 fn a_tensor_of_an_unknown_shape_resizes_what_it_is_computed_into() {
     let program = "{x0: {shape: [3], dtype: complex64}, x1: {shape: [], dtype: complex64}, x2: {shape: [2]}, \
                    x3: {shape: [3], dtype: complex64}, r1: {amax: [x0], out: x3}, r2: {nextafter: [x3, x2], out: x1}}";
-    let program = broadcheck::case::load_program(std::path::Path::new("test.yaml"), program).expect("a program");
+    let program = loaded(program);
     let reply = Reference.run(&program);
     assert_eq!(freedoms(&program, &reply)[1].elements, Elements::Any);
     assert_eq!(reply.inputs[1].shape.sizes(), [2], "the elements of x1 are new memory");
@@ -219,7 +223,7 @@ fn a_tensor_of_an_unknown_shape_resizes_what_it_is_computed_into() {
 fn a_power_turns_by_the_logarithm_of_its_base() {
     let elements = |base: &str| {
         let program = format!("{{x: {{values: {base}, dtype: float64}}, r: {{float_power: [x, 1.0+65504.0j]}}}}");
-        let program = broadcheck::case::load_program(std::path::Path::new("test.yaml"), &program).expect("a program");
+        let program = loaded(&program);
         freedoms(&program, &Reference.run(&program))[0].elements
     };
     assert_eq!(elements("5e-324"), Elements::Any);
@@ -235,7 +239,7 @@ fn a_gradient_of_what_may_have_been_resized_is_open() {
             "{{x: {{shape: [1, 1], requires_grad: true}}, y: {{shape: [1]}}, z: {{shape: [1]}}, m: {{mv: [x, y]}}, \
              r: {{bitwise_and: [x, x], out: {out}}}, b: {{backward: [m]}}}}"
         );
-        let program = broadcheck::case::load_program(std::path::Path::new("test.yaml"), &program).expect("a program");
+        let program = loaded(&program);
         freedoms(&program, &Reference.run(&program))[2].outcome
     };
     assert!(gradients("y") && !gradients("z"));

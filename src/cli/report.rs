@@ -19,7 +19,8 @@ use crate::report::{self, Run, brief, json, junit, markdown, text};
 /// implementations.md (other libraries, with the rows of their campaigns that `broadcheck fuzz --row` has written to
 /// the folder `campaigns` next to that of the event files); causes.md (the root causes of libtorch's known differences);
 /// exhaustive.md, from the output of `broadcheck exhaust --format json` in the folder `exhaustive` there; and
-/// benchmarks.md, from the measurements of `broadcheck bench --write` there. With --format, one run is printed instead, as `broadcheck check` would have printed it.
+/// benchmarks.md, from the measurements of `broadcheck bench --write` there. With --format, one run is printed instead,
+/// as `broadcheck check` would have printed it.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -2,6 +2,7 @@
 
 use crate::ops::{Form, Op};
 use crate::oracles::mathematics::judge;
+use crate::oracles::mathematics::set::{Format, Set};
 use crate::program::{
     Arg, Input, Outcome, Program, Rejected, Reply, Step, StepOutcome, StorageRef, TensorValue, Value, ValueRef,
 };
@@ -167,6 +168,19 @@ fn disputes_are_between_authorities() {
     assert_eq!(of_nan(1.0), None);
     assert!(disputed(of_nan(2.0)));
     assert!(!disputed(of_nan(0.0)));
+}
+
+/// A number just below the middle of two of bfloat16 is the middle in float32, and goes to the even one from there.
+#[test]
+fn conversions_to_16_bits_round_once_or_twice() {
+    let format = Format::of(DType::Bfloat16).expect("a format");
+    let middle = 1.0 + 2f64.powi(-8) + 2f64.powi(-7);
+    let right = Set::Exactly(Scalar::Float(middle - 2f64.powi(-40))).converted(format);
+    let holds = |value: f64| right.contains(Scalar::Float(value));
+    assert!(holds(1.0 + 2f64.powi(-7)) && holds(1.0 + 2f64.powi(-6)));
+    assert!(!holds(1.0) && !holds(middle));
+    let exact = Set::Exactly(Scalar::Float(1.5)).converted(format);
+    assert!(exact.contains(Scalar::Float(1.5)) && !exact.contains(Scalar::Float(1.5 + 2f64.powi(-7))));
 }
 
 /// False is less than true, and the first of equals counts.
