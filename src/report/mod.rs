@@ -5,6 +5,7 @@ pub mod benchmarks;
 pub mod brief;
 pub mod causes;
 pub mod changes;
+mod columns;
 pub mod diff;
 mod documentation;
 pub mod exhaustive;

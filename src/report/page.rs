@@ -15,6 +15,7 @@ use flate2::write::GzEncoder;
 use serde::Serialize;
 
 use super::changes::{Changes, show};
+use super::columns::columns;
 use super::documentation::{self, Place, Statement};
 use super::history::{Cell, History, Holds};
 use super::implementations::{self, Others};
@@ -73,14 +74,13 @@ struct Group {
     statements: Vec<Statement>,
 }
 
-/// The data that the script draws.
+/// The data that the script draws, packed by [columns](super::columns).
 #[derive(Serialize)]
 struct Packed<'a> {
     /// The columns of the grid, short and long.
     columns: Vec<[String; 2]>,
     themes: Vec<Theme>,
-    /// By statement.
-    statements: BTreeMap<String, Section>,
+    statements: Vec<Section>,
     libraries: Vec<implementations::List>,
     /// The columns of the shares.
     others: &'a [String],
@@ -126,6 +126,7 @@ struct Row {
 /// The parts of a statement that its markup leaves out: where it stands, what differs next to it, and its cases.
 #[derive(Serialize)]
 struct Section {
+    id: String,
     sources: Vec<String>,
     footnotes: Vec<documentation::Footnote>,
     cases: Vec<Case>,
@@ -224,29 +225,29 @@ pub fn render(
         style: template::fill("page.css", ()),
         script: template::fill("page.js", ()),
         index: packed(&index(&sections)),
-        packed: packed(&Packed {
+        packed: packed(&columns(serde_json::to_value(Packed {
             columns: order.iter().map(|at| [labels[*at].clone(), history.columns[*at].label.clone()]).collect(),
             themes: themes(history, &order),
             statements: sections,
             libraries: others.map(Others::lists_without_programs).unwrap_or_default(),
             others: others.map_or(&[], Others::labels),
             shares: others.map_or(&[], Others::themes),
-        }),
+        }).expect("its maps have only text for keys"))),
         groups: groups(history, statements),
     };
     template::fill("index.html", page)
 }
 
-fn index(sections: &BTreeMap<String, Section>) -> Index<'_> {
+fn index(sections: &[Section]) -> Index<'_> {
     let mut names: Vec<&str> =
-        sections.values().flat_map(|one| &one.cases).flat_map(|case| &case.calls).map(String::as_str).collect();
+        sections.iter().flat_map(|one| &one.cases).flat_map(|case| &case.calls).map(String::as_str).collect();
     names.sort_unstable();
     names.dedup();
     let place = |name: &String| names.binary_search(&name.as_str()).expect("it is a name of a case");
     let of = |case: &'_ Case| case.calls.iter().map(place).collect();
     let cases = sections
         .iter()
-        .map(|(id, section)| (id.as_str(), section.cases.iter().map(|case| (case.tags.as_str(), of(case))).collect()));
+        .map(|section| (section.id.as_str(), section.cases.iter().map(|case| (case.tags.as_str(), of(case))).collect()));
     Index { cases: cases.collect(), names }
 }
 
@@ -357,7 +358,7 @@ fn colour(cell: &Cell) -> char {
 }
 
 /// The statements with their cases. A case that tests several stands with the first.
-fn sections(history: &History, labels: &[String], statements: &[Statement]) -> BTreeMap<String, Section> {
+fn sections(history: &History, labels: &[String], statements: &[Statement]) -> Vec<Section> {
     let mut own: BTreeMap<&str, Vec<&CaseStated>> = BTreeMap::new();
     let mut other: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for case in history.cases() {
@@ -369,6 +370,7 @@ fn sections(history: &History, labels: &[String], statements: &[Statement]) -> B
         }
     }
     let section = |statement: &Statement| Section {
+        id: statement.id.clone(),
         sources: statement.sources.iter().map(place).collect(),
         footnotes: statement.footnotes.clone(),
         cases: own
@@ -377,7 +379,7 @@ fn sections(history: &History, labels: &[String], statements: &[Statement]) -> B
             .unwrap_or_default(),
         elsewhere: other.get(statement.id.as_str()).cloned().unwrap_or_default(),
     };
-    statements.iter().map(|statement| (statement.id.clone(), section(statement))).collect()
+    statements.iter().map(section).collect()
 }
 
 fn place(place: &Place) -> String {

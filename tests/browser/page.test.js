@@ -68,7 +68,15 @@ const packed = (page) => page.evaluate(async () => {
     const bytes = Uint8Array.from(atob(document.getElementById(id).textContent), (one) => one.charCodeAt(0));
     return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
   };
-  const [{ names, cases }, { statements }] = [await unpack("index"), await unpack("packed")];
+  // What src/report/columns.rs has taken apart.
+  const [{ names, cases }, columns] = [await unpack("index"), await unpack("packed")];
+  const read = (path) => {
+    const token = columns[path].shift();
+    if (!Array.isArray(token)) return token;
+    if (typeof token[0] === "number") return Array.from({ length: token[0] }, () => read(`${path}[]`));
+    return Object.fromEntries(token.map((key) => [key, read(`${path}.${key}`)]));
+  };
+  const statements = Object.fromEntries(read("").statements.map(({ id, ...own }) => [id, own]));
   const called = Object.entries(cases).map(([id, own]) => [id, own.map(([, calls]) => calls.map((at) => names[at]))]);
   return { statements, calls: Object.fromEntries(called) };
 });

@@ -6,6 +6,18 @@
     for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at);
     return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
   };
+  /** The document that `src/report/columns.rs` has taken apart into one column for each path. */
+  const joined = (columns) => {
+    const next = {};
+    const read = (path) => {
+      next[path] ??= 0;
+      const token = columns[path][next[path]++];
+      if (!Array.isArray(token)) return token;
+      if (typeof token[0] === "number") return Array.from({ length: token[0] }, () => read(`${path}[]`));
+      return Object.fromEntries(token.map((key) => [key, read(`${path}.${key}`)]));
+    };
+    return read("");
+  };
   // The index is small, and enough for the first answer. Everything else comes after it, and is `null` until then.
   const index = await unpack("index");
   let data = null;
@@ -382,7 +394,8 @@
 
   // The rest, once the search can be used: whoever types at once is answered first.
   if (!location.hash) await new Promise((resolve) => setTimeout(resolve, 250));
-  data = await unpack("packed");
+  data = joined(await unpack("packed"));
+  data.statements = Object.fromEntries(data.statements.map(({ id, ...own }) => [id, own]));
   for (const [id, own] of Object.entries(data.statements)) {
     for (const one of own.cases) home.set(one.id, id);
     if (statements.get(id).node.open) draw(id);
