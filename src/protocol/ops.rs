@@ -26,6 +26,7 @@
 //!   `adapters/libtorch` documents for such arguments, `-` for a form that `tch` does not have.
 
 mod arguments;
+mod backward;
 mod functions;
 mod indexing;
 mod kernel;
@@ -34,6 +35,7 @@ mod pointwise;
 mod products;
 mod programs;
 mod reductions;
+mod unary;
 mod views;
 
 use std::collections::HashMap;
@@ -53,7 +55,7 @@ pub use kernel::{Family, Kernel, Rounding};
 macro_rules! for_each_op {
     ($then:ident) => {
         $crate::__join_rows! {
-            { pointwise_rows functions_rows views_rows indexing_rows products_rows reductions_rows losses_rows programs_rows }
+            { pointwise_rows functions_rows unary_rows backward_rows views_rows indexing_rows products_rows reductions_rows losses_rows programs_rows }
             $then {} []
         }
     };
@@ -320,6 +322,10 @@ pub enum Quirk {
     AutogradFallback,
     /// Autograd does not see it at all, not even when it writes to a leaf.
     NoAutograd,
+    /// A target has the dtype of the operand (`check_all_same_dtype`).
+    ExactTarget,
+    /// The iterator meets the second operand before the first.
+    SecondFirst,
     /// It is not a structured operator: a resized `out=` gives one warning, whatever its dtype.
     Unstructured,
     /// libtorch has an overload for all dimensions, one for a single dimension, and one for a list.

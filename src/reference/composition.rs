@@ -5,7 +5,7 @@ use crate::error::Rejection;
 use crate::ops::{DtypeSet, Form, Op, ResultType};
 use crate::program::Arg;
 use crate::tensor::element::Element;
-use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
+use crate::tensor::{Buffer, Category, Layout, Scalar, Shape};
 
 use super::elementwise::{Casting, Elementwise, Facts, Plan, elementwise_kernel};
 use super::graph::Slope;
@@ -132,21 +132,7 @@ impl Composition<'_> {
 
     /// The absolute value. That of complex numbers is real.
     pub fn absolute(&mut self, operand: TensorId) -> Result<TensorId> {
-        let tensor = self.machine.tensor(operand).clone();
-        let real = match tensor.dtype {
-            DType::Complex64 => DType::Float32,
-            DType::Complex128 => DType::Float64,
-            _ => return self.function(&ABSOLUTE, operand),
-        };
-        let values = self.machine.eval(real, || {
-            let values: Vec<num_complex::Complex64> = self.machine.elements(&tensor);
-            let values = values.into_iter().map(|value| Scalar::Float(value.re.hypot(value.im)));
-            Buffer::from_scalars(real, values)
-        });
-        let layout = iterator::ordered_layout(&[Input::Tensor(tensor.clone())], tensor.shape());
-        let result = self.place(values, layout);
-        autograd::record_unknown(self.machine, self.op, result, &[operand]);
-        Ok(result)
+        self.step(Op::Abs, Form::Functional, &[operand.into()])
     }
 
     /// Gives a new result another layout, and the number of writes that libtorch makes to it.
@@ -157,18 +143,9 @@ impl Composition<'_> {
         *self.machine.tensor_mut(result) = moved;
     }
 
-    /// The negative (`neg`).
+    /// The negative.
     pub fn negative(&mut self, operand: TensorId) -> Result<TensorId> {
-        match self.machine.tensor(operand).dtype {
-            DType::Bool => Err(Rejection::BoolNegation.into()),
-            _ => {
-                let tensor = self.machine.tensor(operand).clone();
-                let layout = iterator::result_layout(&[Input::Tensor(tensor.clone())], tensor.shape());
-                let result = self.combine(Op::Mul, operand, -1i64)?;
-                self.relay(result, layout, 0);
-                Ok(result)
-            }
-        }
+        self.step(Op::Neg, Form::Functional, &[operand.into()])
     }
 
     /// A number less a tensor: a copy that is filled with the number, and from which the tensor is taken then
@@ -259,20 +236,6 @@ impl Reduction {
 pub(super) fn real(call: &Call, at: usize) -> Result<f64> {
     Ok(f64::from_scalar(call.number(at)?))
 }
-
-static ABSOLUTE: Function = Function {
-    facts: Facts { result: ResultType::Promoted, dtypes: DtypeSet::Real, refusal: "abs_cpu" },
-    kernel: Elementwise {
-        run: |dtype, machine, operands| {
-            let loops = match dtype.category() {
-                Category::Floating => elementwise_kernel!(float (a) a.abs()),
-                _ => elementwise_kernel!(integer (a) if a < T::default() { T::default().minus(a) } else { a }),
-            };
-            (loops.run)(dtype, machine, operands)
-        },
-    },
-    slope: |[gradient, x]| gradient * sign(x),
-};
 
 /// The logarithm of the logistic function.
 pub(super) static LOG_SIGMOID: Function = Function::of_floats(

@@ -17,7 +17,7 @@ use super::number::{
     Computed, Integer, Number, Quotient, Real, RealNumber, Rounded, with_float_type, with_integer_type, with_real_type,
     with_wide_type,
 };
-use super::write;
+use super::{functions, write};
 
 mod kernels;
 mod rows;
@@ -143,11 +143,26 @@ pub(super) fn run_on(
     (gradient, facts): (Op, Facts),
     inputs: Vec<Input>,
 ) -> Result<Slot> {
-    let plan = Plan::typed(machine, call, &inputs, facts.dtypes(&inputs), Casting::Promoted)?;
+    let info = call.op.info();
+    let casting = if info.has(Quirk::ExactTarget) { Casting::Exact } else { Casting::Promoted };
+    let mut met = inputs.clone();
+    if info.has(Quirk::SecondFirst) {
+        met.reverse();
+    }
+    if call.op == Op::LeakyReluBackward {
+        check_slope(call)?;
+    }
+    let mut plan = Plan::typed(machine, call, &met, facts.dtypes(&inputs), casting)?;
     let factor = factor(call)?;
     plan.prepare(machine, call)?;
     alpha_check(call, plan.result, factor)?;
     facts.check_kernel(plan.common)?;
+    match info.takes_alpha() {
+        true => {}
+        // The threshold and the slope are numbers of the type that is computed in.
+        false if info.has(Quirk::SecondFirst) => functions::check_held(factor, functions::computed_in(plan.common))?,
+        false => functions::check_held(factor, plan.common)?,
+    }
     let mut operands = Operands::new(call.op, inputs.clone(), plan.shape.clone(), factor);
     if call.form == Form::InPlace && call.op.info().has(Quirk::NumberFirstInPlace) {
         operands.unrounded_second &= !matches!(inputs[1], Input::Number(_));
@@ -163,6 +178,10 @@ pub(super) fn run_on(
         }
     };
     let saved = autograd::save(machine, call, inputs, rounds(call));
+    // Its loop reads and writes any dtype.
+    if call.op == Op::LogicalNot {
+        plan.common = plan.result;
+    }
     let slot = plan.deliver(machine, values);
     autograd::record_elementwise(machine, call, gradient, slot, saved, factor);
     Ok(Slot::Tensor(slot))
@@ -223,7 +242,8 @@ impl Plan {
         target: Option<TensorId>,
     ) -> Result<Plan> {
         check_operands(call.op, inputs)?;
-        if let Some(target) = target {
+        // `threshold` writes what is there already when it is run twice, and looks at no memory.
+        if let Some(target) = target.filter(|_| call.op != Op::ThresholdBackward) {
             iterator::check_overlap(machine.tensor(target), inputs)?;
         }
         // A target that is an operand takes part in broadcasting, as that of an in-place operation always does; any
@@ -232,9 +252,16 @@ impl Plan {
         // What the loop reads may be a copy of the argument, or a view.
         let read = |target: &TensorId| {
             let own = machine.tensor(*target);
-            let operands =
-                call.args.iter().filter(|arg| matches!(arg, Operand::Tensor(_) | Operand::Other(Arg::Number(_))));
-            operands.zip(inputs).any(|(arg, input)| match (arg, input) {
+            let tensors = call.op.info().arguments.iter().map(|param| param.kind);
+            let mut operands: Vec<&Operand> = (call.args.iter().zip(tensors))
+                .filter(|(_, kind)| matches!(kind, ParamKind::Tensor | ParamKind::Operand))
+                .map(|(arg, _)| arg)
+                .filter(|arg| matches!(arg, Operand::Tensor(_) | Operand::Other(Arg::Number(_))))
+                .collect();
+            if call.op.info().has(Quirk::SecondFirst) {
+                operands.reverse();
+            }
+            operands.into_iter().zip(inputs).any(|(arg, input)| match (arg, input) {
                 (Operand::Tensor(id), Input::Tensor(tensor)) => {
                     id == target && tensor.storage == own.storage && tensor.layout == own.layout
                 }
@@ -326,6 +353,16 @@ pub(super) fn input(machine: &Machine, call: &Call, at: usize) -> Result<Input> 
 /// Refuses operands before any shape is looked at (`sub_check`, `TORCH_META_FUNC(maximum)`).
 fn check_operands(op: Op, inputs: &[Input]) -> Result<()> {
     let info = op.info();
+    let is = |category| inputs.iter().any(|input| input.dtype().category() == category);
+    let (bool, complex) = (is(Category::Bool), is(Category::Complex));
+    match op {
+        Op::Neg if bool => return Err(Rejection::BoolNegation.into()),
+        Op::Sign if complex => return Err(Rejection::ComplexSign.into()),
+        Op::Floor | Op::Ceil | Op::Trunc if complex => {
+            return Err(Rejection::ComplexRounded { name: info.name }.into());
+        }
+        _ => {}
+    }
     if info.has(Quirk::RefusesComplex) && inputs.iter().any(|input| input.dtype().category() == Category::Complex) {
         return Err(Rejection::ComplexOperands { name: info.name }.into());
     }
@@ -351,6 +388,19 @@ fn factor(call: &Call) -> Result<Scalar> {
         Some(at) => call.number(at),
         None => Ok(Scalar::Int(1)),
     }
+}
+
+/// Where only the result of `leaky_relu` is left, its sign must be that of the operand
+/// (the meta function of `leaky_relu_backward`).
+fn check_slope(call: &Call) -> Result<()> {
+    let slope = call.number(2)?;
+    if call.flag(3)? {
+        functions::check_held(slope, DType::Float64)?;
+        if f64::from_scalar(slope).is_nan() || f64::from_scalar(slope) < 0.0 {
+            return Err(Rejection::NegativeSlope.into());
+        }
+    }
+    Ok(())
 }
 
 /// The factor of the second operand must be of the category of the result (`alpha_check`).

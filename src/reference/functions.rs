@@ -24,10 +24,12 @@ macro_rules! kernel {
     };
 }
 
+mod absolute;
 mod choice;
 mod fill;
 mod power;
 
+pub(super) use absolute::*;
 pub(super) use choice::*;
 pub(super) use fill::*;
 pub(super) use power::*;
@@ -206,7 +208,7 @@ fn held_as(number: Scalar, dtype: DType) -> Scalar {
 }
 
 /// The dtype that 16 bits are widened to (`at::opmath_type`).
-fn computed_in(dtype: DType) -> DType {
+pub(super) fn computed_in(dtype: DType) -> DType {
     match dtype {
         DType::Float16 | DType::Bfloat16 => DType::Float32,
         other => other,

@@ -199,7 +199,19 @@ pub fn next_after<T: Real>(from: T, to: T) -> T {
     }
 }
 
+// Activations.
+
+/// The gradient of the piecewise linear sigmoid: a sixth of what arrives between -3 and 3.
+pub fn hardsigmoid_slope<T: Real>(gradient: T, at: T) -> T {
+    if at.abs() < number(3.0) { gradient / number(6.0) } else { T::zero() }
+}
+
 // Exponentials and logarithms.
+
+/// The error function, as the C library approximates it in double precision.
+pub fn error_function<T: Real>(x: T) -> T {
+    number(libm::erf(x.wide()))
+}
 
 /// `ln(e^a + e^b)`, without overflow.
 pub fn log_add_exp<T: Real>(a: T, b: T) -> T {

@@ -1,11 +1,14 @@
 //! The arithmetic of each element type, as libtorch's CPU kernels do it.
 
+use std::cmp::Ordering;
+
 use half::{bf16, f16};
 use num_complex::{Complex32, Complex64};
 
 use super::math;
 pub(super) use super::math::Real as Rounded;
 use crate::tensor::storage::Stored;
+use crate::tensor::{Category, Scalar};
 
 /// An element type and the type that libtorch computes it in: float16 and bfloat16 are widened to float32, and the
 /// result is rounded once (`at::opmath_type`).
@@ -57,6 +60,22 @@ pub(super) trait Number: Stored {
     fn between(self, end: Self, weight: Self) -> Self;
     /// `ln(eᵃ + eᵇ)`; only floating and complex types are ever asked.
     fn log_add_exp(self, other: Self) -> Self;
+    /// The number 1.
+    fn one() -> Self {
+        Self::from_scalar(Scalar::Int(1))
+    }
+    /// `-a`; integers wrap.
+    fn negated(self) -> Self {
+        Self::default().minus(self)
+    }
+    /// The complex conjugate.
+    fn conjugated(self) -> Self {
+        self
+    }
+    /// Returns whether it equals itself: everything does but NaN.
+    fn equals_itself(self) -> bool {
+        self == self.plus(Self::default())
+    }
 }
 
 /// A type whose numbers have an order: bool, integers, floating-point numbers.
@@ -86,6 +105,42 @@ pub(super) trait RealNumber: Number + PartialOrd {
         self.partial_cmp(&self).is_none()
     }
 
+    /// The distance from zero; integers wrap.
+    fn magnitude(self) -> Self {
+        if self < Self::default() { self.negated() } else { self }
+    }
+
+    /// 1, 0 or -1; NaN for NaN.
+    fn sign(self) -> Self {
+        let zero = Self::default();
+        match self.partial_cmp(&zero) {
+            Some(Ordering::Greater) => Self::one(),
+            Some(Ordering::Less) => Self::one().negated(),
+            Some(Ordering::Equal) => zero,
+            None => self,
+        }
+    }
+
+    /// The greatest integer that is not above.
+    fn floored(self) -> Self {
+        self
+    }
+
+    /// The least integer that is not below.
+    fn raised(self) -> Self {
+        self
+    }
+
+    /// The integer part.
+    fn whole(self) -> Self {
+        self
+    }
+
+    /// The nearest integer; the even one of two.
+    fn nearest_whole(self) -> Self {
+        self
+    }
+
     /// Returns the remainder of `a` after `b` was taken from it as often as it fits, with the sign of `b`; `None` for
     /// an integer and zero.
     fn remainder(self, other: Self) -> Option<Self>;
@@ -113,6 +168,19 @@ pub(super) trait Integer: RealNumber {
     fn gcd(self, other: Self) -> Self;
     /// The magnitude of the least common multiple, which wraps around.
     fn lcm(self, other: Self) -> Self;
+    /// Every bit turned round.
+    fn complement(self) -> Self;
+}
+
+/// The gradient of the logistic function where it has the value `y`.
+pub(super) fn sigmoid_slope<T: Number>(g: T, y: T) -> T {
+    let rest = T::one().minus(y);
+    if T::DTYPE.category() == Category::Complex { g.times(rest.times(y).conjugated()) } else { g.times(rest).times(y) }
+}
+
+/// The gradient of the hyperbolic tangent where it has the value `y`.
+pub(super) fn tanh_slope<T: Number>(g: T, y: T) -> T {
+    g.times(T::one().minus(y.times(y)).conjugated())
 }
 
 /// A floating-point type.
@@ -202,6 +270,7 @@ macro_rules! integers {
         }
         impl Integer for $type {
             fn and(self, other: Self) -> Self { self & other }
+            fn complement(self) -> Self { !self }
             fn or(self, other: Self) -> Self { self | other }
             fn xor(self, other: Self) -> Self { self ^ other }
             fn shifted_left(self, places: Self) -> Self {
@@ -240,6 +309,7 @@ macro_rules! floats {
             fn plus(self, other: Self) -> Self { self + other }
             fn minus(self, other: Self) -> Self { self - other }
             fn times(self, other: Self) -> Self { self * other }
+            fn negated(self) -> Self { -self }
             $($more)+
         }
     )+};
@@ -264,6 +334,7 @@ macro_rules! complex_functions {
     ($($type:ty),+) => {
         floats! { $($type {
             fn over(self, other: Self) -> Self { math::divide(self, other) }
+            fn conjugated(self) -> Self { self.conj() }
             fn power(self, exponent: Self) -> Self { math::complex_power(self, exponent) }
             fn power_scalar(self, exponent: Self) -> Self {
                 if exponent.im == 0.0 {
@@ -286,6 +357,11 @@ complex_functions!(Complex32, Complex64);
 macro_rules! reals {
     ($($type:ty),+) => {$(
         impl RealNumber for $type {
+            fn magnitude(self) -> Self { self.abs() }
+            fn floored(self) -> Self { self.floor() }
+            fn raised(self) -> Self { self.ceil() }
+            fn whole(self) -> Self { self.trunc() }
+            fn nearest_whole(self) -> Self { self.round_ties_even() }
             fn fmod(self, other: Self) -> Option<Self> {
                 Some(self % other)
             }
@@ -385,6 +461,9 @@ impl Integer for bool {
     }
     fn shifted_right(self, _: Self) -> Self {
         unreachable!("bool is refused")
+    }
+    fn complement(self) -> Self {
+        !self
     }
     fn gcd(self, _: Self) -> Self {
         unreachable!("bool is refused")

@@ -225,14 +225,17 @@ pub fn render(
         style: template::fill("page.css", ()),
         script: template::fill("page.js", ()),
         index: packed(&index(&sections)),
-        packed: packed(&columns(serde_json::to_value(Packed {
-            columns: order.iter().map(|at| [labels[*at].clone(), history.columns[*at].label.clone()]).collect(),
-            themes: themes(history, &order),
-            statements: sections,
-            libraries: others.map(Others::lists_without_programs).unwrap_or_default(),
-            others: others.map_or(&[], Others::labels),
-            shares: others.map_or(&[], Others::themes),
-        }).expect("its maps have only text for keys"))),
+        packed: packed(&columns(
+            serde_json::to_value(Packed {
+                columns: order.iter().map(|at| [labels[*at].clone(), history.columns[*at].label.clone()]).collect(),
+                themes: themes(history, &order),
+                statements: sections,
+                libraries: others.map(Others::lists_without_programs).unwrap_or_default(),
+                others: others.map_or(&[], Others::labels),
+                shares: others.map_or(&[], Others::themes),
+            })
+            .expect("its maps have only text for keys"),
+        )),
         groups: groups(history, statements),
     };
     template::fill("index.html", page)
@@ -245,9 +248,9 @@ fn index(sections: &[Section]) -> Index<'_> {
     names.dedup();
     let place = |name: &String| names.binary_search(&name.as_str()).expect("it is a name of a case");
     let of = |case: &'_ Case| case.calls.iter().map(place).collect();
-    let cases = sections
-        .iter()
-        .map(|section| (section.id.as_str(), section.cases.iter().map(|case| (case.tags.as_str(), of(case))).collect()));
+    let cases = sections.iter().map(|section| {
+        (section.id.as_str(), section.cases.iter().map(|case| (case.tags.as_str(), of(case))).collect())
+    });
     Index { cases: cases.collect(), names }
 }
 

@@ -135,7 +135,7 @@ pub(crate) fn grown_bools(scene: Scene, outcome: Option<&Outcome>) -> bool {
 pub(crate) fn complex_functions(scene: Scene, outcome: Option<&Outcome>) -> bool {
     use Op::{Addcdiv, Addcmul, FloatPower, Ldexp, Lerp, Pow};
     let computes = scene.last().is_some_and(|step| match step.op {
-        Pow | FloatPower | Addcmul | Addcdiv | Lerp | Ldexp => true,
+        Pow | FloatPower | Addcmul | Addcdiv | Lerp | Ldexp | Op::SigmoidBackward | Op::TanhBackward => true,
         Op::Isclose => scene.operands().any(|known| known.tameness < Tameness::Whole),
         _ => false,
     });

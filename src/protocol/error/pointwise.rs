@@ -29,6 +29,21 @@ macro_rules! rows {
     BoolNegation => Dtype,
         "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the \
          `~` or `logical_not()` operator instead.";
+    /// `sign` of complex numbers (the meta function of `sign`).
+    ComplexSign => Dtype,
+        "Unlike NumPy, torch.sign is not intended to support complex numbers. Please use torch.sgn instead.";
+    /// Complex numbers that are to be rounded to integers (the meta functions of `ceil`, `floor`, `trunc`).
+    ComplexRounded { name: &'static str = ["ceil", "floor", "trunc"] } => Dtype,
+        "{name} is not supported for complex inputs";
+    /// `abs_` of complex numbers (`abs_`).
+    ComplexAbsolute => Dtype, "In-place abs is not supported for complex tensors.";
+    /// `leaky_relu_backward` of a result, with a slope that loses the sign of the operand (the meta function of
+    /// `leaky_relu_backward`).
+    NegativeSlope => Argument,
+        "In-place leakyReLu backward calculation is triggered with a negative slope which is not supported. This is \
+         caused by calling in-place forward function with a negative slope, please call out-of-place version instead. \
+         File an issue at https://github.com/pytorch/pytorch if you do require supporting in-place leakRelu backward \
+         calculation with negative slope";
     /// Complex operands of `maximum`, `minimum` and their likes (the meta function of `maximum`).
     ComplexOperands { name: &'static str } => Dtype, "{name} not implemented for complex tensors.";
     /// A rounding mode that division does not have (the meta function of `div`).

@@ -9,7 +9,7 @@ use crate::tensor::{Layout, Scalar};
 use super::super::autograd;
 use super::super::iterator::{self, Input};
 use super::super::machine::{Call, Machine, Operand, Result, Slot, Stop, Tensor};
-use super::super::math;
+use super::super::{math, number};
 use super::{Elementwise, Facts, elementwise_kernel, inputs, run_on};
 
 macro_rules! row {

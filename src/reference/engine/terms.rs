@@ -1,7 +1,7 @@
 //! The terms in which the partial derivatives of the operation table are written.
 
 use super::*;
-use crate::number::{Quotient, with_float_type};
+use crate::number::{Quotient, RealNumber, with_float_type};
 
 /// A quotient of numbers that are no integers, which always have one.
 fn quotient<T: Element>(a: f64, b: f64, divide: impl Fn(T, T) -> Option<T>) -> f64 {
@@ -99,6 +99,29 @@ impl Terms<'_> {
     /// The factor of the second operand, conjugated.
     pub fn alpha(&self) -> Result<Input> {
         self.conjugated(&Input::Number(self.factor))
+    }
+
+    /// The number that is given beside the operands.
+    pub fn factor(&self) -> f64 {
+        f64::from_scalar(self.factor)
+    }
+
+    /// What arrived, times the sign of the operand; complex numbers have the sign `z / |z|`, and 0 has none.
+    pub fn towards_sign(&self) -> Result<Input> {
+        let operand = self.raw(0)?.clone();
+        if operand.dtype().category() < Category::Complex {
+            return self.formula(|[g, a]| g * RealNumber::sign(a));
+        }
+        let Input::Tensor(operand) = operand else { return self.gradient() };
+        let mut machine = self.machine.borrow_mut();
+        let values = machine.try_eval(operand.dtype, || {
+            let arrived: Vec<Complex64> = machine.elements(self.gradient);
+            let elements: Vec<Complex64> = machine.elements(&operand);
+            let sign = |z: Complex64| if z.norm() == 0.0 { z } else { z / z.norm() };
+            let values = arrived.iter().zip(elements).map(|(g, z)| Scalar::Complex(g * sign(z)));
+            Ok::<_, Stop>(Buffer::from_scalars(operand.dtype, values))
+        })?;
+        Ok(Input::Tensor(machine.allocate(Layout::contiguous(operand.shape().clone()), values)))
     }
 
     /// A quotient rounded to the floor, as it is computed for the dtype of the result (`div` with `rounding_mode`).

@@ -2,7 +2,7 @@
 
 use super::set::{Format, Set, as_float};
 use super::trace::{Elements, Trace};
-use super::{Details, Right, Wrong, complex, integer, real};
+use super::{Details, Right, Wrong, complex, integer, real, unary};
 use crate::ops::{Form, Op, ParamKind, ResultType};
 use crate::program::{Arg, Step, TensorValue};
 use crate::tensor::element::Element;
@@ -245,7 +245,13 @@ impl Judge<'_> {
     fn right(&self, dtype: DType, places: &[usize]) -> Option<Right> {
         let op = self.step.op;
         let own = |number: usize| self.operands[number].values[places[number]];
+        if self.operands.len() == 1
+            && let Some(right) = unary::truth(op, own(0))
+        {
+            return Some(right);
+        }
         match op {
+            Op::Abs if let Scalar::Complex(value) = own(0) => return unary::magnitude(Format::of(dtype)?, value),
             Op::LogicalAnd | Op::LogicalOr | Op::LogicalXor => {
                 let [a, b] = [truth(own(0)), truth(own(1))];
                 let value = |a: bool, b: bool| {

@@ -33,6 +33,26 @@ pub(super) fn formula<R: Real>(op: Op, args: &[R], details: &Details) -> Option<
             let weight = get(2)?;
             a.clone() + weight * (b? - a)
         }
+        Op::Abs => a.abs(),
+        Op::Neg => -a,
+        Op::Frac => a.clone() - a.trunc(),
+        Op::Erf => error_function(a)?,
+        Op::Erfc => of(1.0) - error_function(a)?,
+        Op::SigmoidBackward => {
+            let y = b?;
+            a * (of(1.0) - y.clone()) * y
+        }
+        Op::TanhBackward => {
+            let y = b?;
+            a * (of(1.0) - y.clone() * y)
+        }
+        Op::HardsigmoidBackward => {
+            if b?.abs() < of(3.0) {
+                a / of(6.0)
+            } else {
+                of(0.0)
+            }
+        }
         Op::Hypot => {
             let b = b?;
             (a.clone() * a + b.clone() * b).sqrt()
@@ -105,6 +125,22 @@ pub(super) fn formula<R: Real>(op: Op, args: &[R], details: &Details) -> Option<
         Op::MarginRankingLoss => (of(details.number) - get(2)? * (a - b?)).greater(of(0.0)),
         _ => return None,
     })
+}
+
+/// The error function by its power series, whose terms grow to `e^(x²)` before they vanish; `None` where that is too much.
+fn error_function<R: Real>(x: R) -> Option<R> {
+    let square = x.clone() * x.clone();
+    let size = square.nearest();
+    if size > 25.0 {
+        return None;
+    }
+    let (mut term, mut sum) = (x.clone(), x);
+    for n in 1..=(150 + 3 * size as i32) {
+        term = -term * square.clone() / R::of(n.into());
+        sum = sum + term.clone() / R::of((2 * n + 1).into());
+    }
+    let half_circle = R::of(0.0).atan2(R::of(-1.0));
+    Some(R::of(2.0) * sum / half_circle.sqrt())
 }
 
 /// `log(exp(a l) + exp(b l)) / l`.

@@ -26,6 +26,7 @@ mod slope;
 mod solution;
 mod special;
 mod trace;
+mod unary;
 mod view;
 mod wide;
 

@@ -1,9 +1,9 @@
 //! Functions of floating-point numbers: the right results by IEEE 754, and bounds around the value of the function.
 
 use super::formula::formula;
-use super::set::{Format, Set};
+use super::set::{Format, Set, as_float};
 use super::wide::{Real, Wide};
-use super::{Details, Right, special};
+use super::{Details, Right, special, unary};
 use crate::ops::Op;
 
 const IEEE: &str = "IEEE 754-2019, 5.4.1: rounded correctly";
@@ -25,6 +25,9 @@ fn bounds(op: Op) -> Option<(f64, f64)> {
         Op::Hypot | Op::Atan2 | Op::Pow | Op::FloatPower | Op::Ldexp | Op::Xlogy | Op::SpecialXlog1py => {
             Some((4.0, 0.0))
         }
+        Op::Erf | Op::Erfc | Op::HardsigmoidBackward => Some((4.0, 0.0)),
+        // Two numbers near each other cancel: what is lost is a rounding of the larger one.
+        Op::SigmoidBackward | Op::TanhBackward => Some((4.0, 0.0)),
         // The logarithm of a sum near 1 cancels: what is lost is a rounding of the larger operand.
         Op::Logaddexp | Op::Logaddexp2 => Some((4.0, 2.0)),
         _ => None,
@@ -47,7 +50,15 @@ pub(super) fn right(op: Op, format: Format, args: &[f64], details: &Details) -> 
         let set = if value == 0.0 { Set::ZERO } else { Set::float(value) };
         Some(Right::by(source, set))
     };
+    if args.len() == 1
+        && let Some(right) = unary::real(op, format, a)
+    {
+        return Some(right);
+    }
     match op {
+        Op::ThresholdBackward | Op::HardshrinkBackward | Op::SoftshrinkBackward | Op::LeakyReluBackward => {
+            activation(op, format, a, b, details)
+        }
         Op::Add if is_plain => exact(a + b),
         Op::Sub if is_plain => exact(a - b),
         Op::Rsub if is_plain => exact(b - a),
@@ -105,6 +116,37 @@ pub(super) fn right(op: Op, format: Format, args: &[f64], details: &Details) -> 
         Op::Add | Op::Sub | Op::Rsub | Op::Addcmul | Op::Addcdiv | Op::Lerp => steps(op, format, args, details),
         _ => transcendental(op, format, args, details),
     }
+}
+
+/// The gradient of a piecewise linear activation: what arrived, nothing, or its product with a slope.
+fn activation(op: Op, format: Format, gradient: f64, at: f64, details: &Details) -> Option<Right> {
+    // A number of 16 bits may be rounded to them, or not.
+    let bound = as_float(details.factor?)?;
+    let rounded = format.round(bound);
+    if rounded != bound {
+        let of = |bound: f64| activation_with(op, format, gradient, at, bound);
+        return Some(of(bound)?.or(of(rounded)?));
+    }
+    activation_with(op, format, gradient, at, bound)
+}
+
+fn activation_with(op: Op, format: Format, gradient: f64, at: f64, bound: f64) -> Option<Right> {
+    // Which piece NaN is in, and what a bound that is NaN says, is documented nowhere.
+    if at.is_nan() || bound.is_nan() {
+        return None;
+    }
+    let passes = match op {
+        Op::ThresholdBackward => at > bound,
+        Op::LeakyReluBackward => at > 0.0,
+        _ => at < -bound || at > bound,
+    };
+    let value = match op {
+        _ if passes => gradient,
+        Op::LeakyReluBackward => format.round(product(format, gradient, bound)),
+        _ => 0.0,
+    };
+    let set = if value == 0.0 { Set::ZERO } else { Set::float(value) };
+    Some(Right::by("the derivative of the activation's formula on its page, piece by piece", set))
 }
 
 /// Returns whether every operand takes part in the result whatever the others are.
@@ -238,6 +280,10 @@ fn losses(format: Format, pairs: &[(f64, f64)]) -> f64 {
 fn transcendental(op: Op, format: Format, args: &[f64], details: &Details) -> Option<Right> {
     let (ulps, backward) = bounds(op)?;
     if args.iter().any(|value| !value.is_finite()) {
+        return None;
+    }
+    // The square overflows on the way.
+    if op == Op::TanhBackward && args.get(1).is_some_and(|value| value * value > format.largest()) {
         return None;
     }
     let narrow = formula::<f64>(op, args, details)?;
