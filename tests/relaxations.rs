@@ -22,6 +22,8 @@ fn operations(relaxation: Relaxation) -> Vec<Op> {
     let family = |family: Family| Op::ALL.iter().copied().filter(|op| op.info().family() == family).collect();
     match relaxation {
         SignedZeros => vec![Op::Amax, Op::Amin],
+        TiedPlaces => vec![Op::Cummax, Op::Median],
+        TiedModes => vec![Op::Mode],
         ZeroExtrema => vec![Op::Fmax, Op::Maximum],
         BoundsOfZeros => vec![Op::Clamp, Op::Add],
         ZeroPoints => vec![Op::Lerp],

@@ -206,6 +206,32 @@ pub(super) fn record_routes(machine: &mut Machine, call: &Call, result: TensorId
     record(machine, call.op, result, parents, Derivative::Routes { routes, versions, count: 1 });
 }
 
+/// Notes that elements of `operand` were picked, by their numbers, one for each element of the result. These tensors are
+/// needed again.
+pub(super) fn record_selection(
+    machine: &mut Machine,
+    op: Op,
+    result: TensorId,
+    operand: &Tensor,
+    numbers: Vec<usize>,
+    read: &[TensorId],
+) {
+    let pairs = numbers.into_iter().enumerate().collect();
+    let storages = read.iter().map(|id| machine.tensor(*id).storage);
+    let versions = storages.map(|storage| (storage, machine.version(storage))).collect();
+    let route = Route { node: operand.node, shape: operand.shape().clone(), pairs, added: false };
+    record(machine, op, result, vec![operand.node], Derivative::Routes { routes: vec![route], versions, count: 1 });
+}
+
+/// Notes that two results are of one call, and that gradients go through both at once, or through one of them.
+pub(super) fn record_twins(machine: &mut Machine, results: [TensorId; 2]) {
+    let nodes = results.map(|id| machine.tensor(id).node);
+    if let [Some(one), Some(other)] = nodes {
+        machine.graph[one].twin = Some(other);
+        machine.graph[other].twin = Some(one);
+    }
+}
+
 /// Notes what a function of one real number did, element by element.
 pub(super) fn record_function(machine: &mut Machine, op: Op, result: TensorId, operand: &Input, slope: Slope) {
     let versions = operand.tensor().map(|tensor| (tensor.storage, machine.version(tensor.storage)));

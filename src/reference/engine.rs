@@ -50,6 +50,7 @@ pub(super) fn backward(machine: &mut Machine, call: &Call) -> Result<Slot> {
     };
     let start = root.node.ok_or(Rejection::NoGradient)?;
     let mut pending = BTreeMap::from([(start, seed)]);
+    let mut twins = Vec::new();
     while let Some((node, gradient)) = pending.pop_last() {
         let node_shape = machine.graph[node].shape.clone();
         let node_dtype = machine.graph[node].dtype;
@@ -67,6 +68,7 @@ pub(super) fn backward(machine: &mut Machine, call: &Call) -> Result<Slot> {
         if std::mem::replace(&mut machine.graph[node].spent, true) {
             derivative.check_second()?;
         }
+        twins.extend(machine.graph[node].twin);
         let wanted: Vec<bool> = parents.iter().map(Option::is_some).collect();
         let partials = derivative.apply(machine, &gradient, &wanted)?;
         if let Kind::Operation { derivative: Derivative::Row { saved, .. }, .. } = &mut machine.graph[node].kind {
@@ -83,6 +85,7 @@ pub(super) fn backward(machine: &mut Machine, call: &Call) -> Result<Slot> {
             pending.insert(parent, sum);
         }
     }
+    twins.into_iter().for_each(|twin| machine.graph[twin].spent = true);
     Ok(Slot::Nothing)
 }
 

@@ -27,6 +27,8 @@ pub(super) struct Node<F> {
     /// True if it was given to a view, which had none, by a write to another view, and no operation has asked for it
     /// since: libtorch takes such a view for a leaf (`VariableHooks::is_leaf` looks at what the view knows itself).
     pub unseen: bool,
+    /// The node of another result of the same call: libtorch has one node for both, which is spent as one.
+    pub twin: Option<NodeId>,
 }
 
 #[derive(Clone, Debug)]
@@ -143,7 +145,7 @@ impl<F> Graph<F> {
                 self[parent].unseen = false;
             }
         }
-        self.nodes.push(Node { shape, dtype, kind, spent: false, unseen: false });
+        self.nodes.push(Node { shape, dtype, kind, spent: false, unseen: false, twin: None });
         NodeId(self.nodes.len() - 1)
     }
 

@@ -173,12 +173,6 @@ pub(super) fn result_layout(inputs: &[Input], shape: &Shape) -> Layout {
     in_order(&layouts, shape)
 }
 
-/// The layout of a new result that does not take the short ways of those before: one that is given, without elements,
-/// and grows.
-pub(super) fn ordered_layout(inputs: &[Input], shape: &Shape) -> Layout {
-    in_order(&inputs.iter().map(Input::layout).collect::<Vec<_>>(), shape)
-}
-
 /// Dense, in the order of the strides.
 fn in_order(layouts: &[Layout], shape: &Shape) -> Layout {
     let strides: Vec<Vec<i64>> = layouts.iter().map(|layout| broadcast_strides(layout, shape)).collect();

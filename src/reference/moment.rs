@@ -1,19 +1,21 @@
-//! Variances, and the logarithm of a sum of exponentials.
+//! Variances, logarithms of sums of exponentials, and the mean of what is not NaN.
 
 use num_complex::Complex64;
 
 use crate::error::Rejection;
-use crate::ops::Op;
+use crate::ops::{Form, Op};
+use crate::program::Arg;
 use crate::tensor::element::Element;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar};
 use crate::with_element_type;
 
-use super::autograd;
+use super::budget::charge_product;
 use super::graph::Kept;
-use super::iterator;
-use super::machine::{Call, Machine, Result, Slot, Stop, Tensor, TensorId};
+use super::iterator::{self, Input};
+use super::machine::{Call, Machine, Operand, Result, Slot, Stop, Tensor, TensorId, wrap_dim};
 use super::reduction::{Group, Plan, begin, dtype_of, over_groups, record_groups};
-use super::write;
+use super::scan::{self, Lines};
+use super::{autograd, dispatch, write};
 
 /// `var`.
 pub(super) fn var(machine: &mut Machine, call: &Call) -> Result<Slot> {
@@ -198,6 +200,7 @@ fn moments(machine: &mut Machine, call: &Call, root: bool) -> Result<Slot> {
         autograd::keep_result(machine, first, "StdMean");
         autograd::keep_first(machine, second, first, "StdMean");
     }
+    autograd::record_twins(machine, [first, second]);
     Ok(Slot::Tensors(vec![first, second]))
 }
 
@@ -352,4 +355,109 @@ fn log_sum_exp(elements: &[Complex64], own: DType, dtype: DType) -> Scalar {
     let taken = round(own, greatest(elements));
     let term = |element: &Complex64| round(own, round(own, round(own, element.re) - taken).exp());
     Scalar::Float(round(dtype, elements.iter().map(term).sum::<f64>()).ln() + taken)
+}
+
+/// `logcumsumexp`: the logarithm of the sum of the exponentials of all elements up to each.
+pub(super) fn logcumsumexp(machine: &mut Machine, call: &Call) -> Result<Slot> {
+    let tensor = machine.tensor(call.tensor(0)?).clone();
+    autograd::check_target(machine, call, &[Input::Tensor(tensor.clone())])?;
+    let dim = infer_running(machine, call, &tensor)?;
+    write::prepare(machine, call.out, tensor.shape())?;
+    if tensor.shape().rank() > 0 && tensor.shape().numel() > 0 {
+        scan::check_memory(machine, call, &tensor, call.out)?;
+    }
+    let lines = Lines::along(tensor.shape(), dim);
+    let values = machine.eval(tensor.dtype, || {
+        if tensor.dtype.category() == Category::Complex {
+            let folded = lines.folded(&machine.elements::<Complex64>(&tensor), complex_log_add_exp);
+            return Buffer::from_scalars(tensor.dtype, folded.into_iter().map(Scalar::Complex));
+        }
+        let folded = lines.folded(&machine.elements::<f64>(&tensor), log_add_exp);
+        Buffer::from_scalars(tensor.dtype, folded.into_iter().map(Scalar::Float))
+    });
+    let id = write::deliver(machine, call.out, tensor.shape(), values);
+    let numbers = vec![Scalar::Int(dim as i64)];
+    let kept = Kept { tensors: vec![Some(tensor.clone())], numbers, ..Kept::of(call.op) };
+    autograd::record_formula(machine, id, &[Some(&tensor)], kept, logcumsumexp_backward);
+    autograd::keep_result(machine, id, "Logcumsumexp");
+    Ok(Slot::Tensor(id))
+}
+
+/// The order of faults: the dtype of `out`, the dimension, the dtype.
+fn infer_running(machine: &Machine, call: &Call, tensor: &Tensor) -> Result<usize> {
+    if let Some(out) = call.out.map(|out| machine.tensor(out).dtype).filter(|out| *out != tensor.dtype) {
+        return Err(Rejection::LogcumsumexpOutput { input: tensor.dtype, out }.into());
+    }
+    let dim = wrap_dim(call.int(1)?, tensor.shape().rank())?;
+    let info = call.op.info();
+    if !info.dtypes.contains(tensor.dtype) {
+        return Err(Rejection::NoKernel { kernel: info.kernel_names, dtype: tensor.dtype }.into());
+    }
+    Ok(dim)
+}
+
+/// The logarithm of the sum of two exponentials (`_log_add_exp_helper`).
+fn log_add_exp(a: f64, b: f64) -> f64 {
+    match () {
+        () if a.is_nan() || b.is_nan() => f64::NAN,
+        () if a == b && a.is_infinite() => a,
+        () => (a.min(b) - a.max(b)).exp().ln_1p() + a.max(b),
+    }
+}
+
+/// The same of complex numbers: the one of the greater real part is added again.
+fn complex_log_add_exp(a: Complex64, b: Complex64) -> Complex64 {
+    let (least, greatest) = if a.re < b.re { (a, b) } else { (b, a) };
+    ((least - greatest).exp() + 1.0).ln() + greatest
+}
+
+/// `logcumsumexp_backward`: the share that each element has of every sum from it on.
+fn logcumsumexp_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
+    let (Some(operand), Some(result)) = (&kept.tensors[0], &kept.result) else { return Ok(vec![None]) };
+    let lines = Lines::along(operand.shape(), kept.real(0) as usize);
+    // A tensor without dimensions is its own logarithm.
+    if operand.shape().rank() == 0 {
+        return Ok(vec![Some(gradient.clone())]);
+    }
+    let shares = machine.eval(operand.dtype, || {
+        let [elements, results, arrived] =
+            [operand, &result.tensor, gradient].map(|tensor| machine.elements::<Complex64>(tensor));
+        let mut shares = vec![Complex64::default(); elements.len()];
+        for line in lines.numbers() {
+            let line: Vec<usize> = line.collect();
+            charge_product(&[line.len(), line.len()]);
+            for (place, &at) in line.iter().enumerate() {
+                let share = |from: usize| arrived[from] * (elements[at] - results[from]).exp().conj();
+                // What arrived nowhere has no share, however far the sum is off.
+                let sources = line[place..].iter().filter(|from| arrived[**from] != Complex64::default());
+                shares[at] = sources.map(|from| share(*from)).sum();
+            }
+        }
+        Buffer::from_scalars(operand.dtype, shares.into_iter().map(Scalar::Complex))
+    });
+    Ok(vec![Some(machine.allocate(Layout::contiguous(operand.shape().clone()), shares))])
+}
+
+/// `nanmean`: the sum of what is not NaN, divided by the number of it.
+pub(super) fn nanmean(machine: &mut Machine, call: &Call) -> Result<Slot> {
+    let id = call.tensor(0)?;
+    let dtype = machine.tensor(id).dtype;
+    if dtype.category() < Category::Floating {
+        let into = call.form == Form::Out;
+        return Err(if into { Rejection::NanmeanIntegers.into() } else { Rejection::NanmeanDtype { dtype }.into() });
+    }
+    if let Some(dtype) = call.optional_dtype(3)?.filter(|given| given.category() < Category::Floating) {
+        return Err(Rejection::NanmeanOptional { dtype }.into());
+    }
+    let made = machine.compose(|machine| {
+        let numbers = dispatch::apply(machine, Op::Eq, &[Operand::Tensor(id), Operand::Tensor(id)])?;
+        let nothing = Operand::Other(&Arg::Nothing);
+        let [dim, keepdim] = [1, 2].map(|at| call.args[at].clone());
+        let count = dispatch::apply(machine, Op::Sum, &[Operand::Tensor(numbers), dim, keepdim, nothing.clone()])?;
+        let sum = dispatch::apply_form(machine, &Call { op: Op::Nansum, ..*call })?;
+        let args = [Operand::Tensor(sum), Operand::Tensor(count), nothing];
+        let form = if call.form == Form::Out { Form::InPlace } else { Form::Functional };
+        dispatch::apply_form(machine, &Call { op: Op::Div, form, args: &args, out: None })
+    });
+    made.map(Slot::Tensor)
 }

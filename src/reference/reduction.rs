@@ -286,7 +286,16 @@ impl Plan {
         Ok(Plan { shape: Shape::new(sizes).expect("no size grew"), operand, reduced })
     }
 
-    /// The same for operations that wrap all dimensions first, and make a list of all of them where none is given
+    /// A reduction along one dimension of a tensor of any rank.
+    pub fn along(tensor: &Tensor, dim: usize, keepdim: bool) -> Plan {
+        let operand = tensor.shape().clone();
+        let reduced: Vec<bool> = (0..operand.rank().max(1)).map(|at| at == dim).collect();
+        let kept = (0..operand.rank()).filter(|at| keepdim || *at != dim);
+        let sizes = kept.map(|at| if at == dim { 1 } else { operand.sizes()[at] }).collect();
+        Plan { shape: Shape::new(sizes).expect("no size grew"), operand, reduced }
+    }
+
+    /// [`Plan::new`] for operations that wrap all dimensions first, and make a list of all of them where none is given
     /// (`resize_reduction`): such a list can be too long.
     pub fn structured(tensor: &Tensor, dims: Option<Vec<i64>>, keepdim: bool) -> Result<Plan> {
         let rank = tensor.shape().rank();
@@ -480,7 +489,7 @@ fn shares(
 
 /// Refuses a result that gradients could not flow through, although they flow through the operand (autograd's
 /// `set_history`).
-fn check_differentiable(tensor: &Tensor, dtype: DType) -> Result<()> {
+pub(super) fn check_differentiable(tensor: &Tensor, dtype: DType) -> Result<()> {
     if tensor.node.is_some() && dtype.category() < Category::Floating {
         return Err(Rejection::NotDifferentiable { dtype }.into());
     }

@@ -259,7 +259,12 @@ fn within_limit(op: Op, args: &[Argument<'_>]) -> Result<(), Fault> {
         // What is put somewhere, or taken for an index, is not copied.
         _ if op == Op::IndexPut => most(),
         Kernel::Product => product(op, &tensors),
-        Kernel::Reduction | Kernel::Extreme | Kernel::Moment | Kernel::Norm => {
+        Kernel::Reduction
+        | Kernel::Extreme
+        | Kernel::Scan
+        | Kernel::Ranked
+        | Kernel::Moment
+        | Kernel::Norm => {
             let large = most();
             if large > VALUE_LIMIT / DType::Complex128.size() {
                 return Err(value::too_large(large.saturating_mul(DType::Complex128.size())));
@@ -297,12 +302,19 @@ fn within_limit(op: Op, args: &[Argument<'_>]) -> Result<(), Fault> {
 /// summed over in products of matrices. Where the sizes of that one differ, libtorch rejects them before it allocates.
 fn product(op: Op, tensors: &[&Tensor]) -> usize {
     let (summands, summed) = match op {
-        Op::Dot | Op::Mv | Op::Mm | Op::Bmm | Op::Matmul => (0, true),
+        Op::Dot | Op::Mv | Op::Mm | Op::Bmm | Op::Matmul | Op::Linear => (0, true),
         Op::Addmm | Op::Addmv | Op::Baddbmm | Op::Addbmm => (1, true),
         Op::Addr => (1, false),
         _ => (0, false),
     };
-    let (summands, factors) = tensors.split_at(summands.min(tensors.len()));
+    let (summands, factors) = match op {
+        // What is added comes last.
+        Op::Linear => {
+            let (factors, summand) = tensors.split_at(2.min(tensors.len()));
+            (summand, factors)
+        }
+        _ => tensors.split_at(summands.min(tensors.len())),
+    };
     let inner = factors.first().filter(|_| summed).and_then(|first| first.size().last().copied());
     let inner = inner.map_or(1, |size| size.max(1) as usize);
     let outer = factors.iter().fold(1, |product: usize, tensor| product.saturating_mul(tensor.numel().max(1)));

@@ -71,6 +71,10 @@ impl ProgramBuilder<'_> {
         let size = dim.and_then(|dim| sizes.get(dim)).copied().unwrap_or(1);
         Ok(match (param.name, param.kind) {
             _ if chance(u, 1, 8)? => None,
+            ("k", ParamKind::Int) => {
+                let size = sizes.iter().max().copied().unwrap_or(1);
+                Some(Arg::Int(u.int_in_range(0..=size.clamp(0, 64) + 1)?))
+            }
             ("index", ParamKind::Int) => Some(Arg::Int(u.int_in_range(-size..=(size - 1).max(0))?)),
             ("start" | "length", ParamKind::Int) => Some(Arg::Int(u.int_in_range(-1..=size)?)),
             ("sizes", ParamKind::Ints) => {

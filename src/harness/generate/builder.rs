@@ -478,7 +478,7 @@ impl<'a> ProgramBuilder<'a> {
     /// The terms that the elements of a product of matrices have together, or its summand's elements if they are more.
     fn terms(&self, step: &Step) -> Option<i64> {
         let summands = match step.op {
-            Op::Dot | Op::Mv | Op::Mm | Op::Bmm | Op::Matmul => 0,
+            Op::Dot | Op::Mv | Op::Mm | Op::Bmm | Op::Matmul | Op::Linear => 0,
             Op::Addmm | Op::Addmv | Op::Baddbmm | Op::Addbmm => 1,
             _ => return None,
         };

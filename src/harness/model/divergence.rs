@@ -390,7 +390,13 @@ pub(crate) fn value_of(name: &str) -> &str {
 pub fn observed(exact: &[Exact], value: &str, aspect: Aspect) -> String {
     let after = format!("{value} after");
     let found = exact.iter().find(|one| one.value == *value || one.value == after);
-    let Some(one) = found else { return "unchanged".to_owned() };
+    let Some(one) = found else {
+        // Several results have a name each.
+        let is_part = |one: &&Exact| one.value.strip_prefix(value).is_some_and(|rest| rest.starts_with('.'));
+        let parts: Vec<String> =
+            exact.iter().filter(is_part).map(|part| observed(exact, &part.value, aspect)).collect();
+        return if parts.is_empty() { "unchanged".to_owned() } else { parts.join("; ") };
+    };
     match (&one.is, aspect) {
         (_, Aspect::Warnings) => {
             let categories = one.categories.iter().map(|category| format!("{category}: "));

@@ -1,6 +1,6 @@
 //! The closeness of elements: bit for bit, within units in the last place, within what the order of a sum can lose.
 
-use crate::ops::{Compare, Family};
+use crate::ops::{Compare, Family, Kernel, Op};
 use crate::oracles::modes::Mode;
 use crate::oracles::specification::same_bits;
 use crate::program::{Arg, Program, Reply, TensorValue};
@@ -65,6 +65,10 @@ impl Extent {
         match info.family() {
             Family::Products => Extent { size: sizes.map(|size| size.max(1.0)).product(), terms: count.max(1) as f64 },
             Family::Autograd => Extent { size: sizes.fold(0.0, f64::max), terms: count.max(1) as f64 },
+            // A running sum has as many elements as its operand, and as many terms at most.
+            _ if info.kernel == Kernel::Scan || step.op == Op::Logcumsumexp => {
+                Extent { size: sizes.fold(0.0, f64::max), terms: count.max(1) as f64 }
+            }
             _ => Extent { size: sizes.fold(0.0, f64::max), terms: count.div_ceil(made).max(1) as f64 },
         }
     }

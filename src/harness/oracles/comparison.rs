@@ -85,7 +85,7 @@ fn compared(
     let inputs = program.inputs.iter().enumerate();
     compare.step = None;
     for (((at, input), wanted), got) in inputs.zip(&expected.reply.inputs).zip(&observed.reply.inputs) {
-        compare.tensor(&format!("{} after", input.name), at, None, wanted, got);
+        compare.tensor(&format!("{} after", input.name), (at, 0), None, wanted, got);
     }
     if expected.reply.inputs.len() != observed.reply.inputs.len() {
         compare.differ("the inputs", Aspect::Outcome, "their state after the program".to_owned(), "none".to_owned());
@@ -134,11 +134,11 @@ impl Comparison<'_> {
         let info = op.info();
         match (wanted, got) {
             (Value::Tensor(wanted), Value::Tensor(got)) => {
-                self.tensor(name, at, Some(info), wanted, got);
+                self.tensor(name, (at, 0), Some(info), wanted, got);
             }
             (Value::Tensors(wanted), Value::Tensors(got)) if wanted.len() == got.len() => {
                 for (part, (wanted, got)) in wanted.iter().zip(got).enumerate() {
-                    self.tensor(&format!("{name}.{part}"), at, Some(info), wanted, got);
+                    self.tensor(&format!("{name}.{part}"), (at, part), Some(info), wanted, got);
                 }
             }
             (Value::Number(a), Value::Number(b)) if same_bits(*a, *b) => {}
@@ -148,7 +148,15 @@ impl Comparison<'_> {
         }
     }
 
-    fn tensor(&mut self, name: &str, value: usize, made: Option<&OpInfo>, wanted: &TensorValue, got: &TensorValue) {
+    /// Compares a value, or one of several results that it has.
+    fn tensor(
+        &mut self,
+        name: &str,
+        value: (usize, usize),
+        made: Option<&OpInfo>,
+        wanted: &TensorValue,
+        got: &TensorValue,
+    ) {
         if wanted.dtype != got.dtype {
             self.differ(name, Aspect::Dtype, wanted.dtype.to_string(), got.dtype.to_string());
         }
@@ -190,8 +198,8 @@ impl Comparison<'_> {
     }
 
     /// Returns the row-major position of the first element that differs.
-    fn first_other(&self, value: usize, wanted: &TensorValue, got: &TensorValue) -> Option<usize> {
-        let mode = (self.modes)().value(value);
+    fn first_other(&self, (value, part): (usize, usize), wanted: &TensorValue, got: &TensorValue) -> Option<usize> {
+        let mode = (self.modes)().value(value).of_part(part);
         first_other(mode, if mode.asks_extent() { self.extent() } else { Extent::NONE }, wanted, got)
     }
 

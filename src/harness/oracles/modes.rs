@@ -22,6 +22,15 @@ impl Mode {
         Mode { compare: self.compare.max(other.compare), open: self.open.max(other.open) }
     }
 
+    /// The closeness of one of several results: the first has elements, the others may have their indices.
+    pub fn of_part(self, part: usize) -> Mode {
+        match (self.open, part) {
+            (Elements::Places, 0) => Mode { open: Elements::EitherZero, ..self },
+            (Elements::Places, _) => Mode { open: Elements::Any, ..self },
+            _ => self,
+        }
+    }
+
     /// Returns whether the bound on lost precision is asked for.
     pub fn asks_extent(self) -> bool {
         self.compare == Compare::Tolerance || self.open >= Elements::Bounded
@@ -141,6 +150,8 @@ fn table_mode(program: &Program, at: usize, used: Compare, tensors: &[TensorValu
 fn passed_on(op: Op, used: Elements, tensors: &[TensorValue]) -> Elements {
     match used {
         Elements::Determined => used,
+        // Which of the results it is made of is not known here.
+        Elements::Places => Elements::Any,
         _ if op.info().family() == Family::Views => used,
         // Two zeros are equal, and count as the same number of times.
         Elements::EitherZero if !tensors.is_empty() && tensors.iter().all(is_whole) => Elements::Determined,

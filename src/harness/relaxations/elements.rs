@@ -264,7 +264,7 @@ pub(crate) fn mixed_gradients(scene: Scene) -> bool {
 }
 
 pub(crate) fn undefined_sums(scene: Scene, outcome: Option<&Outcome>) -> bool {
-    let sums = matches!(last_op(scene), Some(Op::Sum | Op::Nansum | Op::Prod));
+    let sums = matches!(last_op(scene), Some(Op::Sum | Op::Nansum | Op::Prod | Op::Cumsum | Op::Cumprod));
     let integral = |tensor: &TensorValue| tensor.dtype.category() == Category::Integral;
     let floats = |known: &TensorState| known.tensor.dtype.category() >= Category::Floating;
     sums && outcome.is_some_and(|outcome| outcome.tensors().iter().any(integral))

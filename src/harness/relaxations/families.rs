@@ -10,15 +10,66 @@ use crate::tensor::element::Element;
 use crate::tensor::{Category, DType, Scalar};
 
 pub(crate) fn signed_zeros(scene: Scene) -> bool {
-    let extreme = scene.last().is_some_and(|step| matches!(step.op, Op::Amax | Op::Amin));
+    let extreme = scene.last().is_some_and(|step| matches!(step.op, Op::Amax | Op::Amin | Op::Aminmax));
     let has = |known: &TensorState, zero: f64| {
         known.tensor.elements().any(|number| matches!(number, Scalar::Float(x) if x.to_bits() == zero.to_bits()))
     };
     extreme && scene.operands().any(|known| has(known, 0.0) && has(known, -0.0))
 }
 
+/// The elements of the operand of the last step in lines along its dimension, if it is one of these operations.
+fn lines(scene: Scene, ops: &[Op]) -> Vec<Vec<Scalar>> {
+    let Some(step) = scene.last().filter(|step| ops.contains(&step.op)) else { return Vec::new() };
+    let Some(operand) = scene.operands().next() else { return Vec::new() };
+    let sizes = operand.tensor.shape.sizes();
+    let at = step.op.info().arguments.iter().position(|param| param.name == "dim");
+    let rank = sizes.len() as i64;
+    let dim = match at.and_then(|at| step.args.get(at)) {
+        Some(Arg::Int(dim)) if (-rank..rank).contains(dim) => dim.rem_euclid(rank) as usize,
+        _ => return Vec::new(),
+    };
+    let inner = sizes[dim + 1..].iter().product::<i64>() as usize;
+    let size = sizes[dim] as usize;
+    let mut lines = vec![Vec::new(); operand.tensor.shape.numel() / size.max(1)];
+    for (number, element) in operand.tensor.elements().enumerate() {
+        lines[number / (inner * size) * inner + number % inner].push(element);
+    }
+    lines
+}
+
+/// The lengths of the runs of equal elements of a line, and of its NaN.
+fn runs(line: &[Scalar]) -> (Vec<usize>, usize) {
+    let mut numbers: Vec<Scalar> =
+        line.iter().copied().filter(|element| !matches!(element, Scalar::Float(value) if value.is_nan())).collect();
+    let nan = line.len() - numbers.len();
+    let compared = |a: &Scalar, b: &Scalar| match (a, b) {
+        (Scalar::Float(a), Scalar::Float(b)) => a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal),
+        (Scalar::Int(a), Scalar::Int(b)) => a.cmp(b),
+        (Scalar::Bool(a), Scalar::Bool(b)) => a.cmp(b),
+        _ => std::cmp::Ordering::Equal,
+    };
+    numbers.sort_by(compared);
+    (numbers.chunk_by(|a, b| compared(a, b).is_eq()).map(<[Scalar]>::len).collect(), nan)
+}
+
+pub(crate) fn tied_places(scene: Scene) -> bool {
+    let ops = [Op::Cummax, Op::Cummin, Op::Median, Op::Nanmedian, Op::Mode, Op::Kthvalue];
+    lines(scene, &ops).iter().any(|line| {
+        let (runs, nan) = runs(line);
+        nan > 1 || runs.iter().any(|run| *run > 1)
+    })
+}
+
+pub(crate) fn tied_modes(scene: Scene) -> bool {
+    lines(scene, &[Op::Mode]).iter().any(|line| {
+        let (runs, nan) = runs(line);
+        let most = runs.iter().max();
+        nan > 0 || runs.iter().filter(|run| Some(*run) == most).count() > 1
+    })
+}
+
 pub(crate) fn large_products(scene: Scene, outcome: Option<&Outcome>) -> bool {
-    let product = scene.last().is_some_and(|step| step.op == Op::Prod);
+    let product = scene.last().is_some_and(|step| matches!(step.op, Op::Prod | Op::Cumprod));
     let Some(result) = outcome.and_then(|outcome| outcome.tensors().first()).filter(|_| product) else { return false };
     let most = match result.dtype {
         DType::Float16 => 65504.0,

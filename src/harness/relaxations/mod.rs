@@ -28,6 +28,8 @@ pub enum Elements {
     Determined,
     /// A zero may have either sign.
     EitherZero,
+    /// The same, and of an operation that returns elements and their indices any index is right.
+    Places,
     /// A number may have either sign.
     EitherSign,
     /// Both parts of a complex number may be off by a few units of the greater one.
@@ -106,12 +108,14 @@ impl Freedom {
 }
 
 const EITHER_ZERO: Freedom = Freedom::of(Elements::EitherZero);
+const PLACES: Freedom = Freedom { gradients: Gradients::Elements, ..Freedom::of(Elements::Places) };
 const EITHER_SIGN: Freedom = Freedom::of(Elements::EitherSign);
 const PARTS: Freedom = Freedom::of(Elements::Parts);
 const MAGNIFIED: Freedom = Freedom::of(Elements::Magnified);
 const BOUNDED: Freedom = Freedom::of(Elements::Bounded);
 const OVERFLOW: Freedom = Freedom::of(Elements::Overflow);
 const ANY: Freedom = Freedom::of(Elements::Any);
+const ANY_AND_GRADIENTS: Freedom = Freedom { gradients: Gradients::Elements, ..ANY };
 const STRIDES: Freedom = Freedom { strides: true, ..Freedom::NONE };
 const MESSAGE: Freedom = Freedom { message: true, ..Freedom::NONE };
 const OUTCOME: Freedom = Freedom { outcome: true, ..Freedom::of(Elements::Any) };
@@ -152,6 +156,11 @@ macro_rules! relaxations {
 relaxations! {
     /// The least or greatest of zeros of both signs: which one libtorch's vector loop takes depends on where they stand.
     SignedZeros: families::signed_zeros(scene) => EITHER_ZERO,
+    /// Order statistics and running extremes of equal elements, or of several NaN: the documents say which element they
+    /// return, and not which of those that are equal, nor which of their indices.
+    TiedPlaces: families::tied_places(scene) => PLACES,
+    /// The mode of a line in which several elements are as frequent, or some are NaN: it is "a value which appears most often".
+    TiedModes: families::tied_modes(scene) => ANY_AND_GRADIENTS,
     /// The negative zero as an operand of an extremum: which of two zeros libtorch takes depends on the element's place in
     /// the tensor and on the dtype, and IEEE 754 leaves it open.
     ZeroExtrema: elements::zero_extrema(scene) => EITHER_ZERO,

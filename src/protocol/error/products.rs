@@ -3,6 +3,9 @@
 /// Adds the rows of products.
 macro_rules! rows {
     ($($families:ident)*; $($rows:tt)*) => { $crate::error::table::rejections! { $($families)*; $($rows)*
+    /// An operand of `linear` without dimensions (`linear`).
+    LinearScalar { input: usize, weight: usize } => Dimension,
+        "both arguments to linear need to be at least 1D, but they are {input}D and {weight}D";
     /// `matmul` of a 0-dim tensor (`_matmul_impl`).
     MatmulScalar { a: usize, b: usize } => ProductShape,
         "both arguments to matmul need to be at least 1D, but they are {a}D and {b}D";

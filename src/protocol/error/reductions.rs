@@ -40,6 +40,30 @@ macro_rules! rows {
     /// `argmax` or `argmin` of an empty tensor, without a dimension (`check_argmax_argmin`).
     ArgmaxEmpty { name: &'static str } => Dimension,
         "{name}(): Expected reduction dim to be specified for input.numel() == 0.";
+    /// `cummax` or `cummin` of a tensor without dimensions along another than 0 and -1 (`zero_numel_check_dims`).
+    ScalarDimension { name: &'static str, dim: i64 } => Dimension,
+        "{name}(): Expected reduction dim -1 or 0 for scalar but got {dim}";
+    /// `aminmax` along a dimension of size 0 (`zero_numel_check_dims`).
+    AminmaxDimension { dim: usize } => Dimension, "aminmax: Expected reduction dim {dim} to have non-zero size.";
+    /// `aminmax` of an empty tensor, without a dimension (the meta function of `aminmax`).
+    AminmaxEmpty => Dimension,
+        "aminmax(): cannot compute aminmax over an empty dimension as the operation has no identity.";
+    /// `aminmax` of a complex number, with a dimension (`aminmax_kernel`).
+    AminmaxComplex { dtype: DType } => Dtype, "aminmax not implemented for {dtype}";
+    /// `kthvalue` of a rank that the dimension has not (`kthvalue_out_impl_cpu`).
+    KthvalueRange { dim: usize } => Argument, "kthvalue(): selected number k out of range for dimension {dim}";
+    /// `out=` of `logcumsumexp` of another dtype than the tensor (`check_scalar_type_device_layout_equal`).
+    LogcumsumexpOutput { input: DType, out: DType } => Dtype, "expected scalar_type {input} but found {out}";
+    /// `nanmean` of integers (`nanmean`).
+    NanmeanDtype { dtype: DType } => Dtype,
+        "nanmean(): expected input to have floating point or complex dtype but got {dtype}";
+    /// `nanmean` of integers into `out=` (`nanmean_out`).
+    NanmeanIntegers => Dtype,
+        "nanmean(): integral types and 'Bool' are not supported for nanmean, even for empty tensors.";
+    /// `nanmean` in integers (`nanmean`).
+    NanmeanOptional { dtype: DType } => Dtype,
+        "nanmean(): could not infer output dtype. Optional dtype must be either a floating point or complex dtype. \
+         Got: {dtype}";
     /// A norm of complex order (`linalg_vector_norm`).
     NormOrder => Argument, "linalg.vector_norm: Expected a non-complex scalar as the order of norm.";
     /// A norm without identity, of an empty tensor (`linalg_vector_norm`).

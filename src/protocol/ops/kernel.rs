@@ -78,6 +78,10 @@ kernels! {
     reduction Reduction: Reductions, Sums;
     /// Maxima and minima of many elements.
     extreme Extreme: Reductions, Never;
+    /// Running sums and products.
+    scan Scan: Reductions, Sums;
+    /// Order statistics, and the most frequent element.
+    ranked Ranked: Reductions, Never;
     /// Variances and logarithms of sums.
     moment Moment: Reductions, Steps;
     /// Norms.
@@ -174,7 +178,9 @@ impl Family {
                 "dtype",
                 "singular",
             ],
-            Family::Reductions => &["autograd", "not-expandable", "argument", "dtype", "dimension", "item-count"],
+            Family::Reductions => {
+                &["autograd", "not-expandable", "argument", "dtype", "dimension", "item-count", "overlap"]
+            }
             Family::Losses => &[
                 "autograd",
                 "argument",

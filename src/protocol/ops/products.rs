@@ -48,6 +48,11 @@ macro_rules! products_rows {
                 forms: [Functional, InPlace, Out], dtypes: NotBool "addmm_impl_cpu_", result: Same, compare: Tolerance,
                 kernel: product(addmm), gradient: kernel,
             }
+            Linear "linear" "linear": "The product with a transposed matrix, and a bias that broadcasts to it." {
+                arguments: (input: Tensor, weight: Tensor, bias: Tensor = None), forms: [Functional],
+                absent: [Out "PyTorch's page has none, and the overload writes to its own operands unchecked"],
+                result: Same, compare: Tolerance, kernel: product(linear), gradient: kernel,
+            }
             Addmv "addmv" "addmv": "Adds the product of a matrix and a vector." {
                 arguments: (self: Tensor, mat: Tensor, vec: Tensor, beta: Number = 1, alpha: Number = 1),
                 forms: [Functional, InPlace, Out], dtypes: NotBool "addmv_impl_cpu", result: Same, compare: Tolerance,

@@ -26,6 +26,11 @@ macro_rules! reductions_rows {
                 forms: [Functional, Out], result: Same, compare: Tolerance,
                 kernel: reduction(mean), gradient: kernel,
             }
+            Nanmean "nanmean" "nanmean": "The mean of what is not NaN." {
+                arguments: (self: Tensor, dim: Dims = None, keepdim: Flag = False, dtype: Dtype = None),
+                forms: [Functional, Out], dtypes: Floats, result: Same, compare: Tolerance,
+                kernel: moment(nanmean), gradient: kernel,
+            }
             Prod "prod" "prod": "The product." {
                 arguments: (self: Tensor, dim: Int = None, keepdim: Flag = False, dtype: Dtype = None),
                 forms: [Functional, Out], result: Sum, compare: Tolerance,
@@ -50,6 +55,75 @@ macro_rules! reductions_rows {
                 arguments: (self: Tensor, dim: Int = None, keepdim: Flag = False), forms: [Functional, Out],
                 dtypes: Real, result: Int64, compare: Bits,
                 kernel: extreme(argmin), gradient: none,
+            }
+            Max "max" "max.dim": "The maximum along a dimension, and its index." {
+                arguments: (self: Tensor, dim: Int, keepdim: Flag = False), forms: [Functional], dtypes: NotComplex,
+                absent: [Out "a program has one out= tensor, and this has two results"],
+                result: Same, compare: Bits,
+                kernel: extreme(max), gradient: kernel,
+            }
+            Min "min" "min.dim": "The minimum along a dimension, and its index." {
+                arguments: (self: Tensor, dim: Int, keepdim: Flag = False), forms: [Functional], dtypes: NotComplex,
+                absent: [Out "a program has one out= tensor, and this has two results"],
+                result: Same, compare: Bits,
+                kernel: extreme(min), gradient: kernel,
+            }
+            Aminmax "aminmax" "aminmax": "The minimum and the maximum." {
+                arguments: (self: Tensor, dim: Int = None, keepdim: Flag = False), forms: [Functional],
+                dtypes: NotComplex "aminmax_cpu", absent: [Out "a program has one out= tensor, and this has two results"],
+                result: Same, compare: Bits,
+                kernel: extreme(aminmax), gradient: kernel,
+            }
+            Cummax "cummax" "cummax": "The maximum of the elements up to each, and its index." {
+                arguments: (self: Tensor, dim: Int), forms: [Functional], dtypes: NotComplex "cummax_cpu",
+                absent: [Out "a program has one out= tensor, and this has two results"],
+                result: Same, compare: Bits,
+                kernel: extreme(cummax), gradient: kernel,
+            }
+            Cummin "cummin" "cummin": "The minimum of the elements up to each, and its index." {
+                arguments: (self: Tensor, dim: Int), forms: [Functional], dtypes: NotComplex "cummin_cpu",
+                absent: [Out "a program has one out= tensor, and this has two results"],
+                result: Same, compare: Bits,
+                kernel: extreme(cummin), gradient: kernel,
+            }
+            Cumsum "cumsum" "cumsum": "The sum of the elements up to each." {
+                arguments: (self: Tensor, dim: Int, dtype: Dtype = None), forms: [Functional, InPlace, Out],
+                dtypes: NotBool "cumsum_out_cpu", result: Sum, compare: Tolerance,
+                kernel: scan(cumsum), gradient: kernel,
+            }
+            Cumprod "cumprod" "cumprod": "The product of the elements up to each." {
+                arguments: (self: Tensor, dim: Int, dtype: Dtype = None), forms: [Functional, InPlace, Out],
+                dtypes: NotBool "cumprod_out_cpu", result: Sum, compare: Tolerance,
+                kernel: scan(cumprod), gradient: kernel,
+            }
+            Logcumsumexp "logcumsumexp" "logcumsumexp": "The logarithm of the sum of the exponentials up to each." {
+                arguments: (self: Tensor, dim: Int), forms: [Functional, Out],
+                dtypes: Fractions "logcumsumexp_out_cpu", result: Same, compare: Tolerance,
+                kernel: moment(logcumsumexp), gradient: kernel,
+            }
+            Median "median" "median.dim": "The lower median along a dimension, and its index." {
+                arguments: (self: Tensor, dim: Int, keepdim: Flag = False), forms: [Functional],
+                dtypes: Real "median_out", absent: [Out "a program has one out= tensor, and this has two results"],
+                result: Same, compare: Bits,
+                kernel: ranked(median), gradient: kernel,
+            }
+            Nanmedian "nanmedian" "nanmedian.dim": "The lower median of what is not NaN, and its index." {
+                arguments: (self: Tensor, dim: Int, keepdim: Flag = False), forms: [Functional],
+                dtypes: Real "median_out", absent: [Out "a program has one out= tensor, and this has two results"],
+                result: Same, compare: Bits,
+                kernel: ranked(nanmedian), gradient: kernel,
+            }
+            Mode "mode" "mode": "The most frequent element along a dimension, and its index." {
+                arguments: (self: Tensor, dim: Int = -1, keepdim: Flag = False), forms: [Functional],
+                dtypes: NotComplex "mode_cpu", absent: [Out "a program has one out= tensor, and this has two results"],
+                result: Same, compare: Bits,
+                kernel: ranked(mode), gradient: kernel,
+            }
+            Kthvalue "kthvalue" "kthvalue": "The k-th smallest element along a dimension, and its index." {
+                arguments: (self: Tensor, k: Int, dim: Int = -1, keepdim: Flag = False), forms: [Functional],
+                dtypes: Real "kthvalue_cpu", absent: [Out "a program has one out= tensor, and this has two results"],
+                result: Same, compare: Bits,
+                kernel: ranked(kthvalue), gradient: kernel,
             }
             Var "var" "var.correction": "The variance." {
                 arguments: (self: Tensor, dim: Dims = None, correction: Number = None, keepdim: Flag = False,

@@ -7,6 +7,7 @@
 mod batch;
 mod cross;
 mod factor;
+mod linear;
 mod matmul;
 mod matrix;
 mod multiply;
@@ -19,6 +20,7 @@ mod vector;
 
 pub(super) use batch::{addbmm, baddbmm, bmm};
 pub(super) use cross::{linalg_cross, linalg_vecdot};
+pub(super) use linear::linear;
 pub(super) use matmul::matmul;
 pub(super) use matrix::{addmm, mm};
 pub(super) use outer::{addr, ger, kron, outer};

@@ -160,7 +160,13 @@ fn bytes(dtype: DType, shape: &Shape, elements: impl Iterator<Item = Scalar>) ->
 
 fn read_step(entry: Name<'_>, names: &Names<'_>, at: usize) -> Option<(Step, Kind)> {
     let fields = entry.node.entries("an input (with `shape` or `values`) or a step such as `{add: [x, y]}`")?;
-    let operations: Vec<_> = fields.iter().filter(|(key, _)| parse_operation(key).is_some()).collect();
+    let all = || fields.iter().filter(|(key, _)| parse_operation(key).is_some());
+    // `min` and `max` name operations, and arguments of another one.
+    let is_argument = |name: &str| {
+        let mut others = all().filter(|(key, _)| *key != name).filter_map(|(key, _)| parse_operation(key)?.ok());
+        others.any(|(op, _)| op.info().arguments.iter().any(|param| param.name == name))
+    };
+    let operations: Vec<_> = all().filter(|(key, _)| !is_argument(key)).collect();
     match operations[..] {
         [&(key, arguments)] => {
             let keywords: Vec<_> = fields.iter().copied().filter(|(other, _)| *other != key).collect();

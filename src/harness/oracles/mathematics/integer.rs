@@ -88,6 +88,14 @@ pub(super) fn exactly(dtype: DType, value: i128) -> Set {
     Set::Exactly(crate::with_element_type!(dtype, T => T::from_scalar(wrapped).to_scalar()))
 }
 
+/// The same of an integer that is converted.
+pub(super) fn narrowed(dtype: DType, set: Set) -> Option<Set> {
+    match set {
+        Set::Exactly(Scalar::Int(value)) => Some(exactly(dtype, i128::from(value))),
+        _ => None,
+    }
+}
+
 fn fits(dtype: DType, value: i128) -> bool {
     matches!(exactly(dtype, value), Set::Exactly(Scalar::Int(same)) if i128::from(same) == value)
 }

@@ -17,9 +17,11 @@ mod gradient;
 mod indexing;
 mod integer;
 mod loss;
+mod order;
 mod product;
 mod real;
 mod reduction;
+mod scan;
 mod selection;
 mod set;
 mod slope;
@@ -104,6 +106,9 @@ pub fn judge(program: &Program, reply: &Reply) -> Vec<Difference> {
 fn judge_step(trace: Trace, at: usize, step: &Step, outcome: &Outcome) -> Option<Difference> {
     let result = match outcome {
         Outcome::Value(Value::Tensor(result)) => result,
+        Outcome::Value(Value::Tensors(results)) if order::chooses(step.op) => {
+            return order::judge(trace, at, step, results);
+        }
         Outcome::Value(Value::Nothing) if step.op == Op::Grad => return gradient::judge_absence(trace, at, step),
         Outcome::Value(Value::Number(truth)) => return equality::judge_truth(trace, at, step, *truth),
         _ => return None,
@@ -116,6 +121,7 @@ fn judge_step(trace: Trace, at: usize, step: &Step, outcome: &Outcome) -> Option
         _ => {}
     }
     match step.op.info().family() {
+        Family::Reductions if scan::scans(step.op) => scan::judge(trace, at, step, result),
         Family::Reductions => reduction::judge(trace, at, step, result),
         Family::Products => product::judge(trace, at, step, result),
         Family::Losses => loss::judge(trace, at, step, result),

@@ -24,10 +24,12 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
         Arg::Tensor(value) => trace.before(at, *value),
         _ => None,
     };
-    let adds = adds(step.op);
-    let first = usize::from(adds);
+    let (first, summand) = places(step);
     let (a, b) = (given(first)?, given(first + 1)?);
-    let added = if adds { Some(given(0)?) } else { None };
+    let added = match summand {
+        Some(summand) => Some(given(summand)?),
+        None => None,
+    };
     if step.form != Form::Functional {
         let target = step.target()?;
         let own = trace.first_name(target);
@@ -66,9 +68,13 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
     Some(Wrong::first(wrong)?.difference(step, result))
 }
 
-/// Returns whether an operation adds its product to its first operand.
-pub(super) fn adds(op: Op) -> bool {
-    matches!(op, Op::Addmm | Op::Addmv | Op::Baddbmm | Op::Addbmm | Op::Addr)
+/// The arguments of a product: the first of its two factors, which the second follows, and what is added to it.
+pub(super) fn places(step: &Step) -> (usize, Option<usize>) {
+    match step.op {
+        Op::Addmm | Op::Addmv | Op::Baddbmm | Op::Addbmm | Op::Addr => (1, Some(0)),
+        Op::Linear => (0, matches!(step.args.get(2), Some(Arg::Tensor(_))).then_some(2)),
+        _ => (0, None),
+    }
 }
 
 /// The factor of a step with a name; 1 where it takes none.
@@ -220,7 +226,7 @@ fn defined(step: &Step, a: &[i64], b: &[i64], result: &[i64]) -> Option<Vec<Vec<
             let ([n], [m]) = (<[i64; 1]>::try_from(a).ok()?, <[i64; 1]>::try_from(b).ok()?);
             Some((0..n as usize).flat_map(|row| (0..m as usize).map(move |column| vec![(row, column)])).collect())
         }
-        Op::Inner => {
+        Op::Inner | Op::Linear => {
             let (inner, other) = (*a.last()?, *b.last()?);
             let [rows, columns] =
                 [&a[..a.len() - 1], &b[..b.len() - 1]].map(|sizes| sizes.iter().product::<i64>() as usize);

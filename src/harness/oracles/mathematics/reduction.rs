@@ -69,6 +69,11 @@ pub(super) struct Options {
 }
 
 impl Options {
+    /// No arguments: everything is reduced to one element.
+    pub fn everything() -> Options {
+        Options { dims: Vec::new(), keeps: false, dtype: None, correction: 1.0, order: 2.0 }
+    }
+
     /// The arguments of a step with a result of some sizes, which tell what an empty list of dimensions stands for: all
     /// dimensions for some functions, none for others.
     pub fn of(step: &Step, operand: &Elements, result: &[i64]) -> Option<Options> {
@@ -149,7 +154,8 @@ impl Options {
     }
 }
 
-fn right(op: Op, dtype: DType, elements: &[Scalar], options: &Options) -> Option<Right> {
+/// The right results of a reduction of some elements in a dtype.
+pub(super) fn right(op: Op, dtype: DType, elements: &[Scalar], options: &Options) -> Option<Right> {
     match op {
         Op::All | Op::Any => {
             let mut truths = elements.iter().map(|element| convert(*element, DType::Bool) == Scalar::Bool(true));
@@ -218,7 +224,7 @@ fn unit(format: Format) -> f64 {
 }
 
 fn of_floats(op: Op, format: Format, mut values: Vec<f64>, options: &Options) -> Option<Right> {
-    if op == Op::Nansum {
+    if matches!(op, Op::Nansum | Op::Nanmean) {
         values.retain(|value| !value.is_nan());
     }
     let count = values.len() as f64;
@@ -235,11 +241,12 @@ fn of_floats(op: Op, format: Format, mut values: Vec<f64>, options: &Options) ->
             };
             Some(Right::by(EXTREME, if extreme == 0.0 { Set::ZERO } else { Set::float(extreme) }))
         }
-        Op::Sum | Op::Nansum | Op::SumToSize | Op::Mean => {
+        Op::Sum | Op::Nansum | Op::SumToSize | Op::Mean | Op::Nanmean => {
             if magnitudes > format.largest() {
                 return None;
             }
-            let count = if op == Op::Mean { count } else { 1.0 };
+            let averages = matches!(op, Op::Mean | Op::Nanmean);
+            let count = if averages { count } else { 1.0 };
             if !finite {
                 let [plus, minus] = [f64::INFINITY, f64::NEG_INFINITY].map(|infinity| values.contains(&infinity));
                 let sum = match (nan, plus, minus) {
@@ -249,11 +256,11 @@ fn of_floats(op: Op, format: Format, mut values: Vec<f64>, options: &Options) ->
                 };
                 return Some(Right::by(SUM, Set::float(sum)));
             }
-            if op == Op::Mean && values.is_empty() {
+            if averages && values.is_empty() {
                 return Some(Right::by("the mean of nothing: 0/0", Set::Nan));
             }
             let error = values.len().saturating_sub(1) as f64 * unit(format) * magnitudes;
-            let error = error / count + if op == Op::Mean { format.ulp(magnitudes / count) } else { 0.0 };
+            let error = error / count + if averages { format.ulp(magnitudes / count) } else { 0.0 };
             let value = total(&values) / count;
             let set = if value == 0.0 && error == 0.0 { Set::ZERO } else { format.near(value, error) };
             Some(Right::by(SUM, set))

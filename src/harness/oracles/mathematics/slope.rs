@@ -12,7 +12,7 @@ use super::selection::{selection, selects};
 use super::set::{Format, as_float, exponent, power};
 use super::trace::{Elements, Trace};
 use super::wide::{BITS, Real, Wide};
-use super::{Details, view};
+use super::{Details, order, scan, view};
 use crate::ops::{Family, Op};
 use crate::program::{Arg, Step};
 use crate::tensor::{Category, DType};
@@ -63,6 +63,12 @@ impl Slopes<'_> {
                 let reduction = self.step.args.iter().find_map(text);
                 self.pointwise(wanted, budget, reduction.as_deref().filter(|text| *text != "none"))?
             }
+            Family::Reductions if scan::scans(self.step.op) => {
+                scan::edges(self.step, &self.operand(0)?, self.result, self.format)?
+            }
+            Family::Reductions if order::chooses(self.step.op) => {
+                order::edges(self.step, &self.operand(0)?, self.result)?
+            }
             Family::Reductions => self.reduced()?,
             Family::Products => self.multiplied()?,
             _ => return None,
@@ -112,6 +118,7 @@ impl Slopes<'_> {
                     Op::Std => spread.as_ref().and_then(|spread| spread.slope_of_deviation(values[at])),
                     Op::Sum | Op::SumToSize => Some((1.0, 1.0)),
                     Op::Nansum => Some(if values[at].is_nan() { (0.0, 0.0) } else { (1.0, 1.0) }),
+                    Op::Nanmean => share_of_mean(&values, at),
                     Op::Mean => Some((1.0 / group.len() as f64, 1.0 / group.len() as f64)),
                     Op::Amax | Op::Amin => extreme(self.step.op, &values, at),
                     Op::Prod => {
@@ -136,7 +143,7 @@ impl Slopes<'_> {
     }
 
     fn multiplied(&self) -> Option<Vec<Edge>> {
-        let first = usize::from(product::adds(self.step.op));
+        let (first, summand) = product::places(self.step);
         let (a, b) = (self.operand(first)?, self.operand(first + 1)?);
         let terms = product::terms(self.step, a.shape.sizes(), b.shape.sizes(), self.result.shape.sizes())?;
         if terms.len() != self.result.values.len() || terms.iter().map(Vec::len).sum::<usize>() > MOST {
@@ -152,10 +159,10 @@ impl Slopes<'_> {
                 edges.push(Edge::linear(result, first + 1, other, alpha * x));
             }
         }
-        if first == 1 {
-            let added = view::View::of(self.operand(0)?.shape.sizes()).expanded(self.result.shape.sizes())?;
+        if let Some(summand) = summand {
+            let added = view::View::of(self.operand(summand)?.shape.sizes()).expanded(self.result.shape.sizes())?;
             let places = added.places()?.into_iter().enumerate();
-            edges.extend(places.map(|(result, place)| Edge::linear(result, 0, place, beta)));
+            edges.extend(places.map(|(result, place)| Edge::linear(result, summand, place, beta)));
         }
         Some(edges)
     }
@@ -265,6 +272,12 @@ fn summed(own: &[i64], result: &[i64]) -> Option<Vec<Vec<usize>>> {
         groups[place].push(element);
     }
     Some(groups)
+}
+
+/// The share that an element has of the mean of those that are not NaN.
+fn share_of_mean(values: &[f64], at: usize) -> Option<(f64, f64)> {
+    let share = 1.0 / values.iter().filter(|value| !value.is_nan()).count() as f64;
+    Some(if values[at].is_nan() { (0.0, 0.0) } else { (share, share) })
 }
 
 /// The slopes of an extreme: 1 for the only one, any share of it among several.

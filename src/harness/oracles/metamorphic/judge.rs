@@ -215,16 +215,17 @@ impl Judge<'_> {
 
     fn values(&mut self, wanted: &Value, own: &Value, compared: Compared) {
         match (wanted, own) {
-            (Value::Tensor(wanted), Value::Tensor(own)) => self.tensors(wanted, own, compared),
+            (Value::Tensor(wanted), Value::Tensor(own)) => self.tensors(0, wanted, own, compared),
             (Value::Tensors(wanted), Value::Tensors(own)) if wanted.len() == own.len() => {
-                wanted.iter().zip(own).for_each(|(wanted, own)| self.tensors(wanted, own, compared));
+                let parts = wanted.iter().zip(own).enumerate();
+                parts.for_each(|(part, (wanted, own))| self.tensors(part, wanted, own, compared));
             }
             (wanted, own) if format!("{wanted:?}") == format!("{own:?}") => {}
             (wanted, own) => self.differ(Aspect::Outcome, format::value(wanted), format::value(own)),
         }
     }
 
-    fn tensors(&mut self, wanted: &TensorValue, own: &TensorValue, compared: Compared) {
+    fn tensors(&mut self, part: usize, wanted: &TensorValue, own: &TensorValue, compared: Compared) {
         if wanted.dtype != own.dtype {
             if compared == Compared::ElementsOfOneDtype {
                 return;
@@ -236,7 +237,7 @@ impl Judge<'_> {
             self.differ(Aspect::Shape, wanted.shape.to_string(), own.shape.to_string());
             return;
         }
-        if let Some(at) = self.first_other(wanted, own) {
+        if let Some(at) = self.first_other(part, wanted, own) {
             self.differ(Aspect::Values, format::tensor_at(wanted, at), format::tensor_at(own, at));
         }
         let strides = compared == Compared::Layout && wanted.strides != own.strides;
@@ -247,7 +248,7 @@ impl Judge<'_> {
     }
 
     /// The row-major position of the first element that differs.
-    fn first_other(&self, wanted: &TensorValue, own: &TensorValue) -> Option<usize> {
+    fn first_other(&self, part: usize, wanted: &TensorValue, own: &TensorValue) -> Option<usize> {
         if wanted.data == own.data {
             return None;
         }
@@ -260,7 +261,7 @@ impl Judge<'_> {
         // Both are as far from the exact result as the bound allows, on either side of it.
         let mode = if let Compare::Ulps(ulps) = mode { Compare::Ulps(2 * ulps) } else { mode };
         let extent = || Extent::of(self.context.program, self.context.reply, self.context.at);
-        let mode = Mode { compare: mode, open: self.open() };
+        let mode = Mode { compare: mode, open: self.open() }.of_part(part);
         first_other(mode, if mode.asks_extent() { extent() } else { Extent::NONE }, wanted, own)
     }
 
