@@ -167,8 +167,11 @@ pub(super) fn record_view(
     let derivative = positions.map_or(Derivative::Unknown { op }, |positions| {
         let pairs = positions.into_iter().enumerate().filter(|&(_, to)| to < operand.shape().numel()).collect();
         // `at::sum_to` adds up what goes to a tensor without dimensions, be it one element, and the sum starts at zero.
-        let expands = matches!(op, Op::Expand | Op::ExpandAs | Op::BroadcastTo | Op::BroadcastTensors);
-        routes(operand, pairs, expands && operand.shape().rank() == 0, 1)
+        let expands = matches!(op, Op::Expand | Op::ExpandAs | Op::ExpandCopy | Op::BroadcastTo | Op::BroadcastTensors);
+        // So does the sum over the dimensions that copies are new along.
+        let deeper = machine.tensor(view).shape().rank() > operand.shape().rank();
+        let repeats = matches!(op, Op::Repeat | Op::Tile) && deeper;
+        routes(operand, pairs, repeats || (expands && operand.shape().rank() == 0), 1)
     });
     add(machine, op, view, vec![operand.node], derivative);
 }
@@ -230,6 +233,12 @@ pub(super) fn record_twins(machine: &mut Machine, results: [TensorId; 2]) {
         machine.graph[one].twin = Some(other);
         machine.graph[other].twin = Some(one);
     }
+}
+
+/// Notes an operation that leaves elements of its operand where they are, and needs none of it again.
+pub(super) fn record_moved(machine: &mut Machine, op: Op, result: TensorId, route: Route) {
+    let parents = vec![route.node];
+    record(machine, op, result, parents, Derivative::Routes { routes: vec![route], versions: Vec::new(), count: 1 });
 }
 
 /// Notes what a function of one real number did, element by element.

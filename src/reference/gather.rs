@@ -14,7 +14,13 @@ use super::{autograd, elementwise, slice, write};
 
 /// For each index along `dim`, row-major, the number of the element of a tensor that it names. The first that is out of
 /// range ends it, and is returned. Without elements that is all.
-fn along(machine: &Machine, indices: &[i64], shape: &Shape, of: &Shape, dim: usize) -> (Vec<usize>, Option<i64>) {
+pub(super) fn along(
+    machine: &Machine,
+    indices: &[i64],
+    shape: &Shape,
+    of: &Shape,
+    dim: usize,
+) -> (Vec<usize>, Option<i64>) {
     let all = Layout::contiguous(of.clone());
     let stride = all.strides.get(dim).copied().unwrap_or(1);
     // Everything but the dimension that the indices go along, for which they stand themselves.
@@ -104,7 +110,7 @@ fn all_of(machine: &Machine, operand: &Tensor) -> Vec<usize> {
 }
 
 /// The indices that are there.
-fn indices_of(machine: &Machine, index: &Tensor) -> Vec<i64> {
+pub(super) fn indices_of(machine: &Machine, index: &Tensor) -> Vec<i64> {
     machine.known(index).unwrap_or_default()
 }
 
@@ -192,11 +198,17 @@ pub(super) fn scatter(machine: &mut Machine, call: &Call) -> Result<Slot> {
     if let Some(index) = bad {
         return Err(Rejection::IndexRange { index, dim, size: size(tensor.shape(), dim) }.into());
     }
-    record_scatter(machine, call, target, &operand, &index, &source, &numbers)
+    record_scatter(machine, call, target, &operand, (&index, &source), &numbers, false)
 }
 
-/// The order of faults: autograd, the dimension, dtypes and shapes, overlap.
-fn infer_scatter(machine: &Machine, call: &Call, operand: &Tensor, index: &Tensor, source: &Input) -> Result<usize> {
+/// The order of faults of `scatter` and its kin: autograd, the dimension, dtypes and shapes, overlap.
+pub(super) fn infer_scatter(
+    machine: &Machine,
+    call: &Call,
+    operand: &Tensor,
+    index: &Tensor,
+    source: &Input,
+) -> Result<usize> {
     autograd::check_target(machine, call, &[Input::Tensor(operand.clone()), source.clone()])?;
     let dim = wrap_dim(call.int(1)?, operand.shape().rank())?;
     check_scatter(operand, dim, index, source)?;
@@ -209,7 +221,7 @@ fn infer_scatter(machine: &Machine, call: &Call, operand: &Tensor, index: &Tenso
 }
 
 /// The tensor that is written to: the operand in place, or a copy of it, for which `out` is prepared.
-fn begin_scatter(machine: &mut Machine, call: &Call, operand: &Tensor) -> Result<TensorId> {
+pub(super) fn begin_scatter(machine: &mut Machine, call: &Call, operand: &Tensor) -> Result<TensorId> {
     let id = call.tensor(0)?;
     match (call.form, call.out) {
         (Form::InPlace, _) => Ok(id),
@@ -233,14 +245,15 @@ fn begin_scatter(machine: &mut Machine, call: &Call, operand: &Tensor) -> Result
     }
 }
 
-fn record_scatter(
+/// Notes elements that were written over, or added to, those of the target.
+pub(super) fn record_scatter(
     machine: &mut Machine,
     call: &Call,
     target: TensorId,
     operand: &Tensor,
-    index: &Tensor,
-    source: &Input,
+    (index, source): (&Tensor, &Input),
     numbers: &[usize],
+    accumulated: bool,
 ) -> Result<Slot> {
     let source = match source {
         Input::Tensor(source) => Some(source),
@@ -256,7 +269,7 @@ fn record_scatter(
         None => vec![0; numbers.len()],
     };
     let pairs = numbers.iter().copied().zip(from).collect();
-    record_put(machine, call, target, operand, Put { pairs, source, repeated: false, accumulated: false })
+    record_put(machine, call, target, operand, Put { pairs, source, repeated: false, accumulated })
 }
 
 /// Refuses operands of `scatter` (`scatter_gather_dtype_check`, `scatter_shape_check`).
@@ -387,18 +400,18 @@ fn take_output(machine: &mut Machine, out: TensorId, dtype: DType, shape: &Shape
 }
 
 /// The positions of elements; nothing without elements.
-fn positions(machine: &Machine, layout: &Layout) -> Vec<usize> {
+pub(super) fn positions(machine: &Machine, layout: &Layout) -> Vec<usize> {
     if machine.has_elements() { layout.positions().collect() } else { Vec::new() }
 }
 
 /// The size of a dimension; a tensor without dimensions counts as one of a single element (`ensure_nonempty_size`).
-fn size(shape: &Shape, dim: usize) -> i64 {
+pub(super) fn size(shape: &Shape, dim: usize) -> i64 {
     shape.sizes().get(dim).copied().unwrap_or(1)
 }
 
 /// The first elements of a layout in every dimension, as many as `shape` has; a tensor without dimensions counts as one
 /// of a single element.
-fn corner(layout: &Layout, shape: &Shape) -> Layout {
+pub(super) fn corner(layout: &Layout, shape: &Shape) -> Layout {
     let stride = |dim: usize| layout.strides.get(dim).copied().unwrap_or(1);
     Layout { shape: shape.clone(), strides: (0..shape.rank()).map(stride).collect(), offset: layout.offset }
 }

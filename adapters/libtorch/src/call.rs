@@ -486,13 +486,14 @@ fn dispatch_by(
     Ok(operator.call(&args, out)?)
 }
 
-/// An operation whose last argument is a tensor or a number. The overload for a number is called `Scalar` or `value`.
+/// An operation whose last argument is a tensor or a number. The overload for a number is called `Scalar` or `value`, and
+/// `int_Scalar` where a dimension is an integer and not a name.
 fn value(op: Op, form: Form, args: &[Argument<'_>], out: Option<&Tensor>) -> Result<Returned, Fault> {
     if !matches!(args.last(), Some(Argument::Number(_))) {
         return dispatch(op, form, args, out);
     }
     let (name, _) = schema(op);
-    let functional = ["Scalar", "value"].into_iter().find_map(|overload| Operator::find(name, overload));
+    let functional = ["Scalar", "value", "int_Scalar"].into_iter().find_map(|overload| Operator::find(name, overload));
     let operator = functional.and_then(|functional| match form {
         Form::Functional => Some(functional),
         Form::InPlace => functional.sibling(&format!("{name}_")),

@@ -256,6 +256,13 @@ fn within_limit(op: Op, args: &[Argument<'_>]) -> Result<(), Fault> {
     let elements = match op.info().kernel {
         Kernel::View => 0,
         Kernel::Copy | Kernel::Autograd => most(),
+        // As many elements as the list says, or as many copies.
+        Kernel::Repetition => {
+            let lists = args.iter().filter_map(|arg| if let Argument::Ints(list) = arg { Some(*list) } else { None });
+            let counts = lists.flatten().map(|&count| count.max(1) as usize);
+            let listed = counts.fold(1, usize::saturating_mul);
+            if op == Op::ExpandCopy { listed.max(most()) } else { listed.saturating_mul(most()) }
+        }
         // What is put somewhere, or taken for an index, is not copied.
         _ if op == Op::IndexPut => most(),
         Kernel::Product => product(op, &tensors),

@@ -26,6 +26,7 @@ impl ProgramBuilder<'_> {
         for (at, param) in params.iter().enumerate() {
             args.push(match (param.kind, param.default) {
                 (_, Some(value)) if !chance(u, 1, 2)? => Arg::from(value),
+                (ParamKind::Text, None) if param.name == "reduce" => Arg::Text((*u.choose(COMBINED)?).to_owned()),
                 // Depends on the tensors, which come after it.
                 (ParamKind::Text, None) => Arg::Nothing,
                 // The inputs were made for it.
@@ -56,7 +57,7 @@ impl ProgramBuilder<'_> {
             args[at] = Arg::Ints((0..count).map(|_| dimension(u, rank)).collect::<Result<_>>()?);
         }
         for at in 0..params.len() {
-            if params[at].kind == ParamKind::Text && params[at].default.is_none() {
+            if params[at].kind == ParamKind::Text && args[at] == Arg::Nothing && params[at].default.is_none() {
                 let operands = args.iter().flat_map(tensors).map(|value| self.sizes(value)).collect::<Vec<_>>();
                 args[at] = Arg::Text(text::equation(u, &operands)?);
             }
@@ -94,6 +95,14 @@ impl ProgramBuilder<'_> {
             }
             ("compute_mode", ParamKind::Int) => Some(Arg::Int(u.int_in_range(-1..=3)?)),
             ("p", ParamKind::Real) => Some(Arg::Number(Scalar::Float(*u.choose(ORDERS)?))),
+            ("diagonal", ParamKind::Int) => Some(Arg::Int(u.int_in_range(-4..=4)?)),
+            ("repeats" | "dims", ParamKind::Ints) => {
+                let missing = u.int_in_range(0..=sizes.len())?;
+                let count = if u.arbitrary()? { sizes.len() + missing } else { sizes.len() - missing };
+                let count = if param.name == "repeats" { count.max(sizes.len()) } else { count };
+                let negative = if chance(u, 1, 8)? { -1 } else { 0 };
+                Some(Arg::Ints((0..count).map(|_| u.int_in_range(negative..=3)).collect::<Result<_>>()?))
+            }
             ("storage_offset", ParamKind::Int) => Some(Arg::Int(u.int_in_range(-1..=4)?)),
             _ => None,
         })
@@ -286,6 +295,9 @@ impl ProgramBuilder<'_> {
 
 /// Parameters whose elements go into another tensor.
 const MOVED: &[&str] = &["values", "source", "src"];
+
+/// What elements that are scattered to one place are combined by, and what is none.
+const COMBINED: &[&str] = &["sum", "mean", "prod", "amax", "amin", "mean", "amax", "add"];
 
 /// The orders of norms that have a loop of their own, and some that have none.
 const ORDERS: &[f64] = &[2.0, 1.0, 0.0, f64::INFINITY, 3.0, 0.5, 1.5];

@@ -445,7 +445,8 @@ impl<'a> ProgramBuilder<'a> {
         });
         let sizes = given.map(|sizes| {
             // -1 can stand for all that there is.
-            let start = if sizes.contains(&-1) { numels().max().unwrap_or(1) } else { 1 };
+            let copies = matches!(step.op, Op::Repeat | Op::Tile);
+            let start = if copies || sizes.contains(&-1) { numels().max().unwrap_or(1) } else { 1 };
             sizes.iter().fold(start, |product, size| product.saturating_mul(size.saturating_abs().max(1)))
         });
         sizes.fold(together, i64::max) as usize

@@ -4,6 +4,7 @@
 use crate::program::Outcome;
 use crate::relaxations::conditions::unspecified_operands;
 use crate::relaxations::elements::{complex_half, division_traps, grown_bools, long_recurrences, uncountable_strides};
+use crate::relaxations::families::scattered_batches;
 use crate::relaxations::tracker::Scene;
 
 macro_rules! exclusions {
@@ -49,6 +50,9 @@ exclusions! {
     /// Polynomials of a degree beyond a few hundred, and the zeta function from far below zero: libtorch takes a step for each
     /// degree, and so does the reference.
     LongRecurrences: long_recurrences(scene),
+    /// `tril` and `triu` of batches for an `out=` tensor whose batches do not lie one after the other: libtorch takes the
+    /// stride between two matrices for that between all, and writes beyond the end of the memory.
+    ScatteredBatches: scattered_batches(scene),
     /// An `out=` tensor of bools that has grown when the operation is rejected: a byte of new memory may be no bool, and
     /// reading it is undefined.
     GrownBools: grown_bools(scene, outcome),

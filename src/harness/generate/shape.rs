@@ -154,7 +154,14 @@ pub(super) fn operands(u: &mut Unstructured, palette: &Palette, op: Op) -> Resul
         }
         // The dimension has a place among the parameters, too.
         Op::Gather | Op::IndexSelect if u.arbitrary()? => vec![vec![rows, inner], vec![], vec![columns]],
-        Op::Gather | Op::IndexSelect | Op::Scatter => {
+        // A source of another size now and then.
+        Op::IndexAdd | Op::IndexCopy if chance(u, 1, 4)? => {
+            vec![vec![rows, inner], vec![], vec![columns], vec![columns, inner]]
+        }
+        Op::IndexAdd | Op::IndexCopy if u.arbitrary()? => vec![vec![rows], vec![], vec![columns], vec![columns]],
+        Op::IndexAdd | Op::IndexCopy => vec![vec![rows, inner], vec![], vec![columns], vec![rows, columns]],
+        Op::IndexFill => vec![with_batch(u, &[rows, inner])?, vec![], vec![columns]],
+        Op::Gather | Op::IndexSelect | Op::Scatter | Op::ScatterAdd | Op::ScatterReduce => {
             vec![vec![rows, inner], vec![], vec![rows, inner], vec![rows, inner]]
         }
         // Nothing to take from, now and then.
@@ -185,6 +192,11 @@ pub(super) fn takes_some(op: Op) -> bool {
             | Gather
             | IndexSelect
             | Scatter
+            | ScatterAdd
+            | ScatterReduce
+            | IndexAdd
+            | IndexCopy
+            | IndexFill
             | TakeAlongDim
             | MaskedScatter
             | MarginRankingLoss

@@ -2,6 +2,7 @@
 
 use crate::ops::{Compare, Family, Kernel, Op};
 use crate::program::{Program, Reply, TensorValue};
+use crate::relaxations::families::is_indexed;
 use crate::relaxations::{Elements, Freedom, freedoms};
 use crate::tensor::{Category, DType};
 
@@ -81,8 +82,7 @@ impl Modes {
             };
             let open = passed_on(step.op, used.open, tensors);
             // What is rejected, how many elements there are and where they come from may follow from elements.
-            let decides =
-                matches!(step.op.info().kernel, Kernel::Gather | Kernel::Indexing) || step.op == Op::LinalgSolve;
+            let decides = is_indexed(step.op.info().kernel) || step.op == Op::LinalgSolve;
             let freedom = &mut steps[at];
             freedom.outcome |= used.open >= Elements::Parts && decides;
             freedom.elements = freedom.elements.max(open);

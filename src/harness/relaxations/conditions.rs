@@ -143,7 +143,7 @@ pub(crate) fn resized<'a>(scene: Scene<'a>) -> Option<&'a TensorState> {
     let step = scene.last()?;
     let out = scene.find(step.out?)?;
     let read = step.args.iter().filter_map(|arg| if let Arg::Tensor(value) = arg { scene.find(*value) } else { None });
-    if read.clone().any(|known| known.shape_open) {
+    if step.op == Op::ExpandCopy || read.clone().any(|known| known.shape_open) {
         return Some(out);
     }
     let result = read.map(|known| &known.tensor.shape).try_fold(Shape::scalar(), |shape, next| shape.broadcast(next));

@@ -150,9 +150,24 @@ pub(crate) fn losses_into_operands(scene: Scene) -> bool {
     })
 }
 
+/// Returns whether elements are read or written at indices.
+pub(crate) fn is_indexed(kernel: Kernel) -> bool {
+    matches!(kernel, Kernel::Gather | Kernel::Indexing | Kernel::Slices | Kernel::Scatter)
+}
+
+/// A triangle of batches of matrices for an `out=` tensor in which the batches do not lie one after the other.
+pub(crate) fn scattered_batches(scene: Scene) -> bool {
+    let triangle = scene.last().filter(|step| step.op.info().kernel == Kernel::Triangle);
+    let out = triangle.and_then(|step| step.out.filter(|out| step.args.first() != Some(&Arg::Tensor(*out))));
+    let Some(layout) = out.and_then(|out| scene.find(out)).map(TensorState::layout) else { return false };
+    let (sizes, strides) = (layout.shape.sizes(), &layout.strides);
+    let apart = |dim: usize| strides[dim] != strides[dim + 1].wrapping_mul(sizes[dim + 1]);
+    (0..sizes.len().saturating_sub(3)).any(apart)
+}
+
 /// A refusal after the target was resized or written to, and a result that is made of what it overwrites.
 pub(crate) fn gathers_in_part(scene: Scene, outcome: Option<&Outcome>) -> bool {
-    let indexes = |step: &&Step| matches!(step.op.info().kernel, Kernel::Gather | Kernel::Indexing);
+    let indexes = |step: &&Step| is_indexed(step.op.info().kernel);
     let step = scene.last().filter(indexes);
     let Some(step) = step.filter(|step| step.form != Form::Functional) else { return false };
     let class = match outcome {
@@ -165,7 +180,10 @@ pub(crate) fn gathers_in_part(scene: Scene, outcome: Option<&Outcome>) -> bool {
         // What these write before an index is out of range the reference knows.
         Op::IndexPut => false,
         Op::IndexTensor => loops,
-        Op::Scatter => loops || class == Some(Class::Argument),
+        Op::Scatter | Op::IndexFill => loops || class == Some(Class::Argument),
+        Op::ScatterReduce => loops || step.form == Form::Out || class == Some(Class::Dtype),
+        // These resize `out=` before they look at the rest.
+        _ if matches!(step.op.info().kernel, Kernel::Slices | Kernel::Scatter) => loops || step.form == Form::Out,
         // What the shape of the result would have been is not to be seen from the indices.
         Op::TakeAlongDim => true,
         _ => loops || resized_by_shape(scene, step),
@@ -190,7 +208,8 @@ pub(crate) fn resized_by_shape(scene: Scene, step: &Step) -> bool {
 
 /// A `gather` refused for an index while another is bad, too.
 pub(crate) fn several_bad_indices(scene: Scene, outcome: Option<&Outcome>) -> bool {
-    let Some(step) = scene.last().filter(|step| step.op.info().kernel == Kernel::Gather) else {
+    let along = |kernel: Kernel| matches!(kernel, Kernel::Gather | Kernel::Slices | Kernel::Scatter);
+    let Some(step) = scene.last().filter(|step| along(step.op.info().kernel)) else {
         return false;
     };
     let index = step.args.iter().skip(1).find_map(|arg| if let Arg::Tensor(value) = arg { Some(*value) } else { None });

@@ -95,6 +95,63 @@ macro_rules! rows {
         "INDICES element is out of DATA bounds, id={index} axis_dim={size}";
     /// Any index of a dimension of size 0 (`index_select_out_cpu_`).
     IndexSelectEmpty => Dimension, "index_select(): self indexing axis dim should be positive";
+    /// `index_fill` by indices of another dtype (`index_fill_`).
+    IndexFillDtype => Dtype, "index_fill_(): Expected dtype int64 for index.";
+    /// `index_fill` of real numbers with a complex one (`index_fill_`).
+    IndexFillComplex => Dtype, "index_fill_(): Converting complex Scalar to non-complex type is not supported";
+    /// `index_fill` with a value that has dimensions (`index_fill_`).
+    IndexFillRank { rank: usize } => Argument,
+        "index_fill_ only supports a 0-dimensional value tensor, but got tensor with {rank} dimension(s).";
+    /// `index_fill` by an index tensor with more than one dimension (`index_fill_`).
+    IndexFillVector => Dimension, "Index has to be a vector/scalar";
+    /// `index_copy` by an index tensor with more than one dimension (the meta function of `index_copy`).
+    IndexCopyVector { rank: usize } => Dimension, "index_copy_(): Index should have dimension 1 or 0 (got {rank})";
+    /// `index_copy` of a source without dimensions to several indices, or to none (the meta function of `index_copy`).
+    IndexCopyScalar { count: i64 } => ItemCount,
+        "index_copy_(): When source is scalar, index should have one element (got {count})";
+    /// `index_copy` of a source of another rank (the meta function of `index_copy`).
+    IndexCopyRank { source: usize, rank: usize } => Dimension,
+        "index_copy_(): When source and destination are not scalars, their dimensionality must match. Source \
+         dimensionality ({source}), destination dimensionality ({rank})";
+    /// `index_copy` by indices of another dtype (the meta function of `index_copy`).
+    IndexCopyDtype { dtype: DType } => Dtype, "index_copy_(): Expected a long tensor for index, but got {dtype}";
+    /// `index_copy` of two dtypes (the meta function of `index_copy`).
+    IndexCopyDtypes { own: DType, source: DType } => Dtype,
+        "index_copy_(): self and source expected to have the same dtype, but got (self) {own} and (source) {source}";
+    /// `index_copy` of slices of another shape (the meta function of `index_copy`). The sizes are separated by spaces.
+    IndexCopySlices {
+        own: String = ["3".to_owned(), "3 4".to_owned(), String::new()], dim: usize,
+        source: String = ["2".to_owned(), "2 4".to_owned(), String::new()]
+    } => SizeMismatch,
+        "index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: {own} at \
+         dimension {dim} and source slice shape: {source} at dimension 0.";
+    /// `index_copy` of another number of slices than there are indices (the meta function of `index_copy`).
+    IndexCopyCount { count: i64, size: i64 } => ItemCount,
+        "index_copy_(): Number of indices ({count}) should be equal to source.size(dim) ({size})";
+    /// `index_copy` to an index that is out of range (`index_copy_kernel`).
+    IndexCopyRange { index: i64, dim: usize, size: i64 } => Dimension,
+        "index_copy_(): index {index} is out of bounds for dimension {dim} with size {size}";
+    /// `index_add` by an index tensor with more than one dimension (`index_func_meta_impl`).
+    IndexAddVector { rank: usize, dtype: DType, sizes: Vec<i64> } => Dimension,
+        "index_add_(): Index is supposed to be a vector, but got dim: {rank} with type: {dtype} and size: {sizes}";
+    /// `index_add` by indices of another dtype than integers (`index_func_meta_impl`).
+    IndexAddDtype { dtype: DType } => Dtype, "index_add_(): Expected dtype int32/int64 for index but got: {dtype}";
+    /// `index_add` of two dtypes (`index_func_meta_impl`).
+    IndexAddDtypes { own: DType, source: DType } => Dtype,
+        "index_add_(): self ({own}) and source ({source}) must have the same scalar type";
+    /// `index_add` along a dimension that the source does not have (`index_func_meta_impl`).
+    IndexAddDim { dim: usize, rank: usize } => Dimension,
+        "index_add_(): Indexing dim {dim} is out of bounds of the source tensor with dim {rank}";
+    /// `index_add` of another number of slices than there are indices (`index_func_meta_impl`).
+    IndexAddCount { count: i64, size: i64, dim: usize } => ItemCount,
+        "index_add_(): Number of indices ({count}) should be equal to source.size(dim): ({size}), for dim: {dim}";
+    /// `index_add` of slices of another shape (`index_func_meta_impl`).
+    IndexAddSlices { own: Vec<i64>, source: Vec<i64> } => SizeMismatch,
+        "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = {own} \
+         source.shape = {source}";
+    /// A name that is no reduction of `scatter_reduce` (`get_operator_enum`).
+    ScatterReduction { name: String = ["add".to_owned()] } => Argument,
+        "reduce argument must be either sum, prod, mean, amax or amin, got {name}";
     } };
 }
 

@@ -82,6 +82,15 @@ macro_rules! rows {
     NoMemory { bytes: i64 } => ImpossibleSize,
         "[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to \
          allocate {bytes} bytes. Error code 12 (Cannot allocate memory)";
+    /// `tril` or `triu` of fewer dimensions than a matrix has (the meta functions of `tril` and `triu`).
+    TriangleRank { name: &'static str = ["tril", "triu"] } => Dimension,
+        "{name}: input tensor must have at least 2 dimensions";
+    /// `repeat` with fewer numbers than the tensor has dimensions (`repeat`).
+    RepeatRank => Dimension,
+        "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor";
+    /// A new tensor with a negative size (`check_size_nonnegative`).
+    NegativeSize { size: i64, sizes: Vec<i64> } => ImpossibleSize,
+        "Trying to create tensor with negative dimension {size}: {sizes}";
     /// A shape whose number of elements does not fit into 64 bits (`safe_compute_numel`).
     Numel => ImpossibleSize, "numel: integer multiplication overflow";
     } };

@@ -53,6 +53,35 @@ macro_rules! indexing_rows {
                 compare: Bits,
                 kernel: gather(index_select), gradient: kernel,
             }
+            IndexFill "index_fill" "index_fill.int_Tensor": "Puts one value into the slices of a dimension at given indices." {
+                arguments: (self: Tensor, dim: Int, index: Tensor, value: Value), forms: [Functional, InPlace],
+                absent: [Out "libtorch generates it for compilers: no front end has it, and it computes into a new tensor and copies"],
+                result: Same, compare: Bits,
+                kernel: slices(index_fill), gradient: kernel,
+            }
+            IndexCopy "index_copy" "index_copy": "Puts slices into a dimension at given indices." {
+                arguments: (self: Tensor, dim: Int, index: Tensor, source: Tensor), forms: [Functional, InPlace, Out],
+                result: Same, compare: Bits,
+                kernel: slices(index_copy), gradient: kernel,
+            }
+            IndexAdd "index_add" "index_add": "Adds multiples of slices to those of a dimension at given indices." {
+                arguments: (self: Tensor, dim: Int, index: Tensor, source: Tensor, alpha: Number = 1),
+                forms: [Functional, InPlace, Out], result: Same, compare: Tolerance,
+                kernel: slices(index_add), gradient: kernel,
+            }
+            ScatterAdd "scatter_add" "scatter_add": "Adds elements at indices along a dimension." {
+                arguments: (self: Tensor, dim: Int, index: Tensor, src: Tensor), forms: [Functional, InPlace, Out],
+                result: Same, compare: Tolerance,
+                kernel: scatter(scatter_add), gradient: kernel,
+            }
+            ScatterReduce "scatter_reduce" "scatter_reduce.two":
+                "Combines elements at indices along a dimension: their sum, product, mean, maximum or minimum." {
+                arguments: (self: Tensor, dim: Int, index: Tensor, src: Tensor, reduce: Text, include_self: Flag = True),
+                forms: [Functional, InPlace, Out],
+                dtypes: All "scatter_gather_tensor_cpu_reduce_amax|scatter_gather_tensor_cpu_reduce_amin|scatter_gather_tensor_cpu_reduce_mean|div_floor_cpu",
+                result: Same, compare: Tolerance,
+                kernel: scatter(scatter_reduce), gradient: kernel,
+            }
             ]
         }
     };

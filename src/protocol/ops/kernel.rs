@@ -66,10 +66,18 @@ kernels! {
     view View: Views, Never;
     /// Views where the layout allows one, else copies.
     copy Copy: Views, Never;
+    /// Copies of a tensor along its dimensions.
+    repetition Repetition: Views, Never;
+    /// Triangles of matrices.
+    triangle Triangle: Indexing, Never;
     /// Selection by a mask.
     mask Mask: Indexing, Never;
     /// Indices along one dimension.
     gather Gather: Indexing, Never;
+    /// Slices of one dimension that are written at indices.
+    slices Slices: Indexing, Sums;
+    /// Elements that are combined at indices along one dimension.
+    scatter Scatter: Indexing, Sums;
     /// Tensors as indices.
     indexing Indexing: Indexing, Never;
     /// Products of vectors and matrices.

@@ -119,6 +119,31 @@ macro_rules! views_rows {
                 arguments: (self: Tensor), forms: [Functional], result: Same, compare: Bits,
                 kernel: copy(contiguous), gradient: kernel, tch: [f_contiguous],
             }
+            ExpandCopy "expand_copy" "expand_copy": "Expands dimensions of size 1 into a new tensor." {
+                arguments: (self: Tensor, size: Ints), forms: [Functional, Out],
+                quirks: [AutogradFallback], result: Same, compare: Bits,
+                kernel: repetition(expand_copy), gradient: kernel,
+            }
+            Repeat "repeat" "repeat": "Repeats the tensor along its dimensions, and along new ones in front of them." {
+                arguments: (self: Tensor, repeats: Ints), forms: [Functional],
+                absent: [Out "libtorch generates it for compilers: no front end has it, and it computes into a new tensor and copies"],
+                result: Same, compare: Bits,
+                kernel: repetition(repeat), gradient: kernel,
+            }
+            Tile "tile" "tile": "Repeats the tensor, its last dimensions if there are fewer numbers than dimensions." {
+                arguments: (self: Tensor, dims: Ints), forms: [Functional], result: Same, compare: Bits,
+                kernel: repetition(tile), gradient: kernel,
+            }
+            Tril "tril" "tril": "Copies matrices with zeros above a diagonal." {
+                arguments: (self: Tensor, diagonal: Int = 0), forms: [Functional, InPlace, Out], result: Same,
+                compare: Bits,
+                kernel: triangle(tril), gradient: kernel,
+            }
+            Triu "triu" "triu": "Copies matrices with zeros below a diagonal." {
+                arguments: (self: Tensor, diagonal: Int = 0), forms: [Functional, InPlace, Out], result: Same,
+                compare: Bits,
+                kernel: triangle(triu), gradient: kernel,
+            }
             ]
         }
     };

@@ -2,7 +2,7 @@
 //! `x[tensors]`, NumPy's on advanced indexing.
 
 use super::trace::{Elements, Trace};
-use super::view::{View, dimension, unravel};
+use super::view::{MOST, View, dimension, unravel};
 use crate::ops::Op;
 use crate::program::{Arg, Step, ValueRef};
 use crate::tensor::{DType, Scalar};
@@ -17,6 +17,17 @@ pub(super) enum Made {
     Sum(Vec<Source>),
     /// Any of them: which is written last is open.
     OneOf(Vec<Source>),
+    /// What a function makes of all of them.
+    Combined(Combination, Vec<Source>),
+}
+
+/// A function of any number of elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Combination {
+    Product,
+    Mean,
+    Greatest,
+    Least,
 }
 
 /// A result made of elements of operands as they are.
@@ -97,6 +108,87 @@ pub(super) fn chosen(trace: Trace, at: usize, step: &Step, own: &[i64]) -> Optio
             let places = (0..sizes.iter().product::<i64>() as usize).map(place).collect();
             Some(Chosen::of_first(sizes, places))
         }
+        Op::Tril | Op::Triu => {
+            let [.., _, _] = own else { return None };
+            let Some(Arg::Int(diagonal)) = step.args.get(1) else { return None };
+            let made = |place: usize| {
+                let at = unravel(own, place);
+                let [.., row, column] = at[..] else { return Made::Sum(Vec::new()) };
+                let above = i128::from(column) - i128::from(row) - i128::from(*diagonal);
+                let stays = if step.op == Op::Tril { above <= 0 } else { above >= 0 };
+                Made::Sum(if stays { vec![(0, place)] } else { Vec::new() })
+            };
+            let count = View::of(own).count();
+            (count <= MOST).then(|| Chosen { sizes: own.to_vec(), elements: (0..count).map(made).collect() })
+        }
+        Op::Repeat | Op::Tile => {
+            let Some(Arg::Ints(counts)) = step.args.get(1) else { return None };
+            // Whichever is shorter has ones in front.
+            let rank = own.len().max(counts.len());
+            let padded = |list: &[i64]| [vec![1; rank - list.len()], list.to_vec()].concat();
+            let (own, counts) = (padded(own), padded(counts));
+            let sizes: Vec<i64> =
+                own.iter().zip(&counts).map(|(size, count)| size.checked_mul(*count)).collect::<Option<_>>()?;
+            let count = sizes.iter().try_fold(1i64, |count, size| count.checked_mul(*size))?;
+            if sizes.iter().any(|size| *size < 0) || count as usize > MOST {
+                return None;
+            }
+            let operand = View::of(&own);
+            let place = |number: usize| {
+                let at = unravel(&sizes, number);
+                operand.place(&at.iter().zip(&own).map(|(at, size)| at % size).collect::<Vec<_>>())
+            };
+            Some(Chosen::of_first(sizes.clone(), (0..count as usize).map(place).collect()))
+        }
+        Op::IndexFill => {
+            let whole = View::of(own);
+            let (dim, index) = (dim(1)?, tensor(2)?);
+            let filled = positions(&index, own.get(dim).copied().unwrap_or(1))?;
+            let made = |place: usize| {
+                let at = unravel(own, place).get(dim).copied().unwrap_or(0);
+                Made::Sum(vec![if filled.contains(&at) { (3, 0) } else { (0, place) }])
+            };
+            Some(Chosen { sizes: own.to_vec(), elements: (0..whole.count()).map(made).collect() })
+        }
+        Op::IndexCopy | Op::IndexAdd => {
+            let (dim, index) = (dim(1)?, tensor(2)?);
+            let to = positions(&index, own.get(dim).copied().unwrap_or(1))?;
+            if step.op == Op::IndexAdd && step.args.get(4) != Some(&Arg::Number(Scalar::Int(1))) {
+                return None;
+            }
+            let operand = View::of(own);
+            let source = trace.sizes(at, value_of(step, 3)?)?;
+            if source.len() != own.len() || own.is_empty() {
+                return None;
+            }
+            let from = View::of(&source);
+            let written = (0..from.count()).map(|number| {
+                let at = unravel(&source, number);
+                let mut target = at.clone();
+                target[dim] = to[at[dim] as usize];
+                (operand.place(&target), number)
+            });
+            Some(put(own, written.collect::<Vec<_>>(), 3, step.op == Op::IndexAdd))
+        }
+        Op::ScatterAdd | Op::ScatterReduce => {
+            let (dim, index) = (dim(1)?, tensor(2)?);
+            let positions = positions(&index, own.get(dim).copied().unwrap_or(1))?;
+            let sizes = index.shape.sizes();
+            let (operand, source) = (View::of(own), View::of(&trace.sizes(at, value_of(step, 3)?)?));
+            if sizes.len() != own.len() || source.sizes.len() != own.len() {
+                return None;
+            }
+            let written = positions.iter().enumerate().map(|(number, position)| {
+                let from = unravel(sizes, number);
+                let mut to = from.clone();
+                if let Some(to) = to.get_mut(dim) {
+                    *to = *position;
+                }
+                (operand.place(&to), source.place(&from))
+            });
+            let added = put(own, written.collect::<Vec<_>>(), 3, true);
+            if step.op == Op::ScatterAdd { Some(added) } else { combined(step, added) }
+        }
         Op::Scatter => {
             let (dim, index) = (dim(1)?, tensor(2)?);
             let positions = positions(&index, own.get(dim).copied().unwrap_or(1))?;
@@ -122,6 +214,33 @@ pub(super) fn chosen(trace: Trace, at: usize, step: &Step, own: &[i64]) -> Optio
         }
         _ => None,
     }
+}
+
+/// `torch.Tensor.scatter_reduce_`: the function that is named, of the elements that meet at one place; the element that
+/// was there counts unless it is left out.
+fn combined(step: &Step, added: Chosen) -> Option<Chosen> {
+    let [.., Arg::Text(name), Arg::Flag(included)] = &step.args[..] else { return None };
+    let combination = match name.as_str() {
+        "sum" => None,
+        "prod" => Some(Combination::Product),
+        "mean" => Some(Combination::Mean),
+        "amax" => Some(Combination::Greatest),
+        "amin" => Some(Combination::Least),
+        _ => return None,
+    };
+    let made = |made: Made| match made {
+        Made::Sum(mut sources) if sources.len() > 1 => {
+            if !included {
+                sources.remove(0);
+            }
+            match combination {
+                Some(combination) => Made::Combined(combination, sources),
+                None => Made::Sum(sources),
+            }
+        }
+        alone => alone,
+    };
+    Some(Chosen { elements: added.elements.into_iter().map(made).collect(), ..added })
 }
 
 fn value_of(step: &Step, number: usize) -> Option<ValueRef> {

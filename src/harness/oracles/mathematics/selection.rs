@@ -1,7 +1,7 @@
 //! Elements as they are, at other places: views, masks and indices. Their shapes are judged too.
 
 use super::elementwise::{exactly, is_apart};
-use super::indexing::{Chosen, Made, Source, chosen};
+use super::indexing::{Chosen, Combination, Made, Source, chosen};
 use super::reduction::total;
 use super::set::{Format, Set, as_float};
 use super::trace::{Elements, Trace};
@@ -14,6 +14,7 @@ use crate::tensor::{Category, DType, Scalar};
 
 const VIEW: &str = "torch.Tensor.view, indexing and their like: the elements of the tensor, none of them changed";
 const INDEX: &str = "torch.gather, index_put and their like: the elements at the indices";
+const COMBINED: &str = "torch.Tensor.scatter_reduce_: the reduction of all elements that meet at one place";
 const ADDED: &str = "torch.Tensor.index_put_: the sum of what was there and of all values that are put there";
 
 /// The elements that a step takes of its operands.
@@ -55,7 +56,7 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
         let Some(right) = operands.right(made, by) else { continue };
         let observed = *elements.values.get(number)?;
         if !right.set.contains(observed) {
-            let (Made::Sum(sources) | Made::OneOf(sources)) = made;
+            let (Made::Sum(sources) | Made::OneOf(sources) | Made::Combined(_, sources)) = made;
             let operands = sources.iter().take(8).filter_map(|source| operands.element(*source)).collect();
             return Some(Wrong { right, at: number, observed, operands }.difference(step, result));
         }
@@ -106,6 +107,14 @@ impl Operands {
 
     fn right(&self, made: &Made, by: &'static str) -> Option<Right> {
         match made {
+            Made::Sum(sources) if sources.is_empty() => {
+                let zero = super::elementwise::convert(Scalar::Int(0), self.dtype);
+                Some(Right::by(by, exactly(self.dtype, zero)))
+            }
+            Made::Combined(combination, sources) => {
+                let values: Option<Vec<Scalar>> = sources.iter().map(|source| self.element(*source)).collect();
+                self.combined(*combination, &values?)
+            }
             Made::Sum(sources) if sources.len() == 1 => Some(Right::by(by, self.set(sources[0])?)),
             Made::OneOf(sources) => {
                 let sets: Option<Vec<Set>> = sources.iter().map(|source| self.set(*source)).collect();
@@ -114,6 +123,60 @@ impl Operands {
             Made::Sum(sources) => {
                 let values: Option<Vec<Scalar>> = sources.iter().map(|source| self.element(*source)).collect();
                 self.sum(&values?)
+            }
+        }
+    }
+
+    /// The mean, the product, the greatest or the least of some elements, of real dtypes.
+    fn combined(&self, combination: Combination, values: &[Scalar]) -> Option<Right> {
+        let count = values.len() as f64;
+        let extreme = |greater: bool| {
+            let reals: Vec<f64> = values.iter().map(|value| as_float(*value)).collect::<Option<_>>()?;
+            if reals.iter().any(|value| value.is_nan()) {
+                return Some(Right::by(COMBINED, exactly(self.dtype, Scalar::Float(f64::NAN))));
+            }
+            let precedes = |a: f64, b: f64| if greater { a > b } else { a < b };
+            // Of zeros either sign is right, and integers beyond the precision of a double are judged as such.
+            let best = reals.iter().copied().reduce(|best, next| if precedes(next, best) { next } else { best })?;
+            let sets = values.iter().zip(&reals).filter(|(_, real)| **real == best);
+            let sets = sets.map(|(value, _)| exactly(self.dtype, *value)).reduce(Set::or)?;
+            Some(Right::by(COMBINED, sets))
+        };
+        match combination {
+            Combination::Greatest => extreme(true),
+            Combination::Least => extreme(false),
+            Combination::Product if self.dtype.category() == Category::Integral => {
+                let whole =
+                    |value: &Scalar| if let Scalar::Int(value) = value { Some(i128::from(*value)) } else { None };
+                let values: Option<Vec<i128>> = values.iter().map(whole).collect();
+                let product = values?.into_iter().try_fold(1i128, i128::checked_mul)?;
+                Some(Right::by(COMBINED, integer::exactly(self.dtype, product)))
+            }
+            Combination::Product => {
+                let format = Format::of(self.dtype).filter(|_| self.dtype.category() == Category::Floating)?;
+                let values: Vec<f64> = values.iter().map(|value| as_float(*value)).collect::<Option<_>>()?;
+                let partial = |product: &mut f64, value: &f64| {
+                    *product *= value.abs().max(1.0);
+                    Some(*product)
+                };
+                let largest = values.iter().scan(1.0, partial).fold(1.0, f64::max);
+                let product: f64 = values.iter().product();
+                if largest.is_nan() || largest > format.largest() / 2.0 || product.abs() < 1e-4 {
+                    return None;
+                }
+                Some(Right::by(COMBINED, format.near(product, count * format.ulp(1.0) * product.abs())))
+            }
+            Combination::Mean => {
+                let format = Format::of(self.dtype).filter(|_| self.dtype.category() == Category::Floating)?;
+                let values: Vec<f64> = values.iter().map(|value| as_float(*value)).collect::<Option<_>>()?;
+                let magnitudes: f64 = values.iter().map(|value| value.abs()).sum();
+                if magnitudes.is_nan() || magnitudes > format.largest() / 2.0 {
+                    return None;
+                }
+                let error = (count + 1.0) * format.ulp(1.0) * magnitudes / count;
+                let zero = || Set::ZERO;
+                let near = || format.near(total(&values) / count, error + format.ulp(0.0));
+                Some(Right::by(COMBINED, if magnitudes == 0.0 { zero() } else { near() }))
             }
         }
     }

@@ -89,9 +89,9 @@ impl Slopes<'_> {
         }
         let mut edges = Vec::new();
         for (result, made) in chosen.elements.iter().enumerate() {
-            let (Made::Sum(sources) | Made::OneOf(sources)) = made;
-            // Which one was written is open.
-            let slope = if matches!(made, Made::OneOf(_)) { None } else { Some((1.0, 1.0)) };
+            let (Made::Sum(sources) | Made::OneOf(sources) | Made::Combined(_, sources)) = made;
+            // Which one was written is open; the slopes of other functions are not judged.
+            let slope = if matches!(made, Made::Sum(_)) { Some((1.0, 1.0)) } else { None };
             edges.extend(sources.iter().map(|&(arg, element)| Edge { result, arg, element, slope }));
         }
         Some(edges)

@@ -7,7 +7,7 @@ use crate::program::{Arg, Step};
 use crate::tensor::IndexItem;
 
 /// The most elements of a view that are looked at one by one.
-const MOST: usize = 1 << 20;
+pub(super) const MOST: usize = 1 << 20;
 
 /// Steps through the elements of an operand, which are numbered row-major.
 #[derive(Clone, Debug, PartialEq)]
@@ -140,7 +140,7 @@ pub(super) fn view(trace: Trace, at: usize, step: &Step, own: &[i64]) -> Option<
     };
     Some(match step.op {
         Op::Clone | Op::Contiguous | Op::Detach => whole,
-        Op::Expand | Op::BroadcastTo => {
+        Op::Expand | Op::BroadcastTo | Op::ExpandCopy => {
             let sizes = ints(1)?;
             let missing = sizes.len().checked_sub(rank)?;
             let kept = |(at, size): (usize, &i64)| if *size == -1 && at >= missing { own[at - missing] } else { *size };

@@ -58,7 +58,7 @@ pub const FOLLOWED: &[Followed] = &[
     },
     Followed {
         rule: Relation::InPlace,
-        ops: &[Op::MaskedFill, Op::Addbmm],
+        ops: &[Op::MaskedFill, Op::IndexFill, Op::Addbmm],
         says: "Autograd not support dtype",
         why: "the functional form refuses a value that requires grad where the tensor has integers or bools, and the \
               in-place form does not",
@@ -134,7 +134,18 @@ pub const FOLLOWED: &[Followed] = &[
     },
     Followed {
         rule: Relation::Refused,
-        ops: &[Op::IndexPut, Op::Scatter, Op::MaskedScatter, Op::Gather, Op::TakeAlongDim],
+        ops: &[
+            Op::IndexPut,
+            Op::Scatter,
+            Op::MaskedScatter,
+            Op::Gather,
+            Op::TakeAlongDim,
+            Op::IndexFill,
+            Op::IndexCopy,
+            Op::IndexAdd,
+            Op::ScatterAdd,
+            Op::ScatterReduce,
+        ],
         says: "",
         why: "an index that is out of range, or a source that is too short, stops a loop that has written those before it",
     },
