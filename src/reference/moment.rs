@@ -366,8 +366,8 @@ pub(super) fn logcumsumexp(machine: &mut Machine, call: &Call) -> Result<Slot> {
     if tensor.shape().rank() > 0 && tensor.shape().numel() > 0 {
         scan::check_memory(machine, call, &tensor, call.out)?;
     }
-    let lines = Lines::along(tensor.shape(), dim);
     let values = machine.eval(tensor.dtype, || {
+        let lines = Lines::along(tensor.shape(), dim);
         if tensor.dtype.category() == Category::Complex {
             let folded = lines.folded(&machine.elements::<Complex64>(&tensor), complex_log_add_exp);
             return Buffer::from_scalars(tensor.dtype, folded.into_iter().map(Scalar::Complex));
@@ -414,7 +414,6 @@ fn complex_log_add_exp(a: Complex64, b: Complex64) -> Complex64 {
 /// `logcumsumexp_backward`: the share that each element has of every sum from it on.
 fn logcumsumexp_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
     let (Some(operand), Some(result)) = (&kept.tensors[0], &kept.result) else { return Ok(vec![None]) };
-    let lines = Lines::along(operand.shape(), kept.real(0) as usize);
     // A tensor without dimensions is its own logarithm.
     if operand.shape().rank() == 0 {
         return Ok(vec![Some(gradient.clone())]);
@@ -423,7 +422,7 @@ fn logcumsumexp_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) 
         let [elements, results, arrived] =
             [operand, &result.tensor, gradient].map(|tensor| machine.elements::<Complex64>(tensor));
         let mut shares = vec![Complex64::default(); elements.len()];
-        for line in lines.numbers() {
+        for line in Lines::along(operand.shape(), kept.real(0) as usize).numbers() {
             let line: Vec<usize> = line.collect();
             charge_product(&[line.len(), line.len()]);
             for (place, &at) in line.iter().enumerate() {

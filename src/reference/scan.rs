@@ -203,8 +203,8 @@ fn cumsum_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Res
 fn cumprod_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
     let Some(operand) = &kept.tensors[0] else { return Ok(vec![None]) };
     let (operand, shape) = (conjugate(machine, operand), operand.shape().clone());
-    let lines = Lines::along(&shape, kept_dim(kept));
     let received = machine.eval(operand.dtype, || {
+        let lines = Lines::along(&shape, kept_dim(kept));
         if [&operand, gradient].iter().all(|tensor| tensor.dtype.category() < Category::Complex) {
             let (factors, arrived) = (machine.elements::<f64>(&operand), machine.elements::<f64>(gradient));
             let received = shares(&factors, &arrived, &lines, 1.0);

@@ -1,5 +1,6 @@
 //! Running sums, products and logarithms of sums: each element is the reduction of those up to it.
 
+use super::elementwise::is_apart;
 use super::reduction::{Options, right};
 use super::set::{Format, as_float};
 use super::slope::Edge;
@@ -25,7 +26,9 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
     let result_elements = Elements::of(result)?;
     let Some(Arg::Tensor(own)) = step.args.first() else { return None };
     let operand = trace.before(at, *own)?;
-    if operand.values.len() > MOST || step.form == Form::Out && trace.may_alias(at, *own, step.out?) {
+    // What is written while it is read, or several times, has no one outcome.
+    let is_alone = step.form == Form::Functional || is_apart(trace, at, step, result);
+    if operand.values.len() > MOST || !is_alone {
         return None;
     }
     if result.shape != operand.shape {
