@@ -344,8 +344,11 @@ impl Judge<'_> {
                     Scalar::Bool(value) => Some(i64::from(value)),
                     _ => None,
                 };
-                let args: Option<Vec<i64>> = args.iter().map(whole).collect();
-                integer::right(op, dtype, &args?, &self.details)
+                let args = args.iter().map(whole).collect::<Option<Vec<i64>>>()?;
+                match args[..] {
+                    [a] => unary::integer(op, dtype, a.into()),
+                    _ => integer::right(op, dtype, &args, &self.details),
+                }
             }
         }
     }

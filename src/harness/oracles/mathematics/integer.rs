@@ -1,6 +1,6 @@
 //! Functions of integers and bools: exact, modulo two to the number of bits.
 
-use super::{Details, Right, unary};
+use super::{Details, Right};
 use crate::ops::Op;
 use crate::oracles::mathematics::set::Set;
 use crate::tensor::element::Element;
@@ -28,11 +28,6 @@ pub(super) fn right(op: Op, dtype: DType, args: &[i64], details: &Details) -> Op
     if dtype == DType::Bool && matches!(op, Op::Add | Op::Sub | Op::Rsub | Op::Addcmul) && details.factor.is_some() {
         let scaled = b & i128::from(factor? != 0);
         return (op == Op::Add).then(|| Right::by(LOGICAL_OR, wrap(a | scaled)));
-    }
-    if args.len() == 1
-        && let Some(right) = unary::integer(op, dtype, a)
-    {
-        return Some(right);
     }
     Some(match op {
         Op::Add => Right::by(WRAP, wrap(a + factor? * b)),

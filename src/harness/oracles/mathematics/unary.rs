@@ -1,7 +1,7 @@
 //! Functions of one operand that are exact: signs, integers, truths.
 
 use super::set::{Format, Set, as_float};
-use super::{Right, elementwise};
+use super::{Right, integer as whole};
 use crate::ops::Op;
 use crate::tensor::{DType, Scalar};
 
@@ -35,7 +35,7 @@ pub(super) fn real(op: Op, format: Format, a: f64) -> Option<Right> {
 
 /// The right results for an integer or a bool; `None` for any other function.
 pub(super) fn integer(op: Op, dtype: DType, a: i128) -> Option<Right> {
-    let by = |source, value: i128| Some(Right::by(source, super::integer::exactly(dtype, value)));
+    let by = |source, value: i128| Some(Right::by(source, whole::exactly(dtype, value)));
     match op {
         Op::Abs => by("two's complement: the least integer has no negative", a.abs()),
         Op::Neg => by("two's complement: integers wrap around modulo a power of two", -a),
@@ -60,7 +60,7 @@ pub(super) fn truth(op: Op, value: Scalar) -> Option<Right> {
         Op::Isfinite => (CLASS, parts.iter().all(|part| part.is_finite())),
         _ => return None,
     };
-    Some(Right::by(source, elementwise::exactly(DType::Bool, Scalar::Bool(holds))))
+    Some(Right::by(source, Set::Exactly(Scalar::Bool(holds))))
 }
 
 /// The magnitude of a complex number in the format of its parts.
