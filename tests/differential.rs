@@ -422,7 +422,10 @@ fn difference(
     let reply = match reply {
         Ok(reply) => reply,
         Err(fault) => {
-            return Some(Difference { kind: "broken".to_owned(), text: format!("{fault}\n{}", fault.stderr) });
+            let text = format!("{fault}\n{}", fault.stderr);
+            let finding = Finding::of_fault(Oracle::Reference, program, fault);
+            let known = divergence::known(&subject.divergences, &finding, hello).is_some();
+            return (!known).then(|| Difference { kind: "broken".to_owned(), text });
         }
     };
     let (reference, wanted) = (Reference.hello(), run(program));

@@ -20,7 +20,18 @@ use crate::campaign::cases;
 type Known = HashMap<ValueRef, (Shape, DType)>;
 
 /// Operations that refuse nothing that a program can give them.
-const TAKES_ALL: &[Op] = &[Op::Detach, Op::Clone, Op::Contiguous, Op::Equal, Op::Grad, Op::BroadcastWarning];
+const TAKES_ALL: &[Op] = &[
+    Op::Detach,
+    Op::Clone,
+    Op::Contiguous,
+    Op::Equal,
+    Op::Grad,
+    Op::BroadcastWarning,
+    Op::LogicalNot,
+    Op::Isnan,
+    Op::Isinf,
+    Op::Isfinite,
+];
 
 /// The number of generated steps of each kind.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
