@@ -49,7 +49,7 @@ pub enum Kind {
     Range,
     /// `tensor`, of a list.
     Literal,
-    /// `max`, `min`, `median`, `mode` over a dimension: values and indices.
+    /// `max`, `min`, `median`, `mode` of all elements, of which the table has those over a dimension; `topk`.
     Extreme,
     /// `cat`.
     Cat,
@@ -81,7 +81,7 @@ macro_rules! functions {
 
 functions! {
     Kind::Same => "abs" "absolute" "neg" "negative" "relu" "relu6" "relu_" "clone_" "flip" "roll" "sign" "floor" "ceil" "round" "trunc" "cuda" "cpu"
-        "detach_" "zero_" "dropout" "nan_to_num" "square" "triu" "tril" "half_" "sort" "cumsum" "cumprod"
+        "detach_" "zero_" "dropout" "nan_to_num" "square" "triu" "tril" "half_" "sort"
         "normal_" "uniform_" "bitwise_not" "positive" "conj";
     Kind::Float => "exp" "exp2" "expm1" "log" "log2" "log10" "log1p" "sqrt" "rsqrt" "reciprocal" "sin" "cos" "tan" "asin" "acos"
         "atan" "sinh" "cosh" "tanh" "sigmoid" "gelu" "silu" "elu" "selu" "leaky_relu" "softplus" "hardtanh" "hardsigmoid" "mish"
@@ -95,12 +95,12 @@ functions! {
     Kind::To(DType::Int32) => "int";
     Kind::To(DType::Bool) => "bool";
     Kind::Convert => "to" "type" "type_as" "astype";
-    Kind::Along => "softmax" "log_softmax" "softmin" "normalize" "gumbel_softmax" "logcumsumexp";
+    Kind::Along => "softmax" "log_softmax" "softmin" "normalize" "gumbel_softmax";
     Kind::New => "zeros" "ones" "rand" "randn" "empty" "full" "randint" "eye" "new_zeros" "new_ones";
     Kind::Like => "zeros_like" "ones_like" "rand_like" "randn_like" "empty_like" "full_like";
     Kind::Range => "arange" "range";
     Kind::Literal => "tensor" "as_tensor" "array" "FloatTensor" "LongTensor";
-    Kind::Extreme => "max" "min" "median" "mode" "cummax" "topk";
+    Kind::Extreme => "max" "min" "median" "mode" "topk";
     Kind::Cat => "cat" "concat" "concatenate" "hstack" "vstack";
     Kind::Stack => "stack";
     Kind::Repeat => "repeat" "tile";
