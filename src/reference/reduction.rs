@@ -282,8 +282,11 @@ impl Plan {
             reduced.fill(true);
         }
         let kept = |dim: &usize| keepdim || !reduced[*dim];
-        let sizes = (0..rank).filter(kept).map(|dim| if reduced[dim] { 1 } else { operand.sizes()[dim] }).collect();
-        Ok(Plan { shape: Shape::new(sizes).expect("no size grew"), operand, reduced })
+        let sizes: Vec<i64> =
+            (0..rank).filter(kept).map(|dim| if reduced[dim] { 1 } else { operand.sizes()[dim] }).collect();
+        // Without a dimension of size 0 the others may be too many elements.
+        let shape = Shape::new(sizes.clone()).map_err(|_| Rejection::StorageOverflow { sizes })?;
+        Ok(Plan { shape, operand, reduced })
     }
 
     /// A reduction along one dimension of a tensor of any rank.

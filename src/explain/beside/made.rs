@@ -92,22 +92,32 @@ pub(super) fn extreme(function: Beside, bench: &mut Bench, arguments: &Arguments
         };
     }
     let (own, dtype) = (bench.shape(tensor).sizes().to_vec(), bench.dtype(tensor));
-    let (at, keepdim) = if function.name == "topk" { (2, true) } else { (1, false) };
+    let at = if function.name == "topk" { 2 } else { 1 };
     let dim = arguments.get(at, &["dim", "axis"]).and_then(Value::int);
     let dim = if function.name == "topk" { Some(dim.unwrap_or(-1)) } else { dim };
+    let row = match function.name {
+        "max" => Some(Op::Max),
+        "min" => Some(Op::Min),
+        "median" => Some(Op::Median),
+        "mode" => Some(Op::Mode),
+        _ => None,
+    };
+    let dim = if function.name == "mode" { Some(dim.unwrap_or(-1)) } else { dim };
+    if let (Some(row), Some(dim)) = (row, dim) {
+        let keeps = matches!(arguments.get(2, &["keepdim", "keepdims"]), Some(Value::Bool(true) | Value::Int(1)));
+        let args = vec![tensor.into(), Arg::Int(dim), Arg::Flag(keeps)];
+        return match bench.call(row, Form::Functional, args, None)? {
+            Made::Tensors(all) => Ok(Value::List(all.into_iter().map(Value::Tensor).collect())),
+            _ => Err(Stop::Unsupported(format!("{} makes no tensors", function.name))),
+        };
+    }
     let Some(dim) = dim else {
         return Ok(Value::Tensor(bench.declare(function.name, Shape::scalar(), dtype, None)));
     };
     let dim = joined::wrap(dim, own.len())?;
-    let keepdim = keepdim
-        || function.name == "cummax"
-        || matches!(arguments.get(2, &["keepdim", "keepdims"]), Some(Value::Bool(true) | Value::Int(1)));
     let mut sizes = own;
-    match (function.name, sizes.get(dim)) {
-        (_, None) | ("cummax", _) => {}
-        ("topk", _) => sizes[dim] = arguments.get(1, &["k"]).and_then(Value::int).unwrap_or(1),
-        (_, Some(_)) if keepdim => sizes[dim] = 1,
-        _ => drop(sizes.remove(dim)),
+    if let Some(size) = sizes.get_mut(dim) {
+        *size = arguments.get(1, &["k"]).and_then(Value::int).unwrap_or(1);
     }
     let values = bench.declare(function.name, shape(sizes.clone())?, dtype, None);
     let indices = bench.declare(function.name, shape(sizes)?, DType::Int64, None);

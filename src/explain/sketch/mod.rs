@@ -55,6 +55,8 @@ fn of_table(op: Op, form: Form, call: &Call, label: Label) -> Option<Drawing> {
         (Op::CosineEmbeddingLoss, [a, b, _]) => drawing::elementwise(&[a.clone(), b.clone()], false, None, label),
         // Shapes that differ are an answer, and not a mistake.
         (Op::Equal, [a, b]) if a.1 != b.1 => return None,
+        // They keep the shape.
+        (Op::Cumsum | Op::Cumprod | Op::Cummax | Op::Cummin | Op::Logcumsumexp, _) => return None,
         (_, [tensor, ..]) if op.info().family() == Family::Reductions && !matches!(op, Op::SumToSize | Op::Item) => {
             drawing::reduction(tensor, &call.settings.dims, call.settings.keepdim, label)
         }

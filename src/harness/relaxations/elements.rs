@@ -225,7 +225,9 @@ pub(crate) fn written_variables(scene: Scene, outcome: Option<&Outcome>) -> bool
     let inputs = scene.inputs.len();
     let maker = |known: &TensorState| scene.steps.get(known.at.value.checked_sub(inputs)?);
     let uses = |maker: &Step| maker.uses().any(|used| used == out.at);
-    let saved = || scene.known().iter().any(|known| known.grad && maker(known).is_some_and(uses));
+    // The indices of a result are kept for its gradient.
+    let beside = |known: &TensorState| known.at.value == out.at.value && known.at != out.at;
+    let saved = || scene.known().iter().any(|known| known.grad && (beside(known) || maker(known).is_some_and(uses)));
     out.grad || (refused(outcome) && saved())
 }
 

@@ -4,9 +4,8 @@
 //! of their indices.
 
 use super::elementwise::exactly;
-use super::scan::{dimension, lines};
+use super::scan::{SlopeAt, dimension, lines};
 use super::set::{Set, as_float};
-use super::slope::Edge;
 use super::trace::{Elements, Trace};
 use super::{Right, Wrong, wrong_shape};
 use crate::Difference;
@@ -172,12 +171,12 @@ fn index(op: Op, values: &[Scalar], found: Scalar) -> Option<Right> {
 }
 
 /// How much the first result changes with the elements that it is chosen from: those that equal it share it.
-pub(super) fn edges(step: &Step, operand: &Elements, result: &Elements) -> Option<Vec<Edge>> {
+pub(super) fn slopes(step: &Step, operand: &Elements, result: &Elements) -> Option<Vec<SlopeAt>> {
     let choice = Choice::of(step, operand)?;
     if result.shape.sizes() != choice.sizes || operand.values.len() > MOST {
         return None;
     }
-    let mut edges = Vec::new();
+    let mut slopes = Vec::new();
     for (number, line) in choice.lines.iter().enumerate() {
         let found = as_float(*result.values.get(number)?)?;
         let values: Vec<f64> = line.iter().map(|at| as_float(operand.values[*at])).collect::<Option<_>>()?;
@@ -190,8 +189,8 @@ pub(super) fn edges(step: &Step, operand: &Elements, result: &Elements) -> Optio
                 (true, 1) => (1.0, 1.0),
                 (true, _) => (0.0, 1.0),
             };
-            edges.push(Edge { result: number, arg: 0, element, slope: is_known.then_some(slope) });
+            slopes.push((number, element, is_known.then_some(slope)));
         }
     }
-    Some(edges)
+    Some(slopes)
 }

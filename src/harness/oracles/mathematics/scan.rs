@@ -3,7 +3,6 @@
 use super::elementwise::is_apart;
 use super::reduction::{Options, right};
 use super::set::{Format, as_float};
-use super::slope::Edge;
 use super::trace::{Elements, Trace};
 use super::{Wrong, integer, wrong_shape};
 use crate::Difference;
@@ -76,13 +75,16 @@ pub(super) fn lines(sizes: &[i64], dim: usize) -> Vec<Vec<usize>> {
     (0..all / size.max(1)).map(line).collect()
 }
 
+/// The numbers of an element of a result and of one of the operand, and the least and the greatest derivative, if known.
+pub(super) type SlopeAt = (usize, usize, Option<(f64, f64)>);
+
 /// How much each element of a result changes with those up to it.
-pub(super) fn edges(step: &Step, operand: &Elements, result: &Elements, format: Format) -> Option<Vec<Edge>> {
+pub(super) fn slopes(step: &Step, operand: &Elements, result: &Elements, format: Format) -> Option<Vec<SlopeAt>> {
     if result.shape != operand.shape || operand.values.len() > MOST {
         return None;
     }
     let values: Vec<f64> = operand.values.iter().map(|value| as_float(*value)).collect::<Option<_>>()?;
-    let mut edges = Vec::new();
+    let mut slopes = Vec::new();
     for line in lines(operand.shape.sizes(), dimension(step, operand.shape.rank())?) {
         for (last, &at) in line.iter().enumerate() {
             let before: Vec<f64> = line[..=last].iter().map(|place| values[*place]).collect();
@@ -92,11 +94,11 @@ pub(super) fn edges(step: &Step, operand: &Elements, result: &Elements, format: 
                     Op::Cumprod => product_of_others(&before, place, format),
                     _ => share(&before, place, format),
                 };
-                edges.push(Edge { result: at, arg: 0, element, slope });
+                slopes.push((at, element, slope));
             }
         }
     }
-    Some(edges)
+    Some(slopes)
 }
 
 /// The product of all factors but one; `None` where it depends on the order whether some overflow, or are lost.

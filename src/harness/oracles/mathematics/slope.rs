@@ -64,10 +64,10 @@ impl Slopes<'_> {
                 self.pointwise(wanted, budget, reduction.as_deref().filter(|text| *text != "none"))?
             }
             Family::Reductions if scan::scans(self.step.op) => {
-                scan::edges(self.step, &self.operand(0)?, self.result, self.format)?
+                of_first(scan::slopes(self.step, &self.operand(0)?, self.result, self.format)?)
             }
             Family::Reductions if order::chooses(self.step.op) => {
-                order::edges(self.step, &self.operand(0)?, self.result)?
+                of_first(order::slopes(self.step, &self.operand(0)?, self.result)?)
             }
             Family::Reductions => self.reduced()?,
             Family::Products => self.multiplied()?,
@@ -221,6 +221,11 @@ impl Slopes<'_> {
         }
         Some((low, high))
     }
+}
+
+/// The edges to the first argument.
+fn of_first(slopes: Vec<scan::SlopeAt>) -> Vec<Edge> {
+    slopes.into_iter().map(|(result, element, slope)| Edge { result, arg: 0, element, slope }).collect()
 }
 
 /// The spread of numbers around their mean, and what an implementation may lose of a number's distance from it.
