@@ -209,10 +209,10 @@ pub(super) fn record_routes(machine: &mut Machine, call: &Call, result: TensorId
     record(machine, call.op, result, parents, Derivative::Routes { routes, versions, count: 1 });
 }
 
-/// Notes an operation that leaves elements of its operand where they are, and needs none of it again.
-pub(super) fn record_moved(machine: &mut Machine, op: Op, result: TensorId, route: Route) {
-    let parents = vec![route.node];
-    record(machine, op, result, parents, Derivative::Routes { routes: vec![route], versions: Vec::new(), count: 1 });
+/// Notes an operation that takes elements of its operands from one place to another, and needs none of them again.
+pub(super) fn record_moved(machine: &mut Machine, op: Op, result: TensorId, routes: Vec<Route>) {
+    let parents = routes.iter().map(|route| route.node).collect();
+    record(machine, op, result, parents, Derivative::Routes { routes, versions: Vec::new(), count: 1 });
 }
 
 /// Notes what a function of one real number did, element by element.

@@ -126,7 +126,7 @@ impl Kind {
         match op {
             Op::Item | Op::Allclose | Op::Equal => Kind::Number,
             Op::Grad => Kind::Gradient,
-            Op::BroadcastTensors => Kind::Several(arguments),
+            Op::BroadcastTensors | Op::Meshgrid => Kind::Several(arguments),
             Op::VarMean | Op::StdMean => Kind::Several(2),
             Op::BroadcastShapes => Kind::Sizes,
             Op::Backward | Op::BroadcastWarning => Kind::Nothing,
