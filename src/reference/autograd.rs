@@ -235,10 +235,10 @@ pub(super) fn record_twins(machine: &mut Machine, results: [TensorId; 2]) {
     }
 }
 
-/// Notes an operation that leaves elements of its operand where they are, and needs none of it again.
-pub(super) fn record_moved(machine: &mut Machine, op: Op, result: TensorId, route: Route) {
-    let parents = vec![route.node];
-    record(machine, op, result, parents, Derivative::Routes { routes: vec![route], versions: Vec::new(), count: 1 });
+/// Notes an operation that takes elements of its operands from one place to another, and needs none of them again.
+pub(super) fn record_moved(machine: &mut Machine, op: Op, result: TensorId, routes: Vec<Route>) {
+    let parents = routes.iter().map(|route| route.node).collect();
+    record(machine, op, result, parents, Derivative::Routes { routes, versions: Vec::new(), count: 1 });
 }
 
 /// Notes what a function of one real number did, element by element.

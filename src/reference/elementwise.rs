@@ -17,7 +17,7 @@ use super::number::{
     Computed, Integer, Number, Quotient, Real, RealNumber, Rounded, with_float_type, with_integer_type, with_real_type,
     with_wide_type,
 };
-use super::{functions, write};
+use super::{held, write};
 
 mod kernels;
 mod rows;
@@ -160,8 +160,8 @@ pub(super) fn run_on(
     match info.takes_alpha() {
         true => {}
         // The threshold and the slope are numbers of the type that is computed in.
-        false if info.has(Quirk::SecondFirst) => functions::check_held(factor, functions::computed_in(plan.common))?,
-        false => functions::check_held(factor, plan.common)?,
+        false if info.has(Quirk::SecondFirst) => held::check_held(factor, held::computed_in(plan.common))?,
+        false => held::check_held(factor, plan.common)?,
     }
     let mut operands = Operands::new(call.op, inputs.clone(), plan.shape.clone(), factor);
     if call.form == Form::InPlace && call.op.info().has(Quirk::NumberFirstInPlace) {
@@ -395,7 +395,7 @@ fn factor(call: &Call) -> Result<Scalar> {
 fn check_slope(call: &Call) -> Result<()> {
     let slope = call.number(2)?;
     if call.flag(3)? {
-        functions::check_held(slope, DType::Float64)?;
+        held::check_held(slope, DType::Float64)?;
         if f64::from_scalar(slope).is_nan() || f64::from_scalar(slope) < 0.0 {
             return Err(Rejection::NegativeSlope.into());
         }

@@ -1,8 +1,6 @@
 //! Functions that work element by element and have rules of their own: what they refuse beforehand, operands that take no
 //! part in promotion or are missing, numbers that choose another loop.
 
-use half::{bf16, f16};
-
 use crate::error::Rejection;
 use crate::ops::{Form, Op};
 use crate::program::Arg;
@@ -12,6 +10,7 @@ use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
 use super::autograd;
 use super::elementwise::{self, Casting, Elementwise, Facts, Halt, Operands, Plan, elementwise_kernel};
+use super::held::{check_held, computed_in};
 use super::iterator::{self, Input};
 use super::machine::{Call, Machine, Operand, Result, Slot, Stop, Tensor, TensorId};
 use super::number::{Computed, Number, RealNumber};
@@ -152,33 +151,6 @@ fn check_dtype(kernel: &'static str, dtype: DType, takes: impl Fn(DType) -> bool
     if takes(dtype) { Ok(()) } else { Err(Rejection::NoKernel { kernel, dtype }.into()) }
 }
 
-/// Refuses a number that a dtype cannot hold (`c10::overflows`). What it rounds to or loses behind the point does not
-/// matter; an unsigned integer takes a negative one that has its magnitude.
-pub(super) fn check_held(number: Scalar, dtype: DType) -> Result<()> {
-    let real = |value: f64| match dtype.category() {
-        Category::Bool => true,
-        Category::Integral => {
-            let (low, high) = range(dtype);
-            value >= low && value <= high
-        }
-        Category::Floating | Category::Complex => !value.is_finite() || value.abs() <= range(dtype).1,
-    };
-    let held = match number {
-        _ if dtype == DType::Bool => true,
-        Scalar::Bool(_) => true,
-        Scalar::Int(value) if dtype.category() == Category::Integral => {
-            let (low, high) = range(dtype);
-            let low = if dtype == DType::Uint8 { -high } else { low };
-            dtype == DType::Int64 || (value as f64 >= low && value as f64 <= high)
-        }
-        Scalar::Int(value) => real(value as f64),
-        Scalar::Float(value) => real(value),
-        Scalar::Complex(value) if dtype.category() == Category::Complex => real(value.re) && real(value.im),
-        Scalar::Complex(value) => value.im == 0.0 && real(value.re),
-    };
-    if held { Ok(()) } else { Err(Rejection::Overflow { dtype }.into()) }
-}
-
 /// Refuses a number that so many elements cannot be filled with. A single element of 16 bits is set without the check that
 /// they hold the number, which goes through a double.
 pub(super) fn check_filled(number: Scalar, dtype: DType, elements: usize) -> Result<()> {
@@ -186,33 +158,9 @@ pub(super) fn check_filled(number: Scalar, dtype: DType, elements: usize) -> Res
     check_held(number, if single { DType::Float64 } else { dtype })
 }
 
-/// The least and the greatest number of a dtype.
-fn range(dtype: DType) -> (f64, f64) {
-    match dtype {
-        DType::Bool => (0.0, 1.0),
-        DType::Uint8 => (0.0, 255.0),
-        DType::Int8 => (-128.0, 127.0),
-        DType::Int16 => (-32768.0, 32767.0),
-        DType::Int32 => (i32::MIN.into(), i32::MAX.into()),
-        DType::Int64 => (i64::MIN as f64, i64::MAX as f64),
-        DType::Float16 => (-65504.0, 65504.0),
-        DType::Bfloat16 => (bf16::MIN.into(), bf16::MAX.into()),
-        DType::Float32 | DType::Complex64 => (f32::MIN.into(), f32::MAX.into()),
-        DType::Float64 | DType::Complex128 => (f64::MIN, f64::MAX),
-    }
-}
-
 /// A number as a dtype holds it.
 fn held_as(number: Scalar, dtype: DType) -> Scalar {
     crate::with_element_type!(dtype, T => T::from_scalar(number).to_scalar())
-}
-
-/// The dtype that 16 bits are widened to (`at::opmath_type`).
-pub(super) fn computed_in(dtype: DType) -> DType {
-    match dtype {
-        DType::Float16 | DType::Bfloat16 => DType::Float32,
-        other => other,
-    }
 }
 
 /// Returns whether a scalar equals another (`Scalar::equal`); a bool equals none, unless the caller asks for it, too.
@@ -282,18 +230,4 @@ fn deliver(machine: &mut Machine, call: &Call, plan: Plan, values: Buffer, recor
     let slot = plan.deliver(machine, values);
     autograd::record_elementwise(machine, call, call.op, slot, saved, factor);
     Slot::Tensor(slot)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_that_dtypes_hold() {
-        let holds = |value: Scalar, dtype| check_held(value, dtype).is_ok();
-        assert!(holds(Scalar::Int(-255), DType::Uint8) && !holds(Scalar::Int(-256), DType::Uint8));
-        assert!(!holds(Scalar::Float(-0.5), DType::Uint8) && holds(Scalar::Float(-0.5), DType::Int8));
-        assert!(holds(Scalar::Float(f64::INFINITY), DType::Float16) && !holds(Scalar::Int(65505), DType::Float16));
-        assert!(holds(Scalar::Float(f64::NAN), DType::Bool) && !holds(Scalar::Float(f64::NAN), DType::Int64));
-    }
 }

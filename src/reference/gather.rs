@@ -6,7 +6,7 @@ use crate::program::Arg;
 use crate::tensor::storage::Stored;
 use crate::tensor::{DType, Layout, Shape};
 
-use super::functions::check_held;
+use super::held::check_held;
 use super::iterator::{self, Input};
 use super::machine::{Call, Machine, Operand, Result, Slot, Tensor, TensorId, wrap_dim};
 use super::selection::{self, Put, numbering, overwrite, record_picked, record_put};

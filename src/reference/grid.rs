@@ -1,14 +1,14 @@
 //! Grids of vectors: each with each. Vectors broadcast against each other along dimensions of their own.
 
 use crate::error::Rejection;
-use crate::ops::Op;
 use crate::tensor::{Layout, Shape};
 
 use super::iterator;
 use super::machine::{Call, Machine, Result, Slot, Stop, Tensor, TensorId};
-use super::{autograd, selection, view};
+use super::{autograd, view};
 
-/// `meshgrid`: every vector expanded along a dimension of its own. Indexing by "xy" swaps the first two dimensions.
+/// `meshgrid`: every vector expanded along a dimension of its own. By "xy" the first two vectors swap
+/// their dimensions.
 pub(super) fn meshgrid(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let ids = call.tensors(0)?.to_vec();
     let swaps = infer_grid(machine, &ids, call.text(1)?)?;
@@ -20,7 +20,7 @@ pub(super) fn meshgrid(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let shape = Shape::new(sizes).map_err(|_| Rejection::Numel)?;
     let mut grids = Vec::with_capacity(ids.len());
     for (at, id) in order.iter().enumerate() {
-        grids.push(view::apply(machine, call.op, *id, |_, from, _| spread(from, at, &shape, swaps))?);
+        grids.push(view::apply(machine, call.op, *id, |_, from, _| spread(from, at, &shape))?);
     }
     if swaps {
         grids.swap(0, 1);
@@ -38,28 +38,21 @@ fn infer_grid(machine: &Machine, ids: &[TensorId], indexing: &str) -> Result<boo
     let swaps = match indexing {
         "ij" => false,
         "xy" => tensors.len() > 1,
+        "" => return Err(Stop::Unsupported("an indexing without a name".to_owned())),
         other => return Err(Rejection::MeshgridIndexing { indexing: other.to_owned() }.into()),
     };
     if tensors.iter().any(|tensor| tensor.shape().rank() > 1) {
-        return Err(Rejection::MeshgridRank.into());
+        return Err(Rejection::MeshgridRank { shown: String::new() }.into());
     }
     Ok(swaps)
 }
 
-/// The layout of one vector in a grid: as a view of one dimension among ones, expanded, and with the first two dimensions
-/// swapped back.
-fn spread(from: &Layout, at: usize, shape: &Shape, swaps: bool) -> Result<Layout> {
+/// The layout of one vector in a grid: a view of one dimension among ones, expanded.
+fn spread(from: &Layout, at: usize, shape: &Shape) -> Result<Layout> {
     let mut sizes = vec![1; shape.rank()];
     sizes[at] = from.shape.count();
     let column = from.view(&Shape::new(sizes).map_err(|_| Rejection::Numel)?).ok_or(Rejection::ViewStride)?;
-    let mut grid = column.expand(shape).ok_or_else(|| Stop::Malformed("a vector of another size".to_owned()))?;
-    if swaps {
-        let mut sizes = shape.sizes().to_vec();
-        sizes.swap(0, 1);
-        grid.strides.swap(0, 1);
-        grid.shape = Shape::new(sizes).map_err(|_| Rejection::Numel)?;
-    }
-    Ok(grid)
+    column.expand(shape).ok_or_else(|| Stop::Malformed("a vector of another size".to_owned()))
 }
 
 /// `cartesian_prod`: the elements of vectors, each with each, row by row; a single vector is the result itself.
@@ -108,6 +101,6 @@ fn product(machine: &mut Machine, call: &Call, tensors: &[Tensor], layout: Layou
         added: false,
     };
     let routes = tensors.iter().enumerate().map(route).collect();
-    autograd::record_gathered(machine, Op::CartesianProd, result, routes);
+    autograd::record_moved(machine, call.op, result, routes);
     Ok(Slot::Tensor(result))
 }

@@ -8,7 +8,7 @@ use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
 use super::budget::charge_product;
 use super::iterator::{self, Input};
-use super::machine::{Call, Machine, Operand, Result, Slot, Tensor};
+use super::machine::{Call, Machine, Operand, Result, Slot, Stop, Tensor};
 use super::number::with_real_type;
 use super::{reduction, write};
 
@@ -61,9 +61,8 @@ pub(super) fn bucketize(machine: &mut Machine, call: &Call) -> Result<Slot> {
 /// Refuses a side that is none, or not the one that `right` names.
 fn check_side(side: Option<&str>, right: bool) -> Result<()> {
     match side {
-        Some(side) if !["left", "right"].contains(&side) => {
-            Err(Rejection::SearchSide { side: side.to_owned() }.into())
-        }
+        Some("") => Err(Stop::Unsupported("a side without a name".to_owned())),
+        Some(side) if !["left", "right"].contains(&side) => Err(Rejection::SearchSide { side: side.to_owned() }.into()),
         Some("left") if right => Err(Rejection::SearchOpposites.into()),
         _ => Ok(()),
     }

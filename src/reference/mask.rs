@@ -5,7 +5,7 @@ use crate::ops::Form;
 use crate::tensor::{DType, Layout, Scalar, Shape};
 
 use super::elementwise;
-use super::functions::check_held;
+use super::held::check_held;
 use super::iterator::{self, Input};
 use super::machine::{Call, Machine, Result, Slot, Stop, Tensor, TensorId};
 use super::selection::{self, Put, numbering, record_picked, record_put};

@@ -6,8 +6,8 @@ use crate::tensor::element::Element;
 use crate::tensor::{Category, DType, Layout, Scalar, Shape};
 use crate::with_element_type;
 
-use super::functions::check_held;
 use super::gather::{indices_of, size};
+use super::held::check_held;
 use super::iterator::{self, Input};
 use super::machine::{Call, Machine, Result, Slot, Tensor, TensorId, wrap_dim};
 use super::number::{Computed, Number};
@@ -199,6 +199,56 @@ fn infer_add(operand: &Tensor, dim: usize, index: &Tensor, source: &Tensor) -> R
         return Err(Rejection::IndexAddSlices { own: own.to_vec(), source: other.to_vec() }.into());
     }
     Ok(())
+}
+
+/// `put`: elements of the source, one after the other, at places that are counted over all dimensions (`put_`).
+pub(super) fn put(machine: &mut Machine, call: &Call) -> Result<Slot> {
+    let [operand, index, source] =
+        [call.tensor(0)?, call.tensor(1)?, call.tensor(2)?].map(|id| machine.tensor(id).clone());
+    let accumulated = call.flag(3)?;
+    autograd::check_target(machine, call, &[Input::Tensor(operand.clone()), Input::Tensor(source.clone())])?;
+    let target = begin_fill(machine, call, &operand);
+    infer_put(machine, call, target, &index, &source)?;
+    let (tensor, indices) = (machine.tensor(target).clone(), indices_of(machine, &index));
+    let numel = tensor.shape().count();
+    let order = match machine.has_elements() {
+        true => iterator::sequence(None, &[Input::Tensor(index.clone())], index.shape()),
+        false => (0..indices.len()).collect(),
+    };
+    let bad = order.iter().copied().find(|&at| !(-numel..numel).contains(&indices[at]));
+    let kept: Vec<usize> = order.into_iter().take_while(|at| Some(*at) != bad).collect();
+    let kept = if machine.has_elements() { kept } else { Vec::new() };
+    let place = |&at: &usize| if indices[at] < 0 { indices[at] + numel } else { indices[at] } as usize;
+    let (numbers, values) = (kept.iter().map(place).collect::<Vec<_>>(), machine.elements_as_scalars(&source));
+    overwrite(machine, &tensor, &numbers, |machine, turn, position| match accumulated {
+        true => super::scatter::sum(tensor.dtype, machine.get(tensor.storage, position), values[kept[turn]]),
+        false => values[kept[turn]],
+    });
+    if let Some(at) = bad {
+        return Err(Rejection::PutRange { index: indices[at], numel }.into());
+    }
+    let pairs = numbers.into_iter().zip(kept).collect();
+    record_put(machine, call, target, &operand, Put { pairs, source: Some(&source), repeated: false, accumulated })
+}
+
+/// The order of faults: the dtype of the indices, the dtype and the number of the elements, a tensor without any, overlap.
+fn infer_put(machine: &Machine, call: &Call, target: TensorId, index: &Tensor, source: &Tensor) -> Result<()> {
+    let tensor = machine.tensor(target);
+    let (count, elements) = (index.shape().count(), source.shape().count());
+    if index.dtype != DType::Int64 {
+        return Err(Rejection::PutIndexDtype { dtype: index.dtype }.into());
+    }
+    if source.dtype != tensor.dtype {
+        return Err(Rejection::PutSourceDtype { own: tensor.dtype, source: source.dtype }.into());
+    }
+    if count != elements {
+        return Err(Rejection::PutCount { source: elements, index: count }.into());
+    }
+    if tensor.shape().count() == 0 && count > 0 {
+        return Err(Rejection::PutEmpty.into());
+    }
+    iterator::check_internal_overlap(tensor)?;
+    write::check_apart(machine, target, [call.tensor(1)?, call.tensor(2)?])
 }
 
 /// Brings a tensor given by `out=` to the shape, and refuses a target that overlaps itself or what is read.

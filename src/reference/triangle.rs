@@ -95,5 +95,5 @@ fn kept(shape: &Shape, stays: impl Fn(i64, i64) -> bool) -> Vec<usize> {
 fn record(machine: &mut Machine, call: &Call, result: super::machine::TensorId, operand: &Tensor, kept: Vec<usize>) {
     let pairs = kept.into_iter().map(|at| (at, at)).collect();
     let route = autograd::Route { node: operand.node, shape: operand.shape().clone(), pairs, added: false };
-    autograd::record_moved(machine, call.op, result, route);
+    autograd::record_moved(machine, call.op, result, vec![route]);
 }

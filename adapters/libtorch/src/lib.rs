@@ -256,6 +256,10 @@ fn within_limit(op: Op, args: &[Argument<'_>]) -> Result<(), Fault> {
     let elements = match op.info().kernel {
         Kernel::View => 0,
         Kernel::Copy | Kernel::Autograd => most(),
+        // Each element with each, in as many columns.
+        Kernel::Grid => tensors.iter().fold(tensors.len(), |count, tensor| count.saturating_mul(tensor.numel().max(1))),
+        // The places of the first operand's elements, or of the second's.
+        Kernel::Lookup => most(),
         // As many elements as the list says, or as many copies.
         Kernel::Repetition => {
             let lists = args.iter().filter_map(|arg| if let Argument::Ints(list) = arg { Some(*list) } else { None });

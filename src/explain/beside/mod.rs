@@ -100,7 +100,7 @@ functions! {
     Kind::Like => "zeros_like" "ones_like" "rand_like" "randn_like" "empty_like" "full_like";
     Kind::Range => "arange" "range";
     Kind::Literal => "tensor" "as_tensor" "array" "FloatTensor" "LongTensor";
-    Kind::Extreme => "max" "min" "median" "mode" "cummax" "topk";
+    Kind::Extreme => "max" "min" "median" "mode" "topk";
     Kind::Cat => "cat" "concat" "concatenate" "hstack" "vstack";
     Kind::Stack => "stack";
     Kind::Repeat => "repeat" "tile";

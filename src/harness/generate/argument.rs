@@ -103,6 +103,8 @@ impl ProgramBuilder<'_> {
                 let negative = if chance(u, 1, 8)? { -1 } else { 0 };
                 Some(Arg::Ints((0..count).map(|_| u.int_in_range(negative..=3)).collect::<Result<_>>()?))
             }
+            ("indexing", ParamKind::Text) => Some(Arg::Text((*u.choose(&["xy", "xy", "ij", "floor"])?).to_owned())),
+            ("side", ParamKind::Text) => Some(Arg::Text((*u.choose(&["right", "left", "right", "floor"])?).to_owned())),
             ("storage_offset", ParamKind::Int) => Some(Arg::Int(u.int_in_range(-1..=4)?)),
             _ => None,
         })
@@ -129,6 +131,11 @@ impl ProgramBuilder<'_> {
             ParamKind::Operand => Arg::Tensor(self.tensor(u)?),
             ParamKind::Value if chance(u, 1, 2)? => Arg::Number(value::number(u)?),
             ParamKind::Value => Arg::Tensor(self.tensor(u)?),
+            ParamKind::Tensors if param.name == "tensors" && self.theme.is_some_and(crosses) && chance(u, 3, 4)? => {
+                let count = u.int_in_range(1..=3)?;
+                let vector = |u: &mut Unstructured| self.tensor_of(u, |known| known.tensor.shape.rank() == 1);
+                Arg::Tensors((0..count).map(|_| vector(u)).collect::<Result<_>>()?)
+            }
             ParamKind::Tensors => {
                 let count = if chance(u, 1, 16)? { 0 } else { u.int_in_range(1..=3)? };
                 Arg::Tensors((0..count).map(|_| self.tensor(u)).collect::<Result<_>>()?)
@@ -295,6 +302,11 @@ impl ProgramBuilder<'_> {
 
 /// Parameters whose elements go into another tensor.
 const MOVED: &[&str] = &["values", "source", "src"];
+
+/// Returns whether an operation takes vectors, each of its own length.
+fn crosses(op: Op) -> bool {
+    matches!(op, Op::Meshgrid | Op::CartesianProd)
+}
 
 /// What elements that are scattered to one place are combined by, and what is none.
 const COMBINED: &[&str] = &["sum", "mean", "prod", "amax", "amin", "mean", "amax", "add"];

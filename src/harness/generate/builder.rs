@@ -432,7 +432,7 @@ impl<'a> ProgramBuilder<'a> {
         let indexed = step.args.iter().any(|arg| matches!(arg, Arg::Indices(_)));
         let together = if let Some(terms) = self.terms(step) {
             terms
-        } else if indexed || step.op.info().family() == Family::Products {
+        } else if indexed || matches!(step.op, Op::CartesianProd) || step.op.info().family() == Family::Products {
             numels().fold(1, i64::saturating_mul)
         } else {
             let rank = shapes.iter().map(|sizes| sizes.len()).max().unwrap_or(0);
@@ -467,9 +467,10 @@ impl<'a> ProgramBuilder<'a> {
         sizes.fold(1i64, |product, &size| product.saturating_mul(size.max(1))) as usize
     }
 
-    /// The pairs of elements, at most, of which `cdist` makes distances: rows do not broadcast, they meet all others.
+    /// The pairs of elements, at most, of which `cdist` makes distances, and which `isin` compares: rows and elements do not
+    /// broadcast, they meet all others.
     fn pairs(&self, step: &Step) -> usize {
-        if step.op != Op::Cdist {
+        if !matches!(step.op, Op::Cdist | Op::Isin) {
             return 0;
         }
         let numels = step.uses().filter_map(|used| Some(numel(self.tracker.find(used)?.tensor.shape.sizes())));

@@ -160,6 +160,11 @@ pub(super) fn operands(u: &mut Unstructured, palette: &Palette, op: Op) -> Resul
         }
         Op::IndexAdd | Op::IndexCopy if u.arbitrary()? => vec![vec![rows], vec![], vec![columns], vec![columns]],
         Op::IndexAdd | Op::IndexCopy => vec![vec![rows, inner], vec![], vec![columns], vec![rows, columns]],
+        Op::Put => vec![with_batch(u, &[rows, inner])?, vec![columns], vec![columns]],
+        Op::Searchsorted if u.arbitrary()? => vec![vec![rows, inner], vec![rows, columns]],
+        Op::Searchsorted => vec![vec![inner], vec![rows, columns]],
+        Op::Bucketize => vec![vec![rows, columns], vec![inner]],
+        Op::Meshgrid | Op::CartesianProd => vec![vec![rows], vec![columns], vec![inner]],
         Op::IndexFill => vec![with_batch(u, &[rows, inner])?, vec![], vec![columns]],
         Op::Gather | Op::IndexSelect | Op::Scatter | Op::ScatterAdd | Op::ScatterReduce => {
             vec![vec![rows, inner], vec![], vec![rows, inner], vec![rows, inner]]
@@ -194,6 +199,11 @@ pub(super) fn takes_some(op: Op) -> bool {
             | Scatter
             | ScatterAdd
             | ScatterReduce
+            | Put
+            | Searchsorted
+            | Bucketize
+            | Meshgrid
+            | CartesianProd
             | IndexAdd
             | IndexCopy
             | IndexFill

@@ -155,6 +155,11 @@ pub(crate) fn is_indexed(kernel: Kernel) -> bool {
     matches!(kernel, Kernel::Gather | Kernel::Indexing | Kernel::Slices | Kernel::Scatter)
 }
 
+/// Membership in what is said to have no element twice.
+pub(crate) fn assumed_unique(scene: Scene) -> bool {
+    scene.last().is_some_and(|step| step.op == Op::Isin && step.args.get(2) == Some(&Arg::Flag(true)))
+}
+
 /// A triangle of batches of matrices for an `out=` tensor in which the batches do not lie one after the other.
 pub(crate) fn scattered_batches(scene: Scene) -> bool {
     let triangle = scene.last().filter(|step| step.op.info().kernel == Kernel::Triangle);

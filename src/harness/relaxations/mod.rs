@@ -268,6 +268,8 @@ relaxations! {
     ModifiedViews: elements::modified_views(scene) => MESSAGE,
     /// `grad` after a `backward` that was rejected: some gradients have arrived by then, in an order that is libtorch's own.
     GradientsHalfway: elements::gradients_halfway(scene) => OUTCOME,
+    /// `isin` of tensors that are said to have no element twice, and may have: PyTorch promises nothing then.
+    AssumedUnique: families::assumed_unique(scene) => ANY,
     /// An integer but 0, and nothing else, of a tensor without dimensions: libtorch reads a size that is not there.
     IndexedScalars: elements::indexed_scalars(scene) => OUTCOME,
     /// `as_strided` of a loss: there may be memory behind its one element, where libtorch had the losses of all elements.

@@ -149,6 +149,47 @@ macro_rules! rows {
     IndexAddSlices { own: Vec<i64>, source: Vec<i64> } => SizeMismatch,
         "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = {own} \
          source.shape = {source}";
+    /// `put` by indices of another dtype (`put_`).
+    PutIndexDtype { dtype: DType } => Dtype, "put_(): Expected a long tensor for index, but got {dtype}";
+    /// `put` of two dtypes (`put_`).
+    PutSourceDtype { own: DType, source: DType } => Dtype,
+        "put_(): self and source expected to have the same dtype, but got self.dtype = {own} and source.dtype = \
+         {source}";
+    /// `put` of another number of elements than there are indices (`put_`).
+    PutCount { source: i64, index: i64 } => ItemCount,
+        "put_(): Expected source and index to have the same number of elements, but got source.numel() = {source}, \
+         index.numel() = {index}";
+    /// `put` into a tensor without elements (`put_`).
+    PutEmpty => Dimension, "put_(): Tried to put elements into an empty tensor";
+    /// `put` at an index that is out of range (`cpu_take_put_kernel`).
+    PutRange { index: i64, numel: i64 } => Dimension,
+        "out of range: tried to access index {index} on a tensor of {numel} elements.";
+    /// `isin` of bool or complex tensors (`check_for_unsupported_isin_dtype`).
+    IsinDtype { dtype: DType } => Dtype, "Unsupported input type encountered for isin(): {dtype}";
+    /// A side that is neither (`searchsorted_pre_check`).
+    SearchSide { side: String = ["floor".to_owned(), "trunc".to_owned()] } => Argument,
+        "torch.searchsorted(): side can only be 'left' or 'right' but got {side}";
+    /// The left side, and `right` (`searchsorted_pre_check`).
+    SearchOpposites => Argument,
+        "torch.searchsorted(): side and right can't be set to opposites, got side of left while right was True";
+    /// A value without dimensions among the boundaries of several rows (`searchsorted_pre_check`).
+    SearchScalar { rank: usize } => Dimension,
+        "torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension is 1, but we got \
+         boundaries tensor dim({rank}) and input value's dim(0) numel(1)";
+    /// Boundaries without dimensions (`searchsorted_pre_check`).
+    SearchNoDimensions => Dimension,
+        "torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 dimension";
+    /// Boundaries of other rows than the values have (`searchsorted_pre_check`).
+    SearchShapes { boundaries: Vec<i64>, values: Vec<i64> } => SizeMismatch,
+        "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries \
+         tensor and input value tensor must match, but we got boundaries tensor {boundaries} and input value tensor \
+         {values}";
+    /// `out=` of another dtype than places have (`searchsorted_pre_check`).
+    SearchOutput { dtype: DType, flag: &'static str = ["True", "False"] } => Dtype,
+        "torch.searchsorted(): output tensor's dtype is wrong, it can only be Int(int32) or Long(int64) depending on \
+         whether out_int32 flag is True, but we got output tensor's dtype {dtype} and out_int32 flag is {flag}";
+    /// `bucketize` by boundaries that are no vector (`bucketize_out_cpu`).
+    BucketizeRank { rank: usize } => Dimension, "boundaries tensor must be 1 dimension, but got dim({rank})";
     /// A name that is no reduction of `scatter_reduce` (`get_operator_enum`).
     ScatterReduction { name: String = ["add".to_owned()] } => Argument,
         "reduce argument must be either sum, prod, mean, amax or amin, got {name}";

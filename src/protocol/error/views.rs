@@ -91,6 +91,18 @@ macro_rules! rows {
     /// A new tensor with a negative size (`check_size_nonnegative`).
     NegativeSize { size: i64, sizes: Vec<i64> } => ImpossibleSize,
         "Trying to create tensor with negative dimension {size}: {sizes}";
+    /// `meshgrid` of no tensors (`meshgrid`).
+    MeshgridEmpty => Argument, "meshgrid expects a non-empty TensorList";
+    /// `meshgrid` of several dtypes (`meshgrid`).
+    MeshgridDtypes => Dtype, "meshgrid expects all tensors to have the same dtype";
+    /// `meshgrid` by an indexing that is none (`meshgrid`).
+    MeshgridIndexing { indexing: String = ["trunc".to_owned(), "floor".to_owned()] } => Argument,
+        "torch.meshgrid: indexing must be one of \"xy\" or \"ij\", but received: {indexing}";
+    /// `meshgrid` of a tensor that is neither a scalar nor a vector (`meshgrid`). libtorch prints its elements here.
+    MeshgridRank { shown: String = [String::new()] } => Dimension,
+        "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {shown}";
+    /// `cartesian_prod` of anything but vectors (`cartesian_prod`).
+    CartesianRank { sizes: Vec<i64> } => Dimension, "Expect a 1D vector, but got shape {sizes}";
     /// A shape whose number of elements does not fit into 64 bits (`safe_compute_numel`).
     Numel => ImpossibleSize, "numel: integer multiplication overflow";
     } };

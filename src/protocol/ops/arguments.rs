@@ -94,6 +94,9 @@ macro_rules! default {
     (Real $value:literal) => {
         Some(ParamDefault::Real($value))
     };
+    (Text $value:literal) => {
+        Some(ParamDefault::Text($value))
+    };
     (Reduction $value:literal) => {
         Some(ParamDefault::Text($value))
     };

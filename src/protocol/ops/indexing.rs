@@ -82,6 +82,29 @@ macro_rules! indexing_rows {
                 result: Same, compare: Tolerance,
                 kernel: scatter(scatter_reduce), gradient: kernel,
             }
+            Put "put" "put": "Puts elements at places of the flattened tensor." {
+                arguments: (self: Tensor, index: Tensor, source: Tensor, accumulate: Flag = False),
+                forms: [Functional, InPlace],
+                absent: [Out "libtorch generates it for compilers: no front end has it, and it computes into a new tensor and copies"],
+                result: Same, compare: Bits,
+                kernel: slices(put), gradient: kernel,
+            }
+            Isin "isin" "isin.Tensor_Tensor": "Whether each element is one of others." {
+                arguments: (elements: Tensor, test_elements: Tensor, assume_unique: Flag = False, invert: Flag = False),
+                forms: [Functional, Out], result: Bool, compare: Bits,
+                kernel: lookup(isin), gradient: none,
+            }
+            Searchsorted "searchsorted" "searchsorted.Tensor":
+                "The places of values among sorted ones, row by row." {
+                arguments: (sorted_sequence: Tensor, values: Tensor, out_int32: Flag = False, right: Flag = False, side: Text = None),
+                forms: [Functional, Out], dtypes: Real "searchsorted_out_cpu", result: Int64, compare: Bits,
+                kernel: lookup(searchsorted), gradient: none,
+            }
+            Bucketize "bucketize" "bucketize.Tensor": "The places of values among sorted boundaries." {
+                arguments: (input: Tensor, boundaries: Tensor, out_int32: Flag = False, right: Flag = False),
+                forms: [Functional, Out], dtypes: Real "searchsorted_out_cpu", result: Int64, compare: Bits,
+                kernel: lookup(bucketize), gradient: none,
+            }
             ]
         }
     };

@@ -68,6 +68,8 @@ kernels! {
     copy Copy: Views, Never;
     /// Copies of a tensor along its dimensions.
     repetition Repetition: Views, Never;
+    /// Products of sets of elements.
+    grid Grid: Views, Never;
     /// Triangles of matrices.
     triangle Triangle: Indexing, Never;
     /// Selection by a mask.
@@ -78,6 +80,8 @@ kernels! {
     slices Slices: Indexing, Sums;
     /// Elements that are combined at indices along one dimension.
     scatter Scatter: Indexing, Sums;
+    /// Elements that are looked for among others.
+    lookup Lookup: Indexing, Never;
     /// Tensors as indices.
     indexing Indexing: Indexing, Never;
     /// Products of vectors and matrices.
@@ -157,7 +161,7 @@ impl Family {
                 "zero-division",
             ],
             Family::Views => {
-                &["autograd", "argument", "dimension", "impossible-size", "size-mismatch", "expand", "view"]
+                &["autograd", "argument", "dtype", "dimension", "impossible-size", "size-mismatch", "expand", "view"]
             }
             Family::Indexing => &[
                 "autograd",

@@ -144,6 +144,14 @@ macro_rules! views_rows {
                 compare: Bits,
                 kernel: triangle(triu), gradient: kernel,
             }
+            Meshgrid "meshgrid" "meshgrid.indexing": "Expands vectors along dimensions of their own." {
+                arguments: (tensors: Tensors, indexing: Text = "ij"), forms: [Functional], result: Same, compare: Bits,
+                kernel: view(grid meshgrid), gradient: kernel,
+            }
+            CartesianProd "cartesian_prod" "cartesian_prod": "The elements of vectors, each with each." {
+                arguments: (tensors: Tensors), forms: [Functional], result: Same, compare: Bits,
+                kernel: grid(cartesian_prod), gradient: kernel,
+            }
             ]
         }
     };

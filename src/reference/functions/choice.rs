@@ -1,5 +1,7 @@
 //! Bounds, choices, and closeness.
 
+use half::{bf16, f16};
+
 use super::*;
 
 /// `clamp`: between numbers, or between tensors; either bound may be missing.

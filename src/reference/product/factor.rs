@@ -4,7 +4,7 @@ use num_complex::Complex64;
 
 use crate::tensor::{Category, DType, Scalar};
 
-use super::super::functions::check_held;
+use super::super::held::check_held;
 use super::super::machine::Result;
 
 /// Returns whether a scalar counts as zero, so that what it would scale is not even looked at.

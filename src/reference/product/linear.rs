@@ -21,12 +21,7 @@ pub(in super::super) fn linear(machine: &mut Machine, call: &Call) -> Result<Slo
 }
 
 /// With a bias, matrices are one step (`addmm`), and so is what is contiguous with a bias that is a vector.
-fn transformed(
-    machine: &mut Machine,
-    input: TensorId,
-    weight: TensorId,
-    bias: Option<TensorId>,
-) -> Result<TensorId> {
+fn transformed(machine: &mut Machine, input: TensorId, weight: TensorId, bias: Option<TensorId>) -> Result<TensorId> {
     let turned = apply(machine, Op::T, &[Operand::Tensor(weight)])?;
     if let Some(bias) = bias {
         if machine.tensor(input).shape().rank() == 2 {

@@ -126,7 +126,7 @@ impl Kind {
         match op {
             Op::Item | Op::Allclose | Op::Equal => Kind::Number,
             Op::Grad => Kind::Gradient,
-            Op::BroadcastTensors => Kind::Several(arguments),
+            Op::BroadcastTensors | Op::Meshgrid => Kind::Several(arguments),
             Op::VarMean | Op::StdMean | Op::Aminmax => Kind::Several(2),
             Op::Max | Op::Min | Op::Cummax | Op::Cummin => Kind::Several(2),
             Op::Median | Op::Nanmedian | Op::Mode | Op::Kthvalue => Kind::Several(2),

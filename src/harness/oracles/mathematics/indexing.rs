@@ -140,6 +140,14 @@ pub(super) fn chosen(trace: Trace, at: usize, step: &Step, own: &[i64]) -> Optio
             };
             Some(Chosen::of_first(sizes.clone(), (0..count as usize).map(place).collect()))
         }
+        Op::Put => {
+            let index = tensor(1)?;
+            let places = positions(&index, own.iter().product())?;
+            let sources = trace.sizes(at, value_of(step, 2)?)?.iter().product::<i64>();
+            let adds = *step.args.get(3)? == Arg::Flag(true);
+            let written = places.into_iter().enumerate().map(|(from, to)| (to as usize, from)).collect::<Vec<_>>();
+            (sources as usize == written.len()).then(|| put(own, written, 2, adds))
+        }
         Op::IndexFill => {
             let whole = View::of(own);
             let (dim, index) = (dim(1)?, tensor(2)?);

@@ -16,6 +16,7 @@ mod formula;
 mod gradient;
 mod indexing;
 mod integer;
+mod lookup;
 mod loss;
 mod order;
 mod product;
@@ -109,6 +110,9 @@ fn judge_step(trace: Trace, at: usize, step: &Step, outcome: &Outcome) -> Option
         Outcome::Value(Value::Tensors(results)) if order::chooses(step.op) => {
             return order::judge(trace, at, step, results);
         }
+        Outcome::Value(Value::Tensors(results)) if step.op == Op::Meshgrid => {
+            return lookup::judge_grids(trace, at, step, results);
+        }
         Outcome::Value(Value::Nothing) if step.op == Op::Grad => return gradient::judge_absence(trace, at, step),
         Outcome::Value(Value::Number(truth)) => return equality::judge_truth(trace, at, step, *truth),
         _ => return None,
@@ -117,6 +121,9 @@ fn judge_step(trace: Trace, at: usize, step: &Step, outcome: &Outcome) -> Option
         Op::Isclose => return equality::judge(trace, at, step, result),
         Op::Cdist | Op::PairwiseDistance => return distance::judge(trace, at, step, result),
         Op::LinalgSolve => return solution::judge(trace, at, step, result),
+        Op::Isin | Op::Searchsorted | Op::Bucketize | Op::CartesianProd => {
+            return lookup::judge(trace, at, step, result);
+        }
         Op::LinalgCross => return cross::judge(trace, at, step, result),
         _ => {}
     }

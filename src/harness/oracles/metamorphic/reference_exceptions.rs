@@ -145,6 +145,7 @@ pub const FOLLOWED: &[Followed] = &[
             Op::IndexAdd,
             Op::ScatterAdd,
             Op::ScatterReduce,
+            Op::Put,
         ],
         says: "",
         why: "an index that is out of range, or a source that is too short, stops a loop that has written those before it",

@@ -12,7 +12,8 @@ use crate::tensor::{DType, Scalar, index};
 use super::super::literal;
 
 /// Functions that Python writes anew, outside of the families that are all such.
-const OWN_OF_PYTHON: &[&str] = &["expand_copy", "einsum", "tensordot", "broadcast_tensors", "unflatten"];
+const OWN_OF_PYTHON: &[&str] =
+    &["expand_copy", "meshgrid", "cartesian_prod", "einsum", "tensordot", "broadcast_tensors", "unflatten"];
 
 /// Functions that take no `out=` under their documented names.
 const WITHOUT_OUT: &[&str] = &["rsub"];
