@@ -24,6 +24,7 @@ fn operations(relaxation: Relaxation) -> Vec<Op> {
         SignedZeros => vec![Op::Amax, Op::Amin],
         TiedPlaces => vec![Op::Cummax, Op::Median],
         TiedModes => vec![Op::Mode],
+        AssumedUnique => vec![Op::Isin],
         ZeroExtrema => vec![Op::Fmax, Op::Maximum],
         BoundsOfZeros => vec![Op::Clamp, Op::Add],
         ZeroPoints => vec![Op::Lerp],

@@ -180,7 +180,7 @@ fn run(question: &Question, source: &str, sizes: &Sizes, dtypes: &BTreeMap<Strin
         let shape = Shape::new(own).map_err(|error| AskError::Unknown(format!("{}: {error}", given.name)))?;
         let dtype = given.dtype.or(dtypes.get(&given.name).copied()).unwrap_or(DType::Float32);
         // Unless the text says which tensors gradients are kept for, it is all of them.
-        let gradients = source.contains("backward(") || source.contains("autograd.grad(");
+        let gradients = source.contains(".backward(") || source.contains("autograd.grad(");
         let tensor = match gradients && !source.contains("requires_grad") {
             true => bench.declare_leaf(&given.name, shape, dtype),
             false => bench.declare(&given.name, shape, dtype, None),

@@ -217,13 +217,16 @@ pub(super) fn put(machine: &mut Machine, call: &Call) -> Result<Slot> {
     };
     let bad = order.iter().copied().find(|&at| !(-numel..numel).contains(&indices[at]));
     let kept: Vec<usize> = order.into_iter().take_while(|at| Some(*at) != bad).collect();
+    let written = bad.is_none() || !kept.is_empty();
     let kept = if machine.has_elements() { kept } else { Vec::new() };
     let place = |&at: &usize| if indices[at] < 0 { indices[at] + numel } else { indices[at] } as usize;
     let (numbers, values) = (kept.iter().map(place).collect::<Vec<_>>(), machine.elements_as_scalars(&source));
-    overwrite(machine, &tensor, &numbers, |machine, turn, position| match accumulated {
-        true => super::scatter::sum(tensor.dtype, machine.get(tensor.storage, position), values[kept[turn]]),
-        false => values[kept[turn]],
-    });
+    if written {
+        overwrite(machine, &tensor, &numbers, |machine, turn, position| match accumulated {
+            true => super::scatter::sum(tensor.dtype, machine.get(tensor.storage, position), values[kept[turn]]),
+            false => values[kept[turn]],
+        });
+    }
     if let Some(at) = bad {
         return Err(Rejection::PutRange { index: indices[at], numel }.into());
     }
