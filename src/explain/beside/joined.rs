@@ -1,10 +1,12 @@
 //! Functions that join tensors, repeat them, or take them apart.
 
 use broadcheck_protocol::error::Rejection;
+use broadcheck_protocol::ops::{Form, Op};
+use broadcheck_protocol::program::Arg;
 use broadcheck_protocol::tensor::shape::bracketed;
 
 use super::{Beside, Kind, shape};
-use crate::bench::{Bench, Stop, Tensor};
+use crate::bench::{Bench, Made, Stop, Tensor};
 use crate::value::{Arguments, Value};
 
 /// A dimension that may count from the end.
@@ -118,14 +120,11 @@ pub(super) fn repeat(function: Beside, bench: &mut Bench, arguments: &Arguments)
         }
         counts.splice(0..0, vec![1; own.len() - counts.len()]);
     }
-    let missing = counts.len() - own.len();
-    let sizes = counts.iter().enumerate().map(|(at, count)| {
-        let size = at.checked_sub(missing).map_or(1, |at| own[at]);
-        size.checked_mul(*count).ok_or_else(|| Stop::Unsupported("the sizes are too large".to_owned()))
-    });
-    let sizes = sizes.collect::<Result<Vec<_>, _>>()?;
-    let dtype = bench.dtype(tensor);
-    Ok(Value::Tensor(bench.declare(function.name, shape(sizes)?, dtype, None)))
+    // The table has it, so that gradients flow through it.
+    match bench.call(Op::Repeat, Form::Functional, vec![tensor.into(), Arg::Ints(counts)], None)? {
+        Made::Tensor(made) => Ok(Value::Tensor(made)),
+        _ => Err(Stop::Unsupported(format!("{} makes one tensor", function.name))),
+    }
 }
 
 /// `chunk`, `split` and `unbind`: a list of tensors.
