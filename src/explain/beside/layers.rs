@@ -55,21 +55,8 @@ pub fn weights(bench: &mut Bench, name: &str, made: &Arguments) -> Vec<Value> {
 pub(super) fn linear(function: Beside, bench: &mut Bench, arguments: &Arguments) -> Result<Value, Stop> {
     let [x, weight] = [function.tensor(arguments, 0, &["input"])?, function.tensor(arguments, 1, &["weight"])?];
     let bias = arguments.get(2, &["bias"]).and_then(Value::tensor);
-    let weight = match bench.shape(weight).rank() {
-        2 => transposed(bench, weight)?,
-        _ => weight,
-    };
-    let rank = bench.shape(x).rank();
-    let one = || Arg::Number(Scalar::Int(1));
-    if let (2, Some(bias)) = (rank, bias) {
-        let args = vec![bias.into(), x.into(), weight.into(), one(), one()];
-        return apply(bench, Op::Addmm, args).map(Value::Tensor);
-    }
-    let made = apply(bench, Op::Matmul, vec![x.into(), weight.into()])?;
-    match bias {
-        Some(bias) => apply(bench, Op::Add, vec![made.into(), bias.into(), one()]).map(Value::Tensor),
-        None => Ok(Value::Tensor(made)),
-    }
+    let bias = bias.map_or(Arg::Nothing, Arg::from);
+    apply(bench, Op::Linear, vec![x.into(), weight.into(), bias]).map(Value::Tensor)
 }
 
 /// `scaled_dot_product_attention`: scores are `query @ key.transpose(-2, -1)`, to which the mask is broadcast; then a
