@@ -136,6 +136,7 @@ fn by_elements(op: Op, message: &str) -> bool {
                 "is out of bounds for dimension",
                 "INDICES element is out of DATA bounds",
                 "value cannot be converted to type",
+                "out of range: tried to access index",
             ];
             indexing && texts.iter().any(|text| message.contains(text))
         }

@@ -80,7 +80,7 @@ macro_rules! functions {
 }
 
 functions! {
-    Kind::Same => "relu" "relu6" "relu_" "clone_" "flip" "roll" "round" "cuda" "cpu"
+    Kind::Same => "relu" "relu6" "relu_" "clone_" "flip" "roll" "cuda" "cpu"
         "detach_" "zero_" "dropout" "nan_to_num" "square" "half_" "sort"
         "normal_" "uniform_" "positive" "conj";
     Kind::Float => "exp" "exp2" "expm1" "log" "log2" "log10" "log1p" "sqrt" "rsqrt" "reciprocal" "sin" "cos" "tan" "asin" "acos"
