@@ -201,7 +201,7 @@ pub fn next_after<T: Real>(from: T, to: T) -> T {
 
 // Activations.
 
-/// The gradient of the piecewise linear sigmoid: a sixth of what arrives between -3 and 3.
+/// The gradient of the piecewise linear sigmoid: a sixth of the upstream gradient between -3 and 3.
 pub fn hardsigmoid_slope<T: Real>(gradient: T, at: T) -> T {
     if at.abs() < number(3.0) { gradient / number(6.0) } else { T::zero() }
 }

@@ -281,7 +281,7 @@ fn begin(machine: &mut Machine, call: &Call, operand: &Tensor) -> Result<TensorI
     }
 }
 
-/// What arrives at the slices goes to the source, and to the operand what arrives at the others, or everywhere.
+/// The upstream gradient of the slices goes to the source, and that of the others, or all of it, to the operand.
 fn record(
     machine: &mut Machine,
     call: &Call,

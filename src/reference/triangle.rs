@@ -91,7 +91,7 @@ fn kept(shape: &Shape, stays: impl Fn(i64, i64) -> bool) -> Vec<usize> {
     (0..shape.numel()).filter(|&at| stays(place(at).0, place(at).1)).collect()
 }
 
-/// What arrives at an element that stays goes to the operand's own; the others receive zero.
+/// An element that stays has the upstream gradient of its result; the others have zero.
 fn record(machine: &mut Machine, call: &Call, result: super::machine::TensorId, operand: &Tensor, kept: Vec<usize>) {
     let pairs = kept.into_iter().map(|at| (at, at)).collect();
     let route = autograd::Route { node: operand.node, shape: operand.shape().clone(), pairs, added: false };

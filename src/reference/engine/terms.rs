@@ -106,7 +106,7 @@ impl Terms<'_> {
         f64::from_scalar(self.factor)
     }
 
-    /// What arrived, times the sign of the operand; complex numbers have the sign `z / |z|`, and 0 has none.
+    /// The upstream gradient times the sign of the operand; complex numbers have the sign `z / |z|`, and 0 has none.
     pub fn towards_sign(&self) -> Result<Input> {
         let operand = self.raw(0)?.clone();
         if operand.dtype().category() < Category::Complex {

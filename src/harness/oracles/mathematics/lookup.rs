@@ -64,7 +64,7 @@ fn common(values: &Elements, others: &Elements) -> Option<DType> {
 fn is_member(step: &Step, value: Scalar, others: &[Scalar]) -> Option<bool> {
     let (unique, invert) = (flag(step, 2)?, flag(step, 3)?);
     // Elements that are not unique may then have any truth.
-    (!unique).then(|| others.iter().any(|other| less(value, *other) == Some(std::cmp::Ordering::Equal)) != invert)
+    (!unique).then(|| others.iter().any(|other| ordering(value, *other) == Some(std::cmp::Ordering::Equal)) != invert)
 }
 
 fn flag(step: &Step, number: usize) -> Option<bool> {
@@ -89,12 +89,12 @@ fn place(step: &Step, value: Scalar, boundaries: &[Scalar]) -> Option<i64> {
         Some(Arg::Text(side)) => side == "right",
         _ => flag(step, 3)?,
     };
-    if boundaries.windows(2).any(|pair| !matches!(less(pair[0], pair[1]), Some(Less | Equal))) {
+    if boundaries.windows(2).any(|pair| !matches!(ordering(pair[0], pair[1]), Some(Less | Equal))) {
         return None;
     }
     let mut count = 0;
     for boundary in boundaries {
-        match less(*boundary, value)? {
+        match ordering(*boundary, value)? {
             Less => count += 1,
             Equal if right => count += 1,
             Equal | Greater => {}
@@ -104,7 +104,7 @@ fn place(step: &Step, value: Scalar, boundaries: &[Scalar]) -> Option<i64> {
 }
 
 /// The order of two numbers of one dtype; `None` for NaN.
-fn less(one: Scalar, other: Scalar) -> Option<std::cmp::Ordering> {
+fn ordering(one: Scalar, other: Scalar) -> Option<std::cmp::Ordering> {
     match (one, other) {
         (Scalar::Int(one), Scalar::Int(other)) => Some(one.cmp(&other)),
         _ => as_float(one)?.partial_cmp(&as_float(other)?),

@@ -25,9 +25,7 @@ fn bounds(op: Op) -> Option<(f64, f64)> {
         Op::Hypot | Op::Atan2 | Op::Pow | Op::FloatPower | Op::Ldexp | Op::Xlogy | Op::SpecialXlog1py => {
             Some((4.0, 0.0))
         }
-        Op::Erf | Op::Erfc | Op::HardsigmoidBackward => Some((4.0, 0.0)),
-        // Two numbers near each other cancel: what is lost is a rounding of the larger one.
-        Op::SigmoidBackward | Op::TanhBackward => Some((4.0, 0.0)),
+        Op::Erf | Op::Erfc | Op::HardsigmoidBackward | Op::SigmoidBackward | Op::TanhBackward => Some((4.0, 0.0)),
         // The logarithm of a sum near 1 cancels: what is lost is a rounding of the larger operand.
         Op::Logaddexp | Op::Logaddexp2 => Some((4.0, 2.0)),
         _ => None,
@@ -118,7 +116,7 @@ pub(super) fn right(op: Op, format: Format, args: &[f64], details: &Details) -> 
     }
 }
 
-/// The gradient of a piecewise linear activation: what arrived, nothing, or its product with a slope.
+/// The gradient of a piecewise linear activation: the upstream gradient, zero, or the product with a slope.
 fn activation(op: Op, format: Format, gradient: f64, at: f64, details: &Details) -> Option<Right> {
     // A number of 16 bits may be rounded to them, or not.
     let bound = as_float(details.factor?)?;
