@@ -423,13 +423,8 @@ fn difference(
         Ok(reply) => reply,
         Err(fault) => {
             let text = format!("{fault}\n{}", fault.stderr);
-            // Which step ended the process is not said.
-            let known = (1..=program.steps.len()).any(|steps| {
-                let cut = Program { inputs: program.inputs.clone(), steps: program.steps[..steps].to_vec() };
-                let finding = Finding::of_fault(Oracle::Reference, &cut, fault.clone());
-                divergence::known(&subject.divergences, &finding, hello).is_some()
-            });
-            return (!known).then(|| Difference { kind: "broken".to_owned(), text });
+            let known = divergence::known_break(&subject.divergences, program, &fault, hello);
+            return known.is_none().then(|| Difference { kind: "broken".to_owned(), text });
         }
     };
     let (reference, wanted) = (Reference.hello(), run(program));

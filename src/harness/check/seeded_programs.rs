@@ -98,7 +98,10 @@ fn judge(
     let reply = match (result, lacks) {
         (Some(Ok(reply)), _) => reply,
         (Some(Err(fault)), _) => {
-            generated.verdict = broken(fault.to_string());
+            generated.verdict = match divergence::known_break(&candidate.divergences, program, &fault, hello) {
+                Some(known) => Agreement::Known { divergence: known.id.clone() },
+                None => broken(fault.to_string()),
+            };
             return generated;
         }
         (None, Some(what)) => {

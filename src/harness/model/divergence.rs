@@ -16,13 +16,14 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::adapter::Hello;
+use crate::adapter::{Fault, Hello};
 use crate::assets::{self, AssetsError};
 use crate::case::{Releases, Specification};
 
 pub use crate::model::difference::{FILE, Kind};
 use crate::model::event::{Came, Exact};
-use crate::model::finding::{FINDING, Finding};
+use crate::model::finding::{FINDING, Finding, Oracle};
+use crate::program::Program;
 use crate::{Aspect, Difference};
 
 pub use applies::{Applies, Conditions, OpName, Pattern, Special};
@@ -346,6 +347,19 @@ pub fn known<'a>(divergences: &'a [Divergence], finding: &Finding, hello: &Hello
         })
     };
     of(finding).or_else(|| of(&finding.of_inputs_read()?))
+}
+
+/// The divergence that an end of the implementation is, which does not say at which step of a program it came.
+pub fn known_break<'a>(
+    divergences: &'a [Divergence],
+    program: &Program,
+    fault: &Fault,
+    hello: &Hello,
+) -> Option<&'a Divergence> {
+    (1..=program.steps.len()).find_map(|steps| {
+        let cut = Program { inputs: program.inputs.clone(), steps: program.steps[..steps].to_vec() };
+        known(divergences, &Finding::of_fault(Oracle::Reference, &cut, fault.clone()), hello)
+    })
 }
 
 /// Returns the reason why the differences of a case are not exactly the pinned ones; `None` if they are. Each aspect that

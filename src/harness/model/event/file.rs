@@ -20,7 +20,7 @@ use crate::escape;
 use crate::model::event::Replacement;
 use crate::model::event::recount::Recount;
 use crate::model::event::{
-    CaseDigest, CaseStated, Event, Exact, ImplementationReady, Judged, Seen, Stated, Tally, Verdict,
+    CaseDigest, CaseStated, ClauseStated, Event, Exact, ImplementationReady, Judged, Seen, Stated, Tally, Verdict,
 };
 use crate::output;
 use crate::{Aspect, Difference};
@@ -202,9 +202,37 @@ pub fn write_sharing(path: &Path, header: &Header, events: &[Event]) -> Result<(
     if read(&suite).is_ok_and(|there| there.header.suite == header.suite && there.events == shared) {
         // It is the same, whatever machine wrote it.
     } else {
-        write(&suite, header, &shared)?;
+        let lean: Vec<Event> = shared.into_iter().map(without_cases).collect();
+        write(&suite, header, &lean)?;
     }
     write(path, &Header { suite_file: Some(SUITE_FILE.to_owned()), ..header.clone() }, &own)
+}
+
+/// The statement without the list of its cases, each of which names its statements.
+fn without_cases(event: Event) -> Event {
+    match event {
+        Event::Clause(clause) => Event::Clause(ClauseStated { cases: Vec::new(), ..clause }),
+        other => other,
+    }
+}
+
+/// Gives the statements that came without them the lists of their cases, in the order of the cases.
+fn fill_cases(events: &mut [Event]) {
+    let mut cases: HashMap<String, Vec<String>> = HashMap::new();
+    for event in events.iter() {
+        if let Event::Case(case) = event {
+            for clause in &case.clauses {
+                cases.entry(clause.clone()).or_default().push(case.id.clone());
+            }
+        }
+    }
+    for event in events {
+        if let Event::Clause(clause) = event
+            && clause.cases.is_empty()
+        {
+            clause.cases = cases.remove(&clause.id).unwrap_or_default();
+        }
+    }
 }
 
 /// Reads a file, and what it shares with others. What it shares may have been written later, for another state of the
@@ -218,7 +246,8 @@ pub fn read(path: &Path) -> Result<EventFile, FileError> {
         None => Vec::new(),
         Some(name) => load(&path.with_file_name(name))?.1,
     };
-    let (events, stale) = assemble(path, shared, lines)?;
+    let (mut events, stale) = assemble(path, shared, lines)?;
+    fill_cases(&mut events);
     Ok(EventFile { header, events, stale })
 }
 
