@@ -357,7 +357,7 @@ impl Slices {
 /// `a + alpha × b` in a dtype. The factor is converted first.
 fn plus_product(dtype: DType, a: Scalar, alpha: Scalar, b: Scalar) -> Scalar {
     with_element_type!(dtype, T => {
-        let [a, alpha, b] = [a, alpha, b].map(|number| T::from_scalar(number));
+        let [a, alpha, b] = [a, alpha, b].map(T::from_scalar);
         if is_one(alpha.to_scalar()) {
             T::narrow(a.widened().plus(b.widened())).to_scalar()
         } else {

@@ -10,23 +10,24 @@
 //! show its signature.
 
 mod applies;
+mod known;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::adapter::{Fault, Hello};
+use crate::adapter::Hello;
 use crate::assets::{self, AssetsError};
 use crate::case::{Releases, Specification};
 
 pub use crate::model::difference::{FILE, Kind};
 use crate::model::event::{Came, Exact};
-use crate::model::finding::{FINDING, Finding, Oracle};
-use crate::program::Program;
+use crate::model::finding::FINDING;
 use crate::{Aspect, Difference};
 
 pub use applies::{Applies, Conditions, OpName, Pattern, Special};
+pub use known::{known, known_break};
 
 /// One way in which an implementation is known to be wrong.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -333,33 +334,6 @@ pub fn of_case<'a>(divergences: &'a [Divergence], hello: &Hello, case: &str) -> 
     };
     let mut there = divergences.iter().filter(|divergence| divergence.is_in(hello));
     there.find_map(|divergence| Some((divergence, witness(divergence)?)))
-}
-
-/// The divergence that a finding in this implementation is: one of its version that applies, with the very signature. What
-/// goes wrong in another way at the same place is not known. A step that reads an input which an earlier one left wrong is
-/// what that one is.
-pub fn known<'a>(divergences: &'a [Divergence], finding: &Finding, hello: &Hello) -> Option<&'a Divergence> {
-    let of = |finding: &Finding| {
-        divergences.iter().find(|divergence| {
-            divergence.is_in(hello)
-                && divergence.signature.iter().any(|pattern| pattern.matches(&finding.signature))
-                && divergence.applies.iter().any(|applies| applies.matches(finding))
-        })
-    };
-    of(finding).or_else(|| of(&finding.of_inputs_read()?))
-}
-
-/// The divergence that an end of the implementation is, which does not say at which step of a program it came.
-pub fn known_break<'a>(
-    divergences: &'a [Divergence],
-    program: &Program,
-    fault: &Fault,
-    hello: &Hello,
-) -> Option<&'a Divergence> {
-    (1..=program.steps.len()).find_map(|steps| {
-        let cut = Program { inputs: program.inputs.clone(), steps: program.steps[..steps].to_vec() };
-        known(divergences, &Finding::of_fault(Oracle::Reference, &cut, fault.clone()), hello)
-    })
 }
 
 /// Returns the reason why the differences of a case are not exactly the pinned ones; `None` if they are. Each aspect that

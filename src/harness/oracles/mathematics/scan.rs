@@ -115,7 +115,7 @@ fn product_of_others(factors: &[f64], which: usize, format: Format) -> Option<(f
 /// The share that an exponential has of their sum, which an implementation may take of rounded logarithms.
 fn share(values: &[f64], which: usize, format: Format) -> Option<(f64, f64)> {
     let largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    if values.iter().any(|value| !(value.abs() <= 64.0)) {
+    if !values.iter().all(|value| value.abs() <= 64.0) {
         return None;
     }
     let sum: f64 = values.iter().map(|value| (value - largest).exp()).sum();
