@@ -301,9 +301,11 @@ fn pinned(program: &Program, observed: &BTreeMap<String, BTreeMap<Aspect, String
     let reply = Reference.run(program);
     let differences = program.steps.iter().zip(&reply.steps).flat_map(|(step, answer)| {
         let expected = format::outcome(&answer.outcome);
-        let aspects = observed.get(&step.name).into_iter().flatten();
-        aspects.map(move |(aspect, observed)| Difference {
-            value: step.name.clone(),
+        // Several results have a name each.
+        let of_step = observed.iter().filter(|(value, _)| value.split('.').next() == Some(step.name.as_str()));
+        let aspects = of_step.flat_map(|(value, aspects)| aspects.iter().map(move |aspect| (value, aspect)));
+        aspects.map(move |(value, (aspect, observed))| Difference {
+            value: value.clone(),
             aspect: *aspect,
             by: "reference".to_owned(),
             expected: expected.clone(),

@@ -201,18 +201,21 @@ fn calls(op: Op, arity: usize) -> Vec<Call> {
     lists.iter().flat_map(forms).collect()
 }
 
-/// The arguments of an operation of which these are tensors. Of the others, one that may be left out is, and one that may
-/// be a number is.
+/// The arguments of an operation of which these are tensors. Of the others, one that may be left out is, one that may be a
+/// number is, and a flag is not set.
 fn arguments(op: Op, tensors: &[usize]) -> Option<Vec<Place>> {
     let params = op.info().arguments.iter().enumerate();
     params
         .map(|(at, param)| match (tensors.iter().position(|tensor| *tensor == at), param.default) {
             (Some(operand), _) => Some(Place::Operand(operand)),
             (None, Some(default)) => Some(Place::Fixed(default.into())),
-            (None, None) if matches!(param.kind, ParamKind::Operand | ParamKind::Value) => {
-                Some(Place::Fixed(Arg::Number(Scalar::Float(0.5))))
-            }
-            (None, None) => None,
+            (None, None) => match param.kind {
+                ParamKind::Operand | ParamKind::Value | ParamKind::Number => {
+                    Some(Place::Fixed(Arg::Number(Scalar::Float(0.5))))
+                }
+                ParamKind::Flag => Some(Place::Fixed(Arg::Flag(false))),
+                _ => None,
+            },
         })
         .collect()
 }
@@ -361,7 +364,9 @@ mod tests {
     #[test]
     fn every_operation_with_operands_that_broadcast_is_there() {
         let there = |op: &Op| World::takes(*op);
-        assert!(Op::ALL.iter().filter(|op| op.info().family() == Family::Pointwise).all(there));
+        let operand = |kind: &ParamKind| matches!(kind, ParamKind::Tensor | ParamKind::Operand | ParamKind::Value);
+        let several = |op: &&Op| op.info().kinds.iter().filter(|kind| operand(kind)).count() > 1;
+        assert!(Op::ALL.iter().filter(|op| op.info().family() == Family::Pointwise).filter(several).all(there));
         assert!([Op::Expand, Op::BroadcastTo, Op::ExpandAs, Op::BroadcastTensors, Op::MaskedFill].iter().all(there));
         assert!(![Op::Sum, Op::Matmul, Op::Backward, Op::Transpose].iter().any(there));
         let counted = |op: Op, arity| calls(op, arity).len();

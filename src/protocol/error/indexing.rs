@@ -120,8 +120,8 @@ macro_rules! rows {
         "index_copy_(): self and source expected to have the same dtype, but got (self) {own} and (source) {source}";
     /// `index_copy` of slices of another shape (the meta function of `index_copy`). The sizes are separated by spaces.
     IndexCopySlices {
-        own: String = ["3".to_owned(), "3 4".to_owned(), String::new()], dim: usize,
-        source: String = ["2".to_owned(), "2 4".to_owned(), String::new()]
+        own: String = ["3".to_owned(), "3 4".to_owned()], dim: usize,
+        source: String = ["2".to_owned(), "2 4".to_owned()]
     } => SizeMismatch,
         "index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: {own} at \
          dimension {dim} and source slice shape: {source} at dimension 0.";
