@@ -1,7 +1,8 @@
 """The operation table as calls of PyTorch's public Python functions.
 
 An operation is `torch.NAME`, a method of tensors where there is no such function, or a function of `torch.special`,
-`torch.linalg` or `torch.nn.functional`; in place it is the method `NAME_`, and out a keyword. Numbers stay as they are.
+`torch.linalg` or `torch.nn.functional`; in place it is the method `NAME_`, and out a keyword. The kernels of gradients, for
+which Python has no function, are those of `torch.ops.aten`. Numbers stay as they are.
 """
 
 import torch
@@ -38,12 +39,23 @@ LACKS = [
 
 def function(name):
     """PyTorch's function, or the method of that name; None for what is only done in place."""
-    if name in LOSSES:
+    if name in LOSSES or name == "linear":
         return getattr(torch.nn.functional, name)
+    if name.endswith("_backward"):
+        return kernel_of_gradient(name)
     for prefix in ("special", "linalg"):
         if name.startswith(prefix + "_"):
             return getattr(getattr(torch, prefix), name.removeprefix(prefix + "_"))
     return getattr(torch, name, None) or getattr(torch.Tensor, name, None)
+
+
+def kernel_of_gradient(name):
+    kernel = getattr(torch.ops.aten, name)
+
+    def call(*given, out=None, **named):
+        return kernel(*given, **named) if out is None else kernel(*given, **named, grad_input=out)
+
+    return call
 
 
 def is_default(given, default):
@@ -90,6 +102,8 @@ def cdist(x1, x2, compute_mode=None, **named):
 
 # Operations that take their arguments otherwise than all others.
 SPECIAL = {
+    "meshgrid": lambda tensors, indexing="ij": torch.meshgrid(*tensors, indexing=indexing),
+    "cartesian_prod": lambda tensors: torch.cartesian_prod(*tensors),
     "broadcast_tensors": lambda tensors: torch.broadcast_tensors(*tensors),
     "broadcast_shapes": lambda shapes: Sizes(torch.broadcast_shapes(*shapes)),
     "einsum": lambda equation, operands: torch.einsum(equation, *operands),

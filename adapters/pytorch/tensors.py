@@ -23,7 +23,7 @@ dtypes = {name: getattr(torch, name) for name in DTYPES}
 CLASSES = [
     (r"^\"\w+\" not implemented for '", "dtype"),
     (r"^\w+ out of memory\. Tried to allocate", "impossible-size"),
-    (r"^expand\((torch\.|Meta)\w+\{", "expand"),
+    (r"^expand\((torch\.(cuda\.)?|Meta|CUDA)\w+\{", "expand"),
     (r"^expand: (the requested shape|attempting to expand)", "expand"),
     (r"has been modified by an inplace operation: \[", "autograd"),
     (r"^Mismatch in shape: grad_output", "not-expandable"),
@@ -77,6 +77,10 @@ CLASSES = [
     (r"^bmm only supports 3D|^mismatching (batch|contracting) dim|^both  arguments to matmul", "product-shape"),
     (r"^invalid shape( dimensions)?$", "view"),
     (r"can access memory outside of `tensor`|size and stride must have the same length", "view"),
+    (r"^torch\.meshgrid: Expected 0D or 1D tensor", "dimension"),
+    (r"^masked_fill only supports boolean masks|^masked_scatter_: expected self and source to have same", "dtype"),
+    (r"^expected mat1 and mat2 to have the same dtype|^Index put requires the source and destination dtypes", "dtype"),
+    (r"^Index is supposed to be an empty tensor or a vector", "dimension"),
     (r"^Tensor with dtype torch\.\w+ is not the expected dtype|^gather\(\): Expected dtype .* got torch", "dtype"),
 ]
 

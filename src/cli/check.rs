@@ -98,7 +98,8 @@ pub struct Check {
     /// cause; in an existing file, reasons that people wrote are kept.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["divergences", "no_divergences", "corpus"])]
     pin: Option<PathBuf>,
-    /// Judge without known differences, so that each difference is a failure. `adapters/pin.py` reads this output.
+    /// Judge without known differences, so that each difference is a failure, but those that a front end of PyTorch has
+    /// from libtorch. `adapters/pin.py` reads this output.
     #[arg(long, conflicts_with = "divergences")]
     no_divergences: bool,
     /// Require that each implementation but the reference is judged on at least so many cases. One that declares to lack

@@ -17,7 +17,8 @@ use crate::report::{self, Run, brief, json, junit, markdown, text};
 /// In the folder of --out: documentation.md (each documented statement in each release), matrix.md (the releases side
 /// by side, with the changes between them), index.html (the same with every case, to browse) and badge.svg;
 /// implementations.md (other libraries, with the rows of their campaigns that `broadcheck fuzz --row` has written to
-/// the folder `campaigns` next to that of the event files); causes.md (the root causes of libtorch's known differences);
+/// the folder `campaigns` next to that of the event files); devices.md (PyTorch on a GPU beside libtorch of its release);
+/// causes.md (the root causes of libtorch's known differences);
 /// exhaustive.md, from the output of `broadcheck exhaust --format json` in the folder `exhaustive` there; and
 /// benchmarks.md, from the measurements of `broadcheck bench --write` there. With --format, one run is printed instead,
 /// as `broadcheck check` would have printed it.

@@ -6,6 +6,7 @@ pub mod brief;
 pub mod causes;
 pub mod changes;
 mod columns;
+mod devices;
 pub mod diff;
 mod documentation;
 pub mod exhaustive;
@@ -38,6 +39,7 @@ pub fn files(history: &history::History, campaigns: &[CampaignRow], playground: 
         ("index.html", page::render(&releases, statements, others.as_ref(), &steps, playground)),
         ("badge.svg", badge::render(&releases)),
     ];
+    files.extend(devices::render(history).map(|devices| ("devices.md", devices)));
     files.extend(others.map(|others| ("implementations.md", implementations::render(&others, campaigns))));
     files
 }

@@ -13,6 +13,7 @@ const TEMPLATES: &[(&str, &str)] = &[
     ("benchmarks.md", include_str!("templates/benchmarks.md")),
     ("causes.md", include_str!("templates/causes.md")),
     ("changes.md", include_str!("templates/changes.md")),
+    ("devices.md", include_str!("templates/devices.md")),
     ("diff.md", include_str!("templates/diff.md")),
     ("documentation.md", include_str!("templates/documentation.md")),
     ("exhaustive.md", include_str!("templates/exhaustive.md")),

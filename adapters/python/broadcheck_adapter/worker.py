@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
-from typing import Any, TextIO
+from typing import Any, ClassVar, TextIO
 
 from .library import Library
 from .server import answer
@@ -33,31 +33,41 @@ def serve_by_worker(describe: Callable[[], Library[Any]], output: TextIO) -> Non
 
     `describe` may raise `CannotRun`, and operations may raise `Lost`. If a worker ends in any other way, this process
     ends in the same way. It must not touch the device itself: a copy of a process that has done so cannot.
+
+    Two workers are there at any time, since one that starts on a device takes seconds to do so: the second is ready when
+    the first is lost.
     """
-    worker = None
+    worker, spare = Worker(describe), Worker(describe)
     for line in sys.stdin:
         if line.strip():
-            worker = worker or Worker(describe)
             reply, is_last = worker.ask(line)
             output.write(reply)
             output.flush()
-            worker = None if is_last else worker
-    if worker:
-        worker.end()
+            if is_last:
+                worker, spare = spare, Worker(describe)
+    worker.end()
+    spare.end()
 
 
 class Worker:
     """A copy of this process that answers requests."""
+
+    started: ClassVar[list[Worker]] = []
 
     def __init__(self, describe: Callable[[], Library[Any]]) -> None:
         requests, self.requests = pipe()
         self.replies, replies = pipe()
         self.process = os.fork()
         if self.process == 0:
+            # What is inherited of another worker's pipes would keep that worker from seeing their end.
+            for other in Worker.started:
+                other.requests.close()
+                other.replies.close()
             self.requests.close()
             self.replies.close()
             work(describe, requests, replies)
             sys.exit()
+        Worker.started.append(self)
         requests.close()
         replies.close()
 
@@ -79,6 +89,7 @@ class Worker:
 
     def end(self) -> None:
         """Waits for its end. This process ends in the same way, unless that is a regular one."""
+        Worker.started.remove(self)
         try:
             self.requests.close()
         except BrokenPipeError:

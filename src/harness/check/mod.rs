@@ -435,6 +435,7 @@ fn pin(divergences: &[Divergence], case: &str, hello: &Hello, judged: &mut Judge
             Some(pinned) if is_as_pinned(pinned, fault) => None,
             _ => return,
         },
+        Verdict::Passed if witness.inherited => return,
         // The fault is there, and this processor is not one that shows it.
         Verdict::Passed if witness.some_processors.is_some() => None,
         Verdict::Passed => Some("as expected: the difference is gone, remove it, or run `check --pin`".to_owned()),
@@ -450,6 +451,9 @@ fn pin(divergences: &[Divergence], case: &str, hello: &Hello, judged: &mut Judge
         judged.verdict = Verdict::Diverges { divergence, kind, why, differences, broken, control: None };
         return;
     };
+    if witness.inherited {
+        return;
+    }
     let unmatched = divergence::unmatched(divergence, &mismatch);
     match &mut judged.verdict {
         Verdict::Failed { differences } => differences.push(unmatched),

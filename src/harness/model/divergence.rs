@@ -83,6 +83,9 @@ pub struct Witness {
     /// reports tells them apart. Such a witness may pass; any third outcome is a failure as ever.
     #[serde(default)]
     pub some_processors: Option<String>,
+    /// Whether it is one of libtorch's, met below a front end of it. The case may pass there, or differ otherwise.
+    #[serde(skip)]
+    pub inherited: bool,
 }
 
 impl Divergence {
@@ -124,7 +127,7 @@ pub enum Source {
     Own,
     /// This file, such as one in the repository of the library itself.
     File(PathBuf),
-    /// No place: every difference counts.
+    /// No place: every difference counts, but those that a front end of PyTorch has from libtorch.
     Nowhere,
 }
 
@@ -182,7 +185,7 @@ pub fn load(source: &Source, hello: &Hello, specification: &Specification) -> Re
             once_each(&known, hello).map_err(|error| format!("{}: {error}", path.display()))?;
             Ok(known)
         }
-        Source::Nowhere => Ok(Vec::new()),
+        Source::Nowhere => inherited(&[], hello, specification),
     }
 }
 
@@ -205,12 +208,26 @@ fn load_own(hello: &Hello, specification: &Specification) -> Result<Vec<Divergen
     }
     let mut all = all_of(&hello.name, specification)?;
     once_each(&all, hello).map_err(|error| format!("{}: {error}", file.display()))?;
-    // A front end or a mode of PyTorch runs libtorch. Its own file has the cases; programs of campaigns meet what libtorch has.
-    if hello.name.split('-').next() == Some("pytorch") {
-        let below = all_of("libtorch", specification)?.into_iter();
-        all.extend(below.map(|cause| Divergence { witnesses: Vec::new(), findings: Vec::new(), ..cause }));
-    }
+    let below = inherited(&all, hello, specification)?;
+    all.extend(below);
     Ok(all)
+}
+
+/// What a front end or a mode of PyTorch meets of libtorch, which it runs. What its own file says of a case comes first.
+fn inherited(own: &[Divergence], hello: &Hello, specification: &Specification) -> Result<Vec<Divergence>, String> {
+    if hello.name.split('-').next() != Some("pytorch") {
+        return Ok(Vec::new());
+    }
+    let there = own.iter().filter(|divergence| divergence.is_in(hello)).flat_map(|divergence| &divergence.witnesses);
+    let named: BTreeSet<&str> =
+        there.filter(|witness| witness.is_in(&hello.version)).map(|witness| witness.case.as_str()).collect();
+    let mut below = all_of("libtorch", specification)?;
+    for cause in &mut below {
+        cause.findings.clear();
+        cause.witnesses.retain(|witness| !named.contains(witness.case.as_str()));
+        cause.witnesses.iter_mut().for_each(|witness| witness.inherited = true);
+    }
+    Ok(below)
 }
 
 /// The divergences of an implementation that comes with broadcheck, in all of its releases; none if it has no file of
@@ -499,7 +516,14 @@ mod tests {
         let pinned = |aspects: &[(Aspect, &str)]| {
             let aspects = aspects.iter().map(|(aspect, text)| (*aspect, (*text).to_owned())).collect();
             let observed = [("r".to_owned(), aspects)].into();
-            Witness { case: "c".to_owned(), releases: None, observed, broken: None, some_processors: None }
+            Witness {
+                case: "c".to_owned(),
+                releases: None,
+                observed,
+                broken: None,
+                some_processors: None,
+                inherited: false,
+            }
         };
         let exact = |elements: &str, strides: &[i64], warnings: &[&str]| Exact {
             value: "r".to_owned(),
@@ -562,6 +586,7 @@ mod tests {
                 observed: BTreeMap::new(),
                 broken: None,
                 some_processors: None,
+                inherited: false,
             }],
             findings: Vec::new(),
             link: String::new(),
