@@ -113,7 +113,7 @@ fn on_scalars(op: Op, dtype: DType) -> Vec<Program> {
     let params = op.info().arguments;
     let mut programs = Vec::new();
     for number in [int(2), float(2.5)] {
-        if params[1].kind == ParamKind::Operand {
+        if params.get(1).is_some_and(|param| param.kind == ParamKind::Operand) {
             for args in calls(op, tensor(x), number.clone()) {
                 programs.push(functional(&draft, op, &args));
                 programs.push(with_out(&draft, op, &args, out));
@@ -181,6 +181,7 @@ fn calls(op: Op, x: Arg, y: Arg) -> Vec<Vec<Arg>> {
         Op::Add | Op::Sub | Op::Rsub => &[int(1), int(2), float(2.5)],
         Op::Div => &[Arg::Nothing, text("floor"), text("trunc"), text("nearest")],
         Op::Clamp => return vec![vec![x.clone(), y.clone(), Arg::Nothing], vec![x, Arg::Nothing, y]],
+        _ if op.info().arguments.len() == 1 => return vec![vec![x]],
         _ => return vec![vec![x, y]],
     };
     options.iter().map(|option| vec![x.clone(), y.clone(), option.clone()]).collect()

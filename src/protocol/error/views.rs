@@ -99,7 +99,7 @@ macro_rules! rows {
     MeshgridIndexing { indexing: String = ["trunc".to_owned(), "floor".to_owned()] } => Argument,
         "torch.meshgrid: indexing must be one of \"xy\" or \"ij\", but received: {indexing}";
     /// `meshgrid` of a tensor that is neither a scalar nor a vector (`meshgrid`). libtorch prints its elements here.
-    MeshgridRank { shown: String = [String::new()] } => Dimension,
+    MeshgridRank { shown: String = ["1".to_owned()] } => Dimension,
         "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {shown}";
     /// `cartesian_prod` of anything but vectors (`cartesian_prod`).
     CartesianRank { sizes: Vec<i64> } => Dimension, "Expect a 1D vector, but got shape {sizes}";

@@ -1,4 +1,4 @@
-//! Kernels that the gradients of activations are computed by: what arrived and an operand broadcast.
+//! Kernels that the gradients of activations are computed by: the upstream gradient and an operand broadcast.
 
 /// The rows of this family, put before the rows of the families that follow.
 #[doc(hidden)]
@@ -35,7 +35,7 @@ macro_rules! backward_rows {
                 gradient: partials(d) => [d.without_derivatives(), d.without_derivatives()],
             }
             ThresholdBackward "threshold_backward" "threshold_backward":
-                "The gradient of `threshold`: what arrived where the operand is above the threshold." {
+                "The gradient of `threshold`: the upstream gradient where the operand is above the threshold." {
                 arguments: (grad_output: Tensor, self: Tensor, threshold: Number), forms: [Functional, Out],
                 dtypes: Real "threshold_cpu", quirks: [SecondFirst], result: Promoted, compare: Bits,
                 kernel: real(g, a; threshold) => if a <= threshold { T::default() } else { g },
@@ -45,7 +45,7 @@ macro_rules! backward_rows {
                 ],
             }
             HardshrinkBackward "hardshrink_backward" "hardshrink_backward":
-                "The gradient of `hardshrink`: what arrived where the operand is further from zero than `lambd`." {
+                "The gradient of `hardshrink`: the upstream gradient where the operand is further from zero than `lambd`." {
                 arguments: (grad_out: Tensor, self: Tensor, lambd: Number), forms: [Functional, Out],
                 dtypes: Floats "shrink_backward_cpu", result: Promoted, compare: Bits,
                 kernel: real(g, a; lambd) => if a >= lambd.negated() && a <= lambd { T::default() } else { g },
@@ -55,7 +55,7 @@ macro_rules! backward_rows {
                 ],
             }
             SoftshrinkBackward "softshrink_backward" "softshrink_backward":
-                "The gradient of `softshrink`: what arrived where the operand is further from zero than `lambd`." {
+                "The gradient of `softshrink`: the upstream gradient where the operand is further from zero than `lambd`." {
                 arguments: (grad_output: Tensor, self: Tensor, lambd: Number), forms: [Functional, Out],
                 dtypes: Floats "shrink_backward_cpu", result: Promoted, compare: Bits,
                 kernel: real(g, a; lambd) => if a >= lambd.negated() && a <= lambd { T::default() } else { g },
@@ -65,7 +65,7 @@ macro_rules! backward_rows {
                 ],
             }
             LeakyReluBackward "leaky_relu_backward" "leaky_relu_backward":
-                "The gradient of `leaky_relu`: what arrived, times `negative_slope` where the operand is not positive." {
+                "The gradient of `leaky_relu`: the upstream gradient, times `negative_slope` where the operand is not positive." {
                 arguments: (grad_output: Tensor, self: Tensor, negative_slope: Number, self_is_result: Flag),
                 forms: [Functional, Out], dtypes: Floats "leaky_relu_backward_cpu", quirks: [SecondFirst],
                 result: Promoted, compare: Bits,
