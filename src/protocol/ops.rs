@@ -326,6 +326,8 @@ pub enum Quirk {
     ExactTarget,
     /// The iterator meets the second operand before the first.
     SecondFirst,
+    /// The iterator meets the first operand, an upstream gradient, after the others.
+    FirstLast,
     /// It is not a structured operator: a resized `out=` gives one warning, whatever its dtype.
     Unstructured,
     /// libtorch has an overload for all dimensions, one for a single dimension, and one for a list.

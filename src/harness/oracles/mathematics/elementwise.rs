@@ -132,16 +132,26 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
 pub(super) fn operands<'a>(trace: Trace, at: usize, step: &'a Step) -> Option<(Vec<Operand>, Details<'a>)> {
     let mut details = Details { number: 1.0, ..Details::default() };
     let mut operands = Vec::new();
+    details.flag = step.args.iter().any(|arg| matches!(arg, Arg::Flag(true)));
+    let numbers = step.op.info().arguments.iter().zip(&step.args);
+    let numbers = numbers.filter(|(param, _)| matches!(param.kind, ParamKind::Number | ParamKind::Real));
+    for (slot, (_, arg)) in details.numbers.iter_mut().zip(numbers) {
+        *slot = if let Arg::Number(number) = arg { as_float(*number) } else { None };
+    }
     for (number, (param, arg)) in step.op.info().arguments.iter().zip(&step.args).enumerate() {
         match (param.kind, arg) {
             (ParamKind::Tensor | ParamKind::Operand, Arg::Nothing) => *details.missing.get_mut(number)? = true,
             (ParamKind::Tensor | ParamKind::Operand, arg) => operands.push(Operand::of(trace, at, arg)?),
             (ParamKind::Number, Arg::Number(factor)) => details.factor = Some(*factor),
             (ParamKind::Text, Arg::Text(mode)) => details.mode = Some(mode),
+            (ParamKind::Real, Arg::Nothing) if step.op == Op::LogitBackward => {}
             (ParamKind::Text, Arg::Nothing) | (ParamKind::Reduction | ParamKind::Flag, _) => {}
             (ParamKind::Real, Arg::Number(number)) => details.number = as_float(*number)?,
             _ => return None,
         }
+    }
+    if matches!(step.args.get(3), Some(Arg::Text(text)) if text == "mean") {
+        details.share = operands.get(1).map(|input| 1.0 / input.values.len() as f64);
     }
     // Operands that are missing keep their place.
     for missing in 1..3 {
@@ -188,6 +198,10 @@ impl Judge<'_> {
         let given = self.promoting();
         let info = self.step.op.info();
         let common = result_type(given)?;
+        // What has the dtype of the operand is computed in that which the operands promote to.
+        if self.step.op == Op::MishBackward {
+            return Some(common);
+        }
         // The complex dtype beside bfloat16 is complex64, and since 2.15 one of two bfloat16.
         let is_bfloat16 = |operand: &Operand| operand.dtype == Some(DType::Bfloat16);
         if self.is_truth() && common.category() == Category::Complex && given.iter().any(is_bfloat16) {

@@ -101,6 +101,12 @@ pub const FOLLOWED: &[Followed] = &[
         why: "a single element of 16 bits is filled with a margin beyond them, and several are not",
     },
     Followed {
+        rule: Relation::Promoted,
+        ops: &[Op::MishBackward],
+        says: "",
+        why: "the result has the dtype of the operand that it is the gradient of, whatever the upstream gradient has",
+    },
+    Followed {
         rule: Relation::Gradient,
         ops: &[Op::MseLoss, Op::SmoothL1Loss, Op::HuberLoss, Op::SoftMarginLoss, Op::BinaryCrossEntropyWithLogits],
         says: "",
