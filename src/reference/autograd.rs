@@ -102,7 +102,8 @@ pub(super) fn save(machine: &mut Machine, call: &Call, mut inputs: Vec<Input>, f
         }
     }
     let flag = call.args.iter().any(|arg| matches!(arg, Operand::Other(Arg::Flag(true))));
-    let text = call.args.iter().find_map(|arg| if let Operand::Other(Arg::Text(text)) = arg { Some(text) } else { None });
+    let text =
+        call.args.iter().find_map(|arg| if let Operand::Other(Arg::Text(text)) = arg { Some(text) } else { None });
     let text = text.cloned().unwrap_or_default();
     Saved { inputs, numbers: call.numbers(), flag, text, flat, freed: false, versions }
 }

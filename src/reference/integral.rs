@@ -87,6 +87,7 @@ fn slice(steps: &mut Composition, of: TensorId, along: usize, right: bool) -> Re
     };
     let start = i64::from(right).min(size);
     let length = (size - 1).max(0);
-    let terms = [of.into(), Term::Other(Arg::Int(along as i64)), Term::Other(Arg::Int(start)), Term::Other(Arg::Int(length))];
+    let terms =
+        [of.into(), Term::Other(Arg::Int(along as i64)), Term::Other(Arg::Int(start)), Term::Other(Arg::Int(length))];
     steps.step(Op::Narrow, Form::Functional, &terms)
 }

@@ -10,11 +10,11 @@ use crate::tensor::{Category, DType, Layout, Scalar, Shape};
 
 use super::composition::{Composition, EXPONENTIAL, Function, LOG_SIGMOID, NO_SLOPE, Reduction, Term, in_double, real};
 use super::elementwise::{Casting, Elementwise, Facts, Plan, check_kernel, elementwise_kernel};
-use super::iterator::{self, Input};
-use super::loss_gradient::{huber_backward, logits_backward, mse_backward, smooth_backward, soft_margin_backward};
 pub(super) use super::functions::{
     huber_loss_backward, mse_loss_backward, smooth_l1_loss_backward, soft_margin_loss_backward,
 };
+use super::iterator::{self, Input};
+use super::loss_gradient::{huber_backward, logits_backward, mse_backward, smooth_backward, soft_margin_backward};
 use super::machine::{Backward, Call, Machine, Result, Slot, Stop, Tensor, TensorId};
 use super::{autograd, math, write};
 

@@ -52,7 +52,7 @@ macro_rules! rows {
          anomaly detection to find the operation that failed to compute its gradient, with \
          torch.autograd.set_detect_anomaly(True, check_nan=False).";
     /// The gradient of an operand that libtorch has no formula for (`not_implemented` of derivatives.yaml).
-    NoFormula { name: &'static str | ["zeta", "igamma: input", "igammac: input"] } => Autograd,
+    NoFormula { name: &'static str | ["zeta", "igamma: input", "igammac: input", "native_dropout_backward: mask"] } => Autograd,
         "the derivative for '{name}' is not implemented.";
     /// The gradient of an operation without a derivative (`autogradNotImplementedFallback`, `NotImplemented`).
     NoDerivative { name: &'static str | ["floor_divide_"] } => Autograd,

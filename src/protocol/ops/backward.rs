@@ -146,7 +146,7 @@ macro_rules! backward_rows {
             MishBackward "mish_backward" "mish_backward": "The gradient of `mish`." {
                 arguments: (grad_output: Tensor, self: Tensor), forms: [Functional],
                 dtypes: Floats "mish_backward_cpu", quirks: [AutogradFallback], result: Promoted,
-                compare: Ulps(64, "three functions round in their own ways, and the difference of their products magnifies that"),
+                compare: Tolerance,
                 kernel: function(mish_backward),
                 gradient: partials(d) => [d.without_derivatives(), d.without_derivatives()],
             }

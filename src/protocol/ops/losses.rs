@@ -128,9 +128,9 @@ macro_rules! losses_rows {
                 result: Same, compare: Ulps(4, "the quotient is a factor in one loop, and the product is divided in another"),
                 kernel: loss(smooth_l1_loss_backward),
                 gradient: partials(d) => [
-                    d.formula_reading([1, 2], |g, [a, b]| d.bent(a - b) * g / d.number(0)),
-                    d.formula(|[g, above, a, b]| d.is_bent(a - b) * g * above / d.number(0)),
-                    d.formula(|[g, above, a, b]| -d.is_bent(a - b) * g * above / d.number(0))
+                    d.formula_reading([1, 2], |g, [a, b]| d.bent(a - b, 1.0 / d.number(0)) * g),
+                    d.formula(|[g, above, a, b]| d.is_bent(a - b, 1.0 / d.number(0)) * g * above),
+                    d.formula(|[g, above, a, b]| -d.is_bent(a - b, 1.0 / d.number(0)) * g * above)
                 ],
             }
             HuberLossBackward "huber_loss_backward" "huber_loss_backward":
@@ -141,9 +141,9 @@ macro_rules! losses_rows {
                 result: Same, compare: Ulps(4, "the loop over vectors and that over elements multiply in their own order"),
                 kernel: loss(huber_loss_backward),
                 gradient: partials(d) => [
-                    d.formula_reading([1, 2], |g, [a, b]| d.bent(a - b) * g),
-                    d.formula(|[g, above, a, b]| d.is_bent(a - b) * g * above),
-                    d.formula(|[g, above, a, b]| -d.is_bent(a - b) * g * above)
+                    d.formula_reading([1, 2], |g, [a, b]| d.bent(a - b, 1.0) * g),
+                    d.formula(|[g, above, a, b]| d.is_bent(a - b, 1.0) * g * above),
+                    d.formula(|[g, above, a, b]| -d.is_bent(a - b, 1.0) * g * above)
                 ],
             }
             SoftMarginLossBackward "soft_margin_loss_backward" "soft_margin_loss_backward":

@@ -126,22 +126,23 @@ impl Terms<'_> {
         if self.text() == "mean" { 1.0 / self.saved.inputs[1].shape().numel() as f64 } else { 1.0 }
     }
 
-    /// A difference times the share of an element, or a number at most, with its sign.
-    pub fn bent(&self, difference: f64) -> f64 {
+    /// A factor times the share of an element: of a difference up to a number, and beyond it of the number with its sign.
+    pub fn bent(&self, difference: f64, factor: f64) -> f64 {
         let bend = self.number(0);
+        let size = if factor.is_infinite() { 1.0 } else { bend * factor };
         self.share()
             * if difference <= -bend {
-                -bend
+                -size
             } else if difference >= bend {
-                bend
+                size
             } else {
-                difference
+                difference * factor
             }
     }
 
     /// The derivative of that.
-    pub fn is_bent(&self, difference: f64) -> f64 {
-        if difference.abs() < self.number(0) { self.share() } else { 0.0 }
+    pub fn is_bent(&self, difference: f64, factor: f64) -> f64 {
+        if difference.abs() < self.number(0) { self.share() * factor } else { 0.0 }
     }
 
     /// The gradient of `gelu` times a number, or, of the second order, that of its gradient.

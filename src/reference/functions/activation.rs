@@ -134,7 +134,12 @@ pub(crate) fn mish_backward(machine: &mut Machine, call: &Call) -> Result<Slot> 
     }
     let inputs = elementwise::inputs(machine, call)?;
     let zeros = machine.zeros(inputs[1].dtype(), 0);
-    let target = write::deliver_in(machine, None, Layout::contiguous(Shape::new(vec![0]).expect("a size that is not negative")), zeros);
+    let target = write::deliver_in(
+        machine,
+        None,
+        Layout::contiguous(Shape::new(vec![0]).expect("a size that is not negative")),
+        zeros,
+    );
     into::<Mish>(machine, call, inputs, target, Casting::Promoted)
 }
 
@@ -255,8 +260,14 @@ pub(super) fn plan_into(
     if let Some(found) = other {
         return Err(Rejection::FoundDtype { found, expected: common }.into());
     }
-    write::resize_output(machine, target, plan.layout.clone(), 1)?;
-    elementwise::check_kernel(call.op, plan.common)?;
+    let kernel = elementwise::check_kernel(call.op, plan.common);
+    if machine.tensor(target).dtype != plan.common && kernel.is_err() {
+        // What is converted is resized once there is a result.
+        write::warn_of_resize(machine, target, &plan.shape, 1)?;
+    } else {
+        write::resize_output(machine, target, plan.layout.clone(), 1)?;
+    }
+    kernel?;
     Ok(plan)
 }
 

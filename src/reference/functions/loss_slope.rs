@@ -9,7 +9,7 @@ use super::*;
 /// The gradient of a loss at one element: of the upstream gradient, the input and the target, the share of the element, and
 /// a parameter.
 trait Slope {
-    fn apply<T: math::Real>(operands: &[T], share: T, parameter: T) -> T;
+    fn apply<T: math::Real>(operands: &[T], share: T, parameter: f64) -> T;
 
     /// The same of integers, which wrap around.
     fn of_integers(_operands: [i64; 3], _share: i64, _parameter: f64) -> i64 {
@@ -21,7 +21,7 @@ trait Slope {
 pub(crate) fn mse_loss_backward(machine: &mut Machine, call: &Call) -> Result<Slot> {
     struct Square;
     impl Slope for Square {
-        fn apply<T: math::Real>(operands: &[T], share: T, _: T) -> T {
+        fn apply<T: math::Real>(operands: &[T], share: T, _: f64) -> T {
             share * (operands[1] - operands[2]) * operands[0]
         }
 
@@ -36,14 +36,15 @@ pub(crate) fn mse_loss_backward(machine: &mut Machine, call: &Call) -> Result<Sl
 pub(crate) fn smooth_l1_loss_backward(machine: &mut Machine, call: &Call) -> Result<Slot> {
     struct Smooth;
     impl Slope for Smooth {
-        fn apply<T: math::Real>(operands: &[T], share: T, beta: T) -> T {
+        // A `beta` below the numbers of the type is not rounded to zero.
+        fn apply<T: math::Real>(operands: &[T], share: T, beta: f64) -> T {
             let (gradient, difference) = (operands[0], operands[1] - operands[2]);
-            if difference <= -beta {
+            if difference.wide() <= -beta {
                 -share * gradient
-            } else if difference >= beta {
+            } else if difference.wide() >= beta {
                 share * gradient
             } else {
-                share * difference * gradient / beta
+                T::nearest((share * difference * gradient).wide() / beta)
             }
         }
 
@@ -66,8 +67,8 @@ pub(crate) fn smooth_l1_loss_backward(machine: &mut Machine, call: &Call) -> Res
 pub(crate) fn huber_loss_backward(machine: &mut Machine, call: &Call) -> Result<Slot> {
     struct Huber;
     impl Slope for Huber {
-        fn apply<T: math::Real>(operands: &[T], share: T, delta: T) -> T {
-            let (gradient, difference) = (operands[0], operands[1] - operands[2]);
+        fn apply<T: math::Real>(operands: &[T], share: T, delta: f64) -> T {
+            let (gradient, difference, delta) = (operands[0], operands[1] - operands[2], T::nearest(delta));
             if difference <= -delta {
                 -share * gradient * delta
             } else if difference >= delta {
@@ -95,14 +96,13 @@ fn slope<S: Slope>(machine: &mut Machine, call: &Call, casting: Casting, factor:
         }
     };
     let plan = plan_into(machine, call, &inputs, target, casting)?;
-    let parameter = Scalar::Float(parameter);
     check_held(share, plan.common)?;
     let values = machine.try_eval(plan.common, || {
         let operands = Operands::new(call.op, inputs.clone(), plan.shape.clone(), share);
         Ok::<_, Stop>(match plan.common.category() {
             Category::Integral => {
                 let columns = machine.columns::<i64>(&inputs, &plan.shape)?;
-                let (share, parameter) = (i64::from_scalar(share), f64::from_scalar(parameter));
+                let share = i64::from_scalar(share);
                 let value = |at: usize| {
                     let row = [0, 1, 2].map(|column: usize| columns[column][at]);
                     Scalar::Int(S::of_integers(row, share, parameter))
@@ -112,12 +112,10 @@ fn slope<S: Slope>(machine: &mut Machine, call: &Call, casting: Casting, factor:
                 ))
             }
             _ if call.op == Op::SmoothL1LossBackward => with_float_type!(plan.common, T => {
-                let parameter = <T as Computed>::Wide::from_scalar(parameter);
                 let results = operands.each::<T, _>(machine, |row, share| S::apply(row, share, parameter));
                 T::wrap(results.into_iter().map(T::narrow).collect())
             }),
             _ => with_float_type!(plan.common, T => {
-                let parameter = T::from_scalar(parameter);
                 T::wrap(operands.each_stored::<T, _>(machine, |row, share| S::apply(row, share, parameter)))
             }),
         })
@@ -175,6 +173,10 @@ pub(crate) fn native_dropout_backward(machine: &mut Machine, call: &Call) -> Res
     let [gradient, mask] = [0, 1].map(|at| call.tensor(at).map(|id| steps.detached(id)));
     let product = steps.combine(Op::Mul, gradient?, mask?)?;
     let result = steps.combine(Op::Mul, product, scale)?;
+    let flows = inputs.iter().any(|input| input.node().is_some());
+    if flows && machine.tensor(result).dtype.category() == Category::Complex {
+        return Err(Rejection::ComplexAutograd { name: call.op.name() }.into());
+    }
     let saved = autograd::save(machine, call, inputs, false);
     autograd::record_elementwise(machine, call, call.op, result, saved, Scalar::Int(1));
     Ok(Slot::Tensor(result))

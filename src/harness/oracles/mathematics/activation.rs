@@ -18,16 +18,13 @@ pub(super) fn is_gradient(op: Op) -> bool {
 
 fn is_piecewise(op: Op) -> bool {
     use Op::{HardshrinkBackward, HardtanhBackward, LeakyReluBackward, SoftshrinkBackward, ThresholdBackward};
-    matches!(
-        op,
-        ThresholdBackward | HardshrinkBackward | SoftshrinkBackward | LeakyReluBackward | HardtanhBackward
-    )
+    matches!(op, ThresholdBackward | HardshrinkBackward | SoftshrinkBackward | LeakyReluBackward | HardtanhBackward)
 }
 
 fn is_smooth(op: Op) -> bool {
     use Op::{
-        EluBackward, GeluBackward, HardswishBackward, HuberLossBackward, LogSigmoidBackward, LogitBackward, MishBackward,
-        MseLossBackward, SiluBackward, SmoothL1LossBackward, SoftMarginLossBackward, SoftplusBackward,
+        EluBackward, GeluBackward, HardswishBackward, HuberLossBackward, LogSigmoidBackward, LogitBackward,
+        MishBackward, MseLossBackward, SiluBackward, SmoothL1LossBackward, SoftMarginLossBackward, SoftplusBackward,
     };
     matches!(
         op,

@@ -121,6 +121,10 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
         return None;
     }
     let (operands, details) = operands(trace, at, step)?;
+    // The steps of a composition write to the target before the last of them reads.
+    if step.op == Op::SoftMarginLossBackward && step.form != Form::Functional {
+        return None;
+    }
     if step.op == Op::Isclose || step.op == Op::Prelu && operands[1].values.len() > 1 {
         return None;
     }

@@ -122,7 +122,8 @@ pub(super) fn formula<R: Real>(op: Op, args: &[R], details: &Details) -> Option<
         Op::NativeDropoutBackward => a * b? * of(number(0)?),
         Op::MseLossBackward => of(2.0 * details.share.unwrap_or(1.0)) * (b? - get(2)?) * a,
         Op::SmoothL1LossBackward | Op::HuberLossBackward => {
-            let (difference, bend) = (b? - get(2)?, of(number(0)?));
+            let bend = number(0).filter(|number| *number > 0.0)?;
+            let (difference, bend) = (b? - get(2)?, of(bend));
             let factor = if op == Op::HuberLossBackward { of(1.0) } else { of(1.0) / bend.clone() };
             let bent = difference.greater(-bend.clone()).lesser(bend);
             of(details.share.unwrap_or(1.0)) * bent * a * factor

@@ -157,6 +157,12 @@ pub const FOLLOWED: &[Followed] = &[
         why: "an index that is out of range, or a source that is too short, stops a loop that has written those before it",
     },
     Followed {
+        rule: Relation::Refused,
+        ops: &[Op::SoftMarginLossBackward],
+        says: "",
+        why: "it is a sequence of steps in place, the later of which reject what the first has not",
+    },
+    Followed {
         rule: Relation::Aliased,
         ops: &[Op::LinalgVecdot, Op::Matmul],
         says: "",
