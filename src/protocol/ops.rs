@@ -414,6 +414,8 @@ pub enum ResultType {
     Complex,
     /// That of the first operand.
     Same,
+    /// That of the second operand, which it is the gradient of.
+    Second,
     /// That of the first operand, integers and bool becoming int64.
     Sum,
     /// That of the parts of the first operand's numbers.

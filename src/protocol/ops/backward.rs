@@ -145,7 +145,7 @@ macro_rules! backward_rows {
             }
             MishBackward "mish_backward" "mish_backward": "The gradient of `mish`." {
                 arguments: (grad_output: Tensor, self: Tensor), forms: [Functional],
-                dtypes: Floats "mish_backward_cpu", quirks: [AutogradFallback], result: Promoted,
+                dtypes: Floats "mish_backward_cpu", quirks: [AutogradFallback], result: Second,
                 compare: Tolerance,
                 kernel: function(mish_backward),
                 gradient: partials(d) => [d.without_derivatives(), d.without_derivatives()],

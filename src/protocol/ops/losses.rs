@@ -113,7 +113,7 @@ macro_rules! losses_rows {
                 "The gradient of `mse_loss`: twice the difference, times the share of an element." {
                 arguments: (grad_output: Tensor, self: Tensor, target: Tensor, reduction: Reduction),
                 forms: [Functional, Out], dtypes: Real "mse_backward_cpu_out", quirks: [FirstLast, Unstructured],
-                result: Same, compare: Ulps(2, "the derivatives of it round once, and in libtorch after every step"),
+                result: Second, compare: Ulps(2, "the derivatives of it round once, and in libtorch after every step"),
                 kernel: loss(mse_loss_backward),
                 gradient: partials(d) => [
                     d.formula_reading([1, 2], |g, [a, b]| 2.0 * d.share() * (a - b) * g),
@@ -125,7 +125,7 @@ macro_rules! losses_rows {
                 "The gradient of `smooth_l1_loss`: the difference over `beta`, and its sign beyond." {
                 arguments: (grad_output: Tensor, self: Tensor, target: Tensor, reduction: Reduction, beta: Real),
                 forms: [Functional, Out], dtypes: Real "smooth_l1_backward_cpu_out", quirks: [FirstLast, Unstructured],
-                result: Same, compare: Ulps(4, "the quotient is a factor in one loop, and the product is divided in another"),
+                result: Second, compare: Ulps(4, "the quotient is a factor in one loop, and the product is divided in another"),
                 kernel: loss(smooth_l1_loss_backward),
                 gradient: partials(d) => [
                     d.formula_reading([1, 2], |g, [a, b]| d.bent(a - b, 1.0 / d.number(0)) * g),
@@ -138,7 +138,7 @@ macro_rules! losses_rows {
                 arguments: (grad_output: Tensor, self: Tensor, target: Tensor, reduction: Reduction, delta: Real),
                 forms: [Functional, Out], dtypes: Floats "huber_backward_cpu_out",
                 quirks: [FirstLast, Unstructured, ExactTarget],
-                result: Same, compare: Ulps(4, "the loop over vectors and that over elements multiply in their own order"),
+                result: Second, compare: Ulps(4, "the loop over vectors and that over elements multiply in their own order"),
                 kernel: loss(huber_loss_backward),
                 gradient: partials(d) => [
                     d.formula_reading([1, 2], |g, [a, b]| d.bent(a - b, 1.0) * g),
@@ -149,7 +149,7 @@ macro_rules! losses_rows {
             SoftMarginLossBackward "soft_margin_loss_backward" "soft_margin_loss_backward":
                 "The gradient of `soft_margin_loss`: the target times the share of an exponential, negated." {
                 arguments: (grad_output: Tensor, self: Tensor, target: Tensor, reduction: Reduction),
-                forms: [Functional, Out], result: Same,
+                forms: [Functional, Out], result: Second,
                 compare: Ulps(8, "the exponential rounds in its own way, and so do the steps after it"),
                 kernel: loss(soft_margin_loss_backward),
                 gradient: partials(d) => [

@@ -240,18 +240,19 @@ fn into<F: Formula>(
     target: TensorId,
     casting: Casting,
 ) -> Result<Slot> {
-    let plan = plan_into(machine, call, &inputs, target, casting)?;
+    let plan = plan_into(machine, call, &inputs, target, casting, None)?;
     let values = evaluate::<F>(machine, call, &plan, &inputs)?;
     Ok(deliver(machine, call, plan, values, &inputs, Scalar::Int(1)))
 }
 
-/// The decisions about such a result, which is resized.
+/// The decisions about such a result, which is resized. The dtype that is computed in has to hold a number.
 pub(super) fn plan_into(
     machine: &mut Machine,
     call: &Call,
     inputs: &[Input],
     target: TensorId,
     casting: Casting,
+    held: Option<Scalar>,
 ) -> Result<Plan> {
     let met = elementwise::met(call.op, inputs);
     let common = if casting == Casting::Exact { met[0].dtype() } else { iterator::result_type(inputs) };
@@ -261,6 +262,7 @@ pub(super) fn plan_into(
         return Err(Rejection::FoundDtype { found, expected: common }.into());
     }
     let kernel = elementwise::check_kernel(call.op, plan.common);
+    let kernel = kernel.and_then(|()| held.map_or(Ok(()), |number| check_held(number, plan.common)));
     if machine.tensor(target).dtype != plan.common && kernel.is_err() {
         // What is converted is resized once there is a result.
         write::warn_of_resize(machine, target, &plan.shape, 1)?;

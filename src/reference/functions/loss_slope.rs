@@ -95,8 +95,7 @@ fn slope<S: Slope>(machine: &mut Machine, call: &Call, casting: Casting, factor:
             write::deliver_in(machine, None, layout, zeros)
         }
     };
-    let plan = plan_into(machine, call, &inputs, target, casting)?;
-    check_held(share, plan.common)?;
+    let plan = plan_into(machine, call, &inputs, target, casting, Some(share))?;
     let values = machine.try_eval(plan.common, || {
         let operands = Operands::new(call.op, inputs.clone(), plan.shape.clone(), share);
         Ok::<_, Stop>(match plan.common.category() {

@@ -202,17 +202,13 @@ impl Judge<'_> {
         let given = self.promoting();
         let info = self.step.op.info();
         let common = result_type(given)?;
-        // What has the dtype of the operand is computed in that which the operands promote to.
-        if self.step.op == Op::MishBackward {
-            return Some(common);
-        }
         // The complex dtype beside bfloat16 is complex64, and since 2.15 one of two bfloat16.
         let is_bfloat16 = |operand: &Operand| operand.dtype == Some(DType::Bfloat16);
         if self.is_truth() && common.category() == Category::Complex && given.iter().any(is_bfloat16) {
             return None;
         }
         match info.result {
-            ResultType::Bool | ResultType::Same => Some(common),
+            ResultType::Bool | ResultType::Same | ResultType::Second => Some(common),
             // Integers are divided as integers if the quotient is rounded.
             _ if self.details.mode.is_some() => Some(common),
             _ if self.step.form == Form::Functional => Some(result),
