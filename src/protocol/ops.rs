@@ -326,6 +326,8 @@ pub enum Quirk {
     ExactTarget,
     /// The iterator meets the second operand before the first.
     SecondFirst,
+    /// The iterator meets the first operand, an upstream gradient, after the others.
+    FirstLast,
     /// It is not a structured operator: a resized `out=` gives one warning, whatever its dtype.
     Unstructured,
     /// libtorch has an overload for all dimensions, one for a single dimension, and one for a list.
@@ -412,6 +414,8 @@ pub enum ResultType {
     Complex,
     /// That of the first operand.
     Same,
+    /// That of the second operand, which it is the gradient of.
+    Second,
     /// That of the first operand, integers and bool becoming int64.
     Sum,
     /// That of the parts of the first operand's numbers.

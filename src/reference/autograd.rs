@@ -4,6 +4,7 @@ use num_complex::Complex64;
 
 use crate::error::{self, Rejection};
 use crate::ops::{Form, Op, Quirk};
+use crate::program::Arg;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar};
 
 use super::budget::charge;
@@ -100,7 +101,11 @@ pub(super) fn save(machine: &mut Machine, call: &Call, mut inputs: Vec<Input>, f
             }
         }
     }
-    Saved { inputs, flat, freed: false, versions }
+    let flag = call.args.iter().any(|arg| matches!(arg, Operand::Other(Arg::Flag(true))));
+    let text =
+        call.args.iter().find_map(|arg| if let Operand::Other(Arg::Text(text)) = arg { Some(text) } else { None });
+    let text = text.cloned().unwrap_or_default();
+    Saved { inputs, numbers: call.numbers(), flag, text, flat, freed: false, versions }
 }
 
 /// Returns which of two operands libtorch keeps as they are, for an operation that keeps its result next to them.

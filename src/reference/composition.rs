@@ -248,6 +248,14 @@ pub(super) static LOG_SIGMOID: Function = Function::of_floats(
     NO_SLOPE,
 );
 
+/// The exponential.
+pub(super) static EXPONENTIAL: Function = Function::of_floats(
+    "exp",
+    ResultType::Float,
+    elementwise_kernel!(float (x) in_double(x, f64::exp)),
+    |[gradient, x]| gradient * x.exp(),
+);
+
 /// For a function whose operand no gradient flows to.
 pub(super) const NO_SLOPE: Slope = |_| f64::NAN;
 

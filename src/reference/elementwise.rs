@@ -145,10 +145,7 @@ pub(super) fn run_on(
 ) -> Result<Slot> {
     let info = call.op.info();
     let casting = if info.has(Quirk::ExactTarget) { Casting::Exact } else { Casting::Promoted };
-    let mut met = inputs.clone();
-    if info.has(Quirk::SecondFirst) {
-        met.reverse();
-    }
+    let met = met(call.op, &inputs);
     if call.op == Op::LeakyReluBackward {
         check_slope(call)?;
     }
@@ -258,9 +255,7 @@ impl Plan {
                 .map(|(arg, _)| arg)
                 .filter(|arg| matches!(arg, Operand::Tensor(_) | Operand::Other(Arg::Number(_))))
                 .collect();
-            if call.op.info().has(Quirk::SecondFirst) {
-                operands.reverse();
-            }
+            order(call.op, &mut operands);
             operands.into_iter().zip(inputs).any(|(arg, input)| match (arg, input) {
                 (Operand::Tensor(id), Input::Tensor(tensor)) => {
                     id == target && tensor.storage == own.storage && tensor.layout == own.layout
@@ -339,6 +334,21 @@ pub(super) fn inputs(machine: &Machine, call: &Call) -> Result<Vec<Input>> {
     let params = call.op.info().arguments;
     let operands = (0..params.len()).filter(|at| matches!(params[*at].kind, ParamKind::Tensor | ParamKind::Operand));
     operands.map(|at| input(machine, call, at)).collect()
+}
+
+/// The operands in the order in which the iterator meets them.
+pub(super) fn met(op: Op, inputs: &[Input]) -> Vec<Input> {
+    let mut met = inputs.to_vec();
+    order(op, &mut met);
+    met
+}
+
+fn order<T>(op: Op, operands: &mut [T]) {
+    if op.info().has(Quirk::SecondFirst) {
+        operands.reverse();
+    } else if op.info().has(Quirk::FirstLast) {
+        operands.rotate_left(1);
+    }
 }
 
 /// The operand that argument `at` is.

@@ -24,13 +24,17 @@ macro_rules! kernel {
 }
 
 mod absolute;
+mod activation;
 mod choice;
 mod fill;
+mod loss_slope;
 mod power;
 
 pub(super) use absolute::*;
+pub(super) use activation::*;
 pub(super) use choice::*;
 pub(super) use fill::*;
+pub(super) use loss_slope::*;
 pub(super) use power::*;
 
 /// `complex`.

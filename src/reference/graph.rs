@@ -119,6 +119,12 @@ impl Kept {
 #[derive(Clone, Debug)]
 pub(super) struct Saved {
     pub inputs: Vec<Input>,
+    /// The arguments that are numbers, in order.
+    pub numbers: Vec<Scalar>,
+    /// True if an argument is true.
+    pub flag: bool,
+    /// The argument that is a text.
+    pub text: String,
     /// True if the operation has zero gradient.
     pub flat: bool,
     /// True if gradients have flowed through it already. Then nothing is kept any more.

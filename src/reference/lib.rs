@@ -48,6 +48,7 @@ mod grid;
 mod held;
 mod indexing;
 mod infer;
+mod integral;
 mod iterator;
 mod lookup;
 mod loss;

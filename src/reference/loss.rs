@@ -8,8 +8,11 @@ use crate::ops::{Form, Op, ResultType};
 use crate::program::Arg;
 use crate::tensor::{Category, DType, Layout, Scalar, Shape};
 
-use super::composition::{Composition, Function, LOG_SIGMOID, NO_SLOPE, Reduction, Term, in_double, real};
+use super::composition::{Composition, EXPONENTIAL, Function, LOG_SIGMOID, NO_SLOPE, Reduction, Term, in_double, real};
 use super::elementwise::{Casting, Elementwise, Facts, Plan, check_kernel, elementwise_kernel};
+pub(super) use super::functions::{
+    huber_loss_backward, mse_loss_backward, smooth_l1_loss_backward, soft_margin_loss_backward,
+};
 use super::iterator::{self, Input};
 use super::loss_gradient::{huber_backward, logits_backward, mse_backward, smooth_backward, soft_margin_backward};
 use super::machine::{Backward, Call, Machine, Result, Slot, Stop, Tensor, TensorId};
@@ -53,7 +56,7 @@ pub(super) fn huber_loss(machine: &mut Machine, call: &Call) -> Result<Slot> {
     }
     let target = match call.target()? {
         Some(target) => target,
-        None => empty_like(machine, call.tensor(0)?),
+        None => write::empty_like(machine, call.tensor(0)?),
     };
     let facts = Facts::of(call.op);
     let plan = Plan::into(machine, call, &inputs, facts.dtypes(&inputs), Casting::Promoted, Some(target))?;
@@ -400,13 +403,6 @@ fn reduced_into(
     Ok(target)
 }
 
-/// A tensor with the shape, the dtype and, if it is dense, the strides of another (`empty_like`).
-fn empty_like(machine: &mut Machine, like: TensorId) -> TensorId {
-    let tensor = machine.tensor(like);
-    let (layout, zeros) = (iterator::dense(&tensor.layout), machine.zeros(tensor.dtype, tensor.shape().numel()));
-    write::deliver_in(machine, None, layout, zeros)
-}
-
 /// Takes the dimensions of a tensor away (`resize_({})`), which warns of nothing.
 fn shrink(machine: &mut Machine, target: TensorId) {
     machine.replace(target, Layout::contiguous(Shape::scalar()));
@@ -423,13 +419,6 @@ fn huber<T: math::Real>(difference: T, delta: T) -> T {
     let (size, half) = (difference.abs(), math::number::<T>(0.5));
     if size < delta { half * size * size } else { delta * (size - half * delta) }
 }
-
-static EXPONENTIAL: Function = Function::of_floats(
-    "exp",
-    ResultType::Float,
-    elementwise_kernel!(float (x) in_double(x, f64::exp)),
-    |[gradient, x]| gradient * x.exp(),
-);
 
 static LOGARITHM: Function = Function::of_floats(
     "log",

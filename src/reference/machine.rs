@@ -370,6 +370,15 @@ impl Call<'_> {
         }
     }
 
+    /// The arguments that are numbers, in order.
+    pub fn numbers(&self) -> Vec<Scalar> {
+        let number = |arg: &Operand| match arg {
+            Operand::Other(Arg::Number(number)) => Some(*number),
+            _ => None,
+        };
+        self.args.iter().filter_map(number).collect()
+    }
+
     accessors! {
         /// The tensor that argument `at` is.
         tensor -> TensorId = "a tensor" { Operand::Tensor(id) => *id }

@@ -206,6 +206,17 @@ pub fn hardsigmoid_slope<T: Real>(gradient: T, at: T) -> T {
     if at.abs() < number(3.0) { gradient / number(6.0) } else { T::zero() }
 }
 
+/// The gradient of the piecewise sigmoid-weighted unit: the upstream gradient above 3, and a share of it down to -3.
+pub fn hardswish_slope<T: Real>(gradient: T, at: T) -> T {
+    if at <= number(-3.0) {
+        T::zero()
+    } else if at >= number(3.0) {
+        gradient
+    } else {
+        gradient * (at / number(3.0) + number(0.5))
+    }
+}
+
 // Exponentials and logarithms.
 
 /// The error function, as the C library approximates it in double precision.

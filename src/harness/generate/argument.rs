@@ -104,6 +104,9 @@ impl ProgramBuilder<'_> {
                 Some(Arg::Ints((0..count).map(|_| u.int_in_range(negative..=3)).collect::<Result<_>>()?))
             }
             ("indexing", ParamKind::Text) => Some(Arg::Text((*u.choose(&["xy", "xy", "ij", "floor"])?).to_owned())),
+            ("approximate", ParamKind::Text) => {
+                Some(Arg::Text((*u.choose(&["tanh", "none", "tanh", "floor"])?).to_owned()))
+            }
             ("side", ParamKind::Text) => Some(Arg::Text((*u.choose(&["right", "left", "right", "floor"])?).to_owned())),
             ("storage_offset", ParamKind::Int) => Some(Arg::Int(u.int_in_range(-1..=4)?)),
             _ => None,

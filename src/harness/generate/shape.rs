@@ -144,7 +144,9 @@ pub(super) fn operands(u: &mut Unstructured, palette: &Palette, op: Op) -> Resul
             let matrix = with_batch(u, &[rows, rows])?;
             vec![matrix, with_batch(u, &[rows, columns])?]
         }
-        Op::LinalgCross => {
+        Op::Trapezoid | Op::CumulativeTrapezoid if u.arbitrary()? => vec![vec![rows, inner], vec![inner]],
+        Op::Trapezoid | Op::CumulativeTrapezoid => vec![vec![rows, inner], vec![1, inner]],
+        Op::LinalgCross | Op::Cross => {
             let vectors = with_batch(u, &[rows, 3])?;
             vec![vectors.clone(), vectors]
         }
@@ -193,6 +195,9 @@ pub(super) fn takes_some(op: Op) -> bool {
             | Addbmm
             | LinalgSolve
             | LinalgCross
+            | Cross
+            | Trapezoid
+            | CumulativeTrapezoid
             | Cdist
             | Gather
             | IndexSelect

@@ -135,7 +135,8 @@ pub(crate) fn grown_bools(scene: Scene, outcome: Option<&Outcome>) -> bool {
 pub(crate) fn complex_functions(scene: Scene, outcome: Option<&Outcome>) -> bool {
     use Op::{Addcdiv, Addcmul, FloatPower, Ldexp, Lerp, Pow};
     let computes = scene.last().is_some_and(|step| match step.op {
-        Pow | FloatPower | Addcmul | Addcdiv | Lerp | Ldexp | Op::SigmoidBackward | Op::TanhBackward => true,
+        Pow | FloatPower | Addcmul | Addcdiv | Lerp | Ldexp => true,
+        Op::SigmoidBackward | Op::TanhBackward | Op::SiluBackward => true,
         Op::Isclose => scene.operands().any(|known| known.tameness < Tameness::Whole),
         _ => false,
     });
@@ -242,7 +243,7 @@ pub(crate) fn long_recurrences(scene: Scene) -> bool {
 
 pub(crate) fn complex_compositions(scene: Scene, outcome: Option<&Outcome>) -> bool {
     let products = scene.last().is_some_and(|step| match step.op {
-        Op::Addcdiv | Op::Addcmul | Op::Ldexp | Op::Lerp => true,
+        Op::Addcdiv | Op::Addcmul | Op::Ldexp | Op::Lerp | Op::SiluBackward => true,
         // Of a tensor they are products for some exponents.
         Op::Pow | Op::FloatPower => matches!(step.args[0], Arg::Tensor(_)),
         _ => false,

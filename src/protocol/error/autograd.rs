@@ -52,7 +52,7 @@ macro_rules! rows {
          anomaly detection to find the operation that failed to compute its gradient, with \
          torch.autograd.set_detect_anomaly(True, check_nan=False).";
     /// The gradient of an operand that libtorch has no formula for (`not_implemented` of derivatives.yaml).
-    NoFormula { name: &'static str | ["zeta", "igamma: input", "igammac: input"] } => Autograd,
+    NoFormula { name: &'static str | ["zeta", "igamma: input", "igammac: input", "native_dropout_backward: mask"] } => Autograd,
         "the derivative for '{name}' is not implemented.";
     /// The gradient of an operation without a derivative (`autogradNotImplementedFallback`, `NotImplemented`).
     NoDerivative { name: &'static str | ["floor_divide_"] } => Autograd,
@@ -60,7 +60,7 @@ macro_rules! rows {
     /// A result of integers or bool of an operand that requires grad (`set_history`).
     NotDifferentiable { dtype: DType } => Autograd, "Autograd not support dtype: {dtype}";
     /// An operand that requires grad and has no derivative (`check_no_requires_grad`).
-    FixedArgument { name: &'static str, argument: &'static str = ["target", "weight", "pos_weight"] } => Autograd,
+    FixedArgument { name: &'static str, argument: &'static str = ["target", "weight", "pos_weight", "buffer"] } => Autograd,
         "The function '{name}' is not differentiable with respect to argument '{argument}'. This input cannot have \
          requires_grad True.";
     /// A complex result of an operation whose gradient is defined for real numbers only

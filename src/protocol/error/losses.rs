@@ -11,6 +11,12 @@ macro_rules! rows {
     KlDivComplex => Dtype, "kl_div: Complex inputs not supported.";
     /// `kl_div` of integers (`kl_div`).
     KlDivIntegral => Dtype, "kl_div: Integral inputs not supported.";
+    /// An integral of bools, or over them (`trapezoid`, `cumulative_trapezoid`).
+    BoolIntegral { name: &'static str = ["trapezoid", "cumulative_trapezoid"] } => Dtype,
+        "{name}: received a bool input for `x` or `y`, but bool is not supported";
+    /// An integral over a vector of another length than the dimension has (`trapezoid`, `cumulative_trapezoid`).
+    SamplePoints { name: &'static str = ["trapezoid", "cumulative_trapezoid"] } => SizeMismatch,
+        "{name}: There must be one `x` value for each sample point";
     /// A target with more than one dimension (`cosine_embedding_loss`).
     CosineTargetRank => Dimension, "0D or 1D target tensor expected, multi-target not supported";
     /// Inputs that do not have one dimension more than the target (`cosine_embedding_loss`).

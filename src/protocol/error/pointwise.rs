@@ -44,6 +44,12 @@ macro_rules! rows {
          caused by calling in-place forward function with a negative slope, please call out-of-place version instead. \
          File an issue at https://github.com/pytorch/pytorch if you do require supporting in-place leakRelu backward \
          calculation with negative slope";
+    /// `elu_backward` of a result, with a factor that loses the sign of the operand (the meta function of `elu_backward`).
+    NegativeAlpha => Argument,
+        "In-place elu backward calculation is triggered with a negative slope which is not supported. This is caused by \
+         calling in-place forward function with a negative slope, please call out-of-place version instead.";
+    /// An approximation that `gelu` does not have (`get_gelutype_enum`).
+    GeluApproximation => Argument, "approximate argument must be either none or tanh.";
     /// Complex operands of `maximum`, `minimum` and their likes (the meta function of `maximum`).
     ComplexOperands { name: &'static str } => Dtype, "{name} not implemented for complex tensors.";
     /// A rounding mode that division does not have (the meta function of `div`).

@@ -102,6 +102,8 @@ macro_rules! rows {
     /// `linalg_cross` along a dimension that is not of length 3 (the meta function of `linalg_cross`).
     CrossSizes { dim: i64, a: i64, b: i64 } => ProductShape,
         "linalg.cross: inputs dimension {dim} must have length 3. Got {a} and {b}";
+    /// `cross` without a dimension, of an operand that has none of size 3 (`_default_cross_dim`).
+    CrossWithoutDim => ProductShape, "no dimension of size 3 in input";
     /// `linalg_solve` of two dtypes (the meta function of `_linalg_solve_ex`).
     SolveDtypes { a: DType, b: DType } => Dtype,
         "linalg.solve: Expected A and B to have the same dtype, but found A of type {a} and B of type {b} instead";

@@ -102,6 +102,8 @@ kernels! {
     loss Loss: Losses, Steps;
     /// Distances and similarities of vectors, and whether tensors are close.
     distance Distance: Losses, Steps;
+    /// Integrals.
+    integral Integral: Losses, Steps;
     /// Gradients.
     autograd Autograd: Autograd, Sums;
     /// Functions of PyTorch's Python front end alone.
@@ -136,7 +138,7 @@ pub enum Family {
     Products,
     /// Many elements to one.
     Reductions,
-    /// Losses and distances.
+    /// Losses, distances and integrals.
     Losses,
     /// Gradients.
     Autograd,

@@ -99,6 +99,71 @@ macro_rules! losses_rows {
                 compare: Tolerance,
                 kernel: distance(dist), gradient: kernel,
             }
+            Trapezoid "trapezoid" "trapezoid.x": "The integral along a dimension, by the trapezoidal rule." {
+                arguments: (y: Tensor, x: Tensor, dim: Int = -1), forms: [Functional],
+                aliases: ["trapz" "trapz.x"], result: Float, compare: Tolerance,
+                kernel: integral(trapezoid), gradient: kernel,
+            }
+            CumulativeTrapezoid "cumulative_trapezoid" "cumulative_trapezoid.x":
+                "The integral up to each point, by the trapezoidal rule." {
+                arguments: (y: Tensor, x: Tensor, dim: Int = -1), forms: [Functional], result: Float, compare: Tolerance,
+                kernel: integral(cumulative_trapezoid), gradient: kernel,
+            }
+            MseLossBackward "mse_loss_backward" "mse_loss_backward":
+                "The gradient of `mse_loss`: twice the difference, times the share of an element." {
+                arguments: (grad_output: Tensor, self: Tensor, target: Tensor, reduction: Reduction),
+                forms: [Functional, Out], dtypes: Real "mse_backward_cpu_out", quirks: [FirstLast, Unstructured],
+                result: Second, compare: Ulps(2, "the derivatives of it round once, and in libtorch after every step"),
+                kernel: loss(mse_loss_backward),
+                gradient: partials(d) => [
+                    d.formula_reading([1, 2], |g, [a, b]| 2.0 * d.share() * (a - b) * g),
+                    d.formula_reading([0], |g, [above]| 2.0 * d.share() * g * above),
+                    d.formula_reading([0], |g, [above]| -2.0 * d.share() * g * above)
+                ],
+            }
+            SmoothL1LossBackward "smooth_l1_loss_backward" "smooth_l1_loss_backward":
+                "The gradient of `smooth_l1_loss`: the difference over `beta`, and its sign beyond." {
+                arguments: (grad_output: Tensor, self: Tensor, target: Tensor, reduction: Reduction, beta: Real),
+                forms: [Functional, Out], dtypes: Real "smooth_l1_backward_cpu_out", quirks: [FirstLast, Unstructured],
+                result: Second, compare: Ulps(4, "the quotient is a factor in one loop, and the product is divided in another"),
+                kernel: loss(smooth_l1_loss_backward),
+                gradient: partials(d) => [
+                    d.formula_reading([1, 2], |g, [a, b]| d.bent(a - b, 1.0 / d.number(0)) * g),
+                    d.formula(|[g, above, a, b]| d.is_bent(a - b, 1.0 / d.number(0)) * g * above),
+                    d.formula(|[g, above, a, b]| -d.is_bent(a - b, 1.0 / d.number(0)) * g * above)
+                ],
+            }
+            HuberLossBackward "huber_loss_backward" "huber_loss_backward":
+                "The gradient of `huber_loss`: the difference, and `delta` with its sign beyond." {
+                arguments: (grad_output: Tensor, self: Tensor, target: Tensor, reduction: Reduction, delta: Real),
+                forms: [Functional, Out], dtypes: Floats "huber_backward_cpu_out",
+                quirks: [FirstLast, Unstructured, ExactTarget],
+                result: Second, compare: Ulps(4, "the loop over vectors and that over elements multiply in their own order"),
+                kernel: loss(huber_loss_backward),
+                gradient: partials(d) => [
+                    d.formula_reading([1, 2], |g, [a, b]| d.bent(a - b, 1.0) * g),
+                    d.formula(|[g, above, a, b]| d.is_bent(a - b, 1.0) * g * above),
+                    d.formula(|[g, above, a, b]| -d.is_bent(a - b, 1.0) * g * above)
+                ],
+            }
+            SoftMarginLossBackward "soft_margin_loss_backward" "soft_margin_loss_backward":
+                "The gradient of `soft_margin_loss`: the target times the share of an exponential, negated." {
+                arguments: (grad_output: Tensor, self: Tensor, target: Tensor, reduction: Reduction),
+                forms: [Functional, Out], result: Second,
+                compare: Ulps(8, "the exponential rounds in its own way, and so do the steps after it"),
+                kernel: loss(soft_margin_loss_backward),
+                gradient: partials(d) => [
+                    d.formula_reading([1, 2], |g, [a, b]| {
+                        let power = (-b * a).exp();
+                        -d.share() * b * power / (power + 1.0) * g
+                    }),
+                    d.formula(|[g, above, a, b]| {
+                        let power = (-b * a).exp();
+                        d.share() * b * b * power / ((power + 1.0) * (power + 1.0)) * g * above
+                    }),
+                    d.nothing()
+                ],
+            }
             Allclose "allclose" "allclose": "Whether all elements are equal within tolerances." {
                 arguments: (self: Tensor, other: Tensor, rtol: Real = 1e-5, atol: Real = 1e-8, equal_nan: Flag = False),
                 forms: [Functional], result: Bool, compare: Bits,

@@ -105,6 +105,11 @@ macro_rules! products_rows {
                 dtypes: NotBool "cross", result: Same, compare: Tolerance,
                 kernel: product(linalg_cross), gradient: kernel,
             }
+            Cross "cross" "cross": "The cross products of vectors of three elements, along the first dimension of that size." {
+                arguments: (self: Tensor, other: Tensor, dim: Int = None), forms: [Functional, Out],
+                dtypes: NotBool "cross", result: Same, compare: Tolerance,
+                kernel: product(cross), gradient: kernel,
+            }
             LinalgSolve "linalg_solve" "linalg_solve": "Solves systems of linear equations." {
                 arguments: (A: Tensor, B: Tensor, left: Flag = True), forms: [Functional, Out], dtypes: Fractions,
                 result: Same, compare: Tolerance,

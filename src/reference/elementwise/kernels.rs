@@ -42,7 +42,7 @@ impl Operands {
     }
 
     /// The same without widening.
-    fn each_stored<T: Stored, R>(&self, machine: &Machine, kernel: impl Fn(&[T], T) -> R) -> Vec<R> {
+    pub fn each_stored<T: Stored, R>(&self, machine: &Machine, kernel: impl Fn(&[T], T) -> R) -> Vec<R> {
         let columns: Vec<Vec<T>> = (0..self.inputs.len()).map(|at| self.column(machine, at)).collect();
         rows(&columns, self.shape.numel(), T::from_scalar(self.factor), kernel)
     }

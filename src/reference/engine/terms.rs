@@ -106,6 +106,77 @@ impl Terms<'_> {
         f64::from_scalar(self.factor)
     }
 
+    /// Number `at` of those that are given beside the operands.
+    pub fn number(&self, at: usize) -> f64 {
+        f64::from_scalar(self.saved.numbers[at])
+    }
+
+    /// True if a flag is set.
+    pub fn flag(&self) -> bool {
+        self.saved.flag
+    }
+
+    /// The argument that is a text.
+    pub fn text(&self) -> &str {
+        &self.saved.text
+    }
+
+    /// The share of one element of the second operand in a loss, of whose gradient these are the derivatives.
+    pub fn share(&self) -> f64 {
+        if self.text() == "mean" { 1.0 / self.saved.inputs[1].shape().numel() as f64 } else { 1.0 }
+    }
+
+    /// A factor times the share of an element: of a difference up to a number, and beyond it of the number with its sign.
+    pub fn bent(&self, difference: f64, factor: f64) -> f64 {
+        let bend = self.number(0);
+        let size = if factor.is_infinite() { 1.0 } else { bend * factor };
+        self.share()
+            * if difference <= -bend {
+                -size
+            } else if difference >= bend {
+                size
+            } else {
+                difference * factor
+            }
+    }
+
+    /// The derivative of that.
+    pub fn is_bent(&self, difference: f64, factor: f64) -> f64 {
+        if difference.abs() < self.number(0) { self.share() * factor } else { 0.0 }
+    }
+
+    /// The gradient of `gelu` times a number, or, of the second order, that of its gradient.
+    pub fn gelu(&self, gradient: f64, at: f64, second: bool) -> f64 {
+        let half_circle = std::f64::consts::PI;
+        if self.text() != "tanh" {
+            let density = (-at * at / 2.0).exp() / (2.0 * half_circle).sqrt();
+            let share = 0.5 * (1.0 + libm::erf(at / 2f64.sqrt()));
+            return gradient * if second { density * (2.0 - at * at) } else { share + at * density };
+        }
+        let (beta, cubic) = ((2.0 / half_circle).sqrt(), 0.044715);
+        let curve = (beta * (at + cubic * at * at * at)).tanh();
+        let rest = 1.0 - curve * curve;
+        let (slope, bend) = (beta * (1.0 + 3.0 * cubic * at * at), beta * 6.0 * cubic * at);
+        gradient
+            * if second {
+                rest * slope + 0.5 * at * (rest * bend - 2.0 * curve * rest * slope * slope)
+            } else {
+                0.5 * (1.0 + curve) + 0.5 * at * rest * slope
+            }
+    }
+
+    /// The gradient of `elu` times a number, as `elu_backward` has it with the numbers of the call.
+    pub fn elu(&self, gradient: f64, at: f64) -> f64 {
+        let [alpha, scale, input_scale] = [0, 1, 2].map(|number| self.number(number));
+        if at > 0.0 {
+            gradient * scale
+        } else if self.flag() {
+            gradient * input_scale * (at + alpha * scale)
+        } else {
+            gradient * input_scale * alpha * scale * (at * input_scale).exp()
+        }
+    }
+
     /// The upstream gradient times the sign of the operand; complex numbers have the sign `z / |z|`, and 0 has none.
     pub fn towards_sign(&self) -> Result<Input> {
         let operand = self.raw(0)?.clone();

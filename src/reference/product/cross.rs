@@ -1,7 +1,8 @@
 //! `linalg_vecdot` and `linalg_cross`: products of vectors along one dimension.
 
 use crate::error::Rejection;
-use crate::ops::Op;
+use crate::ops::{Form, Op};
+use crate::program::Arg;
 use crate::tensor::storage::Stored;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 use crate::with_element_type;
@@ -9,7 +10,7 @@ use crate::with_element_type;
 use super::super::autograd;
 use super::super::graph::Kept;
 use super::super::iterator;
-use super::super::machine::{Call, Machine, Result, Slot, Tensor, TensorId, wrap_dim};
+use super::super::machine::{Call, Machine, Operand, Result, Slot, Tensor, TensorId, wrap_dim};
 use super::super::number::{Computed, Number};
 use super::super::write;
 use super::multiply::{received, record_product};
@@ -60,6 +61,28 @@ fn conjugate_backward(machine: &mut Machine, gradient: &Tensor, _: &Kept) -> Res
     Ok(vec![Some(autograd::conjugate(machine, gradient))])
 }
 
+/// `cross`: along the first dimension of size 3, unless one is given.
+pub(in super::super) fn cross(machine: &mut Machine, call: &Call) -> Result<Slot> {
+    let dim = match call.optional_int(2)? {
+        Some(dim) => dim,
+        None => {
+            if call.form == Form::Functional {
+                machine.warnings.push(WITHOUT_DIM.to_owned());
+            }
+            let sizes = machine.tensor(call.tensor(0)?).shape().sizes();
+            let first = sizes.iter().position(|size| *size == 3);
+            first.ok_or(Rejection::CrossWithoutDim)? as i64
+        }
+    };
+    let dim = Arg::Int(dim);
+    let args = [call.args[0].clone(), call.args[1].clone(), Operand::Other(&dim)];
+    linalg_cross(machine, &Call { op: Op::LinalgCross, form: call.form, args: &args, out: call.out })
+}
+
+const WITHOUT_DIM: &str = "Using torch.cross without specifying the dim arg is deprecated.\nPlease either pass the dim \
+                           explicitly or simply use torch.linalg.cross.\nThe default value of dim will change to agree \
+                           with that of linalg.cross in a future release.";
+
 /// `linalg_cross`.
 pub(in super::super) fn linalg_cross(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let [a, b] = [call.tensor(0)?, call.tensor(1)?].map(|id| machine.tensor(id).clone());
@@ -73,7 +96,7 @@ pub(in super::super) fn linalg_cross(machine: &mut Machine, call: &Call) -> Resu
     if a.dtype != b.dtype {
         return Err(Rejection::ScalarType { expected: a.dtype, found: b.dtype }.into());
     }
-    let values = cross(machine, &a, &b, &shape, along);
+    let values = products(machine, &a, &b, &shape, along);
     let result = deliver(machine, target, &shape, values)?;
     record_product(machine, call.op, result, &[&a, &b], &[Scalar::Int(along as i64)], cross_backward);
     Ok(Slot::Tensor(result))
@@ -98,19 +121,19 @@ fn cross_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Resu
     let (along, shape) = (kept.real(0) as usize, gradient.shape());
     let first = |machine: &mut Machine, b: &Tensor, _| {
         let b = autograd::conjugate(machine, b);
-        let values = cross(machine, &b, gradient, shape, along);
+        let values = products(machine, &b, gradient, shape, along);
         machine.allocate(Layout::contiguous(shape.clone()), values)
     };
     let second = |machine: &mut Machine, a: &Tensor, _| {
         let a = autograd::conjugate(machine, a);
-        let values = cross(machine, gradient, &a, shape, along);
+        let values = products(machine, gradient, &a, shape, along);
         machine.allocate(Layout::contiguous(shape.clone()), values)
     };
     received(machine, gradient, kept, first, second)
 }
 
 /// The elements of a cross product: each component is a difference of two products.
-fn cross(machine: &Machine, a: &Tensor, b: &Tensor, shape: &Shape, dim: usize) -> Buffer {
+fn products(machine: &Machine, a: &Tensor, b: &Tensor, shape: &Shape, dim: usize) -> Buffer {
     let step = Layout::contiguous(shape.clone()).strides[dim] as usize;
     let values = || {
         with_element_type!(a.dtype, T => {

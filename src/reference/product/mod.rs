@@ -19,7 +19,7 @@ mod tensordot;
 mod vector;
 
 pub(super) use batch::{addbmm, baddbmm, bmm};
-pub(super) use cross::{linalg_cross, linalg_vecdot};
+pub(super) use cross::{cross, linalg_cross, linalg_vecdot};
 pub(super) use linear::linear;
 pub(super) use matmul::matmul;
 pub(super) use matrix::{addmm, mm};

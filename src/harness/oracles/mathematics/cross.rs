@@ -1,4 +1,4 @@
-//! `linalg_cross`: the cross product by its definition.
+//! `linalg_cross` and `cross`: the cross product by its definition.
 
 use super::set::{Format, Set, as_float};
 use super::trace::{Elements, Trace};
@@ -13,13 +13,17 @@ const CROSS: &str = "torch.linalg.cross: each element is a[i+1] b[i+2] - a[i+2] 
 
 /// The first element that is wrong.
 pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) -> Option<Difference> {
-    let [Arg::Tensor(a), Arg::Tensor(b), Arg::Int(dim)] = &step.args[..] else { return None };
+    let [Arg::Tensor(a), Arg::Tensor(b), dim] = &step.args[..] else { return None };
     if step.form == Form::Out && [a, b].iter().any(|value| trace.may_alias(at, **value, step.out.unwrap_or(**value))) {
         return None;
     }
     let (a, b) = (trace.before(at, *a)?, trace.before(at, *b)?);
     let sizes = a.shape.broadcast(&b.shape).ok()?.sizes().to_vec();
-    let dim = dimension(*dim, sizes.len())?;
+    let dim = match dim {
+        Arg::Int(dim) => dimension(*dim, sizes.len())?,
+        // torch.cross: the first dimension of the first operand that has size 3.
+        _ => a.shape.sizes().iter().position(|size| *size == 3)?,
+    };
     if sizes.get(dim) != Some(&3)
         || a.dtype != b.dtype
         || a.dtype != result.dtype

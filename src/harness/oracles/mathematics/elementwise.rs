@@ -121,6 +121,10 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
         return None;
     }
     let (operands, details) = operands(trace, at, step)?;
+    // The steps of a composition write to the target before the last of them reads.
+    if step.op == Op::SoftMarginLossBackward && step.form != Form::Functional {
+        return None;
+    }
     if step.op == Op::Isclose || step.op == Op::Prelu && operands[1].values.len() > 1 {
         return None;
     }
@@ -132,16 +136,26 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
 pub(super) fn operands<'a>(trace: Trace, at: usize, step: &'a Step) -> Option<(Vec<Operand>, Details<'a>)> {
     let mut details = Details { number: 1.0, ..Details::default() };
     let mut operands = Vec::new();
+    details.flag = step.args.iter().any(|arg| matches!(arg, Arg::Flag(true)));
+    let numbers = step.op.info().arguments.iter().zip(&step.args);
+    let numbers = numbers.filter(|(param, _)| matches!(param.kind, ParamKind::Number | ParamKind::Real));
+    for (slot, (_, arg)) in details.numbers.iter_mut().zip(numbers) {
+        *slot = if let Arg::Number(number) = arg { as_float(*number) } else { None };
+    }
     for (number, (param, arg)) in step.op.info().arguments.iter().zip(&step.args).enumerate() {
         match (param.kind, arg) {
             (ParamKind::Tensor | ParamKind::Operand, Arg::Nothing) => *details.missing.get_mut(number)? = true,
             (ParamKind::Tensor | ParamKind::Operand, arg) => operands.push(Operand::of(trace, at, arg)?),
             (ParamKind::Number, Arg::Number(factor)) => details.factor = Some(*factor),
             (ParamKind::Text, Arg::Text(mode)) => details.mode = Some(mode),
+            (ParamKind::Real, Arg::Nothing) if step.op == Op::LogitBackward => {}
             (ParamKind::Text, Arg::Nothing) | (ParamKind::Reduction | ParamKind::Flag, _) => {}
             (ParamKind::Real, Arg::Number(number)) => details.number = as_float(*number)?,
             _ => return None,
         }
+    }
+    if matches!(step.args.get(3), Some(Arg::Text(text)) if text == "mean") {
+        details.share = operands.get(1).map(|input| 1.0 / input.values.len() as f64);
     }
     // Operands that are missing keep their place.
     for missing in 1..3 {
@@ -194,7 +208,7 @@ impl Judge<'_> {
             return None;
         }
         match info.result {
-            ResultType::Bool | ResultType::Same => Some(common),
+            ResultType::Bool | ResultType::Same | ResultType::Second => Some(common),
             // Integers are divided as integers if the quotient is rounded.
             _ if self.details.mode.is_some() => Some(common),
             _ if self.step.form == Form::Functional => Some(result),

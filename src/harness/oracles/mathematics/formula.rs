@@ -14,6 +14,7 @@ pub(super) fn formula<R: Real>(op: Op, args: &[R], details: &Details) -> Option<
     let get = |at: usize| args.get(at).cloned();
     let (a, b) = (get(0)?, get(1));
     let of = R::of;
+    let number = |at: usize| details.numbers[at].filter(|number| number.is_finite());
     let factor = || match details.factor {
         None => Some(of(1.0)),
         Some(Scalar::Float(value)) => Some(of(value)),
@@ -52,6 +53,84 @@ pub(super) fn formula<R: Real>(op: Op, args: &[R], details: &Details) -> Option<
             } else {
                 of(0.0)
             }
+        }
+        Op::HardswishBackward => {
+            let x = b?;
+            if x <= of(-3.0) {
+                of(0.0)
+            } else if x >= of(3.0) {
+                a
+            } else {
+                a * (x / of(3.0) + of(0.5))
+            }
+        }
+        Op::SoftplusBackward => {
+            let x = b? * of(number(0)?);
+            if x > of(number(1)?) { a } else { a * sigmoid(x) }
+        }
+        Op::EluBackward => {
+            let (x, [alpha, scale, input_scale]) = (b?, [number(0), number(1), number(2)].map(|number| number.map(of)));
+            let (alpha, scale, input_scale) = (alpha?, scale?, input_scale?);
+            if x > of(0.0) {
+                a * scale
+            } else if details.flag {
+                a * input_scale * (x + alpha * scale)
+            } else {
+                a * input_scale.clone() * alpha * scale * (x * input_scale).exp()
+            }
+        }
+        Op::LogitBackward => {
+            let x = b?;
+            a / (x.clone() * (of(1.0) - x))
+        }
+        Op::SiluBackward => {
+            let x = b?;
+            let y = sigmoid(x.clone());
+            a * y.clone() * (of(1.0) + x * (of(1.0) - y))
+        }
+        // The hyperbolic tangent of softplus is a quotient: of the square of 1 and the exponential, less 1, and plus 1.
+        Op::MishBackward => {
+            let x = b?;
+            let power = of(1.0) + x.clone().exp();
+            let square = power.clone() * power;
+            let curve = (square.clone() - of(1.0)) / (square + of(1.0));
+            a * (curve.clone() + x.clone() * sigmoid(x) * (of(1.0) - curve.clone() * curve))
+        }
+        // The buffer has the exponential of the opposite of the magnitude.
+        Op::LogSigmoidBackward => {
+            let (x, power) = (b?, get(2)?);
+            let share = power.clone() / (of(1.0) + power);
+            if x < of(0.0) { a * (of(1.0) - share) } else { a * share }
+        }
+        Op::GeluBackward => {
+            let (x, root) = (b?, of(2.0).sqrt());
+            let half_circle = of(0.0).atan2(of(-1.0));
+            if details.mode == Some("tanh") {
+                let (square, cubic) = (x.clone() * x.clone(), of(0.044715));
+                let beta = root / half_circle.sqrt();
+                let power = (of(2.0) * beta.clone() * x.clone() * (of(1.0) + cubic.clone() * square.clone())).exp();
+                let curve = (power.clone() - of(1.0)) / (power + of(1.0));
+                let slope = beta * (of(1.0) + of(3.0) * cubic * square);
+                let rest = of(1.0) - curve.clone() * curve.clone();
+                a * of(0.5) * (of(1.0) + curve + x * rest * slope)
+            } else {
+                let share = of(0.5) * (of(1.0) + error_function(x.clone() / root)?);
+                let density = (of(-0.5) * x.clone() * x.clone()).exp() / (of(2.0) * half_circle).sqrt();
+                a * (share + x * density)
+            }
+        }
+        Op::NativeDropoutBackward => a * b? * of(number(0)?),
+        Op::MseLossBackward => of(2.0 * details.share.unwrap_or(1.0)) * (b? - get(2)?) * a,
+        Op::SmoothL1LossBackward | Op::HuberLossBackward => {
+            let bend = number(0).filter(|number| *number > 0.0)?;
+            let (difference, bend) = (b? - get(2)?, of(bend));
+            let factor = if op == Op::HuberLossBackward { of(1.0) } else { of(1.0) / bend.clone() };
+            let bent = difference.greater(-bend.clone()).lesser(bend);
+            of(details.share.unwrap_or(1.0)) * bent * a * factor
+        }
+        Op::SoftMarginLossBackward => {
+            let (x, target) = (b?, get(2)?);
+            of(-details.share.unwrap_or(1.0)) * target.clone() * sigmoid(-(target * x)) * a
         }
         Op::Hypot => {
             let b = b?;
@@ -125,6 +204,10 @@ pub(super) fn formula<R: Real>(op: Op, args: &[R], details: &Details) -> Option<
         Op::MarginRankingLoss => (of(details.number) - get(2)? * (a - b?)).greater(of(0.0)),
         _ => return None,
     })
+}
+
+fn sigmoid<R: Real>(x: R) -> R {
+    R::of(1.0) / (R::of(1.0) + (-x).exp())
 }
 
 /// The error function by its power series, whose terms grow to `e^(x²)` before they vanish; `None` where that is too much.

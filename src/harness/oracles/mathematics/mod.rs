@@ -6,9 +6,9 @@
 //! is a set of right results, and a result outside of it is a difference, which names its authority. Where
 //! authorities differ, the difference is *disputed*.
 
+mod activation;
 mod complex;
 mod cross;
-
 mod distance;
 mod elementwise;
 mod equality;
@@ -91,6 +91,12 @@ struct Details<'a> {
     missing: [bool; 3],
     /// A threshold: `beta`, `delta`.
     number: f64,
+    /// The arguments that are numbers, in order; `None` for those that are missing.
+    numbers: [Option<f64>; 3],
+    /// True if a flag is set.
+    flag: bool,
+    /// The share of one element in the loss that the step has the gradient of.
+    share: Option<f64>,
 }
 
 /// The differences between a reply and what is right, by the reply's own operands: one a step at most, the first.
@@ -124,7 +130,8 @@ fn judge_step(trace: Trace, at: usize, step: &Step, outcome: &Outcome) -> Option
         Op::Isin | Op::Searchsorted | Op::Bucketize | Op::CartesianProd => {
             return lookup::judge(trace, at, step, result);
         }
-        Op::LinalgCross => return cross::judge(trace, at, step, result),
+        Op::LinalgCross | Op::Cross => return cross::judge(trace, at, step, result),
+        op if activation::is_gradient(op) => return elementwise::judge(trace, at, step, result),
         _ => {}
     }
     match step.op.info().family() {

@@ -1,9 +1,9 @@
 //! Functions of floating-point numbers: the right results by IEEE 754, and bounds around the value of the function.
 
 use super::formula::formula;
-use super::set::{Format, Set, as_float};
+use super::set::{Format, Set};
 use super::wide::{Real, Wide};
-use super::{Details, Right, special, unary};
+use super::{Details, Right, activation, special, unary};
 use crate::ops::Op;
 
 const IEEE: &str = "IEEE 754-2019, 5.4.1: rounded correctly";
@@ -54,9 +54,7 @@ pub(super) fn right(op: Op, format: Format, args: &[f64], details: &Details) -> 
         return Some(right);
     }
     match op {
-        Op::ThresholdBackward | Op::HardshrinkBackward | Op::SoftshrinkBackward | Op::LeakyReluBackward => {
-            activation(op, format, a, b, details)
-        }
+        _ if activation::is_gradient(op) => activation::right(op, format, args, details),
         Op::Add if is_plain => exact(a + b),
         Op::Sub if is_plain => exact(a - b),
         Op::Rsub if is_plain => exact(b - a),
@@ -116,37 +114,6 @@ pub(super) fn right(op: Op, format: Format, args: &[f64], details: &Details) -> 
     }
 }
 
-/// The gradient of a piecewise linear activation: the upstream gradient, zero, or the product with a slope.
-fn activation(op: Op, format: Format, gradient: f64, at: f64, details: &Details) -> Option<Right> {
-    // A number of 16 bits may be rounded to them, or not.
-    let bound = as_float(details.factor?)?;
-    let rounded = format.round(bound);
-    if rounded != bound {
-        let of = |bound: f64| activation_with(op, format, gradient, at, bound);
-        return Some(of(bound)?.or(of(rounded)?));
-    }
-    activation_with(op, format, gradient, at, bound)
-}
-
-fn activation_with(op: Op, format: Format, gradient: f64, at: f64, bound: f64) -> Option<Right> {
-    // Which piece NaN is in, and what a bound that is NaN says, is documented nowhere.
-    if at.is_nan() || bound.is_nan() {
-        return None;
-    }
-    let passes = match op {
-        Op::ThresholdBackward => at > bound,
-        Op::LeakyReluBackward => at > 0.0,
-        _ => at < -bound || at > bound,
-    };
-    let value = match op {
-        _ if passes => gradient,
-        Op::LeakyReluBackward => format.round(product(format, gradient, bound)),
-        _ => 0.0,
-    };
-    let set = if value == 0.0 { Set::ZERO } else { Set::float(value) };
-    Some(Right::by("the derivative of the activation's formula on its page, piece by piece", set))
-}
-
 /// Returns whether every operand takes part in the result whatever the others are.
 fn linear(op: Op) -> bool {
     use Op::{Add, Addcdiv, Addcmul, Div, FloorDivide, Lerp, Mul, Rsub, Sub};
@@ -155,7 +122,7 @@ fn linear(op: Op) -> bool {
 
 /// A product of two numbers of a format, rounded so that another rounding to the format is the only one that counts:
 /// float64 has more than twice the digits of the narrower formats, and two digits more.
-fn product(format: Format, a: f64, b: f64) -> f64 {
+pub(super) fn product(format: Format, a: f64, b: f64) -> f64 {
     if format == Format::SINGLE { f64::from(a as f32 * b as f32) } else { a * b }
 }
 

@@ -12,8 +12,8 @@ use super::selection::{selection, selects};
 use super::set::{Format, as_float, exponent, power};
 use super::trace::{Elements, Trace};
 use super::wide::{BITS, Real, Wide};
-use super::{Details, order, scan, view};
-use crate::ops::{Family, Op};
+use super::{Details, activation, order, scan, view};
+use crate::ops::{Family, Op, ParamKind};
 use crate::program::{Arg, Step};
 use crate::tensor::{Category, DType};
 
@@ -168,6 +168,11 @@ impl Slopes<'_> {
     }
 
     fn pointwise(&self, wanted: &[bool], budget: &mut usize, reduction: Option<&str>) -> Option<Vec<Edge>> {
+        // Its buffer is a function of its operand.
+        if self.step.op == Op::LogSigmoidBackward {
+            return None;
+        }
+        let reduction = reduction.filter(|_| !activation::is_gradient(self.step.op));
         let (operands, details) = elementwise::operands(self.trace, self.number, self.step)?;
         // The weights of channels are aligned in a way of their own.
         if self.step.op == Op::Prelu && operands.get(1)?.values.len() > 1 {
@@ -185,16 +190,23 @@ impl Slopes<'_> {
             let places = elementwise::places(&operands, &shape, element)?;
             let args = self.arguments(&operands, &places);
             for arg in (0..self.step.args.len()).filter(|arg| wanted[*arg]) {
+                let which = self.place(arg);
                 let mut slope = None;
                 if let (Some(args), true) = (&args, *budget > 0) {
                     *budget -= 1;
-                    slope = self.slope(args, arg, &details).map(|(low, high)| (low * share, high * share));
+                    slope = self.slope(args, which, &details).map(|(low, high)| (low * share, high * share));
                 }
                 let result = if reduction.is_some() { 0 } else { element };
-                edges.push(Edge { result, arg, element: *places.get(arg)?, slope });
+                edges.push(Edge { result, arg, element: *places.get(which)?, slope });
             }
         }
         Some(edges)
+    }
+
+    /// The number of an argument among those that are operands.
+    fn place(&self, arg: usize) -> usize {
+        let before = &self.step.op.info().arguments[..arg];
+        before.iter().filter(|param| matches!(param.kind, ParamKind::Tensor | ParamKind::Operand)).count()
     }
 
     /// The operands of an element in the format of the result, if they are finite.

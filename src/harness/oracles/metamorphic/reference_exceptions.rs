@@ -101,6 +101,12 @@ pub const FOLLOWED: &[Followed] = &[
         why: "a single element of 16 bits is filled with a margin beyond them, and several are not",
     },
     Followed {
+        rule: Relation::Promoted,
+        ops: &[Op::MishBackward],
+        says: "",
+        why: "the result has the dtype of the operand that it is the gradient of, whatever the upstream gradient has",
+    },
+    Followed {
         rule: Relation::Gradient,
         ops: &[Op::MseLoss, Op::SmoothL1Loss, Op::HuberLoss, Op::SoftMarginLoss, Op::BinaryCrossEntropyWithLogits],
         says: "",
@@ -149,6 +155,12 @@ pub const FOLLOWED: &[Followed] = &[
         ],
         says: "",
         why: "an index that is out of range, or a source that is too short, stops a loop that has written those before it",
+    },
+    Followed {
+        rule: Relation::Refused,
+        ops: &[Op::SoftMarginLossBackward],
+        says: "",
+        why: "it is a sequence of steps in place, the later of which reject what the first has not",
     },
     Followed {
         rule: Relation::Aliased,
