@@ -49,10 +49,15 @@ def function(name):
     return getattr(torch, name, None) or getattr(torch.Tensor, name, None)
 
 
+# The numbers of the reductions of losses.
+REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
+
+
 def kernel_of_gradient(name):
     kernel = getattr(torch.ops.aten, name)
 
     def call(*given, out=None, **named):
+        given = [REDUCTIONS.get(each, each) if isinstance(each, str) else each for each in given]
         return kernel(*given, **named) if out is None else kernel(*given, **named, grad_input=out)
 
     return call

@@ -58,6 +58,7 @@ pub fn has(op: Op) -> bool {
 pub fn lacks(op: Op) -> Vec<UnsupportedCall> {
     let overloads: &[&'static str] = match op.info().has(Quirk::DimOverloads) {
         true => &["", "all_out", "dim", "out", "dims", "dims_out"],
+        false if names_dims(op) => &["", "dim", "dims"],
         false => &[],
     };
     let (name, _) = schema(op);
@@ -437,6 +438,7 @@ fn dispatch_by(
     if let Some(operator) = numbers(op, args).and_then(|numbers| operator(schema, form, numbers)) {
         return Ok(operator.call(args, out)?);
     }
+    let all = args;
     let (operator, args) = match dims_overload(op, args) {
         Some((overload, args)) => {
             let (name, _) = parts(schema);
@@ -446,7 +448,10 @@ fn dispatch_by(
         None => (operator(schema, form, 0), args),
     };
     let Some(operator) = operator else {
-        return Err(Fault::Unsupported(format!("{op} in the form {form:?}: libtorch has no such operator")));
+        return Err(Fault::Unsupported(match dims_overload(op, all) {
+            Some((overload, _)) => no_overload(op, overload),
+            None => format!("{op} in the form {form:?}: libtorch has no such operator"),
+        }));
     };
     let params = op.info().arguments;
     let single_overload = dims_overload(op, args).is_some();
@@ -505,15 +510,16 @@ fn value(op: Op, form: Form, args: &[Argument<'_>], out: Option<&Tensor>) -> Res
     }
 }
 
+/// Returns whether the operation has an overload for each way of naming dimensions.
+fn names_dims(op: Op) -> bool {
+    let info = op.info();
+    info.arguments.last().is_some_and(|param| param.kind == ParamKind::Dims) && !info.schema.contains('.')
+}
+
 /// The overload that the dimensions ask for, where the row names none because there is one for each way of naming them:
 /// all, one, or a list.
 fn dims_overload<'a, 'b>(op: Op, args: &'b [Argument<'a>]) -> Option<(&'static str, &'b [Argument<'a>])> {
-    let info = op.info();
-    let dims = info.arguments.last().is_some_and(|param| param.kind == ParamKind::Dims);
-    if !dims || info.schema.contains('.') {
-        return None;
-    }
-    let (last, before) = args.split_last()?;
+    let (last, before) = args.split_last().filter(|_| names_dims(op))?;
     Some(match last {
         Argument::Nothing => ("", before),
         Argument::Number(_) => ("dim", args),
