@@ -20,6 +20,7 @@ GRADIENTS = ["backward", "grad"]
 # References that take their arguments otherwise than the table has them.
 SPECIAL = {
     "broadcast_tensors": lambda tensors: torch._refs.broadcast_tensors(*tensors),
+    "meshgrid": lambda tensors, indexing="ij": torch._refs.meshgrid(*tensors, indexing=indexing),
     "broadcast_shapes": lambda shapes: Sizes(torch._refs.broadcast_shapes(*shapes)),
 }
 
