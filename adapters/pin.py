@@ -155,7 +155,8 @@ def main(name, report):
             aspect, expected, seen = (differences[0][part] for part in ("aspect", "expected", "observed"))
             print(f"{case['id']}: {aspect}: expected {expected[:80]}, observed {seen[:120]}", file=sys.stderr)
         elif ran["verdict"]["is"] == "broken":
-            found[of["id"]].append({"case": case["id"], "broken": fault})
+            # The answer that broke the protocol has its number in the run.
+            found[of["id"]].append({"case": case["id"], "broken": re.sub(r': "\{.*', "", fault, flags=re.S)})
         else:
             seen = witness(case["id"], ran, of.get("unwritten", False))
             reason = {key: kept[case["id"]][key] for key in ("some_processors",) if case["id"] in kept}
