@@ -2,18 +2,34 @@
 //!
 //! `page.js` puts the records together again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// The values of a document by their path, in the order of the document. A path has `.key` for what is in an object and
 /// `[]` for what is in a list. A list is `[length]` in the column of its own path, and an object the list of its keys.
 ///
-/// `[{"a": 1}, {"a": 2}]` becomes `{"": [[2]], "[]": [["a"], ["a"]], "[].a": [1, 2]}`.
+/// `[{"a": 1}, {"a": 2}]` becomes `{"": [[2]], "[]": [["a"], ["a"]], "[].a": [1, 2]}`. A long text that a column has had
+/// already is `{"at": 3}`, its place there: it may be too far away for the compression to see it.
 pub fn columns(document: Value) -> BTreeMap<String, Vec<Value>> {
     let mut columns = BTreeMap::new();
     add(&mut columns, String::new(), document);
+    columns.values_mut().for_each(|column| write_once(column));
     columns
+}
+
+/// The bytes of a text that is worth a reference.
+const LONG: usize = 24;
+
+fn write_once(column: &mut [Value]) {
+    let mut places: HashMap<String, usize> = HashMap::new();
+    for (at, value) in column.iter_mut().enumerate() {
+        let Some(text) = value.as_str().filter(|text| text.len() >= LONG) else { continue };
+        match places.get(text) {
+            Some(place) => *value = json!({ "at": place }),
+            None => drop(places.insert(text.to_owned(), at)),
+        }
+    }
 }
 
 fn add(columns: &mut BTreeMap<String, Vec<Value>>, path: String, value: Value) {
@@ -36,8 +52,6 @@ fn add(columns: &mut BTreeMap<String, Vec<Value>>, path: String, value: Value) {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]
@@ -46,6 +60,14 @@ mod tests {
         let expected = json!({
             "": [[3]], "[]": [["a", "b"], ["b"], []], "[].a": [1], "[].b": [[2], [0]], "[].b[]": [true, null],
         });
+        assert_eq!(serde_json::to_value(columns).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_long_text_is_there_once() {
+        let long = "x".repeat(LONG);
+        let columns = columns(json!([long, "y", "y", long]));
+        let expected = json!({"": [[4]], "[]": [long, "y", "y", {"at": 0}]});
         assert_eq!(serde_json::to_value(columns).unwrap(), expected);
     }
 }
