@@ -33,6 +33,8 @@ const SOME_PROCESSORS: [&str; 1] = ["reference-addbmm-out-values-78242cad"];
 const BY_THE_REFERENCE_ALONE: &[(&str, &str)] = &[
     ("errors-of-indices-into-nothing", "it is a message"),
     ("grids-print-their-elements", "it is a message"),
+    ("bool-targets-of-loss-gradients-in-backward", "the mathematics of gradients does not judge what is rejected"),
+    ("loss-gradients-warn-in-backward", "it is a warning, of which no document says when it is due"),
     ("gradient-of-a-fill-at-negative-indices", "the mathematics of gradients does not judge what is rejected"),
     ("index-add-drops-indices-into-nothing", "no rule says which indices are rejected"),
     ("running-extremes-of-nothing-along-any-dimension", "no rule says which dimensions are rejected"),

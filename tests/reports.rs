@@ -122,6 +122,20 @@ fn the_exhaustive_report_is_complete() {
 
 /// Changes that campaigns on old releases meet, and the few programs that every release runs do not.
 const NOT_AMONG_THE_PROGRAMS: &[&str] = &[
+    "gather-words",
+    "cosine-embedding-words",
+    "mse-warning",
+    "overflow-words",
+    "order-of-faults-in-where",
+    "powers-at-the-edge",
+    "argmin-checks-its-out-first",
+    "mse-loss-of-several-dtypes",
+    "bitwise-out-and-gradients",
+    "smooth-l1-loss-keeps-its-out",
+    "products-of-several-dtypes-in-2-0",
+    "aminmax-names-itself",
+    "linear-of-batches-is-one-product",
+    "gradients-of-squares-promote",
     "bounds-beyond-the-dtype",
     "complex-to-real-warned",
     "corrections-are-numbers",
@@ -230,7 +244,7 @@ fn the_checked_in_programs_are_those_of_the_generator() {
 fn checked_in_events_are_small_enough() {
     let mut whole = 0;
     for entry in std::fs::read_dir(reports().join("events")).unwrap() {
-        let (entry, limit) = (entry.unwrap(), 300_000);
+        let (entry, limit) = (entry.unwrap(), 320_000);
         let size = entry.metadata().unwrap().len();
         whole += size;
         assert!(size <= limit, "{} has {size} bytes", entry.path().display());

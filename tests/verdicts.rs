@@ -40,6 +40,12 @@ fn name(verdict: &Verdict) -> String {
     }
 }
 
+/// The releases that were judged then.
+const RELEASES: [&str; 16] = [
+    "2.0.1", "2.1.2", "2.2.2", "2.3.1", "2.4.1", "2.5.1", "2.6.0", "2.7.1", "2.8.0", "2.9.1", "2.10.0", "2.11.0",
+    "2.12.1", "2.13.0", "2.14.1", "2.15.0",
+];
+
 #[test]
 fn verdicts_are_what_they_were() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("reports/events");
@@ -50,6 +56,9 @@ fn verdicts_are_what_they_were() {
         let Some(release) = file.strip_prefix("libtorch-").and_then(|rest| rest.strip_suffix(".jsonl.gz")) else {
             continue;
         };
+        if !RELEASES.contains(&release) {
+            continue;
+        }
         let verdicts = now.entry(release.to_owned()).or_default();
         for event in file::read(&path).unwrap_or_else(|error| panic!("{error}")).events {
             if let Event::Judged(judged) = event {

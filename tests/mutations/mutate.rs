@@ -103,7 +103,9 @@ impl Changes<'_> {
                 let class = Some(Class::SizeMismatch);
                 let message = Some("The size of tensor a (2) must match".to_owned());
                 self.add(Property::Outcome, Expectation::Rejected(ExpectedRejection { class, message, raises: None }));
-                self.add(Property::Outcome, Expectation::Nothing);
+                if !self.is_nothing() {
+                    self.add(Property::Outcome, Expectation::Nothing);
+                }
                 self.of_value(expected);
             }
             Expectation::Rejected(rejection) => {
@@ -117,6 +119,12 @@ impl Changes<'_> {
                 self.of_unchanged();
             }
         }
+    }
+
+    /// Returns whether the step has no result, and is watched for its warnings.
+    fn is_nothing(&self) -> bool {
+        let step = self.value.value.checked_sub(self.program.inputs.len()).and_then(|step| self.reply.steps.get(step));
+        step.is_some_and(|step| matches!(step.outcome, Outcome::Value(Value::Nothing)))
     }
 
     fn of_rejection(&mut self, rejection: &ExpectedRejection) {

@@ -64,7 +64,7 @@ pub struct Divergence {
 }
 
 /// A case that shows a divergence, and what was observed there.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Witness {
     /// The case.
@@ -517,14 +517,7 @@ mod tests {
         let pinned = |aspects: &[(Aspect, &str)]| {
             let aspects = aspects.iter().map(|(aspect, text)| (*aspect, (*text).to_owned())).collect();
             let observed = [("r".to_owned(), aspects)].into();
-            Witness {
-                case: "c".to_owned(),
-                releases: None,
-                observed,
-                broken: None,
-                some_processors: None,
-                inherited: false,
-            }
+            Witness { case: "c".to_owned(), observed, ..Witness::default() }
         };
         let exact = |elements: &str, strides: &[i64], warnings: &[&str]| Exact {
             value: "r".to_owned(),
@@ -584,10 +577,7 @@ mod tests {
             witnesses: vec![Witness {
                 case: "c".to_owned(),
                 releases: Some(own.parse().unwrap()),
-                observed: BTreeMap::new(),
-                broken: None,
-                some_processors: None,
-                inherited: false,
+                ..Witness::default()
             }],
             findings: Vec::new(),
             link: String::new(),

@@ -140,7 +140,7 @@ pub(crate) fn mish_backward(machine: &mut Machine, call: &Call) -> Result<Slot> 
         Layout::contiguous(Shape::new(vec![0]).expect("a size that is not negative")),
         zeros,
     );
-    into::<Mish>(machine, call, inputs, target, Casting::Promoted)
+    resized::<Mish>(machine, call, inputs, target, Casting::Promoted)
 }
 
 /// `gelu_backward`, exact or by the approximation with a hyperbolic tangent.
@@ -208,7 +208,7 @@ pub(crate) fn log_sigmoid_backward(machine: &mut Machine, call: &Call) -> Result
         Some(target) => target,
         None => write::empty_like(machine, call.tensor(0)?),
     };
-    into::<LogSigmoid>(machine, call, inputs, target, Casting::Exact)
+    resized::<LogSigmoid>(machine, call, inputs, target, Casting::Exact)
 }
 
 fn complex_silu<T: Real>(gradient: Complex<T>, at: Complex<T>) -> Complex<T> {
@@ -233,7 +233,7 @@ fn structured<F: Formula>(machine: &mut Machine, call: &Call) -> Result<Slot> {
 
 /// A result in a tensor that is there before, whether it is given or not. Where the casting is exact, the dtype is that of
 /// the operand that the iterator meets first.
-fn into<F: Formula>(
+fn resized<F: Formula>(
     machine: &mut Machine,
     call: &Call,
     inputs: Vec<Input>,

@@ -29,7 +29,7 @@ pub(crate) fn mse_loss_backward(machine: &mut Machine, call: &Call) -> Result<Sl
             share.wrapping_mul(input.wrapping_sub(target)).wrapping_mul(gradient)
         }
     }
-    slope::<Square>(machine, call, Casting::Promoted, 2.0, 0.0)
+    slope_at::<Square>(machine, call, Casting::Promoted, 2.0, 0.0)
 }
 
 /// `smooth_l1_loss_backward`, whose 16 bits are widened.
@@ -60,7 +60,7 @@ pub(crate) fn smooth_l1_loss_backward(machine: &mut Machine, call: &Call) -> Res
         }
     }
     let beta = f64::from_scalar(call.number(4)?);
-    slope::<Smooth>(machine, call, Casting::Promoted, 1.0, beta)
+    slope_at::<Smooth>(machine, call, Casting::Promoted, 1.0, beta)
 }
 
 /// `huber_loss_backward`, which promotes nothing.
@@ -79,14 +79,20 @@ pub(crate) fn huber_loss_backward(machine: &mut Machine, call: &Call) -> Result<
         }
     }
     let delta = f64::from_scalar(call.number(4)?);
-    slope::<Huber>(machine, call, Casting::Exact, 1.0, delta)
+    slope_at::<Huber>(machine, call, Casting::Exact, 1.0, delta)
 }
 
 /// The gradient of a loss with a loop of its own, in a tensor like the input, or in one that is given.
-fn slope<S: Slope>(machine: &mut Machine, call: &Call, casting: Casting, factor: f64, parameter: f64) -> Result<Slot> {
+fn slope_at<S: Slope>(
+    machine: &mut Machine,
+    call: &Call,
+    casting: Casting,
+    factor: f64,
+    parameter: f64,
+) -> Result<Slot> {
     let inputs = elementwise::inputs(machine, call)?;
     autograd::check_target(machine, call, &inputs)?;
-    let share = Scalar::Float(factor * share(machine, call)?);
+    let share = Scalar::Float(factor * share_of_element(machine, call)?);
     let target = match call.target()? {
         Some(target) => target,
         None => {
@@ -123,7 +129,7 @@ fn slope<S: Slope>(machine: &mut Machine, call: &Call, casting: Casting, factor:
 }
 
 /// The share of one element of the input in the loss.
-fn share(machine: &Machine, call: &Call) -> Result<f64> {
+fn share_of_element(machine: &Machine, call: &Call) -> Result<f64> {
     let count = machine.tensor(call.tensor(1)?).shape().numel();
     Ok(if call.text(3)? == "mean" { 1.0 / count as f64 } else { 1.0 })
 }
@@ -136,7 +142,7 @@ pub(crate) fn soft_margin_loss_backward(machine: &mut Machine, call: &Call) -> R
     if inputs[2].node().is_some() {
         return Err(Rejection::FixedArgument { name: call.op.name(), argument: "target" }.into());
     }
-    let share = share(machine, call)?;
+    let share = share_of_element(machine, call)?;
     let mut loss = Composition { machine, op: call.op };
     let [gradient, input, wanted] = [0, 1, 2].map(|at| call.tensor(at).map(|id| loss.detached(id)));
     let (gradient, input, wanted) = (gradient?, input?, wanted?);

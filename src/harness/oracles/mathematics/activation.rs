@@ -1,7 +1,6 @@
 //! Gradients of activations: the derivative of the formula on the activation's page, times the upstream gradient.
 
 use super::formula::formula;
-use super::real::product;
 use super::set::{Format, Set, as_float};
 use super::wide::{Real, Wide};
 use super::{Details, Right};
@@ -186,7 +185,7 @@ fn linear_with(op: Op, format: Format, gradient: f64, at: f64, bound: f64) -> Op
     };
     let value = match op {
         _ if passes => gradient,
-        Op::LeakyReluBackward => format.round(product(format, gradient, bound)),
+        Op::LeakyReluBackward => format.round(format.product(gradient, bound)),
         _ => 0.0,
     };
     Some(Right::by(PIECES, passed(value)))

@@ -58,7 +58,7 @@ pub(super) fn right(op: Op, format: Format, args: &[f64], details: &Details) -> 
         Op::Add if is_plain => exact(a + b),
         Op::Sub if is_plain => exact(a - b),
         Op::Rsub if is_plain => exact(b - a),
-        Op::Mul => exact(product(format, a, b)),
+        Op::Mul => exact(format.product(a, b)),
         Op::Div if details.mode.is_none() => exact(quotient(format, a, b)),
         Op::Maximum | Op::Minimum if nan => Some(Right::by(MAXIMUM, Set::Nan)),
         Op::Maximum => select(MAXIMUM, if a > b { a } else { b }),
@@ -90,7 +90,7 @@ pub(super) fn right(op: Op, format: Format, args: &[f64], details: &Details) -> 
         }
         Op::Prelu if nan && (a.is_nan() || a <= 0.0) => Some(Right::by(NAN, Set::Nan)),
         Op::Prelu => {
-            let value = if a > 0.0 { a } else { format.round(product(format, b, a)) };
+            let value = if a > 0.0 { a } else { format.round(format.product(b, a)) };
             Some(Right::by("torch.nn.PReLU: x above zero, weight * x below", Set::float(value)))
         }
         Op::Fmod => Some(Right::by(FMOD, Set::float(a % b))),
@@ -118,12 +118,6 @@ pub(super) fn right(op: Op, format: Format, args: &[f64], details: &Details) -> 
 fn linear(op: Op) -> bool {
     use Op::{Add, Addcdiv, Addcmul, Div, FloorDivide, Lerp, Mul, Rsub, Sub};
     matches!(op, Add | Sub | Rsub | Mul | Div | FloorDivide | Addcmul | Addcdiv | Lerp)
-}
-
-/// A product of two numbers of a format, rounded so that another rounding to the format is the only one that counts:
-/// float64 has more than twice the digits of the narrower formats, and two digits more.
-pub(super) fn product(format: Format, a: f64, b: f64) -> f64 {
-    if format == Format::SINGLE { f64::from(a as f32 * b as f32) } else { a * b }
 }
 
 fn quotient(format: Format, a: f64, b: f64) -> f64 {

@@ -140,6 +140,12 @@ pub(super) struct Format {
 }
 
 impl Format {
+    /// A product of two numbers of the format, rounded so that another rounding to it is the only one that counts: float64
+    /// has more than twice the digits of the narrower formats, and two digits more.
+    pub fn product(self, a: f64, b: f64) -> f64 {
+        if self == Format::SINGLE { f64::from(a as f32 * b as f32) } else { a * b }
+    }
+
     /// The format of float64.
     pub const DOUBLE: Format = Format { digits: 53, least: -1022, greatest: 1023 };
 
