@@ -98,7 +98,8 @@ fn the_exhaustive_report_is_complete() {
         for (call, checked) in &world.calls {
             // A crash leaves nothing to compare; each that is left is of a known cause.
             let op = call.split_once('(').unwrap().0;
-            let crashes = world.findings.iter().filter(|line| line.signature.call == op && line.signature.kind == "crash");
+            let crashes =
+                world.findings.iter().filter(|line| line.signature.call == op && line.signature.kind == "crash");
             let broken = crashes.map(|line| line.count as u64).sum();
             assert_eq!((checked.broken, checked.differing, checked.unsupported), (broken, 0, 0), "{call}");
         }
