@@ -31,8 +31,8 @@ pub(crate) fn softplus_backward(machine: &mut Machine, call: &Call) -> Result<Sl
     impl Formula for Softplus {
         fn apply<T: Real>(operands: &[T], numbers: &[T], _: bool) -> T {
             let (&[gradient, at], &[beta, threshold]) = (operands, numbers) else { unreachable!("two and two") };
-            let power = in_double(at * beta, f64::exp);
-            if at * beta > threshold { gradient } else { gradient * power / (power + T::one()) }
+            let grown = in_double(at * beta, f64::exp);
+            if at * beta > threshold { gradient } else { gradient * grown / (grown + T::one()) }
         }
     }
     structured::<Softplus>(machine, call)
