@@ -175,7 +175,9 @@ mod tests {
     #[test]
     fn the_same_bytes_mean_the_same_program() {
         let bytes: Vec<u8> = (0..=255).rev().collect();
-        assert_eq!(program(&bytes, &Options::default()), program(&bytes, &Options::default()));
+        // As text, since a NaN among the arguments is not equal to itself.
+        let text = || format!("{:?}", program(&bytes, &Options::default()));
+        assert_eq!(text(), text());
     }
 
     #[test]
