@@ -275,6 +275,10 @@ fn known_divergences_are_recognised_in_their_witnesses() {
     let here = |divergence: &&Divergence| !divergence.signature.is_empty() && divergence.kind != Kind::Changed;
     for divergence in divergences.iter().filter(here) {
         let hello = Hello { build: divergence.builds.first().cloned().unwrap_or_default(), ..hello.clone() };
+        // What only other releases do is told by their texts, and the texts here are of this one.
+        if !divergence.is_in(&hello) {
+            continue;
+        }
         for witness in
             divergence.witnesses.iter().filter(|_| divergence.signature.iter().all(|one| one.call != "input"))
         {

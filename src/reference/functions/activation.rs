@@ -193,8 +193,8 @@ pub(crate) fn log_sigmoid_backward(machine: &mut Machine, call: &Call) -> Result
     struct LogSigmoid;
     impl Formula for LogSigmoid {
         fn apply<T: Real>(operands: &[T], _: &[T], _: bool) -> T {
-            let &[gradient, at, power] = operands else { unreachable!("three operands") };
-            let share = power / (T::one() + power);
+            let &[gradient, at, grown] = operands else { unreachable!("three operands") };
+            let share = grown / (T::one() + grown);
             let share = if at < T::zero() { T::one() - share } else { T::zero() + share };
             share * gradient
         }

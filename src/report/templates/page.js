@@ -12,7 +12,7 @@
     const read = (path) => {
       next[path] ??= 0;
       const token = columns[path][next[path]++];
-      if (!Array.isArray(token)) return token?.at === undefined ? token : columns[path][token.at];
+      if (!Array.isArray(token)) return Number.isInteger(token?.at) ? columns[path][token.at] : token;
       if (typeof token[0] === "number") return Array.from({ length: token[0] }, () => read(`${path}[]`));
       return Object.fromEntries(token.map((key) => [key, read(`${path}.${key}`)]));
     };
