@@ -85,6 +85,12 @@ fn the_exhaustive_report_is_complete() {
     let worlds = ["layouts.json", "shapes.json"].map(|name| Summary::read(&folder.join(name)).unwrap());
     let there = std::fs::read_to_string(reports().join("exhaustive.md")).unwrap();
     assert!(there == report::exhaustive::render(&worlds), "`broadcheck report` writes reports/exhaustive.md anew");
+    // Its table of worlds has the calls in the fourth column.
+    let readme = std::fs::read_to_string(reports().join("../README.md")).unwrap();
+    for row in there.lines().filter(|line| line.starts_with("| libtorch ")) {
+        let calls = row.split('|').nth(4).unwrap().trim();
+        assert!(readme.contains(&format!("{calls} calls")) || readme.contains(&format!("{calls} more")), "{calls}");
+    }
     for world in &worlds {
         assert_eq!(Some(world.cases), world.configuration.cases);
         assert!(world.missing.is_empty() && world.new_findings().count() == 0);
