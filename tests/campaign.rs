@@ -424,6 +424,52 @@ fn tally(folder: &Path) -> Tally {
     journal::read(folder).unwrap_or_else(|error| panic!("{error}"))
 }
 
+/// libtorch is installed by the tests that need it. Without its known differences it has findings.
+#[test]
+fn a_campaign_on_releases_is_one_table() {
+    common::libtorch().unwrap_or_else(|error| panic!("{error}"));
+    let folder = tempfile::tempdir().unwrap();
+    let nothing_known = folder.path().join("nothing.yaml");
+    fs::write(&nothing_known, "[]").unwrap();
+    let on = |releases: &str, out: &str, more: &[&str]| {
+        let out = folder.path().join(out);
+        let mut command = broadcheck();
+        command
+            .args([
+                "fuzz",
+                "--releases",
+                releases,
+                "--cases",
+                "300",
+                "--ops",
+                "hardtanh_backward,logit_backward,isin",
+                "--keep",
+                "--out",
+            ])
+            .arg(out);
+        ran(command.args(more))
+    };
+    let release = broadcheck::install::DEFAULT_VERSION;
+
+    let known = on(release, "known", &[]);
+    assert_eq!(known.code(), 0, "{}{}", known.stdout, known.stderr);
+    assert!(known.stdout.contains(&format!("libtorch {release}   300 cases: ")), "{}", known.stdout);
+    assert!(known.stdout.ends_with("300 cases on 1 releases: 0 signatures in 0 groups are new\n"), "{}", known.stdout);
+
+    // A release that does not exist has no verdict, and costs the others nothing.
+    let given = ["--divergences", nothing_known.to_str().unwrap()];
+    let found = on(&format!("0.0.1,{release}"), "found", &given);
+    assert_eq!(found.code(), 2, "{}", found.stdout);
+    assert!(found.stdout.contains("libtorch 0.0.1    no data: "), "{}", found.stdout);
+    assert!(found.stdout.contains(&format!("in {release}; first in case ")), "{}", found.stdout);
+    assert!(found.stderr.contains("1 of 2 releases have no verdict"), "{}", found.stderr);
+
+    let again = on(release, "found", &["--resume", given[0], given[1]]);
+    assert_eq!(again.code(), 1, "{}{}", again.stdout, again.stderr);
+    let table: Vec<&str> = again.stdout.lines().filter(|line| line.contains(" × ")).collect();
+    assert!(!table.is_empty() && table.iter().all(|line| found.stdout.contains(line)), "{}", again.stdout);
+}
+
 struct Ran {
     status: ExitStatus,
     stdout: String,

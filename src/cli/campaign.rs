@@ -208,7 +208,7 @@ fn known_causes(lines: &[&Line], verbose: bool) -> String {
 
 /// A group of findings with its smallest program; each signature, if all is asked for. A group of one signature is
 /// called by that.
-fn grouped(group: &CauseGroup, lines: &[&Line], place: &dyn Fn(&Line) -> String, verbose: bool) -> String {
+pub fn grouped(group: &CauseGroup, lines: &[&Line], place: &dyn Fn(&Line) -> String, verbose: bool) -> String {
     let mut text = String::new();
     let alone = group.signatures.len() == 1;
     let _ = writeln!(text, "{:>8} × {}{}", number(group.count as u64), group.title(), several(group.signatures.len()));
@@ -255,7 +255,7 @@ fn several(signatures: usize) -> String {
 }
 
 /// The case and the folder of the first finding of a signature.
-fn place(line: &Line, configuration: &Configuration, folder: &Path) -> String {
+pub fn place(line: &Line, configuration: &Configuration, folder: &Path) -> String {
     let reduced = if line.not_reduced { ", not reduced" } else { "" };
     let first = match configuration.corpus {
         Some(_) => format!("first on line {}{reduced}", line.first + 1),

@@ -1,5 +1,7 @@
 //! `broadcheck fuzz`: a campaign of generated programs.
 
+mod releases;
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,6 +12,7 @@ use super::campaign::run::{Campaign, greeted};
 use super::campaign::{self, chosen};
 use super::runner::Named;
 use super::{Ending, Failure};
+use crate::adapter::Hello;
 use crate::harness::campaign::cases::Shard;
 use crate::harness::campaign::{
     journal::{self},
@@ -34,7 +37,7 @@ use crate::program::Program;
 /// campaign continues, up to a number of them (--give-up). Each adapter process may take 8 GiB of address space (Linux;
 /// --memory) and 20 seconds for a program (--timeout). Inputs have at most 256 elements, results at most 4,096; in one
 /// program of 256 both have up to 34,000.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(after_help = "\
 Examples:
   broadcheck fuzz --seconds 600 --jobs 2
@@ -47,6 +50,8 @@ Examples:
   broadcheck fuzz --corpus opinfo.jsonl.gz --out corpus
   broadcheck fuzz --oracle mathematics --cases 20000
   broadcheck fuzz --impl numpy --row reports/campaigns/numpy.json
+  broadcheck fuzz --releases all --cases 100000
+  broadcheck fuzz --releases 2.0.1,2.1.0,2.1.1 --oracle reference,release
   broadcheck fuzz --resume --out part0
 
 Exit codes: 0 no unknown finding, 1 an unknown finding, 2 could not run, nothing was judged, or the \
@@ -80,6 +85,15 @@ pub struct Fuzz {
     /// there, instead of the pinned one.
     #[arg(long, value_name = "PATH")]
     python: Option<PathBuf>,
+    /// A campaign on each of these releases of libtorch, with commas between them: versions, `latest`, or `all` that
+    /// broadcheck knows. Each has its folder in --out, and what is new is one table with the releases that have it. With
+    /// --oracle release each is compared with the one before it. A release is installed if it is missing, and removed
+    /// from the cache again if it was not there before.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', conflicts_with_all = ["implementation", "python", "against", "shard"])]
+    releases: Vec<String>,
+    /// Keep newly installed releases in the cache. A release takes half a gigabyte.
+    #[arg(long, requires = "releases")]
+    keep: bool,
     /// Compare with this implementation, named in the same way: the release oracle. It is the only one that judges then,
     /// unless --oracle adds others.
     #[arg(long, value_name = "NAME|CMD")]
@@ -118,7 +132,7 @@ pub struct Fuzz {
     #[arg(long)]
     no_bisect: bool,
     /// Also write the row of the campaign in reports/implementations.md, as JSON: `broadcheck report` reads
-    /// reports/campaigns/*.json.
+    /// reports/campaigns/*.json. With --releases it is a folder, with a file for each release.
     #[arg(long, value_name = "FILE")]
     row: Option<PathBuf>,
     #[command(flatten)]
@@ -141,6 +155,16 @@ pub struct RunOptions<'a> {
     pub printed: campaign::Printed,
 }
 
+/// A campaign before its first case.
+struct Ready {
+    /// What it was begun with, if it is resumed.
+    begun: Option<Configuration>,
+    configuration: Configuration,
+    subject: (Start, Hello),
+    other: Option<(Start, Hello)>,
+    programs: Option<Arc<[Program]>>,
+}
+
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Judge {
     Reference,
@@ -161,6 +185,8 @@ impl Fuzz {
             jobs: run.jobs,
             implementation: Some(implementation.to_owned()),
             python: python.map(Path::to_owned),
+            releases: Vec::new(),
+            keep: false,
             against: None,
             shard: None,
             resume: false,
@@ -178,6 +204,16 @@ impl Fuzz {
     }
 
     pub fn run(&self) -> Result<Ending, Failure> {
+        if !self.releases.is_empty() {
+            return releases::run(self);
+        }
+        let ready = self.prepare()?;
+        let campaign = self.campaign(&ready);
+        campaign.run(ready.configuration, ready.begun.as_ref(), ready.subject, ready.other)
+    }
+
+    /// What --resume, the other options and the implementations come to.
+    fn prepare(&self) -> Result<Ready, Failure> {
         let kept = if self.resume { Some(journal::read(&self.out)?.header.configuration) } else { None };
         let begun = kept.as_ref();
         if begun.is_some_and(|configuration| configuration.world.is_some()) {
@@ -228,7 +264,11 @@ impl Fuzz {
             timeout: self.timeout.or(begun.map(|configuration| configuration.timeout)).unwrap_or(20),
             memory,
         };
-        let campaign = Campaign {
+        Ok(Ready { begun: kept, configuration, subject, other, programs })
+    }
+
+    fn campaign(&self, ready: &Ready) -> Campaign<'_> {
+        Campaign {
             out: &self.out,
             resume: self.resume,
             jobs: self.jobs,
@@ -237,9 +277,8 @@ impl Fuzz {
             bisect: !self.no_bisect,
             printed: self.printed,
             row: self.row.as_deref(),
-            programs,
-        };
-        campaign.run(configuration, begun, subject, other)
+            programs: ready.programs.clone(),
+        }
     }
 
     /// The oracles, or an error if they do not fit the other options.

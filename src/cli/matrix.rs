@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use indicatif::HumanDuration;
 
-use super::runner::{GIVE_UP, Named, TIMEOUT, limits};
+use super::runner::{GIVE_UP, Named, TIMEOUT, limits, releases};
 use super::{Ending, Failure, print, tell};
 use crate::adapter::CommandLine;
 use crate::case;
@@ -21,7 +21,7 @@ use crate::harness::model::divergence::Source;
 use crate::harness::model::event::{Corpus, Event};
 use crate::harness::runner::Start;
 use crate::implementations;
-use crate::install::{Catalog, Installer, LATEST, Progress, this_target};
+use crate::install::{Installer, Progress};
 
 /// Run the specification on releases of libtorch, or on other implementations, and keep an event file of each.
 ///
@@ -144,7 +144,7 @@ impl Matrix {
     /// The releases or implementations to run, in the given order.
     fn subjects(&self, installer: &Installer) -> Result<Vec<Subject>, Failure> {
         if self.implementations.is_empty() {
-            return Ok(wanted(&self.releases, installer)?.iter().map(|version| Subject::release(version)).collect());
+            return Ok(releases(&self.releases, installer)?.iter().map(|version| Subject::release(version)).collect());
         }
         let known: Vec<String> = implementations::known()?.into_iter().map(|known| known.name).collect();
         let mut names: Vec<&String> = Vec::new();
@@ -190,30 +190,6 @@ impl Matrix {
         print(&visible(&line(subject, &row, &HumanDuration(started.elapsed()).to_string())))?;
         Ok(row)
     }
-}
-
-/// The releases that the arguments name, in their order and each once.
-fn wanted(words: &[String], installer: &Installer) -> Result<Vec<String>, Failure> {
-    let mut releases: Vec<String> = Vec::new();
-    for word in words {
-        let named = match word.as_str() {
-            "all" => known(&installer.catalog),
-            LATEST => vec![installer.latest()?],
-            version => vec![version.to_owned()],
-        };
-        for version in named {
-            if !releases.contains(&version) {
-                releases.push(version);
-            }
-        }
-    }
-    Ok(releases)
-}
-
-/// The releases of the catalogue for this machine, the oldest first.
-fn known(catalog: &Catalog) -> Vec<String> {
-    let here = catalog.releases().iter().filter(|release| release.target == this_target());
-    here.rev().map(|release| release.version.clone()).collect()
 }
 
 fn line(subject: &Subject, row: &Row, note: &str) -> String {
@@ -286,14 +262,6 @@ impl Counter {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn all_are_the_releases_of_the_catalogue_the_oldest_first() {
-        let all = known(&Catalog::built_in());
-        if this_target() == "linux-x86_64" {
-            assert_eq!((all.len(), all[0].as_str(), all[28].as_str()), (29, "1.13.1", "2.15.0"));
-        }
-    }
 
     #[test]
     fn a_row_without_data_says_why() {

@@ -8,7 +8,7 @@ use crate::adapter::{CommandLine, Hello, Limits, StartError};
 use crate::assets;
 use crate::harness::runner::{Runner, Start};
 use crate::implementations;
-use crate::install::{self, Progress};
+use crate::install::{self, Catalog, Installer, LATEST, Progress, this_target};
 
 /// An implementation as it was typed after an option such as `--impl`.
 #[derive(Clone, Debug)]
@@ -72,6 +72,31 @@ impl Named {
     }
 }
 
+/// The releases that the words of `--releases` name, in their order and each once: versions, `latest`, or `all` of the
+/// catalogue.
+pub fn releases(words: &[String], installer: &Installer) -> Result<Vec<String>, Failure> {
+    let mut releases: Vec<String> = Vec::new();
+    for word in words {
+        let named = match word.as_str() {
+            "all" => known(&installer.catalog),
+            LATEST => vec![installer.latest()?],
+            version => vec![version.to_owned()],
+        };
+        for version in named {
+            if !releases.contains(&version) {
+                releases.push(version);
+            }
+        }
+    }
+    Ok(releases)
+}
+
+/// The releases of the catalogue for this machine, the oldest first.
+fn known(catalog: &Catalog) -> Vec<String> {
+    let here = catalog.releases().iter().filter(|release| release.target == this_target());
+    here.rev().map(|release| release.version.clone()).collect()
+}
+
 fn start(option: &str, given: &str, python: Option<&Path>) -> Result<Start, Failure> {
     let words = shlex::split(given).ok_or_else(|| format!("{option} {given:?} is not a command: close its quote"))?;
     // As in a shell: variables for the environment of what comes after them.
@@ -128,6 +153,14 @@ pub fn did_you_mean<'a>(wanted: &str, names: impl Iterator<Item = &'a str>, othe
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn all_are_the_releases_of_the_catalogue_the_oldest_first() {
+        let all = known(&Catalog::built_in());
+        if this_target() == "linux-x86_64" {
+            assert_eq!((all.len(), all[0].as_str(), all[28].as_str()), (29, "1.13.1", "2.15.0"));
+        }
+    }
 
     #[test]
     fn variables_come_before_the_command() {

@@ -10,10 +10,14 @@ use serde_json::{Value, json};
 /// `[]` for what is in a list. A list is `[length]` in the column of its own path, and an object the list of its keys.
 ///
 /// `[{"a": 1}, {"a": 2}]` becomes `{"": [[2]], "[]": [["a"], ["a"]], "[].a": [1, 2]}`. A long text that a column has had
-/// already is `{"at": 3}`, its place there: it may be too far away for the compression to see it.
-pub fn columns(document: Value) -> BTreeMap<String, Vec<Value>> {
+/// already is `{"at": 3}`, its place there: it may be too far away for the compression to see it. `places` are the paths of
+/// references, each with the path of what they refer to: such a text is its place in that column, if it stands there.
+pub fn columns(document: Value, places: &BTreeMap<&str, &str>) -> BTreeMap<String, Vec<Value>> {
     let mut columns = BTreeMap::new();
     add(&mut columns, String::new(), document);
+    for (from, to) in places {
+        refer(&mut columns, from, to);
+    }
     columns.values_mut().for_each(|column| write_once(column));
     columns
 }
@@ -30,6 +34,20 @@ fn write_once(column: &mut [Value]) {
             None => drop(places.insert(text.to_owned(), at)),
         }
     }
+}
+
+/// Replaces the texts of a column by their places in another one, which has each once.
+fn refer(columns: &mut BTreeMap<String, Vec<Value>>, from: &str, to: &str) {
+    let own = columns.get(to).map(Vec::as_slice).unwrap_or_default();
+    let places: HashMap<&str, usize> =
+        own.iter().enumerate().filter_map(|(place, text)| Some((text.as_str()?, place))).collect();
+    let Some(column) = columns.get(from) else { return };
+    let place = |value: &Value| match value.as_str().and_then(|text| places.get(text)) {
+        Some(place) => Value::from(*place),
+        None => value.clone(),
+    };
+    let replaced = column.iter().map(place).collect();
+    columns.insert(from.to_owned(), replaced);
 }
 
 fn add(columns: &mut BTreeMap<String, Vec<Value>>, path: String, value: Value) {
@@ -54,9 +72,23 @@ fn add(columns: &mut BTreeMap<String, Vec<Value>>, path: String, value: Value) {
 mod tests {
     use super::*;
 
+    fn taken_apart(document: Value) -> BTreeMap<String, Vec<Value>> {
+        columns(document, &BTreeMap::new())
+    }
+
+    #[test]
+    fn references_are_places() {
+        let document = json!({"cases": [{"id": "a"}, {"id": "b", "like": "a"}], "first": "b", "last": "c"});
+        let id = ".cases[].id";
+        let columns = columns(document, &BTreeMap::from([(".cases[].like", id), (".first", id), (".last", id)]));
+        assert_eq!(columns[".cases[].like"], [json!(0)]);
+        assert_eq!(columns[".first"], [json!(1)]);
+        assert_eq!(columns[".last"], [json!("c")]);
+    }
+
     #[test]
     fn records_become_columns() {
-        let columns = columns(json!([{"a": 1, "b": [true, null]}, {"b": []}, {}]));
+        let columns = taken_apart(json!([{"a": 1, "b": [true, null]}, {"b": []}, {}]));
         let expected = json!({
             "": [[3]], "[]": [["a", "b"], ["b"], []], "[].a": [1], "[].b": [[2], [0]], "[].b[]": [true, null],
         });
@@ -66,7 +98,7 @@ mod tests {
     #[test]
     fn a_long_text_is_there_once() {
         let long = "x".repeat(LONG);
-        let columns = columns(json!([long, "y", "y", long]));
+        let columns = taken_apart(json!([long, "y", "y", long]));
         let expected = json!({"": [[4]], "[]": [long, "y", "y", {"at": 0}]});
         assert_eq!(serde_json::to_value(columns).unwrap(), expected);
     }

@@ -13,6 +13,7 @@ use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde::Serialize;
+use serde_json::Value;
 
 use super::changes::{Changes, show};
 use super::columns::columns;
@@ -74,9 +75,16 @@ struct Group {
     statements: Vec<Statement>,
 }
 
-/// The data that the script draws, packed by [columns](super::columns).
+/// What the script unpacks: [`Drawn`], packed by [columns](super::columns).
 #[derive(Serialize)]
 struct Packed<'a> {
+    columns: BTreeMap<String, Vec<Value>>,
+    places: &'a BTreeMap<&'a str, &'a str>,
+}
+
+/// The data that the script draws.
+#[derive(Serialize)]
+struct Drawn<'a> {
     /// The columns of the grid, short and long.
     columns: Vec<[String; 2]>,
     themes: Vec<Theme>,
@@ -225,17 +233,14 @@ pub fn render(
         style: template::fill("page.css", ()),
         script: template::fill("page.js", ()),
         index: packed(&index(&sections)),
-        packed: packed(&columns(
-            serde_json::to_value(Packed {
-                columns: order.iter().map(|at| [labels[*at].clone(), history.columns[*at].label.clone()]).collect(),
-                themes: themes(history, &order),
-                statements: sections,
-                libraries: others.map(Others::lists_without_programs).unwrap_or_default(),
-                others: others.map_or(&[], Others::labels),
-                shares: others.map_or(&[], Others::themes),
-            })
-            .expect("its maps have only text for keys"),
-        )),
+        packed: packed_columns(&Drawn {
+            columns: order.iter().map(|at| [labels[*at].clone(), history.columns[*at].label.clone()]).collect(),
+            themes: themes(history, &order),
+            statements: sections,
+            libraries: others.map(Others::lists_without_programs).unwrap_or_default(),
+            others: others.map_or(&[], Others::labels),
+            shares: others.map_or(&[], Others::themes),
+        }),
         groups: groups(history, statements),
     };
     template::fill("index.html", page)
@@ -252,6 +257,19 @@ fn index(sections: &[Section]) -> Index<'_> {
         (section.id.as_str(), section.cases.iter().map(|case| (case.tags.as_str(), of(case))).collect())
     });
     Index { cases: cases.collect(), names }
+}
+
+fn packed_columns(drawn: &Drawn) -> String {
+    let (cases, statements) = (".statements[].cases[].id", ".statements[].id");
+    let places = BTreeMap::from([
+        (".libraries[].known[].case", cases),
+        (".statements[].cases[].control", cases),
+        (".statements[].elsewhere[]", cases),
+        (".statements[].footnotes[].case", cases),
+        (".themes[].rows[].id", statements),
+    ]);
+    let document = serde_json::to_value(drawn).expect("its maps have only text for keys");
+    packed(&Packed { columns: columns(document, &places), places: &places })
 }
 
 fn packed(packed: &impl Serialize) -> String {

@@ -2,8 +2,8 @@
 
 use std::io::IsTerminal;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
@@ -59,8 +59,38 @@ pub fn greeted(named: Named, memory: u64) -> Result<(Start, Hello), Failure> {
     Ok((named.start, hello))
 }
 
+/// What a campaign came to.
+#[derive(Debug)]
+pub struct Ran {
+    /// Its summary.
+    pub summary: Summary,
+    /// Why it ended, as the journal has it.
+    why: String,
+    /// The same in words.
+    ended: String,
+}
+
+impl Ran {
+    /// Returns whether a signal stopped it.
+    pub fn was_interrupted(&self) -> bool {
+        self.why == journal::INTERRUPTED
+    }
+
+    /// What speaks against its summary as a verdict: the implementation was given up, or no step was judged.
+    pub fn fault(&self) -> Option<String> {
+        if self.why == GIVEN_UP {
+            return Some(format!(
+                "{} was {}; fix the adapter, leave operations out with --ops, or raise --give-up, then continue with --resume",
+                super::label(&self.summary.implementation),
+                self.ended
+            ));
+        }
+        super::ending(&self.summary).err().map(|nothing| format!("{nothing} ({})", self.ended))
+    }
+}
+
 impl Campaign<'_> {
-    /// Runs the campaign of a configuration, which is the one that was `begun` if it is resumed.
+    /// Runs the campaign of a configuration, which is the one that was `begun` if it is resumed, and prints its summary.
     pub fn run(
         &self,
         configuration: Configuration,
@@ -68,6 +98,33 @@ impl Campaign<'_> {
         subject: (Start, Hello),
         against: Option<(Start, Hello)>,
     ) -> Result<Ending, Failure> {
+        let ran = self.carry_out(configuration, begun, subject, against)?;
+        let summary = &ran.summary;
+        let text = super::render(summary, self.printed, self.out);
+        // A reader that closes the pipe early, such as `head`, is not an error.
+        print(&text)?;
+        // The findings so far are not a verdict.
+        if ran.was_interrupted() {
+            return Ok(Ending::Interrupted);
+        }
+        if let Some(file) = self.row {
+            write_row(file, summary)?;
+        }
+        if let Some(fault) = ran.fault() {
+            return Err(format!("{fault}; its findings are in {}", self.out.display()).into());
+        }
+        self.bisect(summary)?;
+        super::ending(summary)
+    }
+
+    /// The same without a word on standard output.
+    pub fn carry_out(
+        &self,
+        configuration: Configuration,
+        begun: Option<&Configuration>,
+        subject: (Start, Hello),
+        against: Option<(Start, Hello)>,
+    ) -> Result<Ran, Failure> {
         if let Some(begun) = begun {
             self.same(&configuration.other_than(begun))?;
         }
@@ -105,38 +162,15 @@ impl Campaign<'_> {
             setup.deadline = Instant::now().checked_add(left);
         }
         setup.give_up = self.give_up;
-        stop_on_signals(&setup.stop)?;
+        setup.stop = stopped_by_signals()?;
 
         let progress = Progress::new(&book);
         let ran = run(&setup, book, |book| progress.show(book));
         progress.clear();
         let (book, why) = ran?;
         let summary = Summary::of(book.tally());
-        let text = super::render(&summary, self.printed, self.out);
-        // A reader that closes the pipe early, such as `head`, is not an error.
-        print(&text)?;
-        // The findings so far are not a verdict.
-        if why == journal::INTERRUPTED {
-            return Ok(Ending::Interrupted);
-        }
-        if let Some(file) = self.row {
-            if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-                std::fs::create_dir_all(folder).map_err(|error| format!("--row {}: {error}", file.display()))?;
-            }
-            output::write_named(file, CampaignRow::of(&summary).json())?;
-        }
         let ended = book.tally().ended.clone().unwrap_or_default();
-        if why == GIVEN_UP {
-            return Err(format!(
-                "{} was {ended}; its findings are in {}. Fix the adapter, leave operations out with --ops, or raise --give-up, \
-                 then continue with --resume",
-                super::label(&summary.implementation),
-                self.out.display()
-            )
-            .into());
-        }
-        self.bisect(&summary)?;
-        super::ending(&summary).map_err(|nothing| format!("{nothing} ({ended})").into())
+        Ok(Ran { summary, why: why.to_owned(), ended })
     }
 
     /// Writes into the folder of each new finding of a libtorch since which of the installed releases it is there.
@@ -180,16 +214,29 @@ impl Campaign<'_> {
     }
 }
 
-/// The first signal ends the campaign as soon as all is saved, the second at once.
-fn stop_on_signals(stop: &Arc<AtomicBool>) -> Result<(), Failure> {
-    let stop = Arc::clone(stop);
+/// Writes the row of a campaign that the report has of it.
+pub fn write_row(file: &Path, summary: &Summary) -> Result<(), Failure> {
+    if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        std::fs::create_dir_all(folder).map_err(|error| format!("--row {}: {error}", file.display()))?;
+    }
+    Ok(output::write_named(file, CampaignRow::of(summary).json())?)
+}
+
+/// What the first signal sets, to end the campaign as soon as all is saved. The second ends it at once.
+fn stopped_by_signals() -> Result<Arc<AtomicBool>, Failure> {
+    static STOP: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+    if let Some(stop) = STOP.get() {
+        return Ok(Arc::clone(stop));
+    }
+    let stop = Arc::clone(STOP.get_or_init(Arc::default));
+    let set = Arc::clone(&stop);
     ctrlc::set_handler(move || {
-        if stop.swap(true, Ordering::Relaxed) {
+        if set.swap(true, Ordering::Relaxed) {
             std::process::exit(i32::from(INTERRUPTED));
         }
         tell("stopping after the findings are saved; press Ctrl-C again to stop at once\n");
     })?;
-    Ok(())
+    Ok(stop)
 }
 
 /// Progress on standard error: a line that changes on a terminal, else a line now and then.

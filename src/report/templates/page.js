@@ -7,11 +7,12 @@
     return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
   };
   /** The document that `src/report/columns.rs` has taken apart into one column for each path. */
-  const joined = (columns) => {
+  const joined = ({ columns, places }) => {
     const next = {};
     const read = (path) => {
       next[path] ??= 0;
       const token = columns[path][next[path]++];
+      if (path in places && Number.isInteger(token)) return columns[places[path]][token];
       if (!Array.isArray(token)) return Number.isInteger(token?.at) ? columns[path][token.at] : token;
       if (typeof token[0] === "number") return Array.from({ length: token[0] }, () => read(`${path}[]`));
       return Object.fromEntries(token.map((key) => [key, read(`${path}.${key}`)]));

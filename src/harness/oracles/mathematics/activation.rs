@@ -111,6 +111,10 @@ fn elu(format: Format, args: &[f64], details: &Details) -> Option<Right> {
 fn logit(format: Format, gradient: f64, at: f64, details: &Details) -> Option<Right> {
     let eps = details.numbers[0];
     let (low, high) = eps.filter(|eps| *eps >= 0.0).map_or((0.0, 1.0), |eps| (eps, format.round(1.0 - eps)));
+    // It is within a bound that is rounded to the format, and beyond one that is not.
+    if at == format.round(low) && at != low {
+        return None;
+    }
     if at < low || at > high {
         let set = if eps.is_some_and(|eps| eps >= 0.0) { Set::ZERO } else { Set::Nan };
         return Some(Right::by(PIECES, set));

@@ -38,6 +38,13 @@ pub const FOLLOWED: &[Followed] = &[
               takes them",
     },
     Followed {
+        rule: Relation::Layout,
+        ops: &[Op::Linear],
+        says: "mat2",
+        why: "with a bias that is a vector, an input that lies row by row takes part in one step, addmm; another one in a \
+              product and a sum in place, which check shapes and dtypes otherwise",
+    },
+    Followed {
         rule: Relation::InPlace,
         ops: &[Op::Mul],
         says: "float16",
