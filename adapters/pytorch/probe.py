@@ -10,6 +10,7 @@ this tensor expanded again, and another one for other elements, the function bro
 """
 
 import collections
+import fnmatch
 import json
 import os
 import signal
@@ -33,6 +34,8 @@ TIMEOUT = 30
 ELEMENTS = 5000
 # The shapes of operands for functions that no sample calls.
 SHAPES = [(2, 3), (3,), (3, 3), (2, 3, 3), (2, 3, 4, 4)]
+# Operators that are called otherwise than their operation.
+REFLECTED = {"and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor", "mod": "remainder"}
 # What writes files, sets up processes, or ends this one.
 UNSAFE = ("record_stream", "_cuda", "cudnn", "miopen", "mps", "_test", "from_file", "distributed", "quantize", "fbgemm")
 
@@ -271,6 +274,10 @@ def base(name):
     """The name of an operation without its module, its overload and its form."""
     name = name.removeprefix("nn.functional.").replace("linalg.", "linalg_").replace("special.", "special_")
     name = name.split(".")[0]
+    # A reflected operator is its operator, with the operands in the other order.
+    if name.startswith("__r") and name.endswith("__"):
+        name = name.removeprefix("__r").removesuffix("__")
+        return REFLECTED.get(name, name)
     return name.removesuffix("_") if not name.endswith("__") else name
 
 
@@ -297,15 +304,16 @@ def main():
         found.setdefault(base(name), where)
     known = table()
     outside = tomllib.loads((HERE / "outside.toml").read_text())
-    new = sorted(name for name in found if name not in known and name not in outside)
-    gone = sorted(name for name in outside if name not in found)
-    print(f"{len(found)} functions broadcast: {sum(name in known for name in found)} in the table, ", end="")
-    print(f"{sum(name in outside for name in found)} outside with a reason, {len(new)} new")
+    unknown = sorted(name for name in found if name not in known)
+    new = [name for name in unknown if not any(fnmatch.fnmatchcase(name, entry) for entry in outside)]
+    gone = sorted(entry for entry in outside if not fnmatch.filter(unknown, entry))
+    print(f"{len(found)} functions broadcast: {len(found) - len(unknown)} in the table, ", end="")
+    print(f"{len(unknown) - len(new)} outside with {len(outside)} reasons, {len(new)} new")
     for name in new:
         at, dim = found[name]
         print(f"{name}: dimension {dim} of tensor {at} may be 1")
     for name in gone:
-        print(f"{name}: outside.toml lists it, and it does not broadcast")
+        print(f"{name}: outside.toml lists it, and nothing of that name broadcasts that is not in the table")
     return 1 if new or gone else 0
 
 

@@ -3,7 +3,13 @@
 //! `page.js` puts the records together again.
 
 use std::collections::{BTreeMap, HashMap};
+use std::io::Write as _;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 /// The values of a document by their path, in the order of the document. A path has `.key` for what is in an object and
@@ -20,6 +26,14 @@ pub fn columns(document: Value, places: &BTreeMap<&str, &str>) -> BTreeMap<Strin
     }
     columns.values_mut().for_each(|column| write_once(column));
     columns
+}
+
+/// As JSON, compressed, in base64.
+pub fn packed(packed: &impl Serialize) -> String {
+    let json = serde_json::to_vec(packed).expect("its maps have only text for keys");
+    let mut compressed = GzEncoder::new(Vec::new(), Compression::best());
+    compressed.write_all(&json).expect("memory takes every byte");
+    STANDARD.encode(compressed.finish().expect("memory takes every byte"))
 }
 
 /// The bytes of a text that is worth a reference.

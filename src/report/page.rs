@@ -6,17 +6,12 @@
 //! at.
 
 use std::collections::BTreeMap;
-use std::io::Write as _;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::changes::{Changes, show};
-use super::columns::columns;
+use super::columns::{columns, packed};
 use super::documentation::{self, Place, Statement};
 use super::history::{Cell, History, Holds};
 use super::implementations::{self, Others};
@@ -270,13 +265,6 @@ fn packed_columns(drawn: &Drawn) -> String {
     ]);
     let document = serde_json::to_value(drawn).expect("its maps have only text for keys");
     packed(&Packed { columns: columns(document, &places), places: &places })
-}
-
-fn packed(packed: &impl Serialize) -> String {
-    let json = serde_json::to_vec(packed).expect("its maps have only text for keys");
-    let mut compressed = GzEncoder::new(Vec::new(), Compression::best());
-    compressed.write_all(&json).expect("memory takes every byte");
-    STANDARD.encode(compressed.finish().expect("memory takes every byte"))
 }
 
 /// The columns: the releases, the newest first, and then the others.

@@ -1,7 +1,8 @@
 //! Small worlds: every program of a kind up to a bound, in place of programs out of bytes.
 //!
 //! A case of a world is two or three operands, and its program has every operation that takes so many tensors, element by
-//! element, for a mask, or as a view that broadcasts or reshapes, in every form but `out=`. Each call has operands that no
+//! element, for a loss or a distance, as factors, for a mask, or as a view that broadcasts or reshapes, in every form but
+//! `out=`. Each call has operands that no
 //! other call writes to, so that what goes wrong in one of them says nothing of the others.
 //!
 #![doc = include_str!("bounded_exhaustive/why.md")]
@@ -174,10 +175,22 @@ fn calls(op: Op, arity: usize) -> Vec<Call> {
     let info = op.info();
     let params = info.arguments;
     let lists: Vec<Vec<Place>> = match (info.family(), info.kinds) {
-        (family, _) if family == Family::Pointwise || info.kernel == Kernel::Mask => {
+        // Matrices of such elements are singular.
+        _ if op == Op::LinalgSolve => Vec::new(),
+        (family, _)
+            if matches!(family, Family::Pointwise | Family::Losses | Family::Products)
+                || info.kernel == Kernel::Mask =>
+        {
             let takes = |at: &usize| matches!(params[*at].kind, ParamKind::Tensor | ParamKind::Operand);
             let tensors: Vec<usize> = (0..params.len()).filter(takes).collect();
-            chosen(&tensors, arity).iter().filter_map(|tensors| arguments(op, tensors)).collect()
+            let reductions: &[&str] = match info.kinds.contains(&ParamKind::Reduction) {
+                true => &["none", "mean"],
+                false => &[""],
+            };
+            let of = |tensors: &Vec<usize>| {
+                reductions.iter().filter_map(|reduction| arguments(op, tensors, reduction)).collect::<Vec<_>>()
+            };
+            chosen(&tensors, arity).iter().flat_map(of).collect()
         }
         (Family::Views, [ParamKind::Tensor, ParamKind::Ints]) if arity == 2 => {
             vec![vec![Place::Operand(0), Place::Sizes(1)]]
@@ -203,11 +216,12 @@ fn calls(op: Op, arity: usize) -> Vec<Call> {
 
 /// The arguments of an operation of which these are tensors. Of the others, one that may be left out is, one that may be a
 /// number is, and a flag is not set.
-fn arguments(op: Op, tensors: &[usize]) -> Option<Vec<Place>> {
+fn arguments(op: Op, tensors: &[usize], reduction: &str) -> Option<Vec<Place>> {
     let params = op.info().arguments.iter().enumerate();
     params
         .map(|(at, param)| match (tensors.iter().position(|tensor| *tensor == at), param.default) {
             (Some(operand), _) => Some(Place::Operand(operand)),
+            _ if param.kind == ParamKind::Reduction => Some(Place::Fixed(Arg::Text(reduction.to_owned()))),
             (None, Some(default)) => Some(Place::Fixed(default.into())),
             (None, None) => match param.kind {
                 ParamKind::Operand | ParamKind::Value | ParamKind::Number | ParamKind::Real => {
@@ -368,11 +382,15 @@ mod tests {
         let several = |op: &&Op| op.info().kinds.iter().filter(|kind| operand(kind)).count() > 1;
         assert!(Op::ALL.iter().filter(|op| op.info().family() == Family::Pointwise).filter(several).all(there));
         assert!([Op::Expand, Op::BroadcastTo, Op::ExpandAs, Op::BroadcastTensors, Op::MaskedFill].iter().all(there));
-        assert!(![Op::Sum, Op::Matmul, Op::Backward, Op::Transpose].iter().any(there));
+        assert!(
+            [Op::MseLoss, Op::CosineSimilarity, Op::Matmul, Op::LinalgCross, Op::MseLossBackward].iter().all(there)
+        );
+        assert!(![Op::Sum, Op::Gather, Op::Backward, Op::Transpose].iter().any(there));
         let counted = |op: Op, arity| calls(op, arity).len();
         assert_eq!([counted(Op::Clamp, 2), counted(Op::Clamp, 3)], [4, 2], "with either bound, and with both");
         assert_eq!([counted(Op::Where, 2), counted(Op::Where, 3)], [2, 1], "with a number, and without");
         assert_eq!([counted(Op::Addcmul, 2), counted(Op::Addcmul, 3)], [0, 2]);
+        assert_eq!([counted(Op::MseLoss, 2), counted(Op::MseLossBackward, 3)], [2, 2], "with and without a reduction");
     }
 
     /// What a call comes to beside all the others is what it comes to alone.

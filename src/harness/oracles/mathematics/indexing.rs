@@ -166,7 +166,9 @@ pub(super) fn chosen(trace: Trace, at: usize, step: &Step, own: &[i64]) -> Optio
             }
             let operand = View::of(own);
             let source = trace.sizes(at, value_of(step, 3)?)?;
-            if source.len() != own.len() || own.is_empty() {
+            // Releases before 2.1 accepted what the page rejects: a source of another shape than the slices.
+            let fits = |(at, size): (usize, &i64)| *size == if at == dim { to.len() as i64 } else { own[at] };
+            if source.len() != own.len() || own.is_empty() || !source.iter().enumerate().all(fits) {
                 return None;
             }
             let from = View::of(&source);
