@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde::Deserialize;
 
 use super::runner::Named;
-use super::{Ending, Failure, print};
+use super::{Ending, Failure, print, tell};
 use crate::adapter::{CommandLine, Limits};
 use crate::assets;
 use crate::harness::benchmark::{self, Hypothesis, Measured, Set, Speeds, Subject};
@@ -104,6 +104,12 @@ impl Bench {
 
     fn measure(&self, subject: &Subject) -> Result<Measured, Failure> {
         let mut sets = Set::all(self.programs, self.seed, &campaign::options(subject.hello, None, false));
+        for set in sets.iter_mut().filter(|set| set.seeded) {
+            let left_out = subject.leave_out_crashes(set)?;
+            if left_out > 0 {
+                tell(&format!("{}: without {left_out} that end the process\n", set.name));
+            }
+        }
         let mut measured = Measured {
             implementation: Identity::of(subject.hello),
             machine: Machine::here(),

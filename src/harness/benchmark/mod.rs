@@ -153,6 +153,22 @@ pub struct Subject<'a> {
 }
 
 impl Subject<'_> {
+    /// Leaves out the programs of a set that end the implementation's process, which nobody restarts where it runs all of
+    /// them by itself. Returns how many they are.
+    ///
+    /// # Errors
+    /// When the implementation cannot be run.
+    pub fn leave_out_crashes(&self, set: &mut Set) -> Result<usize, String> {
+        let limits = Limits { restarts: usize::MAX, ..Limits::default() };
+        let mut process = Process::start(self.command.clone(), limits).map_err(|error| error.to_string())?;
+        let mut answered = Vec::new();
+        process.run_each(&set.programs, |_, reply| answered.push(reply.is_ok()));
+        let before = set.programs.len();
+        let mut answered = answered.into_iter();
+        set.programs.retain(|_| answered.next() == Some(true));
+        Ok(before - set.programs.len())
+    }
+
     /// Measures a set once, in every way, and adds what it took.
     ///
     /// # Errors
@@ -196,6 +212,9 @@ impl Subject<'_> {
         // It reads all of them before it says anything, so that neither side waits for the other.
         child.stdin.take().expect("it was asked for").write_all(lines).map_err(failed)?;
         let output = child.wait_with_output().map_err(failed)?;
+        if !output.status.success() {
+            return Err(format!("{name} {how} ended with {}", output.status));
+        }
         let answer = String::from_utf8_lossy(&output.stdout);
         answer.trim().parse().map_err(|_| format!("{name} {how}: no number of seconds, but {:?}", answer.trim()))
     }

@@ -55,9 +55,12 @@ fn infer_absolute(machine: &Machine, call: &Call, inputs: &[Input], real: DType)
 /// `isinf`.
 pub(crate) fn is_infinite(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let is = |value: Complex64| value.re.is_infinite() || value.im.is_infinite();
-    // As a comparison with a number makes it.
+    // As a comparison of the magnitude of a part with a number makes it. The parts lie two apart.
     let layout = |operand: Input, shape: &Shape| {
-        iterator::result_layout(&[operand, Input::Number(Scalar::Float(f64::INFINITY))], shape)
+        let Input::Tensor(mut part) = operand else { return iterator::result_layout(&[operand], shape) };
+        part.layout.strides.iter_mut().for_each(|stride| *stride *= 2);
+        part.layout = iterator::result_layout(&[Input::Tensor(part.clone())], shape);
+        iterator::result_layout(&[Input::Tensor(part), Input::Number(Scalar::Float(f64::INFINITY))], shape)
     };
     classify(machine, call, is, layout, |steps, operand| {
         let size = steps.absolute(operand)?;

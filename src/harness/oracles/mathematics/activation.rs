@@ -139,8 +139,9 @@ fn near(format: Format, value: f64, error: f64) -> Option<Right> {
 fn value(op: Op, args: &[f64], details: &Details) -> Option<f64> {
     let narrow = formula::<f64>(op, args, details)?;
     let exact: Vec<Wide> = args.iter().map(|&value| Wide::of(value)).collect();
-    let wide = formula(op, &exact, details).filter(Wide::is_number).map(|value| value.nearest());
-    Some(wide.unwrap_or(narrow))
+    // What is beyond a series in one of them is beyond it: the sum in float64 is what rounding has left of it.
+    let wide = formula(op, &exact, details)?;
+    Some(if wide.is_number() { wide.nearest() } else { narrow })
 }
 
 /// Returns whether products and quotients of a few such numbers stay within the format.
