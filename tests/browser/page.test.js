@@ -69,10 +69,12 @@ const packed = (page) => page.evaluate(async () => {
     return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
   };
   // What src/report/columns.rs has taken apart.
-  const [{ names, cases }, columns] = [await unpack("index"), await unpack("packed")];
+  const [{ names, cases }, { columns, places }] = [await unpack("index"), await unpack("packed")];
+  const next = {};
   const read = (path) => {
-    const token = columns[path].shift();
-    if (!Array.isArray(token)) return token;
+    const token = columns[path][(next[path] = (next[path] ?? -1) + 1)];
+    if (path in places && Number.isInteger(token)) return columns[places[path]][token];
+    if (!Array.isArray(token)) return Number.isInteger(token?.at) ? columns[path][token.at] : token;
     if (typeof token[0] === "number") return Array.from({ length: token[0] }, () => read(`${path}[]`));
     return Object.fromEntries(token.map((key) => [key, read(`${path}.${key}`)]));
   };
