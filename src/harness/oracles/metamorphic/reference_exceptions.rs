@@ -45,6 +45,12 @@ pub const FOLLOWED: &[Followed] = &[
               product and a sum in place, which check shapes and dtypes otherwise",
     },
     Followed {
+        rule: Relation::Layout,
+        ops: &[Op::Linear],
+        says: "expand",
+        why: "in that step a bias that does not fit is rejected as what it is expanded by, and in the sum as an operand",
+    },
+    Followed {
         rule: Relation::InPlace,
         ops: &[Op::Mul],
         says: "float16",
