@@ -72,7 +72,7 @@ impl Named {
     }
 }
 
-/// The releases that the words of `--releases` name, in their order and each once: versions, `latest`, or `all` of the
+/// The releases that `--releases` lists, in their order and each once: versions, `latest`, or `all` of the
 /// catalogue.
 pub fn releases(words: &[String], installer: &Installer) -> Result<Vec<String>, Failure> {
     let mut releases: Vec<String> = Vec::new();

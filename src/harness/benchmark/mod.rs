@@ -153,8 +153,8 @@ pub struct Subject<'a> {
 }
 
 impl Subject<'_> {
-    /// Leaves out the programs of a set that end the implementation's process, which nobody restarts where it runs all of
-    /// them by itself. Returns how many they are.
+    /// Leaves out the programs of a set that end the implementation's process: where it runs all of them by itself, it is not
+    /// restarted. Returns how many they are.
     ///
     /// # Errors
     /// When the implementation cannot be run.

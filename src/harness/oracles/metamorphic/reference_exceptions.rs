@@ -48,7 +48,7 @@ pub const FOLLOWED: &[Followed] = &[
         rule: Relation::Layout,
         ops: &[Op::Linear],
         says: "expand",
-        why: "in that step a bias that does not fit is rejected as what it is expanded by, and in the sum as an operand",
+        why: "addmm rejects a bias that does not fit when it expands it, and the sum as an operand",
     },
     Followed {
         rule: Relation::InPlace,
@@ -261,8 +261,14 @@ mod tests {
 
     /// What campaigns of a million programs meet a few times is not met by chance here.
     #[test]
-    fn what_single_elements_of_16_bits_may_is_followed() {
+    fn rare_contradictions_are_followed() {
         for (rule, program) in [
+            (Relation::Layout, "{x: {values: [1.0, 2.0]}, r: {linear: [x, x], bias: x}}"),
+            (
+                Relation::Layout,
+                "{x: {shape: [1], dtype: bool}, w: {shape: [3, 2]}, y: {shape: [3]}, r: {linear: [x, w], bias: y}}",
+            ),
+            (Relation::Layout, "{x: {values: [1.0, 2.0]}, w: {shape: [3, 2]}, r: {linear: [x, w], bias: x}}"),
             (Relation::Repeated, "{x: {values: [1.0e-4], dtype: float16}, y: {values: [16777217]}, r: {mul: [x, y]}}"),
             (Relation::Repeated, "{x: {values: [17.0], dtype: float16}, y: {values: [16777217]}, r: {div: [x, y]}}"),
             (
