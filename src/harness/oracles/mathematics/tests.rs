@@ -108,6 +108,36 @@ fn sums_count_what_underflows_on_the_way() {
     assert!(addr(4.41e-314).is_some());
 }
 
+/// Of the error function of 5 a series in float64 has lost seven digits.
+#[test]
+fn an_error_function_is_summed_in_wide_arithmetic_or_not_at_all() {
+    let slope = |at: f64, result: f64| {
+        said(
+            Op::GeluBackward,
+            DType::Float64,
+            &[at],
+            &[at],
+            vec![Arg::Text("none".to_owned())],
+            (DType::Float64, &[result]),
+        )
+    };
+    assert_eq!(slope(7.0710678118654755, 7.071067812137064), None);
+    assert_eq!(slope(0.0, 0.0), None);
+    assert!(slope(1.0, 1.1).is_some());
+}
+
+/// An element that eps rounds to lies within it, or beyond it.
+#[test]
+fn on_which_side_of_a_rounded_bound_an_element_lies_is_open() {
+    let at = f64::from(6e-8f32);
+    let slope = |at: f64, result: f64| {
+        let eps = vec![Arg::Number(Scalar::Float(6e-8))];
+        said(Op::LogitBackward, DType::Float32, &[at], &[at], eps, (DType::Float32, &[result]))
+    };
+    assert_eq!((slope(at, 1.0000001192092896), slope(at, 0.0)), (None, None));
+    assert!(slope(f64::from(5e-8f32), 1.0).is_some());
+}
+
 /// A view of more elements than can be gone through has another shape than a result that was printed.
 #[test]
 fn views_beyond_counting_are_judged_by_their_shape() {
