@@ -458,6 +458,15 @@ impl Op {
         NAMED.get(name).copied()
     }
 
+    /// The place of the matrix among the arguments, if it solves linear equations.
+    pub fn matrix_of_equations(self) -> Option<usize> {
+        match self {
+            Op::LinalgSolve | Op::LinalgSolveTriangular => Some(0),
+            Op::CholeskySolve => Some(1),
+            _ => None,
+        }
+    }
+
     /// Returns whether only PyTorch's Python front end has it.
     pub fn is_front_end(self) -> bool {
         self.info().family() == Family::FrontEnd

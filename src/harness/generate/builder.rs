@@ -161,7 +161,7 @@ impl<'a> ProgramBuilder<'a> {
                 false => common,
             };
             let shape = palette.operand(u, together.get(at))?;
-            let equations = self.theme.is_some_and(|op| op == Op::LinalgSolve) && at == 0;
+            let equations = self.theme.is_some_and(|op| op.matrix_of_equations() == Some(at));
             let data = match (index, equations) {
                 (true, _) => value::small(u, dtype, &shape)?,
                 (_, true) => value::dominant(u, dtype, &shape)?,

@@ -140,9 +140,13 @@ pub(super) fn operands(u: &mut Unstructured, palette: &Palette, op: Op) -> Resul
             let summand = with_batch(u, &[rows, columns])?;
             vec![summand, vec![batch, rows, inner], vec![batch, inner, columns]]
         }
-        Op::LinalgSolve => {
+        Op::LinalgSolve | Op::LinalgSolveTriangular => {
             let matrix = with_batch(u, &[rows, rows])?;
             vec![matrix, with_batch(u, &[rows, columns])?]
+        }
+        Op::CholeskySolve => {
+            let right = with_batch(u, &[rows, columns])?;
+            vec![right, with_batch(u, &[rows, rows])?]
         }
         Op::Trapezoid | Op::CumulativeTrapezoid if u.arbitrary()? => vec![vec![rows, inner], vec![inner]],
         Op::Trapezoid | Op::CumulativeTrapezoid => vec![vec![rows, inner], vec![1, inner]],
@@ -194,6 +198,8 @@ pub(super) fn takes_some(op: Op) -> bool {
             | Baddbmm
             | Addbmm
             | LinalgSolve
+            | LinalgSolveTriangular
+            | CholeskySolve
             | LinalgCross
             | Cross
             | Trapezoid

@@ -239,7 +239,45 @@ pub(crate) fn unstable_equations(scene: Scene, outcome: Option<&Outcome>) -> boo
         Some(Outcome::Value(_)) => {}
         _ => return false,
     }
-    let Some(Arg::Tensor(matrices)) = scene.last().and_then(|step| step.args.first()) else { return false };
+    any_matrix(scene, |matrix| {
+        let zero = (0..matrix.size).any(|at| matrix.column(at) == 0.0);
+        !zero && (0..matrix.size).any(|at| matrix.is_weak(at))
+    })
+}
+
+pub(crate) fn unstable_triangles(scene: Scene, outcome: Option<&Outcome>) -> bool {
+    let Some(step) = scene.last().filter(|step| matches!(step.op, Op::LinalgSolveTriangular | Op::CholeskySolve))
+    else {
+        return false;
+    };
+    let unit = step.op == Op::LinalgSolveTriangular && step.args.last() == Some(&Arg::Flag(true));
+    matches!(outcome, Some(Outcome::Value(_)))
+        && any_matrix(scene, |matrix| unit || (0..matrix.size).any(|at| matrix.is_weak(at)))
+}
+
+/// The absolute values of the elements of a matrix of equations, row by row.
+struct Weights<'a> {
+    size: usize,
+    elements: &'a [f64],
+}
+
+impl Weights<'_> {
+    fn column(&self, at: usize) -> f64 {
+        (0..self.size).map(|row| self.elements[row * self.size + at]).sum()
+    }
+
+    /// Returns whether the diagonal element does not outweigh the others of its column.
+    fn is_weak(&self, at: usize) -> bool {
+        let own = self.elements[at * self.size + at];
+        own < 1e-3 || self.column(at) >= 2.0 * own
+    }
+}
+
+/// Returns whether a matrix of the equations that the last step solves has a property, or none is known for its elements.
+fn any_matrix(scene: Scene, has: impl Fn(Weights) -> bool) -> bool {
+    let Some(step) = scene.last() else { return false };
+    let matrices = step.op.matrix_of_equations().and_then(|at| step.args.get(at));
+    let Some(Arg::Tensor(matrices)) = matrices else { return false };
     // Of what was resized, or turned in place, the elements are not known here.
     let turns = |step: &Step| step.form == Form::InPlace && step.op.info().family() == Family::Views;
     if scene.steps.iter().any(|step| turns(step) && step.target() == Some(*matrices)) {
@@ -255,11 +293,5 @@ pub(crate) fn unstable_equations(scene: Scene, outcome: Option<&Outcome>) -> boo
     if weights.iter().any(|weight| !weight.is_finite()) {
         return true;
     }
-    let mut matrices = weights.chunks((size * size).max(1));
-    let column = |matrix: &[f64], at: usize| -> f64 { (0..size).map(|row| matrix[row * size + at]).sum() };
-    matrices.any(|matrix| {
-        let zero = (0..size).any(|at| column(matrix, at) == 0.0);
-        let weak = |at: usize| matrix[at * size + at] < 1e-3 || column(matrix, at) >= 2.0 * matrix[at * size + at];
-        !zero && (0..size).any(weak)
-    })
+    weights.chunks((size * size).max(1)).any(|elements| has(Weights { size, elements }))
 }

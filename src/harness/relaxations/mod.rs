@@ -229,6 +229,9 @@ relaxations! {
     /// infinities or NaN, among which no pivot is the largest. And one without
     /// an inverse where there is an `out=` tensor, which then holds an intermediate state of the elimination.
     UnstableEquations: families::unstable_equations(scene, outcome) => OUTCOME,
+    /// Linear equations with a triangle whose diagonal elements do not outweigh the others of their columns: rounding is
+    /// magnified from row to row, and a quotient by zero becomes infinities or NaN in an order that is free.
+    UnstableTriangles: families::unstable_triangles(scene, outcome) => ANY_AND_GRADIENTS,
     /// `gather` and its like into a tensor that they read, too, and rejected ones into a tensor that was resized first, or
     /// with an index out of range after others that were written already.
     GathersInPart: families::gathers_in_part(scene, outcome) => ANY,

@@ -153,7 +153,7 @@ impl Tracker {
         let info = step.op.info();
         let sums = sums(step);
         // Roots, powers, logarithms and quotients of whole numbers are rounded, whatever they are.
-        let rounded = step.op == Op::LinalgSolve
+        let rounded = step.op.matrix_of_equations().is_some()
             || (info.compare == Compare::Tolerance && info.kernel.rounding() == Rounding::Steps);
         // What is a whole number by rounding alone need not be one in another order. Of 16 bits products are rounded, too.
         let narrow = |known: &TensorState| matches!(known.tensor.dtype, DType::Float16 | DType::Bfloat16);

@@ -42,7 +42,8 @@ macro_rules! rows {
         node: Option<Node> | (
             ["Add", "Add1", "Sub", "Sub1", "Mul", "Mul1", "Div", "Div1", "Div2", "Fmod", "Fmod1", "Remainder",
              "Remainder1", "Rsub", "Rsub1", "Maximum", "Minimum", "Fmax", "Fmin", "Amax", "Amin", "Prod", "Prod1",
-             "Std", "StdMean", "Logsumexp", "LinalgVectorNorm", "Norm1", "Dist", "Cdist", "LinalgSolveEx"]
+             "Std", "StdMean", "Logsumexp", "LinalgVectorNorm", "Norm1", "Dist", "Cdist", "LinalgSolveEx",
+             "LinalgSolveTriangular", "CholeskySolve"]
                 .map(|name| Some(Node(name)))
         ),
         version: u64, expected: u64

@@ -105,17 +105,22 @@ macro_rules! rows {
     /// `cross` without a dimension, of an operand that has none of size 3 (`_default_cross_dim`).
     CrossWithoutDim => ProductShape, "no dimension of size 3 in input";
     /// `linalg_solve` of two dtypes (the meta function of `_linalg_solve_ex`).
-    SolveDtypes { a: DType, b: DType } => Dtype,
-        "linalg.solve: Expected A and B to have the same dtype, but found A of type {a} and B of type {b} instead";
-    /// `linalg_solve` of anything but matrices (`checkIsMatrix`).
-    SolveRank { name: &'static str = ["A", "B"] } => ProductShape,
-        "linalg.solve: The input tensor {name} must have at least 2 dimensions.";
-    /// `linalg_solve` of matrices that are not square (`squareCheckInputs`).
-    SolveSquare { rows: i64, columns: i64 } => ProductShape,
-        "linalg.solve: A must be batches of square matrices, but they are {rows} by {columns} matrices";
-    /// `linalg_solve` of matrices whose sizes do not fit (`linearSolveCheckInputs`).
-    SolveSizes { equation: &'static str = ["AX = B", "XA = B"], a: [i64; 2], b: [i64; 2] } => ProductShape,
-        "linalg.solve: Incompatible shapes of A and B for the equation {equation} ({rows}x{left} and \
+    SolveDtypes { function: &'static str = ["linalg.solve", "linalg.solve_triangular"], a: DType, b: DType } => Dtype,
+        "{function}: Expected A and B to have the same dtype, but found A of type {a} and B of type {b} instead";
+    /// Equations with anything but matrices (`checkIsMatrix`).
+    SolveRank {
+        function: &'static str = ["linalg.solve", "linalg.solve_triangular"], name: &'static str = ["A", "B"]
+    } => ProductShape, "{function}: The input tensor {name} must have at least 2 dimensions.";
+    /// Equations whose matrices are not square (`squareCheckInputs`).
+    SolveSquare { function: &'static str = ["linalg.solve", "linalg.solve_triangular"], rows: i64, columns: i64 }
+        => ProductShape,
+        "{function}: A must be batches of square matrices, but they are {rows} by {columns} matrices";
+    /// Equations with matrices whose sizes do not fit (`checkInputsSolver`).
+    SolveSizes {
+        function: &'static str = ["linalg.solve", "linalg.solve_triangular"],
+        equation: &'static str = ["AX = B", "XA = B"], a: [i64; 2], b: [i64; 2]
+    } => ProductShape,
+        "{function}: Incompatible shapes of A and B for the equation {equation} ({rows}x{left} and \
          {right}x{columns})", rows = a[0], left = a[1], right = b[0], columns = b[1];
     /// `linalg_solve` from the right for a vector (the meta function of `_linalg_solve_ex`).
     SolveVector => ProductShape,
@@ -126,6 +131,22 @@ macro_rules! rows {
     /// The same for a batch: the first of its matrices without an inverse (`_linalg_check_errors`).
     SingularInBatch { batch: i64 } => Singular,
         "torch.linalg.solve: (Batch element {batch}): The solver failed because the input matrix is singular.";
+    /// `cholesky_solve` with `out=` of a dtype that the result cannot be cast to (`checkLinalgCompatibleDtype`).
+    CholeskyOut { input: DType, out: DType } => Dtype,
+        "cholesky_solve: Expected result to be safely castable from {input} dtype, but got result with dtype {out}";
+    /// `cholesky_solve` of anything but matrices (`cholesky_solve`).
+    CholeskyRank { name: &'static str = ["b", "u"], rank: usize } => ProductShape,
+        "{name} should have at least 2 dimensions, but has {rank} dimensions instead";
+    /// `cholesky_solve` of two dtypes (`linearSolveCheckInputs`).
+    CholeskyDtypes { b: DType, a: DType } => Dtype,
+        "Expected b and A to have the same dtype, but found b of type {b} and A of type {a} instead.";
+    /// `cholesky_solve` with a factor that is not square (`linearSolveCheckInputs`).
+    CholeskySquare { rows: i64, columns: i64 } => ProductShape,
+        "A must be batches of square matrices, but they are {rows} by {columns} matrices";
+    /// `cholesky_solve` of matrices whose sizes do not fit (`linearSolveCheckInputs`).
+    CholeskySizes { a: [i64; 2], b: [i64; 2] } => ProductShape,
+        "Incompatible matrix sizes for cholesky_solve: each A matrix is {rows} by {left} but each b matrix is {right} by \
+         {columns}", rows = a[0], left = a[1], right = b[0], columns = b[1];
     } };
 }
 

@@ -115,6 +115,18 @@ macro_rules! products_rows {
                 result: Same, compare: Tolerance,
                 kernel: product(linalg_solve), gradient: kernel,
             }
+            LinalgSolveTriangular "linalg_solve_triangular" "linalg_solve_triangular":
+                "Solves systems of linear equations with triangular matrices." {
+                arguments: (A: Tensor, B: Tensor, upper: Flag, left: Flag = True, unitriangular: Flag = False),
+                forms: [Functional, Out], result: Same, compare: Tolerance,
+                kernel: product(linalg_solve_triangular), gradient: kernel,
+            }
+            CholeskySolve "cholesky_solve" "cholesky_solve":
+                "Solves systems of linear equations with the Cholesky factors of their matrices." {
+                arguments: (B: Tensor, L: Tensor, upper: Flag = False), forms: [Functional, Out],
+                result: Same, compare: Tolerance,
+                kernel: product(cholesky_solve), gradient: kernel,
+            }
             ]
         }
     };

@@ -16,6 +16,7 @@ mod output;
 pub(super) mod parts;
 mod solve;
 mod tensordot;
+mod triangular;
 mod vector;
 
 pub(super) use batch::{addbmm, baddbmm, bmm};
@@ -26,4 +27,5 @@ pub(super) use matrix::{addmm, mm};
 pub(super) use outer::{addr, ger, kron, outer};
 pub(super) use solve::linalg_solve;
 pub(super) use tensordot::{inner, tensordot};
+pub(super) use triangular::{cholesky_solve, linalg_solve_triangular};
 pub(super) use vector::{addmv, dot, mv, vdot};

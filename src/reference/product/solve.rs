@@ -76,18 +76,18 @@ impl Equations {
     fn infer(a: &Tensor, b: &Tensor, left: bool) -> Result<Equations> {
         check_floating("linalg.solve", a.dtype)?;
         if a.dtype != b.dtype {
-            return Err(Rejection::SolveDtypes { a: a.dtype, b: b.dtype }.into());
+            return Err(Rejection::SolveDtypes { function: "linalg.solve", a: a.dtype, b: b.dtype }.into());
         }
         let (sizes_a, sizes_b) = (a.shape().sizes(), b.shape().sizes());
         let vector = sizes_b.len() == 1 || (!sizes_a.is_empty() && sizes_b == &sizes_a[..sizes_a.len() - 1]);
         let matrices: Vec<i64> = sizes_b.iter().copied().chain(vector.then_some(1)).collect();
-        let refuse_rank = |name: &'static str| Err(Rejection::SolveRank { name }.into());
+        let refuse_rank = |name: &'static str| Err(Rejection::SolveRank { function: "linalg.solve", name }.into());
         if sizes_a.len() < 2 {
             return refuse_rank("A");
         }
         let [rows, columns] = [sizes_a[sizes_a.len() - 2], sizes_a[sizes_a.len() - 1]];
         if rows != columns {
-            return Err(Rejection::SolveSquare { rows, columns }.into());
+            return Err(Rejection::SolveSquare { function: "linalg.solve", rows, columns }.into());
         }
         if matrices.len() < 2 {
             return refuse_rank("B");
@@ -95,7 +95,7 @@ impl Equations {
         let own = [matrices[matrices.len() - 2], matrices[matrices.len() - 1]];
         if if left { rows != own[0] } else { columns != own[1] } {
             let equation = if left { "AX = B" } else { "XA = B" };
-            return Err(Rejection::SolveSizes { equation, a: [rows, columns], b: own }.into());
+            return Err(Rejection::SolveSizes { function: "linalg.solve", equation, a: [rows, columns], b: own }.into());
         }
         let batch = |sizes: &[i64]| shape_of(sizes[..sizes.len() - 2].to_vec());
         let batch = batch(&matrices)?.broadcast(&batch(sizes_a)?)?;
@@ -133,11 +133,7 @@ impl Equations {
     /// The solution as row-major matrices in double precision.
     fn solve(&self, machine: &mut Machine, a: &Tensor, b: &Tensor) -> Result<Tensor> {
         let b = if self.vector { as_matrices(b) } else { b.clone() };
-        let expand = |tensor: &Tensor, sizes: &[i64]| -> Result<Tensor> {
-            let layout = tensor.layout.expand(&shape_of(sizes.to_vec())?);
-            Ok(Tensor { layout: layout.expect("batches broadcast"), node: None, ..tensor.clone() })
-        };
-        let (a, b) = (expand(a, &self.expanded)?, expand(&b, &self.sizes)?);
+        let (a, b) = (expanded(a, &self.expanded)?, expanded(&b, &self.sizes)?);
         let (a, b) = if self.left { (a, b) } else { (transposed(&a), transposed(&b)) };
         let solved = solved(machine, &a, &b);
         let solution = if self.left { solved } else { transposed(&solved) };
@@ -173,9 +169,8 @@ fn solve_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Resu
     let [left, vector] = [0, 1].map(|at| kept.numbers[at] == Scalar::Bool(true));
     let sizes = x.shape().sizes().to_vec();
     let own = &a.shape().sizes()[a.shape().rank() - 2..];
-    let expanded = [&sizes[..sizes.len() - 2], own].concat();
-    let layout = a.layout.expand(&shape_of(expanded)?).expect("batches broadcast");
-    let adjoint_a = adjoint(machine, &Tensor { layout, ..a.clone() });
+    let whole = expanded(a, &[&sizes[..sizes.len() - 2], own].concat())?;
+    let adjoint_a = adjoint(machine, &whole);
     let arrived = if vector { as_matrices(gradient) } else { gradient.clone() };
     let to_b = if left {
         solved(machine, &adjoint_a, &arrived)
@@ -201,7 +196,14 @@ fn as_matrices(tensor: &Tensor) -> Tensor {
     with_layout(tensor, sizes, strides)
 }
 
-fn wide(dtype: DType) -> DType {
+/// Matrices expanded to these sizes, which their batches broadcast to.
+pub(super) fn expanded(tensor: &Tensor, sizes: &[i64]) -> Result<Tensor> {
+    let layout = tensor.layout.expand(&shape_of(sizes.to_vec())?);
+    Ok(Tensor { layout: layout.expect("batches broadcast"), node: None, ..tensor.clone() })
+}
+
+/// The dtype that solutions are computed in.
+pub(super) fn wide(dtype: DType) -> DType {
     if dtype.category() == Category::Complex { DType::Complex128 } else { DType::Float64 }
 }
 

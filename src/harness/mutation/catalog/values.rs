@@ -265,6 +265,8 @@ pub(super) const PRODUCTS: &[Mutant] = mutants! { "products"
     "kron-swapped" "kron swaps its operands" Steps => |_, step| exchange(step, Op::Kron, 0, 1);
     "solved-from-the-left" "linalg_solve ignores the side" Steps
         => |_, step| put(step, &[Op::LinalgSolve], "left", Arg::Flag(true));
+    "upper-always" "linalg_solve_triangular and cholesky_solve read the upper triangle" Steps
+        => |_, step| put(step, &[Op::LinalgSolveTriangular, Op::CholeskySolve], "upper", Arg::Flag(true));
     "always-euclidean" "cdist and pairwise_distance ignore p" Steps
         => |_, step| put(step, &[Op::Cdist, Op::PairwiseDistance], "p", Arg::Number(Scalar::Float(2.0)));
 };

@@ -126,7 +126,9 @@ fn judge_step(trace: Trace, at: usize, step: &Step, outcome: &Outcome) -> Option
     match step.op {
         Op::Isclose => return equality::judge(trace, at, step, result),
         Op::Cdist | Op::PairwiseDistance => return distance::judge(trace, at, step, result),
-        Op::LinalgSolve => return solution::judge(trace, at, step, result),
+        Op::LinalgSolve | Op::LinalgSolveTriangular | Op::CholeskySolve => {
+            return solution::judge(trace, at, step, result);
+        }
         Op::Isin | Op::Searchsorted | Op::Bucketize | Op::CartesianProd => {
             return lookup::judge(trace, at, step, result);
         }

@@ -1,23 +1,32 @@
-//! `linalg_solve`: what is left of the equations at the solution is at most what Gaussian elimination may leave.
+//! Linear equations: what is left of them at the solution is at most what Gaussian elimination, or substitution, may leave.
 
 use super::set::{Format, as_float};
 use super::trace::Trace;
 use super::view::{View, unravel};
 use super::wrong_shape;
 use crate::model::finding::MATHEMATICS;
-use crate::ops::Form;
+use crate::ops::{Form, Op};
 use crate::program::{Arg, Step, TensorValue};
 use crate::tensor::{Category, Shape};
 use crate::{Aspect, Difference, format};
 
 const SOLVED: &str = "torch.linalg.solve: AX = B, or XA = B with left=False, within the residual that elimination with partial pivoting may leave: Higham, Accuracy and Stability of Numerical Algorithms, 9.3";
+const SUBSTITUTED: &str = "torch.linalg.solve_triangular: AX = B, or XA = B with left=False, for the triangle of A, within the residual that substitution may leave: Higham, Accuracy and Stability of Numerical Algorithms, 8.1";
+const FACTORED: &str = "torch.cholesky_solve: AX = B for the A that is the product of the factor and its adjoint, within the residual that substitution may leave: Higham, Accuracy and Stability of Numerical Algorithms, 10.1";
 
 /// The largest matrix that is judged: the growth of the elements is bounded by a power of two of its size.
 const LARGEST: i64 = 8;
 
 /// The first equation that the solution does not solve.
 pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) -> Option<Difference> {
-    let [Arg::Tensor(a), Arg::Tensor(b), Arg::Flag(left)] = &step.args[..] else { return None };
+    let [Arg::Tensor(first), Arg::Tensor(second), flags @ ..] = &step.args[..] else { return None };
+    let (a, b) = if step.op == Op::CholeskySolve { (second, first) } else { (first, second) };
+    let flag = |at: usize| flags.get(at).is_some_and(|arg| *arg == Arg::Flag(true));
+    let (reads, left, rule) = match step.op {
+        Op::LinalgSolveTriangular => (Reads::Triangle { upper: flag(0), unit: flag(2) }, flag(1), SUBSTITUTED),
+        Op::CholeskySolve => (Reads::Factor { upper: flag(0) }, true, FACTORED),
+        _ => (Reads::All, flag(0), SOLVED),
+    };
     if step.form == Form::Out && [a, b].iter().any(|value| trace.may_alias(at, **value, step.out.unwrap_or(**value))) {
         return None;
     }
@@ -32,14 +41,15 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
         return None;
     }
     // "B" is a vector, or a batch of vectors, by the page.
-    let vector = right.len() == 1 || own.len() == right.len() + 1 && right == &own[..own.len() - 1];
+    let vector = step.op == Op::LinalgSolve
+        && (right.len() == 1 || own.len() == right.len() + 1 && right == &own[..own.len() - 1]);
     let (batch_b, rows, columns) = match right {
         [batch @ .., rows] if vector => (batch, *rows, 1),
         [batch @ .., rows, columns] => (batch, *rows, *columns),
         _ => return None,
     };
     // What does not fit should have been rejected, which is for others to say.
-    if *n != if *left { rows } else { columns } {
+    if *n != if left { rows } else { columns } {
         return None;
     }
     let batch = Shape::new(batch_a.to_vec()).ok()?.broadcast(&Shape::new(batch_b.to_vec()).ok()?).ok()?;
@@ -47,14 +57,14 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
     let tail = if vector { vec![rows] } else { vec![rows, columns] };
     let sizes = [&batch[..], &tail].concat();
     if result.shape.sizes() != sizes {
-        return Some(wrong_shape(step, result, &sizes, SOLVED));
+        return Some(wrong_shape(step, result, &sizes, rule));
     }
     let whole = [&batch[..], &[rows, columns]].concat();
     let matrix = View::of(own).expanded(&[&batch[..], &[*n, *n]].concat())?;
     let right = View::of(&[batch_b, &[rows, columns]].concat()).expanded(&whole)?;
     let solution = View::of(&whole);
     let floats = |values: Vec<crate::tensor::Scalar>| values.into_iter().map(as_float).collect::<Option<Vec<f64>>>();
-    let (a, b, x) = (floats(a.values)?, floats(b.values)?, floats(result.scalars())?);
+    let (a, b, x) = (reads.of(floats(a.values)?, *n as usize), floats(b.values)?, floats(result.scalars())?);
     if a.iter().chain(&b).chain(&x).any(|value| !value.is_finite()) || x.len() != solution.count() {
         return None;
     }
@@ -78,7 +88,7 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
             |view: &View, values: &[f64], row: i64, column: i64| values[view.place(&[batch, &[row, column]].concat())];
         let term = |inner: i64| {
             let (row, column) = (place[0], place[1]);
-            if *left {
+            if left {
                 element(&matrix, &a, row, inner) * element(&solution, &x, inner, column)
             } else {
                 element(&solution, &x, row, inner) * element(&matrix, &a, inner, column)
@@ -87,17 +97,64 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
         let product: f64 = (0..*n).map(term).sum();
         let wanted = element(&right, &b, place[0], place[1]);
         if (product - wanted).abs() > error {
-            let sides = if *left { "A @ X" } else { "X @ A" };
+            let sides = if left { "A @ X" } else { "X @ A" };
             return Some(Difference {
                 value: step.name.clone(),
                 aspect: Aspect::Values,
-                by: format!("{MATHEMATICS}{SOLVED}"),
+                by: format!("{MATHEMATICS}{rule}"),
                 expected: format!("{sides} at {index:?} within {error:e} of {wanted}: {}", format::call(step)),
                 observed: format!("{product}"),
             });
         }
     }
     None
+}
+
+/// What an operation reads of the matrices that it is given.
+#[derive(Clone, Copy)]
+enum Reads {
+    All,
+    /// The elements on one side of the diagonal, which may be taken for ones.
+    Triangle {
+        upper: bool,
+        unit: bool,
+    },
+    /// The same as a factor of the matrix, which is the product of it and its adjoint.
+    Factor {
+        upper: bool,
+    },
+}
+
+impl Reads {
+    /// The matrices of the equations.
+    fn of(self, mut elements: Vec<f64>, size: usize) -> Vec<f64> {
+        let (Reads::Triangle { upper, .. } | Reads::Factor { upper }) = self else { return elements };
+        let unit = matches!(self, Reads::Triangle { unit: true, .. });
+        for (at, element) in elements.iter_mut().enumerate() {
+            let (row, column) = (at / size % size, at % size);
+            if row == column && unit {
+                *element = 1.0;
+            } else if row != column && upper != (row < column) {
+                *element = 0.0;
+            }
+        }
+        if matches!(self, Reads::Triangle { .. }) {
+            return elements;
+        }
+        let product = |factor: &[f64], at: usize| -> f64 {
+            let (row, column) = (at / size, at % size);
+            let term = |inner: usize| {
+                if upper {
+                    factor[inner * size + row] * factor[inner * size + column]
+                } else {
+                    factor[row * size + inner] * factor[column * size + inner]
+                }
+            };
+            (0..size).map(term).sum()
+        };
+        let whole = elements.chunks(size * size);
+        whole.flat_map(|factor| (0..size * size).map(|at| product(factor, at)).collect::<Vec<_>>()).collect()
+    }
 }
 
 /// Returns whether a matrix has no inverse, as far as elimination in float64 tells: then there is no one solution.

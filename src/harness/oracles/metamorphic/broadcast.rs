@@ -175,7 +175,7 @@ pub(super) fn expansions(context: &StepContext) -> Option<Vec<Expansion>> {
             let (numbers, known) = read()?;
             whole(&numbers[..1], &known[..1], result.shape.sizes())
         }
-        Op::Matmul | Op::Cdist | Op::LinalgSolve => batches(context)?,
+        Op::Matmul | Op::Cdist | Op::LinalgSolve | Op::LinalgSolveTriangular | Op::CholeskySolve => batches(context)?,
         Op::Einsum => einsum(context)?,
         Op::IndexTensor => indices(context)?,
         Op::TakeAlongDim => along(context)?,
