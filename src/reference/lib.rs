@@ -33,6 +33,7 @@ mod arithmetic;
 mod autograd;
 mod budget;
 mod composition;
+mod cross_entropy;
 mod dispatch;
 mod distance;
 mod einsum;

@@ -9,6 +9,7 @@ use crate::program::Arg;
 use crate::tensor::{Category, DType, Layout, Scalar, Shape};
 
 use super::composition::{Composition, EXPONENTIAL, Function, LOG_SIGMOID, NO_SLOPE, Reduction, Term, in_double, real};
+pub(super) use super::cross_entropy::{binary_cross_entropy, binary_cross_entropy_backward};
 use super::elementwise::{Casting, Elementwise, Facts, Plan, check_kernel, elementwise_kernel};
 pub(super) use super::functions::{
     huber_loss_backward, mse_loss_backward, smooth_l1_loss_backward, soft_margin_loss_backward,
@@ -316,12 +317,12 @@ impl Reduction {
 }
 
 /// The first `count` arguments, which are tensors.
-fn operands(machine: &Machine, call: &Call, count: usize) -> Result<Vec<Input>> {
+pub(super) fn operands(machine: &Machine, call: &Call, count: usize) -> Result<Vec<Input>> {
     (0..count).map(|at| Ok(Input::Tensor(machine.tensor(call.tensor(at)?).clone()))).collect()
 }
 
 /// Refuses an operand that requires grad where libtorch has no derivative (`check_no_requires_grad`).
-fn not_differentiable(machine: &Machine, call: &Call, at: usize, argument: &'static str) -> Result<()> {
+pub(super) fn not_differentiable(machine: &Machine, call: &Call, at: usize, argument: &'static str) -> Result<()> {
     match call.optional_tensor(at)? {
         Some(id) if machine.tensor(id).node.is_some() => {
             Err(Rejection::FixedArgument { name: call.op.name(), argument }.into())

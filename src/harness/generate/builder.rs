@@ -162,9 +162,11 @@ impl<'a> ProgramBuilder<'a> {
             };
             let shape = palette.operand(u, together.get(at))?;
             let equations = self.theme.is_some_and(|op| op.matrix_of_equations() == Some(at));
+            let probable = matches!(self.theme, Some(Op::BinaryCrossEntropy | Op::BinaryCrossEntropyBackward));
             let data = match (index, equations) {
                 (true, _) => value::small(u, dtype, &shape)?,
                 (_, true) => value::dominant(u, dtype, &shape)?,
+                _ if probable && chance(u, 7, 8)? => value::probabilities(u, dtype, &shape)?,
                 _ => value::elements(u, dtype, &shape, at)?,
             };
             let requires_grad = gradients && dtype.category() >= Category::Floating && !chance(u, 1, 4)?;

@@ -179,6 +179,9 @@ pub(super) fn operands(u: &mut Unstructured, palette: &Palette, op: Op) -> Resul
         Op::TakeAlongDim if chance(u, 1, 8)? => vec![vec![rows, 0], vec![rows, inner]],
         Op::TakeAlongDim => vec![vec![rows, inner], vec![rows, inner]],
         Op::MaskedScatter => vec![vec![rows, inner], vec![rows, inner], vec![rows, inner]],
+        Op::BinaryCrossEntropy | Op::BinaryCrossEntropyBackward if chance(u, 3, 4)? => {
+            vec![with_batch(u, &[rows, inner])?; 3]
+        }
         Op::MarginRankingLoss | Op::CosineEmbeddingLoss => vec![vec![rows, inner], vec![rows, inner], vec![rows]],
         _ => Vec::new(),
     })
@@ -221,6 +224,8 @@ pub(super) fn takes_some(op: Op) -> bool {
             | TakeAlongDim
             | MaskedScatter
             | MarginRankingLoss
+            | BinaryCrossEntropy
+            | BinaryCrossEntropyBackward
             | CosineEmbeddingLoss
     )
 }

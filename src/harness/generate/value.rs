@@ -62,6 +62,14 @@ pub(super) fn small(u: &mut Unstructured, dtype: DType, shape: &Shape) -> Result
     Ok(bytes(dtype, shape, scalars.into_iter().cycle().take(shape.numel())))
 }
 
+/// Probabilities, their ends among them.
+pub(super) fn probabilities(u: &mut Unstructured, dtype: DType, shape: &Shape) -> Result<Vec<u8>> {
+    let count = shape.numel().min(PERIOD);
+    let scalars: Vec<Scalar> =
+        (0..count).map(|_| Ok(Scalar::Float(f64::from(u.int_in_range(0..=8u8)?) / 8.0))).collect::<Result<_>>()?;
+    Ok(bytes(dtype, shape, scalars.into_iter().cycle().take(shape.numel())))
+}
+
 /// The elements of matrices whose diagonals outweigh the rest, so that equations with them have solutions.
 pub(super) fn dominant(u: &mut Unstructured, dtype: DType, shape: &Shape) -> Result<Vec<u8>> {
     let size = shape.sizes().last().copied().unwrap_or(1).max(1) as usize;

@@ -7,6 +7,8 @@ macro_rules! rows {
     SmoothL1Beta => Argument, "smooth_l1_loss does not support negative values for beta.";
     /// A `delta` that is not positive (`huber_loss`).
     HuberDelta => Argument, "huber_loss does not support non-positive values for delta.";
+    /// An element that is no probability (`binary_cross_entropy_out_cpu`).
+    NoProbability { name: &'static str = ["input", "target"] } => Argument, "all elements of {name} should be between 0 and 1";
     /// `kl_div` of complex numbers (`kl_div`).
     KlDivComplex => Dtype, "kl_div: Complex inputs not supported.";
     /// `kl_div` of integers (`kl_div`).

@@ -64,6 +64,19 @@ macro_rules! losses_rows {
                 forms: [Functional], dtypes: Floats "log_sigmoid_cpu", result: Same, compare: Tolerance,
                 kernel: loss(binary_cross_entropy_with_logits), gradient: kernel,
             }
+            BinaryCrossEntropy "binary_cross_entropy" "binary_cross_entropy":
+                "The cross entropy of two classes, from probabilities." {
+                arguments: (self: Tensor, target: Tensor, weight: Tensor = None, reduction: Reduction = "mean"),
+                forms: [Functional, Out], dtypes: Floats "binary_cross_entropy", result: Same, compare: Tolerance,
+                kernel: loss(binary_cross_entropy), gradient: kernel,
+            }
+            BinaryCrossEntropyBackward "binary_cross_entropy_backward" "binary_cross_entropy_backward":
+                "The gradient of `binary_cross_entropy`: the difference over the product of the probability and its complement." {
+                arguments: (grad_output: Tensor, self: Tensor, target: Tensor, weight: Tensor = None,
+                    reduction: Reduction = "mean"),
+                forms: [Functional, Out], dtypes: Floats "binary_cross_entropy_backward", result: Same, compare: Tolerance,
+                kernel: loss(binary_cross_entropy_backward), gradient: kernel,
+            }
             CosineEmbeddingLoss "cosine_embedding_loss" "cosine_embedding_loss":
                 "The loss of the cosine of alike and unlike pairs." {
                 arguments: (input1: Tensor, input2: Tensor, target: Tensor, margin: Real = 0.0,

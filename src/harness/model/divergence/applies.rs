@@ -97,6 +97,8 @@ pub struct Conditions {
     pub no_dimensions: Option<bool>,
     /// The tensors that the step uses have several numbers of dimensions, or one.
     pub mixed_ranks: Option<bool>,
+    /// The tensors that the step uses have several shapes, or one.
+    pub mixed_shapes: Option<bool>,
     /// An operand but the first has exactly one element.
     pub one_element: Option<bool>,
     /// An index has a step that is beyond 64 bits once it is multiplied by a stride, or added to a size.
@@ -308,6 +310,10 @@ impl Conditions {
                 let mut ranks = tensors().map(|tensor| tensor.shape.rank());
                 ranks.next().is_some_and(|first| ranks.any(|rank| rank != first))
             })
+            && is(self.mixed_shapes, &|| {
+                let mut shapes = tensors().map(|tensor| &tensor.shape);
+                shapes.next().is_some_and(|first| shapes.any(|shape| shape != first))
+            })
             && is(self.one_element, &|| tensors().skip(1).any(|tensor| tensor.shape.numel() == 1))
             && is(self.long_step, &|| {
                 let items = step.args.iter().flat_map(|arg| if let Arg::Index(items) = arg { &items[..] } else { &[] });
@@ -486,6 +492,7 @@ mod tests {
             ("add", "size_one: true", "{x: {shape: [1]}, r: {add: [x, x]}}"),
             ("add", "vector: true", "{x: {shape: [1]}, r: {add: [x, x]}}"),
             ("add", "no_dimensions: true", "{x: {shape: []}, r: {add: [x, x]}}"),
+            ("add", "mixed_shapes: true", "{x: {shape: [1]}, y: {shape: [2]}, r: {add: [x, y]}}"),
             ("add", "mixed_ranks: true", "{x: {shape: [1]}, y: {shape: [1, 1]}, r: {add: [x, y]}}"),
             ("div", "one_element: true", "{x: {shape: [2]}, y: {shape: [1]}, r: {div: [x, y]}}"),
             ("div", "one_element: false", "{x: {shape: [1]}, y: {shape: [2]}, r: {div: [x, y]}}"),

@@ -205,6 +205,7 @@ const LOSSES: &[Op] = &[
     Op::MarginRankingLoss,
     Op::KlDiv,
     Op::PoissonNllLoss,
+    Op::BinaryCrossEntropy,
 ];
 
 pub(super) const REDUCTIONS: &[Mutant] = mutants! { "reductions and losses"

@@ -196,6 +196,14 @@ pub(super) fn formula<R: Real>(op: Op, args: &[R], details: &Details) -> Option<
             }
         }
         Op::SoftMarginLoss => log_add_exp(of(0.0), -(b? * a), of(1.0)),
+        // Outside of the unit interval it is rejected.
+        Op::BinaryCrossEntropy => {
+            let (target, least) = (b?, of(-100.0));
+            let clamped = |x: R| if x == of(0.0) { least.clone() } else { x.ln().greater(least.clone()) };
+            let weight = get(2).unwrap_or(of(1.0));
+            let (one, other) = (clamped(a.clone()), clamped(of(1.0) - a));
+            -(target.clone() * one + (of(1.0) - target) * other) * weight
+        }
         Op::HingeEmbeddingLoss => match b?.nearest() {
             1.0 => a,
             -1.0 => (of(details.number) - a).greater(of(0.0)),

@@ -18,10 +18,20 @@ const MOST: usize = 2048;
 
 /// The first element that is wrong.
 pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) -> Option<Difference> {
-    use Op::{HingeEmbeddingLoss, HuberLoss, L1Loss, MarginRankingLoss, MseLoss, SmoothL1Loss, SoftMarginLoss};
+    use Op::{
+        BinaryCrossEntropy, HingeEmbeddingLoss, HuberLoss, L1Loss, MarginRankingLoss, MseLoss, SmoothL1Loss,
+        SoftMarginLoss,
+    };
     let is_known = matches!(
         step.op,
-        MseLoss | L1Loss | SmoothL1Loss | HuberLoss | SoftMarginLoss | HingeEmbeddingLoss | MarginRankingLoss
+        MseLoss
+            | L1Loss
+            | SmoothL1Loss
+            | HuberLoss
+            | SoftMarginLoss
+            | HingeEmbeddingLoss
+            | MarginRankingLoss
+            | BinaryCrossEntropy
     );
     if step.form != Form::Functional || !is_known {
         return None;
@@ -36,6 +46,7 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
                 let Elements { dtype, shape, values } = trace.before(at, *value)?;
                 operands.push(Operand { dtype: Some(dtype), shape, values });
             }
+            ("weight", Arg::Nothing) => {}
             ("reduction", Arg::Text(text)) => reduction = text,
             ("beta" | "delta" | "margin", Arg::Number(number)) => details.number = as_float(*number)?,
             _ => return None,
@@ -128,6 +139,8 @@ fn terms(
         let lost = match op {
             // The sum with 1 rounds, and the product before.
             Op::SoftMarginLoss => 2.0 * format.ulp(1.0) + 2.0 * format.ulp(args[0] * args[1]),
+            // Both logarithms round, and so do the products with the target and the weight.
+            Op::BinaryCrossEntropy => 4.0 * format.ulp(1.0 + value.abs()),
             Op::MarginRankingLoss => 2.0 * format.ulp(args[2] * (args[0] - args[1])),
             Op::HingeEmbeddingLoss => format.ulp(scale),
             _ => 0.0,

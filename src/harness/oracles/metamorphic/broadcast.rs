@@ -159,6 +159,8 @@ pub(super) fn expansions(context: &StepContext) -> Option<Vec<Expansion>> {
         | Op::KlDiv
         | Op::PoissonNllLoss
         | Op::BinaryCrossEntropyWithLogits
+        | Op::BinaryCrossEntropy
+        | Op::BinaryCrossEntropyBackward
         | Op::CosineSimilarity
         | Op::PairwiseDistance
         | Op::Dist
