@@ -15,7 +15,7 @@ use super::machine::{Call, Kernel, Machine, Operand, Result, Slot, Stop, Storage
 use super::{
     arithmetic, distance, einsum, engine as autograd, extreme, front_end, functions as function, gather, grid,
     indexing, integral, lookup, loss, mask, moment, norm, product, ranked, reduction, repetition, reshape,
-    reshape as copy, scan, scatter, slice, slices, triangle, view,
+    reshape as copy, sampler, scan, scatter, slice, slices, triangle, view,
 };
 
 /// Runs a program and returns the outcome of every step. An error where it is malformed or over its budget.

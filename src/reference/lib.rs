@@ -65,6 +65,7 @@ mod ranked;
 mod reduction;
 mod repetition;
 mod reshape;
+mod sampler;
 mod scan;
 mod scatter;
 mod selection;

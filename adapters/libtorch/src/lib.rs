@@ -96,6 +96,7 @@ impl Implementation for Libtorch {
 
     fn run(&mut self, program: &Program) -> Reply {
         shim::collect_warnings();
+        shim::seed();
         let inputs = program.inputs.iter().map(value::input).collect::<Result<Vec<_>, _>>();
         let mut run = match inputs.and_then(|inputs| Run::new(inputs, self.aliases.as_mut())) {
             Ok(run) => run,

@@ -75,6 +75,7 @@ char* bc_wrapped_number(const bc_value* number, at::Tensor** result);
 char* bc_index(const at::Tensor* self, const bc_index_item* items, int64_t count, at::Tensor** result);
 char* bc_backward(const at::Tensor* self, const at::Tensor* gradient);
 char* bc_storage(const at::Tensor* self, const void** storage, int64_t* offset);
+void bc_seed();
 char* bc_read(const at::Tensor* self, void* bytes, int64_t count);
 
 }  // extern "C"

@@ -203,6 +203,12 @@ pub fn collect_warnings() {
     unsafe { bc_collect_warnings() }
 }
 
+/// Random numbers start anew, so that a program is answered with the same ones whenever it is run.
+pub fn seed() {
+    // SAFETY: it takes nothing, and catches what libtorch throws.
+    unsafe { bc_seed() }
+}
+
 /// The warnings since the last call.
 pub fn take_warnings() -> Vec<String> {
     // SAFETY: the result is null or a text that we own.
@@ -359,6 +365,7 @@ unsafe extern "C" {
     fn bc_config() -> *mut c_char;
     fn bc_header_version() -> *mut c_char;
     fn bc_collect_warnings();
+    fn bc_seed();
     fn bc_next_warning() -> *mut c_char;
     fn bc_has_operator(name: *const c_char, overload: *const c_char, with_cpu_kernel: c_int) -> c_int;
     fn bc_sibling_overload(

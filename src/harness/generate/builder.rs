@@ -162,7 +162,11 @@ impl<'a> ProgramBuilder<'a> {
             };
             let shape = palette.operand(u, together.get(at))?;
             let equations = self.theme.is_some_and(|op| op.matrix_of_equations() == Some(at));
-            let probable = matches!(self.theme, Some(Op::BinaryCrossEntropy | Op::BinaryCrossEntropyBackward));
+            let probable = match self.theme {
+                Some(Op::BinaryCrossEntropy | Op::BinaryCrossEntropyBackward) => true,
+                Some(Op::Normal | Op::Binomial | Op::Bernoulli) => at == 1,
+                _ => false,
+            };
             let data = match (index, equations) {
                 (true, _) => value::small(u, dtype, &shape)?,
                 (_, true) => value::dominant(u, dtype, &shape)?,

@@ -3,7 +3,9 @@
 
 use crate::program::Outcome;
 use crate::relaxations::conditions::unspecified_operands;
-use crate::relaxations::elements::{complex_half, division_traps, grown_bools, long_recurrences, uncountable_strides};
+use crate::relaxations::elements::{
+    complex_half, division_traps, endless_trials, grown_bools, long_recurrences, uncountable_strides,
+};
 use crate::relaxations::families::scattered_batches;
 use crate::relaxations::tracker::Scene;
 
@@ -47,6 +49,8 @@ exclusions! {
     /// The least number of int32 and int64 in a division that is truncated, or in a least common multiple: divided by -1,
     /// libtorch's process ends with SIGFPE.
     DivisionTraps: division_traps(scene),
+    /// `binomial` of a number of trials that is NaN: libtorch's loop does not end.
+    EndlessTrials: endless_trials(scene),
     /// Polynomials of a degree beyond a few hundred, and the zeta function from far below zero: libtorch takes a step for each
     /// degree, and so does the reference.
     LongRecurrences: long_recurrences(scene),

@@ -36,6 +36,13 @@ pub(crate) fn division_traps(scene: Scene) -> bool {
     divides && (scene.operands().flat_map(|known| known.tensor.elements()).any(least) || numbers(step).any(least))
 }
 
+pub(crate) fn endless_trials(scene: Scene) -> bool {
+    let Some(step) = scene.last().filter(|step| step.op == Op::Binomial) else { return false };
+    let Some(Arg::Tensor(count)) = step.args.first() else { return false };
+    let known = scene.find(*count);
+    known.is_none_or(|known| known.tensor.elements().any(|count| !f64::from_scalar(count).is_finite()))
+}
+
 pub(crate) fn zero_extrema(scene: Scene) -> bool {
     let extremum = scene.last().filter(|step| step.op.info().has(Quirk::RefusesComplex));
     let negative = |number: Scalar| matches!(number, Scalar::Float(value) if value == 0.0 && value.is_sign_negative());

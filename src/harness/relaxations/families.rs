@@ -60,6 +60,10 @@ pub(crate) fn tied_places(scene: Scene) -> bool {
     })
 }
 
+pub(crate) fn random_elements(scene: Scene) -> bool {
+    scene.last().is_some_and(|step| step.op.info().kernel == Kernel::Sampler)
+}
+
 pub(crate) fn tied_modes(scene: Scene) -> bool {
     lines(scene, &[Op::Mode]).iter().any(|line| {
         let (runs, nan) = runs(line);

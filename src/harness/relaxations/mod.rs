@@ -159,6 +159,8 @@ relaxations! {
     /// Order statistics and running extremes of equal elements, or of several NaN: the documents say which element they
     /// return, and not which of those that are equal, nor which of their indices.
     TiedPlaces: families::tied_places(scene) => PLACES,
+    /// Random numbers: which ones they are depends on the generator.
+    RandomElements: families::random_elements(scene) => ANY,
     /// The mode of a line in which several elements are as frequent, or some are NaN: it is "a value which appears most often".
     TiedModes: families::tied_modes(scene) => ANY_AND_GRADIENTS,
     /// The negative zero as an operand of an extremum: which of two zeros libtorch takes depends on the element's place in

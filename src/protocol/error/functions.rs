@@ -3,6 +3,17 @@
 /// Adds the rows of functions that work element by element and are more than arithmetic.
 macro_rules! rows {
     ($($families:ident)*; $($rows:tt)*) => { $crate::error::table::rejections! { $($families)*; $($rows)*
+    /// A complex standard deviation (`CHECK_NORMAL_TENSOR_STD`).
+    ComplexDeviation => Dtype, "normal expects standard deviation to be non-complex";
+    /// A standard deviation below zero, or NaN (`CHECK_NORMAL_TENSOR_STD`).
+    NegativeDeviation => Argument, "normal expects all elements of std >= 0.0";
+    /// A number of trials that is no floating-point number (`binomial`).
+    BinomialDtype { dtype: DType } => Dtype,
+        "binomial only supports floating-point dtypes for count, got: {dtype}";
+    /// A probability that is none (`bernoulli_tensor_kernel`).
+    Probability => Argument,
+        "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If so, please \
+         report an enhancement request to PyTorch.)";
     /// `pow` of integers to a negative integer (`pow`, Pow.cpp).
     NegativePower => Argument, "Integers to negative integer powers are not allowed.";
     /// `float_power_` of anything but float64 or complex128 (`float_power_`).

@@ -315,6 +315,21 @@ macro_rules! functions_rows {
                 arguments: (self: Tensor, value: Operand), forms: [InPlace], result: Same, compare: Bits,
                 kernel: function(fill), gradient: partials(d) => [d.times(d.gradient(), d.zero()), d.gradient()],
             }
+            Normal "normal" "normal.Tensor_Tensor": "Normally distributed numbers, of a mean and a standard deviation." {
+                arguments: (mean: Tensor, std: Tensor), forms: [Functional, Out], result: Same, compare: Bits,
+                kernel: sampler(normal),
+                gradient: partials(d) => [d.formula_reading([], |_, []| 0.0), d.formula_reading([], |_, []| 0.0)],
+            }
+            Binomial "binomial" "binomial": "How many trials succeed, of a number of them and a probability." {
+                arguments: (count: Tensor, prob: Tensor), forms: [Functional, Out], dtypes: WideFloats "binomial_cpu",
+                result: Same, compare: Bits,
+                kernel: sampler(binomial), gradient: none,
+            }
+            Bernoulli "bernoulli" "bernoulli.Tensor": "Ones and zeros, the ones with a probability." {
+                arguments: (self: Tensor, p: Tensor), forms: [Functional, InPlace], result: Same, compare: Bits,
+                kernel: sampler(bernoulli),
+                gradient: partials(d) => [d.formula_reading([], |_, []| 0.0), d.formula_reading([], |_, []| 0.0)],
+            }
             ]
         }
     };

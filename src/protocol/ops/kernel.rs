@@ -62,6 +62,8 @@ kernels! {
     stepwise Stepwise: Pointwise, Steps;
     /// Functions with rules of their own on dtypes or operands.
     function Function: Pointwise, Steps;
+    /// Random numbers.
+    sampler Sampler: Pointwise, Never;
     /// Views: the same memory in another layout.
     view View: Views, Never;
     /// Views where the layout allows one, else copies.

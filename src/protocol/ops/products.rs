@@ -15,7 +15,8 @@ macro_rules! products_rows {
                 kernel: product(einsum), gradient: kernel, tch: [f_einsum],
             }
             Matmul "matmul" "matmul": "The product of vectors, matrices, or batches of matrices." {
-                arguments: (self: Tensor, other: Tensor), forms: [Functional, Out], result: Same, compare: Tolerance,
+                arguments: (self: Tensor, other: Tensor), forms: [Functional, Out],
+                aliases: ["linalg_matmul" "linalg_matmul"], result: Same, compare: Tolerance,
                 kernel: product(matmul), gradient: kernel, tch: [f_matmul],
             }
             Dot "dot" "dot": "The dot product of two vectors." {

@@ -263,6 +263,7 @@ pub(super) const PRODUCTS: &[Mutant] = mutants! { "products"
         exchange(step, Op::Matmul, 0, 1);
     };
     "cross-reversed" "linalg_cross has the opposite sign" Steps => |_, step| exchange(step, Op::LinalgCross, 0, 1);
+    "normal-swapped" "normal takes the mean for the deviation" Steps => |_, step| exchange(step, Op::Normal, 0, 1);
     "kron-swapped" "kron swaps its operands" Steps => |_, step| exchange(step, Op::Kron, 0, 1);
     "solved-from-the-left" "linalg_solve ignores the side" Steps
         => |_, step| put(step, &[Op::LinalgSolve], "left", Arg::Flag(true));

@@ -22,6 +22,7 @@ mod order;
 mod product;
 mod real;
 mod reduction;
+mod sampling;
 mod scan;
 mod selection;
 mod set;
@@ -124,6 +125,7 @@ fn judge_step(trace: Trace, at: usize, step: &Step, outcome: &Outcome) -> Option
         _ => return None,
     };
     match step.op {
+        Op::Normal | Op::Binomial | Op::Bernoulli => return sampling::judge(trace, at, step, result),
         Op::Isclose => return equality::judge(trace, at, step, result),
         Op::Cdist | Op::PairwiseDistance => return distance::judge(trace, at, step, result),
         Op::LinalgSolve | Op::LinalgSolveTriangular | Op::CholeskySolve => {

@@ -1,0 +1,123 @@
+//! Samplers: random numbers whose parameters broadcast. Which numbers they are is for nobody to say, so that the elements
+//! here are only among those that there may be; they have a shape, a dtype and strides as any others.
+
+use crate::error::Rejection;
+use crate::ops::Form;
+use crate::tensor::{Buffer, Category, Layout, Scalar};
+
+use super::elementwise::{Casting, Facts, Plan};
+use super::iterator::{self, Input};
+use super::machine::{Call, Machine, Result, Slot, Stop, Tensor};
+use super::{autograd, view, write};
+
+/// `normal`: of a mean and a standard deviation (`normal_impl`). Here the mean.
+pub(super) fn normal(machine: &mut Machine, call: &Call) -> Result<Slot> {
+    let inputs = tensors(machine, call)?;
+    autograd::check_target(machine, call, &inputs)?;
+    let [mean, deviation] = [0, 1].map(|at| inputs[at].tensor().cloned());
+    let (Some(mean), Some(deviation)) = (mean, deviation) else { return Err(Rejection::NegativeDeviation.into()) };
+    if deviation.dtype.category() == Category::Complex {
+        return Err(Rejection::ComplexDeviation.into());
+    }
+    let least = |machine: &Machine| machine.elements::<f64>(&deviation).into_iter().all(|value| value >= 0.0);
+    if machine.has_elements() && !least(machine) {
+        return Err(Rejection::NegativeDeviation.into());
+    }
+    let shape = iterator::broadcast(&inputs)?;
+    let layout = Layout::contiguous(shape.clone());
+    let target = call.target()?;
+    let dtype = target.map_or(mean.dtype, |target| machine.tensor(target).dtype);
+    write::prepare(machine, target, &shape)?;
+    if let Some(target) = target {
+        iterator::check_internal_overlap(machine.tensor(target))?;
+    }
+    if dtype.category() < Category::Floating {
+        return Err(Rejection::NoKernel { kernel: "normal_kernel_cpu", dtype }.into());
+    }
+    iterator::check_cast(mean.dtype, dtype)?;
+    let expanded = Tensor { layout: mean.layout.expand(&shape).expect("operands broadcast"), node: None, ..mean };
+    let values = write::elements(machine, &expanded, dtype);
+    let saved = autograd::save(machine, call, inputs, false);
+    let result = write::deliver_in(machine, target, layout, values);
+    autograd::record_elementwise(machine, call, call.op, result, saved, Scalar::Int(1));
+    Ok(Slot::Tensor(result))
+}
+
+/// `binomial`: of a number of trials and a probability (`_s_binomial_cpu`). Here all that are certain to
+/// succeed, and no other.
+pub(super) fn binomial(machine: &mut Machine, call: &Call) -> Result<Slot> {
+    let inputs = tensors(machine, call)?;
+    let [count, probability] = [0, 1].map(|at| inputs[at].dtype());
+    if count.category() != Category::Floating {
+        return Err(Rejection::BinomialDtype { dtype: count }.into());
+    }
+    iterator::broadcast(&inputs)?;
+    if probability != count {
+        return Err(Rejection::FoundDtype { found: probability, expected: count }.into());
+    }
+    let plan = Plan::into(machine, call, &inputs, (count, count), Casting::Exact, None)?;
+    Facts::of(call.op).check_kernel(count)?;
+    let target = call.target()?;
+    if let Some(target) = target {
+        write::prepare(machine, Some(target), &plan.shape)?;
+        let got = machine.tensor(target).dtype;
+        if got != count {
+            return Err(Rejection::OutDtype { expected: count, got }.into());
+        }
+        iterator::check_internal_overlap(machine.tensor(target))?;
+    }
+    let values = machine.try_eval(count, || {
+        let columns = machine.columns::<f64>(&inputs, &plan.shape)?;
+        let successes = columns[0].iter().zip(&columns[1]).map(|(&count, &p)| if p >= 1.0 { count } else { 0.0 });
+        Ok::<_, Stop>(Buffer::from_scalars(count, successes.map(Scalar::Float)))
+    })?;
+    let result = write::deliver_in(machine, target, plan.layout, values);
+    autograd::record_missing(machine, call.op, call.form, result, &inputs);
+    Ok(Slot::Tensor(result))
+}
+
+/// `bernoulli`: ones with a probability that broadcasts to the tensor (`bernoulli_impl_`). Here those that
+/// are certain.
+pub(super) fn bernoulli(machine: &mut Machine, call: &Call) -> Result<Slot> {
+    let inputs = tensors(machine, call)?;
+    autograd::check_target(machine, call, &inputs)?;
+    let (own, given) = (call.tensor(0)?, call.tensor(1)?);
+    let (tensor, probability) = (machine.tensor(own).clone(), machine.tensor(given).clone());
+    if call.form == Form::InPlace {
+        iterator::check_internal_overlap(&tensor)?;
+    }
+    if tensor.shape().numel() > 0 {
+        check_bernoulli(machine, &tensor, &probability)?;
+    }
+    let saved = autograd::save(machine, call, inputs, false);
+    let values = machine.try_eval(tensor.dtype, || {
+        let probabilities = machine.expanded::<f64>(&probability, tensor.shape())?;
+        let ones = probabilities.into_iter().map(|p| Scalar::Int(i64::from(p >= 1.0)));
+        Ok::<_, Stop>(Buffer::from_scalars(tensor.dtype, ones))
+    });
+    let values = if tensor.shape().numel() > 0 { values? } else { machine.zeros(tensor.dtype, 0) };
+    let target = (call.form == Form::InPlace).then_some(own);
+    let result = write::deliver_in(machine, target, iterator::dense(&tensor.layout), values);
+    autograd::record_elementwise(machine, call, call.op, result, saved, Scalar::Int(1));
+    Ok(Slot::Tensor(result))
+}
+
+/// The order of faults: the shape of the probabilities, both dtypes, a number that is no probability.
+fn check_bernoulli(machine: &Machine, tensor: &Tensor, probability: &Tensor) -> Result<()> {
+    view::expanded(&probability.layout, probability.dtype, tensor.shape().sizes())?;
+    if tensor.dtype.category() == Category::Complex {
+        return Err(Rejection::NoKernel { kernel: "bernoulli_tensor_cpu_self_", dtype: tensor.dtype }.into());
+    }
+    if probability.dtype.category() != Category::Floating {
+        return Err(Rejection::NoKernel { kernel: "bernoulli_tensor_cpu_p_", dtype: probability.dtype }.into());
+    }
+    let within = |value: f64| (0.0..=1.0).contains(&value);
+    if machine.has_elements() && !machine.elements::<f64>(probability).into_iter().all(within) {
+        return Err(Rejection::Probability.into());
+    }
+    Ok(())
+}
+
+fn tensors(machine: &Machine, call: &Call) -> Result<Vec<Input>> {
+    [0, 1].into_iter().map(|at| Ok(Input::Tensor(machine.tensor(call.tensor(at)?).clone()))).collect()
+}
