@@ -3,7 +3,7 @@
 
 use crate::error::Rejection;
 use crate::ops::Form;
-use crate::tensor::{Buffer, Category, Layout, Scalar};
+use crate::tensor::{Buffer, Category, DType, Layout, Scalar};
 
 use super::elementwise::{Casting, Facts, Plan};
 use super::iterator::{self, Input};
@@ -28,13 +28,22 @@ pub(super) fn normal(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let target = call.target()?;
     let dtype = target.map_or(mean.dtype, |target| machine.tensor(target).dtype);
     write::prepare(machine, target, &shape)?;
-    if let Some(target) = target {
-        iterator::check_internal_overlap(machine.tensor(target))?;
-    }
-    if dtype.category() < Category::Floating {
+    // libtorch looks at the dtype of `out=` alone.
+    let integral = [dtype, mean.dtype].into_iter().find(|dtype| dtype.category() < Category::Floating);
+    if let Some(dtype) = integral.filter(|_| shape.numel() > 0) {
         return Err(Rejection::NoKernel { kernel: "normal_kernel_cpu", dtype }.into());
     }
-    iterator::check_cast(mean.dtype, dtype)?;
+    if let Some(target) = target {
+        let out = machine.tensor(target);
+        iterator::check_internal_overlap(out)?;
+        [&deviation, &mean].into_iter().try_for_each(|operand| iterator::check_partial_overlap(out, operand))?;
+    }
+    check_real(call, &inputs, dtype)?;
+    // What is drawn is multiplied by the one, and added to the other, in place.
+    let drawn = Input::Tensor(write::create(machine, layout.clone(), machine.zeros(dtype, shape.numel())));
+    for other in [&inputs[1], &inputs[0]] {
+        iterator::check_cast(iterator::result_type(&[drawn.clone(), other.clone()]), dtype)?;
+    }
     let expanded = Tensor { layout: mean.layout.expand(&shape).expect("operands broadcast"), node: None, ..mean };
     let values = write::elements(machine, &expanded, dtype);
     let saved = autograd::save(machine, call, inputs, false);
@@ -47,9 +56,12 @@ pub(super) fn normal(machine: &mut Machine, call: &Call) -> Result<Slot> {
 /// succeed, and no other.
 pub(super) fn binomial(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let inputs = tensors(machine, call)?;
+    autograd::check_target(machine, call, &inputs)?;
     let [count, probability] = [0, 1].map(|at| inputs[at].dtype());
-    if count.category() != Category::Floating {
-        return Err(Rejection::BinomialDtype { dtype: count }.into());
+    for (name, dtype) in [("count", count), ("prob", probability)] {
+        if dtype.category() != Category::Floating {
+            return Err(Rejection::BinomialDtype { name, dtype }.into());
+        }
     }
     iterator::broadcast(&inputs)?;
     if probability != count {
@@ -71,7 +83,9 @@ pub(super) fn binomial(machine: &mut Machine, call: &Call) -> Result<Slot> {
         let successes = columns[0].iter().zip(&columns[1]).map(|(&count, &p)| if p >= 1.0 { count } else { 0.0 });
         Ok::<_, Stop>(Buffer::from_scalars(count, successes.map(Scalar::Float)))
     })?;
-    let result = write::deliver_in(machine, target, plan.layout, values);
+    let same = inputs[0].shape() == plan.shape;
+    let layout = if same { Layout::contiguous(plan.shape) } else { plan.layout };
+    let result = write::deliver_in(machine, target, layout, values);
     autograd::record_missing(machine, call.op, call.form, result, &inputs);
     Ok(Slot::Tensor(result))
 }
@@ -87,8 +101,9 @@ pub(super) fn bernoulli(machine: &mut Machine, call: &Call) -> Result<Slot> {
         iterator::check_internal_overlap(&tensor)?;
     }
     if tensor.shape().numel() > 0 {
-        check_bernoulli(machine, &tensor, &probability)?;
+        check_bernoulli(machine, call, &tensor, &probability)?;
     }
+    check_real(call, &inputs, tensor.dtype)?;
     let saved = autograd::save(machine, call, inputs, false);
     let values = machine.try_eval(tensor.dtype, || {
         let probabilities = machine.expanded::<f64>(&probability, tensor.shape())?;
@@ -102,11 +117,14 @@ pub(super) fn bernoulli(machine: &mut Machine, call: &Call) -> Result<Slot> {
     Ok(Slot::Tensor(result))
 }
 
-/// The order of faults: the shape of the probabilities, both dtypes, a number that is no probability.
-fn check_bernoulli(machine: &Machine, tensor: &Tensor, probability: &Tensor) -> Result<()> {
-    view::expanded(&probability.layout, probability.dtype, tensor.shape().sizes())?;
+/// The order of faults: the dtype, the shape of the probabilities, overlap, their dtype, a number that is no probability.
+fn check_bernoulli(machine: &Machine, call: &Call, tensor: &Tensor, probability: &Tensor) -> Result<()> {
     if tensor.dtype.category() == Category::Complex {
         return Err(Rejection::NoKernel { kernel: "bernoulli_tensor_cpu_self_", dtype: tensor.dtype }.into());
+    }
+    view::expanded(&probability.layout, probability.dtype, tensor.shape().sizes())?;
+    if call.form == Form::InPlace {
+        iterator::check_partial_overlap(tensor, probability)?;
     }
     if probability.dtype.category() != Category::Floating {
         return Err(Rejection::NoKernel { kernel: "bernoulli_tensor_cpu_p_", dtype: probability.dtype }.into());
@@ -116,6 +134,16 @@ fn check_bernoulli(machine: &Machine, tensor: &Tensor, probability: &Tensor) -> 
         return Err(Rejection::Probability.into());
     }
     Ok(())
+}
+
+/// Rejects complex numbers that gradients would flow through.
+fn check_real(call: &Call, inputs: &[Input], dtype: DType) -> Result<()> {
+    match dtype.category() {
+        Category::Complex if inputs.iter().any(|input| input.node().is_some()) => {
+            Err(Rejection::ComplexAutograd { name: call.op.name() }.into())
+        }
+        _ => Ok(()),
+    }
 }
 
 fn tensors(machine: &Machine, call: &Call) -> Result<Vec<Input>> {

@@ -7,9 +7,9 @@ macro_rules! rows {
     ComplexDeviation => Dtype, "normal expects standard deviation to be non-complex";
     /// A standard deviation below zero, or NaN (`CHECK_NORMAL_TENSOR_STD`).
     NegativeDeviation => Argument, "normal expects all elements of std >= 0.0";
-    /// A number of trials that is no floating-point number (`binomial`).
-    BinomialDtype { dtype: DType } => Dtype,
-        "binomial only supports floating-point dtypes for count, got: {dtype}";
+    /// A number of trials, or a probability, that is no floating-point number (`binomial`).
+    BinomialDtype { name: &'static str = ["count", "prob"], dtype: DType } => Dtype,
+        "binomial only supports floating-point dtypes for {name}, got: {dtype}";
     /// A probability that is none (`bernoulli_tensor_kernel`).
     Probability => Argument,
         "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If so, please \

@@ -322,7 +322,7 @@ macro_rules! functions_rows {
             }
             Binomial "binomial" "binomial": "How many trials succeed, of a number of them and a probability." {
                 arguments: (count: Tensor, prob: Tensor), forms: [Functional, Out], dtypes: WideFloats "binomial_cpu",
-                result: Same, compare: Bits,
+                quirks: [AutogradFallback], result: Same, compare: Bits,
                 kernel: sampler(binomial), gradient: none,
             }
             Bernoulli "bernoulli" "bernoulli.Tensor": "Ones and zeros, the ones with a probability." {

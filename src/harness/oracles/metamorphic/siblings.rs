@@ -2,7 +2,7 @@
 
 use crate::error::Class;
 use crate::model::difference::class_of;
-use crate::ops::{Form, Op, Param};
+use crate::ops::{Form, Kernel, Op, Param};
 use crate::program::{Arg, Input, Outcome, Program, Step, ValueRef};
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
@@ -185,6 +185,8 @@ pub(super) fn resized(context: &StepContext) -> Vec<(Program, OutputRelation)> {
     let inner_sizes =
         matches!(context.outcome, Outcome::Rejected(rejected) if class_of(rejected) == Some(Class::ProductShape));
     let asked = context.step.form == Form::Functional && (is_about_operands(context) || inner_sizes);
+    // Which parameters of a sampler are rejected is for their elements to say.
+    let asked = asked && context.step.op.info().kernel != Kernel::Sampler;
     if !asked || context.has_gradients() || !is_affordable(context) {
         return Vec::new();
     }

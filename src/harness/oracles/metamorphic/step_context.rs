@@ -1,6 +1,6 @@
 //! One step of a program that was run, and what can be known of the tensors before it.
 
-use crate::ops::{Compare, Family, Form, Op, ParamKind, ResultType};
+use crate::ops::{Compare, Family, Form, Kernel, Op, ParamKind, ResultType};
 use crate::program::{Arg, Input, Outcome, Program, Reply, Step, StorageRef, TensorValue, ValueRef};
 use crate::tensor::{DType, Layout, Scalar, Shape};
 
@@ -155,10 +155,13 @@ impl<'a> StepContext<'a> {
             && made.all(|tensor| small(SMALL, tensor))
     }
 
-    /// Returns whether the operation combines operands element by element.
+    /// Returns whether the operation combines operands element by element. The numbers of a sampler have a dtype, and perhaps a
+    /// shape, that are not those of all its operands.
     pub fn is_elementwise(&self) -> bool {
         let info = self.step.op.info();
-        info.family() == crate::ops::Family::Pointwise && !matches!(self.step.op, Op::Fill | Op::Prelu)
+        info.family() == crate::ops::Family::Pointwise
+            && info.kernel != Kernel::Sampler
+            && !matches!(self.step.op, Op::Fill | Op::Prelu)
     }
 
     /// Returns the kind of an argument.
