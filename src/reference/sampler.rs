@@ -36,7 +36,10 @@ pub(super) fn normal(machine: &mut Machine, call: &Call) -> Result<Slot> {
     if let Some(target) = target {
         let out = machine.tensor(target);
         iterator::check_internal_overlap(out)?;
-        [&deviation, &mean].into_iter().try_for_each(|operand| iterator::check_partial_overlap(out, operand))?;
+        // An operand that is the target has been resized with it.
+        for id in [call.tensor(1)?, call.tensor(0)?].into_iter().filter(|id| *id != target) {
+            iterator::check_partial_overlap(out, machine.tensor(id))?;
+        }
     }
     check_real(call, &inputs, dtype)?;
     // What is drawn is multiplied by the one, and added to the other, in place.
@@ -122,9 +125,9 @@ fn check_bernoulli(machine: &Machine, call: &Call, tensor: &Tensor, probability:
     if tensor.dtype.category() == Category::Complex {
         return Err(Rejection::NoKernel { kernel: "bernoulli_tensor_cpu_self_", dtype: tensor.dtype }.into());
     }
-    view::expanded(&probability.layout, probability.dtype, tensor.shape().sizes())?;
+    let layout = view::expanded(&probability.layout, probability.dtype, tensor.shape().sizes())?;
     if call.form == Form::InPlace {
-        iterator::check_partial_overlap(tensor, probability)?;
+        iterator::check_partial_overlap(tensor, &Tensor { layout, node: None, ..probability.clone() })?;
     }
     if probability.dtype.category() != Category::Floating {
         return Err(Rejection::NoKernel { kernel: "bernoulli_tensor_cpu_p_", dtype: probability.dtype }.into());
