@@ -214,7 +214,7 @@ impl ProgramBuilder<'_> {
     /// A summand that broadcasts to the product of the arguments after it, if there is one.
     fn summand(&self, u: &mut Unstructured, op: Op, args: &mut [Arg]) -> Result<()> {
         let count = match op {
-            Op::Addmm | Op::Addmv | Op::Addr | Op::Baddbmm | Op::Addbmm => 3,
+            Op::Addmm | Op::AddmmActivation | Op::Addmv | Op::Addr | Op::Baddbmm | Op::Addbmm => 3,
             _ => return Ok(()),
         };
         let [left, right] = [1, count - 1].map(|at| tensors(&args[at]).first().map_or(&[][..], |it| self.sizes(*it)));
@@ -329,7 +329,7 @@ fn ranks(op: Op) -> &'static [usize] {
         Op::Mv => &[2, 1],
         Op::Mm => &[2, 2],
         Op::Bmm => &[3, 3],
-        Op::Addmm => &[2, 2, 2],
+        Op::Addmm | Op::AddmmActivation => &[2, 2, 2],
         Op::Addmv => &[1, 2, 1],
         Op::Addr => &[2, 1, 1],
         Op::Baddbmm | Op::Addbmm => &[3, 3, 3],

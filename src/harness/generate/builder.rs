@@ -481,7 +481,7 @@ impl<'a> ProgramBuilder<'a> {
     fn terms(&self, step: &Step) -> Option<i64> {
         let summands = match step.op {
             Op::Dot | Op::Mv | Op::Mm | Op::Bmm | Op::Matmul | Op::Linear => 0,
-            Op::Addmm | Op::Addmv | Op::Baddbmm | Op::Addbmm => 1,
+            Op::Addmm | Op::AddmmActivation | Op::Addmv | Op::Baddbmm | Op::Addbmm => 1,
             _ => return None,
         };
         let shapes: Option<Vec<&Shape>> =

@@ -133,7 +133,7 @@ pub(super) fn operands(u: &mut Unstructured, palette: &Palette, op: Op) -> Resul
         Op::Mv => vec![vec![rows, inner], vec![inner]],
         Op::Mm => vec![vec![rows, inner], vec![inner, columns]],
         Op::Bmm => vec![vec![batch, rows, inner], vec![batch, inner, columns]],
-        Op::Addmm => vec![vec![rows, columns], vec![rows, inner], vec![inner, columns]],
+        Op::Addmm | Op::AddmmActivation => vec![vec![rows, columns], vec![rows, inner], vec![inner, columns]],
         Op::Addmv => vec![vec![rows], vec![rows, inner], vec![inner]],
         Op::Addr => vec![vec![rows, columns], vec![rows], vec![columns]],
         Op::Baddbmm | Op::Addbmm => {
@@ -193,6 +193,7 @@ pub(super) fn takes_some(op: Op) -> bool {
             | Mm
             | Bmm
             | Addmm
+            | AddmmActivation
             | Addmv
             | Addr
             | Baddbmm

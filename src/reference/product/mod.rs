@@ -23,7 +23,7 @@ pub(super) use batch::{addbmm, baddbmm, bmm};
 pub(super) use cross::{cross, linalg_cross, linalg_vecdot};
 pub(super) use linear::linear;
 pub(super) use matmul::matmul;
-pub(super) use matrix::{addmm, mm};
+pub(super) use matrix::{addmm, addmm_activation, mm};
 pub(super) use outer::{addr, ger, kron, outer};
 pub(super) use solve::linalg_solve;
 pub(super) use tensordot::{inner, tensordot};
