@@ -25,13 +25,16 @@ impl ProgramBuilder<'_> {
         let together = self.theme == Some(op) && chance(u, 3, 4)?;
         for (at, param) in params.iter().enumerate() {
             args.push(match (param.kind, param.default) {
+                // What is dropped is drawn by chance.
+                (_, Some(value)) if param.name == "dropout_p" => Arg::from(value),
                 (_, Some(value)) if !chance(u, 1, 2)? => Arg::from(value),
                 (ParamKind::Text, None) if param.name == "reduce" => Arg::Text((*u.choose(COMBINED)?).to_owned()),
                 // Depends on the tensors, which come after it.
                 (ParamKind::Text, None) => Arg::Nothing,
                 // The inputs were made for it.
-                (ParamKind::Tensor, None)
-                    if together
+                (ParamKind::Tensor, default)
+                    if (default.is_none() || param.name == "attn_mask")
+                        && together
                         && at < self.program.inputs.len()
                         && self.tracker.find(ValueRef { value: at, part: None }).is_some() =>
                 {

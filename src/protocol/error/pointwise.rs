@@ -5,7 +5,8 @@ macro_rules! rows {
     ($($families:ident)*; $($rows:tt)*) => { $crate::error::table::rejections! { $($families)*; $($rows)*
     /// A dtype that the kernel is not implemented for (`AT_DISPATCH_…`).
     NoKernel {
-        kernel: &'static str | ["GeluKernelImpl", "addmm_impl_cpu_", "addmv_impl_cpu", "cholesky_solve_cpu", "div_trunc_cpu", "lu_cpu", "std_cpu",
+        kernel: &'static str | ["GeluKernelImpl", "addmm_impl_cpu_", "addmv_impl_cpu", "cholesky_solve_cpu", "div_trunc_cpu", "lu_cpu",
+            "softmax_lastdim_kernel_impl", "std_cpu",
             "triangular_solve_cpu"], dtype: DType
     } => Dtype,
         "\"{kernel}\" not implemented for '{dtype}'";

@@ -60,6 +60,13 @@ macro_rules! products_rows {
                 absent: [Out "PyTorch's page has none, and the overload writes to its own operands unchecked"],
                 result: Same, compare: Tolerance, kernel: product(linear), gradient: kernel,
             }
+            ScaledDotProductAttention "scaled_dot_product_attention" "scaled_dot_product_attention":
+                "Values, weighted by how queries are like their keys." {
+                arguments: (query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor = None, dropout_p: Real = 0.0,
+                    is_causal: Flag = False, scale: Real = None),
+                forms: [Functional], result: Same, compare: Tolerance,
+                kernel: product(scaled_dot_product_attention), gradient: kernel,
+            }
             Addmv "addmv" "addmv": "Adds the product of a matrix and a vector." {
                 arguments: (self: Tensor, mat: Tensor, vec: Tensor, beta: Number = 1, alpha: Number = 1),
                 forms: [Functional, InPlace, Out], dtypes: NotBool "addmv_impl_cpu", result: Same, compare: Tolerance,

@@ -4,6 +4,7 @@
 //! composes of others are composed of the same ones here (`parts.rs`), so that their dtypes, refusals, strides and
 //! gradients come out of those.
 
+mod attention;
 mod batch;
 mod cross;
 mod factor;
@@ -19,6 +20,7 @@ mod tensordot;
 mod triangular;
 mod vector;
 
+pub(super) use attention::scaled_dot_product_attention;
 pub(super) use batch::{addbmm, baddbmm, bmm};
 pub(super) use cross::{cross, linalg_cross, linalg_vecdot};
 pub(super) use linear::linear;

@@ -206,7 +206,8 @@ fn activated(right: Right, step: &Step, format: Option<Format>) -> Option<Right>
             _ => return None,
         })
     };
-    Some(Right { source: ACTIVATED, ..right.converted(of)? })
+    let source = if right.disputed.is_some() { right.source } else { ACTIVATED };
+    Some(Right { source, ..right.converted(of)? })
 }
 
 /// The values of the function between two numbers. `gelu` has one turning point, and what it loses is a part of the number.
