@@ -146,6 +146,8 @@ macro_rules! rows {
     /// `scaled_dot_product_attention` with a mask and `is_causal` (`_scaled_dot_product_attention_math`).
     CausalMask => Argument,
         "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True";
+    /// Attention of complex numbers, of which there are none (`isneginf`).
+    ComplexInfinities => Dtype, "isneginf does not support complex inputs.";
     /// `cholesky_solve` with `out=` of a dtype that the result cannot be cast to (`checkLinalgCompatibleDtype`).
     CholeskyOut { input: DType, out: DType } => Dtype,
         "cholesky_solve: Expected result to be safely castable from {input} dtype, but got result with dtype {out}";

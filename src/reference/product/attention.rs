@@ -97,11 +97,18 @@ fn of_nothing(
         let ids = likes.map(|like| machine.add(like));
         composed(machine, op, ids, mask.as_ref(), rule).map(|id| machine.tensor(id).shape().clone())
     })?;
+    // It is zeros, to which the sums of the operands are added, times zero.
+    let layout = machine.aside(|machine| {
+        let zeros = machine.zeros(DType::Float32, shape.numel());
+        let zeros = write::deliver(machine, None, &shape, zeros);
+        let sum = Composition { machine, op }.combine(Op::Add, zeros, 0.0)?;
+        Ok::<_, Stop>(machine.tensor(sum).layout.clone())
+    })?;
     let zeros = machine.zeros(operands[0].dtype, shape.numel());
-    let result = write::deliver(machine, None, &shape, zeros);
-    let kept = Kept { tensors: operands.map(|operand| Some(operand.clone())).to_vec(), ..Kept::of(op) };
+    let result = write::deliver_in(machine, None, layout, zeros);
     // Their shapes alone are needed again.
-    let kept = Kept { tensors: kept.tensors.into_iter().map(|it| it.map(|it| float(machine, &it))).collect(), ..kept };
+    let shapes = operands.map(|operand| Some(float(machine, operand))).to_vec();
+    let kept = Kept { tensors: shapes, ..Kept::of(op) };
     autograd::record_formula(machine, result, &operands.map(Some), kept, |machine, gradient, kept| {
         let zeros = |tensor: &Tensor, machine: &mut Machine| {
             let zeros = machine.zeros(gradient.dtype, tensor.shape().numel());
@@ -237,6 +244,9 @@ fn softmax(machine: &mut Machine, op: Op, scores: TensorId) -> Result<TensorId> 
     let (dtype, shape) = (scores.dtype, scores.shape().clone());
     if dtype.category() != Category::Floating && shape.numel() > 0 {
         return Err(Rejection::NoKernel { kernel: "softmax_lastdim_kernel_impl", dtype }.into());
+    }
+    if dtype.category() == Category::Complex {
+        return Err(Rejection::ComplexInfinities.into());
     }
     let values = machine.eval(dtype, || {
         let mut values: Vec<f64> = machine.elements(&scores);

@@ -95,6 +95,8 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
             let values = (0..columns).map(|at| number(&value, &v, own, [at, column])).collect::<Option<Vec<f64>>>()?;
             let set = match factor {
                 Factor::Nan => Set::Nan,
+                // Zero times infinity is NaN.
+                Factor::Zero if values.iter().any(|value| !value.is_finite()) => continue,
                 Factor::Zero => Set::ZERO,
                 Factor::Sum => {
                     let terms = || weights.iter().zip(&values).map(|(weight, value)| weight * value);
