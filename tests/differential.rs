@@ -401,6 +401,23 @@ fn the_reference_agrees_with_libtorch() {
     assert!(found.is_empty(), "{} kinds of differences:\n{text}", found.len());
 }
 
+/// A program draws the same numbers whenever it is run, and others from one step to the next.
+#[test]
+fn libtorch_draws_the_same_numbers_again() {
+    let installed = install::libtorch(None, &Progress::auto()).unwrap_or_else(|error| panic!("{error}"));
+    let mut libtorch =
+        Process::start(CommandLine::new(installed.adapter), Limits::default()).expect("the adapter starts");
+    for step in ["normal: [z, o]", "binomial: [n, h]", "bernoulli: [z, h]"] {
+        let inputs = "z: {shape: [64], fill: zeros}, o: {shape: [64], fill: ones}, n: {shape: [64]}, h: {values: [0.5]}";
+        let program = loaded(&format!("{{{inputs}, a: {{{step}}}, b: {{{step}}}}}"));
+        let drawn: Vec<Vec<Vec<Scalar>>> = (libtorch.run_all(&[program.clone(), program]).into_iter())
+            .map(|reply| reply.expect("a reply").steps.iter().map(|step| step.outcome.tensors()[0].scalars()).collect())
+            .collect();
+        assert_eq!(drawn[0], drawn[1], "{step}");
+        assert_ne!(drawn[0][0], drawn[0][1], "{step}");
+    }
+}
+
 /// The implementation under test, and what is known of it.
 struct Subject {
     hello: Hello,

@@ -34,7 +34,7 @@ pub(super) fn sketch(op: Op, form: Form, call: &Call, all: &[Named], label: Labe
             drawing
         }
         (Op::Inner, [_, _]) => drawing::elementwise(all, false, None, label),
-        (Op::Addmm | Op::Addmv | Op::Baddbmm | Op::Addbmm, [own, a, b]) => {
+        (Op::Addmm | Op::AddmmActivation | Op::Addmv | Op::Baddbmm | Op::Addbmm, [own, a, b]) => {
             let mut drawing = drawing::matmul(a, b, false, label);
             if op == Op::Addbmm {
                 drawing::sum_batches(&mut drawing);
@@ -70,7 +70,7 @@ pub(super) fn sketch(op: Op, form: Form, call: &Call, all: &[Named], label: Labe
 /// The number of dimensions that the factors must have; `None` for a product that takes any.
 fn ranks(op: Op) -> Option<(usize, usize)> {
     match op {
-        Op::Mm | Op::Addmm => Some((2, 2)),
+        Op::Mm | Op::Addmm | Op::AddmmActivation => Some((2, 2)),
         Op::Mv | Op::Addmv => Some((2, 1)),
         Op::Bmm | Op::Baddbmm | Op::Addbmm => Some((3, 3)),
         Op::Dot | Op::Vdot | Op::Outer | Op::Ger | Op::Addr => Some((1, 1)),
@@ -82,7 +82,7 @@ fn ranks(op: Op) -> Option<(usize, usize)> {
 fn added(drawing: &mut Drawing, op: Op, form: Form, own: &Named, (a, b): (&Named, &Named), label: Label) {
     let (rows, columns) = (a.1.sizes(), b.1.sizes());
     let product = match op {
-        Op::Addmm => vec![rows[0], columns[1]],
+        Op::Addmm | Op::AddmmActivation => vec![rows[0], columns[1]],
         Op::Addmv => vec![rows[0]],
         Op::Addr => vec![rows[0], columns[0]],
         Op::Addbmm => vec![rows[1], columns[2]],

@@ -25,13 +25,16 @@ impl ProgramBuilder<'_> {
         let together = self.theme == Some(op) && chance(u, 3, 4)?;
         for (at, param) in params.iter().enumerate() {
             args.push(match (param.kind, param.default) {
+                // What is dropped is drawn by chance.
+                (_, Some(value)) if param.name == "dropout_p" => Arg::from(value),
                 (_, Some(value)) if !chance(u, 1, 2)? => Arg::from(value),
                 (ParamKind::Text, None) if param.name == "reduce" => Arg::Text((*u.choose(COMBINED)?).to_owned()),
                 // Depends on the tensors, which come after it.
                 (ParamKind::Text, None) => Arg::Nothing,
                 // The inputs were made for it.
-                (ParamKind::Tensor, None)
-                    if together
+                (ParamKind::Tensor, default)
+                    if (default.is_none() || param.name == "attn_mask")
+                        && together
                         && at < self.program.inputs.len()
                         && self.tracker.find(ValueRef { value: at, part: None }).is_some() =>
                 {
@@ -214,7 +217,7 @@ impl ProgramBuilder<'_> {
     /// A summand that broadcasts to the product of the arguments after it, if there is one.
     fn summand(&self, u: &mut Unstructured, op: Op, args: &mut [Arg]) -> Result<()> {
         let count = match op {
-            Op::Addmm | Op::Addmv | Op::Addr | Op::Baddbmm | Op::Addbmm => 3,
+            Op::Addmm | Op::AddmmActivation | Op::Addmv | Op::Addr | Op::Baddbmm | Op::Addbmm => 3,
             _ => return Ok(()),
         };
         let [left, right] = [1, count - 1].map(|at| tensors(&args[at]).first().map_or(&[][..], |it| self.sizes(*it)));
@@ -329,7 +332,7 @@ fn ranks(op: Op) -> &'static [usize] {
         Op::Mv => &[2, 1],
         Op::Mm => &[2, 2],
         Op::Bmm => &[3, 3],
-        Op::Addmm => &[2, 2, 2],
+        Op::Addmm | Op::AddmmActivation => &[2, 2, 2],
         Op::Addmv => &[1, 2, 1],
         Op::Addr => &[2, 1, 1],
         Op::Baddbmm | Op::Addbmm => &[3, 3, 3],

@@ -117,7 +117,7 @@ impl<'a> ProgramBuilder<'a> {
     fn particular_dtype(&self, at: usize) -> Option<DType> {
         let op = self.theme?;
         match op.info().arguments.get(at).map(|param| param.name) {
-            Some("mask" | "condition") => Some(DType::Bool),
+            Some("mask" | "attn_mask" | "condition") => Some(DType::Bool),
             Some("index" | "indices") => Some(DType::Int64),
             // What real numbers make complex ones of has no operand that its `out=` could be.
             None if matches!(op, Op::Complex | Op::Polar) => Some(DType::Complex64),
@@ -152,7 +152,9 @@ impl<'a> ProgramBuilder<'a> {
         let indices = self.indices_are_wanted(u)?;
         for at in 0..u.int_in_range(together.len().max(1)..=MAX_INPUTS)? {
             let wanted = self.particular_dtype(at).filter(|dtype| self.options.dtypes.contains(dtype));
-            let wanted = if wanted.is_some() && chance(u, 7, 8)? { wanted } else { None };
+            // A mask of attention is added as often as it hides.
+            let often = if self.theme == Some(Op::ScaledDotProductAttention) { 4 } else { 7 };
+            let wanted = if wanted.is_some() && chance(u, often, 8)? { wanted } else { None };
             let index = wanted.is_some() || (indices && chance(u, 1, 2)?);
             let dtype = match mixed {
                 _ if wanted.is_some() => wanted.unwrap_or(common),
@@ -487,7 +489,7 @@ impl<'a> ProgramBuilder<'a> {
     fn terms(&self, step: &Step) -> Option<i64> {
         let summands = match step.op {
             Op::Dot | Op::Mv | Op::Mm | Op::Bmm | Op::Matmul | Op::Linear => 0,
-            Op::Addmm | Op::Addmv | Op::Baddbmm | Op::Addbmm => 1,
+            Op::Addmm | Op::AddmmActivation | Op::Addmv | Op::Baddbmm | Op::Addbmm => 1,
             _ => return None,
         };
         let shapes: Option<Vec<&Shape>> =

@@ -133,7 +133,7 @@ pub(super) fn operands(u: &mut Unstructured, palette: &Palette, op: Op) -> Resul
         Op::Mv => vec![vec![rows, inner], vec![inner]],
         Op::Mm => vec![vec![rows, inner], vec![inner, columns]],
         Op::Bmm => vec![vec![batch, rows, inner], vec![batch, inner, columns]],
-        Op::Addmm => vec![vec![rows, columns], vec![rows, inner], vec![inner, columns]],
+        Op::Addmm | Op::AddmmActivation => vec![vec![rows, columns], vec![rows, inner], vec![inner, columns]],
         Op::Addmv => vec![vec![rows], vec![rows, inner], vec![inner]],
         Op::Addr => vec![vec![rows, columns], vec![rows], vec![columns]],
         Op::Baddbmm | Op::Addbmm => {
@@ -148,6 +148,7 @@ pub(super) fn operands(u: &mut Unstructured, palette: &Palette, op: Op) -> Resul
             let right = with_batch(u, &[rows, columns])?;
             vec![right, with_batch(u, &[rows, rows])?]
         }
+        Op::ScaledDotProductAttention => attention(u, palette, [rows, inner, columns, batch])?,
         Op::Trapezoid | Op::CumulativeTrapezoid if u.arbitrary()? => vec![vec![rows, inner], vec![inner]],
         Op::Trapezoid | Op::CumulativeTrapezoid => vec![vec![rows, inner], vec![1, inner]],
         Op::LinalgCross | Op::Cross => {
@@ -187,6 +188,30 @@ pub(super) fn operands(u: &mut Unstructured, palette: &Palette, op: Op) -> Resul
     })
 }
 
+/// Queries, keys, values and a mask: mostly in two batches, which one step of libtorch is for.
+fn attention(u: &mut Unstructured, palette: &Palette, sizes: [i64; 4]) -> Result<Vec<Vec<i64>>> {
+    let [queries, inner, keys, batch] = sizes;
+    let heads = if u.arbitrary()? { vec![batch, palette.size(u)?] } else { vec![batch] };
+    let heads = if chance(u, 1, 4)? { Vec::new() } else { heads };
+    let outer = if chance(u, 1, 4)? { palette.size(u)? } else { inner };
+    let with_heads = |u: &mut Unstructured, matrix: [i64; 2]| -> Result<Vec<i64>> {
+        let mut own = heads.clone();
+        match u.int_in_range(0..=7u8)? {
+            0 => drop_leading(u, &mut own)?,
+            1 => make_ones(u, &mut own)?,
+            _ => {}
+        }
+        Ok([&own[..], &matrix].concat())
+    };
+    let operands = vec![with_heads(u, [queries, inner])?, with_heads(u, [keys, inner])?, with_heads(u, [keys, outer])?];
+    let mut mask = [&heads[..], &[queries, keys]].concat();
+    drop_leading(u, &mut mask)?;
+    if chance(u, 1, 4)? {
+        make_ones(u, &mut mask)?;
+    }
+    Ok([operands, vec![mask]].concat())
+}
+
 /// Returns whether [`operands`] has shapes for an operation.
 pub(super) fn takes_some(op: Op) -> bool {
     use Op::*;
@@ -196,6 +221,7 @@ pub(super) fn takes_some(op: Op) -> bool {
             | Mm
             | Bmm
             | Addmm
+            | AddmmActivation
             | Addmv
             | Addr
             | Baddbmm
@@ -203,6 +229,7 @@ pub(super) fn takes_some(op: Op) -> bool {
             | LinalgSolve
             | LinalgSolveTriangular
             | CholeskySolve
+            | ScaledDotProductAttention
             | LinalgCross
             | Cross
             | Trapezoid

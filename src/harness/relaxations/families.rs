@@ -259,6 +259,28 @@ pub(crate) fn unstable_triangles(scene: Scene, outcome: Option<&Outcome>) -> boo
         && any_matrix(scene, |matrix| unit || (0..matrix.size).any(|at| matrix.is_weak(at)))
 }
 
+pub(crate) fn steep_attention(scene: Scene, outcome: Option<&Outcome>) -> bool {
+    let Some(step) = scene.last().filter(|step| step.op == Op::ScaledDotProductAttention) else { return false };
+    let largest = |at: usize| match &step.args[at] {
+        Arg::Tensor(value) => {
+            let sizes = scene.find(*value).into_iter().flat_map(|known| known.tensor.elements()).map(weight);
+            sizes.filter(|size| *size < f64::INFINITY).fold(0.0, f64::max)
+        }
+        _ => 0.0,
+    };
+    let inner = match &step.args[0] {
+        Arg::Tensor(value) => scene.find(*value).and_then(|known| known.tensor.shape.sizes().last().copied()),
+        _ => None,
+    };
+    let inner = inner.unwrap_or(1).max(1) as f64;
+    let scale = match step.args.last() {
+        Some(Arg::Number(scale)) => weight(*scale),
+        _ => inner.sqrt().recip(),
+    };
+    let score = largest(0) * largest(1) * inner * scale + largest(3);
+    matches!(outcome, Some(Outcome::Value(_))) && (score.is_nan() || score > 4.0)
+}
+
 /// The absolute values of the elements of a matrix of equations, row by row.
 struct Weights<'a> {
     size: usize,

@@ -234,6 +234,8 @@ relaxations! {
     /// Linear equations with a triangle whose diagonal elements do not outweigh the others of their columns: rounding is
     /// magnified from row to row, and a quotient by zero becomes infinities or NaN in an order that is free.
     UnstableTriangles: families::unstable_triangles(scene, outcome) => ANY_AND_GRADIENTS,
+    /// Attention whose scores may be large: the exponential magnifies what rounding has lost of them.
+    SteepAttention: families::steep_attention(scene, outcome) => GRADIENT_ELEMENTS,
     /// `gather` and its like into a tensor that they read, too, and rejected ones into a tensor that was resized first, or
     /// with an index out of range after others that were written already.
     GathersInPart: families::gathers_in_part(scene, outcome) => ANY,

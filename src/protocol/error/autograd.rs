@@ -43,7 +43,7 @@ macro_rules! rows {
             ["Add", "Add1", "Sub", "Sub1", "Mul", "Mul1", "Div", "Div1", "Div2", "Fmod", "Fmod1", "Remainder",
              "Remainder1", "Rsub", "Rsub1", "Maximum", "Minimum", "Fmax", "Fmin", "Amax", "Amin", "Prod", "Prod1",
              "Std", "StdMean", "Logsumexp", "LinalgVectorNorm", "Norm1", "Dist", "Cdist", "LinalgSolveEx",
-             "LinalgSolveTriangular", "CholeskySolve"]
+             "LinalgSolveTriangular", "CholeskySolve", "ScaledDotProductFlashAttentionForCpu"]
                 .map(|name| Some(Node(name)))
         ),
         version: u64, expected: u64

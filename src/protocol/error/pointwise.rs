@@ -5,7 +5,9 @@ macro_rules! rows {
     ($($families:ident)*; $($rows:tt)*) => { $crate::error::table::rejections! { $($families)*; $($rows)*
     /// A dtype that the kernel is not implemented for (`AT_DISPATCH_…`).
     NoKernel {
-        kernel: &'static str | ["bernoulli_tensor_cpu_p_", "bernoulli_tensor_cpu_self_", "normal_kernel_cpu", "addmm_impl_cpu_", "addmv_impl_cpu", "cholesky_solve_cpu", "div_trunc_cpu", "lu_cpu", "std_cpu",
+        kernel: &'static str | ["GeluKernelImpl", "addmm_impl_cpu_", "addmv_impl_cpu", "bernoulli_tensor_cpu_p_",
+            "bernoulli_tensor_cpu_self_", "cholesky_solve_cpu", "div_trunc_cpu", "lu_cpu", "normal_kernel_cpu",
+            "softmax_lastdim_kernel_impl", "std_cpu",
             "triangular_solve_cpu"], dtype: DType
     } => Dtype,
         "\"{kernel}\" not implemented for '{dtype}'";
@@ -49,6 +51,8 @@ macro_rules! rows {
     NegativeAlpha => Argument,
         "In-place elu backward calculation is triggered with a negative slope which is not supported. This is caused by \
          calling in-place forward function with a negative slope, please call out-of-place version instead.";
+    /// `relu` of bool (`relu_`).
+    ReluBool => Dtype, "Boolean inputs not supported for relu";
     /// An approximation that `gelu` does not have (`get_gelutype_enum`).
     GeluApproximation => Argument, "approximate argument must be either none or tanh.";
     /// Complex operands of `maximum`, `minimum` and their likes (the meta function of `maximum`).

@@ -131,6 +131,23 @@ macro_rules! rows {
     /// The same for a batch: the first of its matrices without an inverse (`_linalg_check_errors`).
     SingularInBatch { batch: i64 } => Singular,
         "torch.linalg.solve: (Batch element {batch}): The solver failed because the input matrix is singular.";
+    /// `scaled_dot_product_attention` of several dtypes (`validate_sdpa_input`).
+    AttentionDtypes { query: DType, key: DType, value: DType } => Dtype,
+        "Expected query, key, and value to have the same dtype, but got query.dtype: {query} key.dtype: {key} and \
+         value.dtype: {value} instead.", query = query.cpp_name(), key = key.cpp_name(), value = value.cpp_name();
+    /// `scaled_dot_product_attention` of vectors (`validate_sdpa_input`).
+    AttentionRanks { query: usize, key: usize, value: usize } => Dimension,
+        "Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: {query} key.dim: {key} \
+         and value.dim: {value} instead.";
+    /// `scaled_dot_product_attention` with a mask of another dtype (`validate_sdpa_input`).
+    AttentionMask { mask: DType, query: DType } => Dtype,
+        "Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: {mask} and  \
+         query.dtype: {query} instead.", mask = mask.cpp_name(), query = query.cpp_name();
+    /// `scaled_dot_product_attention` with a mask and `is_causal` (`_scaled_dot_product_attention_math`).
+    CausalMask => Argument,
+        "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True";
+    /// Attention of complex numbers, of which there are none (`isneginf`).
+    ComplexInfinities => Dtype, "isneginf does not support complex inputs.";
     /// `cholesky_solve` with `out=` of a dtype that the result cannot be cast to (`checkLinalgCompatibleDtype`).
     CholeskyOut { input: DType, out: DType } => Dtype,
         "cholesky_solve: Expected result to be safely castable from {input} dtype, but got result with dtype {out}";

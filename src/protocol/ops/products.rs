@@ -49,10 +49,24 @@ macro_rules! products_rows {
                 forms: [Functional, InPlace, Out], dtypes: NotBool "addmm_impl_cpu_", result: Same, compare: Tolerance,
                 kernel: product(addmm), gradient: kernel,
             }
+            AddmmActivation "_addmm_activation" "_addmm_activation":
+                "Adds the product of two matrices, and rectifies the sum, or takes `gelu` of it." {
+                arguments: (self: Tensor, mat1: Tensor, mat2: Tensor, beta: Number = 1, alpha: Number = 1,
+                    use_gelu: Flag = False),
+                forms: [Functional, Out], dtypes: Real "addmm_impl_cpu_|GeluKernelImpl", quirks: [AutogradFallback],
+                result: Same, compare: Tolerance, kernel: product(addmm_activation), gradient: kernel,
+            }
             Linear "linear" "linear": "The product with a transposed matrix, and a bias that broadcasts to it." {
                 arguments: (input: Tensor, weight: Tensor, bias: Tensor = None), forms: [Functional],
                 absent: [Out "PyTorch's page has none, and the overload writes to its own operands unchecked"],
                 result: Same, compare: Tolerance, kernel: product(linear), gradient: kernel,
+            }
+            ScaledDotProductAttention "scaled_dot_product_attention" "scaled_dot_product_attention":
+                "Values, weighted by how queries are like their keys." {
+                arguments: (query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor = None, dropout_p: Real = 0.0,
+                    is_causal: Flag = False, scale: Real = None),
+                forms: [Functional], result: Same, compare: Tolerance,
+                kernel: product(scaled_dot_product_attention), gradient: kernel,
             }
             Addmv "addmv" "addmv": "Adds the product of a matrix and a vector." {
                 arguments: (self: Tensor, mat: Tensor, vec: Tensor, beta: Number = 1, alpha: Number = 1),

@@ -1,10 +1,11 @@
-//! `mm` and `addmm`: products of matrices.
+//! `mm`, `addmm` and `_addmm_activation`: products of matrices.
 
 use crate::error::Rejection;
 use crate::tensor::{Buffer, Category, DType, Scalar, Shape};
 
+use super::super::autograd;
 use super::super::iterator::{self, Input};
-use super::super::machine::{Call, Machine, Result, Slot, Tensor};
+use super::super::machine::{Call, Machine, Result, Slot, Tensor, TensorId};
 use super::multiply::{self, product_backward, record_product, scaled};
 use super::output::{check_autograd, check_summand, copied, deliver, set_output};
 use super::{factor, parts};
@@ -28,37 +29,97 @@ pub(in super::super) fn mm(machine: &mut Machine, call: &Call) -> Result<Slot> {
 
 /// `addmm`: a product of matrices and a summand that broadcasts to it.
 pub(in super::super) fn addmm(machine: &mut Machine, call: &Call) -> Result<Slot> {
-    let id = call.tensor(0)?;
-    let [input, a, b] = [id, call.tensor(1)?, call.tensor(2)?].map(|id| machine.tensor(id).clone());
-    let (beta, alpha) = (call.number(3)?, call.number(4)?);
-    check_autograd(machine, call, &[&input, &a, &b])?;
-    for (first, dtype) in [("self", input.dtype), ("mat1", a.dtype)] {
-        if dtype != b.dtype {
-            return Err(Rejection::AddmmDtypes { first, a: dtype, b: b.dtype }.into());
-        }
-    }
-    for (name, factor) in [("mat1", &a), ("mat2", &b)] {
-        let rank = factor.shape().rank();
-        if rank != 2 {
-            return Err(Rejection::AddmmRank { name, rank }.into());
-        }
-    }
-    let shape = product_shape(&a, &b)?;
-    let target = set_output(machine, call, &shape, a.dtype)?;
-    let summand = expanded(machine, &input, &shape)?;
-    check_summand(machine, call, target, &summand, beta)?;
-    let values = match combine(machine, &a, &b, alpha, Some((&summand, beta))) {
-        Ok(values) => values,
-        Err(stop) => {
-            if !factor::is_zero(beta) && shape.numel() > 0 {
-                copied(machine, call, target, &summand)?;
-            }
-            return Err(stop);
-        }
-    };
-    let result = deliver(machine, target, &shape, values)?;
-    record_product(machine, call.op, result, &[&input, &a, &b], &[beta, alpha], product_backward);
+    let sum = Sum::of(machine, call)?;
+    let [input, a, b] = &sum.operands;
+    let numbers = [call.number(3)?, call.number(4)?];
+    let result = deliver(machine, sum.target, &sum.shape, sum.values)?;
+    record_product(machine, call.op, result, &[input, a, b], &numbers, product_backward);
     Ok(Slot::Tensor(result))
+}
+
+/// `_addmm_activation`: the rectifier of that, or `gelu`. libtorch refuses what they do not take once the sum is in the
+/// output, and has no gradient of it.
+pub(in super::super) fn addmm_activation(machine: &mut Machine, call: &Call) -> Result<Slot> {
+    let (sum, gelu) = (Sum::of(machine, call)?, call.flag(5)?);
+    let dtype = sum.values.dtype();
+    let refusal = activation_refuses(dtype, gelu);
+    let values = match refusal {
+        Some(_) => sum.values,
+        None => machine.eval(dtype, || activated(&sum.values, gelu)),
+    };
+    let result = deliver(machine, sum.target, &sum.shape, values)?;
+    if let Some(refusal) = refusal {
+        return Err(refusal.into());
+    }
+    autograd::record_missing(machine, call.op, call.form, result, &sum.operands.map(Input::Tensor));
+    Ok(Slot::Tensor(result))
+}
+
+/// The refusal of a dtype by `relu_` or `gelu_`.
+fn activation_refuses(dtype: DType, gelu: bool) -> Option<Rejection> {
+    match dtype.category() {
+        Category::Floating => None,
+        _ if gelu => Some(Rejection::NoKernel { kernel: "GeluKernelImpl", dtype }),
+        Category::Bool => Some(Rejection::ReluBool),
+        Category::Complex => Some(Rejection::ClampComplex),
+        _ => None,
+    }
+}
+
+/// The elements, each rectified, or times the share of the normal distribution below it.
+fn activated(values: &Buffer, gelu: bool) -> Buffer {
+    let rectified = |value: f64| if value < 0.0 { 0.0 } else { value };
+    let weighted = |value: f64| value * 0.5 * libm::erfc(-value * std::f64::consts::FRAC_1_SQRT_2);
+    let (dtype, values) = (values.dtype(), values.scalars());
+    let values = values.into_iter().map(|value| match value {
+        Scalar::Int(value) => Scalar::Int(value.max(0)),
+        Scalar::Float(value) if gelu => Scalar::Float(weighted(value)),
+        Scalar::Float(value) => Scalar::Float(rectified(value)),
+        other => other,
+    });
+    Buffer::from_scalars(dtype, values)
+}
+
+/// A sum of a product of matrices and a summand, computed and not yet in the output.
+struct Sum {
+    operands: [Tensor; 3],
+    target: Option<TensorId>,
+    shape: Shape,
+    values: Buffer,
+}
+
+impl Sum {
+    fn of(machine: &mut Machine, call: &Call) -> Result<Sum> {
+        let operands = [call.tensor(0)?, call.tensor(1)?, call.tensor(2)?].map(|id| machine.tensor(id).clone());
+        let [input, a, b] = &operands;
+        let (beta, alpha) = (call.number(3)?, call.number(4)?);
+        check_autograd(machine, call, &[input, a, b])?;
+        for (first, dtype) in [("self", input.dtype), ("mat1", a.dtype)] {
+            if dtype != b.dtype {
+                return Err(Rejection::AddmmDtypes { first, a: dtype, b: b.dtype }.into());
+            }
+        }
+        for (name, factor) in [("mat1", a), ("mat2", b)] {
+            let rank = factor.shape().rank();
+            if rank != 2 {
+                return Err(Rejection::AddmmRank { name, rank }.into());
+            }
+        }
+        let shape = product_shape(a, b)?;
+        let target = set_output(machine, call, &shape, a.dtype)?;
+        let summand = expanded(machine, input, &shape)?;
+        check_summand(machine, call, target, &summand, beta)?;
+        let values = match combine(machine, a, b, alpha, Some((&summand, beta))) {
+            Ok(values) => values,
+            Err(stop) => {
+                if !factor::is_zero(beta) && shape.numel() > 0 {
+                    copied(machine, call, target, &summand)?;
+                }
+                return Err(stop);
+            }
+        };
+        Ok(Sum { operands, target, shape, values })
+    }
 }
 
 /// The summand in the shape of the product; refused in the words of `expand`.

@@ -4,6 +4,7 @@
 //! composes of others are composed of the same ones here (`parts.rs`), so that their dtypes, refusals, strides and
 //! gradients come out of those.
 
+mod attention;
 mod batch;
 mod cross;
 mod factor;
@@ -19,11 +20,12 @@ mod tensordot;
 mod triangular;
 mod vector;
 
+pub(super) use attention::scaled_dot_product_attention;
 pub(super) use batch::{addbmm, baddbmm, bmm};
 pub(super) use cross::{cross, linalg_cross, linalg_vecdot};
 pub(super) use linear::linear;
 pub(super) use matmul::matmul;
-pub(super) use matrix::{addmm, mm};
+pub(super) use matrix::{addmm, addmm_activation, mm};
 pub(super) use outer::{addr, ger, kron, outer};
 pub(super) use solve::linalg_solve;
 pub(super) use tensordot::{inner, tensordot};

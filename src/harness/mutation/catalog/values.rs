@@ -269,6 +269,10 @@ pub(super) const PRODUCTS: &[Mutant] = mutants! { "products"
         => |_, step| put(step, &[Op::LinalgSolve], "left", Arg::Flag(true));
     "upper-always" "linalg_solve_triangular and cholesky_solve read the upper triangle" Steps
         => |_, step| put(step, &[Op::LinalgSolveTriangular, Op::CholeskySolve], "upper", Arg::Flag(true));
+    "always-rectified" "_addmm_activation ignores use_gelu" Steps
+        => |_, step| put(step, &[Op::AddmmActivation], "use_gelu", Arg::Flag(false));
+    "unmasked" "scaled_dot_product_attention ignores its mask" Steps
+        => |_, step| put(step, &[Op::ScaledDotProductAttention], "attn_mask", Arg::Nothing);
     "always-euclidean" "cdist and pairwise_distance ignore p" Steps
         => |_, step| put(step, &[Op::Cdist, Op::PairwiseDistance], "p", Arg::Number(Scalar::Float(2.0)));
 };

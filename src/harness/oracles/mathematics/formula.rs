@@ -1,7 +1,7 @@
 //! Definitions of functions of real numbers, for numbers of any width.
 
 use super::Details;
-use super::wide::Real;
+use super::wide::{Real, Wide};
 use crate::ops::Op;
 use crate::tensor::Scalar;
 
@@ -232,6 +232,15 @@ fn error_function<R: Real>(x: R) -> Option<R> {
     }
     let half_circle = R::of(0.0).atan2(R::of(-1.0));
     Some(R::of(2.0) * sum / half_circle.sqrt())
+}
+
+/// `gelu`, exact: half of the number is on each side of the mean.
+pub(super) fn gelu(x: f64) -> f64 {
+    let of = |value: f64| Wide::of(value);
+    match error_function(of(x) / of(2.0).sqrt()) {
+        Some(share) => (of(0.5) * of(x) * (of(1.0) + share)).nearest(),
+        None => x.max(0.0),
+    }
 }
 
 /// `log(exp(a l) + exp(b l)) / l`.

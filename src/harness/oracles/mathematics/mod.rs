@@ -7,6 +7,7 @@
 //! authorities differ, the difference is *disputed*.
 
 mod activation;
+mod attention;
 mod complex;
 mod cross;
 mod distance;
@@ -131,6 +132,7 @@ fn judge_step(trace: Trace, at: usize, step: &Step, outcome: &Outcome) -> Option
         Op::LinalgSolve | Op::LinalgSolveTriangular | Op::CholeskySolve => {
             return solution::judge(trace, at, step, result);
         }
+        Op::ScaledDotProductAttention => return attention::judge(trace, at, step, result),
         Op::Isin | Op::Searchsorted | Op::Bucketize | Op::CartesianProd => {
             return lookup::judge(trace, at, step, result);
         }

@@ -5,7 +5,7 @@ use super::reduction::total;
 use super::set::{Format, Set, as_float};
 use super::trace::{Elements, Trace};
 use super::view::{View, dimension, unravel};
-use super::{Right, Wrong, integer};
+use super::{Right, Wrong, formula, integer};
 use crate::Difference;
 use crate::ops::{Form, Op};
 use crate::program::{Arg, Step, TensorValue};
@@ -13,6 +13,7 @@ use crate::tensor::{Category, Scalar, Shape};
 
 const WRAP: &str = "two's complement: integers wrap around modulo a power of two";
 const DOT: &str = "the exact sum of products, within n units of roundoff of the sum of their magnitudes: Higham, Accuracy and Stability of Numerical Algorithms, 3.1";
+const ACTIVATED: &str = "torch.nn.functional.relu, and gelu: x times the share of the normal distribution below x, of the exact sum of products within its roundoff: Higham, Accuracy and Stability of Numerical Algorithms, 3.1";
 const ALPHA: &str = "torch.addmm: alpha times the product, which is NaN for 0 times infinity (IEEE 754-2019, 7.2); the BLAS standard leaves out what alpha = 0 multiplies";
 
 /// The most products of one step that are added up.
@@ -62,6 +63,7 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
             (Category::Complex, _) => return None,
             _ => sums.of_integers(result, terms, number)?,
         };
+        let right = if step.op == Op::AddmmActivation { activated(right, step, Format::of(dtype))? } else { right };
         let operands = || terms.iter().take(8).flat_map(|&(one, other)| [sums.a.values[one], sums.b.values[other]]);
         (!right.set.contains(observed)).then(|| Wrong { right, at: number, observed, operands: operands().collect() })
     });
@@ -71,7 +73,7 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
 /// The arguments of a product: the first of its two factors, which the second follows, and what is added to it.
 pub(super) fn places(step: &Step) -> (usize, Option<usize>) {
     match step.op {
-        Op::Addmm | Op::Addmv | Op::Baddbmm | Op::Addbmm | Op::Addr => (1, Some(0)),
+        Op::Addmm | Op::AddmmActivation | Op::Addmv | Op::Baddbmm | Op::Addbmm | Op::Addr => (1, Some(0)),
         Op::Linear => (0, matches!(step.args.get(2), Some(Arg::Tensor(_))).then_some(2)),
         _ => (0, None),
     }
@@ -192,6 +194,37 @@ impl Sums {
     }
 }
 
+/// The rectified element, or `gelu` of it.
+fn activated(right: Right, step: &Step, format: Option<Format>) -> Option<Right> {
+    let gelu = step.args.last() == Some(&Arg::Flag(true));
+    let of = |set: Set| {
+        Some(match set {
+            Set::Nan => Set::Nan,
+            Set::Exactly(Scalar::Int(value)) if !gelu => Set::Exactly(Scalar::Int(value.max(0))),
+            Set::Exactly(Scalar::Float(value)) => curved(value, value, gelu, format?)?,
+            Set::Between(low, high) => curved(low, high, gelu, format?)?,
+            _ => return None,
+        })
+    };
+    let source = if right.disputed.is_some() { right.source } else { ACTIVATED };
+    Some(Right { source, ..right.converted(of)? })
+}
+
+/// The values of the function between two numbers. `gelu` has one turning point, and what it loses is a part of the number.
+fn curved(low: f64, high: f64, gelu: bool, format: Format) -> Option<Set> {
+    if !low.is_finite() || !high.is_finite() {
+        return None;
+    }
+    if !gelu {
+        return Some(Set::Between(low.max(0.0), high.max(0.0)));
+    }
+    const LEAST: (f64, f64) = (-0.751_791_524_693_564_5, -0.169_971_207_480_106_3);
+    let error = 16.0 * format.ulp(1.0) * low.abs().max(high.abs()) + format.smallest() + 1e-11;
+    let (at_low, at_high) = (formula::gelu(low), formula::gelu(high));
+    let least = if low < LEAST.0 && high > LEAST.0 { LEAST.1 } else { at_low.min(at_high) };
+    Some(Set::Between(format.round(least - error), format.round(at_low.max(at_high) + error)))
+}
+
 /// The products that each element of the result adds up, as pairs of numbers of elements.
 pub(super) fn terms(step: &Step, a: &[i64], b: &[i64], result: &[i64]) -> Option<Vec<Vec<(usize, usize)>>> {
     let terms = defined(step, a, b, result)?;
@@ -207,7 +240,8 @@ fn defined(step: &Step, a: &[i64], b: &[i64], result: &[i64]) -> Option<Vec<Vec<
             let Some(Arg::Int(dim)) = step.args.get(2) else { return None };
             vecdot(a, b, *dim)
         }
-        Op::Mm | Op::Bmm | Op::Mv | Op::Dot | Op::Matmul | Op::Addmm | Op::Addmv | Op::Baddbmm => matmul(a, b, result),
+        Op::Mm | Op::Bmm | Op::Mv | Op::Dot | Op::Matmul => matmul(a, b, result),
+        Op::Addmm | Op::AddmmActivation | Op::Addmv | Op::Baddbmm => matmul(a, b, result),
         Op::Addbmm => {
             let ([batches, n, k], [_, _, m]) = (<[i64; 3]>::try_from(a).ok()?, <[i64; 3]>::try_from(b).ok()?);
             let [batches, n, k, m] = [batches, n, k, m].map(|size| size as usize);

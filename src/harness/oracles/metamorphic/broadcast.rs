@@ -173,11 +173,12 @@ pub(super) fn expansions(context: &StepContext) -> Option<Vec<Expansion>> {
             }
             whole(&numbers, &known, common(known.iter())?.sizes())
         }
-        Op::Addmm | Op::Addmv | Op::Addr | Op::Baddbmm | Op::Addbmm if step.form != Form::InPlace => {
+        Op::Addmm | Op::AddmmActivation | Op::Addmv | Op::Addr | Op::Baddbmm | Op::Addbmm if step.form != Form::InPlace => {
             let (numbers, known) = read()?;
             whole(&numbers[..1], &known[..1], result.shape.sizes())
         }
         Op::Matmul | Op::Cdist | Op::LinalgSolve | Op::LinalgSolveTriangular | Op::CholeskySolve => batches(context)?,
+        Op::ScaledDotProductAttention => attention(context)?,
         Op::Einsum => einsum(context)?,
         Op::IndexTensor => indices(context)?,
         Op::TakeAlongDim => along(context)?,
@@ -230,6 +231,23 @@ fn batches(context: &StepContext) -> Option<Vec<Expansion>> {
         (sizes != known.sizes()).then_some(Expansion { argument: *number, part: None, sizes })
     });
     Some(grown.flatten().collect())
+}
+
+/// The dimensions before the matrices of the queries, the keys and the values, whatever the mask has.
+fn attention(context: &StepContext) -> Option<Vec<Expansion>> {
+    let operands = context.read()?;
+    let operands = operands.get(..3)?;
+    let split = |known: &Facts| {
+        let (batch, matrix) = known.sizes().split_at_checked(known.sizes().len().checked_sub(2)?)?;
+        Some((Shape::new(batch.to_vec()).ok()?, matrix.to_vec()))
+    };
+    let parts: Vec<(Shape, Vec<i64>)> = operands.iter().map(|(_, known)| split(known)).collect::<Option<_>>()?;
+    let common = parts.iter().try_fold(Shape::scalar(), |shape, (batch, _)| shape.broadcast(batch).ok())?;
+    let grown = operands.iter().zip(&parts).filter_map(|((number, known), (_, matrix))| {
+        let sizes = [common.sizes(), matrix].concat();
+        (sizes != known.sizes()).then_some(Expansion { argument: *number, part: None, sizes })
+    });
+    Some(grown.collect())
 }
 
 /// Sizes of 1 under a letter that is longer elsewhere.

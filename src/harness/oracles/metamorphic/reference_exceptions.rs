@@ -202,7 +202,7 @@ pub const FOLLOWED: &[Followed] = &[
     },
     Followed {
         rule: Relation::Resized,
-        ops: &[Op::Mm, Op::Mv, Op::Bmm, Op::Addmm, Op::Addmv, Op::Baddbmm],
+        ops: &[Op::Mm, Op::Mv, Op::Bmm, Op::Addmm, Op::AddmmActivation, Op::Addmv, Op::Baddbmm],
         says: "not implemented for",
         why: "bools are rejected by the kernel, which is not asked where there is nothing to multiply",
     },
@@ -214,7 +214,7 @@ pub const FOLLOWED: &[Followed] = &[
     },
     Followed {
         rule: Relation::Refused,
-        ops: &[Op::Addmm, Op::Addmv, Op::Addbmm, Op::Baddbmm, Op::LinalgSolve],
+        ops: &[Op::Addmm, Op::AddmmActivation, Op::Addmv, Op::Addbmm, Op::Baddbmm, Op::LinalgSolve],
         says: "",
         why: "the summand is copied into out= before the kernel rejects the dtype or a factor, and the quotients by zero before a \
               matrix is found to be singular",
