@@ -30,8 +30,9 @@ impl ProgramBuilder<'_> {
                 // Depends on the tensors, which come after it.
                 (ParamKind::Text, None) => Arg::Nothing,
                 // The inputs were made for it.
-                (ParamKind::Tensor, None)
+                (ParamKind::Tensor, default)
                     if together
+                        && (default.is_none() || op.decomposes())
                         && at < self.program.inputs.len()
                         && self.tracker.find(ValueRef { value: at, part: None }).is_some() =>
                 {

@@ -162,9 +162,12 @@ impl<'a> ProgramBuilder<'a> {
             };
             let shape = palette.operand(u, together.get(at))?;
             let equations = self.theme.is_some_and(|op| op.matrix_of_equations() == Some(at));
+            let decomposes = self.theme.is_some_and(Op::decomposes) && !chance(u, 1, 4)?;
             let data = match (index, equations) {
                 (true, _) => value::small(u, dtype, &shape)?,
                 (_, true) => value::dominant(u, dtype, &shape)?,
+                _ if decomposes && at == 0 => value::dominant_in_part(u, dtype, &shape)?,
+                _ if decomposes => value::tolerances(u, dtype, &shape)?,
                 _ => value::elements(u, dtype, &shape, at)?,
             };
             let requires_grad = gradients && dtype.category() >= Category::Floating && !chance(u, 1, 4)?;

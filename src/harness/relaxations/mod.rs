@@ -7,6 +7,7 @@
 pub(crate) mod conditions;
 pub(crate) mod elements;
 pub(crate) mod families;
+pub(crate) mod singular;
 mod tameness;
 pub(crate) mod tracker;
 
@@ -232,6 +233,11 @@ relaxations! {
     /// Linear equations with a triangle whose diagonal elements do not outweigh the others of their columns: rounding is
     /// magnified from row to row, and a quotient by zero becomes infinities or NaN in an order that is free.
     UnstableTriangles: families::unstable_triangles(scene, outcome) => ANY_AND_GRADIENTS,
+    /// Ranks and pseudoinverses of matrices with infinities or NaN, which no rotation makes orthogonal.
+    EndlessMatrices: singular::endless_matrices(scene) => OUTCOME,
+    /// Ranks and pseudoinverses of matrices with a singular value so close to its tolerance that rounding decides which of both
+    /// is greater, and pseudoinverses of some whose singular values are far apart, or close on both sides of the tolerance.
+    CloseTolerances: singular::close_tolerances(scene, outcome) => ANY_AND_GRADIENTS,
     /// `gather` and its like into a tensor that they read, too, and rejected ones into a tensor that was resized first, or
     /// with an index out of range after others that were written already.
     GathersInPart: families::gathers_in_part(scene, outcome) => ANY,

@@ -5,8 +5,8 @@ macro_rules! rows {
     ($($families:ident)*; $($rows:tt)*) => { $crate::error::table::rejections! { $($families)*; $($rows)*
     /// A dtype that the kernel is not implemented for (`AT_DISPATCH_…`).
     NoKernel {
-        kernel: &'static str | ["addmm_impl_cpu_", "addmv_impl_cpu", "cholesky_solve_cpu", "div_trunc_cpu", "lu_cpu", "std_cpu",
-            "triangular_solve_cpu"], dtype: DType
+        kernel: &'static str | ["addmm_impl_cpu_", "addmv_impl_cpu", "cholesky_solve_cpu", "div_trunc_cpu", "linalg_eigh_cpu",
+            "linalg_svd_cpu", "lu_cpu", "std_cpu", "triangular_solve_cpu"], dtype: DType
     } => Dtype,
         "\"{kernel}\" not implemented for '{dtype}'";
     /// A bool scalar as a factor of a result that is not bool (`alpha_check`, `check_addr_scalar`).

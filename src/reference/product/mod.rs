@@ -6,6 +6,7 @@
 
 mod batch;
 mod cross;
+mod eigen;
 mod factor;
 mod linear;
 mod matmul;
@@ -15,6 +16,7 @@ mod outer;
 mod output;
 pub(super) mod parts;
 mod solve;
+mod spectrum;
 mod tensordot;
 mod triangular;
 mod vector;
@@ -26,6 +28,7 @@ pub(super) use matmul::matmul;
 pub(super) use matrix::{addmm, mm};
 pub(super) use outer::{addr, ger, kron, outer};
 pub(super) use solve::linalg_solve;
+pub(super) use spectrum::{linalg_matrix_rank, linalg_pinv};
 pub(super) use tensordot::{inner, tensordot};
 pub(super) use triangular::{cholesky_solve, linalg_solve_triangular};
 pub(super) use vector::{addmv, dot, mv, vdot};

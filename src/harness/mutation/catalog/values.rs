@@ -267,6 +267,8 @@ pub(super) const PRODUCTS: &[Mutant] = mutants! { "products"
         => |_, step| put(step, &[Op::LinalgSolve], "left", Arg::Flag(true));
     "upper-always" "linalg_solve_triangular and cholesky_solve read the upper triangle" Steps
         => |_, step| put(step, &[Op::LinalgSolveTriangular, Op::CholeskySolve], "upper", Arg::Flag(true));
+    "halves-are-read" "linalg_matrix_rank and linalg_pinv read both halves of Hermitian matrices" Steps
+        => |_, step| put(step, &[Op::LinalgMatrixRank, Op::LinalgPinv], "hermitian", Arg::Flag(false));
     "always-euclidean" "cdist and pairwise_distance ignore p" Steps
         => |_, step| put(step, &[Op::Cdist, Op::PairwiseDistance], "p", Arg::Number(Scalar::Float(2.0)));
 };

@@ -28,6 +28,7 @@ mod set;
 mod slope;
 mod solution;
 mod special;
+mod spectrum;
 mod trace;
 mod unary;
 mod view;
@@ -129,6 +130,7 @@ fn judge_step(trace: Trace, at: usize, step: &Step, outcome: &Outcome) -> Option
         Op::LinalgSolve | Op::LinalgSolveTriangular | Op::CholeskySolve => {
             return solution::judge(trace, at, step, result);
         }
+        Op::LinalgMatrixRank | Op::LinalgPinv => return spectrum::judge(trace, at, step, result),
         Op::Isin | Op::Searchsorted | Op::Bucketize | Op::CartesianProd => {
             return lookup::judge(trace, at, step, result);
         }
