@@ -203,3 +203,13 @@ pub(crate) fn close_tolerances(scene: Scene, outcome: Option<&Outcome>) -> bool 
     let Some(spectra) = spectra(&step.args, known) else { return true };
     spectra.iter().any(|spectrum| spectrum.is_close() || (step.op == Op::LinalgPinv && spectrum.is_weak()))
 }
+
+/// Returns whether the last step is a rank of more than five dimensions into its own matrix.
+pub(crate) fn freed_sizes(scene: Scene) -> bool {
+    let Some(step) = scene.last().filter(|step| step.op == Op::LinalgMatrixRank && step.form == Form::Out) else {
+        return false;
+    };
+    let Some(Arg::Tensor(matrices)) = step.args.first() else { return false };
+    let [Some(matrices), Some(out)] = [Some(*matrices), step.out].map(|value| scene.find(value?)) else { return false };
+    matrices.place().id == out.place().id && matrices.tensor.shape.rank() > 5
+}

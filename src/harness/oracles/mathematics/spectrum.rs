@@ -99,6 +99,8 @@ fn broken(
     if spectrum.is_close() || !own.is_finite() || !other.is_finite() || lost > 0.1 {
         return None;
     }
+    // Nothing is greater than NaN.
+    let threshold = if spectrum.threshold.is_nan() { f64::INFINITY } else { spectrum.threshold.max(0.0) };
     let left = product(matrix, inverse, [rows, columns, rows]);
     let right = product(inverse, matrix, [columns, rows, columns]);
     let skew = |of: &[Complex64], size: usize| {
@@ -114,12 +116,12 @@ fn broken(
         (
             "AXA = A",
             off(&product(&left, matrix, [rows, rows, columns]), matrix),
-            lost * own + spectrum.threshold.max(0.0),
+            lost * own + threshold,
         ),
         (
             "X no larger than one over the tolerance",
             inverse.iter().map(|value| value.norm()).fold(0.0, f64::max),
-            (1.0 + lost) / spectrum.threshold.max(0.0),
+            (1.0 + lost) / threshold,
         ),
     ];
     let broken = conditions.into_iter().find(|(_, found, most)| found > most)?;
