@@ -75,7 +75,8 @@ pub(super) fn dominant(u: &mut Unstructured, dtype: DType, shape: &Shape) -> Res
 
 /// The same of matrices some of whose first rows are zeros, so that their ranks are less than their sizes.
 pub(super) fn dominant_in_part(u: &mut Unstructured, dtype: DType, shape: &Shape) -> Result<Vec<u8>> {
-    let [rows, columns] = shape.sizes().last_chunk::<2>().map_or([1, 1], |sizes| sizes.map(|size| size.max(1) as usize));
+    let [rows, columns] =
+        shape.sizes().last_chunk::<2>().map_or([1, 1], |sizes| sizes.map(|size| size.max(1) as usize));
     let zeros = if chance(u, 1, 2)? { u.int_in_range(0..=rows)? } else { 0 };
     let element = |at: usize| {
         let (row, column) = (at / columns % rows, at % columns);

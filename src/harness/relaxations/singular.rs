@@ -77,8 +77,12 @@ pub(crate) struct Spectrum {
 }
 
 impl Spectrum {
-    /// Returns whether rounding decides which singular values are above the tolerance.
+    /// Returns whether rounding decides which singular values are above the tolerance, or they are extremes.
     pub fn is_close(&self) -> bool {
+        // Of these a square may be beyond the dtype.
+        if self.values.first().is_some_and(|largest| *largest > 1e30 || (*largest > 0.0 && *largest < 1e-30)) {
+            return true;
+        }
         let relative = if self.threshold.is_finite() { self.threshold.abs() * self.precision() } else { 0.0 };
         self.values.iter().any(|value| {
             let distance = (value - self.threshold).abs();
@@ -97,9 +101,7 @@ impl Spectrum {
         let largest = self.values.first().copied().unwrap_or(0.0);
         let kept = self.values.iter().copied().filter(|value| *value > self.threshold).last();
         let left = self.values.iter().copied().find(|value| *value <= self.threshold).unwrap_or(0.0);
-        kept.is_some_and(|kept| {
-            kept * 100.0 < largest || kept * kept * 16.0 < largest || kept - left < 0.01 * largest
-        })
+        kept.is_some_and(|kept| kept * 100.0 < largest || kept * kept * 16.0 < largest || kept - left < 0.01 * largest)
     }
 }
 
@@ -179,13 +181,13 @@ fn decomposed<'a>(scene: Scene<'a>) -> Option<&'a TensorState> {
 
 /// Returns whether elements of an operand of the last step are not known here: it was resized, or turned in place.
 fn is_turned(scene: Scene) -> bool {
-    let turns = |step: &&crate::program::Step| {
-        step.form == Form::InPlace && step.op.info().family() == Family::Views
-    };
+    let turns = |step: &&crate::program::Step| step.form == Form::InPlace && step.op.info().family() == Family::Views;
     let last = scene.last();
-    scene.steps.iter().filter(turns).any(|turned| {
-        last.is_some_and(|last| last.uses().any(|used| turned.target() == Some(used)))
-    })
+    scene
+        .steps
+        .iter()
+        .filter(turns)
+        .any(|turned| last.is_some_and(|last| last.uses().any(|used| turned.target() == Some(used))))
 }
 
 pub(crate) fn endless_matrices(scene: Scene) -> bool {

@@ -103,7 +103,7 @@ fn multiplied(a: &[Complex64], b: &[Complex64], size: usize) -> Vec<Complex64> {
 fn rotated(mut matrix: Vec<Complex64>, size: usize) -> (Vec<f64>, Vec<Complex64>) {
     let one = |at: usize| if at / size == at % size { Complex64::ONE } else { Complex64::ZERO };
     let mut vectors: Vec<Complex64> = (0..size * size).map(one).collect();
-    let least = matrix.iter().map(|element| element.norm()).fold(0.0, f64::max) * f64::EPSILON * 1e-4;
+    let least = matrix.iter().map(|element| element.norm()).fold(0.0, f64::max) * f64::EPSILON * 1e-2;
     for _ in 0..ROUNDS {
         charge_product(&[size, size, size]);
         let mut done = true;

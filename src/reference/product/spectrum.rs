@@ -158,7 +158,8 @@ impl Matrices {
     /// Rejects complex tolerances, and a dtype without a precision where one is needed (`get_atol_rtol`).
     fn check_tolerances(&self, function: &'static str) -> Result<()> {
         for (name, tensor) in [("atol", &self.atol), ("rtol", &self.rtol)] {
-            if let Some(dtype) = tensor.as_ref().map(|tensor| tensor.dtype).filter(|it| it.category() == Category::Complex)
+            if let Some(dtype) =
+                tensor.as_ref().map(|tensor| tensor.dtype).filter(|it| it.category() == Category::Complex)
             {
                 return Err(Rejection::ComplexTolerance { function, name, dtype }.into());
             }
@@ -256,7 +257,8 @@ impl Matrices {
             machine.elements(&Tensor { layout, node: None, ..tensor.clone() })
         };
         let spectra = self.spectra(machine);
-        let largest = self.places(batch).into_iter().map(|which| spectra[which].singular.first().copied().unwrap_or(0.0));
+        let largest =
+            self.places(batch).into_iter().map(|which| spectra[which].singular.first().copied().unwrap_or(0.0));
         let [atol, rtol] = [&self.atol, &self.rtol].map(|tensor| tensor.as_ref().map(elements));
         let eps = match self.input.dtype {
             DType::Float32 | DType::Complex64 => f64::from(f32::EPSILON),

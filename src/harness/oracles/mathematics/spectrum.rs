@@ -113,11 +113,7 @@ fn broken(
         ("AX symmetric", skew(&left, rows), lost),
         ("XA symmetric", skew(&right, columns), lost),
         ("XAX = X", off(&product(&right, inverse, [columns, columns, rows]), inverse), lost * other),
-        (
-            "AXA = A",
-            off(&product(&left, matrix, [rows, rows, columns]), matrix),
-            lost * own + threshold,
-        ),
+        ("AXA = A", off(&product(&left, matrix, [rows, rows, columns]), matrix), lost * own + threshold),
         (
             "X no larger than one over the tolerance",
             inverse.iter().map(|value| value.norm()).fold(0.0, f64::max),
@@ -129,9 +125,8 @@ fn broken(
 }
 
 fn product(a: &[Complex64], b: &[Complex64], [rows, inner, columns]: [usize; 3]) -> Vec<Complex64> {
-    let element = |at: usize| {
-        (0..inner).map(|which| a[at / columns * inner + which] * b[which * columns + at % columns]).sum()
-    };
+    let element =
+        |at: usize| (0..inner).map(|which| a[at / columns * inner + which] * b[which * columns + at % columns]).sum();
     (0..rows * columns).map(element).collect()
 }
 
