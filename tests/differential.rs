@@ -408,7 +408,8 @@ fn libtorch_draws_the_same_numbers_again() {
     let mut libtorch =
         Process::start(CommandLine::new(installed.adapter), Limits::default()).expect("the adapter starts");
     for step in ["normal: [z, o]", "binomial: [n, h]", "bernoulli: [z, h]"] {
-        let inputs = "z: {shape: [64], fill: zeros}, o: {shape: [64], fill: ones}, n: {shape: [64]}, h: {values: [0.5]}";
+        let inputs =
+            "z: {shape: [64], fill: zeros}, o: {shape: [64], fill: ones}, n: {shape: [64]}, h: {values: [0.5]}";
         let program = loaded(&format!("{{{inputs}, a: {{{step}}}, b: {{{step}}}}}"));
         let drawn: Vec<Vec<Vec<Scalar>>> = (libtorch.run_all(&[program.clone(), program]).into_iter())
             .map(|reply| reply.expect("a reply").steps.iter().map(|step| step.outcome.tensors()[0].scalars()).collect())

@@ -46,6 +46,8 @@ fn operations(relaxation: Relaxation) -> Vec<Op> {
         LargeProducts => vec![Op::Prod],
         ExtremeNorms => vec![Op::VectorNorm],
         UnstableEquations => vec![Op::LinalgSolve],
+        UnstableTriangles => vec![Op::LinalgSolveTriangular, Op::CholeskySolve],
+        EndlessMatrices | CloseTolerances => vec![Op::LinalgMatrixRank, Op::LinalgPinv],
         ComplexFunctions | ComplexCompositions | TurningPowers => vec![Op::Pow],
         ComplexLogarithms | CancelledLogarithms => vec![Op::Logaddexp],
         WidenedResults => vec![Op::Atan2],

@@ -467,6 +467,11 @@ impl Op {
         }
     }
 
+    /// Returns whether it decomposes matrices, and takes what is within tolerances for zeros.
+    pub fn decomposes(self) -> bool {
+        matches!(self, Op::LinalgMatrixRank | Op::LinalgPinv)
+    }
+
     /// Returns whether only PyTorch's Python front end has it.
     pub fn is_front_end(self) -> bool {
         self.info().family() == Family::FrontEnd

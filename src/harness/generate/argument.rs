@@ -33,8 +33,8 @@ impl ProgramBuilder<'_> {
                 (ParamKind::Text, None) => Arg::Nothing,
                 // The inputs were made for it.
                 (ParamKind::Tensor, default)
-                    if (default.is_none() || param.name == "attn_mask")
-                        && together
+                    if together
+                        && (default.is_none() || param.name == "attn_mask" || op.decomposes())
                         && at < self.program.inputs.len()
                         && self.tracker.find(ValueRef { value: at, part: None }).is_some() =>
                 {

@@ -14,6 +14,9 @@ use crate::tensor::{Category, DType, Shape};
 /// More elements than there can be memory for.
 const BEYOND_MEMORY: usize = 1 << 47;
 
+/// The most elements that are rotated in one round to decompose matrices: some ten rounds are within the reference's budget.
+const MAX_ROTATIONS: i64 = 1 << 22;
+
 /// The number of attempts to propose a step again that did not come out as wanted.
 const TRIES: usize = 8;
 
@@ -169,10 +172,13 @@ impl<'a> ProgramBuilder<'a> {
                 Some(Op::Normal | Op::Binomial | Op::Bernoulli) => at == 1,
                 _ => false,
             };
+            let decomposes = self.theme.is_some_and(Op::decomposes) && !chance(u, 1, 4)?;
             let data = match (index, equations) {
                 (true, _) => value::small(u, dtype, &shape)?,
                 (_, true) => value::dominant(u, dtype, &shape)?,
                 _ if probable && chance(u, 7, 8)? => value::probabilities(u, dtype, &shape)?,
+                _ if decomposes && at == 0 => value::dominant_in_part(u, dtype, &shape)?,
+                _ if decomposes => value::tolerances(u, dtype, &shape)?,
                 _ => value::elements(u, dtype, &shape, at)?,
             };
             let requires_grad = gradients && dtype.category() >= Category::Floating && !chance(u, 1, 4)?;
@@ -396,7 +402,7 @@ impl<'a> ProgramBuilder<'a> {
         let most = if many { MAX_LARGE_TERMS } else { self.elements };
         let picked = (MAX_LARGE_TERMS..BEYOND_MEMORY).contains(&self.picked(&step));
         let large = bound > most && (sums(&step) || bound < BEYOND_MEMORY);
-        if large || picked || self.pairs(&step) > MAX_LARGE_TERMS {
+        if large || picked || self.pairs(&step) > MAX_LARGE_TERMS || self.rotations(&step) > MAX_ROTATIONS {
             return Trial::Dropped;
         }
         self.tracker.propose(&step);
@@ -483,6 +489,15 @@ impl<'a> ProgramBuilder<'a> {
         }
         let numels = step.uses().filter_map(|used| Some(numel(self.tracker.find(used)?.tensor.shape.sizes())));
         numels.fold(1, i64::saturating_mul) as usize
+    }
+
+    /// The rotated elements of a round in which matrices are decomposed.
+    fn rotations(&self, step: &Step) -> i64 {
+        let Some(Arg::Tensor(matrices)) = step.args.first().filter(|_| step.op.decomposes()) else { return 0 };
+        let Some(known) = self.tracker.find(*matrices) else { return 0 };
+        let [batch @ .., rows, columns] = known.tensor.shape.sizes() else { return 0 };
+        let size = rows.saturating_add(*columns);
+        batch.iter().chain(&[size; 3]).fold(1, |all, size| all.saturating_mul(*size))
     }
 
     /// The terms that the elements of a product of matrices have together, or its summand's elements if they are more.

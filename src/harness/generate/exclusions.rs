@@ -7,6 +7,7 @@ use crate::relaxations::elements::{
     complex_half, division_traps, endless_trials, grown_bools, long_recurrences, uncountable_strides,
 };
 use crate::relaxations::families::scattered_batches;
+use crate::relaxations::singular::freed_sizes;
 use crate::relaxations::tracker::Scene;
 
 macro_rules! exclusions {
@@ -57,6 +58,9 @@ exclusions! {
     /// `tril` and `triu` of batches for an `out=` tensor whose batches do not lie one after the other: libtorch takes the
     /// stride between two matrices for that between all, and writes beyond the end of the memory.
     ScatteredBatches: scattered_batches(scene),
+    /// `linalg_matrix_rank` of more than five dimensions with an `out=` that is its matrix: libtorch resizes it to sizes that it
+    /// has freed.
+    FreedSizes: freed_sizes(scene),
     /// An `out=` tensor of bools that has grown when the operation is rejected: a byte of new memory may be no bool, and
     /// reading it is undefined.
     GrownBools: grown_bools(scene, outcome),

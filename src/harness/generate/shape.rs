@@ -149,6 +149,14 @@ pub(super) fn operands(u: &mut Unstructured, palette: &Palette, op: Op) -> Resul
             vec![right, with_batch(u, &[rows, rows])?]
         }
         Op::ScaledDotProductAttention => attention(u, palette, [rows, inner, columns, batch])?,
+        Op::LinalgMatrixRank | Op::LinalgPinv => {
+            let columns = if u.arbitrary()? { rows } else { columns };
+            let matrices = with_batch(u, &[rows, columns])?;
+            let tolerance = |u: &mut Unstructured| -> Result<Vec<i64>> {
+                Ok(u.choose(&[vec![], vec![batch], vec![inner, batch], vec![inner, 1], vec![1]])?.clone())
+            };
+            vec![matrices, tolerance(u)?, tolerance(u)?]
+        }
         Op::Trapezoid | Op::CumulativeTrapezoid if u.arbitrary()? => vec![vec![rows, inner], vec![inner]],
         Op::Trapezoid | Op::CumulativeTrapezoid => vec![vec![rows, inner], vec![1, inner]],
         Op::LinalgCross | Op::Cross => {
@@ -230,6 +238,8 @@ pub(super) fn takes_some(op: Op) -> bool {
             | LinalgSolveTriangular
             | CholeskySolve
             | ScaledDotProductAttention
+            | LinalgMatrixRank
+            | LinalgPinv
             | LinalgCross
             | Cross
             | Trapezoid

@@ -81,6 +81,34 @@ pub(super) fn dominant(u: &mut Unstructured, dtype: DType, shape: &Shape) -> Res
     Ok(bytes(dtype, shape, (0..shape.numel()).map(element).collect::<Result<Vec<_>>>()?))
 }
 
+/// The same of matrices some of whose first rows are zeros, so that their ranks are less than their sizes.
+pub(super) fn dominant_in_part(u: &mut Unstructured, dtype: DType, shape: &Shape) -> Result<Vec<u8>> {
+    let [rows, columns] =
+        shape.sizes().last_chunk::<2>().map_or([1, 1], |sizes| sizes.map(|size| size.max(1) as usize));
+    let zeros = if chance(u, 1, 2)? { u.int_in_range(0..=rows)? } else { 0 };
+    let element = |at: usize| {
+        let (row, column) = (at / columns % rows, at % columns);
+        let value = u.int_in_range(-1..=1)?;
+        Ok(Scalar::Int(match row == column {
+            _ if row < zeros => 0,
+            true => value * 2 + 4 * rows.max(columns) as i64,
+            false => value,
+        }))
+    };
+    Ok(bytes(dtype, shape, (0..shape.numel()).map(element).collect::<Result<Vec<_>>>()?))
+}
+
+/// The elements of tolerances, mostly small, some of which are larger than the singular values of small matrices.
+pub(super) fn tolerances(u: &mut Unstructured, dtype: DType, shape: &Shape) -> Result<Vec<u8>> {
+    let count = shape.numel().min(PERIOD);
+    let element = |_| match u.int_in_range(0..=3u8)? {
+        0 => real(u),
+        _ => Ok(Scalar::Float(*u.choose(&[0.0, 0.5, 1.5, 9.5, 0.03125])?)),
+    };
+    let scalars: Vec<Scalar> = (0..count).map(element).collect::<Result<_>>()?;
+    Ok(bytes(dtype, shape, scalars.into_iter().cycle().take(shape.numel())))
+}
+
 /// The elements that a case gives the input number `input` if it says nothing of them, so that findings are short.
 pub(crate) fn counting(dtype: DType, shape: &Shape, input: usize) -> Vec<u8> {
     bytes(dtype, shape, (0..shape.numel()).map(|at| Scalar::Int((1 + 16 * input + at) as i64)))

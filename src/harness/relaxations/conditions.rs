@@ -16,7 +16,7 @@ pub(crate) fn sums_of_extremes(scene: Scene, outcome: Option<&Outcome>) -> bool 
     let complex =
         outcome.is_some_and(|outcome| outcome.tensors().iter().any(|made| made.dtype.category() == Category::Complex));
     // Elimination multiplies infinities with zeros, or not, and so do products of complex numbers.
-    let special = complex || last_op(scene).is_some_and(|op| op.matrix_of_equations().is_some());
+    let special = complex || last_op(scene).is_some_and(|op| op.matrix_of_equations().is_some() || op.decomposes());
     let large = |known: &TensorState| known.tensor.elements().any(|x| Tameness::of_number(x) == Tameness::Wild);
     let loses = |known: &TensorState| match known.tameness {
         Tameness::Wild => true,

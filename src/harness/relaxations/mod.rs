@@ -7,6 +7,7 @@
 pub(crate) mod conditions;
 pub(crate) mod elements;
 pub(crate) mod families;
+pub(crate) mod singular;
 mod tameness;
 pub(crate) mod tracker;
 
@@ -236,6 +237,11 @@ relaxations! {
     UnstableTriangles: families::unstable_triangles(scene, outcome) => ANY_AND_GRADIENTS,
     /// Attention whose scores may be large: the exponential magnifies what rounding has lost of them.
     SteepAttention: families::steep_attention(scene, outcome) => GRADIENT_ELEMENTS,
+    /// Ranks and pseudoinverses of matrices with infinities or NaN, which no rotation makes orthogonal.
+    EndlessMatrices: singular::endless_matrices(scene) => OUTCOME,
+    /// Ranks and pseudoinverses of matrices with a singular value so close to its tolerance that rounding decides which of both
+    /// is greater, or that is an extreme, and pseudoinverses of some whose singular values are far apart, or close on both sides of the tolerance.
+    CloseTolerances: singular::close_tolerances(scene, outcome) => ANY_AND_GRADIENTS,
     /// `gather` and its like into a tensor that they read, too, and rejected ones into a tensor that was resized first, or
     /// with an index out of range after others that were written already.
     GathersInPart: families::gathers_in_part(scene, outcome) => ANY,

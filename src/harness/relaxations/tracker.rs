@@ -154,6 +154,7 @@ impl Tracker {
         let sums = sums(step);
         // Roots, powers, logarithms and quotients of whole numbers are rounded, whatever they are.
         let rounded = step.op.matrix_of_equations().is_some()
+            || step.op.decomposes()
             || (info.compare == Compare::Tolerance && info.kernel.rounding() == Rounding::Steps);
         // What is a whole number by rounding alone need not be one in another order. Of 16 bits products are rounded, too.
         let narrow = |known: &TensorState| matches!(known.tensor.dtype, DType::Float16 | DType::Bfloat16);

@@ -43,7 +43,7 @@ macro_rules! rows {
             ["Add", "Add1", "Sub", "Sub1", "Mul", "Mul1", "Div", "Div1", "Div2", "Fmod", "Fmod1", "Remainder",
              "Remainder1", "Rsub", "Rsub1", "Maximum", "Minimum", "Fmax", "Fmin", "Amax", "Amin", "Prod", "Prod1",
              "Std", "StdMean", "Logsumexp", "LinalgVectorNorm", "Norm1", "Dist", "Cdist", "LinalgSolveEx",
-             "LinalgSolveTriangular", "CholeskySolve", "ScaledDotProductFlashAttentionForCpu"]
+             "LinalgSolveTriangular", "CholeskySolve", "LinalgPinv", "ScaledDotProductFlashAttentionForCpu"]
                 .map(|name| Some(Node(name)))
         ),
         version: u64, expected: u64
@@ -61,7 +61,7 @@ macro_rules! rows {
     /// A result of integers or bool of an operand that requires grad (`set_history`).
     NotDifferentiable { dtype: DType } => Autograd, "Autograd not support dtype: {dtype}";
     /// An operand that requires grad and has no derivative (`check_no_requires_grad`).
-    FixedArgument { name: &'static str, argument: &'static str = ["target", "weight", "pos_weight", "buffer"] } => Autograd,
+    FixedArgument { name: &'static str, argument: &'static str = ["target", "weight", "pos_weight", "buffer", "atol", "rtol"] } => Autograd,
         "The function '{name}' is not differentiable with respect to argument '{argument}'. This input cannot have \
          requires_grad True.";
     /// A complex result of an operation whose gradient is defined for real numbers only

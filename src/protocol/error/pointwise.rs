@@ -6,9 +6,8 @@ macro_rules! rows {
     /// A dtype that the kernel is not implemented for (`AT_DISPATCH_…`).
     NoKernel {
         kernel: &'static str | ["GeluKernelImpl", "addmm_impl_cpu_", "addmv_impl_cpu", "bernoulli_tensor_cpu_p_",
-            "bernoulli_tensor_cpu_self_", "cholesky_solve_cpu", "div_trunc_cpu", "lu_cpu", "normal_kernel_cpu",
-            "softmax_lastdim_kernel_impl", "std_cpu",
-            "triangular_solve_cpu"], dtype: DType
+            "bernoulli_tensor_cpu_self_", "cholesky_solve_cpu", "div_trunc_cpu", "linalg_eigh_cpu", "linalg_svd_cpu", "lu_cpu",
+            "normal_kernel_cpu", "softmax_lastdim_kernel_impl", "std_cpu", "triangular_solve_cpu"], dtype: DType
     } => Dtype,
         "\"{kernel}\" not implemented for '{dtype}'";
     /// A bool scalar as a factor of a result that is not bool (`alpha_check`, `check_addr_scalar`).

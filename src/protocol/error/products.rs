@@ -86,8 +86,9 @@ macro_rules! rows {
     InnerSizes { a: Vec<i64>, b: Vec<i64> } => ProductShape,
         "inner() the last dimension must match on both input tensors but got shapes {a} and {b}";
     /// Integers or bool where a floating-point or complex tensor is needed (`checkFloatingOrComplex`).
-    NotFloating { function: &'static str = ["linalg.vecdot", "linalg.solve", "linalg.vector_norm"], dtype: DType }
-        => Dtype,
+    NotFloating {
+        function: &'static str = ["linalg.vecdot", "linalg.solve", "linalg.vector_norm", "linalg.svd"], dtype: DType
+    } => Dtype,
         "{function}: Expected a floating point or complex tensor as input. Got {dtype}";
     /// float16 or bfloat16 where LAPACK has no kernel (`checkFloatingOrComplex`).
     LowPrecision { function: &'static str = ["linalg.vecdot", "linalg.solve"], dtype: DType } => Dtype,
@@ -109,11 +110,13 @@ macro_rules! rows {
         "{function}: Expected A and B to have the same dtype, but found A of type {a} and B of type {b} instead";
     /// Equations with anything but matrices (`checkIsMatrix`).
     SolveRank {
-        function: &'static str = ["linalg.solve", "linalg.solve_triangular"], name: &'static str = ["A", "B"]
+        function: &'static str = ["linalg.solve", "linalg.solve_triangular", "torch.linalg.matrix_rank"],
+        name: &'static str = ["A", "B", "input"]
     } => ProductShape, "{function}: The input tensor {name} must have at least 2 dimensions.";
     /// Equations whose matrices are not square (`squareCheckInputs`).
-    SolveSquare { function: &'static str = ["linalg.solve", "linalg.solve_triangular"], rows: i64, columns: i64 }
-        => ProductShape,
+    SolveSquare {
+        function: &'static str = ["linalg.solve", "linalg.solve_triangular", "linalg.eigh"], rows: i64, columns: i64
+    } => ProductShape,
         "{function}: A must be batches of square matrices, but they are {rows} by {columns} matrices";
     /// Equations with matrices whose sizes do not fit (`checkInputsSolver`).
     SolveSizes {
@@ -148,9 +151,11 @@ macro_rules! rows {
         "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True";
     /// Attention of complex numbers, of which there are none (`isneginf`).
     ComplexInfinities => Dtype, "isneginf does not support complex inputs.";
-    /// `cholesky_solve` with `out=` of a dtype that the result cannot be cast to (`checkLinalgCompatibleDtype`).
-    CholeskyOut { input: DType, out: DType } => Dtype,
-        "cholesky_solve: Expected result to be safely castable from {input} dtype, but got result with dtype {out}";
+    /// `out=` of a dtype that the result cannot be cast to (`checkLinalgCompatibleDtype`).
+    CastableOut {
+        function: &'static str = ["cholesky_solve", "linalg.pinv", "torch.linalg.matrix_rank"], input: DType, out: DType
+    } => Dtype,
+        "{function}: Expected result to be safely castable from {input} dtype, but got result with dtype {out}";
     /// `cholesky_solve` of anything but matrices (`cholesky_solve`).
     CholeskyRank { name: &'static str = ["b", "u"], rank: usize } => ProductShape,
         "{name} should have at least 2 dimensions, but has {rank} dimensions instead";
@@ -164,6 +169,24 @@ macro_rules! rows {
     CholeskySizes { a: [i64; 2], b: [i64; 2] } => ProductShape,
         "Incompatible matrix sizes for cholesky_solve: each A matrix is {rows} by {left} but each b matrix is {right} by \
          {columns}", rows = a[0], left = a[1], right = b[0], columns = b[1];
+    /// `linalg_pinv` of anything but matrices of a dtype that LAPACK decomposes (`linalg_pinv`).
+    PinvOperand { dtype: DType, sizes: Vec<i64> } => Dtype,
+        "linalg.pinv({dtype}{{{sizes}}}): expected a tensor with 2 or more dimensions of float, double, cfloat or cdouble \
+         types";
+    /// A tolerance that is complex (`checkNotComplexTolerance`).
+    ComplexTolerance {
+        function: &'static str = ["torch.linalg.matrix_rank", "torch.linalg.pinv"], name: &'static str = ["atol", "rtol"],
+        dtype: DType
+    } => Dtype, "{function}: {name} tensor of complex type is not supported. Got {dtype}";
+    /// A dtype whose precision is the default of a tolerance, and that LAPACK does not decompose (`_get_epsilon`).
+    NoPrecision => Dtype, "This function doesn't handle types other than float and double";
+    /// Singular values of a matrix with NaN (`_linalg_check_errors`).
+    Endless => Singular,
+        "linalg.svd: The algorithm failed to converge because the input matrix contained non-finite values.";
+    /// The same for a batch: the first of its matrices with NaN (`_linalg_check_errors`).
+    EndlessInBatch { batch: i64 } => Singular,
+        "linalg.svd: (Batch element {batch}): The algorithm failed to converge because the input matrix contained \
+         non-finite values.";
     } };
 }
 

@@ -142,6 +142,18 @@ macro_rules! products_rows {
                 result: Same, compare: Tolerance,
                 kernel: product(cholesky_solve), gradient: kernel,
             }
+            LinalgMatrixRank "linalg_matrix_rank" "linalg_matrix_rank.atol_rtol_tensor":
+                "The ranks of matrices: the numbers of their singular values above the tolerances." {
+                arguments: (input: Tensor, atol: Tensor = None, rtol: Tensor = None, hermitian: Flag = False),
+                forms: [Functional, Out], result: Int64, compare: Bits,
+                kernel: product(linalg_matrix_rank), gradient: none,
+            }
+            LinalgPinv "linalg_pinv" "linalg_pinv.atol_rtol_tensor":
+                "The pseudoinverses of matrices, of their singular values above the tolerances." {
+                arguments: (self: Tensor, atol: Tensor = None, rtol: Tensor = None, hermitian: Flag = False),
+                forms: [Functional, Out], result: Same, compare: Tolerance,
+                kernel: product(linalg_pinv), gradient: kernel,
+            }
             ]
         }
     };

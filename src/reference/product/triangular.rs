@@ -94,7 +94,7 @@ pub(in super::super) fn cholesky_solve(machine: &mut Machine, call: &Call) -> Re
     if let Some(target) = call.target()? {
         let out = machine.tensor(target).dtype;
         if !b.dtype.can_cast_to(out) {
-            return Err(Rejection::CholeskyOut { input: b.dtype, out }.into());
+            return Err(Rejection::CastableOut { function: "cholesky_solve", input: b.dtype, out }.into());
         }
     }
     let sizes = infer_cholesky(&b, &factor)?;

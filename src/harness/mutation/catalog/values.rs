@@ -273,6 +273,8 @@ pub(super) const PRODUCTS: &[Mutant] = mutants! { "products"
         => |_, step| put(step, &[Op::AddmmActivation], "use_gelu", Arg::Flag(false));
     "unmasked" "scaled_dot_product_attention ignores its mask" Steps
         => |_, step| put(step, &[Op::ScaledDotProductAttention], "attn_mask", Arg::Nothing);
+    "halves-are-read" "linalg_matrix_rank and linalg_pinv read both halves of Hermitian matrices" Steps
+        => |_, step| put(step, &[Op::LinalgMatrixRank, Op::LinalgPinv], "hermitian", Arg::Flag(false));
     "always-euclidean" "cdist and pairwise_distance ignore p" Steps
         => |_, step| put(step, &[Op::Cdist, Op::PairwiseDistance], "p", Arg::Number(Scalar::Float(2.0)));
 };

@@ -111,7 +111,12 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
             let place = number_of_row * outer as usize + column as usize;
             let (right, observed) = (Right::by(ATTENTION, set), *observed.values.get(place)?);
             if !right.set.contains(observed) {
-                wrong.push(Wrong { right, at: place, observed, operands: values.into_iter().map(Scalar::Float).collect() });
+                wrong.push(Wrong {
+                    right,
+                    at: place,
+                    observed,
+                    operands: values.into_iter().map(Scalar::Float).collect(),
+                });
             }
         }
     }

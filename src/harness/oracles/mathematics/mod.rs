@@ -30,6 +30,7 @@ mod set;
 mod slope;
 mod solution;
 mod special;
+mod spectrum;
 mod trace;
 mod unary;
 mod view;
@@ -133,6 +134,7 @@ fn judge_step(trace: Trace, at: usize, step: &Step, outcome: &Outcome) -> Option
             return solution::judge(trace, at, step, result);
         }
         Op::ScaledDotProductAttention => return attention::judge(trace, at, step, result),
+        Op::LinalgMatrixRank | Op::LinalgPinv => return spectrum::judge(trace, at, step, result),
         Op::Isin | Op::Searchsorted | Op::Bucketize | Op::CartesianProd => {
             return lookup::judge(trace, at, step, result);
         }

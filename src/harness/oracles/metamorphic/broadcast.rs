@@ -173,12 +173,15 @@ pub(super) fn expansions(context: &StepContext) -> Option<Vec<Expansion>> {
             }
             whole(&numbers, &known, common(known.iter())?.sizes())
         }
-        Op::Addmm | Op::AddmmActivation | Op::Addmv | Op::Addr | Op::Baddbmm | Op::Addbmm if step.form != Form::InPlace => {
+        Op::Addmm | Op::AddmmActivation | Op::Addmv | Op::Addr | Op::Baddbmm | Op::Addbmm
+            if step.form != Form::InPlace =>
+        {
             let (numbers, known) = read()?;
             whole(&numbers[..1], &known[..1], result.shape.sizes())
         }
         Op::Matmul | Op::Cdist | Op::LinalgSolve | Op::LinalgSolveTriangular | Op::CholeskySolve => batches(context)?,
         Op::ScaledDotProductAttention => attention(context)?,
+        Op::LinalgMatrixRank | Op::LinalgPinv => tolerances(context)?,
         Op::Einsum => einsum(context)?,
         Op::IndexTensor => indices(context)?,
         Op::TakeAlongDim => along(context)?,
@@ -248,6 +251,20 @@ fn attention(context: &StepContext) -> Option<Vec<Expansion>> {
         (sizes != known.sizes()).then_some(Expansion { argument: *number, part: None, sizes })
     });
     Some(grown.collect())
+}
+
+/// The dimensions before the matrices, which tolerances are broadcast with.
+fn tolerances(context: &StepContext) -> Option<Vec<Expansion>> {
+    let operands = context.read()?;
+    let ((first, matrices), rest) = operands.split_first()?;
+    let (batch, matrix) = matrices.sizes().split_at(matrices.shape().rank().checked_sub(2)?);
+    let own = Shape::new(batch.to_vec()).ok()?;
+    let common = rest.iter().try_fold(own, |shape, (_, next)| shape.broadcast(next.shape()).ok())?;
+    let whole = [common.sizes(), matrix].concat();
+    let grown = std::iter::once((first, matrices, whole))
+        .chain(rest.iter().map(|(number, known)| (number, known, common.sizes().to_vec())));
+    let grown = grown.filter(|(_, known, sizes)| known.sizes() != &sizes[..]);
+    Some(grown.map(|(number, _, sizes)| Expansion { argument: *number, part: None, sizes }).collect())
 }
 
 /// Sizes of 1 under a letter that is longer elsewhere.
