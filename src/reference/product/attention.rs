@@ -29,7 +29,9 @@ pub(in super::super) fn scaled_dot_product_attention(machine: &mut Machine, call
     let inner = *query.shape().sizes().last().expect("two dimensions");
     let rule = Rule { causal: call.flag(5)?, scale: scale.unwrap_or(1.0 / (inner as f64).sqrt()) };
     let made = match &mask {
-        _ if is_of_nothing(&query, &value) => of_nothing(machine, call.op, [&query, &key, &value], mask.as_ref(), rule)?,
+        _ if is_of_nothing(&query, &value) => {
+            of_nothing(machine, call.op, [&query, &key, &value], mask.as_ref(), rule)?
+        }
         Some(mask) if mask.dtype == DType::Bool && is_integer(query.dtype) => {
             return Err(Rejection::Overflow { dtype: query.dtype }.into());
         }
@@ -140,13 +142,7 @@ fn is_fused(operands: [&Tensor; 3], mask: Option<&Tensor>, rule: Rule) -> bool {
     alike && masked && floats && own[2] != 0 && keys[2] != 0 && keys[2] == values[2]
 }
 
-fn fused(
-    machine: &mut Machine,
-    op: Op,
-    operands: [&Tensor; 3],
-    mask: Option<&Tensor>,
-    rule: Rule,
-) -> Result<TensorId> {
+fn fused(machine: &mut Machine, op: Op, operands: [&Tensor; 3], mask: Option<&Tensor>, rule: Rule) -> Result<TensorId> {
     let mask = mask.map(|mask| additive(machine, mask, operands[0].dtype));
     let computed = machine.aside(|machine| {
         let ids = operands.map(|operand| machine.add(Tensor { node: None, base: None, ..operand.clone() }));
@@ -180,13 +176,7 @@ fn hidden(hides: bool) -> f64 {
 }
 
 /// The steps that it is made of (`_scaled_dot_product_attention_math`). 16 bits become 32 on the way.
-fn composed(
-    machine: &mut Machine,
-    op: Op,
-    ids: [TensorId; 3],
-    mask: Option<&Tensor>,
-    rule: Rule,
-) -> Result<TensorId> {
+fn composed(machine: &mut Machine, op: Op, ids: [TensorId; 3], mask: Option<&Tensor>, rule: Rule) -> Result<TensorId> {
     let dtype = machine.tensor(ids[0]).dtype;
     let mut mask = mask.map(|mask| additive(machine, mask, dtype));
     let narrow = matches!(dtype, DType::Float16 | DType::Bfloat16);
@@ -216,13 +206,14 @@ fn composed(
     Ok(cast(machine, op, result, dtype))
 }
 
-/// A copy in another dtype, if it has another one.
+/// A copy in another dtype, in the same layout, if it has another one.
 fn cast(machine: &mut Machine, op: Op, id: TensorId, dtype: DType) -> TensorId {
     let tensor = machine.tensor(id).clone();
     if tensor.dtype == dtype {
         return id;
     }
     let copy = machine.converted(&tensor, dtype);
+    let copy = write::restride(machine, &copy, iterator::dense(&tensor.layout));
     let copy = machine.add(copy);
     autograd::record_copy(machine, op, copy, &tensor);
     copy

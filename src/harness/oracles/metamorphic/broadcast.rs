@@ -171,7 +171,9 @@ pub(super) fn expansions(context: &StepContext) -> Option<Vec<Expansion>> {
             }
             whole(&numbers, &known, common(known.iter())?.sizes())
         }
-        Op::Addmm | Op::AddmmActivation | Op::Addmv | Op::Addr | Op::Baddbmm | Op::Addbmm if step.form != Form::InPlace => {
+        Op::Addmm | Op::AddmmActivation | Op::Addmv | Op::Addr | Op::Baddbmm | Op::Addbmm
+            if step.form != Form::InPlace =>
+        {
             let (numbers, known) = read()?;
             whole(&numbers[..1], &known[..1], result.shape.sizes())
         }
