@@ -310,10 +310,13 @@ fn within_limit(op: Op, args: &[Argument<'_>]) -> Result<(), Fault> {
 fn product(op: Op, tensors: &[&Tensor]) -> usize {
     let (summands, summed) = match op {
         Op::Dot | Op::Mv | Op::Mm | Op::Bmm | Op::Matmul | Op::Linear => (0, true),
-        Op::Addmm | Op::Addmv | Op::Baddbmm | Op::Addbmm => (1, true),
+        Op::Addmm | Op::AddmmActivation | Op::Addmv | Op::Baddbmm | Op::Addbmm => (1, true),
         Op::Addr => (1, false),
         _ => (0, false),
     };
+    if let (Op::ScaledDotProductAttention, [query, key, value, ..]) = (op, tensors) {
+        return attention(query, key, value);
+    }
     let (summands, factors) = match op {
         // What is added comes last.
         Op::Linear => {
@@ -328,6 +331,15 @@ fn product(op: Op, tensors: &[&Tensor]) -> usize {
     // What no process can have is not made possible by a division.
     let result = if outer >= ADDRESS_SPACE { outer } else { outer / inner / inner };
     summands.iter().map(|summand| summand.numel()).fold(result.max(1), usize::max)
+}
+
+/// The same of attention, which sums over the inner dimension of the queries and over the keys.
+fn attention(query: &Tensor, key: &Tensor, value: &Tensor) -> usize {
+    let size = |tensor: &Tensor, from_end: usize| tensor.size().iter().rev().nth(from_end).map_or(1, |it| *it.max(&1));
+    let numel = |tensor: &Tensor| tensor.numel().max(1);
+    let outer = numel(query).saturating_mul(numel(key)).saturating_mul(numel(value));
+    let (inner, keys) = (size(query, 0) as usize, size(key, 1) as usize);
+    if outer >= ADDRESS_SPACE { outer } else { outer / inner / inner / keys }
 }
 
 impl Fault {

@@ -206,13 +206,14 @@ fn composed(machine: &mut Machine, op: Op, ids: [TensorId; 3], mask: Option<&Ten
     Ok(cast(machine, op, result, dtype))
 }
 
-/// A copy in another dtype, if it has another one.
+/// A copy in another dtype, in the same layout, if it has another one.
 fn cast(machine: &mut Machine, op: Op, id: TensorId, dtype: DType) -> TensorId {
     let tensor = machine.tensor(id).clone();
     if tensor.dtype == dtype {
         return id;
     }
     let copy = machine.converted(&tensor, dtype);
+    let copy = write::restride(machine, &copy, iterator::dense(&tensor.layout));
     let copy = machine.add(copy);
     autograd::record_copy(machine, op, copy, &tensor);
     copy

@@ -64,12 +64,18 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
     let number = |known: &Elements, view: &View, batch: &[i64], place: [i64; 2]| {
         as_float(*known.values.get(view.place(&[batch, &place].concat()))?)
     };
+    // Each side is multiplied by the root of the scale, which may overflow.
+    let sides = query.values.iter().chain(&key.values).filter_map(|number| as_float(*number)).map(f64::abs);
+    let largest = sides.filter(|size| size.is_finite()).fold(1.0, f64::max);
+    if largest * scale.abs().sqrt() > format.largest() {
+        return None;
+    }
     let unit = format.ulp(1.0);
     let observed = Elements::of(result)?;
     let mut wrong = Vec::new();
     for (number_of_row, index) in indices(&whole([rows, 1])).into_iter().enumerate() {
         let (own, row) = (&index[..index.len() - 2], index[index.len() - 2]);
-        let (mut weights, mut error) = (Vec::new(), 0.0f64);
+        let (mut weights, mut error, mut masked) = (Vec::new(), 0.0f64, true);
         for column in 0..columns {
             let (mut score, mut size) = (0.0, 0.0);
             for at in 0..inner {
@@ -86,11 +92,12 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
                 }
                 None => hidden(causal && column > row),
             };
+            masked &= added == f64::NEG_INFINITY;
             let magnitude = size * scale.abs() + if added.is_finite() { added.abs() } else { 0.0 };
             error = error.max((inner + 8) as f64 * 4.0 * unit * magnitude);
             weights.push(score * scale + added);
         }
-        let Some(factor) = weigh(&mut weights) else { continue };
+        let Some(factor) = weigh(&mut weights, masked) else { continue };
         for column in 0..outer {
             let values = (0..columns).map(|at| number(&value, &v, own, [at, column])).collect::<Option<Vec<f64>>>()?;
             let set = match factor {
@@ -140,15 +147,15 @@ enum Factor {
 
 /// Makes weights of scores. `None` for those that overflow, or are infinite, by an operand that may be so large that
 /// another order of the products is not.
-fn weigh(row: &mut [f64]) -> Option<Factor> {
+fn weigh(row: &mut [f64], masked: bool) -> Option<Factor> {
     if row.iter().any(|score| score.is_nan()) {
         return Some(Factor::Nan);
     }
     let most = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    if most == f64::NEG_INFINITY {
+    if masked {
         return Some(Factor::Zero);
     }
-    if most > 1e30 {
+    if most.abs() > 1e30 {
         return None;
     }
     row.iter_mut().for_each(|score| *score = (*score - most).exp());
