@@ -270,7 +270,7 @@ fn within_limit(op: Op, args: &[Argument<'_>]) -> Result<(), Fault> {
         }
         // What is put somewhere, or taken for an index, is not copied.
         _ if op == Op::IndexPut => most(),
-        Kernel::Product => product(op, &tensors),
+        Kernel::Product if op.matrix_of_equations().is_none() => product(op, &tensors),
         Kernel::Reduction | Kernel::Extreme | Kernel::Scan | Kernel::Ranked | Kernel::Moment | Kernel::Norm => {
             let large = most();
             if large > VALUE_LIMIT / DType::Complex128.size() {
