@@ -77,10 +77,16 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
         let (own, row) = (&index[..index.len() - 2], index[index.len() - 2]);
         let (mut weights, mut error, mut masked) = (Vec::new(), 0.0f64, true);
         for column in 0..columns {
-            let (mut score, mut size) = (0.0, 0.0);
+            let (mut score, mut size, mut finite) = (0.0, 0.0, true);
             for at in 0..inner {
-                let product = number(&query, &q, own, [row, at])? * number(&key, &k, own, [column, at])?;
+                let factors = [number(&query, &q, own, [row, at])?, number(&key, &k, own, [column, at])?];
+                let product = factors[0] * factors[1];
+                finite &= factors.iter().all(|factor| factor.is_finite());
                 (score, size) = (score + product, size + product.abs());
+            }
+            // What overflows here need not where each side is scaled first.
+            if finite && size.is_infinite() {
+                return None;
             }
             let added = match &m {
                 Some((mask, view)) => {
