@@ -24,6 +24,8 @@ fn operations(relaxation: Relaxation) -> Vec<Op> {
         SignedZeros => vec![Op::Amax, Op::Amin],
         TiedPlaces => vec![Op::Cummax, Op::Median],
         TiedModes => vec![Op::Mode],
+        RandomElements => vec![Op::Normal, Op::Binomial, Op::Bernoulli],
+        SteepAttention => vec![Op::ScaledDotProductAttention, Op::Backward],
         AssumedUnique => vec![Op::Isin],
         ZeroExtrema => vec![Op::Fmax, Op::Maximum],
         BoundsOfZeros => vec![Op::Clamp, Op::Add],
