@@ -51,6 +51,13 @@ const BY_THE_REFERENCE_ALONE: &[(&str, &str)] = &[
         "an absent index is PyTorch's own: no document says what a surplus one means",
     ),
     ("variance-counts-an-expanded-out", "it is a warning, and whether the call is to be rejected is left open"),
+    ("binomial-warns-of-a-resize", "it is a warning, of which no document says when it is due"),
+    (
+        "gradient-of-pseudoinverses",
+        "results that are rounded are not differentiated, as those of linear equations are not",
+    ),
+    ("ranks-into-one-element", "no rule but the reference's says when out= may overlap itself"),
+    ("triangles-of-two-dtypes", "the operands of linear equations are not promoted, so that none may be converted"),
     ("addr-rounds-its-factors", "mathematics leaves open what a factor comes to that the dtype has to round"),
     (
         "gradient-of-an-interpolation-by-truths",

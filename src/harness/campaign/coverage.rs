@@ -272,7 +272,7 @@ pub(crate) fn broadcasts(op: Op) -> bool {
     let info = op.info();
     let tensors = info.arguments.iter().filter(|param| is_operand(param.kind)).count();
     // What a tensor is filled with has one element.
-    info.family() == Family::Pointwise && tensors > 1 && op != Op::Fill
+    info.family() == Family::Pointwise && tensors > 1 && !matches!(op, Op::Fill | Op::Bernoulli)
 }
 
 fn is_operand(kind: ParamKind) -> bool {

@@ -160,7 +160,6 @@ pub(super) fn expansions(context: &StepContext) -> Option<Vec<Expansion>> {
         | Op::PoissonNllLoss
         | Op::BinaryCrossEntropyWithLogits
         | Op::BinaryCrossEntropy
-        | Op::BinaryCrossEntropyBackward
         | Op::CosineSimilarity
         | Op::PairwiseDistance
         | Op::Dist
