@@ -5,7 +5,6 @@ use broadcheck_protocol::program::Arg;
 use broadcheck_protocol::tensor::shape::bracketed;
 use broadcheck_protocol::tensor::{DType, Scalar, Shape};
 
-use super::made::transposed;
 use super::{Beside, apply, shape};
 use crate::bench::{Bench, Stop};
 use crate::value::{Arguments, Value};
@@ -59,18 +58,16 @@ pub(super) fn linear(function: Beside, bench: &mut Bench, arguments: &Arguments)
     apply(bench, Op::Linear, vec![x.into(), weight.into(), bias]).map(Value::Tensor)
 }
 
-/// `scaled_dot_product_attention`: scores are `query @ key.transpose(-2, -1)`, to which the mask is broadcast; then a
-/// product with the values (the documentation's own definition).
+/// `scaled_dot_product_attention`, without the dropout, which changes no shape.
 pub(super) fn attention(function: Beside, bench: &mut Bench, arguments: &Arguments) -> Result<Value, Stop> {
     let query = function.tensor(arguments, 0, &["query"])?;
     let key = function.tensor(arguments, 1, &["key"])?;
     let value = function.tensor(arguments, 2, &["value"])?;
-    let key = transposed(bench, key)?;
-    let scores = apply(bench, Op::Matmul, vec![query.into(), key.into()])?;
-    if let Some(mask) = arguments.get(3, &["attn_mask"]).and_then(Value::tensor) {
-        apply(bench, Op::Add, vec![scores.into(), mask.into(), Arg::Number(Scalar::Int(1))])?;
-    }
-    apply(bench, Op::Matmul, vec![scores.into(), value.into()]).map(Value::Tensor)
+    let mask = arguments.get(3, &["attn_mask"]).and_then(Value::tensor).map_or(Arg::Nothing, Arg::from);
+    let causal = matches!(arguments.get(5, &["is_causal"]), Some(Value::Bool(true)));
+    let dropout = Arg::Number(Scalar::Float(0.0));
+    let all = vec![query.into(), key.into(), value.into(), mask, dropout, Arg::Flag(causal), Arg::Nothing];
+    apply(bench, Op::ScaledDotProductAttention, all).map(Value::Tensor)
 }
 
 /// `cross_entropy` and `nll_loss`: the target has the classes' dimension less, or the input's own shape

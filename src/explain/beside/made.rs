@@ -4,7 +4,7 @@ use broadcheck_protocol::ops::{Form, Op};
 use broadcheck_protocol::program::Arg;
 use broadcheck_protocol::tensor::{DType, Shape};
 
-use super::{Beside, Kind, apply, joined, shape};
+use super::{Beside, Kind, joined, shape};
 use crate::bench::{Bench, Made, Stop};
 use crate::value::{Arguments, Value};
 
@@ -122,9 +122,4 @@ pub(super) fn extreme(function: Beside, bench: &mut Bench, arguments: &Arguments
     let values = bench.declare(function.name, shape(sizes.clone())?, dtype, None);
     let indices = bench.declare(function.name, shape(sizes)?, DType::Int64, None);
     Ok(Value::List(vec![Value::Tensor(values), Value::Tensor(indices)]))
-}
-
-/// The tensor with its last two dimensions swapped.
-pub(super) fn transposed(bench: &mut Bench, tensor: crate::bench::Tensor) -> Result<crate::bench::Tensor, Stop> {
-    apply(bench, Op::Transpose, vec![tensor.into(), Arg::Int(-2), Arg::Int(-1)])
 }

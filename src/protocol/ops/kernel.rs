@@ -159,6 +159,7 @@ impl Family {
                 "dimension",
                 "overlap",
                 "size-mismatch",
+                "expand",
                 "output-shape",
                 "impossible-size",
                 "dtype",

@@ -58,7 +58,7 @@ pub(crate) fn is_infinite(machine: &mut Machine, call: &Call) -> Result<Slot> {
     // As a comparison of the magnitude of a part with a number makes it. The parts lie two apart.
     let layout = |operand: Input, shape: &Shape| {
         let Input::Tensor(mut part) = operand else { return iterator::result_layout(&[operand], shape) };
-        part.layout.strides.iter_mut().for_each(|stride| *stride *= 2);
+        part.layout.strides.iter_mut().for_each(|stride| *stride = stride.saturating_mul(2));
         part.layout = iterator::result_layout(&[Input::Tensor(part.clone())], shape);
         iterator::result_layout(&[Input::Tensor(part), Input::Number(Scalar::Float(f64::INFINITY))], shape)
     };
