@@ -36,7 +36,7 @@ use support::{Generated, programs};
 const CASES: u32 = 1000;
 
 /// Programs that together should have everything.
-const COVERED: u64 = 250_000;
+const COVERED: u64 = 400_000;
 
 /// The operations that gradients need.
 const AROUND_GRADIENTS: &[Op] = &[Op::Sum, Op::Backward, Op::Grad];

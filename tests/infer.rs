@@ -68,8 +68,11 @@ fn compare(program: &Program, reply: &Reply, counts: &mut Counts) -> Result<(), 
                 counts.by_elements += 1;
                 return Ok(());
             }
-            // The singular values come before what is made of them.
-            (Inferred::Rejected(_), Outcome::Rejected(rejected)) if rejected.message.contains("failed to converge") => {
+            // The singular values come before what is made of them, and probabilities before their weights.
+            (Inferred::Rejected(_), Outcome::Rejected(rejected))
+                if rejected.message.contains("failed to converge")
+                    || rejected.message.ends_with("should be between 0 and 1") =>
+            {
                 counts.by_elements += 1;
                 return Ok(());
             }

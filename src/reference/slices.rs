@@ -316,8 +316,8 @@ impl Slices {
     /// Without elements there are none.
     fn of(machine: &Machine, shape: &Shape, dim: usize, indices: &[i64], count: i64) -> (Slices, Option<usize>) {
         let along = size(shape, dim);
-        let others: i64 = shape.sizes().iter().enumerate().filter(|(at, _)| *at != dim).map(|(_, size)| size).product();
-        let looked = others > 0 && count > 0;
+        let others = shape.sizes().iter().enumerate().filter(|(at, _)| *at != dim).all(|(_, size)| *size > 0);
+        let looked = others && count > 0;
         let bad = indices.iter().position(|index| !(0..along).contains(index)).filter(|_| looked);
         let named = if looked { &indices[..bad.unwrap_or(indices.len())] } else { &[] };
         let named = if machine.has_elements() { named.to_vec() } else { Vec::new() };
