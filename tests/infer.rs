@@ -71,7 +71,8 @@ fn compare(program: &Program, reply: &Reply, counts: &mut Counts) -> Result<(), 
             // The singular values come before what is made of them, and probabilities before their weights.
             (Inferred::Rejected(_), Outcome::Rejected(rejected))
                 if rejected.message.contains("failed to converge")
-                    || rejected.message.ends_with("should be between 0 and 1") =>
+                    || rejected.message.ends_with("should be between 0 and 1")
+                    || rejected.message.ends_with("std >= 0.0") =>
             {
                 counts.by_elements += 1;
                 return Ok(());
@@ -354,8 +355,9 @@ fn explanations_of_generated_programs_agree_with_the_reference() {
 /// The factors of sizes beyond those that machines hold.
 const FACTORS: &[i64] = &[1_000_000_000, 1_000_000, 1000];
 
-/// The operations that no large operand is accepted by: that of one element, and the front end's functions without tensors.
-const NEVER_LARGE: &[Op] = &[Op::Item, Op::BroadcastShapes, Op::BroadcastWarning];
+/// The operations that no large operand is accepted by: that of one element, the front end's functions without tensors, and one
+/// whose weight has a size of its own, which programs rarely meet.
+const NEVER_LARGE: &[Op] = &[Op::Prelu, Op::Item, Op::BroadcastShapes, Op::BroadcastWarning];
 
 /// A size that is larger: 0, 1 and 3 stay, for the rules that name them.
 fn scaled(size: i64, factor: i64) -> i64 {

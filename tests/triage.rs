@@ -294,7 +294,9 @@ fn known_divergences_are_recognised_in_their_witnesses() {
             let mut finding = pinned(&program, &witness.observed, witness.broken.as_deref());
             let known = divergence::known(&divergences, &finding, &hello).map(|known| &known.id);
             assert_eq!(known, Some(&divergence.id), "{}: {}", case.id, finding.signature);
-            finding.signature.kind = "dtype".to_owned();
+            let listed = |kind: &&str| divergence.signature.iter().any(|one| one.kind == *kind);
+            let other = ["dtype", "strides"].into_iter().find(|kind| !listed(kind)).expect("a kind that it has not");
+            finding.signature.kind = other.to_owned();
             assert_eq!(divergence::known(&divergences, &finding, &hello), None, "{} in another way", case.id);
             let other = Hello { version: "2.12.0".to_owned(), ..hello.clone() };
             assert_eq!(divergence::known(&divergences, &finding, &other), None, "{} in another release", case.id);

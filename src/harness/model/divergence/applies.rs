@@ -256,10 +256,7 @@ impl Conditions {
         let operands =
             |step: &Step| -> Vec<TensorValue> { step.uses().filter_map(|used| value(program, reply, used)).collect() };
         (self.dtype.is_empty() || tensors().any(|tensor| self.dtype.contains(&tensor.dtype)))
-            && is(self.mixed_dtypes, &|| {
-                let mut dtypes = tensors().map(|tensor| tensor.dtype);
-                dtypes.next().is_some_and(|first| dtypes.any(|dtype| dtype != first))
-            })
+            && is(self.mixed_dtypes, &|| are_several(tensors().map(|tensor| tensor.dtype)))
             && self.has.iter().all(has)
             && self.elements.is_none_or(|least| tensors().chain(made()).any(|tensor| tensor.shape.numel() >= least))
             && self.rank.is_none_or(|least| tensors().any(|tensor| tensor.shape.rank() >= least))
@@ -289,10 +286,7 @@ impl Conditions {
             && (self.beside_dtype.is_empty()
                 || beside().flat_map(operands).any(|tensor| self.beside_dtype.contains(&tensor.dtype)))
             && is(self.beside_broadcasts, &|| {
-                beside().any(|step| {
-                    let shapes: Vec<_> = operands(step).into_iter().map(|tensor| tensor.shape).collect();
-                    shapes.windows(2).any(|pair| pair[0] != pair[1])
-                })
+                beside().any(|step| are_several(operands(step).into_iter().map(|tensor| tensor.shape)))
             })
             && is(self.beside_below_zero, &|| {
                 let below = |tensor: TensorValue| tensor.elements().any(|element| f64::from_scalar(element) < 0.0);
@@ -306,14 +300,8 @@ impl Conditions {
             && is(self.size_one, &|| tensors().any(|tensor| tensor.shape.sizes().contains(&1)))
             && is(self.vector, &|| tensors().any(|tensor| tensor.shape.rank() == 1))
             && is(self.no_dimensions, &|| tensors().any(|tensor| tensor.shape.rank() == 0))
-            && is(self.mixed_ranks, &|| {
-                let mut ranks = tensors().map(|tensor| tensor.shape.rank());
-                ranks.next().is_some_and(|first| ranks.any(|rank| rank != first))
-            })
-            && is(self.mixed_shapes, &|| {
-                let mut shapes = tensors().map(|tensor| &tensor.shape);
-                shapes.next().is_some_and(|first| shapes.any(|shape| shape != first))
-            })
+            && is(self.mixed_ranks, &|| are_several(tensors().map(|tensor| tensor.shape.rank())))
+            && is(self.mixed_shapes, &|| are_several(tensors().map(|tensor| &tensor.shape)))
             && is(self.one_element, &|| tensors().skip(1).any(|tensor| tensor.shape.numel() == 1))
             && is(self.long_step, &|| {
                 let items = step.args.iter().flat_map(|arg| if let Arg::Index(items) = arg { &items[..] } else { &[] });
@@ -323,6 +311,11 @@ impl Conditions {
                 || numbers.iter().any(|number| self.number_is.contains(&f64::from_scalar(*number))))
             && (self.text.is_empty() || step.args.iter().any(|arg| text_of(arg, &self.text)))
     }
+}
+
+/// Returns whether not all are equal.
+fn are_several<T: PartialEq>(mut all: impl Iterator<Item = T>) -> bool {
+    all.next().is_some_and(|first| all.any(|other| other != first))
 }
 
 /// Returns whether another operand lies in the storage that a step writes to.
