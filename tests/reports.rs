@@ -156,6 +156,7 @@ const NOT_AMONG_THE_PROGRAMS: &[&str] = &[
     "anomaly-hint",
     "argmin-checks-its-out-first",
     "attention-in-float16",
+    "attention-of-nothing-before-2-13",
     "batches-of-attention",
     "bitwise-out-and-gradients",
     "bounds-beyond-the-dtype",

@@ -284,6 +284,11 @@ fn known_divergences_are_recognised_in_their_witnesses() {
         for witness in
             divergence.witnesses.iter().filter(|_| divergence.signature.iter().all(|one| one.call != "input"))
         {
+            // Of what has another text in each release there is nothing to recognise.
+            let mut texts = witness.observed.values().flat_map(|aspects| aspects.values()).peekable();
+            if texts.peek().is_some() && texts.all(|text| text == "*") {
+                continue;
+            }
             let case = SPECIFICATION.cases.iter().find(|case| case.id == witness.case).unwrap();
             let mut program = case.program.clone();
             // What ends the process is the step, and not what would have come after it.
