@@ -99,7 +99,7 @@ impl Spectrum {
     /// below it is divided by.
     fn is_weak(&self) -> bool {
         let largest = self.values.first().copied().unwrap_or(0.0);
-        let kept = self.values.iter().copied().filter(|value| *value > self.threshold).last();
+        let kept = self.values.iter().copied().rfind(|value| *value > self.threshold);
         let left = self.values.iter().copied().find(|value| *value <= self.threshold).unwrap_or(0.0);
         kept.is_some_and(|kept| kept * 100.0 < largest || kept * kept * 16.0 < largest || kept - left < 0.01 * largest)
     }
