@@ -2,6 +2,7 @@
 //! of the other losses do; libtorch leaves sizes of 1 out, and gives the result the shape of the input, whatever it is.
 
 use crate::error::Rejection;
+use crate::ops::{Form, Op};
 use crate::tensor::{Buffer, Layout, Scalar};
 
 use super::composition::{Composition, Reduction};
@@ -9,9 +10,8 @@ use super::elementwise::{self, Casting, Facts, Plan};
 use super::graph::Kept;
 use super::iterator::{self, Input};
 use super::loss::{not_differentiable, operands};
-use super::machine::{Call, Machine, Result, Slot, Tensor, TensorId};
+use super::machine::{Call, Machine, Result, Slot, Stop, Tensor, TensorId};
 use super::{autograd, write};
-use crate::ops::{Form, Op};
 
 /// The least that the product of a probability and its complement is taken for: a constant of type float.
 const EPSILON: f64 = 1e-12f32 as f64;
@@ -28,7 +28,7 @@ pub(super) fn binary_cross_entropy(machine: &mut Machine, call: &Call) -> Result
         let columns = machine.columns::<f64>(&inputs, &plan.shape)?;
         let [input, target] = &columns[..] else { return Ok(Buffer::zeros(plan.common, 0)) };
         let loss = input.iter().zip(target).map(|(&input, &target)| entropy(input, target).map(Scalar::Float));
-        Ok::<_, super::machine::Stop>(Buffer::from_scalars(plan.common, loss.collect::<Result<Vec<_>>>()?.into_iter()))
+        Ok::<_, Stop>(Buffer::from_scalars(plan.common, loss.collect::<Result<Vec<_>>>()?.into_iter()))
     })?;
     let layout = layout_like(machine, call.tensor(0)?, &plan);
     let loss = write::create(machine, layout, values);
@@ -114,6 +114,7 @@ fn weigh(machine: &mut Machine, op: Op, loss: TensorId, weight: Option<TensorId>
 /// The result, or `out=` with its elements.
 fn deliver(machine: &mut Machine, call: &Call, result: TensorId) -> Result<TensorId> {
     let Some(target) = call.target()? else {
+        // The weight and the mean are written in place, and the result counts as unwritten.
         let made = machine.tensor(result).clone();
         let fresh = write::restride(machine, &made, made.layout.clone());
         return Ok(machine.add(fresh));

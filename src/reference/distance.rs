@@ -179,7 +179,7 @@ fn infer_cdist(machine: &Machine, call: &Call, a: &Tensor, b: &Tensor, p: f64) -
     if !(0..=2).contains(&mode) {
         return Err(Rejection::CdistMode { mode }.into());
     }
-    let [batch1, batch2] = [batch1, batch2].map(|batch| Shape::new(batch.to_vec()).expect("sizes of a tensor"));
+    let [batch1, batch2] = [batch1, batch2].map(|batch| Shape::of_sizes(batch.to_vec()));
     let rows = Rows::new(batch1.broadcast(&batch2)?.sizes(), [matrix1[0], matrix2[0]], matrix1[1])?;
     if rows.shapes[2].numel() > 0 && rows.columns > 0 {
         let elements = machine.has_elements();

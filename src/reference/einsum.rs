@@ -155,7 +155,7 @@ impl Equation {
         }
         let shape = places.iter().map(|place| place.map_or(1, |dim| sizes[dim])).collect();
         let strides = places.iter().map(|place| place.map_or(1, |dim| strides[dim])).collect();
-        Ok(Layout { shape: Shape::new(shape).expect("sizes of an operand"), strides, offset: layout.offset })
+        Ok(Layout { shape: Shape::of_sizes(shape), strides, offset: layout.offset })
     }
 
     /// The operands, aligned, multiplied and summed. `counts` says how many of them are left that have a dimension.

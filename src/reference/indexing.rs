@@ -403,7 +403,7 @@ fn adjacent(indices: &[Option<Tensor>]) -> bool {
 
 fn permuted(layout: &Layout, order: &[usize]) -> Layout {
     Layout {
-        shape: Shape::new(order.iter().map(|&dim| layout.shape.sizes()[dim]).collect()).expect("the same sizes"),
+        shape: Shape::of_sizes(order.iter().map(|&dim| layout.shape.sizes()[dim]).collect()),
         strides: order.iter().map(|&dim| layout.strides[dim]).collect(),
         offset: layout.offset,
     }

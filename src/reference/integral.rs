@@ -6,6 +6,7 @@ use crate::program::Arg;
 use crate::tensor::{DType, Layout, Shape};
 
 use super::composition::{Composition, Term};
+use super::iterator::{self, Request};
 use super::machine::{Call, Machine, Result, Slot, TensorId, wrap_dim};
 
 /// `trapezoid`: the sum of the trapezoids along a dimension.
@@ -20,10 +21,13 @@ pub(super) fn trapezoid(machine: &mut Machine, call: &Call) -> Result<Slot> {
     if shape.sizes()[along] == 0 {
         let mut sizes = shape.sizes().to_vec();
         sizes.remove(along);
-        let (dtype, shape) = (machine.tensor(y).dtype, Shape::new(sizes).expect("sizes of a shape"));
-        let zeros = machine.zeros(dtype, shape.numel());
+        let dtype = machine.tensor(y).dtype;
+        let Ok(shape) = Shape::new(sizes.clone()) else { return Err(Rejection::StorageOverflow { sizes }.into()) };
+        let layout = Layout::contiguous(shape);
+        iterator::check_memory(&layout, dtype, Request::RowMajor, machine.has_elements())?;
+        let zeros = machine.zeros(dtype, layout.shape.numel());
         let mut steps = Composition { machine, op: call.op };
-        return Ok(Slot::Tensor(steps.place(zeros, Layout::contiguous(shape))));
+        return Ok(Slot::Tensor(steps.place(zeros, layout)));
     }
     let areas = areas(machine, call, along)?;
     let mut steps = Composition { machine, op: call.op };

@@ -99,7 +99,7 @@ pub(super) fn sequence(output: Option<&Layout>, inputs: &[Input], shape: &Shape)
     let numbers = Layout::contiguous(shape.clone());
     let sizes = order.iter().map(|&dim| shape.sizes()[dim]).collect();
     Layout {
-        shape: Shape::new(sizes).expect("the same sizes in another order"),
+        shape: Shape::of_sizes(sizes),
         strides: order.iter().map(|&dim| numbers.strides[dim]).collect(),
         offset: 0,
     }

@@ -232,7 +232,7 @@ fn settle(machine: &mut Machine, call: &Call, loss: TensorId, reduction: Reducti
         return Ok(reduced);
     }
     let values = machine.tensor(reduced).clone();
-    shrink(machine, loss);
+    shrink(machine, loss)?;
     write::copy(machine, loss, &values);
     Ok(loss)
 }
@@ -365,7 +365,7 @@ fn structured(
     let plan = Plan::new(machine, call, &inputs)?;
     plan.prepare(machine, call)?;
     if let (Some(target), true) = (plan.target, reduction != Reduction::None) {
-        shrink(machine, target);
+        shrink(machine, target)?;
     }
     // An operand that is the target has lost its dimensions, too.
     let inputs = operands(machine, call, 2)?;
@@ -405,8 +405,13 @@ fn reduced_into(
 }
 
 /// Takes the dimensions of a tensor away (`resize_({})`), which warns of nothing.
-fn shrink(machine: &mut Machine, target: TensorId) {
-    machine.replace(target, Layout::contiguous(Shape::scalar()));
+fn shrink(machine: &mut Machine, target: TensorId) -> Result<()> {
+    let number = Shape::scalar();
+    if machine.is_large_resized(target, &number) {
+        return Err(iterator::too_large(usize::MAX));
+    }
+    machine.replace(target, Layout::contiguous(number));
+    Ok(())
 }
 
 /// The square of a difference up to `beta`, divided by it, and its size beyond.

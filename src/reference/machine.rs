@@ -97,7 +97,11 @@ impl Machine {
 
     /// Zeros for a new tensor.
     pub fn zeros(&self, dtype: DType, count: usize) -> Buffer {
-        Buffer::zeros(dtype, if self.has_elements() { count } else { 0 })
+        if !self.has_elements() {
+            return Buffer::zeros(dtype, 0);
+        }
+        charge(count);
+        Buffer::zeros(dtype, count)
     }
 
     /// The elements that an infer phase reads, row-major: `None` where they are absent, or stand for more than can be looked
@@ -124,6 +128,14 @@ impl Machine {
             true => is_large(shape, dtype),
             false => !shape.is_countable() || shape.count().checked_mul(dtype.size() as i64).is_none(),
         }
+    }
+
+    /// Returns whether a tensor is too large to be looked at once it is resized to a shape, or would need too large a storage
+    /// for that: it stays where it begins, however far into the storage that is.
+    pub fn is_large_resized(&self, id: TensorId, shape: &Shape) -> bool {
+        let tensor = self.tensor(id);
+        let end = if shape.count() == 0 { 0 } else { tensor.layout.offset.saturating_add(shape.count()) };
+        self.is_large(shape, tensor.dtype) || self.is_large(&Shape::of_sizes(vec![end]), tensor.dtype)
     }
 
     /// A new tensor object on a storage that exists.

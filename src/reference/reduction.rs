@@ -295,7 +295,7 @@ impl Plan {
         let reduced: Vec<bool> = (0..operand.rank().max(1)).map(|at| at == dim).collect();
         let kept = (0..operand.rank()).filter(|at| keepdim || *at != dim);
         let sizes = kept.map(|at| if at == dim { 1 } else { operand.sizes()[at] }).collect();
-        Plan { shape: Shape::new(sizes).expect("no size grew"), operand, reduced }
+        Plan { shape: Shape::of_sizes(sizes), operand, reduced }
     }
 
     /// [`Plan::new`] for operations that wrap all dimensions first, and make a list of all of them where none is given
@@ -340,7 +340,7 @@ impl Plan {
         charge(self.operand.numel());
         let sizes = self.operand.sizes();
         let kept = sizes.iter().zip(&self.reduced).map(|(&size, &reduced)| if reduced { 1 } else { size }).collect();
-        let mut into = Layout::contiguous(Shape::new(kept).expect("no size grew"));
+        let mut into = Layout::contiguous(Shape::of_sizes(kept));
         for (stride, _) in into.strides.iter_mut().zip(&self.reduced).filter(|(_, reduced)| **reduced) {
             *stride = 0;
         }

@@ -1,5 +1,5 @@
-//! Samplers: random numbers whose parameters broadcast. Which numbers they are is for nobody to say, so that the elements
-//! here are only among those that there may be; they have a shape, a dtype and strides as any others.
+//! Samplers: random numbers whose parameters broadcast. The reference has no generator: its elements are some that the
+//! parameters allow, and its shape, dtype and strides are those of any result.
 
 use crate::error::Rejection;
 use crate::ops::Form;

@@ -113,8 +113,12 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// Those of a shape. A tensor without dimensions is one line of one element.
+    /// Those of a shape. A tensor without dimensions is one line of one element; one without elements has no lines, whatever
+    /// its other sizes are.
     pub fn along(shape: &Shape, dim: usize) -> Lines {
+        if shape.numel() == 0 {
+            return Lines { outer: 0, size: 0, inner: 0 };
+        }
         let product = |sizes: &[i64]| sizes.iter().product::<i64>() as usize;
         match shape.sizes().get(dim) {
             Some(&size) => Lines {

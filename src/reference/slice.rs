@@ -150,7 +150,7 @@ pub(super) fn selected(from: &Layout, dim: usize, index: i64) -> Layout {
     let (mut sizes, mut strides) = (from.shape.sizes().to_vec(), from.strides.clone());
     let (size, stride) = (sizes.remove(dim), strides.remove(dim));
     let offset = from.offset + index.rem_euclid(size).wrapping_mul(stride);
-    Layout { shape: Shape::new(sizes).expect("fewer sizes, none of them taken for a 0"), strides, offset }
+    Layout { shape: Shape::of_sizes(sizes), strides, offset }
 }
 
 /// Every `step`th index from `start` to `stop`, both within the dimension. A stride that is too large wraps around.

@@ -344,7 +344,7 @@ impl Slices {
         if self.dim < strides.len() {
             strides.remove(self.dim);
         }
-        let shape = Shape::new(sizes).expect("a part of a shape");
+        let shape = Shape::of_sizes(sizes);
         slices
             .flat_map(|slice| {
                 let offset = of.offset + slice * stride;

@@ -49,7 +49,7 @@ pub(super) fn warn_of_resize(machine: &mut Machine, target: TensorId, shape: &Sh
     if tensor.shape() == shape {
         return Ok(());
     }
-    if machine.is_large(shape, tensor.dtype) {
+    if machine.is_large_resized(target, shape) {
         return Err(iterator::too_large(usize::MAX));
     }
     if tensor.shape().numel() != 0 {

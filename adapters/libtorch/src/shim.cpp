@@ -191,7 +191,7 @@ void bc_collect_warnings() {
 }
 
 void bc_seed() {
-  // A device that cannot be seeded draws other numbers, which nobody compares.
+  // The random numbers of a device that cannot be seeded differ from run to run; no oracle compares them.
   try {
     at::manual_seed(0);
   } catch (const std::exception&) {

@@ -58,7 +58,7 @@ pub(super) fn linear(function: Beside, bench: &mut Bench, arguments: &Arguments)
     apply(bench, Op::Linear, vec![x.into(), weight.into(), bias]).map(Value::Tensor)
 }
 
-/// `scaled_dot_product_attention`, without the dropout, which changes no shape.
+/// `scaled_dot_product_attention`, without the dropout and the scale, which change no shape.
 pub(super) fn attention(function: Beside, bench: &mut Bench, arguments: &Arguments) -> Result<Value, Stop> {
     let query = function.tensor(arguments, 0, &["query"])?;
     let key = function.tensor(arguments, 1, &["key"])?;

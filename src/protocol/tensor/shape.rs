@@ -34,6 +34,13 @@ impl Shape {
         Ok(Shape(sizes))
     }
 
+    /// A shape of the sizes of another one, some of them or all, in any order. A 0 that now stands behind large sizes no
+    /// longer helps, so that it is not certain that the elements can be counted.
+    pub fn of_sizes(sizes: Vec<i64>) -> Shape {
+        debug_assert!(sizes.iter().all(|&size| size >= 0), "{sizes:?}");
+        Shape(sizes)
+    }
+
     /// Returns whether the number of elements can be counted. Of a broadcast shape it is not certain.
     pub fn is_countable(&self) -> bool {
         countable(&self.0)

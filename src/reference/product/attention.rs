@@ -6,7 +6,7 @@ use crate::tensor::element::Element;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
 use super::super::autograd;
-use super::super::budget::charge_product;
+use super::super::budget::{charge, charge_product};
 use super::super::composition::{Composition, real};
 use super::super::graph::Kept;
 use super::super::iterator;
@@ -223,8 +223,9 @@ fn cast(machine: &mut Machine, op: Op, id: TensorId, dtype: DType) -> TensorId {
 fn causal(machine: &mut Machine, rows: i64, columns: i64) -> Result<Tensor> {
     let shape = shape_of(vec![rows, columns])?;
     let values = machine.eval(DType::Float32, || {
-        let places = (0..rows).flat_map(|row| (0..columns).map(move |column| column > row));
-        Buffer::from_scalars(DType::Float32, places.map(|hides| Scalar::Float(hidden(hides))))
+        charge(shape.numel());
+        let hides = |at: usize| (at as i64) % columns > at as i64 / columns;
+        Buffer::from_scalars(DType::Float32, (0..shape.numel()).map(|at| Scalar::Float(hidden(hides(at)))))
     });
     Ok(machine.allocate(Layout::contiguous(shape), values))
 }

@@ -4,7 +4,9 @@ use crate::error::Rejection;
 use crate::ops::Form;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
+use super::super::budget::{STRIDE, charge};
 use super::super::graph::Kept;
+use super::super::iterator::too_large;
 use super::super::machine::{Call, Machine, Result, Slot, Tensor, TensorId};
 use super::super::write;
 use super::matrix::{check_kernel, expanded, scaled_in_place, shape_of};
@@ -173,6 +175,9 @@ fn prepare_addbmm(machine: &mut Machine, call: &Call, shape: &Shape) -> Result<O
         return Err(Rejection::InPlaceShape { input, output }.into());
     }
     if found != shape {
+        if machine.is_large_resized(target, shape) {
+            return Err(too_large(usize::MAX));
+        }
         machine.replace(target, Layout::contiguous(shape.clone()));
     }
     Ok(Some(target))
@@ -229,6 +234,8 @@ fn accumulate(
     let mut beta = beta;
     // Of each batch the same is refused, and the sum has no elements.
     let batches = if machine.has_elements() { batches } else { 1 };
+    // Matrices without elements are multiplied one after the other, too, by libtorch as well; each takes so much at least.
+    charge((batches as usize).saturating_mul(STRIDE));
     for batch in 0..batches {
         for (first, dtype) in [("self", sum.dtype), ("mat1", a.dtype)] {
             if dtype != b.dtype {

@@ -23,6 +23,10 @@ pub(super) struct Dilation {
 impl Dilation {
     pub fn of(matrix: &[Complex64], rows: usize, columns: usize) -> Dilation {
         let size = rows + columns;
+        // A matrix without elements may have a side of any length, and has nothing to rotate.
+        if matrix.is_empty() {
+            return Dilation { rows, columns, singular: Vec::new(), values: Vec::new(), vectors: Vec::new() };
+        }
         let mut whole = vec![Complex64::ZERO; size * size];
         for (at, element) in matrix.iter().enumerate() {
             let (row, column) = (at / columns, rows + at % columns);
@@ -67,6 +71,9 @@ impl Dilation {
     /// divided differences of the function at its eigenvalues (Higham, Functions of Matrices, 3.2).
     pub fn slope(&self, threshold: f64, gradient: &[Complex64]) -> Vec<Complex64> {
         let (inverted, size) = (self.inverted(threshold), self.rows + self.columns);
+        if gradient.is_empty() {
+            return Vec::new();
+        }
         let mut whole = vec![Complex64::ZERO; size * size];
         for (at, element) in gradient.iter().enumerate() {
             let (row, column) = (self.rows + at / self.rows, at % self.rows);

@@ -57,7 +57,7 @@ fn part(machine: &mut Machine, op: Op, a: TensorId, b: TensorId, out: Option<Ten
 /// Takes the first dimension, of length 1, from the tensor itself.
 fn squeeze_in_place(machine: &mut Machine, id: TensorId) {
     let layout = &mut machine.tensor_mut(id).layout;
-    layout.shape = Shape::new(layout.shape.sizes()[1..].to_vec()).expect("fewer sizes");
+    layout.shape = Shape::of_sizes(layout.shape.sizes()[1..].to_vec());
     layout.strides.remove(0);
 }
 

@@ -34,8 +34,11 @@ fn multiplied(machine: &Machine, a: &Tensor, b: &Tensor, alpha: Scalar, added: O
     let added = added.filter(|(_, beta)| !factor::is_zero(*beta));
     let (sizes_a, sizes_b) = (a.shape().sizes(), b.shape().sizes());
     let rank = sizes_a.len();
-    let batches = sizes_a[..rank - 2].iter().product::<i64>() as usize;
+    let batches = sizes_a[..rank - 2].iter().fold(1usize, |count, &size| count.saturating_mul(size as usize));
     let [rows, inner, columns] = [sizes_a[rank - 2], sizes_a[rank - 1], sizes_b[rank - 1]].map(|size| size as usize);
+    if [batches, rows, columns].contains(&0) {
+        return Buffer::zeros(a.dtype, 0);
+    }
     charge_product(&[batches, rows, columns, inner.max(1)]);
     macro_rules! product {
         ($type:ty) => {{
@@ -160,7 +163,7 @@ pub(super) fn row(vector: &Tensor) -> Tensor {
 
 /// The same elements in another shape of as many dimensions of length 1 or more; the strides tell where they are.
 pub(super) fn with_layout(tensor: &Tensor, sizes: Vec<i64>, strides: Vec<i64>) -> Tensor {
-    let shape = Shape::new(sizes).expect("sizes of an operand");
+    let shape = Shape::of_sizes(sizes);
     Tensor { layout: Layout { shape, strides, offset: tensor.layout.offset }, node: None, ..tensor.clone() }
 }
 

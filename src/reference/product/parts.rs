@@ -64,7 +64,7 @@ pub(crate) fn squeeze(machine: &mut Machine, a: TensorId, first: bool) -> Result
 pub(crate) fn squeeze_all(machine: &mut Machine, a: TensorId) -> Result<TensorId> {
     super::super::view::apply(machine, Op::View, a, |_, from, _| {
         let kept = || from.shape.sizes().iter().zip(&from.strides).filter(|(size, _)| **size != 1);
-        let shape = Shape::new(kept().map(|(size, _)| *size).collect()).expect("fewer sizes");
+        let shape = Shape::of_sizes(kept().map(|(size, _)| *size).collect());
         Ok(Layout { shape, strides: kept().map(|(_, stride)| *stride).collect(), offset: from.offset })
     })
 }

@@ -147,7 +147,7 @@ impl Equations {
         }
         let size = self.expanded[self.expanded.len() - 1] as usize;
         let values: Vec<Complex64> = machine.elements(a);
-        if size == 0 {
+        if values.is_empty() {
             return None;
         }
         let mut matrices = values.chunks(size * size);
@@ -202,6 +202,11 @@ pub(super) fn expanded(tensor: &Tensor, sizes: &[i64]) -> Result<Tensor> {
     Ok(Tensor { layout: layout.expect("batches broadcast"), node: None, ..tensor.clone() })
 }
 
+/// Returns whether LAPACK solves equations, and decomposes matrices, in a dtype.
+pub(super) fn has_lapack(dtype: DType) -> bool {
+    matches!(dtype, DType::Float32 | DType::Float64 | DType::Complex64 | DType::Complex128)
+}
+
 /// The dtype that solutions are computed in.
 pub(super) fn wide(dtype: DType) -> DType {
     if dtype.category() == Category::Complex { DType::Complex128 } else { DType::Float64 }
@@ -217,7 +222,7 @@ fn solved_elements(machine: &Machine, a: &Tensor, b: &Tensor) -> Buffer {
     let rank = b.shape().rank();
     let [rows, columns] = [b.shape().sizes()[rank - 2] as usize, b.shape().sizes()[rank - 1] as usize];
     let (left, mut right): (Vec<Complex64>, Vec<Complex64>) = (machine.elements(a), machine.elements(b));
-    if rows > 0 && columns > 0 {
+    if !right.is_empty() {
         for (matrix, right) in left.chunks(rows * rows).zip(right.chunks_mut(rows * columns)) {
             // One that has no inverse was refused when the solution was made.
             eliminate(&mut matrix.to_vec(), rows, right, columns);

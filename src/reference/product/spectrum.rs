@@ -8,6 +8,7 @@ use crate::tensor::storage::Stored;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
 use super::super::autograd;
+use super::super::budget::charge;
 use super::super::graph::Kept;
 use super::super::iterator;
 use super::super::machine::{Call, Machine, Result, Slot, Tensor};
@@ -16,7 +17,7 @@ use super::cross::check_floating;
 use super::eigen::Dilation;
 use super::matrix::shape_of;
 use super::output::check_autograd;
-use super::solve::wide;
+use super::solve::{has_lapack, wide};
 
 /// `linalg_matrix_rank`: the number of singular values above the tolerance.
 pub(in super::super) fn linalg_matrix_rank(machine: &mut Machine, call: &Call) -> Result<Slot> {
@@ -38,7 +39,8 @@ pub(in super::super) fn linalg_matrix_rank(machine: &mut Machine, call: &Call) -
         iterator::check_internal_overlap(machine.tensor(target))?;
     }
     let values = machine.eval(DType::Int64, || {
-        let (spectra, thresholds) = (matrices.spectra(machine), matrices.thresholds(machine, &batch));
+        let spectra = matrices.spectra(machine);
+        let thresholds = matrices.thresholds(machine, &spectra, &batch);
         let rank = |(which, threshold): (usize, f64)| {
             Scalar::Int(spectra[which].singular.iter().filter(|value| **value > threshold).count() as i64)
         };
@@ -62,7 +64,7 @@ pub(in super::super) fn linalg_pinv(machine: &mut Machine, call: &Call) -> Resul
     if let Some(out) = target.map(|target| machine.tensor(target).dtype).filter(|out| !dtype.can_cast_to(*out)) {
         return Err(Rejection::CastableOut { function: "linalg.pinv", input: dtype, out }.into());
     }
-    if !is_decomposed(dtype) || input.shape().rank() < 2 {
+    if !has_lapack(dtype) || input.shape().rank() < 2 {
         return Err(Rejection::PinvOperand { dtype, sizes: input.shape().sizes().to_vec() }.into());
     }
     matrices.check_tolerances("torch.linalg.pinv")?;
@@ -76,8 +78,8 @@ pub(in super::super) fn linalg_pinv(machine: &mut Machine, call: &Call) -> Resul
     }
     let mut thresholds = Vec::new();
     let values = machine.eval(dtype, || {
-        thresholds = matrices.thresholds(machine, &batch);
         let spectra = matrices.spectra(machine);
+        thresholds = matrices.thresholds(machine, &spectra, &batch);
         let inverse = |(which, threshold): (usize, &f64)| spectra[which].pseudoinverse(*threshold);
         let inverses = matrices.places(&batch).into_iter().zip(&thresholds).flat_map(inverse).collect();
         Buffer::from_scalars(dtype, Complex64::wrap(inverses).scalars().into_iter())
@@ -104,7 +106,7 @@ fn pinv_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Resul
     let dtype = wide(input.dtype);
     let values = machine.eval(dtype, || {
         let (spectra, arrived): (_, Vec<Complex64>) = (matrices.spectra(machine), machine.elements(gradient));
-        let arrived = arrived.chunks((rows * columns).max(1) as usize);
+        let arrived = arrived.chunks(rows.saturating_mul(columns).max(1) as usize);
         let parts = matrices.places(&batch).into_iter().zip(arrived).zip(&kept.numbers[1..]);
         let slopes = parts.flat_map(|((which, arrived), threshold)| match threshold {
             Scalar::Float(threshold) => spectra[which].slope(*threshold, arrived),
@@ -113,11 +115,6 @@ fn pinv_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Resul
         Buffer::from_scalars(dtype, Complex64::wrap(slopes.collect()).scalars().into_iter())
     });
     Ok(vec![Some(machine.allocate(Layout::contiguous(shape), values))])
-}
-
-/// Returns whether LAPACK decomposes matrices of a dtype.
-fn is_decomposed(dtype: DType) -> bool {
-    matches!(dtype, DType::Float32 | DType::Float64 | DType::Complex64 | DType::Complex128)
 }
 
 /// Matrices, and the tolerances for their singular values.
@@ -164,7 +161,7 @@ impl Matrices {
                 return Err(Rejection::ComplexTolerance { function, name, dtype }.into());
             }
         }
-        if self.rtol.is_none() && !is_decomposed(self.input.dtype) {
+        if self.rtol.is_none() && !has_lapack(self.input.dtype) {
             return Err(Rejection::NoPrecision.into());
         }
         Ok(())
@@ -179,11 +176,11 @@ impl Matrices {
         if !self.hermitian {
             check_floating("linalg.svd", dtype)?;
         }
-        if !is_decomposed(dtype) && self.input.shape().numel() > 0 {
+        if !has_lapack(dtype) && self.input.shape().numel() > 0 {
             let kernel = if self.hermitian { "linalg_eigh_cpu" } else { "linalg_svd_cpu" };
             return Err(Rejection::NoKernel { kernel, dtype }.into());
         }
-        if self.hermitian || !machine.has_elements() || rows * columns == 0 {
+        if self.hermitian || !machine.has_elements() || self.input.shape().numel() == 0 {
             return Ok(());
         }
         let values: Vec<Complex64> = machine.elements(&self.input);
@@ -223,8 +220,7 @@ impl Matrices {
 
     /// The matrix of each element of the batch.
     fn places(&self, batch: &Shape) -> Vec<usize> {
-        let sizes = self.input.shape().sizes();
-        let own = shape_of(sizes[..sizes.len() - 2].to_vec()).expect("sizes of an operand");
+        let own = self.own_batch().expect("sizes of an operand");
         Layout::contiguous(own).expand(batch).expect("batches broadcast").positions().collect()
     }
 
@@ -232,8 +228,9 @@ impl Matrices {
     fn spectra(&self, machine: &Machine) -> Vec<Dilation> {
         let [rows, columns] = self.sizes().map(|size| size as usize);
         let values: Vec<Complex64> = machine.elements(&self.input);
-        if rows * columns == 0 {
-            let count = self.input.shape().sizes().iter().rev().skip(2).product::<i64>();
+        if values.is_empty() {
+            let count = self.own_batch().map_or(0, |batch| batch.numel());
+            charge(count);
             return (0..count).map(|_| Dilation::of(&[], rows, columns)).collect();
         }
         let single = matches!(self.input.dtype, DType::Float32 | DType::Complex64);
@@ -251,12 +248,11 @@ impl Matrices {
     }
 
     /// The tolerance for the singular values of each matrix of the batch.
-    fn thresholds(&self, machine: &Machine, batch: &Shape) -> Vec<f64> {
+    fn thresholds(&self, machine: &Machine, spectra: &[Dilation], batch: &Shape) -> Vec<f64> {
         let elements = |tensor: &Tensor| -> Vec<f64> {
             let layout = tensor.layout.expand(batch).expect("tolerances broadcast");
             machine.elements(&Tensor { layout, node: None, ..tensor.clone() })
         };
-        let spectra = self.spectra(machine);
         let largest =
             self.places(batch).into_iter().map(|which| spectra[which].singular.first().copied().unwrap_or(0.0));
         let [atol, rtol] = [&self.atol, &self.rtol].map(|tensor| tensor.as_ref().map(elements));

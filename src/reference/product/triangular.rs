@@ -16,7 +16,7 @@ use super::super::write;
 use super::matrix::shape_of;
 use super::multiply::{adjoint, product, transposed};
 use super::output::check_autograd;
-use super::solve::{expanded, wide};
+use super::solve::{expanded, has_lapack, wide};
 
 /// `linalg_solve_triangular`: the X of AX = B, or of XA = B, for the triangle of A; batches broadcast.
 pub(in super::super) fn linalg_solve_triangular(machine: &mut Machine, call: &Call) -> Result<Slot> {
@@ -168,10 +168,7 @@ fn transposed_layout(sizes: &[i64]) -> Result<Layout> {
 
 /// Rejects a dtype that LAPACK does not have.
 fn check_kernel(kernel: &'static str, dtype: DType) -> Result<()> {
-    match dtype {
-        DType::Float32 | DType::Float64 | DType::Complex64 | DType::Complex128 => Ok(()),
-        _ => Err(Rejection::NoKernel { kernel, dtype }.into()),
-    }
+    if has_lapack(dtype) { Ok(()) } else { Err(Rejection::NoKernel { kernel, dtype }.into()) }
 }
 
 fn deliver(machine: &mut Machine, call: &Call, solution: &Tensor, dtype: DType, layout: Layout) -> Result<TensorId> {
@@ -217,7 +214,7 @@ impl Triangle {
     fn solved(self, machine: &Machine, a: &Tensor, b: &Tensor) -> Buffer {
         let [rows, columns] = last_two(b.shape().sizes()).map(|size| size as usize);
         let (matrices, mut right): (Vec<Complex64>, Vec<Complex64>) = (machine.elements(a), machine.elements(b));
-        if rows > 0 && columns > 0 {
+        if !right.is_empty() {
             for (matrix, right) in matrices.chunks(rows * rows).zip(right.chunks_mut(rows * columns)) {
                 self.substitute(matrix, right, rows);
             }

@@ -1,4 +1,4 @@
-//! Random numbers: those that there may be for the parameters. Which of them is for nobody to say.
+//! Samplers: the values that the parameters allow. The generator decides which of them is drawn.
 
 use super::elementwise::{Operand, places};
 use super::set::{Format, Set, as_float};

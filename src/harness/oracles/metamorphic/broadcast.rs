@@ -178,8 +178,11 @@ pub(super) fn expansions(context: &StepContext) -> Option<Vec<Expansion>> {
             let (numbers, known) = read()?;
             whole(&numbers[..1], &known[..1], result.shape.sizes())
         }
-        Op::Matmul | Op::Cdist | Op::LinalgSolve | Op::LinalgSolveTriangular | Op::CholeskySolve => batches(context)?,
-        Op::ScaledDotProductAttention => attention(context)?,
+        Op::Matmul | Op::Cdist | Op::LinalgSolve | Op::LinalgSolveTriangular | Op::CholeskySolve => {
+            batches(context, 2)?
+        }
+        // The mask has dimensions of its own.
+        Op::ScaledDotProductAttention => batches(context, 3)?,
         Op::LinalgMatrixRank | Op::LinalgPinv => tolerances(context)?,
         Op::Einsum => einsum(context)?,
         Op::IndexTensor => indices(context)?,
@@ -217,33 +220,20 @@ fn keeps_promotion(context: &StepContext, operands: &[Facts], result: DType) -> 
     !(by_rank && (mixed || numbers)) && !(unrounded && mixed)
 }
 
-/// The dimensions before the matrices. A vector is no batch.
-fn batches(context: &StepContext) -> Option<Vec<Expansion>> {
+/// The dimensions before the matrices of the first operands, so many of them. A vector is no batch.
+fn batches(context: &StepContext, count: usize) -> Option<Vec<Expansion>> {
     let operands = context.read()?;
-    let [(first, a), (second, b)] = operands.as_slice() else { return None };
-    let (rows, columns) = (a.shape().rank(), b.shape().rank());
-    if rows < 2 || columns < 2 || (context.step.op == Op::LinalgSolve && rows != columns) {
-        return None;
-    }
-    let batch = |known: &Facts| Shape::new(known.sizes()[..known.sizes().len() - 2].to_vec()).ok();
-    let common = batch(a)?.broadcast(&batch(b)?).ok()?;
-    let grown = [(first, a), (second, b)].into_iter().map(|(number, known)| {
-        let matrix = &known.sizes()[known.sizes().len() - 2..];
-        let sizes: Vec<i64> = common.sizes().iter().chain(matrix).copied().collect();
-        (sizes != known.sizes()).then_some(Expansion { argument: *number, part: None, sizes })
-    });
-    Some(grown.flatten().collect())
-}
-
-/// The dimensions before the matrices of the queries, the keys and the values, whatever the mask has.
-fn attention(context: &StepContext) -> Option<Vec<Expansion>> {
-    let operands = context.read()?;
-    let operands = operands.get(..3)?;
+    let operands = operands.get(..count)?;
     let split = |known: &Facts| {
         let (batch, matrix) = known.sizes().split_at_checked(known.sizes().len().checked_sub(2)?)?;
         Some((Shape::new(batch.to_vec()).ok()?, matrix.to_vec()))
     };
     let parts: Vec<(Shape, Vec<i64>)> = operands.iter().map(|(_, known)| split(known)).collect::<Option<_>>()?;
+    // Of another rank it may be a batch of vectors.
+    let ranks = operands.iter().map(|(_, known)| known.shape().rank());
+    if context.step.op == Op::LinalgSolve && ranks.clone().min() != ranks.max() {
+        return None;
+    }
     let common = parts.iter().try_fold(Shape::scalar(), |shape, (batch, _)| shape.broadcast(batch).ok())?;
     let grown = operands.iter().zip(&parts).filter_map(|((number, known), (_, matrix))| {
         let sizes = [common.sizes(), matrix].concat();

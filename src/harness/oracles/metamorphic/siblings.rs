@@ -185,7 +185,7 @@ pub(super) fn resized(context: &StepContext) -> Vec<(Program, OutputRelation)> {
     let inner_sizes =
         matches!(context.outcome, Outcome::Rejected(rejected) if class_of(rejected) == Some(Class::ProductShape));
     let asked = context.step.form == Form::Functional && (is_about_operands(context) || inner_sizes);
-    // Which parameters of a sampler are rejected is for their elements to say.
+    // A sampler rejects parameters by their elements.
     let asked = asked && context.step.op.info().kernel != Kernel::Sampler;
     if !asked || context.has_gradients() || !is_affordable(context) {
         return Vec::new();
