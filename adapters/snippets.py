@@ -157,16 +157,20 @@ def wrong(name, broadcheck):
 def wrong_finding(folder, broadcheck):
     """The problem with the program of a finding, if there is one: it has none, or prints something else."""
     name = json.loads((folder / "finding.json").read_text(encoding="utf-8"))["implementation"]["name"]
+    readme = re.search(r"^(`{3,})python\n(.*?)^\1$", (folder / "README.md").read_text(encoding="utf-8"), re.S | re.M)
+    programs = [("README.md", "python", readme[2])] if readme else []
     for file, language in ("repro.py", "python"), ("repro.mjs", "js"):
         if (folder / file).is_file():
-            text = (folder / file).read_text(encoding="utf-8")
-            expected = promised(text)
-            observed, stderr = printed("repro", language, text, environment(broadcheck, name), None)
-            # What the library itself prints, such as a greeting, is no line of the program.
-            missing = [line for line in expected if line not in observed]
-            wrong = f"says {expected} and prints {observed} {stderr.strip()[-300:]}"
-            return f"{folder}: {file} {wrong}" if missing or not expected else None
-    return f"{folder}: it has no program"
+            programs.append((file, language, (folder / file).read_text(encoding="utf-8")))
+    if not programs:
+        return f"{folder}: it has no program"
+    file, language, text = programs[0]
+    expected = promised(text)
+    observed, stderr = printed("repro", language, text, environment(broadcheck, name), None)
+    # What the library itself prints, such as a greeting, is no line of the program.
+    missing = [line for line in expected if line not in observed]
+    wrong = f"says {expected} and prints {observed} {stderr.strip()[-300:]}"
+    return f"{folder}: {file} {wrong}" if missing or not expected else None
 
 
 def main():

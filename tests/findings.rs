@@ -3,7 +3,7 @@
 mod common;
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use broadcheck::harness::model::divergence::{self, Divergence, Kind, findings_folder};
@@ -12,7 +12,7 @@ use broadcheck::harness::runner::Runner;
 use broadcheck::harness::triage::bisect::{self, Verdict};
 use broadcheck::harness::{
     model::finding::{FINDING, Oracle},
-    triage::{BROKEN, PRINTS, PYTHON, README, UNDESCRIBED},
+    triage::{BROKEN, Language, PRINTS, README, UNDESCRIBED, repro},
 };
 use broadcheck::program::Program;
 use common::SPECIFICATION;
@@ -109,8 +109,7 @@ fn findings_are_short_and_say_since_when() {
     let folders = folders();
     assert!(folders.len() > 50, "{}", folders.len());
     for folder in folders {
-        let text = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
-        let (program, readme) = (text(PYTHON), text(README));
+        let (program, readme) = (python_of(&folder), std::fs::read_to_string(folder.join(README)).unwrap());
         assert!(program.lines().count() <= 25, "{}: {} lines", folder.display(), program.lines().count());
         let told = [PRINTS, BROKEN, UNDESCRIBED].iter().any(|comment| program.contains(comment));
         assert!(told, "{}: it does not say what it prints", folder.display());
@@ -121,7 +120,30 @@ fn findings_are_short_and_say_since_when() {
     }
 }
 
-/// Each `repro.py` prints what its comments say, or ends the way that the adapter did, in the Python that
+/// The program in the README of a finding.
+fn python_of(folder: &Path) -> String {
+    let readme = std::fs::read_to_string(folder.join(README)).unwrap();
+    let (_, rest) = readme.split_once("```python\n").unwrap_or_else(|| panic!("{}: no program", folder.display()));
+    rest.split_once("```\n").unwrap_or_else(|| panic!("{}: no end", folder.display())).0.to_owned()
+}
+
+/// `BROADCHECK_WRITE=1` writes it anew.
+#[test]
+fn readmes_have_the_program_that_repro_prints() {
+    for folder in folders() {
+        let recorded = bisect::read(&folder).unwrap_or_else(|error| panic!("{error}"));
+        let printed = recorded.with_dossier("", None, |dossier| repro(dossier, Language::Python));
+        let program = python_of(&folder);
+        if std::env::var_os("BROADCHECK_WRITE").is_some() {
+            let readme = std::fs::read_to_string(folder.join(README)).unwrap().replace(&program, &printed);
+            std::fs::write(folder.join(README), readme).expect("the README can be written");
+        } else {
+            assert_eq!(program, printed, "{}", folder.display());
+        }
+    }
+}
+
+/// Each program prints what its comments say, or ends the way that the adapter did, in the Python that
 /// `BROADCHECK_PYTHON` names. It takes PyTorch of the release, which CI does not install.
 #[test]
 fn python_confirms_every_finding() {
@@ -133,9 +155,8 @@ fn python_confirms_every_finding() {
     let folders = folders();
     for folder in &folders {
         let recorded = bisect::read(folder).unwrap_or_else(|error| panic!("{error}"));
-        let program = folder.join(PYTHON);
-        let ran = Command::new(&python).arg(&program).output().expect("Python starts");
-        let text = std::fs::read_to_string(&program).unwrap();
+        let text = python_of(folder);
+        let ran = Command::new(&python).args(["-c", &text]).output().expect("Python starts");
         let promised: Vec<&str> =
             text.lines().filter_map(|line| line.strip_prefix(PRINTS)).map(str::trim_end).collect();
         let printed = String::from_utf8_lossy(&ran.stdout);

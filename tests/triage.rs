@@ -16,7 +16,7 @@ use broadcheck::harness::oracles::specification::judge;
 use broadcheck::harness::{Aspect, Difference, format};
 use broadcheck::harness::{
     model::finding::FINDING,
-    triage::{CASE, Dossier, Expected, Language, PYTHON, README, files, folder_name, repro, write},
+    triage::{CASE, Dossier, Expected, Language, README, files, folder_name, repro, write},
 };
 use broadcheck::install::Catalog;
 use broadcheck::program::{Outcome, Program, Reply, Step, Value};
@@ -191,8 +191,7 @@ fn python_compiles() {
     let mut paths = Vec::new();
     each(|name, dossier| {
         let path = folder.path().join(format!("{name}.py"));
-        let (_, text) = files(dossier, &SPECIFICATION).into_iter().find(|(file, _)| *file == PYTHON).unwrap();
-        std::fs::write(&path, text).unwrap();
+        std::fs::write(&path, repro(dossier, Language::Python)).unwrap();
         paths.push(path);
     });
     let compiled = Command::new("python3").args(["-m", "py_compile"]).args(&paths).output().expect("python3 is there");

@@ -37,7 +37,7 @@ pub struct Mutants {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// The most programs for each mutant.
-    #[arg(long, value_name = "COUNT", default_value_t = 20_000)]
+    #[arg(long, value_name = "COUNT", default_value_t = 40_000)]
     programs: usize,
     /// The number of mutants to run at a time [default: one for each processor].
     #[arg(long, value_name = "COUNT")]

@@ -61,7 +61,7 @@ pub struct Search {
 
 impl Default for Search {
     fn default() -> Search {
-        Search { seed: 1, programs: 20_000, patience: 300, common: false }
+        Search { seed: 1, programs: 40_000, patience: 300, common: false }
     }
 }
 

@@ -38,9 +38,6 @@ pub const CASE: &str = "case.yaml";
 /// The file that a person reads first.
 pub const README: &str = "README.md";
 
-/// The program in PyTorch's Python.
-pub const PYTHON: &str = "repro.py";
-
 /// A language that a finding can be written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
@@ -113,11 +110,7 @@ pub fn files(dossier: &Dossier, specification: &Specification) -> Vec<(&'static 
 
 /// The files of a folder that is there, written anew; its case stays.
 pub fn renewed(dossier: &Dossier, name: &str) -> Vec<(&'static str, String)> {
-    let program = match dossier.native {
-        Some(native) => Some((native.language.file(), native::render(dossier, native))),
-        // PyTorch's calls would say nothing of another library.
-        None => native::is_of_pytorch(dossier.implementation).then(|| (PYTHON, repro(dossier, Language::Python))),
-    };
+    let program = dossier.native.map(|native| (native.language.file(), native::render(dossier, native)));
     let mut files: Vec<_> = program.into_iter().collect();
     files.extend([(README, readme::render(dossier, name)), (FINDING, finding_json(dossier))]);
     files

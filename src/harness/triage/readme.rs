@@ -7,7 +7,7 @@ use crate::escape::{markdown_block, markdown_prose, one_line};
 use crate::model::finding::Oracle;
 
 use super::native::is_of_pytorch;
-use super::{Dossier, Expected, Native, PYTHON, other, title};
+use super::{Dossier, Expected, Native, other, python, title};
 
 pub(super) fn render(dossier: &Dossier, name: &str) -> String {
     let Dossier { finding, implementation, .. } = dossier;
@@ -44,7 +44,7 @@ pub(super) fn render(dossier: &Dossier, name: &str) -> String {
         }
     }
     let block = |program| markdown_block("yaml", &render::program(program));
-    let _ = write!(text, "\n## The program\n\n{}\n\n{}", how_to_run(dossier, name), block(&finding.program));
+    let _ = write!(text, "\n## The program\n\n{}\n{}", how_to_run(dossier, name), block(&finding.program));
     if let Expected::SameAs { program, .. } = dossier.expected {
         let _ = write!(text, "\nThe other program:\n\n{}", block(program));
     }
@@ -71,11 +71,13 @@ pub(super) fn render(dossier: &Dossier, name: &str) -> String {
     text
 }
 
-/// The commands that show the finding: by its program, if there is one, and on the adapter.
+/// What shows the finding: the program with PyTorch alone, or the commands that run it, by its program, if there is one, and
+/// on the adapter.
 fn how_to_run(dossier: &Dossier, name: &str) -> String {
     let implementation = dossier.implementation;
     if is_of_pytorch(implementation) {
-        return format!("`python3 {PYTHON}` runs it with PyTorch alone.");
+        let program = markdown_block("python", &python::render(dossier));
+        return format!("With PyTorch alone, as `broadcheck repro` prints it:\n\n{program}\nAs a case has it:\n");
     }
     let library = markdown_prose(&implementation.name);
     let again = format!(
@@ -86,11 +88,11 @@ fn how_to_run(dossier: &Dossier, name: &str) -> String {
     match dossier.native {
         Some(Native { language, .. }) => format!(
             "`{} {}` runs it with {library} alone: it is the calls that the adapter makes, and ends with a comment of what \
-             they printed. {again}",
+             they printed. {again}\n",
             language.interpreter(),
             language.file()
         ),
-        None => format!("The adapter does not write its calls of {library} as a program. {again}"),
+        None => format!("The adapter does not write its calls of {library} as a program. {again}\n"),
     }
 }
 

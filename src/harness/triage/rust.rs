@@ -52,7 +52,9 @@ pub(super) fn render(dossier: &Dossier) -> String {
         for what in &missing {
             let _ = writeln!(text, "    println!(\"{{}}\", {:?});", one_line(what));
         }
-        text.push_str("    println!(\"repro.py has the program.\");\n    std::process::ExitCode::from(2)\n}\n");
+        text.push_str(
+            "    println!(\"README.md has the program in Python.\");\n    std::process::ExitCode::from(2)\n}\n",
+        );
         return text;
     }
     text.push_str("// Not every finding needs all of what follows.\n#![allow(unused)]\n\n");
