@@ -13,7 +13,7 @@ use base64::engine::general_purpose::STANDARD;
 use broadcheck::adapter::{Hello, Implementation};
 use broadcheck::generate::bounded_exhaustive::World;
 use broadcheck::harness::benchmark::Measured;
-use broadcheck::harness::campaign::row::CampaignRow;
+use broadcheck::harness::campaign::row::{CampaignRow, Rows};
 use broadcheck::harness::campaign::summary::Summary;
 use broadcheck::harness::check::seeded_programs;
 use broadcheck::harness::check::{Selection, check};
@@ -46,10 +46,7 @@ fn kept(folder: &Path) -> Vec<(String, EventFile)> {
 
 /// The checked-in rows of campaigns, by name.
 fn campaigns() -> Vec<CampaignRow> {
-    let entries = std::fs::read_dir(reports().join("campaigns")).unwrap();
-    let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
-    paths.sort();
-    paths.iter().map(|path| CampaignRow::read(path).unwrap()).collect()
+    Rows::read(&reports().join("campaigns.json")).unwrap().into_rows()
 }
 
 #[test]

@@ -12,7 +12,7 @@ import eager
 import tensors
 from broadcheck_adapter import Inexpressible
 from broadcheck_adapter.operation import OUT
-from table import TABLE
+from table import SAMPLERS, TABLE
 
 # The number of equal tensors in a batch.
 SIZE = 2
@@ -50,8 +50,9 @@ def same(batch):
     return batch
 
 
-def call(operation):
-    """The operation by vmap over all of its operands."""
+def call(name, operation):
+    """The operation by vmap over all of its operands. Random numbers differ from slice to slice."""
+    checked = (lambda batch: batch) if name in SAMPLERS else same
 
     def run(form, out, *arguments):
         leaves, structure = pytree.tree_flatten(arguments)
@@ -64,7 +65,7 @@ def call(operation):
             filled = [next(rest) if tensors.is_tensor(leaf) else leaf for leaf in leaves]
             return operation(form, out, *pytree.tree_unflatten(filled, structure))
 
-        return pytree.tree_map(same, torch.func.vmap(of_a_slice)(*operands))
+        return pytree.tree_map(checked, torch.func.vmap(of_a_slice, randomness="different")(*operands))
 
     return run
 
@@ -79,5 +80,5 @@ OPERATIONS = {"backward": backward, "grad": lambda _form, _out, batch: batch.gra
 
 
 def operations():
-    calls = {name: call(operation) for name, operation in eager.operations().items() if name not in VALUES}
+    calls = {name: call(name, operation) for name, operation in eager.operations().items() if name not in VALUES}
     return calls | OPERATIONS

@@ -10,15 +10,16 @@ import torch.nn.functional
 
 from broadcheck_adapter import Sizes
 from broadcheck_adapter.numpy_like import by_tensors
-from broadcheck_adapter.operation import IN_PLACE, OUT
+from broadcheck_adapter.operation import FUNCTIONAL, IN_PLACE, OUT
 from table import TABLE
 from tensors import dtypes
 
-# Losses are documented as functions of this module, next to any other names.
-LOSSES = [
+# What is documented as a function of this module, next to any other names: losses, and the parts of networks.
+OF_NETWORKS = [
     "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "soft_margin_loss", "hinge_embedding_loss",
-    "margin_ranking_loss", "kl_div", "poisson_nll_loss", "binary_cross_entropy_with_logits", "cosine_embedding_loss",
-    "triplet_margin_loss", "cosine_similarity", "pairwise_distance", "prelu",
+    "margin_ranking_loss", "kl_div", "poisson_nll_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits",
+    "cosine_embedding_loss", "triplet_margin_loss", "cosine_similarity", "pairwise_distance", "prelu", "linear",
+    "scaled_dot_product_attention",
 ]  # fmt: skip
 
 # The names in `cdist` of the modes that its operator numbers.
@@ -30,16 +31,18 @@ COMPUTE_MODES = {
 
 LACKS = [
     {"op": "rsub", "form": OUT, "why": "torch.rsub has no out="},
+    {"op": "binomial", "form": OUT, "why": "torch.binomial has no out="},
     {"op": "index.Tensor", "form": OUT, "why": "x[...] has no out="},
+    {"op": "bernoulli", "form": FUNCTIONAL, "why": "torch.bernoulli takes a tensor of probabilities alone"},
 ] + [
     {"op": name, "form": OUT, "why": f"torch.nn.functional.{name} has no out="}
-    for name in ["mse_loss", "smooth_l1_loss", "huber_loss", "soft_margin_loss"]
+    for name in ["mse_loss", "smooth_l1_loss", "huber_loss", "soft_margin_loss", "binary_cross_entropy"]
 ]  # fmt: skip
 
 
 def function(name):
     """PyTorch's function, or the method of that name; None for what is only done in place."""
-    if name in LOSSES or name == "linear":
+    if name in OF_NETWORKS:
         return getattr(torch.nn.functional, name)
     if name.endswith("_backward"):
         return kernel_of_gradient(name)
@@ -58,6 +61,8 @@ def kernel_of_gradient(name):
 
     def call(*given, out=None, **named):
         given = [REDUCTIONS.get(each, each) if isinstance(each, str) else each for each in given]
+        if "reduction" in named:
+            named["reduction"] = REDUCTIONS[named["reduction"]]
         return kernel(*given, **named) if out is None else kernel(*given, **named, grad_input=out)
 
     return call
@@ -105,8 +110,13 @@ def cdist(x1, x2, compute_mode=None, **named):
     return torch.cdist(x1, x2, **named)
 
 
+def solve_triangular(a, b, upper, **named):
+    return torch.linalg.solve_triangular(a, b, upper=upper, **named)
+
+
 # Operations that take their arguments otherwise than all others.
 SPECIAL = {
+    "linalg_solve_triangular": solve_triangular,
     "meshgrid": lambda tensors, indexing="ij": torch.meshgrid(*tensors, indexing=indexing),
     "cartesian_prod": lambda tensors: torch.cartesian_prod(*tensors),
     "broadcast_tensors": lambda tensors: torch.broadcast_tensors(*tensors),
@@ -139,5 +149,6 @@ def operations(around=lambda function: function):
 
 
 def reset():
-    """Nothing is left of the last program."""
+    """Nothing is left of the last program, and random numbers are the same each time."""
+    torch.manual_seed(0)
     SWITCH.enabled = SWITCH_AT_FIRST

@@ -38,7 +38,7 @@ def run_references():
     """The references, on tensors with elements."""
     import refs
 
-    return library("pytorch-refs", refs.operations(), refs.LACKS, gradients=False)
+    return library("pytorch-refs", refs.operations(), refs.LACKS, gradients=False, reset=eager.reset)
 
 
 def run_compiled():

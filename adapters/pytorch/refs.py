@@ -30,7 +30,7 @@ def function(name):
     for prefix in ("special", "linalg"):
         if name.startswith(prefix + "_"):
             return getattr(getattr(torch._refs, prefix), name.removeprefix(prefix + "_"), None)
-    if name in eager.LOSSES:
+    if name in eager.OF_NETWORKS:
         return getattr(torch._refs.nn.functional, name, None)
     return getattr(torch._refs, name, None)
 

@@ -31,5 +31,8 @@ with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "operat
 
 TABLE = {each["name"]: parameters(each["arguments"]) for each in OPERATIONS}
 
+# What draws random numbers.
+SAMPLERS = {each["name"] for each in OPERATIONS if each["kernel"] == "sampler"}
+
 # Other names of an operation: a function, and a method in place. Where there are two, the second takes no options.
 ALIASES = {each["name"]: others(each["aliases"]) for each in OPERATIONS if others(each.get("aliases", []))}

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::Failure;
 use crate::assets::{self, Origin};
 use crate::escape;
-use crate::harness::campaign::row::CampaignRow;
+use crate::harness::campaign::row::{CampaignRow, Rows};
 use crate::harness::campaign::summary::Summary;
 use crate::harness::model::event::file::{self, EventFile, SUITE_FILE};
 
@@ -65,10 +65,14 @@ pub fn exhaustive(events: &Path) -> Result<Vec<Summary>, Failure> {
     Ok(next_to(events, "exhaustive")?.iter().map(|path| Summary::read(path)).collect::<Result<_, _>>()?)
 }
 
-/// The rows of campaigns, from the folder `campaigns` next to that of the event files, by name.
+/// The rows of campaigns, from the file `campaigns.json` next to the folder of the event files, by name; none if there is no
+/// such file.
 pub fn campaigns(events: &Path) -> Result<Vec<CampaignRow>, Failure> {
-    let rows = next_to(events, "campaigns")?;
-    Ok(rows.iter().map(|path| Ok(escape::visible_in(&CampaignRow::read(path)?))).collect::<Result<_, String>>()?)
+    let file = events.with_file_name("campaigns.json");
+    if !events.is_dir() || !file.is_file() {
+        return Ok(Vec::new());
+    }
+    Ok(Rows::read(&file)?.into_rows().iter().map(escape::visible_in).collect())
 }
 
 /// The JSON files of a folder next to that of the event files, by name; none if there is no such folder.

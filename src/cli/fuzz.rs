@@ -49,7 +49,7 @@ Examples:
   broadcheck fuzz --impl 'python3 my_adapter.py' --divergences known-differences.yaml
   broadcheck fuzz --corpus opinfo.jsonl.gz --out corpus
   broadcheck fuzz --oracle mathematics --cases 20000
-  broadcheck fuzz --impl numpy --row reports/campaigns/numpy.json
+  broadcheck fuzz --impl numpy --row reports/campaigns.json
   broadcheck fuzz --releases all --cases 100000
   broadcheck fuzz --releases 2.0.1,2.1.0,2.1.1 --oracle reference,release
   broadcheck fuzz --resume --out part0
@@ -131,8 +131,8 @@ pub struct Fuzz {
     /// runs the findings once the campaign is complete; adapters that an older broadcheck built are built anew.
     #[arg(long)]
     no_bisect: bool,
-    /// Also write the row of the campaign in reports/implementations.md, as JSON: `broadcheck report` reads
-    /// reports/campaigns/*.json. With --releases it is a folder, with a file for each release.
+    /// Also write the row of the campaign in reports/implementations.md to a file of rows, as JSON, in place of an older row of
+    /// the same implementation: `broadcheck report` reads reports/campaigns.json.
     #[arg(long, value_name = "FILE")]
     row: Option<PathBuf>,
     #[command(flatten)]

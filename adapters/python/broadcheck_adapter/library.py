@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 import traceback
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -206,6 +207,8 @@ def run_step(library: Library[Any], step: Json, values: list[Any], storages: dic
 def rejected(library: Library[Any], error: Exception, op: str) -> Json:
     """Returns the outcome of a step that raised."""
     message = (str(error).splitlines() or [type(error).__name__])[0]
+    # Addresses differ from run to run.
+    message = re.sub(r"\b0x[0-9a-f]{6,}\b", "0x...", message)
     kind = (isinstance(error, Rejection) and error.kind) or library.classify(error, op)
     # A `Rejection` is the adapter's own exception, and not the library's.
     raises = "messages" in library.capabilities and not isinstance(error, Rejection)

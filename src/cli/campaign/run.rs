@@ -17,7 +17,7 @@ use crate::cli::runner::Named;
 use crate::cli::{Ending, Failure, INTERRUPTED, print, tell};
 use crate::escape::visible;
 use crate::harness::campaign::FINDINGS;
-use crate::harness::campaign::row::CampaignRow;
+use crate::harness::campaign::row::{CampaignRow, Rows};
 use crate::harness::campaign::summary::Summary;
 use crate::harness::campaign::{GIVEN_UP, Setup, run};
 use crate::harness::campaign::{
@@ -214,12 +214,17 @@ impl Campaign<'_> {
     }
 }
 
-/// Writes the row of a campaign that the report has of it.
+/// Writes the row of a campaign that the report has of it, next to those that the file has of other implementations.
 pub fn write_row(file: &Path, summary: &Summary) -> Result<(), Failure> {
+    let mut rows = match file.exists() {
+        true => Rows::read(file).map_err(|error| format!("--row {error}"))?,
+        false => Rows::default(),
+    };
+    rows.put(CampaignRow::of(summary));
     if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder).map_err(|error| format!("--row {}: {error}", file.display()))?;
     }
-    Ok(output::write_named(file, CampaignRow::of(summary).json())?)
+    Ok(output::write_named(file, rows.json())?)
 }
 
 /// What the first signal sets, to end the campaign as soon as all is saved. The second ends it at once.

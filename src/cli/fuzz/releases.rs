@@ -104,8 +104,8 @@ fn one(fuzz: &Fuzz, version: &str, before: Option<&str>, installer: &Installer) 
         installer.remove(version, &progress)?;
     }
     let interrupted = ran.was_interrupted();
-    if let Some(folder) = fuzz.row.as_ref().filter(|_| !interrupted) {
-        write_row(&folder.join(format!("libtorch-{version}.json")), &ran.summary)?;
+    if let Some(file) = fuzz.row.as_ref().filter(|_| !interrupted) {
+        write_row(file, &ran.summary)?;
     }
     let fault = ran.fault().filter(|_| !interrupted);
     Ok((Release { version: version.to_owned(), summary: Some(ran.summary), fault }, interrupted))

@@ -1,6 +1,6 @@
 //! A campaign in a few lines: the row that it has in the report of implementations.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -98,17 +98,40 @@ impl CampaignRow {
         }
     }
 
-    /// Reads one that was written as [`CampaignRow::json`] says.
+    /// Of which implementation it is the row: a library has one, and libtorch one for each release.
+    fn key(&self) -> String {
+        let Identity { name, version, .. } = &self.implementation;
+        if name == "libtorch" { format!("{name} {version}") } else { name.clone() }
+    }
+}
+
+/// The rows of campaigns, one for each implementation, by name.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Rows(BTreeMap<String, CampaignRow>);
+
+impl Rows {
+    /// Reads the rows of a file that was written as [`Rows::json`] says.
     ///
     /// # Errors
-    /// If the file cannot be read, or is not a row.
-    pub fn read(path: &Path) -> Result<CampaignRow, String> {
+    /// If the file cannot be read, or has other things than rows.
+    pub fn read(path: &Path) -> Result<Rows, String> {
         let told = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
         let text = std::fs::read(path).map_err(|error| told(&error))?;
         serde_json::from_slice(&text).map_err(|error| told(&error))
     }
 
-    /// The row as JSON.
+    /// Adds a row, in place of an older one of the same implementation.
+    pub fn put(&mut self, row: CampaignRow) {
+        self.0.insert(row.key(), row);
+    }
+
+    /// The rows, by name.
+    pub fn into_rows(self) -> Vec<CampaignRow> {
+        self.0.into_values().collect()
+    }
+
+    /// The rows as JSON.
     pub fn json(&self) -> String {
         let mut text = serde_json::to_string_pretty(self).expect("a row has only text for keys");
         text.push('\n');
@@ -141,5 +164,43 @@ fn new(group: &CauseGroup, summary: &Summary) -> NewGroup {
             Some(first) => first.observed.clone(),
             None => example.and_then(|example| example.fault.clone()).unwrap_or_default(),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(name: &str, version: &str, cases: u64) -> CampaignRow {
+        let found = Found::default();
+        CampaignRow {
+            broadcheck: "0.1.0".to_owned(),
+            suite: String::new(),
+            date: "2026-11-26".to_owned(),
+            implementation: Identity { name: name.to_owned(), version: version.to_owned(), build: String::new() },
+            seed: 1,
+            cases,
+            steps: cases,
+            seconds: 60,
+            restarts: 0,
+            known: found,
+            causes: 0,
+            disputed: found,
+            new: found,
+            groups: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_library_has_one_row_and_each_release_of_libtorch_its_own() {
+        let mut rows = Rows::default();
+        for row in [row("numpy", "2.3.0", 1), row("libtorch", "2.0.1", 2), row("libtorch", "2.1.0", 3)] {
+            rows.put(row);
+        }
+        rows.put(row("numpy", "2.4.6", 4));
+        let written: Rows = serde_json::from_str(&rows.json()).unwrap();
+        let of = |row: &CampaignRow| (row.implementation.version.clone(), row.cases);
+        let all: Vec<(String, u64)> = written.into_rows().iter().map(of).collect();
+        assert_eq!(all, [("2.0.1".to_owned(), 2), ("2.1.0".to_owned(), 3), ("2.4.6".to_owned(), 4)]);
     }
 }
