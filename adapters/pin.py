@@ -101,7 +101,9 @@ def causes_of(name):
     causes = {cause["id"]: cause for cause in described.get("cause", [])}
     for other in described.get("inherits", []):
         for cause in causes_of(other):
-            causes.setdefault(cause["id"], {**cause, "inherited": True})
+            own = causes.setdefault(cause["id"], {**cause, "inherited": True})
+            # Campaigns know a cause that has `when` of its own as they know the one that it stands for.
+            own.update({key: cause[key] for key in ("applies", "signature") if key in cause and "applies" not in own})
     return list(causes.values())
 
 
