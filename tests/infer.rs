@@ -405,6 +405,7 @@ fn no_operation_loops_over_the_sizes_of_nothing() {
             Err(mpsc::RecvTimeoutError::Timeout) => panic!("this takes longer than 30 s:\n{last}"),
         }
     }
+    assert!(!last.is_empty(), "no program has operands without elements");
     assert!(worker.join().is_ok(), "the reference panics over this:\n{last}");
 }
 

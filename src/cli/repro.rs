@@ -12,9 +12,9 @@ use crate::harness::triage::{self, bisect};
 
 /// Print a finding as a program that needs nothing but the library.
 ///
-/// For PyTorch and its modes that is a program in PyTorch's Python, as the README of the finding has it. For any other library it is made of the calls that its
-/// adapter makes, as far as the adapter can write them; its repro.py or repro.mjs is the same. The program in Rust, with tch,
-/// exits with 1 if the difference is there, with 0 if it is not, and with 2 if tch cannot show it.
+/// For PyTorch and its modes that is a program in PyTorch's Python, as the README of the finding has it. For any other library
+/// it is made of the calls that its adapter makes, as far as the adapter can write them; its repro.py or repro.mjs is the same.
+/// The program in Rust, with tch, exits with 1 if the difference is there, with 0 if it is not, and with 2 if tch cannot show it.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

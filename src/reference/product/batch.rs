@@ -4,7 +4,7 @@ use crate::error::Rejection;
 use crate::ops::Form;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
-use super::super::budget::{STRIDE, charge};
+use super::super::budget::charge;
 use super::super::graph::Kept;
 use super::super::iterator::too_large;
 use super::super::machine::{Call, Machine, Result, Slot, Tensor, TensorId};
@@ -208,6 +208,10 @@ fn addbmm_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Res
     )
 }
 
+/// The element operations that a product counts for at least: those of matrices without elements are computed one after the
+/// other, too, by libtorch and here.
+const PRODUCT: usize = 1 << 10;
+
 /// Adds one product after the other, as `addmm_` does.
 fn accumulate(
     machine: &mut Machine,
@@ -234,8 +238,7 @@ fn accumulate(
     let mut beta = beta;
     // Of each batch the same is refused, and the sum has no elements.
     let batches = if machine.has_elements() { batches } else { 1 };
-    // Matrices without elements are multiplied one after the other, too, by libtorch as well; each takes so much at least.
-    charge((batches as usize).saturating_mul(STRIDE));
+    charge((batches as usize).saturating_mul(PRODUCT));
     for batch in 0..batches {
         for (first, dtype) in [("self", sum.dtype), ("mat1", a.dtype)] {
             if dtype != b.dtype {
