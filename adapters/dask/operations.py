@@ -63,7 +63,7 @@ REASONS = {
 
 CLASSES = [
     (r"^reshape: \s*(Dask's reshape only|total size of|Bad index|division by zero)", "view"),
-    (r"^einsum: .*(Number of einsum subscripts|Chunks do not add up)", "einsum-operand"),
+    (r"^einsum: .*(Number of einsum subscripts|Chunks do not add up|Shapes do not align)", "einsum-operand"),
     (r"^einsum: .*(Output character|Repeated elements|Invalid Ellipses)", "einsum-equation"),
     (r"^einsum: .*(not a valid symbol|only contain one)", "einsum-equation"),
     # matmul has one text for inner sizes and for batches.
@@ -75,6 +75,8 @@ CLASSES = [
     (r"Parameters of such types", "dtype"),
     (r"Chunks do not add up|[Ss]hapes? .*(do not|don't|not) (align|match)", "size-mismatch"),
     (r"boolean index shape|dask.array of bools only", "size-mismatch"),
+    # A mask does not fit a chunk: dask replaces the error of NumPy's index.
+    (r"^masked_select: Array chunk size or shape is unknown", "size-mismatch"),
     *REJECTIONS,
 ]
 
