@@ -31,6 +31,8 @@ TYPES = {
 
 # The memory of the machine must not decide which programs are rejected.
 MEMORY = 16 << 30
+# The arena of a session keeps the memory of its results. No session is kept after a larger result.
+LARGE = 64 << 20
 
 NUMBERS = "an input of an ONNX node is a tensor, and no number"
 NORMS = "ONNX has norms of the orders 1 and 2"
@@ -77,7 +79,13 @@ def run(node, *inputs, result=None, **attributes):
     except Exception as error:
         if not type(error).__module__.startswith("onnxruntime"):
             raise
+        if "Failed to allocate" in str(error):
+            # The arena grows by the size of the last request, also if that failed: for the next request, however small,
+            # it reserves all the memory that it can get, and other programs find none.
+            session.cache_clear()
         raise Rejection(message(str(error))) from None
+    if found.nbytes > LARGE:
+        session.cache_clear()
     return np.asarray(found)
 
 
