@@ -87,6 +87,15 @@ def original_of(leaf):
     return next(original.clone() for tensor, original in TAPE.inputs if tensor is leaf)
 
 
+def unmoved(derivative, leaf, at):
+    """Where the result does not depend on this element of the leaf. Backward does not multiply the gradient there, which
+    may be infinite. An element of its own place may depend on it with the factor 0, which backward does multiply."""
+    mask = (derivative == 0).contiguous()
+    if derivative.shape == leaf.shape:
+        mask.view(-1)[at] = False
+    return mask
+
+
 def gradient_by(method):
     def grad(_form, _out, leaf):
         if leaf.grad is None or not any(tensor is leaf for tensor, _ in TAPE.inputs):
@@ -97,7 +106,8 @@ def gradient_by(method):
             for at, share, direction in directions(leaf):
                 derivative = along(direction)
                 if derivative is not None:
-                    total[at] += share * (given.conj() * derivative).sum().real.to(total.dtype)
+                    product = (given.conj() * derivative).masked_fill(unmoved(derivative, leaf, at), 0)
+                    total[at] += share * product.sum().real.to(total.dtype)
         return total.view(leaf.shape)
 
     return grad
