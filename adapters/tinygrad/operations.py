@@ -170,6 +170,8 @@ CLASSES = [
     (r"^einsum: .*(valid permutation)", "einsum-operand"),
     (r"^einsum: ", "einsum-equation"),
     (r"cannot be broadcast to a single shape|^gather: requires", "size-mismatch"),
+    # The values to put are reshaped to the selection.
+    (r"^index_put( in place)?: size mismatch, can't reshape", "size-mismatch"),
     (r"base needs to be float|rounding_mode=|cannot convert float|cannot have 0 as step", "argument"),
     (r"reshape|one dimension can be inferred|division or modulo by zero", "view"),
     (r"must have one element", "item-count"),
