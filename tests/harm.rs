@@ -10,10 +10,9 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use broadcheck::case::load;
 use broadcheck::escape::is_hidden;
+use broadcheck::report::columns::bytes;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use sha2::{Digest, Sha256};
@@ -207,7 +206,7 @@ fn texts_of_adapters_are_shown_as_they_are() {
     let page = fs::read_to_string(folder.path().join("site/index.html")).unwrap();
     let (_, packed) = page.split_once("id=\"packed\">").unwrap();
     let mut json = String::new();
-    let bytes = STANDARD.decode(packed.split_once('<').unwrap().0).unwrap();
+    let bytes = bytes(packed.split_once('<').unwrap().0).unwrap();
     GzDecoder::new(&bytes[..]).read_to_string(&mut json).unwrap();
     // What is drawn from it is text, never markup.
     assert!(json.contains("\\\\u{202e}\\\\u{1b}[2J\\\\r```</code>\\\\u{fffe}") && !json.contains(is_hidden));

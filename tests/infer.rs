@@ -351,15 +351,16 @@ fn explanations_of_generated_programs_agree_with_the_reference() {
     let text: Vec<String> =
         faults.into_iter().map(|(key, (count, text))| format!("== {key}: {count}\n{text}")).collect();
     assert!(text.is_empty(), "{}", text.join("\n"));
-    // Views, reductions to a number and gradients have no shapes that meet.
-    assert!(counts.drawn * 5 > programs * 2, "{} of {programs} are drawn", counts.drawn);
+    // Views, reductions to a number, functions of sizes and gradients have no shapes that meet.
+    assert!(counts.drawn * 8 > programs * 3, "{} of {programs} are drawn", counts.drawn);
 }
 
 /// The factors of sizes beyond those that machines hold.
 const FACTORS: &[i64] = &[1_000_000_000, 1_000_000, 1000];
 
-/// The operations that no large operand is accepted by: that of one element, and the front end's functions without tensors.
-const NEVER_LARGE: &[Op] = &[Op::Item, Op::BroadcastShapes, Op::BroadcastWarning];
+/// The operations that have no operand.
+const NEVER_LARGE: &[Op] =
+    &[Op::BroadcastShapes, Op::BroadcastWarning, Op::InferSize, Op::AreExpandable, Op::IsExpandableTo];
 
 /// A size that is larger: 0, 1 and 3 stay, for the rules that name them.
 fn scaled(size: i64, factor: i64) -> i64 {
@@ -460,6 +461,8 @@ fn no_operation_looks_at_each_element() {
         }
     }
     println!("{} operations, the slowest program {worst:?}, all of them {spent:?}", large.len());
-    let missing: Vec<Op> = Op::ALL.iter().copied().filter(|op| !large.contains(op.name())).collect();
+    // `item` takes one element, which a large operand has after `out=` resized it.
+    let every = Op::ALL.iter().copied().filter(|op| *op != Op::Item);
+    let missing: Vec<Op> = every.filter(|op| !large.contains(op.name())).collect();
     assert_eq!(missing, NEVER_LARGE);
 }

@@ -8,8 +8,6 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use broadcheck::adapter::{Hello, Implementation};
 use broadcheck::generate::bounded_exhaustive::World;
 use broadcheck::harness::benchmark::Measured;
@@ -23,6 +21,7 @@ use broadcheck::harness::model::event::{Absent, Agreement, Came, Corpus, Event, 
 use broadcheck::ops::Op;
 use broadcheck::reference::Reference;
 use broadcheck::report::changes::{Kind, between};
+use broadcheck::report::columns::bytes;
 use broadcheck::report::history::History;
 use broadcheck::report::{self, benchmarks, diff};
 use common::{SPECIFICATION, reference};
@@ -95,7 +94,7 @@ fn the_exhaustive_report_is_complete() {
         let all = World::new(bounds, &world.configuration.ops);
         let (pairs, triples) = (all.sizes()[0], all.sizes()[1]);
         assert_eq!((world.cases, all.len()), (pairs + triples, world.cases));
-        for op in Op::ALL.iter().filter(|op| World::takes(**op)) {
+        for op in Op::ALL.iter().filter(|op| World::takes(**op) && !ADDED_SINCE.contains(op)) {
             assert!(world.configuration.ops.contains(op), "{op} is not in it");
         }
         for (call, checked) in &world.calls {
@@ -128,6 +127,9 @@ fn the_exhaustive_report_is_complete() {
     assert_eq!(shapes.calls["where(condition, self, other)"].cases(), 9_261);
 }
 
+/// The operations that are newer than the exhaustive run that is checked in; `exhaust` runs them, too.
+const ADDED_SINCE: &[Op] = &[Op::SetItem];
+
 /// Changes that campaigns on old releases meet, and the few programs that every release runs do not.
 const NOT_AMONG_THE_PROGRAMS: &[&str] = &[
     "addcmul-in-16-bits",
@@ -145,6 +147,7 @@ const NOT_AMONG_THE_PROGRAMS: &[&str] = &[
     "cosine-embedding-words",
     "cosine-order-of-faults",
     "cross-entropy-gradients-of-16-bits",
+    "cross-warns-without-a-dimension",
     "dropout-beyond-its-dtype",
     "eps-of-cosine-similarity",
     "fill-with-a-tensor",
@@ -169,6 +172,7 @@ const NOT_AMONG_THE_PROGRAMS: &[&str] = &[
     "narrow-words",
     "negative-sizes-words",
     "norms-of-16-bits-in-16-bits",
+    "numbers-are-filled-into-their-part",
     "offsets-of-as-strided",
     "order-of-faults-in-where",
     "orders-of-dist",
@@ -345,7 +349,7 @@ fn page<'a>(written: &'a [(&str, String)], name: &str) -> &'a str {
 /// The data that the script of the page draws, as JSON.
 fn packed(html: &str) -> String {
     let (_, packed) = html.split_once("id=\"packed\">").expect("there is no packed data");
-    let bytes = STANDARD.decode(packed.split_once('<').unwrap().0).unwrap();
+    let bytes = bytes(packed.split_once('<').unwrap().0).unwrap();
     let mut json = String::new();
     GzDecoder::new(&bytes[..]).read_to_string(&mut json).unwrap();
     json

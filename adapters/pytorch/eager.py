@@ -33,6 +33,8 @@ LACKS = [
     {"op": "rsub", "form": OUT, "why": "torch.rsub has no out="},
     {"op": "binomial", "form": OUT, "why": "torch.binomial has no out="},
     {"op": "index.Tensor", "form": OUT, "why": "x[...] has no out="},
+    {"op": "are_expandable", "why": "only C++ has at::are_expandable"},
+    {"op": "is_expandable_to", "why": "only C++ has at::is_expandable_to"},
     {"op": "bernoulli", "form": FUNCTIONAL, "why": "torch.bernoulli takes a tensor of probabilities alone"},
 ] + [
     {"op": name, "form": OUT, "why": f"torch.nn.functional.{name} has no out="}
@@ -114,6 +116,11 @@ def solve_triangular(a, b, upper, **named):
     return torch.linalg.solve_triangular(a, b, upper=upper, **named)
 
 
+def set_item(tensor, items, value):
+    tensor[items] = value
+    return tensor
+
+
 # Operations that take their arguments otherwise than all others.
 SPECIAL = {
     "linalg_solve_triangular": solve_triangular,
@@ -128,12 +135,16 @@ SPECIAL = {
     "grad": lambda tensor: tensor.grad,
     "cdist": cdist,
     "backcompat.broadcast_warning": broadcast_warning,
+    "infer_size": lambda a, b: Sizes(torch._C._infer_size(torch.Size(a), torch.Size(b))),
 }
+
+# The same of what is done in place alone.
+WRITES = {"setitem": set_item}
 
 
 def call(name, around):
     """The operation as the protocol calls it."""
-    found = SPECIAL.get(name) or function(name), getattr(torch.Tensor, name + "_", None)
+    found = SPECIAL.get(name) or function(name), WRITES.get(name) or getattr(torch.Tensor, name + "_", None)
     functional, in_place = (each and around(each) for each in found)
 
     def run(form, out, *arguments):
@@ -143,9 +154,13 @@ def call(name, around):
     return run
 
 
+# Functions without tensors, which are no part of a graph.
+OF_SIZES = ["infer_size"]
+
+
 def operations(around=lambda function: function):
-    """A function for each operation. `around` wraps those that are called."""
-    return {name: call(name, around) for name in TABLE}
+    """A function for each operation. `around` wraps those that are called on tensors."""
+    return {name: call(name, (lambda function: function) if name in OF_SIZES else around) for name in TABLE}
 
 
 def reset():

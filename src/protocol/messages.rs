@@ -35,12 +35,22 @@ pub fn classify(message: &str) -> Option<Class> {
     });
     let line = message.lines().next().unwrap_or_default();
     let found = |line: &str| SKELETONS.get(&skeleton(line)).copied();
-    found(line).or_else(|| {
+    let worded = || {
         // Some messages end in a word of the program's own.
         let (start, _) = line.strip_suffix('\'')?.rsplit_once('\'')?;
         found(&format!("{start}'2'"))
-    })
+    };
+    // Others have one without quotes, or none where a list of sizes is empty.
+    let plain = |read: &Reading| read.facts.iter().all(|(_, fact)| !fact.contains('['));
+    let whole = || {
+        let read = read(line).filter(|read| read.range == (0..line.len()) && read.literal >= TOLD)?;
+        plain(&read).then_some(read.class)
+    };
+    found(line).or_else(worded).or_else(whole)
 }
+
+/// The characters that tell one message from another.
+const TOLD: usize = 40;
 
 /// A rejection that was read out of its message.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -167,6 +177,13 @@ mod tests {
             let message = rejection.to_string();
             assert_eq!(classify(&message), Some(rejection.class()), "{message}");
         }
+    }
+
+    #[test]
+    fn a_word_of_the_program_does_not_hide_a_message() {
+        let side = "torch.searchsorted(): side can only be 'left' or 'right' but got true";
+        assert_eq!(classify(side), Some(Class::Argument));
+        assert_eq!(classify("torch.searchsorted(): side can be anything"), None);
     }
 
     #[test]

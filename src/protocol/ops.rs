@@ -35,6 +35,7 @@ mod pointwise;
 mod products;
 mod programs;
 mod reductions;
+mod sizes;
 mod unary;
 mod views;
 
@@ -55,7 +56,7 @@ pub use kernel::{Family, Kernel, Rounding};
 macro_rules! for_each_op {
     ($then:ident) => {
         $crate::__join_rows! {
-            { pointwise_rows functions_rows unary_rows backward_rows views_rows indexing_rows products_rows reductions_rows losses_rows programs_rows }
+            { pointwise_rows functions_rows unary_rows backward_rows views_rows indexing_rows products_rows reductions_rows losses_rows programs_rows sizes_rows }
             $then {} []
         }
     };

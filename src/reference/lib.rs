@@ -30,6 +30,7 @@
 //! is compiled.
 
 mod arithmetic;
+mod assignment;
 mod autograd;
 mod budget;
 mod composition;
@@ -69,6 +70,7 @@ mod sampler;
 mod scan;
 mod scatter;
 mod selection;
+mod sizes;
 mod slice;
 mod slices;
 mod triangle;

@@ -89,9 +89,7 @@ const OPEN_END: i64 = (1 << 62) - 1;
 
 fn indexed(from: &Layout, items: &[IndexItem]) -> Result<Layout> {
     let rank = from.shape.rank();
-    if items.iter().any(|item| matches!(item, IndexItem::Slice { step: 0, .. })) {
-        return Err(Rejection::SliceStepZero.into());
-    }
+    check_steps(items)?;
     let used = items.iter().filter(|item| matches!(item, IndexItem::At(_) | IndexItem::Slice { .. })).count();
     if used > rank {
         return Err(match items {
@@ -137,6 +135,14 @@ fn indexed(from: &Layout, items: &[IndexItem]) -> Result<Layout> {
         }
     }
     Ok(result)
+}
+
+/// Refuses a step of 0, which no slice can be made with (`Slice`).
+pub(super) fn check_steps(items: &[IndexItem]) -> Result<()> {
+    match items.iter().any(|item| matches!(item, IndexItem::Slice { step: 0, .. })) {
+        true => Err(Rejection::SliceStepZero.into()),
+        false => Ok(()),
+    }
 }
 
 /// The size of a dimension that an index comes to. libtorch takes what is in memory behind the sizes for those beyond.

@@ -5,8 +5,6 @@
 use std::collections::{BTreeMap, HashMap};
 use std::io::Write as _;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde::Serialize;
@@ -28,12 +26,36 @@ pub fn columns(document: Value, places: &BTreeMap<&str, &str>) -> BTreeMap<Strin
     columns
 }
 
-/// As JSON, compressed, in base64.
+/// As JSON, compressed, in [`text`].
 pub fn packed(packed: &impl Serialize) -> String {
     let json = serde_json::to_vec(packed).expect("its maps have only text for keys");
     let mut compressed = GzEncoder::new(Vec::new(), Compression::best());
     compressed.write_all(&json).expect("memory takes every byte");
-    STANDARD.encode(compressed.finish().expect("memory takes every byte"))
+    text(&compressed.finish().expect("memory takes every byte"))
+}
+
+/// Bytes as text in base 85, as Ascii85 has it: five digits for each four bytes, and one more than bytes for the last. Base64 needs
+/// a fifteenth more of a page.
+pub fn text(bytes: &[u8]) -> String {
+    let digits: Vec<char> = digits().collect();
+    let word = |four: &[u8]| four.iter().chain(&[0; 3]).take(4).fold(0, |word, &byte| (word << 8) | u32::from(byte));
+    let five = |word: u32| (0..5_u32).rev().map(move |place| (word / 85_u32.pow(place) % 85) as usize);
+    bytes.chunks(4).flat_map(|four| five(word(four)).take(four.len() + 1)).map(|digit| digits[digit]).collect()
+}
+
+/// The bytes of a [`text`]; `None` if it is none.
+pub fn bytes(text: &str) -> Option<Vec<u8>> {
+    let digits: Vec<u32> =
+        text.chars().map(|one| digits().position(|digit| digit == one).map(|at| at as u32)).collect::<Option<_>>()?;
+    let word = |five: &[u32]| {
+        five.iter().chain(&[84; 4]).take(5).fold(0_u32, |word, digit| word.wrapping_mul(85).wrapping_add(*digit))
+    };
+    Some(digits.chunks(5).flat_map(|five| word(five).to_be_bytes().into_iter().take(five.len() - 1)).collect())
+}
+
+/// The digits: what ASCII has from `#` to `}` without what is markup, or might be taken for it.
+fn digits() -> impl Iterator<Item = char> {
+    ('#'..='}').filter(|digit| !"&'<>\\`".contains(*digit))
 }
 
 /// The bytes of a text that is worth a reference.
@@ -98,6 +120,18 @@ mod tests {
         assert_eq!(columns[".cases[].like"], [json!(0)]);
         assert_eq!(columns[".first"], [json!(1)]);
         assert_eq!(columns[".last"], [json!("c")]);
+    }
+
+    #[test]
+    fn bytes_are_text_in_base_85() {
+        assert_eq!(digits().count(), 85);
+        assert_eq!(text(&[0, 0, 0, 0, 0, 0, 0, 84]), "#########}");
+        for length in 0..9 {
+            let all: Vec<u8> = (0..length).map(|at| 255 - 31 * at).collect();
+            assert_eq!(text(&all).len(), all.len() + all.len().div_ceil(4));
+            assert_eq!(bytes(&text(&all)), Some(all));
+        }
+        assert_eq!(bytes("<"), None);
     }
 
     #[test]

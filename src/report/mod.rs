@@ -5,7 +5,7 @@ pub mod benchmarks;
 pub mod brief;
 pub mod causes;
 pub mod changes;
-mod columns;
+pub mod columns;
 mod devices;
 pub mod diff;
 mod documentation;

@@ -47,7 +47,7 @@ struct Page<'a> {
     playground: bool,
     style: String,
     script: String,
-    /// [`Index`], compressed, in base64.
+    /// [`Index`], compressed, in base 85.
     index: String,
     /// [`Packed`], likewise.
     packed: String,

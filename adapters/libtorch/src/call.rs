@@ -46,7 +46,7 @@ impl From<Error> for Fault {
 pub fn has(op: Op) -> bool {
     match method(op) {
         Method::Absent => false,
-        Method::Index | Method::Backward | Method::Grad => true,
+        Method::Index | Method::SetItem | Method::Backward | Method::Grad => true,
         _ => {
             let (name, overload) = schema(op);
             Operator::find(name, overload).is_some()
@@ -97,6 +97,10 @@ pub fn call(op: Op, form: Form, args: &[Argument<'_>], out: Option<&Tensor>) -> 
         (Method::Elementwise(methods), _, args) => elementwise(op, &methods, form, args, out),
         (Method::Overloads(choose), _, args) => overload(op, choose, args, out),
         (Method::Value, _, args) => value(op, form, args, out),
+        (Method::SetItem, _, [Argument::Tensor(a), Argument::Index(items), value]) => {
+            shim::set_item(a, items, value)?;
+            Ok(Returned::Tensor(a.shallow_clone()))
+        }
         // tch has methods for these forms too, but under names that follow no rule.
         (_, Form::InPlace | Form::Out, args) => dispatch(op, form, args, out),
         (Method::Unary(f), _, [Argument::Tensor(a)]) => one(f(a)),
@@ -148,6 +152,7 @@ pub enum Method {
     Overloads(for<'a> fn(&[Argument<'a>]) -> Option<Overload<'a>>),
     Einsum(fn(&str, &[&Tensor]) -> One),
     Index,
+    SetItem,
     Backward,
     Grad,
     /// By schema name, with an overload of its own for a number in the place of the last tensor.
@@ -238,6 +243,7 @@ pub fn method(op: Op) -> Method {
         (Family::Autograd, [_]) => Method::Grad,
         (Family::Autograd, _) => Method::Backward,
         (_, [_, Index]) => Method::Index,
+        (_, [_, Index, _]) => Method::SetItem,
         _ if info.has(Quirk::DimOverloads) => Method::Overloads(truth),
         (_, [_, Int, Flag, Dtype]) => Method::Overloads(product),
         (_, [_, Dims, Number, Flag, Flag]) => Method::Overloads(variance),

@@ -188,6 +188,7 @@ impl<'c> Run<'c> {
         Ok(match returned {
             Returned::Nothing => Value::Nothing,
             Returned::Number(number) => Value::Number(*number),
+            Returned::Sizes(sizes) => Value::Sizes(sizes.clone()),
             Returned::Tensor(tensor) => Value::Tensor(value::snapshot(tensor, &mut self.storages)?),
             Returned::Tensors(tensors) => Value::Tensors(
                 tensors.iter().map(|tensor| value::snapshot(tensor, &mut self.storages)).collect::<Result<_, _>>()?,
@@ -269,6 +270,7 @@ fn within_limit(op: Op, args: &[Argument<'_>]) -> Result<(), Fault> {
             if op == Op::ExpandCopy { listed.max(most()) } else { listed.saturating_mul(most()) }
         }
         // What is put somewhere, or taken for an index, is not copied.
+        Kernel::Assignment => most(),
         _ if op == Op::IndexPut => most(),
         Kernel::Product if op.matrix_of_equations().is_none() => product(op, &tensors),
         Kernel::Reduction | Kernel::Extreme | Kernel::Scan | Kernel::Ranked | Kernel::Moment | Kernel::Norm => {

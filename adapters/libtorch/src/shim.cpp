@@ -3,6 +3,7 @@
 #include "shim.h"
 
 #include <ATen/Context.h>
+#include <ATen/ExpandUtils.h>
 #include <ATen/Parallel.h>
 #include <ATen/ScalarOps.h>
 #include <ATen/TensorIndexing.h>
@@ -13,7 +14,9 @@
 #include <c10/util/Exception.h>
 #include <c10/util/Logging.h>
 #include <torch/csrc/api/include/torch/version.h>
+#include <torch/library.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -151,9 +154,57 @@ bc_value to_value(const c10::IValue& result) {
     return value;
   }
   if (result.isTensorList()) return tensors(result.toTensorVector());
+  if (result.isIntList()) {
+    auto list = result.toIntVector();
+    auto array = static_cast<int64_t*>(malloc(sizeof(int64_t) * (list.size() + 1)));
+    std::copy(list.begin(), list.end(), array);
+    bc_value value{};
+    value.tag = BC_INTS;
+    value.count = static_cast<int64_t>(list.size());
+    value.data = array;
+    return value;
+  }
   if (result.isScalar()) return number(result.toScalar());
   if (result.isNone()) return bc_value{};
   throw std::invalid_argument("shim: a result of type " + result.tagKind());
+}
+
+// Functions of C++ alone, as operators, so that they are found and called as all others are.
+TORCH_LIBRARY(broadcheck, library) {
+  library.def("infer_size(int[] a, int[] b) -> int[]", [](at::IntArrayRef a, at::IntArrayRef b) {
+    return at::infer_size(a, b);
+  });
+  library.def("are_expandable(int[] shape1, int[] shape2) -> bool", [](at::IntArrayRef shape1, at::IntArrayRef shape2) {
+    return at::are_expandable(shape1, shape2);
+  });
+  library.def("is_expandable_to(int[] shape, int[] desired) -> bool", [](at::IntArrayRef shape, at::IntArrayRef desired) {
+    return at::is_expandable_to(shape, desired);
+  });
+}
+
+std::vector<at::indexing::TensorIndex> to_indices(const bc_index_item* items, int64_t count) {
+  using namespace at::indexing;
+  auto bound = [](int64_t has, int64_t value) {
+    return has ? optional<Bound>(value) : nothing;
+  };
+  std::vector<TensorIndex> indices;
+  for (int64_t i = 0; i < count; ++i) {
+    const auto& item = items[i];
+    switch (item.tag) {
+      case BC_NEW_DIM:
+        indices.emplace_back(None);
+        break;
+      case BC_ELLIPSIS:
+        indices.emplace_back(Ellipsis);
+        break;
+      case BC_AT:
+        indices.emplace_back(item.start);
+        break;
+      default:
+        indices.emplace_back(Slice(bound(item.has_start, item.start), bound(item.has_stop, item.stop), item.step));
+    }
+  }
+  return indices;
 }
 
 bool takes_number(const c10::Argument& argument) {
@@ -326,29 +377,18 @@ char* bc_wrapped_number(const bc_value* value, at::Tensor** result) {
 }
 
 char* bc_index(const at::Tensor* self, const bc_index_item* items, int64_t count, at::Tensor** result) {
-  using namespace at::indexing;
+  return guarded([&] { *result = new at::Tensor(self->index(to_indices(items, count))); });
+}
+
+char* bc_set_item(const at::Tensor* self, const bc_index_item* items, int64_t count, const bc_value* value) {
   return guarded([&] {
-    std::vector<TensorIndex> indices;
-    for (int64_t i = 0; i < count; ++i) {
-      const auto& item = items[i];
-      auto bound = [](int64_t has, int64_t value) {
-        return has ? optional<Bound>(value) : nothing;
-      };
-      switch (item.tag) {
-        case BC_NEW_DIM:
-          indices.emplace_back(None);
-          break;
-        case BC_ELLIPSIS:
-          indices.emplace_back(Ellipsis);
-          break;
-        case BC_AT:
-          indices.emplace_back(item.start);
-          break;
-        default:
-          indices.emplace_back(Slice(bound(item.has_start, item.start), bound(item.has_stop, item.stop), item.step));
-      }
+    auto target = *self;
+    auto indices = to_indices(items, count);
+    if (value->tag == BC_TENSOR) {
+      target.index_put_(indices, *static_cast<const at::Tensor*>(value->data));
+    } else {
+      target.index_put_(indices, to_scalar(*value));
     }
-    *result = new at::Tensor(self->index(indices));
   });
 }
 

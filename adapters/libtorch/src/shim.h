@@ -17,7 +17,7 @@ enum bc_tag : int64_t {
   BC_FLOAT = 4,    // re
   BC_BOOL = 5,     // whole
   BC_COMPLEX = 6,  // re, im
-  BC_INTS = 7,     // data: int64_t[count]
+  BC_INTS = 7,     // data: int64_t[count]; in a result the caller gives it back to bc_free
   BC_TEXT = 8,     // data: char[count], not terminated
   BC_INDICES = 9,  // data: at::Tensor*[count], null where there is none
 };
@@ -73,6 +73,7 @@ char* bc_set_requires_grad(const at::Tensor* self, int requires_grad);
 
 char* bc_wrapped_number(const bc_value* number, at::Tensor** result);
 char* bc_index(const at::Tensor* self, const bc_index_item* items, int64_t count, at::Tensor** result);
+char* bc_set_item(const at::Tensor* self, const bc_index_item* items, int64_t count, const bc_value* value);
 char* bc_backward(const at::Tensor* self, const at::Tensor* gradient);
 char* bc_storage(const at::Tensor* self, const void** storage, int64_t* offset);
 void bc_seed();

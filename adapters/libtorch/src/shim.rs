@@ -53,6 +53,8 @@ pub enum Returned {
     Tensors(Vec<Tensor>),
     /// A number.
     Number(Scalar),
+    /// Sizes.
+    Sizes(Vec<i64>),
 }
 
 /// The text of an exception of libtorch: its `what()`.
@@ -67,7 +69,7 @@ pub struct Operator {
 }
 
 impl Operator {
-    /// `aten::name.overload`, if libtorch has it (`c10::Dispatcher::findSchema`).
+    /// `aten::name.overload`, or `name.overload` where the name has its library, if there is one (`c10::Dispatcher::findSchema`).
     pub fn find(name: &str, overload: &str) -> Option<Operator> {
         Operator::lookup(name, overload, false)
     }
@@ -98,8 +100,8 @@ impl Operator {
     }
 
     fn lookup(name: &str, overload: &str, with_kernel: bool) -> Option<Operator> {
-        let operator =
-            Operator { name: CString::new(format!("aten::{name}")).ok()?, overload: CString::new(overload).ok()? };
+        let name = if name.contains("::") { name.to_owned() } else { format!("aten::{name}") };
+        let operator = Operator { name: CString::new(name).ok()?, overload: CString::new(overload).ok()? };
         // SAFETY: both are terminated strings that outlive the call.
         let found = unsafe {
             bc_has_operator(operator.name.as_ptr(), operator.overload.as_ptr(), c_int::from(with_kernel)) != 0
@@ -160,6 +162,14 @@ pub fn index(tensor: &Tensor, items: &[IndexItem]) -> Result<Tensor, Raised> {
         check(bc_index(tensor.as_ptr(), items.as_ptr(), items.len() as i64, &mut result))?;
         Ok(Tensor::from_ptr(result))
     }
+}
+
+/// `tensor[items] = value` (`at::Tensor::index_put_`, that is `at::indexing::set_item`). The value is a tensor or a number.
+pub fn set_item(tensor: &Tensor, items: &[IndexItem], value: &Argument<'_>) -> Result<(), Raised> {
+    let items: Vec<RawIndexItem> = items.iter().map(raw_index).collect();
+    let value = raw(value, &[])?;
+    // SAFETY: `items` holds `items.len()` items, and `value` leads to a tensor that the caller's argument keeps alive.
+    unsafe { check(bc_set_item(tensor.as_ptr(), items.as_ptr(), items.len() as i64, &value)) }
 }
 
 /// `tensor.backward(gradient)`, the graph being freed (`torch::autograd::backward`).
@@ -325,6 +335,13 @@ unsafe fn take(value: RawValue) -> Returned {
             unsafe { bc_free(value.data.cast_mut()) };
             Returned::Tensors(tensors)
         }
+        INTS => {
+            let array: *const i64 = value.data.cast();
+            // SAFETY: the array has `count` integers, and is not used after it is given back.
+            let sizes = unsafe { std::slice::from_raw_parts(array, value.count as usize) }.to_vec();
+            unsafe { bc_free(value.data.cast_mut()) };
+            Returned::Sizes(sizes)
+        }
         INT => Returned::Number(Scalar::Int(value.whole)),
         FLOAT => Returned::Number(Scalar::Float(value.re)),
         BOOL => Returned::Number(Scalar::Bool(value.whole != 0)),
@@ -389,6 +406,12 @@ unsafe extern "C" {
         items: *const RawIndexItem,
         count: i64,
         result: *mut *mut C_tensor,
+    ) -> *mut c_char;
+    fn bc_set_item(
+        tensor: *const C_tensor,
+        items: *const RawIndexItem,
+        count: i64,
+        value: *const RawValue,
     ) -> *mut c_char;
     fn bc_backward(tensor: *const C_tensor, gradient: *const C_tensor) -> *mut c_char;
     fn bc_storage(tensor: *const C_tensor, storage: *mut *const c_void, offset: *mut i64) -> *mut c_char;

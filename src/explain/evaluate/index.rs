@@ -93,24 +93,12 @@ impl Evaluation<'_> {
             return self.record(function, operands, settings, span, |_| Ok(Made::Nothing)).map(drop);
         };
         if items.tensors.iter().all(Option::is_none) {
-            let operands = vec![place(bench.shape(view).clone()), value_operand];
-            let function = Function::Table(Op::Copy, Form::InPlace);
+            let part = bench.shape(view).clone();
+            let operands = vec![place(part.clone()), as_assigned(value_operand, &part)];
+            let function = Function::Table(Op::SetItem, Form::InPlace);
+            let args = vec![tensor.into(), Arg::Index(items.basic), given.into()];
             return self
-                .record(function, operands, settings, span, |bench| {
-                    let view = viewed(bench, tensor, items.basic)?;
-                    let wanted = bench.shape(view).sizes().to_vec();
-                    let value = without_leading_ones(bench, given)?;
-                    let value = match bench.shape(value).sizes() == wanted {
-                        true => value,
-                        false => one(bench.call(
-                            Op::Expand,
-                            Form::Functional,
-                            vec![value.into(), Arg::Ints(wanted)],
-                            None,
-                        )?)?,
-                    };
-                    bench.call(Op::Copy, Form::InPlace, vec![view.into(), value.into()], None)
-                })
+                .record(function, operands, settings, span, |bench| bench.call(Op::SetItem, Form::InPlace, args, None))
                 .map(drop);
         }
         let args = vec![view.into(), bench::indices(&items.tensors)];
@@ -243,6 +231,17 @@ fn is_mask(dtype: DType) -> bool {
 /// The view that basic items make; the tensor itself if they change nothing.
 fn viewed(bench: &mut bench::Bench, tensor: Tensor, items: Vec<IndexItem>) -> Result<Tensor, Stop> {
     one(bench.call(Op::Index, Form::Functional, vec![tensor.into(), Arg::Index(items)], None)?)
+}
+
+/// The operand as it is drawn: sizes of 1 that do not count, since the part has no such dimensions, are left away.
+fn as_assigned(mut operand: Operand, part: &Shape) -> Operand {
+    let beyond = operand.shape.rank().saturating_sub(part.rank());
+    let (ones, rest) = operand.shape.sizes().split_at(beyond);
+    if beyond > 0 && ones.iter().all(|size| *size == 1) {
+        operand.shape = Shape::new(rest.to_vec()).expect("fewer sizes");
+        operand.name = format!("{} without the 1s in front", operand.name);
+    }
+    operand
 }
 
 fn without_leading_ones(bench: &mut bench::Bench, value: Tensor) -> Result<Tensor, Stop> {

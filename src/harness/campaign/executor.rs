@@ -13,7 +13,7 @@ use crate::campaign::supervised::{Came, Tested, Told};
 use crate::format;
 use crate::generate::bounded_exhaustive::World;
 use crate::messages::skeleton;
-use crate::model::finding::{Finding, Oracle, Signature};
+use crate::model::finding::{Finding, Oracle, Signature, UNTOLD};
 use crate::oracles::comparison::{Side, between_releases, compare};
 use crate::oracles::mathematics;
 use crate::oracles::metamorphic::{self, FollowUp};
@@ -422,7 +422,7 @@ pub fn of_abort(program: &Program, abort: &Abort) -> Finding {
     let mut program = program.clone();
     program.steps.truncate(abort.step.map_or(usize::MAX, |at| at + 1));
     let last = program.steps.last();
-    let call = last.map_or("any", |step| step.op.name()).to_owned();
+    let call = last.map_or(UNTOLD, |step| step.op.name()).to_owned();
     let difference = Difference {
         value: last.map_or("the program", |step| step.name.as_str()).to_owned(),
         aspect: Aspect::Outcome,

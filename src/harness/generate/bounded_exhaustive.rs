@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ops::{DtypeSet, Family, Form, Kernel, Op, ParamKind, ResultType};
 use crate::program::{Arg, Input, Program, Step, ValueRef};
-use crate::tensor::{Buffer, DType, Layout, Scalar, Shape};
+use crate::tensor::{Buffer, DType, IndexItem, Layout, Scalar, Shape};
 
 use operand::{Operand, layouts, shapes};
 
@@ -179,9 +179,13 @@ fn calls(op: Op, arity: usize) -> Vec<Call> {
         _ if op == Op::LinalgSolve => Vec::new(),
         (family, _)
             if matches!(family, Family::Pointwise | Family::Losses | Family::Products)
-                || info.kernel == Kernel::Mask =>
+                || [Kernel::Mask, Kernel::Assignment].contains(&info.kernel) =>
         {
-            let takes = |at: &usize| matches!(params[*at].kind, ParamKind::Tensor | ParamKind::Operand);
+            let takes = |at: &usize| match params[*at].kind {
+                ParamKind::Tensor | ParamKind::Operand => true,
+                ParamKind::Value => info.kernel == Kernel::Assignment,
+                _ => false,
+            };
             let tensors: Vec<usize> = (0..params.len()).filter(takes).collect();
             let reductions: &[&str] = match info.kinds.contains(&ParamKind::Reduction) {
                 true => &["none", "mean"],
@@ -228,6 +232,7 @@ fn arguments(op: Op, tensors: &[usize], reduction: &str) -> Option<Vec<Place>> {
                     Some(Place::Fixed(Arg::Number(Scalar::Float(0.5))))
                 }
                 ParamKind::Flag => Some(Place::Fixed(Arg::Flag(false))),
+                ParamKind::Index => Some(Place::Fixed(Arg::Index(vec![IndexItem::Ellipsis]))),
                 _ => None,
             },
         })

@@ -46,7 +46,7 @@ impl Focus {
         // Views are everywhere, because they make the layouts.
         let view = info.kernel == Kernel::View;
         match self {
-            Focus::Shapes => matches!(info.family(), Views | Indexing | Reductions | FrontEnd),
+            Focus::Shapes => matches!(info.family(), Views | Indexing | Reductions | Sizes | FrontEnd),
             Focus::Pointwise => view || matches!(info.family(), Pointwise | Losses),
             Focus::InplaceAlias => view || info.forms.iter().any(|form| *form != Form::Functional),
             Focus::Gradient => view || info.differentiable || info.family() == Autograd,

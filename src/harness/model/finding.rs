@@ -162,11 +162,14 @@ impl Finding {
         };
         // The program ends with the step that did it, if that was asked.
         let last = program.steps.last().filter(|_| fault.confirmed);
-        let call = last.map_or("any".to_owned(), |step| step.op.name().to_owned());
+        let call = last.map_or(UNTOLD, |step| step.op.name()).to_owned();
         let signature = Signature { oracle, call, kind: kind.to_owned(), text };
         Finding { signature, program: program.clone(), differences: Vec::new(), fault: Some(fault) }
     }
 }
+
+/// In place of the call that ended a process, where asking step by step did not end it again.
+pub const UNTOLD: &str = "a step";
 
 impl fmt::Display for Signature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -282,7 +282,7 @@ pub(crate) fn undefined_sums(scene: Scene, outcome: Option<&Outcome>) -> bool {
 }
 
 pub(crate) fn undefined_copies(scene: Scene) -> bool {
-    let copies = matches!(last_op(scene), Some(Op::Copy | Op::Fill));
+    let copies = matches!(last_op(scene), Some(Op::Copy | Op::Fill | Op::SetItem));
     let to_integers = scene.operands().next().is_some_and(|known| known.tensor.dtype.category() <= Category::Integral);
     // A factor of a product of integers, where it is the least number that an integer just cannot be.
     let beyond = |number: Scalar| match number {

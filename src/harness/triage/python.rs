@@ -14,7 +14,7 @@ use super::super::Aspect;
 use super::look::{Look, Property, elements, look};
 use super::{Dossier, Expected, other, title};
 use crate::model::finding::{HANG, Oracle};
-use calls::{Spelling, call, input, list, spelling, variable};
+use calls::{Spelling, call, input, kept, list, spelling, variable};
 
 /// Begins a comment that has a line of what the program prints.
 pub const PRINTS: &str = "# prints: ";
@@ -28,8 +28,7 @@ pub const UNDESCRIBED: &str = "# which the adapter could not describe";
 /// The steps of a program as statements of Python, each with the value that it makes: `t = torch.add(x, y)`. The inputs
 /// have the names that [`input_name`] says.
 pub fn statements(program: &Program) -> Vec<String> {
-    let inputs = program.inputs.len();
-    let line = |(at, step)| format!("{} = {}", variable(program, inputs + at), call(program, step));
+    let line = |(at, step)| kept(program, at, &call(program, step));
     program.steps.iter().enumerate().map(line).collect()
 }
 
@@ -209,7 +208,7 @@ impl Body {
         let warns = wanted.iter().any(|wanted| wanted.aspect == Aspect::Warnings);
         let used = program.steps[at + 1..].iter().any(|later| later.uses().any(|used| used.value == value))
             || wanted.iter().any(|wanted| wanted.aspect != Aspect::Warnings);
-        let call = if used { format!("{} = {call}", variable(program, value)) } else { call };
+        let call = if used { kept(program, at, &call) } else { call };
         // Only functions hand their warnings over to Python.
         match warns && spelling(step) != Spelling::Operator {
             true => self.warns(&format!("    {call}"), program, at, wanted, reply),

@@ -32,6 +32,10 @@ macro_rules! indexing_rows {
                 forms: [Functional, InPlace], result: Same, compare: Bits,
                 kernel: indexing(index_put), gradient: kernel,
             }
+            SetItem "setitem" "-": "Writes values to a part of a tensor, `x[...] = value`." {
+                arguments: (self: Tensor, index: Index, value: Value), forms: [InPlace], result: Same, compare: Bits,
+                kernel: assignment(setitem), gradient: kernel,
+            }
             TakeAlongDim "take_along_dim" "take_along_dim":
                 "The elements at indices along a dimension, which broadcast." {
                 arguments: (self: Tensor, indices: Tensor, dim: Int = None), forms: [Functional, Out], result: Same,

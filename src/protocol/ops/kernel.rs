@@ -86,6 +86,8 @@ kernels! {
     lookup Lookup: Indexing, Never;
     /// Tensors as indices.
     indexing Indexing: Indexing, Never;
+    /// Values that are written to a part of a tensor.
+    assignment Assignment: Indexing, Never;
     /// Products of vectors and matrices.
     product Product: Products, Sums;
     /// Sums, products and truth values of many elements.
@@ -108,6 +110,8 @@ kernels! {
     integral Integral: Losses, Steps;
     /// Gradients.
     autograd Autograd: Autograd, Sums;
+    /// Functions of sizes.
+    sizes Sizes: Sizes, Never;
     /// Functions of PyTorch's Python front end alone.
     front_end FrontEnd: FrontEnd, Never;
 }
@@ -144,6 +148,8 @@ pub enum Family {
     Losses,
     /// Gradients.
     Autograd,
+    /// Functions of sizes, without tensors.
+    Sizes,
     /// Functions that only PyTorch's Python front end has.
     FrontEnd,
 }
@@ -209,6 +215,7 @@ impl Family {
                 "dtype",
             ],
             Family::Autograd => &["not-expandable", "autograd", "dtype", "output-shape"],
+            Family::Sizes => &["size-mismatch"],
             Family::FrontEnd => &["argument", "impossible-size", "size-mismatch"],
         }
     }

@@ -124,13 +124,13 @@ impl Kind {
     /// Returns the kind of the result of an operation with so many arguments.
     pub fn of(op: Op, arguments: usize) -> Kind {
         match op {
-            Op::Item | Op::Allclose | Op::Equal => Kind::Number,
+            Op::Item | Op::Allclose | Op::Equal | Op::AreExpandable | Op::IsExpandableTo => Kind::Number,
             Op::Grad => Kind::Gradient,
             Op::BroadcastTensors | Op::Meshgrid => Kind::Several(arguments),
             Op::VarMean | Op::StdMean | Op::Aminmax => Kind::Several(2),
             Op::Max | Op::Min | Op::Cummax | Op::Cummin => Kind::Several(2),
             Op::Median | Op::Nanmedian | Op::Mode | Op::Kthvalue => Kind::Several(2),
-            Op::BroadcastShapes => Kind::Sizes,
+            Op::BroadcastShapes | Op::InferSize => Kind::Sizes,
             Op::Backward | Op::BroadcastWarning => Kind::Nothing,
             _ => Kind::Tensor,
         }

@@ -6,7 +6,7 @@
 use serde::Deserialize;
 
 use crate::Difference;
-use crate::model::finding::{Finding, Oracle, Signature};
+use crate::model::finding::{Finding, Oracle, Signature, UNTOLD};
 use crate::ops::{Form, Op, Param, ParamKind};
 use crate::program::{Arg, Program, Reply, Step, TensorValue, ValueRef};
 use crate::reference;
@@ -204,7 +204,7 @@ impl Applies {
 /// The steps that a finding may be about: the one that its first difference names. An input that has become something
 /// else is about the steps that write, and the end of a process about any step of the operation that it is put down to.
 fn wrong_steps(finding: &Finding) -> Vec<usize> {
-    let steps = finding.program.steps.iter().enumerate();
+    let (steps, call) = (finding.program.steps.iter().enumerate(), finding.signature.call.as_str());
     let named = |name: &str| finding.program.steps.iter().position(|step| step.name == name);
     match finding.differences.first() {
         Some(difference) => {
@@ -214,7 +214,7 @@ fn wrong_steps(finding: &Finding) -> Vec<usize> {
                 None => steps.filter(|(_, step)| step.form != Form::Functional).map(|(at, _)| at).collect(),
             }
         }
-        None => steps.filter(|(_, step)| step.op.name() == finding.signature.call).map(|(at, _)| at).collect(),
+        None => steps.filter(|(_, step)| [step.op.name(), UNTOLD].contains(&call)).map(|(at, _)| at).collect(),
     }
 }
 

@@ -170,6 +170,10 @@ pub(super) fn operands<'a>(trace: Trace, at: usize, step: &'a Step) -> Option<(V
     Some((operands, details))
 }
 
+/// Operations that may put several elements at one place in memory.
+const EXPANDING: &[Op] =
+    &[Op::Expand, Op::ExpandAs, Op::BroadcastTo, Op::BroadcastTensors, Op::Meshgrid, Op::AsStrided];
+
 /// Returns whether the target of a step shares memory with no operand but itself, and no element of it with another.
 pub(super) fn is_apart(trace: Trace, at: usize, step: &Step, result: &TensorValue) -> bool {
     let strides = result.strides.iter().flatten().zip(result.shape.sizes());
@@ -185,6 +189,11 @@ pub(super) fn is_apart(trace: Trace, at: usize, step: &Step, result: &TensorValu
         reach += step * (size - 1);
     }
     let Some(target) = step.target() else { return false };
+    // Without strides every element of what was expanded may be another's.
+    let mut earlier = trace.program.steps.iter().take(at);
+    if result.strides.is_none() && earlier.any(|step| EXPANDING.contains(&step.op)) {
+        return false;
+    }
     let own = trace.first_name(target);
     let operands = step.args.iter().flat_map(Arg::uses);
     let mut others = operands.filter(|value| trace.first_name(*value) != own);

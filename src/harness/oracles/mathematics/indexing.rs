@@ -2,7 +2,7 @@
 //! `x[tensors]`, NumPy's on advanced indexing.
 
 use super::trace::{Elements, Trace};
-use super::view::{MOST, View, dimension, unravel};
+use super::view::{MOST, View, dimension, indexed, unravel};
 use crate::ops::Op;
 use crate::program::{Arg, Step, ValueRef};
 use crate::tensor::{DType, Scalar};
@@ -78,6 +78,20 @@ pub(super) fn chosen(trace: Trace, at: usize, step: &Step, own: &[i64]) -> Optio
             let adds = *step.args.get(3)? == Arg::Flag(true);
             let written = indexed.places().into_iter().zip(values.places()?);
             Some(put(own, written, 2, adds))
+        }
+        // NumPy, "Assigning values to indexed arrays": sizes of 1 in front of the value do not count.
+        Op::SetItem => {
+            let Arg::Index(items) = step.args.get(1)? else { return None };
+            let part = indexed(View::of(own), items)?;
+            let places = part.places()?;
+            let values = match value_of(step, 2) {
+                Some(value) => {
+                    let sizes: Vec<i64> = trace.sizes(at, value)?.into_iter().skip_while(|size| *size == 1).collect();
+                    View::of(&sizes).expanded(&part.sizes)?.places()?
+                }
+                None => vec![0; places.len()],
+            };
+            Some(put(own, places.into_iter().zip(values), 2, false))
         }
         Op::Gather => gathered(own, dim(1)?, &tensor(2)?),
         Op::TakeAlongDim => {

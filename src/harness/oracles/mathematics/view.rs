@@ -248,7 +248,7 @@ fn inferred(sizes: &[i64], count: usize) -> Option<Vec<i64>> {
 }
 
 /// Basic indexing (NumPy, "Indexing on ndarrays"): integers, slices, `None` and one ellipsis.
-fn indexed(mut view: View, items: &[IndexItem]) -> Option<View> {
+pub(super) fn indexed(mut view: View, items: &[IndexItem]) -> Option<View> {
     let takes = |item: &&IndexItem| matches!(item, IndexItem::At(_) | IndexItem::Slice { .. });
     let rest = view.sizes.len().checked_sub(items.iter().filter(takes).count())?;
     let mut dim = 0;

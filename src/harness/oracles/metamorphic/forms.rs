@@ -91,7 +91,7 @@ fn written(
 pub(super) fn aliased(context: &StepContext) -> Vec<(Program, OutputRelation)> {
     let rewritten = || {
         let (step, info) = (context.step, context.step.op.info());
-        let computes = ![Family::Views, Family::Autograd, Family::FrontEnd].contains(&info.family());
+        let computes = ![Family::Views, Family::Autograd, Family::Sizes, Family::FrontEnd].contains(&info.family());
         let has_functional = step.form != Form::Functional && info.forms.contains(&Form::Functional);
         if !computes || !has_functional || context.has_gradients() || context.is_apart() {
             return None;

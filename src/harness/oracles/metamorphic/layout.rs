@@ -25,7 +25,7 @@ pub(super) fn layout(context: &StepContext) -> Vec<(Program, OutputRelation)> {
     let of_memory = [Op::AsStrided, Op::View, Op::ViewAs, Op::Unflatten].contains(&context.step.op);
     // In which order elements are put at one index is left open.
     let of_order = [Op::IndexPut, Op::Scatter, Op::IndexCopy, Op::Put].contains(&context.step.op);
-    let computes = ![Family::Autograd, Family::FrontEnd].contains(&info.family());
+    let computes = ![Family::Autograd, Family::Sizes, Family::FrontEnd].contains(&info.family());
     let apart = || context.is_apart() && (context.accepted() || !context.has_gradients());
     if of_memory || of_order || !computes || !apart() {
         return Vec::new();

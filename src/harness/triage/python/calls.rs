@@ -193,11 +193,15 @@ fn overload(step: &Step) -> Option<&'static str> {
     (step.op == Op::Mul && step.form == Form::InPlace && by_number).then_some("Scalar")
 }
 
-/// A step as an expression.
+/// A step as an expression; [`Op::SetItem`] as a statement, which makes no value.
 pub(super) fn call(program: &Program, step: &Step) -> String {
     let value = |value: &ValueRef| reference(program, *value);
     match (step.op, step.args.as_slice()) {
         (Op::Index, [Arg::Tensor(x), Arg::Index(items)]) => format!("{}[{}]", value(x), index::render(items)),
+        (Op::SetItem, [Arg::Tensor(x), Arg::Index(items), written]) => {
+            let written = argument(program, &step.op.info().arguments[2], written);
+            format!("{}[{}] = {written}", value(x), index::render(items))
+        }
         (Op::Backward, [Arg::Tensor(x), Arg::Tensor(gradient)]) => {
             format!("{}.backward({})", value(x), value(gradient))
         }
@@ -208,6 +212,15 @@ pub(super) fn call(program: &Program, step: &Step) -> String {
         }
         (Op::BroadcastWarning, _) => "torch.utils.backcompat.broadcast_warning.enabled".to_owned(),
         _ => plain_call(program, step),
+    }
+}
+
+/// The statements of a call whose value is kept.
+pub(super) fn kept(program: &Program, at: usize, call: &str) -> String {
+    let (step, name) = (&program.steps[at], variable(program, program.inputs.len() + at));
+    match (step.op, step.target()) {
+        (Op::SetItem, Some(target)) => format!("{call}\n{name} = {}", reference(program, target)),
+        _ => format!("{name} = {call}"),
     }
 }
 
