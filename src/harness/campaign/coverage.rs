@@ -31,6 +31,8 @@ const TAKES_ALL: &[Op] = &[
     Op::Isnan,
     Op::Isinf,
     Op::Isfinite,
+    Op::AreExpandable,
+    Op::IsExpandableTo,
 ];
 
 /// The number of generated steps of each kind.
