@@ -22,7 +22,7 @@ use broadcheck::harness::campaign::{
     journal::{self, Book},
     record::{Configuration, Header, Identity, Machine},
 };
-use broadcheck::harness::model::finding::Oracle;
+use broadcheck::harness::model::finding::{Oracle, UNTOLD};
 use broadcheck::harness::runner::Start;
 use broadcheck::ops::Op;
 use serde_json::Value;
@@ -243,7 +243,7 @@ fn killing_the_adapter_loses_nothing() {
     assert_eq!(outcome(&calm), outcome(&killed));
     // A kill without a program in flight is reported as a kill.
     for group in killed.findings.keys().filter(|group| !calm.findings.contains_key(group)) {
-        assert_eq!((group.signature.call.as_str(), group.signature.kind.as_str()), ("a step", "crash"));
+        assert_eq!((group.signature.call.as_str(), group.signature.kind.as_str()), (UNTOLD, "crash"));
     }
 }
 
@@ -411,7 +411,7 @@ fn against_alone_compares_and_nothing_else_judges() {
 
 /// The result of a campaign, without the effects of a kill from outside: counts, and the cases of each group.
 fn outcome(tally: &Tally) -> (BTreeMap<String, Vec<u64>>, Counts) {
-    let of_programs = tally.findings.iter().filter(|(group, _)| group.signature.call != "a step");
+    let of_programs = tally.findings.iter().filter(|(group, _)| group.signature.call != UNTOLD);
     let found = of_programs.map(|(group, found)| (group.signature.to_string(), found.cases.iter().copied().collect()));
     (found.collect(), Counts { restarts: 0, ..tally.checkpoint.counts.clone() })
 }

@@ -309,6 +309,26 @@ fn views_are_of_the_elements_that_they_name() {
     assert_eq!(one(Op::Expand, vec![Arg::Ints(vec![2, -1, 3])], (&[2, 2, 3], &expanded)), None);
 }
 
+/// The value of an assignment loses its leading sizes of 1 and expands; what the index does not name stays.
+#[test]
+fn assignments_write_the_part() {
+    let assign = |value: Arg, result: &[f64]| {
+        let mut inputs = vec![input("x", DType::Float32, &[1.0, 2.0, 3.0], false)];
+        let (shape, data) = shaped(DType::Float32, &[1, 1, 1], &[9.0]);
+        inputs.push(Input { name: "v".to_owned(), dtype: DType::Float32, shape, data, requires_grad: false });
+        let index = Arg::Index(crate::tensor::index::parse("1:").unwrap());
+        let step = Step { form: Form::InPlace, ..step("r", Op::SetItem, &[0], vec![index, value]) };
+        let reply = Reply { steps: vec![tensor(DType::Float32, result, 0)], inputs: Vec::new() };
+        judge(&Program { inputs, steps: vec![step] }, &reply).pop().map(|difference| difference.observed)
+    };
+    let (value, number) = (Arg::Tensor(value(1)), Arg::Number(Scalar::Float(9.0)));
+    assert_eq!(assign(value.clone(), &[1.0, 9.0, 9.0]), None);
+    assert!(assign(value.clone(), &[1.0, 9.0, 3.0]).unwrap().contains("3.0 at [2]"));
+    assert!(assign(value, &[9.0, 9.0, 9.0]).unwrap().contains("9.0 at [0]"), "it writes beside the part");
+    assert_eq!(assign(number.clone(), &[1.0, 9.0, 9.0]), None);
+    assert!(assign(number, &[1.0, 9.0, 8.0]).is_some());
+}
+
 /// `index_put` adds or replaces; of two values for one element either may stay.
 #[test]
 fn indices_say_what_is_read_and_written() {
