@@ -135,13 +135,13 @@ def safely(samples, left_out):
 
 def turned(info, row, sample, kind, left_out):
     """The programs of a sample; none where it cannot be one."""
-    from opinfo_calls import Unfit, captured
+    from opinfo_calls import OVERLOADS, Unfit, captured
     from opinfo_programs import programs
 
     made = []
     try:
         call = captured(info, sample)
-        if call.row["name"] != row:
+        if call.row["name"] not in [row, *OVERLOADS.get(row, [])]:
             raise Unfit(f"it calls {call.row['name']}")
         made.extend(programs(call, left_out, gradients=kind == "reference"))
     except Unfit as why:

@@ -34,7 +34,15 @@ SYNONYMS = {
 }  # fmt: skip
 
 # Functions that take a list as the rest of their arguments.
-VARIADIC = {"expand", "permute", "view", "reshape", "sum_to_size", "broadcast_tensors", "broadcast_shapes", "einsum"}
+VARIADIC = {
+    "expand", "permute", "view", "reshape", "sum_to_size", "repeat", "tile", "einsum", "broadcast_tensors", "broadcast_shapes",
+    "meshgrid", "cartesian_prod",
+}  # fmt: skip
+# Those of them that take nothing before the list.
+LISTS_ALONE = {"broadcast_tensors", "broadcast_shapes", "meshgrid", "cartesian_prod"}
+
+# The rows of the overloads that have one of their own.
+OVERLOADS = {"index.Tensor": ["index"], "max": ["maximum"], "min": ["minimum"]}
 
 # What `cdist` calls the modes that its operator counts.
 COMPUTE_MODES = {
@@ -91,8 +99,9 @@ def captured(op, sample):
             op(sample.input, *sample.args, **sample.kwargs)
     except Captured as stop:
         function, (name, swapped, in_place), args, kwargs = stop.args
-        row, given = ROWS[name], list(args[::-1] if swapped else args)
-        return Call(row, bound(row, given, dict(kwargs)), lambda: function(*args, **kwargs), in_place)
+        given, named = list(args[::-1] if swapped else args), dict(kwargs)
+        row = ROWS[overload(name, given, named)]
+        return Call(row, bound(row, given, named), lambda: function(*args, **kwargs), in_place)
     except Exception as error:
         # Python's argument parser rejects types before there is a call that a mode could see.
         raise Unfit("Python's front end rejects it before a function of the table is called") from error
@@ -102,6 +111,18 @@ def captured(op, sample):
         args = [sample.input, *sample.args]
         return Call(row, bound(row, args[:], dict(sample.kwargs)), lambda: op(*args, **sample.kwargs), False)
     raise Unfit("the sample calls no function of the table")
+
+
+def overload(name, args, kwargs):
+    """The row of the overload that is called; an index expression without tensors becomes its items."""
+    if name == "index.Tensor":
+        items = args[1] if isinstance(args[1], tuple) else (args[1],)
+        if all(item is None or item is Ellipsis or type(item) in (int, slice) for item in items):
+            args[1] = items
+            return "index"
+    elif name in OVERLOADS and (isinstance(kwargs.get("other"), torch.Tensor) or isinstance([*args, None][1], torch.Tensor)):
+        return OVERLOADS[name][0]
+    return name
 
 
 def bound(row, args, kwargs):
@@ -134,7 +155,7 @@ def bound(row, args, kwargs):
 def special(name, args, kwargs):
     """The keywords of a call; arguments by position that need another shape are changed where they stand."""
     if name in VARIADIC:
-        first = {"broadcast_tensors": 0, "broadcast_shapes": 0}.get(name, 1)
+        first = 0 if name in LISTS_ALONE else 1
         rest = args[first:]
         if len(rest) == 1 and isinstance(rest[0], (list, tuple)) and name != "broadcast_shapes":
             rest = rest[0]
@@ -154,7 +175,7 @@ def special(name, args, kwargs):
     if name == "index.Tensor":
         items = args[1] if isinstance(args[1], tuple) else (args[1],)
         if not all(item is None or isinstance(item, torch.Tensor) for item in items) or None in map(type, items):
-            raise Unfit("an index with integers, slices or lists")
+            raise Unfit("an index of tensors and of integers, slices or lists")
         args[1] = list(items)
     return kwargs
 
@@ -227,6 +248,15 @@ def reduction(value):
     return value
 
 
+def item(value):
+    """An item of an index expression."""
+    if isinstance(value, slice):
+        step = 1 if value.step is None else integer(value.step)
+        start, stop = (None if each is None else integer(each) for each in (value.start, value.stop))
+        return {"slice": {"start": start, "stop": stop, "step": step}}
+    return {None: "none", Ellipsis: "ellipsis"}[value] if value in (None, Ellipsis) else {"at": integer(value)}
+
+
 KINDS = {
     "tensor": lambda value: {"tensor": tensor(value)},
     "operand": operand,
@@ -243,6 +273,7 @@ KINDS = {
     "flag": lambda value: {"flag": flag(value)},
     "dtype": lambda value: {"dtype": dtype(value)},
     "text": lambda value: {"text": text(value)},
+    "index": lambda value: {"index": [item(each) for each in value]},
 }
 
 
