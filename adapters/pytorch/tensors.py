@@ -105,7 +105,11 @@ def elements(tensor):
     """The bytes in row-major order, of the elements, not of the memory, where a view is conjugated or negated."""
     if tensor.is_meta or tensor.numel() * tensor.element_size() > VALUE_LIMIT:
         return b""
-    whole = tensor.detach().resolve_conj().resolve_neg().contiguous().cpu()
+    whole = tensor.detach().resolve_conj().resolve_neg().contiguous()
+    if whole.dtype == torch.bool and not whole.is_cpu:
+        # Memory of a device that nothing has written, as that of an out= that is resized and then rejected, has any bytes.
+        whole = whole.view(torch.uint8).ne(0)
+    whole = whole.cpu()
     return ctypes.string_at(whole.data_ptr(), whole.numel() * whole.element_size())
 
 
