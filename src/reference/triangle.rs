@@ -27,8 +27,8 @@ fn triangle(machine: &mut Machine, call: &Call, stays: fn(i64, i64, i64) -> bool
     let shape = operand.shape().clone();
     reduction::set_output(machine, call.out, &shape, operand.dtype)?;
     let target = call.target()?;
-    if target == Some(call.tensor(0)?) && !is_written_in_place(&operand.layout) {
-        iterator::check_internal_overlap(&operand)?;
+    if let Some(target) = target {
+        iterator::check_internal_overlap(machine.tensor(target))?;
     }
     let kept: Vec<usize> = match machine.has_elements() {
         true => kept(&shape, |row, column| stays(row, column, diagonal)),
@@ -56,31 +56,6 @@ fn infer(machine: &Machine, call: &Call, operand: &Tensor) -> Result<()> {
     let elements = machine.has_elements();
     let row_major = Layout::contiguous(operand.shape().clone());
     iterator::check_memory(&row_major, operand.dtype, Request::RowMajor, elements)
-}
-
-/// Returns whether libtorch writes to the matrices themselves, and not to a copy that it copies back
-/// (`checkTrilTriuBatchContiguous`). Only the latter is refused for internal overlap.
-fn is_written_in_place(layout: &Layout) -> bool {
-    let (sizes, strides) = (layout.shape.sizes(), &layout.strides);
-    if layout.shape.numel() == 0 {
-        return true;
-    }
-    if layout.is_contiguous() {
-        return *strides == Layout::contiguous(layout.shape.clone()).strides;
-    }
-    if sizes.len() <= 3 {
-        return true;
-    }
-    let (batches, matrix) = sizes.split_at(sizes.len() - 2);
-    let mut expected: i64 = matrix.iter().product();
-    batches.iter().enumerate().rev().all(|(dim, &size)| {
-        if dim == 0 && (strides[dim] == 0 || size == 1) {
-            return true;
-        }
-        let own = expected;
-        expected = expected.wrapping_mul(size);
-        own == strides[dim]
-    })
 }
 
 /// The numbers of the elements that stay, row-major.

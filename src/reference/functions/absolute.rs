@@ -6,7 +6,7 @@ use super::super::composition::Composition;
 use super::*;
 
 /// `abs`. Of complex numbers the loop makes complex ones, whose real parts are copied to a result that is not complex
-/// (`unary_op_impl_with_complex_to_float_out`).
+/// (`unary_op_impl_with_complex_to_float_out`), which is contiguous if it has to be resized.
 pub(crate) fn absolute(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let inputs = elementwise::inputs(machine, call)?;
     let real = match inputs[0].dtype() {
@@ -21,7 +21,7 @@ pub(crate) fn absolute(machine: &mut Machine, call: &Call) -> Result<Slot> {
         plan.layout = like(operand);
     }
     if let Some(target) = plan.target {
-        write::resize_output(machine, target, plan.layout.clone(), 1)?;
+        write::resize_output(machine, target, Layout::contiguous(plan.layout.shape.clone()), 1)?;
     }
     let Input::Tensor(operand) = &inputs[0] else { unreachable!("its argument is a tensor") };
     let values = machine.eval(plan.result, || {

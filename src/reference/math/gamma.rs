@@ -275,8 +275,6 @@ fn upper_by_fraction<T: Real>(a: T, x: T) -> T {
 }
 
 /// P (`sign` -1) or Q (`sign` 1) by the uniform expansion of Temme, 8.12.3 and 8.12.4.
-///
-/// Libtorch takes pi in single precision here, whatever the type.
 fn by_uniform_expansion<T: Real>(a: T, x: T, sign: T) -> T {
     let lambda = x / a;
     let sigma = (x - a) / a;
@@ -313,7 +311,7 @@ fn by_uniform_expansion<T: Real>(a: T, x: T, sign: T) -> T {
         last = term.abs();
         power_of_a = power_of_a / a;
     }
-    let two_pi = number::<T>((2.0 * std::f32::consts::PI).into());
+    let two_pi = number::<T>(std::f64::consts::TAU);
     let decay = (-0.5 * a.wide() * eta.wide() * eta.wide()).exp();
     T::nearest(main.wide() + sign.wide() * decay * sum.wide() / (two_pi * a).sqrt().wide())
 }

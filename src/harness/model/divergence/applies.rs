@@ -60,8 +60,10 @@ pub struct Conditions {
     pub empty: Option<bool>,
     /// An input of the program keeps gradients, or none does.
     pub requires_grad: Option<bool>,
-    /// An operand is a number, or none is.
+    /// An argument that is not its default is a number, or none is.
     pub number: Option<bool>,
+    /// The step uses a tensor, or none.
+    pub tensor: Option<bool>,
     /// `out=`, or the target of an in-place step, shares its storage with another operand.
     pub out_shares: Option<bool>,
     /// `out=` has another dtype than the first operand.
@@ -247,6 +249,8 @@ impl Conditions {
         let is = |wanted: Option<bool>, holds: &dyn Fn() -> bool| wanted.is_none_or(|wanted| wanted == holds());
         let made = || reply.steps.get(at).map_or(&[][..], |step| step.outcome.tensors()).iter();
         let numbers: Vec<Scalar> = step.args.iter().filter_map(number).collect();
+        let is_given = |(param, arg): &(&Param, &Arg)| param.default.is_none_or(|default| Arg::from(default) != **arg);
+        let given = || step.op.info().arguments.iter().zip(&step.args).filter(is_given);
         let has = |special: &Special| {
             tensors().any(|tensor| tensor.scalars().into_iter().any(|scalar| special.is(scalar, tensor.dtype)))
                 || numbers.iter().any(|number| special.is(*number, number.dtype()))
@@ -262,7 +266,8 @@ impl Conditions {
             && self.rank.is_none_or(|least| tensors().any(|tensor| tensor.shape.rank() >= least))
             && is(self.empty, &|| tensors().any(|tensor| tensor.shape.numel() == 0))
             && is(self.requires_grad, &|| program.inputs.iter().any(|input| input.requires_grad))
-            && is(self.number, &|| !numbers.is_empty())
+            && is(self.number, &|| given().any(|(_, arg)| number(arg).is_some()))
+            && is(self.tensor, &|| !used.is_empty())
             && is(self.out_shares, &|| shares(&used, step, target))
             && is(self.out_converts, &|| {
                 let out = step.out.and_then(|out| used.iter().find(|(own, _)| *own == out));
@@ -274,13 +279,7 @@ impl Conditions {
             })
             && (self.to_dtype.is_empty()
                 || step.args.iter().any(|arg| matches!(arg, Arg::Dtype(dtype) if self.to_dtype.contains(dtype))))
-            && is(self.factor, &|| {
-                let params = step.op.info().arguments.iter().zip(&step.args);
-                let given = |(param, arg): (&Param, &Arg)| {
-                    param.kind == ParamKind::Number && param.default.is_some_and(|default| Arg::from(default) != *arg)
-                };
-                params.into_iter().any(given)
-            })
+            && is(self.factor, &|| given().any(|(param, _)| param.kind == ParamKind::Number && param.default.is_some()))
             && (self.beside.is_empty() || beside().next().is_some())
             && is(self.beside_empty_list, &|| beside().any(|step| step.args.iter().any(empty)))
             && (self.beside_dtype.is_empty()
