@@ -32,6 +32,7 @@ const SOME_PROCESSORS: [&str; 1] = ["reference-addbmm-out-values-78242cad"];
 /// between two programs can say it.
 const BY_THE_REFERENCE_ALONE: &[(&str, &str)] = &[
     ("errors-of-indices-into-nothing", "it is a message"),
+    ("triangles-of-shared-memory", "no rule says which targets are rejected"),
     ("grids-print-their-elements", "it is a message"),
     ("bool-targets-of-loss-gradients-in-backward", "the mathematics of gradients does not judge what is rejected"),
     ("loss-gradients-warn-in-backward", "it is a warning, of which no document says when it is due"),

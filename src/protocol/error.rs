@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use crate::tensor::DType;
 
 pub use autograd::Node;
-pub use table::FactKind;
+pub use table::{Bare, FactKind};
 pub(crate) use table::Row;
 
 table::rejections! {

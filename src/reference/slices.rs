@@ -1,6 +1,6 @@
 //! Slices of one dimension that are written at indices: filled, copied, added. Neither the indices nor the source broadcast.
 
-use crate::error::Rejection;
+use crate::error::{Bare, Rejection};
 use crate::ops::Form;
 use crate::tensor::element::Element;
 use crate::tensor::{Category, DType, Layout, Scalar, Shape};
@@ -121,8 +121,7 @@ fn infer_copy(operand: &Tensor, dim: usize, index: &Tensor, source: &Tensor) -> 
     };
     let (own, other) = (slice(operand.shape()), slice(source.shape()));
     if own != other {
-        let [own, source] = [own, other].map(|sizes| sizes.iter().map(i64::to_string).collect::<Vec<_>>().join(" "));
-        return Err(Rejection::IndexCopySlices { own, dim, source }.into());
+        return Err(Rejection::IndexCopySlices { own: Bare(own), dim, source: Bare(other) }.into());
     }
     if rank > 0 && count != size(source.shape(), dim) {
         return Err(Rejection::IndexCopyCount { count, size: size(source.shape(), dim) }.into());

@@ -118,11 +118,8 @@ macro_rules! rows {
     /// `index_copy` of two dtypes (the meta function of `index_copy`).
     IndexCopyDtypes { own: DType, source: DType } => Dtype,
         "index_copy_(): self and source expected to have the same dtype, but got (self) {own} and (source) {source}";
-    /// `index_copy` of slices of another shape (the meta function of `index_copy`). The sizes are separated by spaces.
-    IndexCopySlices {
-        own: String = ["3".to_owned(), "3 4".to_owned()], dim: usize,
-        source: String = ["2".to_owned(), "2 4".to_owned()]
-    } => SizeMismatch,
+    /// `index_copy` of slices of another shape (the meta function of `index_copy`).
+    IndexCopySlices { own: Bare, dim: usize, source: Bare } => SizeMismatch,
         "index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: {own} at \
          dimension {dim} and source slice shape: {source} at dimension 0.";
     /// `index_copy` of another number of slices than there are indices (the meta function of `index_copy`).

@@ -129,6 +129,8 @@ pub enum FactKind {
     Sizes,
     /// Several of these.
     Shapes,
+    /// Sizes that are separated by spaces, or none.
+    Bare,
     /// A character.
     Letter,
     /// The node of the graph, with a comma before it and after it, or nothing.
@@ -202,9 +204,15 @@ facts! {
     DType: Dtype, DType::ALL.to_vec(), |dtype| dtype.libtorch_name();
     [i64; 2]: Sizes, vec![[2, 3]], |sizes| bracketed(sizes);
     Vec<i64>: Sizes, vec![vec![2]], |sizes| bracketed(sizes);
+    Bare: Bare, vec![Bare(vec![]), Bare(vec![3]), Bare(vec![3, 4])],
+        |sizes| sizes.0.iter().map(i64::to_string).collect::<Vec<_>>().join(" ");
     Vec<Vec<i64>>: Shapes, (2..18).map(|count| vec![vec![2]; count]).collect(),
         |shapes| shapes.iter().map(|shape| bracketed(shape)).collect::<Vec<_>>().join(", ");
 }
+
+/// Sizes of which libtorch prints no more than the numbers, separated by spaces.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bare(pub Vec<i64>);
 
 impl Fact for &'static str {
     const KIND: FactKind = FactKind::Name;

@@ -254,6 +254,7 @@ impl FactKind {
             "dtype" => FactKind::Dtype,
             "sizes" => FactKind::Sizes,
             "shapes" => FactKind::Shapes,
+            "bare" => FactKind::Bare,
             "letter" => FactKind::Letter,
             "node" => FactKind::Node,
             "name" => FactKind::Name,
@@ -273,6 +274,8 @@ impl FactKind {
                 let mut shapes = text.split_inclusive(separate).map(|shape| shape.trim_start_matches([',', ';']));
                 !text.is_empty() && shapes.all(is_sizes)
             }
+            // Without its spaces, which are not in this text.
+            FactKind::Bare => text.chars().all(|c| c.is_ascii_digit()),
             FactKind::Letter => text.chars().count() == 1,
             FactKind::Node => text.is_empty() || text.starts_with(",whichisoutput") && text.ends_with(','),
             // The names of a namespace begin messages that quote other messages.
@@ -338,6 +341,7 @@ mod tests {
             ("integer", &["3", "-1"][..], &["", "x", "3.5", "[3]"][..]),
             ("sizes", &["[]", "[3]", "(3,)", "()", "[5,-1]"], &["3", "[", "[3)", "[,]", "[a]"]),
             ("shapes", &["[3],[4]", "(3,)(4,)", "[3]"], &["", "3", "[3]x[4]"]),
+            ("bare", &["", "3", "34"], &["[3]", "3,4", "x"]),
             ("dtype", &["Float", "longint", "torch.float32", "c10::complex<float>"], &["", "Real"]),
             ("letter", &["a"], &["", "ab"]),
         ] {

@@ -14,6 +14,7 @@ mod distance;
 mod elementwise;
 mod equality;
 mod formula;
+mod gamma;
 mod gradient;
 mod indexing;
 mod integer;

@@ -3,7 +3,7 @@
 use super::formula::formula;
 use super::set::{Format, Set};
 use super::wide::{Real, Wide};
-use super::{Details, Right, activation, special, unary};
+use super::{Details, Right, activation, gamma, special, unary};
 use crate::ops::Op;
 
 const IEEE: &str = "IEEE 754-2019, 5.4.1: rounded correctly";
@@ -108,6 +108,7 @@ pub(super) fn right(op: Op, format: Format, args: &[f64], details: &Details) -> 
             ))
         }
         Op::FloorDivide | Op::Div => rounded_quotient(op, format, a, b, details),
+        Op::Igamma | Op::Igammac => gamma::right(op, format, a, b),
         _ if nan && linear(op) => Some(Right::by(NAN, Set::Nan)),
         Op::Add | Op::Sub | Op::Rsub | Op::Addcmul | Op::Addcdiv | Op::Lerp => steps(op, format, args, details),
         _ => transcendental(op, format, args, details),
