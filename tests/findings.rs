@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use broadcheck::adapter::Hello;
 use broadcheck::harness::model::divergence::{self, Divergence, Kind, findings_folder};
 use broadcheck::harness::oracles::{mathematics, metamorphic};
 use broadcheck::harness::runner::Runner;
@@ -152,24 +153,26 @@ fn python_confirms_every_finding() {
         eprintln!("left out: BROADCHECK_PYTHON names no Python that has PyTorch");
         return;
     };
+    let release = release_of(&python);
     let mut wrong = Vec::new();
     let folders = folders();
     for folder in &folders {
         let recorded = bisect::read(folder).unwrap_or_else(|error| panic!("{error}"));
+        // What was seen in another release need not be in this one.
+        if recorded.implementation.version != release {
+            continue;
+        }
         let text = python_of(folder);
         let ran = Command::new(&python).args(["-c", &text]).output().expect("Python starts");
-        let promised: Vec<&str> =
-            text.lines().filter_map(|line| line.strip_prefix(PRINTS)).map(str::trim_end).collect();
         let printed = String::from_utf8_lossy(&ran.stdout);
         let confirmed = match recorded.signature.kind.as_str() {
-            "crash" => ran.status.code().is_none(),
             _ if text.contains(UNDESCRIBED) => ran.status.success() && !printed.is_empty(),
             // Whatever the memory holds, but for what is expected.
             _ if UNINITIALISED.iter().any(|name| folder.ends_with(name)) => {
                 let expected = text.lines().filter_map(|line| line.strip_prefix("# expected: "));
                 ran.status.success() && !printed.is_empty() && !printed.lines().eq(expected)
             }
-            _ => ran.status.success() && printed.lines().map(str::trim_end).eq(promised),
+            kind => does_as_promised(kind, &text, &ran),
         };
         if !confirmed {
             let said = [ran.stdout, ran.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
@@ -178,6 +181,67 @@ fn python_confirms_every_finding() {
     }
     assert!(!folders.is_empty());
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), folders.len(), wrong.join("\n"));
+}
+
+/// Each bug of libtorch shows in the first of its cases, or of its findings, that Python can show, in PyTorch of a release that has it, and does
+/// not in one that has it no more: `BROADCHECK_PYTHON` names a Python with PyTorch of either.
+#[test]
+fn python_confirms_every_cause() {
+    let Ok(python) = std::env::var("BROADCHECK_PYTHON") else {
+        eprintln!("left out: BROADCHECK_PYTHON names no Python that has PyTorch");
+        return;
+    };
+    let release = release_of(&python);
+    let mut libtorch = common::libtorch().unwrap_or_else(|error| panic!("{error}"));
+    let hello = libtorch.runner.hello();
+    let there = Hello { version: release.clone(), ..hello.clone() };
+    let (mut wrong, mut has, mut has_not, mut unseen) = (Vec::new(), 0, 0, Vec::new());
+    let bugs = libtorch.divergences.iter().filter(|known| known.is_in(&hello) && known.kind == Kind::Bug);
+    for bug in bugs {
+        let cases = bug.witnesses.iter().filter_map(|witness| {
+            let case = SPECIFICATION.cases.iter().find(|case| case.id == witness.case)?;
+            bisect::Recorded::of_case(case, &mut libtorch.runner).ok()?
+        });
+        let folders = bug.findings.iter().filter(|name| !UNINITIALISED.contains(&name.as_str()));
+        let folders = folders.map(|name| bisect::read(&findings_folder().unwrap().join(name)).unwrap());
+        let mut shown = cases.chain(folders).filter_map(|recorded| {
+            let text = recorded.with_dossier("", None, |dossier| repro(dossier, Language::Python));
+            (!text.contains(UNDESCRIBED)).then_some((recorded.signature.kind, text))
+        });
+        let Some((kind, text)) = shown.next() else {
+            unseen.push(bug.id.as_str());
+            continue;
+        };
+        let ran = Command::new(&python).args(["-c", &text]).output().expect("Python starts");
+        let is_in = bug.is_in(&there);
+        *if is_in { &mut has } else { &mut has_not } += 1;
+        if does_as_promised(&kind, &text, &ran) != is_in {
+            let said = [ran.stdout, ran.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
+            wrong.push(format!(
+                "{}, which {release} {}:\n{text}\n{said}",
+                bug.id,
+                if is_in { "has" } else { "has not" }
+            ));
+        }
+    }
+    println!("PyTorch {release} has {has} causes and has not {has_not}; Python cannot show {unseen:?}");
+    assert!(has > 100, "{has}");
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), has + has_not, wrong.join("\n"));
+}
+
+/// The release of PyTorch that a Python has.
+fn release_of(python: &str) -> String {
+    let asked = Command::new(python).args(["-c", "import torch; print(torch.__version__.split('+')[0])"]).output();
+    String::from_utf8(asked.expect("Python starts").stdout).unwrap().trim().to_owned()
+}
+
+/// Returns whether a program prints what its comments say, or ends the process where the finding is a crash.
+fn does_as_promised(kind: &str, text: &str, ran: &std::process::Output) -> bool {
+    if kind == "crash" {
+        return ran.status.code().is_none();
+    }
+    let promised = text.lines().filter_map(|line| line.strip_prefix(PRINTS)).map(str::trim_end);
+    ran.status.success() && String::from_utf8_lossy(&ran.stdout).lines().map(str::trim_end).eq(promised)
 }
 
 /// The reference does not contradict itself in a crash, and what it is compared with is itself, so that a finding of the

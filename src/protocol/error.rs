@@ -20,8 +20,8 @@ use serde::{Deserialize, Serialize};
 use crate::tensor::DType;
 
 pub use autograd::Node;
-pub use table::{Bare, FactKind};
 pub(crate) use table::Row;
+pub use table::{Bare, FactKind};
 
 table::rejections! {
     broadcasting views indexing pointwise functions products einsum reductions losses autograd;

@@ -8,7 +8,7 @@ use super::super::runner::{Runner, Start};
 use super::super::{Aspect, Difference};
 use super::{CASE, Dossier, Expected, Native, native};
 use crate::adapter::{Fault, Hello, Implementation, Limits, unsupported_by};
-use crate::case::load_program;
+use crate::case::{Case, load_program};
 use crate::escape::one_line;
 use crate::format;
 use crate::model::difference::class_of;
@@ -18,6 +18,7 @@ use crate::model::finding::{Finding, Oracle, Signature};
 use crate::oracles::comparison::{Side, between_releases, compare};
 use crate::oracles::mathematics;
 use crate::oracles::metamorphic::{self, Relation};
+use crate::oracles::specification;
 use crate::program::{Outcome, Program, Reply, TensorValue};
 use crate::reference::Reference;
 
@@ -157,6 +158,47 @@ pub fn read(folder: &Path) -> Result<Recorded, String> {
 }
 
 impl Recorded {
+    /// What an implementation does otherwise in a case than the case and the reference; `None` if there is nothing.
+    ///
+    /// # Errors
+    ///
+    /// The implementation declares that it lacks what the program needs.
+    pub fn of_case(case: &Case, runner: &mut Runner) -> Result<Option<Recorded>, String> {
+        let (program, hello) = (&case.program, runner.hello());
+        if let Some(why) = unsupported_by(&hello, program) {
+            return Err(why);
+        }
+        let (reference, wanted) = (Reference.hello(), Reference.run(program));
+        let mut answer = None;
+        runner.run_each(&[program], |_, reply| answer = Some(reply));
+        let (finding, observed) = match answer.expect("an answer") {
+            Ok(reply) => {
+                let sides = [Side { hello: &reference, reply: &wanted }, Side { hello: &hello, reply: &reply }];
+                let mut differences = compare(program, sides[0], sides[1]);
+                // The comparison leaves open what a rejected step has written; a case may say it.
+                let found = |own: &Difference| {
+                    !differences.iter().any(|other| (&other.value, other.aspect) == (&own.value, own.aspect))
+                };
+                let expected: Vec<Difference> =
+                    specification::judge(case, &hello, &reply).into_iter().filter(found).collect();
+                differences.extend(expected);
+                (Finding::of_differences(Oracle::Reference, program, differences), Some(reply))
+            }
+            Err(fault) => (Some(Finding::of_fault(Oracle::Reference, program, fault)), None),
+        };
+        Ok(finding.map(|Finding { signature, program, differences, .. }| Recorded {
+            signature,
+            program,
+            differences,
+            pytorch: native::is_of_pytorch(&hello),
+            implementation: Named { name: hello.name, version: hello.version, build: hello.build },
+            observed,
+            expected: None,
+            same_as: None,
+            native: None,
+        }))
+    }
+
     /// The finding as it was recorded. How an implementation broke, if it did, is in its signature alone.
     pub fn finding(&self) -> Finding {
         let (signature, program, differences) =

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use crate::escape::{one_line, visible};
 use crate::ops::{Form, Op};
 use crate::oracles::metamorphic::Relation;
-use crate::program::{Outcome, Program, Reply, Step, TensorValue};
+use crate::program::{Outcome, Program, Reply, Step, TensorValue, Value};
 
 use super::super::Aspect;
 use super::look::{Look, Property, elements, look};
@@ -99,6 +99,10 @@ pub(super) fn render(dossier: &Dossier) -> String {
     // As it was found: with more, the order of sums may be another.
     if finding.differences.iter().any(|difference| difference.aspect == Aspect::Values) {
         text.push_str("torch.set_num_threads(1)\n");
+    }
+    // As the adapter does before each program.
+    if dossier.finding.program.steps.iter().any(|step| matches!(step.op, Op::Normal | Op::Bernoulli | Op::Binomial)) {
+        text.push_str("torch.manual_seed(0)\n");
     }
     text + &body.text
 }
@@ -269,6 +273,9 @@ impl Body {
         };
         let part = wanted.value.strip_suffix(" after").unwrap_or(wanted.value).split_once('.');
         let part = part.map_or(String::new(), |(_, part)| format!("[{part}]"));
+        let made = value.checked_sub(program.inputs.len()).and_then(|step| reply?.steps.get(step));
+        let several = made.is_some_and(|made| matches!(made.outcome, Outcome::Value(Value::Tensors(_))));
+        let part = if several && part.is_empty() { "[0]".to_owned() } else { part };
         let own = format!("{}{part}", variable(program, value));
         let other = wanted.expected;
         let seen = reply.and_then(|reply| look(program, reply, wanted.value, wanted.aspect, other));

@@ -5,18 +5,18 @@ use super::set::Format;
 use super::wide::{Real, Wide};
 use crate::ops::Op;
 
-const INTEGRAL: &str = "torch.special.gammainc and gammaincc: the integral of the page, within 16384 units in the last place";
+const INTEGRAL: &str =
+    "torch.special.gammainc and gammaincc: the integral of the page, within 16384 units in the last place";
 
-/// The largest operand, which bounds the terms of the series.
-const LARGEST: f64 = 300.0;
+/// The smallest operand, whose gamma function is far from overflowing, and the largest, which bounds the terms of the series.
+const OPERANDS: std::ops::RangeInclusive<f64> = 1e-6..=300.0;
 
 /// The least value that 1 minus the other function is known for.
 const LEAST: f64 = 1e-20;
 
 /// The right results of `igamma` and `igammac` where both operands are positive numbers of moderate size.
 pub(super) fn right(op: Op, format: Format, a: f64, x: f64) -> Option<Right> {
-    let judged = |value: f64| value > 0.0 && value <= LARGEST;
-    if !(judged(a) && judged(x)) {
+    if !(OPERANDS.contains(&a) && OPERANDS.contains(&x)) {
         return None;
     }
     let lower = lower(a, x);

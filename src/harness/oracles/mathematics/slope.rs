@@ -92,7 +92,8 @@ impl Slopes<'_> {
             let (Made::Sum(sources) | Made::OneOf(sources) | Made::Combined(_, sources)) = made;
             // Which one was written is open; the slopes of other functions are not judged. That of a product is a quotient
             // of it, which is rounded where a factor is alone, too.
-            let rounded = if self.step.args.contains(&Arg::Text("prod".to_owned())) { self.format.ulp(1.0) } else { 0.0 };
+            let rounded =
+                if self.step.args.contains(&Arg::Text("prod".to_owned())) { self.format.ulp(1.0) } else { 0.0 };
             let slope = if matches!(made, Made::Sum(_)) { Some((1.0 - rounded, 1.0 + rounded)) } else { None };
             edges.extend(sources.iter().map(|&(arg, element)| Edge { result, arg, element, slope }));
         }

@@ -12,8 +12,16 @@ use crate::tensor::{DType, Scalar, index};
 use super::super::literal;
 
 /// Functions that Python writes anew, outside of the families that are all such.
-const OWN_OF_PYTHON: &[&str] =
-    &["expand_copy", "meshgrid", "cartesian_prod", "einsum", "tensordot", "broadcast_tensors", "unflatten"];
+const OWN_OF_PYTHON: &[&str] = &[
+    "expand_copy",
+    "meshgrid",
+    "cartesian_prod",
+    "einsum",
+    "tensordot",
+    "broadcast_tensors",
+    "unflatten",
+    "bernoulli",
+];
 
 /// Functions that take no `out=` under their documented names.
 const WITHOUT_OUT: &[&str] = &["rsub"];
@@ -177,7 +185,7 @@ pub(super) fn spelling(step: &Step) -> Spelling {
     let indices = info.arguments.iter().any(|param| param.kind == ParamKind::Indices);
     let operator_only = step.form == Form::Out && WITHOUT_OUT.contains(&info.name);
     let own = info.family() == Family::Losses || indices || operator_only || OWN_OF_PYTHON.contains(&info.name);
-    let own = own || overload(step).is_some();
+    let own = own || overload(step).is_some() || info.name.ends_with("_backward");
     match (own, step.form) {
         (true, _) => Spelling::Operator,
         (_, Form::InPlace) => Spelling::Method,
@@ -245,6 +253,8 @@ fn plain_call(program: &Program, step: &Step) -> String {
                     args.extend(values.iter().map(|value| reference(program, *value)));
                 }
                 Arg::Shapes(shapes) => args.extend(shapes.iter().map(shape)),
+                // It has no place of its own.
+                Arg::Flag(_) if step.op == Op::LinalgSolveTriangular => args.push(format!("{}={text}", param.name)),
                 _ => args.push(text),
             },
         }
@@ -267,14 +277,19 @@ fn plain_call(program: &Program, step: &Step) -> String {
             let name = ["linalg", "special"]
                 .into_iter()
                 .find_map(|module| Some(format!("{module}.{}", name.strip_prefix(module)?.strip_prefix('_')?)));
-            let name = name.unwrap_or_else(|| step.op.name().to_owned());
+            let name = match step.op {
+                Op::Linear | Op::ScaledDotProductAttention => format!("nn.functional.{}", step.op.name()),
+                _ => name.unwrap_or_else(|| step.op.name().to_owned()),
+            };
             args.extend(out);
             format!("torch.{name}({})", args.join(", "))
         }
         Spelling::Operator => {
             let schema = step.op.info().schema;
             let name = schema.split_once('.').map_or(schema, |(name, _)| name);
-            args.extend(out);
+            // The gradients of an operator call their `out=` otherwise.
+            let gradient = name.ends_with("_backward") && step.op != Op::NativeDropoutBackward;
+            args.extend(out.map(|out| if gradient { out.replacen("out=", "grad_input=", 1) } else { out }));
             let overload = overload(step).map(|overload| format!(".{overload}")).unwrap_or_default();
             format!("torch.ops.aten.{name}{suffix}{overload}({})", args.join(", "))
         }
