@@ -87,13 +87,18 @@ fn bind_placed(op: Op, positional: &[Placed], named: &[(String, Placed)], settin
         )));
     }
     let unknown = named.iter().find(|(name, _)| {
-        let known = params.iter().any(|param| means(op, param, name)) || name == "out";
+        let known = params.iter().any(|param| means(op, param, name)) || is_target(op, name);
         !known && !WITHOUT_EFFECT.contains(&name.as_str())
     });
     if let Some((name, _)) = unknown {
         return Err(Stop::Unsupported(format!("{op} has no argument {name}; `{}`", signature(op))));
     }
     Ok(bound)
+}
+
+/// Returns whether an argument is the tensor that the result is written to. The gradients of operators call it otherwise.
+fn is_target(op: Op, name: &str) -> bool {
+    name == "out" || name == "grad_input" && op.name().ends_with("_backward")
 }
 
 /// The call as its documentation writes it: `add(self, other, alpha=1)`.
@@ -283,7 +288,7 @@ impl Evaluation<'_> {
         let mut bound = bind_placed(op, &positional, &named, settings)?;
         let out = named
             .iter()
-            .find(|(name, value)| name == "out" && value.value != Value::None)
+            .find(|(name, value)| is_target(op, name) && value.value != Value::None)
             .map(|(_, value)| value.clone());
         let form = if out.is_some() { Form::Out } else { form };
         if !op.info().forms.contains(&form) {
