@@ -21,7 +21,7 @@ use broadcheck::harness::campaign::summary::Summary;
 use broadcheck::harness::campaign::tally::Tally;
 use broadcheck::harness::campaign::{Setup, run};
 use broadcheck::harness::campaign::{
-    journal::{self, Book},
+    journal::{self, Journal},
     record::{Configuration, Header, Identity, Machine},
 };
 use broadcheck::harness::check::matrix::{self, Row, Subject};
@@ -58,17 +58,17 @@ fn findings_that_are_not_reduced_in_time_are_kept_and_marked() {
     let stop = Arc::clone(&setup.stop);
     // To see it once more takes eight seconds, so it cannot be reduced by then.
     let campaign = dir.path().join("campaign");
-    let (book, why) = run(&setup, Book::create(&campaign, header(&setup)).unwrap(), |book| {
-        stop.fetch_or(!book.tally().findings.is_empty(), Ordering::Relaxed);
+    let (journal, why) = run(&setup, Journal::create(&campaign, header(&setup)).unwrap(), |journal| {
+        stop.fetch_or(!journal.tally().findings.is_empty(), Ordering::Relaxed);
     })
     .unwrap();
-    assert_eq!((why, book.tally().not_reduced()), ("interrupted", 1));
-    let summary = Summary::of(book.tally());
+    assert_eq!((why, journal.tally().not_reduced()), ("interrupted", 1));
+    let summary = Summary::of(journal.tally());
     assert!(summary.findings[0].not_reduced);
     let folder = campaign.join("findings").join(summary.findings[0].folder.as_ref().expect("it is kept"));
     let readme = fs::read_to_string(folder.join("README.md")).unwrap();
     assert!(readme.contains("ended before it was reduced") && readme.contains("mul"), "{readme}");
-    drop(book);
+    drop(journal);
     let merged = broadcheck(&["merge", "--out"]).arg(dir.path().join("merged")).arg(&campaign).output().unwrap();
     let told = text(&merged.stdout);
     assert!(told.contains("first in case 0, not reduced, see") && told.contains("--resume"), "{told}");
@@ -80,32 +80,32 @@ fn a_campaign_that_ran_out_of_time_resumes_to_the_same_result() {
     let dir = TempDir::new().unwrap();
     let setup = setup("dies lerp", "add,lerp,sum", 60);
     let whole = dir.path().join("whole");
-    let (calm, why) = run(&setup, Book::create(&whole, header(&setup)).unwrap(), |_| {}).unwrap();
+    let (calm, why) = run(&setup, Journal::create(&whole, header(&setup)).unwrap(), |_| {}).unwrap();
     assert_eq!(why, "complete");
 
     let cut = dir.path().join("cut");
-    let mut book = Book::create(&cut, header(&setup)).unwrap();
+    let mut journal = Journal::create(&cut, header(&setup)).unwrap();
     let mut ends = Vec::new();
     for milliseconds in [0, 300, 700] {
         let mut short = self::setup("dies lerp", "add,lerp,sum", 60);
         short.deadline = Instant::now().checked_add(Duration::from_millis(milliseconds));
-        let (ended, why) = run(&short, book, |_| {}).unwrap();
+        let (ended, why) = run(&short, journal, |_| {}).unwrap();
         ends.push(why);
         let tally = ended.tally().clone();
         assert!(tally.new_groups().all(|(_, found)| found.pursued.is_some()), "each is kept");
         drop(ended);
-        book = Book::resume(&cut).unwrap();
+        journal = Journal::resume(&cut).unwrap();
     }
     assert_eq!(ends[0], "time is up");
-    let (book, why) = run(&setup, book, |_| {}).unwrap();
+    let (journal, why) = run(&setup, journal, |_| {}).unwrap();
     assert_eq!(why, "complete");
-    assert_eq!(book.tally().not_reduced(), 0);
+    assert_eq!(journal.tally().not_reduced(), 0);
     let outcome = |tally: &Tally| {
         let lines = Summary::of(tally).findings;
         let found: Vec<_> = lines.into_iter().map(|line| (line.signature, line.count, line.first)).collect();
         (found, tally.checkpoint.counts.cases, tally.checkpoint.counts.operations.clone())
     };
-    assert_eq!(outcome(calm.tally()), outcome(book.tally()));
+    assert_eq!(outcome(calm.tally()), outcome(journal.tally()));
     // The folders of what was not reduced are gone.
     let folders = |campaign: &Path| fs::read_dir(campaign.join("findings")).unwrap().count();
     assert_eq!(folders(&whole), folders(&cut));

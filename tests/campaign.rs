@@ -19,7 +19,7 @@ use broadcheck::harness::campaign::summary::Summary;
 use broadcheck::harness::campaign::{Setup, options, run};
 use broadcheck::harness::campaign::{counts::Counts, tally::Tally};
 use broadcheck::harness::campaign::{
-    journal::{self, Book},
+    journal::{self, Journal},
     record::{Configuration, Header, Identity, Machine},
 };
 use broadcheck::harness::model::finding::{Oracle, UNTOLD};
@@ -339,7 +339,7 @@ fn what_cannot_run_says_why() {
     fails("honest", &["--resume", "--seed", "2"], "seed (2, not 1)");
     fails("honest", &["--resume", "--cases", "80"], "cases (80, not 70)");
     fails("wrong-value", &["--resume"], "implementation");
-    let _book = Book::resume(&out).unwrap();
+    let _journal = Journal::resume(&out).unwrap();
     fails("honest", &["--resume"], "another process is at this campaign");
 }
 
@@ -348,12 +348,12 @@ fn known_divergences_are_counted_apart() {
     let dir = TempDir::new().unwrap();
     let mut setup = setup("wrong-message", 100);
     setup.known = Box::new(|finding| (finding.signature.kind == "message").then(|| "liar".to_owned()));
-    let book = Book::create(dir.path(), header(&setup)).unwrap();
-    let (book, why) = run(&setup, book, |_| {}).unwrap();
-    let summary = Summary::of(book.tally());
+    let journal = Journal::create(dir.path(), header(&setup)).unwrap();
+    let (journal, why) = run(&setup, journal, |_| {}).unwrap();
+    let summary = Summary::of(journal.tally());
     assert_eq!((why, summary.new_findings().count()), ("complete", 0));
     assert!(!summary.findings.is_empty() && summary.findings.iter().all(|line| line.known.as_deref() == Some("liar")));
-    assert!(book.tally().findings.values().all(|found| found.pursued.is_none()), "they are not cut down");
+    assert!(journal.tally().findings.values().all(|found| found.pursued.is_none()), "they are not cut down");
 }
 
 /// With `--against`, the two implementations are compared and no other oracle judges, unless `--oracle` adds it.

@@ -22,7 +22,7 @@ use broadcheck::tensor::{Buffer, Layout, Scalar};
 use common::SPECIFICATION;
 
 /// The operation that faults of the process strike: few programs have it, and each hang costs time.
-const STRUCK: Op = Op::Unflatten;
+const STRUCK: Op = Op::ExpandAs;
 
 /// Everything that was seen of one adapter.
 struct Seen {

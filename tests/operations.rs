@@ -261,16 +261,15 @@ fn a_row_and_a_function_add_an_operation_with_new_arithmetic() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let contributing = std::fs::read_to_string(root.join("CONTRIBUTING.md")).expect("it is there");
     let shown = contributing.split("```diff\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a diff");
+    let unindented = |text: &str| text.lines().map(|line| format!("{}\n", line.trim())).collect::<String>();
     let mut named: Vec<PathBuf> = Vec::new();
-    let mut text = String::new();
-    for line in shown.lines() {
-        match line.strip_prefix("+++ ") {
-            Some(path) => {
-                named.push(root.join(path));
-                text = std::fs::read_to_string(root.join(path)).expect("a file of the repository");
-            }
-            None => assert!(text.contains(line.strip_prefix('+').expect("an added line").trim()), "{line}"),
-        }
+    for file in shown.split("+++ ").skip(1) {
+        let (path, lines) = file.split_once('\n').expect("a line each");
+        let text = std::fs::read_to_string(root.join(path)).expect("a file of the repository");
+        let lines: String =
+            lines.lines().map(|line| line.strip_prefix('+').expect("an added line").to_owned() + "\n").collect();
+        assert!(unindented(&text).contains(&unindented(&lines)), "{path} has, in one piece:\n{lines}");
+        named.push(root.join(path));
     }
     let (variant, name) =
         (shown.split_whitespace().nth(2).unwrap_or_default(), shown.split('"').nth(1).unwrap_or_default());

@@ -21,7 +21,7 @@ use crate::harness::campaign::row::{CampaignRow, Rows};
 use crate::harness::campaign::summary::Summary;
 use crate::harness::campaign::{GIVEN_UP, Setup, run};
 use crate::harness::campaign::{
-    journal::{self, Book},
+    journal::{self, Journal},
     record::{Configuration, Header, Identity, Machine},
 };
 use crate::harness::model::divergence::{self, Source};
@@ -148,28 +148,28 @@ impl Campaign<'_> {
             divergence::known(&divergences, finding, &hello).map(|divergence| divergence.id.clone())
         });
         setup.specification = specification;
-        let book = if self.resume {
-            let book = Book::resume(self.out)?;
-            self.same(&header.other_than(&book.tally().header))?;
-            book
+        let journal = if self.resume {
+            let journal = Journal::resume(self.out)?;
+            self.same(&header.other_than(&journal.tally().header))?;
+            journal
         } else {
-            Book::create(self.out, header)?
+            Journal::create(self.out, header)?
         };
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         setup.jobs = self.jobs.map_or((processors / 2).max(1), usize::from);
         if setup.configuration.cases.is_none() {
-            let left = Duration::from_secs(self.seconds.unwrap_or(60)).saturating_sub(book.elapsed());
+            let left = Duration::from_secs(self.seconds.unwrap_or(60)).saturating_sub(journal.elapsed());
             setup.deadline = Instant::now().checked_add(left);
         }
         setup.give_up = self.give_up;
         setup.stop = stopped_by_signals()?;
 
-        let progress = Progress::new(&book);
-        let ran = run(&setup, book, |book| progress.show(book));
+        let progress = Progress::new(&journal);
+        let ran = run(&setup, journal, |journal| progress.show(journal));
         progress.clear();
-        let (book, why) = ran?;
-        let summary = Summary::of(book.tally());
-        let ended = book.tally().ended.clone().unwrap_or_default();
+        let (journal, why) = ran?;
+        let summary = Summary::of(journal.tally());
+        let ended = journal.tally().ended.clone().unwrap_or_default();
         Ok(Ran { summary, why: why.to_owned(), ended })
     }
 
@@ -263,8 +263,8 @@ struct Told {
 const NOW_AND_THEN: Duration = Duration::from_secs(10);
 
 impl Progress {
-    fn new(book: &Book) -> Progress {
-        let tally = book.tally();
+    fn new(journal: &Journal) -> Progress {
+        let tally = journal.tally();
         let configuration = &tally.header.configuration;
         let bar = if !std::io::stderr().is_terminal() {
             ProgressBar::hidden()
@@ -279,8 +279,8 @@ impl Progress {
         Progress { bar, begun: Instant::now(), before, told: told.into() }
     }
 
-    fn show(&self, book: &Book) {
-        let tally = book.tally();
+    fn show(&self, journal: &Journal) {
+        let tally = journal.tally();
         let mut told = self.told.borrow_mut();
         let counts = &tally.checkpoint.counts;
         let steps = counts.steps();

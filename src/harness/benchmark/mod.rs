@@ -24,7 +24,7 @@ use crate::reference::Reference;
 
 use crate::campaign::{self, Setup, cases};
 use crate::campaign::{
-    journal::Book,
+    journal::Journal,
     record::{Configuration, Header, Identity, Machine},
 };
 use crate::model::finding::Oracle;
@@ -235,7 +235,7 @@ impl Subject<'_> {
     /// Measures the time of a campaign for the programs, from the first that are done to the last that are observed while
     /// its adapters run: how long a library takes to start is no matter of this.
     fn campaign(&self, set: &Set, jobs: usize) -> Result<Spent, String> {
-        let (mut setup, book) = self.setup(set.programs.len() as u64)?;
+        let (mut setup, journal) = self.setup(set.programs.len() as u64)?;
         setup.jobs = jobs;
         // Of a few large programs several batches, too.
         setup.batch = (set.programs.len() as u64 / 16).clamp(1, setup.batch);
@@ -244,8 +244,8 @@ impl Subject<'_> {
         }
         let begun = Instant::now();
         let mut seen: Vec<(u64, Spent)> = Vec::new();
-        let (book, why) = campaign::run(&setup, book, |book| {
-            let done = book.tally().checkpoint.counts.cases;
+        let (journal, why) = campaign::run(&setup, journal, |journal| {
+            let done = journal.tally().checkpoint.counts.cases;
             let adapters = processes::adapters();
             if done > seen.last().map_or(0, |(done, _)| *done) && !adapters.is_empty() {
                 let clock = begun.elapsed().as_secs_f64();
@@ -253,7 +253,7 @@ impl Subject<'_> {
                 seen.push((done, Spent { clock, harness, adapters }));
             }
         })?;
-        if book.tally().complete() != Some(true) {
+        if journal.tally().complete() != Some(true) {
             return Err(format!("a campaign was to be measured, and it ended: {why}"));
         }
         let [(before, first), .., (after, last)] = seen[..] else {
@@ -264,7 +264,7 @@ impl Subject<'_> {
         Ok(Spent { clock: each(first.clock, last.clock), harness, adapters })
     }
 
-    fn setup(&self, cases: u64) -> Result<(Setup, Book), String> {
+    fn setup(&self, cases: u64) -> Result<(Setup, Journal), String> {
         let configuration = Configuration {
             seed: self.seed,
             cases: Some(cases),
@@ -296,7 +296,7 @@ impl Subject<'_> {
             machine: Machine::here(),
             configuration,
         };
-        Ok((setup, Book::create(&folder, header)?))
+        Ok((setup, Journal::create(&folder, header)?))
     }
 }
 

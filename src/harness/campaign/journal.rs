@@ -76,7 +76,7 @@ fn parse(bytes: &[u8]) -> Result<(Tally, u64), String> {
 
 /// An open journal, and what it has come to.
 #[derive(Debug)]
-pub struct Book {
+pub struct Journal {
     folder: PathBuf,
     /// Locked as long as it is open.
     file: File,
@@ -87,12 +87,12 @@ pub struct Book {
     last_checkpoint: Instant,
 }
 
-impl Book {
+impl Journal {
     /// Begins a campaign.
     ///
     /// # Errors
     /// When the folder has one already, or cannot be written to.
-    pub fn create(folder: &Path, header: Header) -> Result<Book, String> {
+    pub fn create(folder: &Path, header: Header) -> Result<Journal, String> {
         let path = folder.join(FILE);
         let failed = |error: io::Error| format!("{}: {error}", path.display());
         fs::create_dir_all(folder).map_err(failed)?;
@@ -111,16 +111,16 @@ impl Book {
         }
         // A campaign that was killed before its first line was whole has nothing to lose.
         file.set_len(0).map_err(failed)?;
-        let mut book = Book::open(folder, file, Tally::new(header.clone()));
-        book.write(&Record::Header(Box::new(header))).map_err(failed)?;
-        Ok(book)
+        let mut journal = Journal::open(folder, file, Tally::new(header.clone()));
+        journal.write(&Record::Header(Box::new(header))).map_err(failed)?;
+        Ok(journal)
     }
 
     /// Goes on with a campaign.
     ///
     /// # Errors
     /// When there is none, when another process is at it, or when anything but the end of the journal is damaged.
-    pub fn resume(folder: &Path) -> Result<Book, String> {
+    pub fn resume(folder: &Path) -> Result<Journal, String> {
         let path = folder.join(FILE);
         // For its message where there is none.
         read(folder)?;
@@ -131,13 +131,13 @@ impl Book {
         let bytes = fs::read(&path).map_err(failed)?;
         let (tally, whole) = parse(&bytes).map_err(|error| format!("{}: {error}", path.display()))?;
         file.set_len(whole).map_err(failed)?;
-        Ok(Book::open(folder, file, tally))
+        Ok(Journal::open(folder, file, tally))
     }
 
-    fn open(folder: &Path, file: File, tally: Tally) -> Book {
+    fn open(folder: &Path, file: File, tally: Tally) -> Journal {
         let before = Duration::from_millis(tally.checkpoint.milliseconds);
         let now = Instant::now();
-        Book { folder: folder.to_owned(), file, tally, begun: now, before, last_checkpoint: now }
+        Journal { folder: folder.to_owned(), file, tally, begun: now, before, last_checkpoint: now }
     }
 
     /// The state so far.

@@ -1,7 +1,7 @@
 //! A campaign: generated programs on an implementation until time, cases or patience run out, judged by the oracles.
 //!
 //! A worker is an adapter process, and a thread that makes cases and asks the reference while the adapter is busy, and
-//! judges what it answers: no thread waits for another. All share a [`Book`], in which a finding stands before the next
+//! judges what it answers: no thread waits for another. All share a [`Journal`], in which a finding stands before the next
 //! result is looked at. A kill at any moment loses nothing that was found; the same seed makes the same cases whatever
 //! the number of workers; and the shards of a campaign together are the whole.
 //!
@@ -40,8 +40,8 @@ pub mod executor;
 pub mod groups;
 pub mod journal;
 pub mod plausible;
+mod pursuit;
 pub mod record;
-mod reduce;
 pub mod row;
 pub mod summary;
 mod supervised;
@@ -74,12 +74,12 @@ use crate::campaign::counts::Positions;
 use crate::campaign::record::Configuration;
 use cases::Made;
 use executor::Bench;
-use journal::Book;
+use journal::Journal;
 use supervised::Unfinished;
 use working::{DEATHS, Working};
 
 pub use super::give_up::GIVEN_UP;
-pub use reduce::FOLDER as FINDINGS;
+pub use pursuit::FOLDER as FINDINGS;
 
 /// The maximum number of cases that are made and run together. Between two batches the adapter waits for a moment.
 const BATCH: u64 = 1024;
@@ -157,23 +157,27 @@ pub fn world(bounds: &Bounds, ops: &[Op], hello: &Hello) -> World {
 ///
 /// # Errors
 /// When the implementation cannot be started, or the journal cannot be written. All that was found is saved.
-pub fn run(setup: &Setup, mut book: Book, mut tell: impl FnMut(&Book)) -> Result<(Book, &'static str), String> {
-    let deadly = setup.try_suspects(&mut book).map_err(|error| unwritable(&error))?;
-    let folder = book.folder().to_owned();
+pub fn run(
+    setup: &Setup,
+    mut journal: Journal,
+    mut tell: impl FnMut(&Journal),
+) -> Result<(Journal, &'static str), String> {
+    let deadly = setup.try_suspects(&mut journal).map_err(|error| unwritable(&error))?;
+    let folder = journal.folder().to_owned();
     let shared = Shared {
         setup,
         deadly,
-        queue: Mutex::new(Queue { next: 0, done: book.tally().checkpoint.done.clone() }),
+        queue: Mutex::new(Queue { next: 0, done: journal.tally().checkpoint.done.clone() }),
         failure: Mutex::new(None),
         breaks: Mutex::new(Breaks::new(setup.give_up)),
         given_up: Arc::default(),
         busy: Mutex::new(None),
-        book: Mutex::new(book),
+        journal: Mutex::new(journal),
     };
     thread::scope(|scope| {
         let (ticks, ticked) = channel::<()>();
         let (pursued, to_pursue) = channel();
-        reduce::pending(shared.book().tally()).into_iter().for_each(|finding| send(&pursued, finding));
+        pursuit::pending(shared.journal().tally()).into_iter().for_each(|finding| send(&pursued, finding));
         for worker in 0..setup.jobs {
             let (shared, ticks, pursued, folder) = (&shared, ticks.clone(), pursued.clone(), &folder);
             scope.spawn(move || {
@@ -184,11 +188,11 @@ pub fn run(setup: &Setup, mut book: Book, mut tell: impl FnMut(&Book)) -> Result
         drop(pursued);
         let shared = &shared;
         scope.spawn(move || {
-            shared.note(reduce::pursue(setup, &shared.book, &to_pursue, || send(&ticks, ())));
+            shared.note(pursuit::pursue(setup, &shared.journal, &to_pursue, || send(&ticks, ())));
         });
         loop {
             let ticked = ticked.recv_timeout(Duration::from_millis(200));
-            tell(&shared.book());
+            tell(&shared.journal());
             if ticked == Err(RecvTimeoutError::Disconnected) {
                 break;
             }
@@ -197,9 +201,9 @@ pub fn run(setup: &Setup, mut book: Book, mut tell: impl FnMut(&Book)) -> Result
     let failure = lock(&shared.failure).take();
     let stopped = setup.stop.load(Ordering::Relaxed);
     let (busy, given_up) = (lock(&shared.busy).take(), lock(&shared.breaks).given_up());
-    let kept = reduce::keep_the_rest(&shared.book);
-    let mut book = shared.book.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let (why, more) = match (&failure, book.tally().complete()) {
+    let kept = pursuit::keep_the_rest(&shared.journal);
+    let mut journal = shared.journal.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let (why, more) = match (&failure, journal.tally().complete()) {
         (Some(_), _) => ("failed", String::new()),
         _ if given_up.is_some() => (GIVEN_UP, String::new()),
         (None, Some(true)) => ("complete", String::new()),
@@ -212,11 +216,11 @@ pub fn run(setup: &Setup, mut book: Book, mut tell: impl FnMut(&Book)) -> Result
         }
     };
     let sentence = given_up.unwrap_or_else(|| format!("{why}{more}"));
-    let ended = kept.and_then(|()| book.end(&sentence).map_err(|error| unwritable(&error)));
+    let ended = kept.and_then(|()| journal.end(&sentence).map_err(|error| unwritable(&error)));
     let ended = ended.and_then(|()| working::clear(&folder).map_err(|error| unwritable(&error)));
     match failure {
         Some(failure) => Err(failure),
-        None => ended.map(|()| (book, why)),
+        None => ended.map(|()| (journal, why)),
     }
 }
 
@@ -226,7 +230,7 @@ struct Shared<'a> {
     /// The cases over which the reference ends the process.
     deadly: BTreeSet<u64>,
     queue: Mutex<Queue>,
-    book: Mutex<Book>,
+    journal: Mutex<Journal>,
     /// The reason why the campaign cannot continue.
     failure: Mutex<Option<String>>,
     /// The crashes and hangs that are not known.
@@ -245,8 +249,8 @@ struct Queue {
 }
 
 impl Shared<'_> {
-    fn book(&self) -> MutexGuard<'_, Book> {
-        lock(&self.book)
+    fn journal(&self) -> MutexGuard<'_, Journal> {
+        lock(&self.journal)
     }
 
     /// Remembers the first failure; everyone else ends too.
@@ -315,10 +319,10 @@ impl Shared<'_> {
                 if new && lock(&self.breaks).is_too_many(&finding) {
                     self.given_up.store(true, Ordering::Relaxed);
                 }
-                let first = self.book().found(case, &finding, known);
+                let first = self.journal().found(case, &finding, known);
                 match first {
                     Ok(true) if new && finding.signature.kind == DEATH => {
-                        self.note(reduce::leave(&self.book, &finding.signature));
+                        self.note(pursuit::leave(&self.journal, &finding.signature));
                     }
                     Ok(true) if new => send(pursued, (finding.signature, finding.program)),
                     Ok(_) => {}
@@ -338,7 +342,7 @@ impl Shared<'_> {
                     return self.ended(unfinished);
                 }
             };
-            let done = written.and_then(|()| self.book().done(start, end, &counts));
+            let done = written.and_then(|()| self.journal().done(start, end, &counts));
             done.map_err(|error| unwritable(&error))?;
             send(ticks, ());
             stock.batch = match begun.elapsed() {
@@ -471,20 +475,20 @@ impl Setup {
 
     /// Makes the cases once more that the reference was at when an earlier run ended, one by one: one that ends the process
     /// again stands there when the campaign is resumed next. Returns those that did.
-    fn try_suspects(&self, book: &mut Book) -> io::Result<BTreeSet<u64>> {
+    fn try_suspects(&self, journal: &mut Journal) -> io::Result<BTreeSet<u64>> {
         // What another hand has written there may be no case.
         let is_case = |case: &u64| self.configuration.cases.is_none_or(|cases| *case < cases);
-        for case in working::left(book.folder())?.into_iter().filter(is_case) {
-            let deaths = book.tally().suspects.get(&case).map_or(1, |deaths| deaths + 1);
-            book.suspect(case, deaths)?;
+        for case in working::left(journal.folder())?.into_iter().filter(is_case) {
+            let deaths = journal.tally().suspects.get(&case).map_or(1, |deaths| deaths + 1);
+            journal.suspect(case, deaths)?;
         }
-        working::clear(book.folder())?;
-        let mut suspects = book.tally().suspects.clone();
+        working::clear(journal.folder())?;
+        let mut suspects = journal.tally().suspects.clone();
         suspects.retain(|case, _| is_case(case));
-        let mut alone = Working::open(book.folder(), 0)?;
+        let mut alone = Working::open(journal.folder(), 0)?;
         for (&case, _) in suspects.iter().filter(|(_, deaths)| (1..DEATHS).contains(*deaths)) {
             alone.on(case, || self.make(case))?;
-            book.suspect(case, 0)?;
+            journal.suspect(case, 0)?;
         }
         Ok(suspects.into_iter().filter(|(_, deaths)| *deaths >= DEATHS).map(|(case, _)| case).collect())
     }

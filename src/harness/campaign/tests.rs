@@ -5,7 +5,7 @@ use std::process::Command;
 use std::sync::Arc;
 
 use super::cases::Shard;
-use super::journal::{self, Book};
+use super::journal::{self, Journal};
 use super::record::{Configuration, Header, Identity, Machine};
 use super::{FINDINGS, Setup, Working, run};
 use crate::adapter::Implementation;
@@ -50,7 +50,7 @@ fn setup(ask: fn(&Program) -> Result<Reply, Abort>) -> Setup {
     Setup { programs: Some(Arc::from(programs)), ask, ..Setup::new(&configuration, subject, None) }
 }
 
-fn begun(setup: &Setup, folder: &Path) -> Book {
+fn begun(setup: &Setup, folder: &Path) -> Journal {
     let header = Header {
         broadcheck: String::new(),
         suite: String::new(),
@@ -60,7 +60,7 @@ fn begun(setup: &Setup, folder: &Path) -> Book {
         machine: Machine::here(),
         configuration: setup.configuration.clone(),
     };
-    Book::create(folder, header).expect("a new folder")
+    Journal::create(folder, header).expect("a new folder")
 }
 
 /// The signatures of the findings of a campaign that is complete.
@@ -77,7 +77,7 @@ fn a_panic_and_a_budget_are_findings_and_the_campaign_goes_on() {
         |program| ask_with(program, 1000, |step| assert!(step.op != Op::Mul, "planted in {}", step.op));
     let folder = tempfile::tempdir().unwrap();
     let setup = setup(frail);
-    let (book, why) = run(&setup, begun(&setup, folder.path()), |_| {}).unwrap();
+    let (journal, why) = run(&setup, begun(&setup, folder.path()), |_| {}).unwrap();
     assert_eq!(why, "complete");
     assert_eq!(
         findings(folder.path()),
@@ -91,7 +91,7 @@ fn a_panic_and_a_budget_are_findings_and_the_campaign_goes_on() {
         ]
     );
     // The implementation ran all the same: what comes after the wrong step is counted, too.
-    let counts = &book.tally().checkpoint.counts;
+    let counts = &journal.tally().checkpoint.counts;
     assert_eq!([Op::Add, Op::Mm, Op::Sum, Op::Mul, Op::Sub].map(|op| counts.operations[&op].accepted), [2, 1, 1, 1, 2]);
     let written: Vec<String> = std::fs::read_dir(folder.path().join(FINDINGS))
         .unwrap()
@@ -115,8 +115,8 @@ fn deadly(program: &Program) -> Result<Reply, Abort> {
 fn a_case_that_ends_the_process_is_found_and_skipped() {
     if let Some(folder) = std::env::var_os(CHILD) {
         let setup = setup(deadly);
-        let book = Book::resume(Path::new(&folder)).unwrap();
-        run(&setup, book, |_| {}).unwrap();
+        let journal = Journal::resume(Path::new(&folder)).unwrap();
+        run(&setup, journal, |_| {}).unwrap();
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -149,7 +149,7 @@ fn a_campaign_that_was_killed_by_chance_accuses_no_case() {
         Working::open(folder.path(), 1).unwrap().leave(3).unwrap();
         // And what no campaign writes is left alone.
         Working::open(folder.path(), 2).unwrap().leave(u64::MAX).unwrap();
-        run(&setup, Book::resume(folder.path()).unwrap(), |_| {}).unwrap();
+        run(&setup, Journal::resume(folder.path()).unwrap(), |_| {}).unwrap();
         assert_eq!(findings(folder.path()), []);
         assert_eq!(journal::read(folder.path()).unwrap().suspects[&3], 0);
     }

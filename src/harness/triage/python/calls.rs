@@ -194,11 +194,15 @@ pub(super) fn spelling(step: &Step) -> Spelling {
     }
 }
 
-/// The overload that has to be named, since Python makes a tensor of the number and calls the one for tensors, which
-/// computes with it as it is.
+/// The overload that has to be named, since Python calls another: it makes a tensor of a factor, and a number of a probability
+/// or a bound, if they are tensors without dimensions.
 fn overload(step: &Step) -> Option<&'static str> {
-    let by_number = matches!(step.args.as_slice(), [_, Arg::Number(_)]);
-    (step.op == Op::Mul && step.form == Form::InPlace && by_number).then_some("Scalar")
+    match (step.op, step.args.as_slice()) {
+        (Op::Mul, [_, Arg::Number(_)]) if step.form == Form::InPlace => Some("Scalar"),
+        (Op::Bernoulli, [_, Arg::Tensor(_), ..]) => Some("Tensor"),
+        (Op::Clamp, [_, Arg::Number(_), Arg::Tensor(_)] | [_, Arg::Tensor(_), Arg::Number(_)]) => Some("Tensor"),
+        _ => None,
+    }
 }
 
 /// A step as an expression; [`Op::SetItem`] as a statement, which makes no value.
@@ -237,7 +241,13 @@ fn plain_call(program: &Program, step: &Step) -> String {
     let params = step.op.info().arguments;
     let mut args: Vec<String> = Vec::new();
     for (param, arg) in params.iter().zip(&step.args) {
-        let text = argument(program, param, arg);
+        let text = match arg {
+            // This overload takes no numbers.
+            Arg::Number(_) if step.op == Op::Clamp && overload(step).is_some() => {
+                format!("torch.tensor({})", argument(program, param, arg))
+            }
+            _ => argument(program, param, arg),
+        };
         // Operators have no defaults of their own for some; functions have all.
         match param.default {
             Some(default) if spelling != Spelling::Operator && Arg::from(default) == *arg => {

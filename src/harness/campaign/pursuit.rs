@@ -15,7 +15,7 @@ use crate::campaign::supervised::{Unfinished, tenth};
 use crate::campaign::tally::Tally;
 use crate::campaign::{Setup, lock};
 use crate::campaign::{
-    journal::Book,
+    journal::Journal,
     record::{Example, Pursued},
 };
 use crate::case::load_program;
@@ -41,12 +41,12 @@ const LONGEST: Duration = Duration::from_secs(60);
 /// When the implementation cannot be started any more, or a file cannot be written.
 pub fn pursue(
     setup: &Setup,
-    book: &Mutex<Book>,
+    journal: &Mutex<Journal>,
     findings: &Receiver<(Signature, Program)>,
     tell: impl Fn(),
 ) -> Result<(), String> {
     let mut bench: Option<Bench> = None;
-    let folder = lock(book).folder().join(FOLDER);
+    let folder = lock(journal).folder().join(FOLDER);
     let halt = setup.halt();
     for (signature, program) in findings {
         if halt.is_now() {
@@ -60,7 +60,7 @@ pub fn pursue(
                 Err(Unfinished::Failed(why)) => return Err(why),
             },
         };
-        match pursue_one(setup, bench, book, &signature, program, &folder) {
+        match pursue_one(setup, bench, journal, &signature, program, &folder) {
             Ok(()) => tell(),
             Err(Unfinished::Halted(_)) => return Ok(()),
             Err(Unfinished::Failed(why)) => return Err(why),
@@ -72,7 +72,7 @@ pub fn pursue(
 fn pursue_one(
     setup: &Setup,
     bench: &mut Bench,
-    book: &Mutex<Book>,
+    journal: &Mutex<Journal>,
     signature: &Signature,
     program: Program,
     folder: &Path,
@@ -82,12 +82,12 @@ fn pursue_one(
     let simplest = match &finding {
         Some(finding) => Some(Example::of(finding)),
         // As it was found.
-        None => example(lock(book).tally(), signature).cloned(),
+        None => example(lock(journal).tally(), signature).cloned(),
     };
     let Some(simplest) = simplest else { return ended };
     match (ended, finding) {
         (Err(Unfinished::Halted(busy)), Some(_)) => {
-            keep(book, signature, simplest, reproduced).map_err(Unfinished::Failed)?;
+            keep(journal, signature, simplest, reproduced).map_err(Unfinished::Failed)?;
             Err(Unfinished::Halted(busy))
         }
         (Err(unfinished), _) => Err(unfinished),
@@ -104,7 +104,7 @@ fn pursue_one(
             };
             let signature = signature.clone();
             let pursued = Pursued { folder: name, signature, reproduced, not_reduced: false, simplest };
-            note(book, pursued).map_err(Unfinished::Failed)
+            note(journal, pursued).map_err(Unfinished::Failed)
         }
     }
 }
@@ -113,48 +113,48 @@ fn pursue_one(
 ///
 /// # Errors
 /// When a file cannot be written.
-pub fn keep_the_rest(book: &Mutex<Book>) -> Result<(), String> {
+pub fn keep_the_rest(journal: &Mutex<Journal>) -> Result<(), String> {
     let rest: Vec<(Signature, Example)> = {
-        let book = lock(book);
-        let rest = book.tally().new_groups().filter(|(_, found)| found.pursued.is_none());
+        let journal = lock(journal);
+        let rest = journal.tally().new_groups().filter(|(_, found)| found.pursued.is_none());
         let first =
             rest.filter_map(|(group, found)| Some((group.signature.clone(), found.examples.first()?.1.clone())));
         first.collect()
     };
-    rest.into_iter().try_for_each(|(signature, example)| keep(book, &signature, example, false))
+    rest.into_iter().try_for_each(|(signature, example)| keep(journal, &signature, example, false))
 }
 
 /// Writes down a finding that is not shrunk to the end.
-fn keep(book: &Mutex<Book>, signature: &Signature, simplest: Example, reproduced: bool) -> Result<(), String> {
-    let folder = lock(book).folder().join(FOLDER);
+fn keep(journal: &Mutex<Journal>, signature: &Signature, simplest: Example, reproduced: bool) -> Result<(), String> {
+    let folder = lock(journal).folder().join(FOLDER);
     let why = "The campaign ended before it was reduced to its simplest program. `--resume` goes on with it.";
     let folder = write(&folder, slug(signature), &simplest, signature, why)?;
-    note(book, Pursued { folder, signature: signature.clone(), reproduced, not_reduced: true, simplest })
+    note(journal, Pursued { folder, signature: signature.clone(), reproduced, not_reduced: true, simplest })
 }
 
 /// Writes down a finding that is never shrunk: the reference, which that takes, would end the process.
 ///
 /// # Errors
 /// When a file cannot be written.
-pub fn leave(book: &Mutex<Book>, signature: &Signature) -> Result<(), String> {
+pub fn leave(journal: &Mutex<Journal>, signature: &Signature) -> Result<(), String> {
     let (folder, simplest) = {
-        let book = lock(book);
-        (book.folder().join(FOLDER), example(book.tally(), signature).cloned())
+        let journal = lock(journal);
+        (journal.folder().join(FOLDER), example(journal.tally(), signature).cloned())
     };
     let Some(simplest) = simplest else { return Ok(()) };
     let why = "It is not reduced: the reference ends the process whenever it is asked for this case.";
     let folder = write(&folder, slug(signature), &simplest, signature, why)?;
-    note(book, Pursued { folder, signature: signature.clone(), reproduced: true, not_reduced: false, simplest })
+    note(journal, Pursued { folder, signature: signature.clone(), reproduced: true, not_reduced: false, simplest })
 }
 
 /// Writes down what became of a finding. The folder of what it was before, not reduced, is not needed any more.
-fn note(book: &Mutex<Book>, pursued: Pursued) -> Result<(), String> {
-    let mut book = lock(book);
-    let group = book.tally().new_groups().find(|(group, _)| group.signature == pursued.signature);
+fn note(journal: &Mutex<Journal>, pursued: Pursued) -> Result<(), String> {
+    let mut journal = lock(journal);
+    let group = journal.tally().new_groups().find(|(group, _)| group.signature == pursued.signature);
     let before = group.and_then(|(_, found)| found.pursued.as_ref()).filter(|before| before.not_reduced);
     let stale = before.filter(|before| before.folder != pursued.folder).map(|before| before.folder.clone());
-    let folder = book.folder().join(FOLDER);
-    book.pursued(pursued).map_err(|error| format!("the journal cannot be written: {error}"))?;
+    let folder = journal.folder().join(FOLDER);
+    journal.pursued(pursued).map_err(|error| format!("the journal cannot be written: {error}"))?;
     match stale.map(|name| folder.join(name)) {
         Some(stale) if stale.is_dir() => {
             fs::remove_dir_all(&stale).map_err(|error| format!("{}: {error}", stale.display()))
