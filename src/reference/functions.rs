@@ -11,7 +11,7 @@ use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 use super::autograd;
 use super::elementwise::{self, Casting, Elementwise, Facts, Halt, Operands, Plan, elementwise_kernel};
 use super::held::{check_held, computed_in};
-use super::iterator::{self, Input};
+use super::iterator::{self, Input, like};
 use super::machine::{Call, Machine, Operand, Result, Slot, Stop, Tensor, TensorId};
 use super::number::{Computed, Number, RealNumber};
 use super::{math, product, write};
@@ -191,15 +191,6 @@ fn converted(machine: &mut Machine, input: &Input, dtype: DType) -> Input {
             _ => *number,
         }),
         other => other.clone(),
-    }
-}
-
-/// The layout of a new tensor like another one (`empty_like`): the same strides, if it is dense.
-fn like(tensor: &Tensor) -> Layout {
-    if tensor.layout.is_dense() {
-        Layout { offset: 0, ..tensor.layout.clone() }
-    } else {
-        iterator::result_layout(&[Input::Tensor(tensor.clone())], tensor.shape())
     }
 }
 

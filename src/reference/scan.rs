@@ -52,6 +52,7 @@ fn run(machine: &mut Machine, call: &Call, step: &Step) -> Result<(Tensor, Tenso
     let target = call.target()?;
     let (dim, dtype) = infer(machine, call, &operand, target)?;
     prepare(machine, call, &operand, target, dtype)?;
+    check_differentiable(&operand, dtype)?;
     let shape = operand.shape().clone();
     let values = machine.eval(dtype, || {
         let elements = write::elements(machine, &operand, dtype);
@@ -61,7 +62,6 @@ fn run(machine: &mut Machine, call: &Call, step: &Step) -> Result<(Tensor, Tenso
         let copy = write::restride(machine, &operand, Layout::contiguous(shape.clone()));
         operand = Tensor { node: operand.node, ..copy };
     }
-    check_differentiable(&operand, dtype)?;
     let id = write::deliver(machine, target, &shape, values);
     Ok((operand, id, dim))
 }
@@ -95,7 +95,7 @@ fn prepare(machine: &mut Machine, call: &Call, operand: &Tensor, target: Option<
     check_memory(machine, call, operand, target)
 }
 
-/// Rejects a target that overlaps with itself, or with a part of the operand that is not converted first.
+/// Rejects a target that overlaps itself, or in part an operand of its own dtype; others are copied first.
 pub(super) fn check_memory(machine: &Machine, call: &Call, operand: &Tensor, target: Option<TensorId>) -> Result<()> {
     let Some(target) = target.map(|target| machine.tensor(target)) else { return Ok(()) };
     iterator::check_internal_overlap(target)?;

@@ -263,13 +263,7 @@ pub(super) fn plan_into(
     }
     let kernel = elementwise::check_kernel(call.op, plan.common);
     let kernel = kernel.and_then(|()| held.map_or(Ok(()), |number| check_held(number, plan.common)));
-    if machine.tensor(target).dtype != plan.common && kernel.is_err() {
-        // What is converted is resized once there is a result.
-        write::warn_of_resize(machine, target, &plan.shape, 1)?;
-    } else {
-        write::resize_output(machine, target, plan.layout.clone(), 1)?;
-    }
-    kernel?;
+    plan.prepare_checked(machine, kernel)?;
     Ok(plan)
 }
 

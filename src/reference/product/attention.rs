@@ -20,27 +20,45 @@ use super::parts;
 pub(in super::super) fn scaled_dot_product_attention(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let ids = [call.tensor(0)?, call.tensor(1)?, call.tensor(2)?];
     let [query, key, value] = ids.map(|id| machine.tensor(id).clone());
-    let mask = call.optional_tensor(3)?.map(|id| machine.tensor(id).clone());
-    check_operands(&query, &key, &value, mask.as_ref())?;
+    let (operands, mask) = ([&query, &key, &value], call.optional_tensor(3)?.map(|id| machine.tensor(id).clone()));
+    let (way, rule) = infer(call, operands, mask.as_ref())?;
+    let made = match way {
+        Way::Nothing => of_nothing(machine, call.op, operands, mask.as_ref(), rule),
+        Way::Fused => fused(machine, call.op, operands, mask.as_ref(), rule),
+        Way::Composed => machine.compose(|machine| composed(machine, call.op, ids, mask.as_ref(), rule)),
+    };
+    made.map(Slot::Tensor)
+}
+
+/// The ways in which libtorch computes it.
+enum Way {
+    /// Not at all: there is nothing to compute.
+    Nothing,
+    /// In one step.
+    Fused,
+    /// In several.
+    Composed,
+}
+
+/// The order of faults: the operands, a mask of truths for integers, which hold no infinity.
+fn infer(call: &Call, operands: [&Tensor; 3], mask: Option<&Tensor>) -> Result<(Way, Rule)> {
+    let [query, key, value] = operands;
+    check_operands(query, key, value, mask)?;
     if real(call, 4)? != 0.0 {
         return Err(Stop::Unsupported("attention with dropout".to_owned()));
     }
     let scale = call.optional_number(6)?.map(f64::from_scalar);
     let inner = *query.shape().sizes().last().expect("two dimensions");
     let rule = Rule { causal: call.flag(5)?, scale: scale.unwrap_or(1.0 / (inner as f64).sqrt()) };
-    let made = match &mask {
-        _ if is_of_nothing(&query, &value) => {
-            of_nothing(machine, call.op, [&query, &key, &value], mask.as_ref(), rule)?
-        }
+    let way = match mask {
+        _ if is_of_nothing(query, value) => Way::Nothing,
         Some(mask) if mask.dtype == DType::Bool && is_integer(query.dtype) => {
             return Err(Rejection::Overflow { dtype: query.dtype }.into());
         }
-        _ if is_fused([&query, &key, &value], mask.as_ref(), rule) => {
-            fused(machine, call.op, [&query, &key, &value], mask.as_ref(), rule)?
-        }
-        _ => machine.compose(|machine| composed(machine, call.op, ids, mask.as_ref(), rule))?,
+        _ if is_fused(operands, mask, rule) => Way::Fused,
+        _ => Way::Composed,
     };
-    Ok(Slot::Tensor(made))
+    Ok((way, rule))
 }
 
 /// How queries are compared with keys.
@@ -122,8 +140,8 @@ fn of_nothing(
 }
 
 /// Returns whether libtorch computes it in one step (`use_flash_attention_cpp`), which lays the result out as the query, and
-/// keeps all operands. It forgets to compare the keys with the values, and takes a mask that is causal, too; here these go
-/// the other way, and are refused there.
+/// keeps all operands. There it neither compares keys with values nor refuses a mask with `is_causal`; the reference sends
+/// both to [`composed`], which refuses them.
 fn is_fused(operands: [&Tensor; 3], mask: Option<&Tensor>, rule: Rule) -> bool {
     let [query, key, value] = operands;
     if operands.iter().any(|tensor| tensor.shape().rank() != 4 || tensor.layout.strides[3] != 1) {
@@ -234,12 +252,7 @@ fn causal(machine: &mut Machine, rows: i64, columns: i64) -> Result<Tensor> {
 fn softmax(machine: &mut Machine, op: Op, scores: TensorId) -> Result<TensorId> {
     let scores = machine.tensor(scores).clone();
     let (dtype, shape) = (scores.dtype, scores.shape().clone());
-    if dtype.category() != Category::Floating && shape.numel() > 0 {
-        return Err(Rejection::NoKernel { kernel: "softmax_lastdim_kernel_impl", dtype }.into());
-    }
-    if dtype.category() == Category::Complex {
-        return Err(Rejection::ComplexInfinities.into());
-    }
+    infer_softmax(dtype, &shape)?;
     let values = machine.eval(dtype, || {
         let mut values: Vec<f64> = machine.elements(&scores);
         values.chunks_mut(row_length(&shape)).for_each(weigh);
@@ -249,6 +262,17 @@ fn softmax(machine: &mut Machine, op: Op, scores: TensorId) -> Result<TensorId> 
     let kept = Kept { tensors: vec![Some(machine.tensor(result).clone())], ..Kept::of(op) };
     autograd::record_formula(machine, result, &[Some(&scores)], kept, softmax_backward);
     Ok(result)
+}
+
+/// The order of faults: the dtype of any scores, complex numbers even of none.
+fn infer_softmax(dtype: DType, shape: &Shape) -> Result<()> {
+    if dtype.category() != Category::Floating && shape.numel() > 0 {
+        return Err(Rejection::NoKernel { kernel: "softmax_lastdim_kernel_impl", dtype }.into());
+    }
+    match dtype.category() {
+        Category::Complex => Err(Rejection::ComplexInfinities.into()),
+        _ => Ok(()),
+    }
 }
 
 fn row_length(shape: &Shape) -> usize {
@@ -288,22 +312,35 @@ fn softmax_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Re
 /// The gradients of the queries, the keys and the values of what is computed in one step.
 fn fused_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
     let [Some(query), Some(key), Some(value), mask] = &kept.tensors[..] else { return Ok(vec![None, None, None]) };
-    let (scale, causes) = (kept.real(0), kept.numbers[1] == Scalar::Bool(true));
-    let sizes = query.shape().sizes();
-    let [batches, rows, inner] = [sizes[0] * sizes[1], sizes[2], sizes[3]].map(|size| size as usize);
-    let columns = key.shape().sizes()[2] as usize;
-    charge_product(&[batches, rows, columns, inner.max(1)]);
-    let [q, k, v, g]: [Vec<f64>; 4] = [query, key, value, gradient].map(|tensor| machine.elements(tensor));
-    let whole = shape_of(vec![sizes[0], sizes[1], sizes[2], columns as i64])?;
-    let added = mask.as_ref().map(|mask| machine.expanded::<f64>(mask, &whole)).transpose()?;
-    if !machine.has_elements() {
-        let empty = |tensor: &Tensor, machine: &mut Machine| {
-            let zeros = machine.zeros(tensor.dtype, tensor.shape().numel());
-            Some(machine.allocate(Layout::contiguous(tensor.shape().clone()), zeros))
-        };
-        return Ok([query, key, value].map(|tensor| empty(tensor, machine)).to_vec());
-    }
-    let (mut dq, mut dk, mut dv) = (vec![0.0; q.len()], vec![0.0; k.len()], vec![0.0; v.len()]);
+    let (operands, rule) =
+        ([query, key, value], Rule { causal: kept.numbers[1] == Scalar::Bool(true), scale: kept.real(0) });
+    let (sizes, columns) = (query.shape().sizes(), key.shape().sizes()[2]);
+    let whole = shape_of(vec![sizes[0], sizes[1], sizes[2], columns])?;
+    let sizes = [sizes[0] * sizes[1], sizes[2], columns, sizes[3]].map(|size| size as usize);
+    charge_product(&[sizes[0], sizes[1], sizes[2], sizes[3].max(1)]);
+    let received = match machine.has_elements() {
+        true => {
+            let added = mask.as_ref().map(|mask| machine.expanded::<f64>(mask, &whole)).transpose()?;
+            let elements = [query, key, value, gradient].map(|tensor| machine.elements(tensor));
+            slopes(&elements, added.as_deref(), rule, sizes)
+        }
+        false => [const { Vec::new() }; 3],
+    };
+    let made = operands.into_iter().zip(received).map(|(tensor, values)| {
+        let values = Buffer::from_scalars(tensor.dtype, values.into_iter().map(Scalar::Float));
+        Some(machine.allocate(Layout::contiguous(tensor.shape().clone()), values))
+    });
+    Ok(made.collect())
+}
+
+/// The same of the elements of all three, of what arrived, and of what was added to the products.
+fn slopes(
+    [q, k, v, g]: &[Vec<f64>; 4],
+    added: Option<&[f64]>,
+    rule: Rule,
+    [batches, rows, columns, inner]: [usize; 4],
+) -> [Vec<f64>; 3] {
+    let [mut dq, mut dk, mut dv] = [q, k, v].map(|operand| vec![0.0; operand.len()]);
     let dot = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
     for batch in 0..batches {
         let own = |row: usize| (batch * rows + row) * inner..(batch * rows + row + 1) * inner;
@@ -311,8 +348,8 @@ fn fused_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Resu
         for row in 0..rows {
             let score = |column: usize| {
                 let place = (batch * rows + row) * columns + column;
-                let added = added.as_ref().map_or(hidden(causes && column > row), |added| added[place]);
-                scale * dot(&q[own(row)], &k[other(column)]) + added
+                let added = added.map_or(hidden(rule.causal && column > row), |added| added[place]);
+                rule.scale * dot(&q[own(row)], &k[other(column)]) + added
             };
             let mut weights: Vec<f64> = (0..columns).map(score).collect();
             weigh(&mut weights);
@@ -322,15 +359,11 @@ fn fused_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Resu
                 for at in 0..inner {
                     let (mine, there) = (own(row).start + at, other(column).start + at);
                     dv[there] += weights[column] * g[mine];
-                    dq[mine] += scale * slopes[column] * k[there];
-                    dk[there] += scale * slopes[column] * q[mine];
+                    dq[mine] += rule.scale * slopes[column] * k[there];
+                    dk[there] += rule.scale * slopes[column] * q[mine];
                 }
             }
         }
     }
-    let made = [(query, dq), (key, dk), (value, dv)].map(|(tensor, values)| {
-        let values = Buffer::from_scalars(tensor.dtype, values.into_iter().map(Scalar::Float));
-        Some(machine.allocate(Layout::contiguous(tensor.shape().clone()), values))
-    });
-    Ok(made.to_vec())
+    [dq, dk, dv]
 }
