@@ -159,7 +159,7 @@ pub(super) fn cdist(machine: &mut Machine, call: &Call) -> Result<Slot> {
             &machine.expanded::<f64>(&b, &rows.shapes[1])?,
             p,
         );
-        Ok::<_, Stop>(Buffer::from_scalars(a.dtype, distances.into_iter().map(Scalar::Float)))
+        Ok::<_, Stop>(Buffer::of(a.dtype, distances))
     })?;
     let result = write::deliver(machine, None, &rows.shapes[2], values);
     autograd::record_own(machine, call.op, result, &ids.map(Some), vec![p], cdist_backward);
@@ -283,7 +283,7 @@ fn cdist_backward(machine: &mut Machine, gradient: &Tensor, saved: &Kept) -> Res
         false => [Vec::new(), Vec::new()],
     };
     let sides = received.into_iter().zip([a, b]).zip(&rows.shapes).map(|((values, tensor), shape)| {
-        let values = Buffer::from_scalars(tensor.dtype, values.into_iter().map(Scalar::Float));
+        let values = Buffer::of(tensor.dtype, values);
         Some(machine.allocate(Layout::contiguous(shape.clone()), values))
     });
     Ok(sides.collect())

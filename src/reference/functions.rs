@@ -10,10 +10,10 @@ use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
 use super::autograd;
 use super::elementwise::{self, Casting, Elementwise, Facts, Halt, Operands, Plan, elementwise_kernel};
-use super::held::{check_held, computed_in};
+use super::held::{check_held, computed_in, is};
 use super::iterator::{self, Input, like};
 use super::machine::{Call, Machine, Operand, Result, Slot, Stop, Tensor, TensorId};
-use super::number::{Computed, Number, RealNumber};
+use super::number::{Computed, Number};
 use super::{math, product, write};
 
 /// A loop, written as the rows of the operation table write it.
@@ -165,16 +165,6 @@ pub(super) fn check_filled(number: Scalar, dtype: DType, elements: usize) -> Res
 /// A number as a dtype holds it.
 fn held_as(number: Scalar, dtype: DType) -> Scalar {
     crate::with_element_type!(dtype, T => T::from_scalar(number).to_scalar())
-}
-
-/// Returns whether a scalar equals another (`Scalar::equal`); a bool equals none, unless the caller asks for it, too.
-fn is(number: Scalar, other: f64, or_bool: bool) -> bool {
-    match number {
-        Scalar::Bool(value) => or_bool && f64::from(u8::from(value)) == other,
-        Scalar::Int(value) => value as f64 == other,
-        Scalar::Float(value) => value == other,
-        Scalar::Complex(value) => value.re == other && value.im == 0.0,
-    }
 }
 
 /// An operand in another dtype (`Tensor::to`): a copy with the same strides, if it is dense, through which gradients

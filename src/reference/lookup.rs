@@ -4,7 +4,7 @@
 use crate::error::Rejection;
 use crate::program::Arg;
 use crate::tensor::storage::Stored;
-use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
+use crate::tensor::{Buffer, Category, DType, Layout, Shape};
 
 use super::budget::charge_product;
 use super::iterator::{self, Input};
@@ -98,7 +98,7 @@ fn search(
             values.iter().enumerate().map(|(at, value)| place(&rows[own(at)..own(at) + row], value, right)).collect()
         });
         let places: Vec<usize> = places;
-        Buffer::from_scalars(dtype, places.into_iter().map(|place| Scalar::Int(place as i64)))
+        Buffer::of(dtype, places.into_iter().map(|place| place as i64))
     });
     Ok(Slot::Tensor(write::deliver_in(machine, call.out, Layout::contiguous(shape), found)))
 }

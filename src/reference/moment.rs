@@ -191,9 +191,7 @@ fn moments(machine: &mut Machine, call: &Call, root: bool) -> Result<Slot> {
         let spreads = groups.iter().map(|group| Scalar::Float(complex_spread(group, &spread, category)));
         Buffer::from_scalars(real_dtype(tensor.dtype), spreads)
     });
-    let means = machine.eval(tensor.dtype, || {
-        Buffer::from_scalars(tensor.dtype, groups.iter().map(|group| Scalar::Complex(mean(group))))
-    });
+    let means = machine.eval(tensor.dtype, || Buffer::of(tensor.dtype, groups.iter().map(|group| mean(group))));
     let first = write::deliver(machine, None, &plan.shape, spreads);
     record_variance(machine, call.op, first, &tensor, &plan, &spread);
     let second = write::deliver(machine, None, &plan.shape, means);
@@ -377,10 +375,10 @@ pub(super) fn logcumsumexp(machine: &mut Machine, call: &Call) -> Result<Slot> {
         let lines = Lines::along(tensor.shape(), dim);
         if tensor.dtype.category() == Category::Complex {
             let folded = lines.folded(&machine.elements::<Complex64>(&tensor), math::complex_log_add_exp);
-            return Buffer::from_scalars(tensor.dtype, folded.into_iter().map(Scalar::Complex));
+            return Buffer::of(tensor.dtype, folded);
         }
         let folded = lines.folded(&machine.elements::<f64>(&tensor), math::log_add_exp);
-        Buffer::from_scalars(tensor.dtype, folded.into_iter().map(Scalar::Float))
+        Buffer::of(tensor.dtype, folded)
     });
     let id = write::deliver(machine, call.out, tensor.shape(), values);
     let numbers = vec![Scalar::Int(dim as i64)];
@@ -421,7 +419,7 @@ fn logcumsumexp_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) 
                 shares[at] = sources.map(|from| share(*from)).sum();
             }
         }
-        Buffer::from_scalars(operand.dtype, shares.into_iter().map(Scalar::Complex))
+        Buffer::of(operand.dtype, shares)
     });
     Ok(vec![Some(machine.allocate(Layout::contiguous(operand.shape().clone()), shares))])
 }

@@ -103,7 +103,7 @@ pub(super) fn along(
     let values = it.machine.try_eval(operand.dtype, || {
         let groups = plan.groups::<f64>(it.machine, &operand)?.into_iter();
         let norm = |group: Vec<f64>| if alone { group[0].abs() } else { of(group.into_iter().map(f64::abs), order) };
-        Ok::<_, Stop>(Buffer::from_scalars(operand.dtype, groups.map(|group| Scalar::Float(norm(group)))))
+        Ok::<_, Stop>(Buffer::of(operand.dtype, groups.map(norm)))
     })?;
     let result = write::deliver(it.machine, None, &plan.shape, values);
     record_groups(it.machine, it.op, result, &operand, &plan, &[order], along_backward);

@@ -107,34 +107,28 @@ fn of_nothing(
     mask: Option<&Tensor>,
     rule: Rule,
 ) -> Result<TensorId> {
-    let float = |machine: &mut Machine, tensor: &Tensor| {
-        let zeros = machine.zeros(DType::Float32, tensor.shape().numel());
-        machine.allocate(Layout::contiguous(tensor.shape().clone()), zeros)
-    };
-    let likes = operands.map(|operand| float(machine, operand));
-    let mask = mask.map(|mask| float(machine, mask));
+    let blank = |machine: &mut Machine, shape: &Shape| machine.blank(DType::Float32, Layout::contiguous(shape.clone()));
+    let likes = operands.map(|operand| blank(machine, operand.shape()));
+    let mask = mask.map(|mask| blank(machine, mask.shape()));
     let shape = machine.aside(|machine| {
         let ids = likes.map(|like| machine.add(like));
         composed(machine, op, ids, mask.as_ref(), rule).map(|id| machine.tensor(id).shape().clone())
     })?;
     // It is zeros, to which the sums of the operands are added, times zero.
     let layout = machine.aside(|machine| {
-        let zeros = machine.zeros(DType::Float32, shape.numel());
-        let zeros = write::deliver(machine, None, &shape, zeros);
+        let zeros = blank(machine, &shape);
+        let zeros = machine.add(zeros);
         let sum = Composition { machine, op }.combine(Op::Add, zeros, 0.0)?;
         Ok::<_, Stop>(machine.tensor(sum).layout.clone())
     })?;
-    let zeros = machine.zeros(operands[0].dtype, shape.numel());
-    let result = write::deliver_in(machine, None, layout, zeros);
+    let zeros = machine.blank(operands[0].dtype, layout);
+    let result = machine.add(zeros);
     // Their shapes alone are needed again.
-    let shapes = operands.map(|operand| Some(float(machine, operand))).to_vec();
+    let shapes = operands.map(|operand| Some(blank(machine, operand.shape()))).to_vec();
     let kept = Kept { tensors: shapes, ..Kept::of(op) };
     autograd::record_formula(machine, result, &operands.map(Some), kept, |machine, gradient, kept| {
-        let zeros = |tensor: &Tensor, machine: &mut Machine| {
-            let zeros = machine.zeros(gradient.dtype, tensor.shape().numel());
-            machine.allocate(Layout::contiguous(tensor.shape().clone()), zeros)
-        };
-        Ok(kept.tensors.iter().map(|tensor| tensor.as_ref().map(|tensor| zeros(tensor, machine))).collect())
+        let mut blank = |like: &Tensor| machine.blank(gradient.dtype, Layout::contiguous(like.shape().clone()));
+        Ok(kept.tensors.iter().map(|tensor| tensor.as_ref().map(&mut blank)).collect())
     });
     Ok(result)
 }
@@ -184,7 +178,7 @@ fn additive(machine: &mut Machine, mask: &Tensor, dtype: DType) -> Tensor {
     let dtype = if dtype.category() < Category::Floating { DType::Float32 } else { dtype };
     let values = machine.eval(dtype, || {
         let seen: Vec<bool> = machine.elements(mask);
-        Buffer::from_scalars(dtype, seen.into_iter().map(|seen| Scalar::Float(hidden(!seen))))
+        Buffer::of(dtype, seen.into_iter().map(|seen| hidden(!seen)))
     });
     machine.allocate(Layout::contiguous(mask.shape().clone()), values)
 }
@@ -256,7 +250,7 @@ fn softmax(machine: &mut Machine, op: Op, scores: TensorId) -> Result<TensorId> 
     let values = machine.eval(dtype, || {
         let mut values: Vec<f64> = machine.elements(&scores);
         values.chunks_mut(row_length(&shape)).for_each(weigh);
-        Buffer::from_scalars(dtype, values.into_iter().map(Scalar::Float))
+        Buffer::of(dtype, values)
     });
     let result = write::deliver(machine, None, &shape, values);
     let kept = Kept { tensors: vec![Some(machine.tensor(result).clone())], ..Kept::of(op) };
@@ -304,7 +298,7 @@ fn softmax_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Re
         let [mut arrived, weights]: [Vec<f64>; 2] = [gradient, weights].map(|tensor| machine.elements(tensor));
         let length = row_length(&shape);
         arrived.chunks_mut(length).zip(weights.chunks(length)).for_each(|(row, weights)| score_gradients(row, weights));
-        Buffer::from_scalars(dtype, arrived.into_iter().map(Scalar::Float))
+        Buffer::of(dtype, arrived)
     });
     Ok(vec![Some(machine.allocate(Layout::contiguous(shape), values))])
 }
@@ -327,7 +321,7 @@ fn fused_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Resu
         false => [const { Vec::new() }; 3],
     };
     let made = operands.into_iter().zip(received).map(|(tensor, values)| {
-        let values = Buffer::from_scalars(tensor.dtype, values.into_iter().map(Scalar::Float));
+        let values = Buffer::of(tensor.dtype, values);
         Some(machine.allocate(Layout::contiguous(tensor.shape().clone()), values))
     });
     Ok(made.collect())

@@ -2,7 +2,6 @@
 
 use num_complex::Complex64;
 
-use crate::tensor::element::Element;
 use crate::tensor::{Buffer, Category, Layout, Scalar, Shape};
 
 use super::super::autograd;
@@ -52,7 +51,7 @@ fn multiplied<T: Number>(
     let [left, right] = [a, b].map(|factor| machine.elements::<T>(factor));
     let added = added.map(|(c, beta)| (machine.elements::<T>(c), T::from_scalar(beta)));
     let product = product_of(&left, &right, [batches, rows, inner, columns], T::from_scalar(alpha), added);
-    Buffer::from_scalars(a.dtype, product.into_iter().map(Element::to_scalar))
+    Buffer::of(a.dtype, product)
 }
 
 /// The elements of that, from those of batches of matrices.
