@@ -425,7 +425,7 @@ pub(super) fn conjugate(machine: &mut Machine, tensor: &Tensor) -> Tensor {
     }
     let conjugates = machine.eval(tensor.dtype, || {
         let values: Vec<Complex64> = machine.elements(tensor);
-        Buffer::from_scalars(tensor.dtype, values.into_iter().map(|value| Scalar::Complex(value.conj())))
+        Buffer::of(tensor.dtype, values.iter().map(Complex64::conj))
     });
     machine.allocate(Layout::contiguous(tensor.shape().clone()), conjugates)
 }

@@ -169,8 +169,8 @@ impl Composition<'_> {
     /// As many zeros, contiguous (`zeros_like`).
     pub fn zeros_like(&mut self, like: TensorId) -> TensorId {
         let tensor = self.machine.tensor(like);
-        let (dtype, shape) = (tensor.dtype, tensor.shape().clone());
-        self.place(self.machine.zeros(dtype, shape.numel()), Layout::contiguous(shape))
+        let zeros = self.machine.blank(tensor.dtype, Layout::contiguous(tensor.shape().clone()));
+        self.machine.add(zeros)
     }
 
     /// Adds to a tensor in place, which keeps its dtype and its layout.

@@ -3,6 +3,7 @@
 use crate::error::Rejection;
 use crate::ops::{Form, Op};
 use crate::program::Arg;
+use crate::tensor::element::Element;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
 use super::autograd;
@@ -18,18 +19,7 @@ use super::{norm, write};
 /// `cosine_similarity`: the sum of the products of two vectors, each divided by its length.
 pub(super) fn cosine_similarity(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let (ids, dim, eps) = ([call.tensor(0)?, call.tensor(1)?], call.int(2)?, real(call, 3)?);
-    let inputs = ids.map(|id| Input::Tensor(machine.tensor(id).clone()));
-    let dtype = iterator::result_type(&inputs);
-    if dtype.category() != Category::Floating {
-        return Err(Rejection::CosineDtype { dtype }.into());
-    }
-    if eps.is_nan() || eps < 0.0 {
-        return Err(Rejection::CosineEps { eps: printed(eps) }.into());
-    }
-    let shape = iterator::broadcast(&inputs)?;
-    if dtype != DType::Float64 && eps.is_finite() && eps > f64::from(f32::MAX) {
-        return Err(Stop::Unsupported("cosine_similarity with eps beyond float32".to_owned()));
-    }
+    let (dtype, shape) = infer_cosine(&ids.map(|id| Input::Tensor(machine.tensor(id).clone())), eps)?;
     let mut cosine = Composition { machine, op: call.op };
     let mut sides = Vec::new();
     for id in ids {
@@ -51,20 +41,38 @@ pub(super) fn cosine_similarity(machine: &mut Machine, call: &Call) -> Result<Sl
     }
     let mut units = Vec::new();
     for (&side, &length) in sides.iter().zip(&lengths) {
-        // The least length is put in behind autograd's back.
-        let tensor = cosine.machine.tensor(length).clone();
-        let lengths = [Input::Tensor(tensor.clone()), Input::Number(Scalar::Float(eps))];
-        let lengths = formula(cosine.machine, &lengths, tensor.shape(), tensor.dtype, |row| {
-            if row[0].is_nan() { row[0] } else { row[0].max(row[1]) }
-        })?;
-        let values = cosine.machine.buffer(lengths.storage).clone();
-        let length = cosine.machine.tensor(length).clone();
-        cosine.machine.write(&length, &values);
-        let id = cosine.machine.add(length);
-        units.push(cosine.combine(Op::Div, side, id)?);
+        let length = clamp_length(cosine.machine, length, eps)?;
+        units.push(cosine.combine(Op::Div, side, length)?);
     }
     let product = cosine.combine(Op::Mul, units[0], units[1])?;
     cosine.step(Op::Sum, Form::Functional, &[product.into(), Term::Other(Arg::Ints(vec![dim]))]).map(Slot::Tensor)
+}
+
+/// The dtype and the shape that the vectors have in common. The order of faults: that dtype, the least length, that shape.
+fn infer_cosine(inputs: &[Input], eps: f64) -> Result<(DType, Shape)> {
+    let dtype = iterator::result_type(inputs);
+    if dtype.category() != Category::Floating {
+        return Err(Rejection::CosineDtype { dtype }.into());
+    }
+    if eps.is_nan() || eps < 0.0 {
+        return Err(Rejection::CosineEps { eps: printed(eps) }.into());
+    }
+    let shape = iterator::broadcast(inputs)?;
+    if dtype != DType::Float64 && eps.is_finite() && eps > f64::from(f32::MAX) {
+        return Err(Stop::Unsupported("cosine_similarity with eps beyond float32".to_owned()));
+    }
+    Ok((dtype, shape))
+}
+
+/// Puts the least length in behind autograd's back.
+fn clamp_length(machine: &mut Machine, length: TensorId, least: f64) -> Result<TensorId> {
+    let tensor = machine.tensor(length).clone();
+    let operands = [Input::Tensor(tensor.clone()), Input::Number(Scalar::Float(least))];
+    let lengths = formula(machine, &operands, tensor.shape(), tensor.dtype, |row| {
+        if row[0].is_nan() { row[0] } else { row[0].max(row[1]) }
+    })?;
+    write::copy(machine, length, &lengths);
+    Ok(machine.add(tensor))
 }
 
 /// `pairwise_distance`: the norm of the difference along the last dimension.
@@ -79,13 +87,7 @@ pub(super) fn triplet_margin_loss(machine: &mut Machine, call: &Call) -> Result<
     let ids = [call.tensor(0)?, call.tensor(1)?, call.tensor(2)?];
     let (margin, p, eps, swap) = (real(call, 3)?, real(call, 4)?, real(call, 5)?, call.flag(6)?);
     let reduction = super::composition::Reduction::of(call)?;
-    let [anchor, positive, negative] = ids.map(|id| machine.tensor(id).shape().rank());
-    if anchor != positive || positive != negative {
-        return Err(Rejection::TripletRanks { anchor, positive, negative }.into());
-    }
-    if swap {
-        return Err(Stop::Unsupported("triplet_margin_loss with swap".to_owned()));
-    }
+    infer_triplet(ids.map(|id| machine.tensor(id).shape().rank()), swap)?;
     let [anchor, positive, negative] = ids;
     let mut loss = Composition { machine, op: call.op };
     let near = pairwise(&mut loss, anchor, positive, p, eps, false)?;
@@ -94,6 +96,17 @@ pub(super) fn triplet_margin_loss(machine: &mut Machine, call: &Call) -> Result<
     let difference = loss.combine(Op::Sub, moved, far)?;
     let kept = loss.combine(Op::ClampMin, difference, 0i64)?;
     loss.reduced(kept, reduction).map(Slot::Tensor)
+}
+
+/// Refuses other ranks.
+fn infer_triplet([anchor, positive, negative]: [usize; 3], swap: bool) -> Result<()> {
+    if anchor != positive || positive != negative {
+        return Err(Rejection::TripletRanks { anchor, positive, negative }.into());
+    }
+    match swap {
+        true => Err(Stop::Unsupported("triplet_margin_loss with swap".to_owned())),
+        false => Ok(()),
+    }
 }
 
 fn pairwise(distance: &mut Composition, a: TensorId, b: TensorId, p: f64, eps: f64, keepdim: bool) -> Result<TensorId> {
@@ -110,24 +123,28 @@ pub(super) fn dist(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let (a, b, p) = (call.tensor(0)?, call.tensor(1)?, call.number(2)?);
     let mut distance = Composition { machine, op: call.op };
     let difference = distance.combine(Op::Sub, a, b)?;
-    let dtype = distance.machine.tensor(difference).dtype;
-    if dtype.category() < Category::Floating {
-        return Err(Rejection::DistDtype { dtype }.into());
-    }
-    let p = match p {
-        Scalar::Complex(_) => return Err(Rejection::NormOrder.into()),
-        p => <f64 as crate::tensor::element::Element>::from_scalar(p),
-    };
-    let named = |stop: Stop| match (stop, call.number(2)) {
+    let order = check_difference(distance.machine.tensor(difference).dtype, p)?;
+    let named = |stop: Stop| match (stop, p) {
         // An integer is printed as one.
-        (Stop::Rejected(Rejection::NormOfNothing { .. }), Ok(Scalar::Int(order))) => {
+        (Stop::Rejected(Rejection::NormOfNothing { .. }), Scalar::Int(order)) => {
             Rejection::NormOfNothing { order: order.to_string() }.into()
         }
         (stop, _) => stop,
     };
-    let result = norm::along(&mut distance, difference, p, None, false).map_err(named)?;
+    let result = norm::along(&mut distance, difference, order, None, false).map_err(named)?;
     autograd::keep_result(distance.machine, result, "Dist");
     Ok(Slot::Tensor(result))
+}
+
+/// The order of the norm. The order of faults: the dtype of the difference, that order.
+fn check_difference(dtype: DType, order: Scalar) -> Result<f64> {
+    if dtype.category() < Category::Floating {
+        return Err(Rejection::DistDtype { dtype }.into());
+    }
+    match order {
+        Scalar::Complex(_) => Err(Rejection::NormOrder.into()),
+        order => Ok(f64::from_scalar(order)),
+    }
 }
 
 /// `cdist`: the distance of every row of one matrix from every row of another; batches of them broadcast.
@@ -142,7 +159,7 @@ pub(super) fn cdist(machine: &mut Machine, call: &Call) -> Result<Slot> {
             &machine.expanded::<f64>(&b, &rows.shapes[1])?,
             p,
         );
-        Ok::<_, Stop>(Buffer::from_scalars(a.dtype, distances.into_iter().map(Scalar::Float)))
+        Ok::<_, Stop>(Buffer::of(a.dtype, distances))
     })?;
     let result = write::deliver(machine, None, &rows.shapes[2], values);
     autograd::record_own(machine, call.op, result, &ids.map(Some), vec![p], cdist_backward);
@@ -266,7 +283,7 @@ fn cdist_backward(machine: &mut Machine, gradient: &Tensor, saved: &Kept) -> Res
         false => [Vec::new(), Vec::new()],
     };
     let sides = received.into_iter().zip([a, b]).zip(&rows.shapes).map(|((values, tensor), shape)| {
-        let values = Buffer::from_scalars(tensor.dtype, values.into_iter().map(Scalar::Float));
+        let values = Buffer::of(tensor.dtype, values);
         Some(machine.allocate(Layout::contiguous(shape.clone()), values))
     });
     Ok(sides.collect())

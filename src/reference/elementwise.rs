@@ -305,6 +305,19 @@ impl Plan {
         write::resize_output(machine, target, self.layout.clone(), if direct { 1 } else { 2 })
     }
 
+    /// The same of any target, of a step that is no structured kernel's, once it is known what the kernel refuses. What is
+    /// converted is resized once there is a result.
+    pub fn prepare_checked<T>(&self, machine: &mut Machine, checked: Result<T>) -> Result<T> {
+        if let Some(target) = self.target {
+            if checked.is_ok() || machine.tensor(target).dtype == self.common {
+                write::resize_output(machine, target, self.layout.clone(), 1)?;
+            } else {
+                write::warn_of_resize(machine, target, &self.shape, 1)?;
+            }
+        }
+        checked
+    }
+
     /// Writes the result, row-major, to its target or to a new tensor. One that is not of the target's dtype is one of the
     /// common dtype first.
     pub fn deliver(&self, machine: &mut Machine, values: Buffer) -> TensorId {

@@ -207,8 +207,7 @@ impl Derivative<Backward> {
                 if wanted[1] {
                     terms.operand(0)?;
                 }
-                let zeros = machine.zeros(gradient.dtype, gradient.shape().numel());
-                let zeros = machine.allocate(Layout::contiguous(gradient.shape().clone()), zeros);
+                let zeros = machine.blank(gradient.dtype, Layout::contiguous(gradient.shape().clone()));
                 Ok(wanted.iter().map(|&wanted| wanted.then(|| zeros.clone())).collect())
             }
             Derivative::Row { op, saved, factor } => {
@@ -235,10 +234,7 @@ impl Derivative<Backward> {
                 }
                 let own = match partials.remove(0) {
                     Some(own) => fit(machine, own, shape, gradient.dtype)?,
-                    None => {
-                        let zeros = machine.zeros(gradient.dtype, shape.numel());
-                        machine.allocate(Layout::contiguous(shape.clone()), zeros)
-                    }
+                    None => machine.blank(gradient.dtype, Layout::contiguous(shape.clone())),
                 };
                 let before = restride(machine, gradient, Layout::contiguous(gradient.shape().clone()));
                 let values = machine.eval(gradient.dtype, || {
@@ -247,7 +243,7 @@ impl Derivative<Backward> {
                     for (&position, value) in positions.iter().zip(own) {
                         elements[position] = value;
                     }
-                    Buffer::from_scalars(gradient.dtype, elements.into_iter().map(Scalar::Complex))
+                    Buffer::of(gradient.dtype, elements)
                 });
                 machine.write(&before, &values);
                 partials.insert(0, Some(before));
@@ -313,5 +309,5 @@ fn spread(route: &Route, dtype: DType, arrived: &[Complex64]) -> Buffer {
     for &(from, to) in &route.pairs {
         sums[to] = Some(sums[to].map_or(arrived[from], |sum| zero + sum + arrived[from]));
     }
-    Buffer::from_scalars(dtype, sums.into_iter().map(|sum| Scalar::Complex(sum.unwrap_or_default())))
+    Buffer::of(dtype, sums.into_iter().map(|sum| sum.unwrap_or_default()))
 }

@@ -1,7 +1,6 @@
 //! The least and the greatest of the elements, and where they stand.
 
 use crate::error::Rejection;
-use crate::ops::Op;
 use crate::tensor::storage::Stored;
 use crate::tensor::{Buffer, Category, DType};
 
@@ -9,7 +8,7 @@ use super::autograd;
 use super::graph::Kept;
 use super::machine::{Call, Machine, Result, Slot, Stop, Tensor, TensorId, wrap_dim};
 use super::number::with_real_type;
-use super::ranked::{check_real_gradient, pick, picked};
+use super::ranked::{check_real_gradient, check_size, pick, picked};
 use super::reduction::{Group, Plan, begin, over_groups, record_groups, set_output};
 use super::scan::Lines;
 use super::write;
@@ -89,7 +88,7 @@ fn infer_extreme(machine: &Machine, call: &Call, tensor: &Tensor, out: Option<Te
             return Err(Rejection::AmaxEmpty { name: call.op.name() }.into());
         }
         for &dim in &dims {
-            check_size(call.op, tensor, dim, dim)?;
+            check_size(call.op.name(), tensor, wrap_dim(dim, tensor.shape().rank())?, dim)?;
         }
     }
     Plan::structured(tensor, Some(dims), call.flag(2)?)
@@ -105,15 +104,6 @@ fn shared_evenly(group: &Group) -> Vec<f64> {
     let equal: Vec<f64> = group.elements.iter().map(|&e| f64::from(u8::from(e == group.result))).collect();
     let count: f64 = equal.iter().sum();
     equal.into_iter().map(|equal| group.arrived * equal / count).collect()
-}
-
-/// Refuses a dimension without elements (`zero_numel_check_dims`); the message has it as it was given, or wrapped.
-fn check_size(op: Op, tensor: &Tensor, dim: i64, named: i64) -> Result<()> {
-    let at = wrap_dim(dim, tensor.shape().rank())?;
-    if tensor.shape().sizes().get(at) == Some(&0) {
-        return Err(Rejection::EmptyDimension { name: op.name(), dim: named }.into());
-    }
-    Ok(())
 }
 
 fn position(machine: &mut Machine, call: &Call, greatest: bool) -> Result<Slot> {
@@ -140,7 +130,7 @@ fn infer_position(call: &Call, tensor: &Tensor) -> Result<Plan> {
     match dim {
         Some(dim) => {
             let wrapped = wrap_dim(dim, tensor.shape().rank())?;
-            check_size(call.op, tensor, dim, wrapped as i64)?;
+            check_size(call.op.name(), tensor, wrapped, wrapped as i64)?;
         }
         None if tensor.shape().numel() == 0 => return Err(Rejection::ArgmaxEmpty { name }.into()),
         None => {}
@@ -150,12 +140,12 @@ fn infer_position(call: &Call, tensor: &Tensor) -> Result<Plan> {
 
 /// The order of faults: the dimension, its size, the dtype (the meta functions of `max` and `min`).
 fn infer_along(call: &Call, tensor: &Tensor) -> Result<Plan> {
-    let dim = wrap_dim(call.int(1)?, tensor.shape().rank())? as i64;
-    check_size(call.op, tensor, dim, dim)?;
+    let dim = wrap_dim(call.int(1)?, tensor.shape().rank())?;
+    check_size(call.op.name(), tensor, dim, dim as i64)?;
     if tensor.dtype.category() == Category::Complex {
         return Err(Rejection::ArgmaxDtype { name: call.op.name(), category: "complex" }.into());
     }
-    Plan::new(tensor, Some(vec![dim]), call.flag(2)?)
+    Plan::new(tensor, Some(vec![dim as i64]), call.flag(2)?)
 }
 
 fn along(machine: &mut Machine, call: &Call, greatest: bool) -> Result<Slot> {

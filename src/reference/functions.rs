@@ -10,10 +10,10 @@ use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
 use super::autograd;
 use super::elementwise::{self, Casting, Elementwise, Facts, Halt, Operands, Plan, elementwise_kernel};
-use super::held::{check_held, computed_in};
-use super::iterator::{self, Input};
+use super::held::{check_held, computed_in, is};
+use super::iterator::{self, Input, like};
 use super::machine::{Call, Machine, Operand, Result, Slot, Stop, Tensor, TensorId};
-use super::number::{Computed, Number, RealNumber};
+use super::number::{Computed, Number};
 use super::{math, product, write};
 
 /// A loop, written as the rows of the operation table write it.
@@ -167,16 +167,6 @@ fn held_as(number: Scalar, dtype: DType) -> Scalar {
     crate::with_element_type!(dtype, T => T::from_scalar(number).to_scalar())
 }
 
-/// Returns whether a scalar equals another (`Scalar::equal`); a bool equals none, unless the caller asks for it, too.
-fn is(number: Scalar, other: f64, or_bool: bool) -> bool {
-    match number {
-        Scalar::Bool(value) => or_bool && f64::from(u8::from(value)) == other,
-        Scalar::Int(value) => value as f64 == other,
-        Scalar::Float(value) => value == other,
-        Scalar::Complex(value) => value.re == other && value.im == 0.0,
-    }
-}
-
 /// An operand in another dtype (`Tensor::to`): a copy with the same strides, if it is dense, through which gradients
 /// flow.
 fn converted(machine: &mut Machine, input: &Input, dtype: DType) -> Input {
@@ -191,15 +181,6 @@ fn converted(machine: &mut Machine, input: &Input, dtype: DType) -> Input {
             _ => *number,
         }),
         other => other.clone(),
-    }
-}
-
-/// The layout of a new tensor like another one (`empty_like`): the same strides, if it is dense.
-fn like(tensor: &Tensor) -> Layout {
-    if tensor.layout.is_dense() {
-        Layout { offset: 0, ..tensor.layout.clone() }
-    } else {
-        iterator::result_layout(&[Input::Tensor(tensor.clone())], tensor.shape())
     }
 }
 

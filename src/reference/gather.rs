@@ -9,11 +9,12 @@ use crate::tensor::{DType, Layout, Shape};
 use super::held::check_held;
 use super::iterator::{self, Input};
 use super::machine::{Call, Machine, Operand, Result, Slot, Tensor, TensorId, wrap_dim};
+use super::reduction::set_output;
 use super::selection::{self, Put, numbering, overwrite, record_picked, record_put};
 use super::{autograd, elementwise, slice, write};
 
-/// For each index along `dim`, row-major, the number of the element of a tensor that it names. The first that is out of
-/// range ends it, and is returned. Without elements that is all.
+/// For each index along `dim`, row-major, the number of the element of a tensor that it names, up to the first that is out
+/// of range, which is returned, too. Without elements that index alone.
 pub(super) fn along(
     machine: &Machine,
     indices: &[i64],
@@ -46,9 +47,6 @@ pub(super) fn take_along_dim(machine: &mut Machine, call: &Call) -> Result<Slot>
     // Unlike any other index, one that is out of range counts on from the other end, as often as it takes
     // (`remainder`).
     let own = size(&source.view.shape, dim);
-    if own == 0 && index.shape().numel() > 0 {
-        return Err(Rejection::ZeroDivision.into());
-    }
     let indices = machine.eval(DType::Int64, || {
         i64::wrap(machine.elements::<i64>(&index).into_iter().map(|index| index.rem_euclid(own)).collect())
     });
@@ -67,7 +65,7 @@ fn infer_take_flat(machine: &Machine, operand: Tensor, index: Tensor) -> Result<
     Ok((source, Tensor { layout, ..index }))
 }
 
-/// Both expanded to each other, apart from one dimension.
+/// Both expanded to each other, apart from one dimension. Last, indices are not divided by its size if that is zero.
 fn infer_take(machine: &Machine, call: &Call, operand: Tensor, index: Tensor) -> Result<(Source, Tensor, usize)> {
     let (rank, indices) = (operand.shape().rank(), index.shape().rank());
     if rank != indices {
@@ -88,6 +86,9 @@ fn infer_take(machine: &Machine, call: &Call, operand: Tensor, index: Tensor) ->
     let (own, others) = (operand.shape().sizes()[dim], index.shape().sizes()[dim]);
     let index_shape = with(operand.shape(), others)?.broadcast(index.shape())?;
     let own_shape = with(index.shape(), own)?.broadcast(operand.shape())?;
+    if own == 0 && index_shape.numel() > 0 {
+        return Err(Rejection::ZeroDivision.into());
+    }
     let expand = |layout: &Layout, shape: &Shape| layout.expand(shape).expect("broadcast to this shape");
     let (view, own) = (expand(&operand.layout, &own_shape), numbering(machine, operand.shape(), &own_shape));
     let layout = expand(&index.layout, &index_shape);
@@ -145,7 +146,7 @@ fn prepare_gather(machine: &mut Machine, out: TensorId, source: &Source, index: 
     if source.operand.node.is_some() || machine.tensor(out).node.is_some() {
         return Err(Rejection::OutNeedsGrad { name: "gather" }.into());
     }
-    take_output(machine, out, source.operand.dtype, index.shape())?;
+    set_output(machine, Some(out), index.shape(), source.operand.dtype)?;
     let tensor = machine.tensor(out);
     iterator::check_internal_overlap(tensor)?;
     let viewed = Tensor { layout: source.view.clone(), ..source.operand.clone() };
@@ -226,13 +227,7 @@ pub(super) fn begin_scatter(machine: &mut Machine, call: &Call, operand: &Tensor
     match (call.form, call.out) {
         (Form::InPlace, _) => Ok(id),
         (_, Some(out)) => {
-            take_output(machine, out, operand.dtype, operand.shape())?;
-            // It may have grown over what is read by now. Without indices there is no loop that reads them and the source.
-            let index = Some(call.tensor(2)?).filter(|index| machine.tensor(*index).shape().numel() > 0);
-            let source = index.and_then(|_| call.tensor(3).ok());
-            for read in std::iter::once(id).chain(index).chain(source).filter(|read| *read != out) {
-                iterator::check_partial_overlap(machine.tensor(out), machine.tensor(read))?;
-            }
+            prepare_scatter(machine, call, operand, out)?;
             if out != id {
                 write::copy(machine, out, operand);
             }
@@ -243,6 +238,16 @@ pub(super) fn begin_scatter(machine: &mut Machine, call: &Call, operand: &Tensor
             Ok(machine.add(copy))
         }
     }
+}
+
+/// Brings `out` to the shape of the operand. It may have grown over what is read by then.
+fn prepare_scatter(machine: &mut Machine, call: &Call, operand: &Tensor, out: TensorId) -> Result<()> {
+    set_output(machine, Some(out), operand.shape(), operand.dtype)?;
+    // Without indices there is no loop that reads them and the source.
+    let index = Some(call.tensor(2)?).filter(|index| machine.tensor(*index).shape().numel() > 0);
+    let source = index.and_then(|_| call.tensor(3).ok());
+    let mut read = std::iter::once(call.tensor(0)?).chain(index).chain(source).filter(|read| *read != out);
+    read.try_for_each(|read| iterator::check_partial_overlap(machine.tensor(out), machine.tensor(read)))
 }
 
 /// Notes elements that were written over, or added to, those of the target.
@@ -326,15 +331,7 @@ fn check_scatter(operand: &Tensor, dim: usize, index: &Tensor, source: &Input) -
 pub(super) fn index_select(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let [operand, index] = [call.tensor(0)?, call.tensor(2)?].map(|id| machine.tensor(id).clone());
     let (dim, shape) = infer_index_select(machine, call, &operand, &index)?;
-    write::prepare(machine, call.out, &shape)?;
-    // A copy whose result is row-major and that goes along the second dimension has words of its own for a bad index.
-    let row_major = call.out.is_none_or(|out| machine.tensor(out).layout.is_contiguous());
-    let by_slices = !(row_major && dim == 1) && shape.rank() > 1;
-    if let Some(out) = call.out.filter(|_| by_slices && shape.numel() > 0 && operand.shape().numel() > 0) {
-        // The loop that copies slices checks the first of them.
-        let first = |tensor: &Tensor| Tensor { layout: slice::selected(&tensor.layout, dim, 0), ..tensor.clone() };
-        iterator::check_partial_overlap(&first(machine.tensor(out)), &first(&operand))?;
-    }
+    let row_major = prepare_index_select(machine, call, &operand, dim, &shape)?;
     let indices = indices_of(machine, &index);
     check_selected(operand.shape(), dim, (&indices, index.shape().numel()), row_major)?;
     let spread = (0..shape.rank()).map(|at| i64::from(at == dim)).collect();
@@ -374,6 +371,26 @@ fn infer_index_select(machine: &Machine, call: &Call, operand: &Tensor, index: &
     Ok((dim, shape))
 }
 
+/// Resizes `out`, and returns whether the result is row-major: a copy that is, and goes along the second dimension, has
+/// words of its own for a bad index.
+fn prepare_index_select(
+    machine: &mut Machine,
+    call: &Call,
+    operand: &Tensor,
+    dim: usize,
+    shape: &Shape,
+) -> Result<bool> {
+    write::prepare(machine, call.out, shape)?;
+    let row_major = call.out.is_none_or(|out| machine.tensor(out).layout.is_contiguous());
+    let by_slices = !(row_major && dim == 1) && shape.rank() > 1;
+    if let Some(out) = call.out.filter(|_| by_slices && shape.numel() > 0 && operand.shape().numel() > 0) {
+        // The loop that copies slices checks the first of them.
+        let first = |tensor: &Tensor| Tensor { layout: slice::selected(&tensor.layout, dim, 0), ..tensor.clone() };
+        iterator::check_partial_overlap(&first(machine.tensor(out)), &first(operand))?;
+    }
+    Ok(row_major)
+}
+
 /// Refuses indices, of which there may be more than are known, as the kernel does.
 fn check_selected(of: &Shape, dim: usize, (indices, count): (&[i64], usize), row_major: bool) -> Result<()> {
     let along = size(of, dim);
@@ -388,15 +405,6 @@ fn check_selected(of: &Shape, dim: usize, (indices, count): (&[i64], usize), row
         }
         Some(_) => Err(Rejection::IndexSelectRange.into()),
     }
-}
-
-/// Brings a tensor given by `out=` to the shape of the result, as structured operators do (`resize_out`).
-fn take_output(machine: &mut Machine, out: TensorId, dtype: DType, shape: &Shape) -> Result<()> {
-    let tensor = machine.tensor(out);
-    if tensor.dtype != dtype {
-        return Err(Rejection::OutDtype { expected: dtype, got: tensor.dtype }.into());
-    }
-    write::prepare(machine, Some(out), shape)
 }
 
 /// The positions of elements; nothing without elements.

@@ -58,6 +58,16 @@ pub(super) fn computed_in(dtype: DType) -> DType {
     }
 }
 
+/// Returns whether a scalar equals another (`Scalar::equal`); a bool equals none, unless the caller asks for it, too.
+pub(super) fn is(number: Scalar, other: f64, or_bool: bool) -> bool {
+    match number {
+        Scalar::Bool(value) => or_bool && f64::from(u8::from(value)) == other,
+        Scalar::Int(value) => value as f64 == other,
+        Scalar::Float(value) => value == other,
+        Scalar::Complex(value) => value.re == other && value.im == 0.0,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

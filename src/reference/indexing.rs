@@ -8,14 +8,13 @@ use crate::error::Rejection;
 use crate::ops::Form;
 use crate::program::VALUE_LIMIT;
 use crate::tensor::storage::Stored;
-use crate::tensor::{Category, DType, Layout, Scalar, Shape};
-use crate::with_element_type as with_any_type;
+use crate::tensor::{Category, DType, Layout, Shape};
 
 use super::autograd;
 use super::budget::charge;
 use super::iterator::{self, Input};
 use super::machine::{Call, MOST_KNOWN, Machine, Result, Slot, Stop, Tensor, TensorId};
-use super::number::{Computed, Number};
+use super::scatter::sum;
 use super::selection::{self, Put, numbering, overwrite, record_picked, record_put};
 use super::{mask, write};
 
@@ -37,7 +36,7 @@ pub(super) fn index(machine: &mut Machine, call: &Call) -> Result<Slot> {
         write::resize_output(machine, out, layout.clone(), 1)?;
     }
     let (found, fault) = places.eval(&shape, &order);
-    fault.map_or(Ok(()), Err)?;
+    check_range(fault)?;
     let found = if machine.has_elements() { found } else { Vec::new() };
     let mut numbers = vec![0; found.len()];
     order.into_iter().zip(found).for_each(|(at, number)| numbers[at] = number);
@@ -100,8 +99,8 @@ pub(super) fn index_put(machine: &mut Machine, call: &Call) -> Result<Slot> {
     if !accumulated && let Some(mask) = as_mask(machine, &tensor, indices, &value)? {
         let number = machine.elements_as_scalars(&value).first().copied();
         let pairs = mask::fill(machine, target, &mask, number)?;
-        let source = Some(&value);
-        return record_filled(machine, call, target, &operand, Put { pairs, source, repeated: true, accumulated });
+        let put = Put { pairs, source: Some(&value), repeated: true, accumulated };
+        return record_filled(machine, call, target, &operand, put);
     }
     let places = infer_put(machine, call, target, &value)?;
     let shape = places.layout.shape.clone();
@@ -117,7 +116,7 @@ pub(super) fn index_put(machine: &mut Machine, call: &Call) -> Result<Slot> {
         if accumulated { sum(tensor.dtype, machine.get(tensor.storage, position), new) } else { new }
     });
     // What came before an index that is out of range has been written.
-    fault.map_or(Ok(()), Err)?;
+    check_range(fault)?;
     let own = numbering(machine, value.shape(), &shape);
     let pairs = numbers.into_iter().zip(order).map(|(number, at)| (number, own[at])).collect();
     let repeated = *value.shape() != shape;
@@ -132,11 +131,7 @@ fn begin_put(machine: &mut Machine, call: &Call, operand: &Tensor, value: &Tenso
         autograd::check_in_place(machine, call, id, &inputs)?;
         return Ok(id);
     }
-    let layout = match operand.layout.is_dense() {
-        true => Layout { offset: 0, ..operand.layout.clone() },
-        false => iterator::result_layout(&[Input::Tensor(operand.clone())], operand.shape()),
-    };
-    let copy = write::restride(machine, operand, layout);
+    let copy = write::restride(machine, operand, iterator::like(operand));
     Ok(machine.add(copy))
 }
 
@@ -292,9 +287,9 @@ impl Places {
         }
     }
 
-    /// The numbers of the elements of the tensor, in the order of the loop, up to the first index that is out of range. Its
-    /// message counts the indices, not the dimensions. Without elements only for the fault, if that can be told.
-    fn eval(&self, shape: &Shape, order: &[usize]) -> (Vec<usize>, Option<Stop>) {
+    /// The numbers of the elements of the tensor, in the order of the loop, up to the first index that is out of range.
+    /// Without elements only for the fault, if that can be told.
+    fn eval(&self, shape: &Shape, order: &[usize]) -> (Vec<usize>, Option<Beyond>) {
         let of = |layout: &Layout| layout.expand(shape).expect("broadcast to this shape").positions().collect();
         if order.is_empty() {
             return (Vec::new(), None);
@@ -312,7 +307,7 @@ impl Places {
                 let Some(values) = &index.values else { continue };
                 let (value, size) = (values[column[at]], index.size);
                 if value < -size || value >= size {
-                    return (numbers, Some(Rejection::IndexRange { index: value, dim, size }.into()));
+                    return (numbers, Some(Beyond { index: value, dim, size }));
                 }
                 number += if value < 0 { value + size } else { value } * index.stride;
             }
@@ -320,6 +315,18 @@ impl Places {
         }
         (numbers, None)
     }
+}
+
+/// An index that is out of range: its value, its number among the indices, and the size of the dimension.
+struct Beyond {
+    index: i64,
+    dim: usize,
+    size: i64,
+}
+
+/// Refuses such an index. The message counts the indices, not the dimensions.
+fn check_range(fault: Option<Beyond>) -> Result<()> {
+    fault.map_or(Ok(()), |Beyond { index, dim, size }| Err(Rejection::IndexRange { index, dim, size }.into()))
 }
 
 /// Refuses more indices than dimensions. A mask counts once here, however many dimensions it has.
@@ -441,14 +448,6 @@ fn as_mask(machine: &Machine, tensor: &Tensor, indices: &[Option<TensorId>], val
         }
         mask
     }))
-}
-
-/// `a + b` in a dtype.
-fn sum(dtype: DType, a: Scalar, b: Scalar) -> Scalar {
-    use crate::tensor::element::Element;
-    with_any_type!(dtype, T => {
-        T::narrow(T::from_scalar(a).widened().plus(T::from_scalar(b).widened())).to_scalar()
-    })
 }
 
 const PUT_EXPANDED: &str = "Use of index_put_ on expanded tensors is deprecated. Please clone() the tensor before \

@@ -25,9 +25,8 @@ pub(super) fn trapezoid(machine: &mut Machine, call: &Call) -> Result<Slot> {
         let Ok(shape) = Shape::new(sizes.clone()) else { return Err(Rejection::StorageOverflow { sizes }.into()) };
         let layout = Layout::contiguous(shape);
         iterator::check_memory(&layout, dtype, Request::RowMajor, machine.has_elements())?;
-        let zeros = machine.zeros(dtype, layout.shape.numel());
-        let mut steps = Composition { machine, op: call.op };
-        return Ok(Slot::Tensor(steps.place(zeros, layout)));
+        let zeros = machine.blank(dtype, layout);
+        return Ok(Slot::Tensor(machine.add(zeros)));
     }
     let areas = areas(machine, call, along)?;
     let mut steps = Composition { machine, op: call.op };

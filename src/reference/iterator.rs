@@ -190,6 +190,15 @@ fn in_order(layouts: &[Layout], shape: &Shape) -> Layout {
     Layout { shape: shape.clone(), strides: result, offset: 0 }
 }
 
+/// The layout of a new tensor like another one (`empty_like`): the same strides, if it is dense.
+pub(super) fn like(tensor: &Tensor) -> Layout {
+    if tensor.layout.is_dense() {
+        Layout { offset: 0, ..tensor.layout.clone() }
+    } else {
+        result_layout(&[Input::Tensor(tensor.clone())], tensor.shape())
+    }
+}
+
 /// The layout of a copy that keeps the order of the dimensions: that of the original if it has neither gaps nor
 /// repetitions, else the nearest such (`infer_dense_strides`).
 pub(super) fn dense(layout: &Layout) -> Layout {

@@ -4,7 +4,7 @@
 use crate::error::Rejection;
 use crate::program::Arg;
 use crate::tensor::storage::Stored;
-use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
+use crate::tensor::{Buffer, Category, DType, Layout, Shape};
 
 use super::budget::charge_product;
 use super::iterator::{self, Input};
@@ -16,11 +16,7 @@ use super::{reduction, write};
 pub(super) fn isin(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let [elements, others] = [call.tensor(0)?, call.tensor(1)?].map(|id| machine.tensor(id).clone());
     let invert = call.flag(3)?;
-    for dtype in [elements.dtype, others.dtype] {
-        if dtype == DType::Bool || dtype.category() == Category::Complex {
-            return Err(Rejection::IsinDtype { dtype }.into());
-        }
-    }
+    infer_isin([elements.dtype, others.dtype])?;
     let shape = elements.shape().clone();
     reduction::set_output(machine, call.out, &shape, DType::Bool)?;
     if let Some(out) = call.out.filter(|_| shape.numel() > 0) {
@@ -36,6 +32,15 @@ pub(super) fn isin(machine: &mut Machine, call: &Call) -> Result<Slot> {
         })
     });
     Ok(Slot::Tensor(write::deliver(machine, call.out, &shape, truths)))
+}
+
+/// Refuses what is not ordered.
+fn infer_isin(dtypes: [DType; 2]) -> Result<()> {
+    let refused = |dtype: &DType| *dtype == DType::Bool || dtype.category() == Category::Complex;
+    match dtypes.into_iter().find(refused) {
+        Some(dtype) => Err(Rejection::IsinDtype { dtype }.into()),
+        None => Ok(()),
+    }
 }
 
 /// `searchsorted`: for each value the place among the boundaries of its row at which it could be inserted.
@@ -83,23 +88,7 @@ fn search(
         let empty = machine.zeros(dtype, 0);
         return Ok(Slot::Tensor(write::deliver(machine, call.out, &shape, empty)));
     }
-    if !values.layout.is_contiguous() {
-        machine.warnings.push(SCATTERED_VALUES.to_owned());
-    }
-    if !boundaries.layout.is_contiguous() {
-        machine.warnings.push(SCATTERED_BOUNDARIES.to_owned());
-    }
-    let inputs = [boundaries, values].map(|tensor| Input::Tensor(tensor.clone()));
-    let common = match boundaries.dtype == values.dtype {
-        true => values.dtype,
-        false => iterator::result_type(&inputs),
-    };
-    if common == DType::Bool || common.category() == Category::Complex {
-        return Err(Rejection::NoKernel { kernel: "searchsorted_out_cpu", dtype: common }.into());
-    }
-    if let Some(out) = call.out.filter(|out| !machine.tensor(*out).layout.is_contiguous()) {
-        iterator::check_internal_overlap(machine.tensor(out))?;
-    }
+    let common = check_search(machine, call, boundaries, values)?;
     let found = machine.eval(dtype, || {
         let row = boundaries.shape().sizes().last().copied().unwrap_or(1) as usize;
         let places = with_real_type!(common, T => {
@@ -109,13 +98,34 @@ fn search(
             values.iter().enumerate().map(|(at, value)| place(&rows[own(at)..own(at) + row], value, right)).collect()
         });
         let places: Vec<usize> = places;
-        Buffer::from_scalars(dtype, places.into_iter().map(|place| Scalar::Int(place as i64)))
+        Buffer::of(dtype, places.into_iter().map(|place| place as i64))
     });
     Ok(Slot::Tensor(write::deliver_in(machine, call.out, Layout::contiguous(shape), found)))
 }
 
-/// The first of the boundaries that is not less than the value, or that is greater. It is halved as libtorch halves it,
-/// since boundaries may be in any order.
+/// The dtype that is compared in, once `out` is resized. The order of faults: that dtype, overlap.
+fn check_search(machine: &mut Machine, call: &Call, boundaries: &Tensor, values: &Tensor) -> Result<DType> {
+    if !values.layout.is_contiguous() {
+        machine.warnings.push(SCATTERED_VALUES.to_owned());
+    }
+    if !boundaries.layout.is_contiguous() {
+        machine.warnings.push(SCATTERED_BOUNDARIES.to_owned());
+    }
+    let common = match boundaries.dtype == values.dtype {
+        true => values.dtype,
+        false => iterator::result_type(&[boundaries, values].map(|tensor| Input::Tensor(tensor.clone()))),
+    };
+    if common == DType::Bool || common.category() == Category::Complex {
+        return Err(Rejection::NoKernel { kernel: "searchsorted_out_cpu", dtype: common }.into());
+    }
+    if let Some(out) = call.out.filter(|out| !machine.tensor(*out).layout.is_contiguous()) {
+        iterator::check_internal_overlap(machine.tensor(out))?;
+    }
+    Ok(common)
+}
+
+/// The place of the first boundary that is not less than the value, or, if `right`, that is greater. The bisection is
+/// libtorch's, since boundaries in no order show its steps.
 fn place<T: PartialOrd>(boundaries: &[T], value: &T, right: bool) -> usize {
     let (mut start, mut end) = (0, boundaries.len());
     while start < end {

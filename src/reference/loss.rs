@@ -32,11 +32,7 @@ pub(super) fn mse_loss(machine: &mut Machine, call: &Call) -> Result<Slot> {
 
 /// `smooth_l1_loss`: the square of the difference up to `beta`, and its size beyond.
 pub(super) fn smooth_l1_loss(machine: &mut Machine, call: &Call) -> Result<Slot> {
-    let beta = real(call, 3)?;
-    autograd::check_target(machine, call, &operands(machine, call, 2)?)?;
-    if beta.is_nan() || beta < 0.0 {
-        return Err(Rejection::SmoothL1Beta.into());
-    }
+    let beta = infer_smooth(machine, call)?;
     // bfloat16 is widened for it, float16 is not.
     let kernel = |dtype| match dtype {
         DType::Bfloat16 => elementwise_kernel!(float (a, b; beta) smooth(a - b, beta)),
@@ -45,31 +41,26 @@ pub(super) fn smooth_l1_loss(machine: &mut Machine, call: &Call) -> Result<Slot>
     structured(machine, call, kernel, Some(beta), smooth_backward)
 }
 
+/// The bound, which is refused after what autograd refuses.
+fn infer_smooth(machine: &Machine, call: &Call) -> Result<f64> {
+    let beta = real(call, 3)?;
+    autograd::check_target(machine, call, &operands(machine, call, 2)?)?;
+    if beta.is_nan() || beta < 0.0 { Err(Rejection::SmoothL1Beta.into()) } else { Ok(beta) }
+}
+
 /// `huber_loss`: half the square of the difference up to `delta`, and in proportion to its size beyond. What it is
 /// computed in has the shape and the dtype of the input before it is broadcast (`empty_like`), and is resized with the
 /// warning that is meant for a tensor given by `out`.
 pub(super) fn huber_loss(machine: &mut Machine, call: &Call) -> Result<Slot> {
-    let (reduction, delta) = (Reduction::of(call)?, real(call, 3)?);
-    let inputs = operands(machine, call, 2)?;
-    autograd::check_target(machine, call, &inputs)?;
-    if delta.is_nan() || delta <= 0.0 {
-        return Err(Rejection::HuberDelta.into());
-    }
+    let (reduction, inputs) = (Reduction::of(call)?, operands(machine, call, 2)?);
+    let delta = infer_huber(machine, call, &inputs)?;
     let target = match call.target()? {
         Some(target) => target,
         None => write::empty_like(machine, call.tensor(0)?),
     };
     let facts = Facts::of(call.op);
     let plan = Plan::into(machine, call, &inputs, facts.dtypes(&inputs), Casting::Promoted, Some(target))?;
-    if machine.tensor(target).dtype != plan.common
-        && let Err(stop) = facts.check_kernel(plan.common)
-    {
-        // What is converted is resized once there is a result.
-        write::warn_of_resize(machine, target, &plan.shape, 1)?;
-        return Err(stop);
-    }
-    write::resize_output(machine, target, plan.layout.clone(), 1)?;
-    facts.check_kernel(plan.common)?;
+    plan.prepare_checked(machine, facts.check_kernel(plan.common))?;
     // float16 is widened for it, bfloat16 is not.
     let kernel = match plan.common {
         DType::Float16 => elementwise_kernel!(float (a, b; delta) huber(a - b, delta)),
@@ -82,6 +73,13 @@ pub(super) fn huber_loss(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let operands = [Some(call.tensor(0)?), Some(call.tensor(1)?)];
     record(machine, call, result, &operands, vec![reduction.share(), delta], huber_backward);
     Ok(Slot::Tensor(result))
+}
+
+/// The same.
+fn infer_huber(machine: &Machine, call: &Call, inputs: &[Input]) -> Result<f64> {
+    let delta = real(call, 3)?;
+    autograd::check_target(machine, call, inputs)?;
+    if delta.is_nan() || delta <= 0.0 { Err(Rejection::HuberDelta.into()) } else { Ok(delta) }
 }
 
 /// `l1_loss`: the size of the difference.
@@ -125,13 +123,7 @@ pub(super) fn margin_ranking_loss(machine: &mut Machine, call: &Call) -> Result<
 /// `kl_div`: the target times the difference of its logarithm and the input.
 pub(super) fn kl_div(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let (input, target, reduction) = (call.tensor(0)?, call.tensor(1)?, Reduction::of(call)?);
-    let categories = [input, target].map(|id| machine.tensor(id).dtype.category());
-    if categories.contains(&Category::Complex) {
-        return Err(Rejection::KlDivComplex.into());
-    }
-    if categories.iter().any(|&category| category < Category::Floating) {
-        return Err(Rejection::KlDivIntegral.into());
-    }
+    infer_divergence([input, target].map(|id| machine.tensor(id).dtype.category()))?;
     let mut loss = Composition { machine, op: call.op };
     let divergence = if call.flag(3)? {
         let difference = loss.combine(Op::Sub, target, input)?;
@@ -143,6 +135,17 @@ pub(super) fn kl_div(machine: &mut Machine, call: &Call) -> Result<Slot> {
         loss.combine(Op::Sub, entropy, crossed)?
     };
     loss.reduced(divergence, reduction).map(Slot::Tensor)
+}
+
+/// The order of faults: complex numbers, then integers, in either operand.
+fn infer_divergence(categories: [Category; 2]) -> Result<()> {
+    if categories.contains(&Category::Complex) {
+        return Err(Rejection::KlDivComplex.into());
+    }
+    match categories.iter().any(|category| *category < Category::Floating) {
+        true => Err(Rejection::KlDivIntegral.into()),
+        false => Ok(()),
+    }
 }
 
 /// `poisson_nll_loss`: the unlikelihood of a count, with or without Stirling's term for its factorial.
@@ -242,12 +245,7 @@ pub(super) fn binary_cross_entropy_with_logits(machine: &mut Machine, call: &Cal
     let (input, target) = (call.tensor(0)?, call.tensor(1)?);
     let (weight, positive) = (call.optional_tensor(2)?, call.optional_tensor(3)?);
     let reduction = Reduction::of(call)?;
-    let complex = |id: TensorId| machine.tensor(id).dtype.category() == Category::Complex;
-    if !complex(input) && [Some(target), weight, positive].into_iter().flatten().any(complex) {
-        return Err(Stop::Unsupported(format!("{} with complex numbers", call.op)));
-    }
-    not_differentiable(machine, call, 2, "weight")?;
-    not_differentiable(machine, call, 3, "pos_weight")?;
+    infer_logits(machine, call)?;
     let mut loss = Composition { machine, op: call.op };
     let (logits, wanted) = (loss.detached(input), loss.detached(target));
     let likelihood = loss.function(&LOG_SIGMOID, logits)?;
@@ -271,23 +269,26 @@ pub(super) fn binary_cross_entropy_with_logits(machine: &mut Machine, call: &Cal
     Ok(Slot::Tensor(result))
 }
 
+/// The order of faults: a weight that requires grad, then such a positive weight.
+fn infer_logits(machine: &Machine, call: &Call) -> Result<()> {
+    let complex = |id: TensorId| machine.tensor(id).dtype.category() == Category::Complex;
+    let others = [Some(call.tensor(1)?), call.optional_tensor(2)?, call.optional_tensor(3)?];
+    if !complex(call.tensor(0)?) && others.into_iter().flatten().any(complex) {
+        return Err(Stop::Unsupported(format!("{} with complex numbers", call.op)));
+    }
+    not_differentiable(machine, call, 2, "weight")?;
+    not_differentiable(machine, call, 3, "pos_weight")
+}
+
 /// `cosine_embedding_loss`: what the cosine of two vectors lacks to 1, or has beyond `margin`, as the target says.
 pub(super) fn cosine_embedding_loss(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let (first, second, target) = (call.tensor(0)?, call.tensor(1)?, call.tensor(2)?);
     let (margin, reduction) = (real(call, 3)?, Reduction::of(call)?);
-    let rank = machine.tensor(target).shape().rank();
-    if rank > 1 {
-        return Err(Rejection::CosineTargetRank.into());
-    }
-    let sizes = [first, second].map(|id| machine.tensor(id).shape().sizes().to_vec());
-    if sizes.iter().any(|sizes| sizes.len() != rank + 1) {
-        let [first, second] = sizes;
-        return Err(Rejection::CosineInputRank { target: rank, first, second }.into());
-    }
+    let dim = infer_cosine(machine, [first, second], target)?;
     let mut loss = Composition { machine, op: call.op };
     let product = |loss: &mut Composition, a, b| {
         let product = loss.combine(Op::Mul, a, b)?;
-        loss.step(Op::Sum, Form::Functional, &[product.into(), Term::Other(Arg::Ints(vec![rank as i64]))])
+        loss.step(Op::Sum, Form::Functional, &[product.into(), Term::Other(Arg::Ints(vec![dim]))])
     };
     let together = product(&mut loss, first, second)?;
     let apart = [product(&mut loss, first, first)?, product(&mut loss, second, second)?];
@@ -307,6 +308,20 @@ pub(super) fn cosine_embedding_loss(machine: &mut Machine, call: &Call) -> Resul
     let unlike = loss.choose(is_unlike, unlike, zeros)?;
     let sum = loss.combine(Op::Add, alike, unlike)?;
     loss.reduced(sum, reduction).map(Slot::Tensor)
+}
+
+/// The dimension of the vectors, which is the last. The order of faults: the rank of the target, those of the inputs.
+fn infer_cosine(machine: &Machine, inputs: [TensorId; 2], target: TensorId) -> Result<i64> {
+    let rank = machine.tensor(target).shape().rank();
+    if rank > 1 {
+        return Err(Rejection::CosineTargetRank.into());
+    }
+    let sizes = inputs.map(|id| machine.tensor(id).shape().sizes().to_vec());
+    if sizes.iter().any(|sizes| sizes.len() != rank + 1) {
+        let [first, second] = sizes;
+        return Err(Rejection::CosineInputRank { target: rank, first, second }.into());
+    }
+    Ok(rank as i64)
 }
 
 impl Reduction {
@@ -346,8 +361,7 @@ fn record(
     }
 }
 
-/// A loss of two operands whose result libtorch prepares as that of any elementwise operation, for a target of the
-/// broadcast shape, and only then finds to have no dimensions (`TORCH_META_FUNC(mse_loss)`). The loop depends on the dtype.
+/// A loss of two operands, whose loop depends on the dtype.
 fn structured(
     machine: &mut Machine,
     call: &Call,
@@ -356,17 +370,7 @@ fn structured(
     gradient: Backward,
 ) -> Result<Slot> {
     let reduction = Reduction::of(call)?;
-    let inputs = operands(machine, call, 2)?;
-    if let Some(target) = call.target()?
-        && machine.tensor(target).dtype.category() == Category::Complex
-    {
-        return Err(Stop::Unsupported("a loss in a complex tensor".to_owned()));
-    }
-    let plan = Plan::new(machine, call, &inputs)?;
-    plan.prepare(machine, call)?;
-    if let (Some(target), true) = (plan.target, reduction != Reduction::None) {
-        shrink(machine, target)?;
-    }
+    let plan = prepare_structured(machine, call, reduction)?;
     // An operand that is the target has lost its dimensions, too.
     let inputs = operands(machine, call, 2)?;
     let (common, shape) = (iterator::result_type(&inputs), iterator::broadcast(&inputs)?);
@@ -384,6 +388,21 @@ fn structured(
     let operands = [Some(call.tensor(0)?), Some(call.tensor(1)?)];
     record(machine, call, result, &operands, numbers, gradient);
     Ok(Slot::Tensor(result))
+}
+
+/// libtorch first gives the target the broadcast shape, as any elementwise operation does; a reduction then takes its
+/// dimensions away (`TORCH_META_FUNC(mse_loss)`).
+fn prepare_structured(machine: &mut Machine, call: &Call, reduction: Reduction) -> Result<Plan> {
+    let target = call.target()?;
+    if target.is_some_and(|target| machine.tensor(target).dtype.category() == Category::Complex) {
+        return Err(Stop::Unsupported("a loss in a complex tensor".to_owned()));
+    }
+    let plan = Plan::new(machine, call, &operands(machine, call, 2)?)?;
+    plan.prepare(machine, call)?;
+    if let Some(target) = target.filter(|_| reduction != Reduction::None) {
+        shrink(machine, target)?;
+    }
+    Ok(plan)
 }
 
 /// Reduces a loss that is not in the tensor that it is for; a sum is taken in the dtype of that.

@@ -32,8 +32,7 @@ fn for_both(
         }
         let shape = iterator::broadcast(&inputs)?;
         if shape != *own.shape() {
-            let zeros = machine.zeros(own.dtype, own.shape().numel());
-            let target = machine.allocate(Layout::contiguous(own.shape().clone()), zeros);
+            let target = machine.blank(own.dtype, Layout::contiguous(own.shape().clone()));
             let target = machine.add(target);
             write::resize_output(machine, target, Layout::contiguous(shape.clone()), 1)?;
         }

@@ -104,6 +104,12 @@ impl Machine {
         Buffer::zeros(dtype, count)
     }
 
+    /// A new tensor of zeros, in a dense layout.
+    pub fn blank(&mut self, dtype: DType, layout: Layout) -> Tensor {
+        let zeros = self.zeros(dtype, layout.shape.numel());
+        self.allocate(layout, zeros)
+    }
+
     /// The elements that an infer phase reads, row-major: `None` where they are absent, or stand for more than can be looked
     /// at.
     pub fn known<T: Stored>(&self, tensor: &Tensor) -> Option<Vec<T>> {
@@ -460,3 +466,22 @@ pub(super) fn wrap_dim(dim: i64, rank: usize) -> Result<usize> {
     }
     Ok(dim.rem_euclid(range) as usize)
 }
+
+/// The dimensions that a list names, each once (`dim_list_to_bitset`).
+pub(super) fn dimension_set(dims: &[i64], rank: usize) -> Result<Vec<usize>> {
+    if rank > MOST_DIMS {
+        return Err(Rejection::TooManyDimensions { most: MOST_DIMS }.into());
+    }
+    let mut set = Vec::with_capacity(dims.len());
+    for &dim in dims {
+        let dim = wrap_dim(dim, rank)?;
+        if set.contains(&dim) {
+            return Err(Rejection::DimensionRepeated { dim }.into());
+        }
+        set.push(dim);
+    }
+    Ok(set)
+}
+
+/// The bits of libtorch's mask of dimensions.
+pub(super) const MOST_DIMS: usize = 64;

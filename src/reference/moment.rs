@@ -10,12 +10,13 @@ use crate::tensor::{Buffer, Category, DType, Layout, Scalar};
 use crate::with_element_type;
 
 use super::budget::charge_product;
+use super::elementwise::check_kernel;
 use super::graph::Kept;
 use super::iterator::{self, Input};
 use super::machine::{Call, Machine, Operand, Result, Slot, Stop, Tensor, TensorId, wrap_dim};
 use super::reduction::{Group, Plan, begin, dtype_of, over_groups, record_groups};
 use super::scan::{self, Lines};
-use super::{autograd, dispatch, write};
+use super::{autograd, dispatch, math, write};
 
 /// `var`.
 pub(super) fn var(machine: &mut Machine, call: &Call) -> Result<Slot> {
@@ -47,15 +48,20 @@ struct Spread {
     root: bool,
 }
 
-/// No overload takes both.
-fn check_arguments(call: &Call) -> Result<()> {
-    if call.optional_number(2)?.is_some() && call.optional_flag(4)?.is_some() {
-        return Err(Stop::Unsupported("both correction and unbiased".to_owned()));
-    }
-    Ok(())
-}
-
 impl Spread {
+    /// The order of faults: the dtype, the correction, the dimensions.
+    fn infer(call: &Call, tensor: &Tensor, root: bool) -> Result<(Spread, Plan)> {
+        if tensor.dtype.category() < Category::Floating {
+            return Err(match call.op {
+                Op::VarMean | Op::StdMean => Rejection::VarMeanDtype { name: call.op.name() }.into(),
+                _ => Rejection::VarDtype.into(),
+            });
+        }
+        let spread = Spread::new(call, root)?;
+        let plan = Plan::new(tensor, spread.dims.clone(), spread.keepdim)?;
+        Ok((spread, plan))
+    }
+
     fn new(call: &Call, root: bool) -> Result<Spread> {
         let correction = match (call.optional_number(2)?, call.optional_flag(4)?) {
             (None, None) => 1.0,
@@ -68,10 +74,6 @@ impl Spread {
         Ok(Spread { dims: call.dims(1)?, keepdim: call.flag(3)?, correction, root })
     }
 
-    fn plan(&self, tensor: &Tensor) -> Result<Plan> {
-        Plan::new(tensor, self.dims.clone(), self.keepdim)
-    }
-
     /// The variance of some numbers, or its root.
     fn of(&self, elements: impl Iterator<Item = f64>) -> f64 {
         self.rooted(Welford::of(elements).variance(self.correction))
@@ -82,14 +84,18 @@ impl Spread {
     }
 }
 
+/// No overload takes both.
+fn check_arguments(call: &Call) -> Result<()> {
+    if call.optional_number(2)?.is_some() && call.optional_flag(4)?.is_some() {
+        return Err(Stop::Unsupported("both correction and unbiased".to_owned()));
+    }
+    Ok(())
+}
+
 fn variance(machine: &mut Machine, call: &Call, root: bool) -> Result<Slot> {
     check_arguments(call)?;
     let (tensor, out) = begin(machine, call)?;
-    if tensor.dtype.category() < Category::Floating {
-        return Err(Rejection::VarDtype.into());
-    }
-    let spread = Spread::new(call, root)?;
-    let plan = spread.plan(&tensor)?;
+    let (spread, plan) = Spread::infer(call, &tensor, root)?;
     let dtype = dtype_of(machine, out, real_dtype(tensor.dtype));
     // A variance of everything is rounded to the operand's dtype on its way to a wider one.
     let rounded = if plan.shape.numel() == 1 { real_dtype(tensor.dtype) } else { DType::Float64 };
@@ -176,12 +182,8 @@ fn round(dtype: DType, number: f64) -> f64 {
 fn moments(machine: &mut Machine, call: &Call, root: bool) -> Result<Slot> {
     check_arguments(call)?;
     let tensor = machine.tensor(call.tensor(0)?).clone();
+    let (spread, plan) = Spread::infer(call, &tensor, root)?;
     let category = tensor.dtype.category();
-    if category < Category::Floating {
-        return Err(Rejection::VarMeanDtype { name: call.op.name() }.into());
-    }
-    let spread = Spread::new(call, root)?;
-    let plan = spread.plan(&tensor)?;
     let warnings = if category == Category::Complex { 2 } else { 1 };
     warn_of_freedom(machine, call.op, &plan, spread.correction, warnings);
     let groups = plan.groups::<Complex64>(machine, &tensor)?;
@@ -189,9 +191,7 @@ fn moments(machine: &mut Machine, call: &Call, root: bool) -> Result<Slot> {
         let spreads = groups.iter().map(|group| Scalar::Float(complex_spread(group, &spread, category)));
         Buffer::from_scalars(real_dtype(tensor.dtype), spreads)
     });
-    let means = machine.eval(tensor.dtype, || {
-        Buffer::from_scalars(tensor.dtype, groups.iter().map(|group| Scalar::Complex(mean(group))))
-    });
+    let means = machine.eval(tensor.dtype, || Buffer::of(tensor.dtype, groups.iter().map(|group| mean(group))));
     let first = write::deliver(machine, None, &plan.shape, spreads);
     record_variance(machine, call.op, first, &tensor, &plan, &spread);
     let second = write::deliver(machine, None, &plan.shape, means);
@@ -307,10 +307,7 @@ pub(super) fn logsumexp(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let (tensor, out) = begin(machine, call)?;
     let own = if tensor.dtype.category() < Category::Floating { DType::Float32 } else { tensor.dtype };
     let dtype = dtype_of(machine, out, own);
-    if dtype.category() < Category::Floating {
-        return Err(Rejection::LogsumexpDtype { dtype }.into());
-    }
-    let plan = Plan::structured(&tensor, call.dims(1)?, call.flag(2)?)?;
+    let plan = infer_logsumexp(call, &tensor, dtype)?;
     write::prepare(machine, out, &plan.shape)?;
     if let Some(out) = out {
         // The sum goes to out= as any other sum does (`sum_out`).
@@ -329,6 +326,14 @@ pub(super) fn logsumexp(machine: &mut Machine, call: &Call) -> Result<Slot> {
     record_groups(machine, call.op, id, &tensor, &plan, &[], logsumexp_backward);
     autograd::keep_result(machine, id, "Logsumexp");
     Ok(Slot::Tensor(id))
+}
+
+/// The order of faults: the dtype of the result, the dimensions.
+fn infer_logsumexp(call: &Call, tensor: &Tensor, dtype: DType) -> Result<Plan> {
+    if dtype.category() < Category::Floating {
+        return Err(Rejection::LogsumexpDtype { dtype }.into());
+    }
+    Plan::structured(tensor, call.dims(1)?, call.flag(2)?)
 }
 
 fn logsumexp_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
@@ -369,11 +374,11 @@ pub(super) fn logcumsumexp(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let values = machine.eval(tensor.dtype, || {
         let lines = Lines::along(tensor.shape(), dim);
         if tensor.dtype.category() == Category::Complex {
-            let folded = lines.folded(&machine.elements::<Complex64>(&tensor), complex_log_add_exp);
-            return Buffer::from_scalars(tensor.dtype, folded.into_iter().map(Scalar::Complex));
+            let folded = lines.folded(&machine.elements::<Complex64>(&tensor), math::complex_log_add_exp);
+            return Buffer::of(tensor.dtype, folded);
         }
-        let folded = lines.folded(&machine.elements::<f64>(&tensor), log_add_exp);
-        Buffer::from_scalars(tensor.dtype, folded.into_iter().map(Scalar::Float))
+        let folded = lines.folded(&machine.elements::<f64>(&tensor), math::log_add_exp);
+        Buffer::of(tensor.dtype, folded)
     });
     let id = write::deliver(machine, call.out, tensor.shape(), values);
     let numbers = vec![Scalar::Int(dim as i64)];
@@ -389,26 +394,8 @@ fn infer_running(machine: &Machine, call: &Call, tensor: &Tensor) -> Result<usiz
         return Err(Rejection::LogcumsumexpOutput { input: tensor.dtype, out }.into());
     }
     let dim = wrap_dim(call.int(1)?, tensor.shape().rank())?;
-    let info = call.op.info();
-    if !info.dtypes.contains(tensor.dtype) {
-        return Err(Rejection::NoKernel { kernel: info.kernel_names, dtype: tensor.dtype }.into());
-    }
+    check_kernel(call.op, tensor.dtype)?;
     Ok(dim)
-}
-
-/// The logarithm of the sum of two exponentials (`_log_add_exp_helper`).
-fn log_add_exp(a: f64, b: f64) -> f64 {
-    match () {
-        () if a.is_nan() || b.is_nan() => f64::NAN,
-        () if a == b && a.is_infinite() => a,
-        () => (a.min(b) - a.max(b)).exp().ln_1p() + a.max(b),
-    }
-}
-
-/// The same of complex numbers: the one of the greater real part is added again.
-fn complex_log_add_exp(a: Complex64, b: Complex64) -> Complex64 {
-    let (least, greatest) = if a.re < b.re { (a, b) } else { (b, a) };
-    ((least - greatest).exp() + 1.0).ln() + greatest
 }
 
 /// `logcumsumexp_backward`: the share that each element has of every sum from it on.
@@ -432,7 +419,7 @@ fn logcumsumexp_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) 
                 shares[at] = sources.map(|from| share(*from)).sum();
             }
         }
-        Buffer::from_scalars(operand.dtype, shares.into_iter().map(Scalar::Complex))
+        Buffer::of(operand.dtype, shares)
     });
     Ok(vec![Some(machine.allocate(Layout::contiguous(operand.shape().clone()), shares))])
 }
@@ -440,14 +427,7 @@ fn logcumsumexp_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) 
 /// `nanmean`: the sum of what is not NaN, divided by the number of it.
 pub(super) fn nanmean(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let id = call.tensor(0)?;
-    let dtype = machine.tensor(id).dtype;
-    if dtype.category() < Category::Floating {
-        let into = call.form == Form::Out;
-        return Err(if into { Rejection::NanmeanIntegers.into() } else { Rejection::NanmeanDtype { dtype }.into() });
-    }
-    if let Some(dtype) = call.optional_dtype(3)?.filter(|given| given.category() < Category::Floating) {
-        return Err(Rejection::NanmeanOptional { dtype }.into());
-    }
+    infer_nanmean(call, machine.tensor(id).dtype)?;
     let made = machine.compose(|machine| {
         let numbers = dispatch::apply(machine, Op::Eq, &[Operand::Tensor(id), Operand::Tensor(id)])?;
         let nothing = Operand::Other(&Arg::Nothing);
@@ -459,4 +439,15 @@ pub(super) fn nanmean(machine: &mut Machine, call: &Call) -> Result<Slot> {
         dispatch::apply_form(machine, &Call { op: Op::Div, form, args: &args, out: None })
     });
     made.map(Slot::Tensor)
+}
+
+/// The order of faults: the dtype, which `out` has words of its own for, then the one that is given.
+fn infer_nanmean(call: &Call, dtype: DType) -> Result<()> {
+    let integers = |dtype: DType| dtype.category() < Category::Floating;
+    match (call.form, call.optional_dtype(3)?) {
+        (Form::Out, _) if integers(dtype) => Err(Rejection::NanmeanIntegers.into()),
+        _ if integers(dtype) => Err(Rejection::NanmeanDtype { dtype }.into()),
+        (_, Some(given)) if integers(given) => Err(Rejection::NanmeanOptional { dtype: given }.into()),
+        _ => Ok(()),
+    }
 }

@@ -18,22 +18,10 @@ use super::write;
 /// `linalg_vector_norm`.
 pub(super) fn vector_norm(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let (tensor, out) = begin(machine, call)?;
-    if tensor.dtype.category() < Category::Floating {
-        return Err(Rejection::NotFloating { function: "linalg.vector_norm", dtype: tensor.dtype }.into());
-    }
-    let order = match call.number(1)? {
-        Scalar::Complex(_) => return Err(Rejection::NormOrder.into()),
-        number => number,
-    };
-    let exponent = f64::from_scalar(order);
-    let dims = call.dims(2)?.unwrap_or_default();
-    check_identity(&tensor, order, &dims)?;
-    let given = call.optional_dtype(4)?;
-    check_dtype(tensor.dtype, given)?;
-    let named = !dims.is_empty() && tensor.shape().rank() == 0;
-    let plan = Plan::new(&tensor, Some(dims), call.flag(3)?)?;
-    let dtype = real_dtype(given.unwrap_or(tensor.dtype));
+    let (plan, exponent) = infer_norm(call, &tensor)?;
+    let dtype = real_dtype(call.optional_dtype(4)?.unwrap_or(tensor.dtype));
     set_output(machine, out, &plan.shape, dtype)?;
+    let named = tensor.shape().rank() == 0 && call.dims(2)?.is_some_and(|dims| !dims.is_empty());
     if exponent == 0.0 && plan.count() == 1 && !named {
         // Single elements are copied rather than counted, unless a dimension is named where there is none.
         write::warn_of_cast(machine, tensor.dtype, dtype, tensor.shape().numel());
@@ -44,15 +32,42 @@ pub(super) fn vector_norm(machine: &mut Machine, call: &Call) -> Result<Slot> {
         Ok::<_, Stop>(Buffer::from_scalars(dtype, values.collect::<Vec<_>>().into_iter()))
     })?;
     let id = write::deliver(machine, out, &plan.shape, result);
-    if exponent == 0.0 && tensor.node.is_some() {
-        return Err(Stop::Unsupported("gradients through a count of elements".to_owned()));
-    }
-    record_groups(machine, call.op, id, &tensor, &plan, &[exponent], norm_backward);
-    autograd::keep_result(machine, id, "LinalgVectorNorm");
+    record_norm(machine, call, id, &tensor, &plan, exponent)?;
     Ok(Slot::Tensor(id))
 }
 
-/// The norm of a vector whose elements have these sizes.
+/// The order of faults: the dtype, the order, a norm of nothing, the dtype that is given, the dimensions.
+fn infer_norm(call: &Call, tensor: &Tensor) -> Result<(Plan, f64)> {
+    if tensor.dtype.category() < Category::Floating {
+        return Err(Rejection::NotFloating { function: "linalg.vector_norm", dtype: tensor.dtype }.into());
+    }
+    let order = match call.number(1)? {
+        Scalar::Complex(_) => return Err(Rejection::NormOrder.into()),
+        number => number,
+    };
+    let dims = call.dims(2)?.unwrap_or_default();
+    check_identity(tensor, order, &dims)?;
+    check_dtype(tensor.dtype, call.optional_dtype(4)?)?;
+    Ok((Plan::new(tensor, Some(dims), call.flag(3)?)?, f64::from_scalar(order)))
+}
+
+fn record_norm(
+    machine: &mut Machine,
+    call: &Call,
+    result: TensorId,
+    tensor: &Tensor,
+    plan: &Plan,
+    exponent: f64,
+) -> Result<()> {
+    if exponent == 0.0 && tensor.node.is_some() {
+        return Err(Stop::Unsupported("gradients through a count of elements".to_owned()));
+    }
+    record_groups(machine, call.op, result, tensor, plan, &[exponent], norm_backward);
+    autograd::keep_result(machine, result, "LinalgVectorNorm");
+    Ok(())
+}
+
+/// The norm of a vector from the magnitudes of its elements.
 pub(super) fn of(sizes: impl Iterator<Item = f64>, order: f64) -> f64 {
     let extreme = |pick: fn(f64, f64) -> f64| {
         move |a: f64, b: f64| match (a.is_nan(), b.is_nan()) {
@@ -88,7 +103,7 @@ pub(super) fn along(
     let values = it.machine.try_eval(operand.dtype, || {
         let groups = plan.groups::<f64>(it.machine, &operand)?.into_iter();
         let norm = |group: Vec<f64>| if alone { group[0].abs() } else { of(group.into_iter().map(f64::abs), order) };
-        Ok::<_, Stop>(Buffer::from_scalars(operand.dtype, groups.map(|group| Scalar::Float(norm(group)))))
+        Ok::<_, Stop>(Buffer::of(operand.dtype, groups.map(norm)))
     })?;
     let result = write::deliver(it.machine, None, &plan.shape, values);
     record_groups(it.machine, it.op, result, &operand, &plan, &[order], along_backward);

@@ -8,6 +8,7 @@ use crate::tensor::storage::Stored;
 use crate::tensor::{Buffer, Category, DType};
 
 use super::autograd;
+use super::elementwise::check_kernel;
 use super::machine::{Call, Machine, Result, Slot, Tensor, wrap_dim};
 use super::number::with_real_type;
 use super::reduction::Plan;
@@ -29,8 +30,8 @@ pub(super) fn nanmedian(machine: &mut Machine, call: &Call) -> Result<Slot> {
 fn infer_median(machine: &Machine, call: &Call) -> Result<(Tensor, Plan)> {
     let tensor = machine.tensor(call.tensor(0)?).clone();
     let dim = wrap_dim(call.int(1)?, tensor.shape().rank())?;
-    check_size("median", &tensor, dim)?;
-    check_kernel(call.op, &tensor)?;
+    check_size("median", &tensor, dim, dim as i64)?;
+    check_kernel(call.op, tensor.dtype)?;
     let plan = Plan::along(&tensor, dim, call.flag(2)?);
     Ok((tensor, plan))
 }
@@ -39,10 +40,10 @@ fn infer_median(machine: &Machine, call: &Call) -> Result<(Tensor, Plan)> {
 pub(super) fn mode(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let tensor = machine.tensor(call.tensor(0)?).clone();
     let dim = wrap_dim(call.int(1)?, tensor.shape().rank())?;
-    check_size("mode", &tensor, dim)?;
+    check_size("mode", &tensor, dim, dim as i64)?;
     // Nothing is counted of nothing, nor of a single number.
     if tensor.shape().rank() > 0 && tensor.shape().numel() > 0 {
-        check_kernel(call.op, &tensor)?;
+        check_kernel(call.op, tensor.dtype)?;
     }
     let plan = Plan::along(&tensor, dim, call.flag(2)?);
     ranked(machine, call.op, &tensor, &plan, Rank::Mode)
@@ -52,31 +53,23 @@ pub(super) fn mode(machine: &mut Machine, call: &Call) -> Result<Slot> {
 pub(super) fn kthvalue(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let tensor = machine.tensor(call.tensor(0)?).clone();
     let (k, dim) = (call.int(1)?, wrap_dim(call.int(2)?, tensor.shape().rank())?);
-    check_size("kthvalue", &tensor, dim)?;
+    check_size("kthvalue", &tensor, dim, dim as i64)?;
     if !(1..=tensor.shape().sizes().get(dim).copied().unwrap_or(1)).contains(&k) {
         return Err(Rejection::KthvalueRange { dim }.into());
     }
     if tensor.shape().rank() > 0 {
-        check_kernel(call.op, &tensor)?;
+        check_kernel(call.op, tensor.dtype)?;
     }
     let plan = Plan::along(&tensor, dim, call.flag(3)?);
     ranked(machine, call.op, &tensor, &plan, Rank::Kth(k as usize - 1))
 }
 
-/// Rejects a dimension without elements (`zero_numel_check_dims`).
-fn check_size(name: &'static str, tensor: &Tensor, dim: usize) -> Result<()> {
+/// Rejects a dimension without elements (`zero_numel_check_dims`); the message has it as it was given, or wrapped.
+pub(super) fn check_size(name: &'static str, tensor: &Tensor, dim: usize, named: i64) -> Result<()> {
     match tensor.shape().sizes().get(dim) {
-        Some(0) => Err(Rejection::EmptyDimension { name, dim: dim as i64 }.into()),
+        Some(0) => Err(Rejection::EmptyDimension { name, dim: named }.into()),
         _ => Ok(()),
     }
-}
-
-fn check_kernel(op: Op, tensor: &Tensor) -> Result<()> {
-    let info = op.info();
-    if info.dtypes.contains(tensor.dtype) {
-        return Ok(());
-    }
-    Err(Rejection::NoKernel { kernel: info.kernel_names, dtype: tensor.dtype }.into())
 }
 
 /// The element of a line that is asked for.

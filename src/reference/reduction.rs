@@ -18,7 +18,9 @@ use super::autograd;
 use super::budget::{charge, charge_product};
 use super::graph::Kept;
 use super::iterator::Input;
-use super::machine::{Backward, Call, Machine, Operand, Result, Slot, Stop, Tensor, TensorId, wrap_dim};
+use super::machine::{
+    Backward, Call, MOST_DIMS, Machine, Operand, Result, Slot, Stop, Tensor, TensorId, dimension_set, wrap_dim,
+};
 use super::number::{Computed, Number};
 use super::write;
 
@@ -50,7 +52,7 @@ pub(super) fn nansum(machine: &mut Machine, call: &Call) -> Result<Slot> {
     plan.check_size(machine)?;
     let numbers = machine.eval(tensor.dtype, || {
         let elements = machine.elements::<f64>(&tensor).into_iter();
-        Buffer::from_scalars(tensor.dtype, elements.map(|element| Scalar::Float(number_or_zero(element))))
+        Buffer::of(tensor.dtype, elements.map(number_or_zero))
     });
     let numbers = write::create(machine, Layout::contiguous(tensor.shape().clone()), numbers);
     let result = add_up(machine, &numbers, &plan, dtype)?;
@@ -183,7 +185,7 @@ fn truth(machine: &mut Machine, call: &Call, all: bool) -> Result<Slot> {
     let some = |group: Vec<bool>| group.into_iter().any(|truth| truth);
     let result = machine.try_eval(dtype, || {
         let truths = plan.groups(machine, &tensor)?.into_iter().map(if all { every } else { some });
-        Ok::<_, Stop>(Buffer::from_scalars(dtype, truths.map(Scalar::Bool)))
+        Ok::<_, Stop>(Buffer::of(dtype, truths))
     })?;
     Ok(Slot::Tensor(write::deliver(machine, out, &plan.shape, result)))
 }
@@ -262,25 +264,12 @@ impl Plan {
         let dims = dims.unwrap_or_default();
         let operand = tensor.shape().clone();
         let rank = operand.rank();
-        let mut reduced = vec![false; rank.max(1)];
-        if rank > MOST_DIMS {
+        if rank > MOST_DIMS && dims.is_empty() {
             // Without a list libtorch reads bits beyond its mask.
-            return Err(if dims.is_empty() {
-                Stop::Unsupported(format!("a reduction over more than {MOST_DIMS} dimensions"))
-            } else {
-                Rejection::TooManyDimensions { most: MOST_DIMS }.into()
-            });
+            return Err(Stop::Unsupported(format!("a reduction over more than {MOST_DIMS} dimensions")));
         }
-        for &dim in &dims {
-            let dim = wrap_dim(dim, rank)?;
-            if reduced[dim] {
-                return Err(Rejection::DimensionRepeated { dim }.into());
-            }
-            reduced[dim] = true;
-        }
-        if dims.is_empty() {
-            reduced.fill(true);
-        }
+        let mut reduced = vec![dims.is_empty(); rank.max(1)];
+        dimension_set(&dims, rank)?.into_iter().for_each(|dim| reduced[dim] = true);
         let kept = |dim: &usize| keepdim || !reduced[*dim];
         let sizes: Vec<i64> =
             (0..rank).filter(kept).map(|dim| if reduced[dim] { 1 } else { operand.sizes()[dim] }).collect();
@@ -367,9 +356,6 @@ impl Plan {
     }
 }
 
-/// The bits of libtorch's mask of dimensions (`dim_list_to_bitset`).
-const MOST_DIMS: usize = 64;
-
 /// The operand of a reduction, and the tensor that it writes to, once autograd has nothing against it.
 pub(super) fn begin(machine: &Machine, call: &Call) -> Result<(Tensor, Option<TensorId>)> {
     let operand = machine.tensor(call.tensor(0)?).clone();
@@ -436,7 +422,7 @@ pub(super) fn over_groups(
     }
     let gradients = machine.eval(operand.dtype, || {
         let received = shares(machine, gradient, kept, machine.elements::<f64>(operand), formula);
-        Buffer::from_scalars(operand.dtype, received.into_iter().map(Scalar::Float))
+        Buffer::of(operand.dtype, received)
     });
     Ok(vec![Some(machine.allocate(Layout::contiguous(operand.shape().clone()), gradients))])
 }

@@ -136,8 +136,8 @@ fn deliver(machine: &mut Machine, call: &Call, operand: &Tensor, numbers: Vec<us
     debug_assert_eq!(call.form, Form::Functional);
     let result = match numbers.is_empty() {
         true => {
-            let zeros = machine.zeros(operand.dtype, layout.shape.numel());
-            write::deliver_in(machine, None, layout, zeros)
+            let blank = machine.blank(operand.dtype, layout);
+            machine.add(blank)
         }
         false => selection::deliver(machine, None, operand, &numbers, layout),
     };

@@ -43,7 +43,7 @@ pub(super) fn normal(machine: &mut Machine, call: &Call) -> Result<Slot> {
     }
     check_real(call, &inputs, dtype)?;
     // What is drawn is multiplied by the one, and added to the other, in place.
-    let drawn = Input::Tensor(write::create(machine, layout.clone(), machine.zeros(dtype, shape.numel())));
+    let drawn = Input::Tensor(machine.blank(dtype, layout.clone()));
     for other in [&inputs[1], &inputs[0]] {
         iterator::check_cast(iterator::result_type(&[drawn.clone(), other.clone()]), dtype)?;
     }
@@ -84,7 +84,7 @@ pub(super) fn binomial(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let values = machine.try_eval(count, || {
         let columns = machine.columns::<f64>(&inputs, &plan.shape)?;
         let successes = columns[0].iter().zip(&columns[1]).map(|(&count, &p)| if p >= 1.0 { count } else { 0.0 });
-        Ok::<_, Stop>(Buffer::from_scalars(count, successes.map(Scalar::Float)))
+        Ok::<_, Stop>(Buffer::of(count, successes))
     })?;
     let same = inputs[0].shape() == plan.shape;
     let layout = if same { Layout::contiguous(plan.shape) } else { plan.layout };

@@ -11,6 +11,7 @@ use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
 use super::autograd::{self, conjugate};
 use super::budget::charge;
+use super::elementwise::check_kernel;
 use super::graph::Kept;
 use super::iterator::{self, Input};
 use super::machine::{Call, Machine, Result, Slot, Tensor, TensorId, wrap_dim};
@@ -52,6 +53,7 @@ fn run(machine: &mut Machine, call: &Call, step: &Step) -> Result<(Tensor, Tenso
     let target = call.target()?;
     let (dim, dtype) = infer(machine, call, &operand, target)?;
     prepare(machine, call, &operand, target, dtype)?;
+    check_differentiable(&operand, dtype)?;
     let shape = operand.shape().clone();
     let values = machine.eval(dtype, || {
         let elements = write::elements(machine, &operand, dtype);
@@ -61,7 +63,6 @@ fn run(machine: &mut Machine, call: &Call, step: &Step) -> Result<(Tensor, Tenso
         let copy = write::restride(machine, &operand, Layout::contiguous(shape.clone()));
         operand = Tensor { node: operand.node, ..copy };
     }
-    check_differentiable(&operand, dtype)?;
     let id = write::deliver(machine, target, &shape, values);
     Ok((operand, id, dim))
 }
@@ -89,13 +90,11 @@ fn prepare(machine: &mut Machine, call: &Call, operand: &Tensor, target: Option<
     if operand.shape().rank() == 0 || operand.shape().numel() == 0 {
         return Ok(());
     }
-    if !call.op.info().dtypes.contains(dtype) {
-        return Err(Rejection::NoKernel { kernel: call.op.info().kernel_names, dtype }.into());
-    }
+    check_kernel(call.op, dtype)?;
     check_memory(machine, call, operand, target)
 }
 
-/// Rejects a target that overlaps with itself, or with a part of the operand that is not converted first.
+/// Rejects a target that overlaps itself, or in part an operand of its own dtype; others are copied first.
 pub(super) fn check_memory(machine: &Machine, call: &Call, operand: &Tensor, target: Option<TensorId>) -> Result<()> {
     let Some(target) = target.map(|target| machine.tensor(target)) else { return Ok(()) };
     iterator::check_internal_overlap(target)?;
@@ -165,17 +164,17 @@ fn running(elements: Buffer, lines: &Lines, step: &Step) -> Buffer {
         Category::Bool => elements,
         Category::Integral => {
             let folded = lines.folded(&all::<i64>(&elements), step.integer);
-            Buffer::from_scalars(dtype, folded.into_iter().map(Scalar::Int))
+            Buffer::of(dtype, folded)
         }
         Category::Floating => {
             let narrow = matches!(dtype, DType::Float16 | DType::Bfloat16);
             let round = |number: f64| if narrow { f64::from(number as f32) } else { number };
             let folded = lines.folded(&all::<f64>(&elements), |a, b| round((step.float)(a, b)));
-            Buffer::from_scalars(dtype, folded.into_iter().map(Scalar::Float))
+            Buffer::of(dtype, folded)
         }
         Category::Complex => {
             let folded = lines.folded(&all::<Complex64>(&elements), step.complex);
-            Buffer::from_scalars(dtype, folded.into_iter().map(Scalar::Complex))
+            Buffer::of(dtype, folded)
         }
     }
 }
@@ -197,7 +196,7 @@ fn cumsum_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Res
                 sums[at] = after;
             }
         }
-        Buffer::from_scalars(gradient.dtype, sums.into_iter().map(Scalar::Complex))
+        Buffer::of(gradient.dtype, sums)
     });
     Ok(vec![Some(machine.allocate(Layout::contiguous(shape), sums))])
 }
@@ -212,11 +211,11 @@ fn cumprod_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Re
         if [&operand, gradient].iter().all(|tensor| tensor.dtype.category() < Category::Complex) {
             let (factors, arrived) = (machine.elements::<f64>(&operand), machine.elements::<f64>(gradient));
             let received = shares(&factors, &arrived, &lines, 1.0);
-            Buffer::from_scalars(operand.dtype, received.into_iter().map(Scalar::Float))
+            Buffer::of(operand.dtype, received)
         } else {
             let (factors, arrived) = (machine.elements::<Complex64>(&operand), machine.elements::<Complex64>(gradient));
             let received = shares(&factors, &arrived, &lines, Complex64::new(1.0, 0.0));
-            Buffer::from_scalars(operand.dtype, received.into_iter().map(Scalar::Complex))
+            Buffer::of(operand.dtype, received)
         }
     });
     Ok(vec![Some(machine.allocate(Layout::contiguous(shape), received))])

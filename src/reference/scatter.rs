@@ -30,36 +30,50 @@ pub(super) fn scatter_add(machine: &mut Machine, call: &Call) -> Result<Slot> {
 /// `scatter_reduce`: the sum, the product, the mean, the greatest or the least of the elements of the source that the
 /// indices bring to one place, and of the one that is there, unless that is left out.
 pub(super) fn scatter_reduce(machine: &mut Machine, call: &Call) -> Result<Slot> {
-    let (name, included) = (call.text(4)?.to_owned(), call.flag(5)?);
+    let (name, included) = (call.text(4)?, call.flag(5)?);
     let Scatter { target, operand, index, source, dim } = begin(machine, call)?;
     // `out=` is resized by now.
-    let Some(reduction) = Reduction::named(&name) else {
-        return Err(Rejection::ScatterReduction { name }.into());
-    };
+    let reduction = Reduction::named(name).ok_or_else(|| Rejection::ScatterReduction { name: name.to_owned() })?;
     let tensor = machine.tensor(target).clone();
     let (numbers, bad) = along(machine, &indices_of(machine, &index), index.shape(), tensor.shape(), dim);
-    let bad = bad.map_or(Ok(()), |index| Err(out_of_range(index, dim, tensor.shape())));
-    if index.shape().numel() > 0 {
-        // What is left out is written over first, by indices that are in range.
-        if !included {
-            bad.clone()?;
-        }
-        reduction.check_kernel(tensor.dtype)?;
-    } else if reduction == Reduction::Mean && tensor.dtype == DType::Bool {
-        return Err(Rejection::NoKernel { kernel: "div_floor_cpu", dtype: tensor.dtype }.into());
-    }
-    bad?;
-    combine(machine, reduction, included, &tensor, &numbers, &values(machine, &source, index.shape()));
-    let flows = operand.node.is_some() || source.node.is_some();
-    if flows && tensor.dtype.category() == Category::Complex {
-        return Err(Rejection::ComplexAutograd { name: call.op.name() }.into());
+    let bad = bad.map(|index| out_of_range(index, dim, tensor.shape()));
+    check_reduction((reduction, included), tensor.dtype, &index, bad)?;
+    combine(machine, (reduction, included), &tensor, &numbers, &values(machine, &source, index.shape()));
+    if operand.node.is_some() || source.node.is_some() {
+        check_reduced(machine, call, target)?;
     }
     if reduction == Reduction::Sum && included {
         return record_scatter(machine, call, target, &operand, (&index, &Input::Tensor(source)), &numbers, true);
     }
-    check_history(machine, call, target, flows)?;
     autograd::record_unknown(machine, call.op, target, &[call.tensor(0)?, call.tensor(3)?]);
     Ok(Slot::Tensor(target))
+}
+
+/// The order of faults: an index, if what is there is left out, since that is written over first; the dtype; an index.
+fn check_reduction(
+    (reduction, included): (Reduction, bool),
+    dtype: DType,
+    index: &Tensor,
+    bad: Option<Stop>,
+) -> Result<()> {
+    let bad = bad.map_or(Ok(()), Err);
+    if index.shape().numel() > 0 {
+        if !included {
+            bad.clone()?;
+        }
+        reduction.check_kernel(dtype)?;
+    } else if reduction == Reduction::Mean && dtype == DType::Bool {
+        return Err(Rejection::NoKernel { kernel: "div_floor_cpu", dtype }.into());
+    }
+    bad
+}
+
+/// Refuses gradients, once everything is written: of complex numbers, and through a new tensor of integers.
+fn check_reduced(machine: &Machine, call: &Call, target: TensorId) -> Result<()> {
+    if machine.tensor(target).dtype.category() == Category::Complex {
+        return Err(Rejection::ComplexAutograd { name: call.op.name() }.into());
+    }
+    check_history(machine, call, target, true)
 }
 
 /// What a call is about, once it is not refused.
@@ -130,6 +144,13 @@ impl Reduction {
         Err(Rejection::NoKernel { kernel, dtype }.into())
     }
 
+    /// All elements of a place, of which there is one at least.
+    fn of_all(self, dtype: DType, elements: impl Iterator<Item = Scalar> + Clone) -> Scalar {
+        let count = elements.clone().count();
+        let all = elements.reduce(|before, next| self.of_two(dtype, before, next)).expect("a group has an element");
+        if self == Reduction::Mean { divided(dtype, all, count) } else { all }
+    }
+
     /// The next of the elements, and what those before it have come to.
     fn of_two(self, dtype: DType, before: Scalar, next: Scalar) -> Scalar {
         match self {
@@ -154,8 +175,7 @@ fn chosen(dtype: DType, a: Scalar, b: Scalar, greater: bool) -> Scalar {
 /// Writes what the elements of each place come to.
 fn combine(
     machine: &mut Machine,
-    reduction: Reduction,
-    included: bool,
+    (reduction, included): (Reduction, bool),
     tensor: &Tensor,
     numbers: &[usize],
     values: &[Scalar],
@@ -165,11 +185,7 @@ fn combine(
     let (places, groups): (Vec<usize>, Vec<Vec<Scalar>>) = groups.into_iter().unzip();
     overwrite(machine, tensor, &places, |machine, turn, position| {
         let own = included.then(|| machine.get(tensor.storage, position));
-        let count = groups[turn].len() + usize::from(included);
-        let all = own.into_iter().chain(groups[turn].iter().copied());
-        let all = all.reduce(|before, next| reduction.of_two(tensor.dtype, before, next));
-        let all = all.expect("a group has an element");
-        if reduction == Reduction::Mean { divided(tensor.dtype, all, count) } else { all }
+        reduction.of_all(tensor.dtype, own.into_iter().chain(groups[turn].iter().copied()))
     });
 }
 

@@ -69,8 +69,8 @@ pub(super) struct Put<'a> {
     pub accumulated: bool,
 }
 
-/// Records that a target, which `operand` was broadcast to, was overwritten in part. libtorch refuses gradients through a
-/// new tensor of integers only now (`set_history`).
+/// Records that part of `target` was overwritten; `operand` broadcasts to it. Here, as in `set_history`, gradients through
+/// a new tensor of integers are refused.
 pub(super) fn record_put(
     machine: &mut Machine,
     call: &Call,

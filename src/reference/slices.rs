@@ -7,7 +7,7 @@ use crate::tensor::{Category, DType, Layout, Scalar, Shape};
 use crate::with_element_type;
 
 use super::gather::{indices_of, size};
-use super::held::check_held;
+use super::held::{check_held, is};
 use super::iterator::{self, Input};
 use super::machine::{Call, Machine, Result, Slot, Tensor, TensorId, wrap_dim};
 use super::number::{Computed, Number};
@@ -152,7 +152,7 @@ pub(super) fn index_add(machine: &mut Machine, call: &Call) -> Result<Slot> {
     overwrite(machine, &tensor, &numbers, |machine, turn, position| {
         plus_product(tensor.dtype, machine.get(tensor.storage, position), alpha, values[turn])
     });
-    let one = is_one(alpha);
+    let one = is(alpha, 1.0, true);
     if let Some(turn) = bad {
         // Some of the work `scatter_add` does, with another message.
         let by_default = one && !matches!(alpha, Scalar::Bool(_));
@@ -357,21 +357,12 @@ impl Slices {
 fn plus_product(dtype: DType, a: Scalar, alpha: Scalar, b: Scalar) -> Scalar {
     with_element_type!(dtype, T => {
         let [a, alpha, b] = [a, alpha, b].map(T::from_scalar);
-        if is_one(alpha.to_scalar()) {
+        if is(alpha.to_scalar(), 1.0, true) {
             T::narrow(a.widened().plus(b.widened())).to_scalar()
         } else {
             a.plus_product(alpha, b).to_scalar()
         }
     })
-}
-
-fn is_one(number: Scalar) -> bool {
-    match number {
-        Scalar::Bool(value) => value,
-        Scalar::Int(value) => value == 1,
-        Scalar::Float(value) => value == 1.0,
-        Scalar::Complex(value) => value.re == 1.0 && value.im == 0.0,
-    }
 }
 
 const FILL_EXPANDED: &str = "Use of index_fill_ on expanded tensors is deprecated. Please clone() the tensor before \

@@ -10,7 +10,7 @@ use crate::tensor::{DType, Layout, Shape, shape::ShapeError};
 
 use super::autograd;
 use super::iterator::Input;
-use super::machine::{Call, Machine, Operand, Result, Slot, Stop, Tensor, TensorId, wrap_dim};
+use super::machine::{Call, Machine, Operand, Result, Slot, Stop, Tensor, TensorId, dimension_set, wrap_dim};
 
 /// From the layout of the operand to that of the view.
 pub(super) type ToLayout = fn(&Machine, &Layout, DType, &Call) -> Result<Layout>;
@@ -253,22 +253,3 @@ fn permuted(from: &Layout, order: &[usize]) -> Result<Layout> {
         offset: from.offset,
     })
 }
-
-/// Dimensions that are named by a list, each once (`dim_list_to_bitset`).
-pub(super) fn dimension_set(dims: &[i64], rank: usize) -> Result<Vec<usize>> {
-    if rank > MAX_SET {
-        return Err(Rejection::TooManyDimensions { most: MAX_SET }.into());
-    }
-    let mut set = Vec::with_capacity(dims.len());
-    for &dim in dims {
-        let dim = wrap_dim(dim, rank)?;
-        if set.contains(&dim) {
-            return Err(Rejection::DimensionRepeated { dim }.into());
-        }
-        set.push(dim);
-    }
-    Ok(set)
-}
-
-/// The most dimensions of a tensor of which some can be named by a list.
-const MAX_SET: usize = 64;

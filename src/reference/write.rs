@@ -98,8 +98,8 @@ pub(super) fn create(machine: &mut Machine, layout: Layout, values: Buffer) -> T
 /// A tensor with the shape, the dtype and, if it is dense, the strides of another (`empty_like`).
 pub(super) fn empty_like(machine: &mut Machine, like: TensorId) -> TensorId {
     let tensor = machine.tensor(like);
-    let (layout, zeros) = (iterator::dense(&tensor.layout), machine.zeros(tensor.dtype, tensor.shape().numel()));
-    deliver_in(machine, None, layout, zeros)
+    let blank = machine.blank(tensor.dtype, iterator::dense(&tensor.layout));
+    machine.add(blank)
 }
 
 /// The same elements in another layout, in a new storage.

@@ -42,13 +42,17 @@ const PERIOD: usize = 59;
 
 /// The elements of the input number `input`.
 pub(super) fn elements(u: &mut Unstructured, dtype: DType, shape: &Shape, input: usize) -> Result<Vec<u8>> {
-    let count = shape.numel().min(PERIOD);
-    let scalars: Vec<Scalar> = match u.int_in_range(0..=3u8)? {
-        0 if shape.numel() <= MAX_INPUT_ELEMENTS => return Ok(counting(dtype, shape, input)),
-        0..=2 => (0..count).map(|_| Ok(Scalar::Int(u.int_in_range(-4..=4)?))).collect::<Result<_>>()?,
-        _ => (0..count).map(|_| adversarial(u, dtype.category())).collect::<Result<_>>()?,
-    };
-    Ok(bytes(dtype, shape, scalars.into_iter().cycle().take(shape.numel())))
+    match u.int_in_range(0..=3u8)? {
+        0 if shape.numel() <= MAX_INPUT_ELEMENTS => Ok(counting(dtype, shape, input)),
+        0..=2 => drawn(dtype, shape, || Ok(Scalar::Int(u.int_in_range(-4..=4)?))),
+        _ => drawn(dtype, shape, || adversarial(u, dtype.category())),
+    }
+}
+
+/// Elements that are drawn one by one, and repeat after a period.
+fn drawn(dtype: DType, shape: &Shape, mut draw: impl FnMut() -> Result<Scalar>) -> Result<Vec<u8>> {
+    let period = (0..shape.numel().min(PERIOD)).map(|_| draw()).collect::<Result<Vec<_>>>()?;
+    Ok(bytes(dtype, shape, period.into_iter().cycle().take(shape.numel())))
 }
 
 /// The elements of a mask or of an index: integers that small dimensions have, from either end.
@@ -56,18 +60,12 @@ pub(super) fn small(u: &mut Unstructured, dtype: DType, shape: &Shape) -> Result
     // Now and then one that they do not have.
     let (low, high) = if chance(u, 1, 8)? { (-5, 5) } else { (-1, 1) };
     let low = if chance(u, 1, 2)? { 0 } else { low };
-    let count = shape.numel().min(PERIOD);
-    let scalars: Vec<Scalar> =
-        (0..count).map(|_| Ok(Scalar::Int(u.int_in_range(low..=high)?))).collect::<Result<_>>()?;
-    Ok(bytes(dtype, shape, scalars.into_iter().cycle().take(shape.numel())))
+    drawn(dtype, shape, || Ok(Scalar::Int(u.int_in_range(low..=high)?)))
 }
 
 /// Probabilities, their ends among them.
 pub(super) fn probabilities(u: &mut Unstructured, dtype: DType, shape: &Shape) -> Result<Vec<u8>> {
-    let count = shape.numel().min(PERIOD);
-    let scalars: Vec<Scalar> =
-        (0..count).map(|_| Ok(Scalar::Float(f64::from(u.int_in_range(0..=8u8)?) / 8.0))).collect::<Result<_>>()?;
-    Ok(bytes(dtype, shape, scalars.into_iter().cycle().take(shape.numel())))
+    drawn(dtype, shape, || Ok(Scalar::Float(f64::from(u.int_in_range(0..=8u8)?) / 8.0)))
 }
 
 /// The elements of matrices whose diagonals outweigh the rest, so that equations with them have solutions.
@@ -100,13 +98,10 @@ pub(super) fn dominant_in_part(u: &mut Unstructured, dtype: DType, shape: &Shape
 
 /// The elements of tolerances, mostly small, some of which are larger than the singular values of small matrices.
 pub(super) fn tolerances(u: &mut Unstructured, dtype: DType, shape: &Shape) -> Result<Vec<u8>> {
-    let count = shape.numel().min(PERIOD);
-    let element = |_| match u.int_in_range(0..=3u8)? {
+    drawn(dtype, shape, || match u.int_in_range(0..=3u8)? {
         0 => real(u),
         _ => Ok(Scalar::Float(*u.choose(&[0.0, 0.5, 1.5, 9.5, 0.03125])?)),
-    };
-    let scalars: Vec<Scalar> = (0..count).map(element).collect::<Result<_>>()?;
-    Ok(bytes(dtype, shape, scalars.into_iter().cycle().take(shape.numel())))
+    })
 }
 
 /// The elements that a case gives the input number `input` if it says nothing of them, so that findings are short.

@@ -90,6 +90,11 @@ impl Buffer {
         crate::with_element_type!(dtype, T => T::wrap(scalars.map(T::from_scalar).collect()))
     }
 
+    /// The same of elements of another type.
+    pub fn of<T: Element>(dtype: DType, elements: impl IntoIterator<Item = T>) -> Buffer {
+        Buffer::from_scalars(dtype, elements.into_iter().map(T::to_scalar))
+    }
+
     /// The elements that `layout` names, row-major, as little-endian bytes.
     pub fn to_bytes(&self, layout: &Layout) -> Vec<u8> {
         crate::with_element_type!(self.dtype(), T => {

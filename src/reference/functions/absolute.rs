@@ -26,7 +26,7 @@ pub(crate) fn absolute(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let Input::Tensor(operand) = &inputs[0] else { unreachable!("its argument is a tensor") };
     let values = machine.eval(plan.result, || {
         let values: Vec<Complex64> = machine.elements(operand);
-        Buffer::from_scalars(plan.result, values.into_iter().map(|value| Scalar::Float(value.re.hypot(value.im))))
+        Buffer::of(plan.result, values.into_iter().map(|value| value.re.hypot(value.im)))
     });
     Ok(deliver(machine, call, plan, values, &inputs, Scalar::Int(1)))
 }

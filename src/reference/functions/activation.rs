@@ -133,13 +133,9 @@ pub(crate) fn mish_backward(machine: &mut Machine, call: &Call) -> Result<Slot> 
         }
     }
     let inputs = elementwise::inputs(machine, call)?;
-    let zeros = machine.zeros(inputs[1].dtype(), 0);
-    let target = write::deliver_in(
-        machine,
-        None,
-        Layout::contiguous(Shape::new(vec![0]).expect("a size that is not negative")),
-        zeros,
-    );
+    let empty = Shape::new(vec![0]).expect("a size that is not negative");
+    let empty = machine.blank(inputs[1].dtype(), Layout::contiguous(empty));
+    let target = machine.add(empty);
     resized::<Mish>(machine, call, inputs, target, Casting::Promoted)
 }
 
@@ -263,13 +259,7 @@ pub(super) fn plan_into(
     }
     let kernel = elementwise::check_kernel(call.op, plan.common);
     let kernel = kernel.and_then(|()| held.map_or(Ok(()), |number| check_held(number, plan.common)));
-    if machine.tensor(target).dtype != plan.common && kernel.is_err() {
-        // What is converted is resized once there is a result.
-        write::warn_of_resize(machine, target, &plan.shape, 1)?;
-    } else {
-        write::resize_output(machine, target, plan.layout.clone(), 1)?;
-    }
-    kernel?;
+    plan.prepare_checked(machine, kernel)?;
     Ok(plan)
 }
 

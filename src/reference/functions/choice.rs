@@ -44,9 +44,9 @@ fn bounded(machine: &mut Machine, call: &Call, bounds: [Option<Input>; 2]) -> Re
         false => check_tensors(&bounds, dtype)?,
     }
     let kernel = match &bounds {
-        [Some(_), Some(_)] => kernel!(real(a, low, high) => least(greatest(a, low), high)),
-        [Some(_), None] => kernel!(real(a, low) => greatest(a, low)),
-        _ => kernel!(real(a, high) => least(a, high)),
+        [Some(_), Some(_)] => kernel!(real(a, low, high) => a.greater(low).lesser(high)),
+        [Some(_), None] => kernel!(real(a, low) => a.greater(low)),
+        _ => kernel!(real(a, high) => a.lesser(high)),
     };
     let [low, high] = bounds;
     let infinite = |bound: Option<Input>, infinity| bound.unwrap_or(Input::Number(Scalar::Float(infinity)));
@@ -102,18 +102,6 @@ fn check_numbers(bounds: &[Option<Input>; 2], dtype: DType) -> Result<()> {
     };
     check_dtype(kernel, dtype, |dtype| matches!(dtype.category(), Category::Integral | Category::Floating))?;
     numbers().try_for_each(|bound| check_held(bound, dtype))
-}
-
-fn greatest<T: RealNumber>(a: T, b: T) -> T {
-    if is_nan(b) || (a < b && !is_nan(a)) { b } else { a }
-}
-
-fn least<T: RealNumber>(a: T, b: T) -> T {
-    if is_nan(b) || (b < a && !is_nan(a)) { b } else { a }
-}
-
-fn is_nan<T: RealNumber>(value: T) -> bool {
-    value.partial_cmp(&value).is_none()
 }
 
 /// `where`: the condition chooses, and has nothing to say in promotion.

@@ -74,9 +74,8 @@ pub(crate) fn fill(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let of = of.clone();
     let target = match call.form {
         Form::Functional => {
-            let layout = iterator::result_layout(&inputs[..1], of.shape());
-            let zeros = machine.zeros(of.dtype, of.shape().numel());
-            write::deliver_in(machine, None, layout, zeros)
+            let blank = machine.blank(of.dtype, iterator::result_layout(&inputs[..1], of.shape()));
+            machine.add(blank)
         }
         _ => call.tensor(0)?,
     };

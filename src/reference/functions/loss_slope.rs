@@ -96,9 +96,8 @@ fn slope_at<S: Slope>(
     let target = match call.target()? {
         Some(target) => target,
         None => {
-            let layout = Layout::contiguous(inputs[1].shape().clone());
-            let zeros = machine.zeros(inputs[1].dtype(), layout.shape.numel());
-            write::deliver_in(machine, None, layout, zeros)
+            let blank = machine.blank(inputs[1].dtype(), Layout::contiguous(inputs[1].shape()));
+            machine.add(blank)
         }
     };
     let plan = plan_into(machine, call, &inputs, target, casting, Some(share))?;
@@ -152,9 +151,9 @@ pub(crate) fn soft_margin_loss_backward(machine: &mut Machine, call: &Call) -> R
     let target = match call.target()? {
         Some(target) => target,
         None => {
-            let dtype = inputs[1].dtype();
             let empty = Shape::new(vec![0]).expect("a size that is not negative");
-            loss.place(Buffer::zeros(dtype, 0), Layout::contiguous(empty))
+            let empty = loss.machine.blank(inputs[1].dtype(), Layout::contiguous(empty));
+            loss.machine.add(empty)
         }
     };
     let args = [Operand::Tensor(wanted), Operand::Tensor(power)];

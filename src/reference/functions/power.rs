@@ -196,9 +196,7 @@ fn prepare_like(machine: &mut Machine, plan: Plan, first: &Input) -> Result<Plan
     if layout.shape == plan.shape {
         return Ok(Plan { layout, ..plan });
     }
-    let elements = layout.shape.numel();
-    let zeros = machine.zeros(plan.common, elements);
-    let empty = machine.allocate(layout, zeros);
+    let empty = machine.blank(plan.common, layout);
     let empty = machine.add(empty);
     write::resize_output(machine, empty, plan.layout.clone(), 1)?;
     Ok(plan)

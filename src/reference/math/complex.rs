@@ -267,6 +267,8 @@ mod tests {
         assert!(infinite.re == f64::INFINITY && infinite.im.is_nan(), "an infinity of no certain angle: {infinite}");
         assert_eq!(complex_log_add_exp(infinity(1.0), complex(f64::NEG_INFINITY, 2.0)), infinity(1.0));
         assert!(complex_log_add_exp(complex(1.0, f64::NAN), complex(1.0, 0.0)).re.is_nan());
+        let nothing = |im: f64| complex(f64::NEG_INFINITY, im);
+        assert_eq!(complex_log_add_exp(nothing(1.0), nothing(2.0)), nothing(2.0));
     }
 
     #[test]

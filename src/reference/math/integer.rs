@@ -1,34 +1,17 @@
-//! Integers: division, divisors, powers and shifts, as C++ computes them for libtorch.
+//! Powers of integers, as C++ computes them for libtorch.
 //!
-//! What overflows wraps around. It must know nothing of errors: libtorch refuses a zero divisor with
-//! "ZeroDivisionError" and a negative scalar exponent, and these functions panic over the former.
+//! What overflows wraps around. It must know nothing of errors: libtorch refuses a negative scalar exponent.
 
-use num_traits::{AsPrimitive, PrimInt, WrappingMul, WrappingNeg};
+use num_traits::{PrimInt, WrappingMul};
 
-/// An integer type of libtorch's.
-pub trait Integer: PrimInt + WrappingMul + AsPrimitive<Self::Promoted> + 'static {
-    /// The type that C++ computes in: `int`, or the type itself if that is wider.
-    type Promoted: PrimInt + WrappingMul + WrappingNeg + AsPrimitive<Self>;
-}
-
-macro_rules! integers {
-    ($($integer:ty: $promoted:ty),*) => {
-        $(impl Integer for $integer {
-            type Promoted = $promoted;
-        })*
-    };
-}
-
-integers!(u8: i32, i8: i32, i16: i32, i32: i32, i64: i64);
-
-fn is_minus_one<I: Integer>(value: I) -> bool {
+fn is_minus_one<I: PrimInt>(value: I) -> bool {
     I::min_value() < I::zero() && value == !I::zero()
 }
 
 /// A power, which wraps around (`at::native::powi`).
 ///
 /// A negative exponent gives zero, except that a base of 1 gives 1, and of -1 its sign by the exponent's parity.
-pub fn integer_power<I: Integer>(base: I, exponent: I) -> I {
+pub fn integer_power<I: PrimInt + WrappingMul>(base: I, exponent: I) -> I {
     let (zero, one) = (I::zero(), I::one());
     let odd = |value: I| value & one == one;
     if exponent < zero {

@@ -20,27 +20,45 @@ use super::parts;
 pub(in super::super) fn scaled_dot_product_attention(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let ids = [call.tensor(0)?, call.tensor(1)?, call.tensor(2)?];
     let [query, key, value] = ids.map(|id| machine.tensor(id).clone());
-    let mask = call.optional_tensor(3)?.map(|id| machine.tensor(id).clone());
-    check_operands(&query, &key, &value, mask.as_ref())?;
+    let (operands, mask) = ([&query, &key, &value], call.optional_tensor(3)?.map(|id| machine.tensor(id).clone()));
+    let (way, rule) = infer(call, operands, mask.as_ref())?;
+    let made = match way {
+        Way::Nothing => of_nothing(machine, call.op, operands, mask.as_ref(), rule),
+        Way::Fused => fused(machine, call.op, operands, mask.as_ref(), rule),
+        Way::Composed => machine.compose(|machine| composed(machine, call.op, ids, mask.as_ref(), rule)),
+    };
+    made.map(Slot::Tensor)
+}
+
+/// The ways in which libtorch computes it.
+enum Way {
+    /// Not at all: there is nothing to compute.
+    Nothing,
+    /// In one step.
+    Fused,
+    /// In several.
+    Composed,
+}
+
+/// The order of faults: the operands, a mask of truths for integers, which hold no infinity.
+fn infer(call: &Call, operands: [&Tensor; 3], mask: Option<&Tensor>) -> Result<(Way, Rule)> {
+    let [query, key, value] = operands;
+    check_operands(query, key, value, mask)?;
     if real(call, 4)? != 0.0 {
         return Err(Stop::Unsupported("attention with dropout".to_owned()));
     }
     let scale = call.optional_number(6)?.map(f64::from_scalar);
     let inner = *query.shape().sizes().last().expect("two dimensions");
     let rule = Rule { causal: call.flag(5)?, scale: scale.unwrap_or(1.0 / (inner as f64).sqrt()) };
-    let made = match &mask {
-        _ if is_of_nothing(&query, &value) => {
-            of_nothing(machine, call.op, [&query, &key, &value], mask.as_ref(), rule)?
-        }
+    let way = match mask {
+        _ if is_of_nothing(query, value) => Way::Nothing,
         Some(mask) if mask.dtype == DType::Bool && is_integer(query.dtype) => {
             return Err(Rejection::Overflow { dtype: query.dtype }.into());
         }
-        _ if is_fused([&query, &key, &value], mask.as_ref(), rule) => {
-            fused(machine, call.op, [&query, &key, &value], mask.as_ref(), rule)?
-        }
-        _ => machine.compose(|machine| composed(machine, call.op, ids, mask.as_ref(), rule))?,
+        _ if is_fused(operands, mask, rule) => Way::Fused,
+        _ => Way::Composed,
     };
-    Ok(Slot::Tensor(made))
+    Ok((way, rule))
 }
 
 /// How queries are compared with keys.
@@ -89,41 +107,35 @@ fn of_nothing(
     mask: Option<&Tensor>,
     rule: Rule,
 ) -> Result<TensorId> {
-    let float = |machine: &mut Machine, tensor: &Tensor| {
-        let zeros = machine.zeros(DType::Float32, tensor.shape().numel());
-        machine.allocate(Layout::contiguous(tensor.shape().clone()), zeros)
-    };
-    let likes = operands.map(|operand| float(machine, operand));
-    let mask = mask.map(|mask| float(machine, mask));
+    let blank = |machine: &mut Machine, shape: &Shape| machine.blank(DType::Float32, Layout::contiguous(shape.clone()));
+    let likes = operands.map(|operand| blank(machine, operand.shape()));
+    let mask = mask.map(|mask| blank(machine, mask.shape()));
     let shape = machine.aside(|machine| {
         let ids = likes.map(|like| machine.add(like));
         composed(machine, op, ids, mask.as_ref(), rule).map(|id| machine.tensor(id).shape().clone())
     })?;
     // It is zeros, to which the sums of the operands are added, times zero.
     let layout = machine.aside(|machine| {
-        let zeros = machine.zeros(DType::Float32, shape.numel());
-        let zeros = write::deliver(machine, None, &shape, zeros);
+        let zeros = blank(machine, &shape);
+        let zeros = machine.add(zeros);
         let sum = Composition { machine, op }.combine(Op::Add, zeros, 0.0)?;
         Ok::<_, Stop>(machine.tensor(sum).layout.clone())
     })?;
-    let zeros = machine.zeros(operands[0].dtype, shape.numel());
-    let result = write::deliver_in(machine, None, layout, zeros);
+    let zeros = machine.blank(operands[0].dtype, layout);
+    let result = machine.add(zeros);
     // Their shapes alone are needed again.
-    let shapes = operands.map(|operand| Some(float(machine, operand))).to_vec();
+    let shapes = operands.map(|operand| Some(blank(machine, operand.shape()))).to_vec();
     let kept = Kept { tensors: shapes, ..Kept::of(op) };
     autograd::record_formula(machine, result, &operands.map(Some), kept, |machine, gradient, kept| {
-        let zeros = |tensor: &Tensor, machine: &mut Machine| {
-            let zeros = machine.zeros(gradient.dtype, tensor.shape().numel());
-            machine.allocate(Layout::contiguous(tensor.shape().clone()), zeros)
-        };
-        Ok(kept.tensors.iter().map(|tensor| tensor.as_ref().map(|tensor| zeros(tensor, machine))).collect())
+        let mut blank = |like: &Tensor| machine.blank(gradient.dtype, Layout::contiguous(like.shape().clone()));
+        Ok(kept.tensors.iter().map(|tensor| tensor.as_ref().map(&mut blank)).collect())
     });
     Ok(result)
 }
 
 /// Returns whether libtorch computes it in one step (`use_flash_attention_cpp`), which lays the result out as the query, and
-/// keeps all operands. It forgets to compare the keys with the values, and takes a mask that is causal, too; here these go
-/// the other way, and are refused there.
+/// keeps all operands. There it neither compares keys with values nor refuses a mask with `is_causal`; the reference sends
+/// both to [`composed`], which refuses them.
 fn is_fused(operands: [&Tensor; 3], mask: Option<&Tensor>, rule: Rule) -> bool {
     let [query, key, value] = operands;
     if operands.iter().any(|tensor| tensor.shape().rank() != 4 || tensor.layout.strides[3] != 1) {
@@ -166,7 +178,7 @@ fn additive(machine: &mut Machine, mask: &Tensor, dtype: DType) -> Tensor {
     let dtype = if dtype.category() < Category::Floating { DType::Float32 } else { dtype };
     let values = machine.eval(dtype, || {
         let seen: Vec<bool> = machine.elements(mask);
-        Buffer::from_scalars(dtype, seen.into_iter().map(|seen| Scalar::Float(hidden(!seen))))
+        Buffer::of(dtype, seen.into_iter().map(|seen| hidden(!seen)))
     });
     machine.allocate(Layout::contiguous(mask.shape().clone()), values)
 }
@@ -234,21 +246,27 @@ fn causal(machine: &mut Machine, rows: i64, columns: i64) -> Result<Tensor> {
 fn softmax(machine: &mut Machine, op: Op, scores: TensorId) -> Result<TensorId> {
     let scores = machine.tensor(scores).clone();
     let (dtype, shape) = (scores.dtype, scores.shape().clone());
-    if dtype.category() != Category::Floating && shape.numel() > 0 {
-        return Err(Rejection::NoKernel { kernel: "softmax_lastdim_kernel_impl", dtype }.into());
-    }
-    if dtype.category() == Category::Complex {
-        return Err(Rejection::ComplexInfinities.into());
-    }
+    infer_softmax(dtype, &shape)?;
     let values = machine.eval(dtype, || {
         let mut values: Vec<f64> = machine.elements(&scores);
         values.chunks_mut(row_length(&shape)).for_each(weigh);
-        Buffer::from_scalars(dtype, values.into_iter().map(Scalar::Float))
+        Buffer::of(dtype, values)
     });
     let result = write::deliver(machine, None, &shape, values);
     let kept = Kept { tensors: vec![Some(machine.tensor(result).clone())], ..Kept::of(op) };
     autograd::record_formula(machine, result, &[Some(&scores)], kept, softmax_backward);
     Ok(result)
+}
+
+/// The order of faults: the dtype of any scores, complex numbers even of none.
+fn infer_softmax(dtype: DType, shape: &Shape) -> Result<()> {
+    if dtype.category() != Category::Floating && shape.numel() > 0 {
+        return Err(Rejection::NoKernel { kernel: "softmax_lastdim_kernel_impl", dtype }.into());
+    }
+    match dtype.category() {
+        Category::Complex => Err(Rejection::ComplexInfinities.into()),
+        _ => Ok(()),
+    }
 }
 
 fn row_length(shape: &Shape) -> usize {
@@ -280,7 +298,7 @@ fn softmax_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Re
         let [mut arrived, weights]: [Vec<f64>; 2] = [gradient, weights].map(|tensor| machine.elements(tensor));
         let length = row_length(&shape);
         arrived.chunks_mut(length).zip(weights.chunks(length)).for_each(|(row, weights)| score_gradients(row, weights));
-        Buffer::from_scalars(dtype, arrived.into_iter().map(Scalar::Float))
+        Buffer::of(dtype, arrived)
     });
     Ok(vec![Some(machine.allocate(Layout::contiguous(shape), values))])
 }
@@ -288,22 +306,35 @@ fn softmax_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Re
 /// The gradients of the queries, the keys and the values of what is computed in one step.
 fn fused_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
     let [Some(query), Some(key), Some(value), mask] = &kept.tensors[..] else { return Ok(vec![None, None, None]) };
-    let (scale, causes) = (kept.real(0), kept.numbers[1] == Scalar::Bool(true));
-    let sizes = query.shape().sizes();
-    let [batches, rows, inner] = [sizes[0] * sizes[1], sizes[2], sizes[3]].map(|size| size as usize);
-    let columns = key.shape().sizes()[2] as usize;
-    charge_product(&[batches, rows, columns, inner.max(1)]);
-    let [q, k, v, g]: [Vec<f64>; 4] = [query, key, value, gradient].map(|tensor| machine.elements(tensor));
-    let whole = shape_of(vec![sizes[0], sizes[1], sizes[2], columns as i64])?;
-    let added = mask.as_ref().map(|mask| machine.expanded::<f64>(mask, &whole)).transpose()?;
-    if !machine.has_elements() {
-        let empty = |tensor: &Tensor, machine: &mut Machine| {
-            let zeros = machine.zeros(tensor.dtype, tensor.shape().numel());
-            Some(machine.allocate(Layout::contiguous(tensor.shape().clone()), zeros))
-        };
-        return Ok([query, key, value].map(|tensor| empty(tensor, machine)).to_vec());
-    }
-    let (mut dq, mut dk, mut dv) = (vec![0.0; q.len()], vec![0.0; k.len()], vec![0.0; v.len()]);
+    let (operands, rule) =
+        ([query, key, value], Rule { causal: kept.numbers[1] == Scalar::Bool(true), scale: kept.real(0) });
+    let (sizes, columns) = (query.shape().sizes(), key.shape().sizes()[2]);
+    let whole = shape_of(vec![sizes[0], sizes[1], sizes[2], columns])?;
+    let sizes = [sizes[0] * sizes[1], sizes[2], columns, sizes[3]].map(|size| size as usize);
+    charge_product(&[sizes[0], sizes[1], sizes[2], sizes[3].max(1)]);
+    let received = match machine.has_elements() {
+        true => {
+            let added = mask.as_ref().map(|mask| machine.expanded::<f64>(mask, &whole)).transpose()?;
+            let elements = [query, key, value, gradient].map(|tensor| machine.elements(tensor));
+            slopes(&elements, added.as_deref(), rule, sizes)
+        }
+        false => [const { Vec::new() }; 3],
+    };
+    let made = operands.into_iter().zip(received).map(|(tensor, values)| {
+        let values = Buffer::of(tensor.dtype, values);
+        Some(machine.allocate(Layout::contiguous(tensor.shape().clone()), values))
+    });
+    Ok(made.collect())
+}
+
+/// The same of the elements of all three, of what arrived, and of what was added to the products.
+fn slopes(
+    [q, k, v, g]: &[Vec<f64>; 4],
+    added: Option<&[f64]>,
+    rule: Rule,
+    [batches, rows, columns, inner]: [usize; 4],
+) -> [Vec<f64>; 3] {
+    let [mut dq, mut dk, mut dv] = [q, k, v].map(|operand| vec![0.0; operand.len()]);
     let dot = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
     for batch in 0..batches {
         let own = |row: usize| (batch * rows + row) * inner..(batch * rows + row + 1) * inner;
@@ -311,8 +342,8 @@ fn fused_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Resu
         for row in 0..rows {
             let score = |column: usize| {
                 let place = (batch * rows + row) * columns + column;
-                let added = added.as_ref().map_or(hidden(causes && column > row), |added| added[place]);
-                scale * dot(&q[own(row)], &k[other(column)]) + added
+                let added = added.map_or(hidden(rule.causal && column > row), |added| added[place]);
+                rule.scale * dot(&q[own(row)], &k[other(column)]) + added
             };
             let mut weights: Vec<f64> = (0..columns).map(score).collect();
             weigh(&mut weights);
@@ -322,15 +353,11 @@ fn fused_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Resu
                 for at in 0..inner {
                     let (mine, there) = (own(row).start + at, other(column).start + at);
                     dv[there] += weights[column] * g[mine];
-                    dq[mine] += scale * slopes[column] * k[there];
-                    dk[there] += scale * slopes[column] * q[mine];
+                    dq[mine] += rule.scale * slopes[column] * k[there];
+                    dk[there] += rule.scale * slopes[column] * q[mine];
                 }
             }
         }
     }
-    let made = [(query, dq), (key, dk), (value, dv)].map(|(tensor, values)| {
-        let values = Buffer::from_scalars(tensor.dtype, values.into_iter().map(Scalar::Float));
-        Some(machine.allocate(Layout::contiguous(tensor.shape().clone()), values))
-    });
-    Ok(made.to_vec())
+    [dq, dk, dv]
 }

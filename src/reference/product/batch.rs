@@ -220,10 +220,7 @@ fn accumulate(
     b: &Tensor,
     [beta, alpha]: [Scalar; 2],
 ) -> Result<()> {
-    let zero = |machine: &mut Machine, sum: &Tensor| {
-        let zeros = machine.zeros(sum.dtype, sum.shape().numel());
-        machine.allocate(sum.layout.clone(), zeros)
-    };
+    let zero = |machine: &mut Machine, sum: &Tensor| machine.blank(sum.dtype, sum.layout.clone());
     let batches = a.shape().sizes()[0];
     if batches == 0 {
         *sum = match factor::is_zero(beta) {

@@ -19,19 +19,10 @@ use super::{matrix, parts};
 
 /// `linalg_vecdot`: the first vector conjugated, times the second, summed.
 pub(in super::super) fn linalg_vecdot(machine: &mut Machine, call: &Call) -> Result<Slot> {
-    let (a, b) = (call.tensor(0)?, call.tensor(1)?);
-    let dim = call.int(2)?;
-    let (left, right) = (machine.tensor(a).clone(), machine.tensor(b).clone());
-    check_floating("linalg.vecdot", left.dtype)?;
-    if left.dtype != right.dtype {
-        return Err(Rejection::VecdotDtypes { a: left.dtype, b: right.dtype }.into());
-    }
-    let target = call.target()?;
-    if let Some(out) = target.map(|out| machine.tensor(out).dtype).filter(|out| *out != left.dtype) {
-        return Err(Rejection::VecdotOut { input: left.dtype, out }.into());
-    }
+    let (a, b, dim, target) = (call.tensor(0)?, call.tensor(1)?, call.int(2)?, call.target()?);
+    infer_vecdot(machine, [a, b], target)?;
     let made = machine.compose(|machine| {
-        if left.shape().rank() == 1 && right.shape().rank() == 1 {
+        if [a, b].iter().all(|id| machine.tensor(*id).shape().rank() == 1) {
             let Some(out) = target else { return parts::binary(machine, Op::Vdot, a, b) };
             write::prepare(machine, Some(out), &Shape::scalar())?;
             return parts::binary_out(machine, Op::Vdot, a, b, out);
@@ -44,6 +35,19 @@ pub(in super::super) fn linalg_vecdot(machine: &mut Machine, call: &Call) -> Res
         }
     })?;
     Ok(Slot::Tensor(made))
+}
+
+/// The order of faults: the dtype of the first vector, that of the second, that of `out`.
+fn infer_vecdot(machine: &Machine, operands: [TensorId; 2], target: Option<TensorId>) -> Result<()> {
+    let [a, b] = operands.map(|id| machine.tensor(id).dtype);
+    check_floating("linalg.vecdot", a)?;
+    if a != b {
+        return Err(Rejection::VecdotDtypes { a, b }.into());
+    }
+    match target.map(|out| machine.tensor(out).dtype).filter(|out| *out != a) {
+        Some(out) => Err(Rejection::VecdotOut { input: a, out }.into()),
+        None => Ok(()),
+    }
 }
 
 fn conjugated(machine: &mut Machine, op: Op, id: TensorId) -> TensorId {
@@ -88,14 +92,7 @@ pub(in super::super) fn linalg_cross(machine: &mut Machine, call: &Call) -> Resu
     let [a, b] = [call.tensor(0)?, call.tensor(1)?].map(|id| machine.tensor(id).clone());
     let (shape, along) = infer_cross(machine, call, &a, &b)?;
     let target = set_output(machine, call, &shape, a.dtype)?;
-    if let Some(target) = target {
-        iterator::check_internal_overlap(machine.tensor(target))?;
-        write::check_apart(machine, target, [call.tensor(0)?, call.tensor(1)?])?;
-    }
-    matrix::check_kernel("cross", a.dtype)?;
-    if a.dtype != b.dtype {
-        return Err(Rejection::ScalarType { expected: a.dtype, found: b.dtype }.into());
-    }
+    check_cross(machine, call, target, [a.dtype, b.dtype])?;
     let values = products(machine, &a, &b, &shape, along);
     let result = deliver(machine, target, &shape, values)?;
     record_product(machine, call.op, result, &[&a, &b], &[Scalar::Int(along as i64)], cross_backward);
@@ -117,6 +114,19 @@ fn infer_cross(machine: &Machine, call: &Call, a: &Tensor, b: &Tensor) -> Result
     Ok((a.shape().broadcast(b.shape())?, wrap_dim(dim, rank)?))
 }
 
+/// What is refused once `out` is resized: overlap, the dtype, another dtype of the second operand.
+fn check_cross(machine: &Machine, call: &Call, target: Option<TensorId>, [a, b]: [DType; 2]) -> Result<()> {
+    if let Some(target) = target {
+        iterator::check_internal_overlap(machine.tensor(target))?;
+        write::check_apart(machine, target, [call.tensor(0)?, call.tensor(1)?])?;
+    }
+    matrix::check_kernel("cross", a)?;
+    match a == b {
+        true => Ok(()),
+        false => Err(Rejection::ScalarType { expected: a, found: b }.into()),
+    }
+}
+
 fn cross_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
     let (along, shape) = (kept.real(0) as usize, gradient.shape());
     let first = |machine: &mut Machine, b: &Tensor, _| {
@@ -132,24 +142,28 @@ fn cross_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Resu
     received(machine, gradient, kept, first, second)
 }
 
-/// The elements of a cross product: each component is a difference of two products.
+/// The elements of a cross product of operands that broadcast to a shape.
 fn products(machine: &Machine, a: &Tensor, b: &Tensor, shape: &Shape, dim: usize) -> Buffer {
     let step = Layout::contiguous(shape.clone()).strides[dim] as usize;
-    let values = || {
+    machine.eval(a.dtype, || {
         with_element_type!(a.dtype, T => {
             let [left, right] =
                 [a, b].map(|operand| machine.expanded::<T>(operand, shape).expect("the operands broadcast"));
-            let component = |at: usize| {
-                let own = at / step % 3;
-                let other = |by: usize| at - own * step + (own + by) % 3 * step;
-                let (next, last) = (other(1), other(2));
-                let minus = right[next].widened().times(left[last].widened());
-                T::narrow(left[next].widened().times(right[last].widened()).minus(minus))
-            };
-            T::wrap((0..shape.numel()).map(component).collect())
+            T::wrap(cross_of(&left, &right, step))
         })
+    })
+}
+
+/// The cross product of vectors whose components lie `step` apart: each component is a difference of two products.
+fn cross_of<T: Computed>(left: &[T], right: &[T], step: usize) -> Vec<T> {
+    let component = |at: usize| {
+        let own = at / step % 3;
+        let other = |by: usize| at - own * step + (own + by) % 3 * step;
+        let (next, last) = (other(1), other(2));
+        let minus = right[next].widened().times(left[last].widened());
+        T::narrow(left[next].widened().times(right[last].widened()).minus(minus))
     };
-    machine.eval(a.dtype, values)
+    (0..left.len()).map(component).collect()
 }
 
 /// Refuses integers and bool (`checkFloatingOrComplex`).

@@ -2,6 +2,7 @@
 
 use num_complex::Complex64;
 
+use crate::tensor::element::Element;
 use crate::tensor::{Category, DType, Scalar};
 
 use super::super::held::check_held;
@@ -9,7 +10,7 @@ use super::super::machine::Result;
 
 /// Returns whether a scalar counts as zero, so that what it would scale is not even looked at.
 pub(super) fn is_zero(number: Scalar) -> bool {
-    complex(number) == Complex64::ZERO
+    Complex64::from_scalar(number) == Complex64::ZERO
 }
 
 /// The number as a kernel gets it that computes in a wider type than float16 and bfloat16 (`at::opmath_type`).
@@ -26,16 +27,16 @@ pub(super) fn convert(number: Scalar, dtype: DType) -> Result<Scalar> {
     Ok(match (dtype.category(), number) {
         // A factor of 16 bits underflows as one of 32 bits does; by how much it is rounded is within the tolerance of products.
         _ if matches!(dtype, DType::Float16 | DType::Bfloat16 | DType::Float32) => {
-            Scalar::Float(single(complex(number).re))
+            Scalar::Float(single(Complex64::from_scalar(number).re))
         }
         _ if dtype == DType::Complex64 => {
-            let number = complex(number);
+            let number = Complex64::from_scalar(number);
             Scalar::Complex(Complex64::new(single(number.re), single(number.im)))
         }
-        (Category::Complex, _) => Scalar::Complex(complex(number)),
-        (Category::Floating, _) => Scalar::Float(complex(number).re),
+        (Category::Complex, _) => Scalar::Complex(Complex64::from_scalar(number)),
+        (Category::Floating, _) => Scalar::Float(Complex64::from_scalar(number).re),
         (_, Scalar::Int(value)) => Scalar::Int(value),
-        _ => Scalar::Int(complex(number).re as i64),
+        _ => Scalar::Int(Complex64::from_scalar(number).re as i64),
     })
 }
 
@@ -44,14 +45,5 @@ pub(super) fn conjugate(number: Scalar) -> Scalar {
     match number {
         Scalar::Complex(value) => Scalar::Complex(value.conj()),
         real => real,
-    }
-}
-
-fn complex(number: Scalar) -> Complex64 {
-    match number {
-        Scalar::Bool(value) => Complex64::from(f64::from(u8::from(value))),
-        Scalar::Int(value) => Complex64::from(value as f64),
-        Scalar::Float(value) => Complex64::from(value),
-        Scalar::Complex(value) => value,
     }
 }

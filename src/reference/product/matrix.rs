@@ -6,6 +6,7 @@ use crate::tensor::{Buffer, Category, DType, Scalar, Shape};
 use super::super::autograd;
 use super::super::iterator::{self, Input};
 use super::super::machine::{Call, Machine, Result, Slot, Tensor, TensorId};
+use super::super::write;
 use super::multiply::{self, product_backward, record_product, scaled};
 use super::output::{check_autograd, check_summand, copied, deliver, set_output};
 use super::{factor, parts};
@@ -170,8 +171,8 @@ pub(super) fn combine(
     }
     check_kernel("addmm_impl_cpu_", a.dtype)?;
     let alpha = factor::widen(alpha, a.dtype)?;
-    let added = added.map(|(summand, beta)| Ok((summand, factor::widen(beta, a.dtype)?))).transpose();
-    let added: Option<(&Tensor, Scalar)> = added.map_err(|stop: super::super::machine::Stop| stop)?;
+    let widened = |(summand, beta)| Result::Ok((summand, factor::widen(beta, a.dtype)?));
+    let added = added.map(widened).transpose()?;
     Ok(multiply::multiply(machine, a, b, alpha, added))
 }
 
@@ -180,8 +181,7 @@ pub(super) fn scaled_in_place(machine: &mut Machine, tensor: &Tensor, number: Sc
     let from = iterator::result_type(&[Input::Tensor(tensor.clone()), Input::Number(number)]);
     iterator::check_cast(from, tensor.dtype)?;
     let product = scaled(machine, tensor, number)?;
-    let values = || Buffer::from_scalars(tensor.dtype, machine.buffer(product.storage).scalars().into_iter());
-    Ok(machine.eval(tensor.dtype, values))
+    Ok(write::elements(machine, &product, tensor.dtype))
 }
 
 /// Refuses bool, which no product's kernel computes in.

@@ -2,8 +2,6 @@
 
 use num_complex::Complex64;
 
-use crate::tensor::element::Element;
-use crate::tensor::storage::Stored;
 use crate::tensor::{Buffer, Category, Layout, Scalar, Shape};
 
 use super::super::autograd;
@@ -26,10 +24,20 @@ pub(super) fn multiply(
     alpha: Scalar,
     added: Option<(&Tensor, Scalar)>,
 ) -> Buffer {
-    machine.eval(a.dtype, || multiplied(machine, a, b, alpha, added))
+    machine.eval(a.dtype, || match a.dtype.category() {
+        Category::Complex => multiplied::<Complex64>(machine, a, b, alpha, added),
+        Category::Floating => multiplied::<f64>(machine, a, b, alpha, added),
+        _ => multiplied::<i64>(machine, a, b, alpha, added),
+    })
 }
 
-fn multiplied(machine: &Machine, a: &Tensor, b: &Tensor, alpha: Scalar, added: Option<(&Tensor, Scalar)>) -> Buffer {
+fn multiplied<T: Number>(
+    machine: &Machine,
+    a: &Tensor,
+    b: &Tensor,
+    alpha: Scalar,
+    added: Option<(&Tensor, Scalar)>,
+) -> Buffer {
     // A factor that underflows to zero in the dtype of the kernel counts as zero.
     let added = added.filter(|(_, beta)| !factor::is_zero(*beta));
     let (sizes_a, sizes_b) = (a.shape().sizes(), b.shape().sizes());
@@ -40,37 +48,27 @@ fn multiplied(machine: &Machine, a: &Tensor, b: &Tensor, alpha: Scalar, added: O
         return Buffer::zeros(a.dtype, 0);
     }
     charge_product(&[batches, rows, columns, inner.max(1)]);
-    macro_rules! product {
-        ($type:ty) => {{
-            let (left, right) = (machine.elements::<$type>(a), machine.elements::<$type>(b));
-            let alpha = <$type>::from_scalar(alpha);
-            let added = added.map(|(c, beta)| (machine.elements::<$type>(c), <$type>::from_scalar(beta)));
-            let mut product = Vec::with_capacity(batches * rows * columns);
-            for batch in 0..batches {
-                for row in 0..rows {
-                    for column in 0..columns {
-                        let mut sum = <$type>::default();
-                        for at in 0..inner {
-                            let left = left[(batch * rows + row) * inner + at];
-                            sum = Number::plus(sum, left.times(right[(batch * inner + at) * columns + column]));
-                        }
-                        let mut value = alpha.times(sum);
-                        if let Some((c, beta)) = &added {
-                            value = value.plus(beta.times(c[product.len()]));
-                        }
-                        product.push(value);
-                    }
-                }
-            }
-            <$type>::wrap(product)
-        }};
-    }
-    let product = match a.dtype.category() {
-        Category::Complex => product!(Complex64),
-        Category::Floating => product!(f64),
-        _ => product!(i64),
+    let [left, right] = [a, b].map(|factor| machine.elements::<T>(factor));
+    let added = added.map(|(c, beta)| (machine.elements::<T>(c), T::from_scalar(beta)));
+    let product = product_of(&left, &right, [batches, rows, inner, columns], T::from_scalar(alpha), added);
+    Buffer::of(a.dtype, product)
+}
+
+/// The elements of that, from those of batches of matrices.
+fn product_of<T: Number>(
+    left: &[T],
+    right: &[T],
+    [batches, rows, inner, columns]: [usize; 4],
+    alpha: T,
+    added: Option<(Vec<T>, T)>,
+) -> Vec<T> {
+    let element = |at: usize| {
+        let (row, column) = (at / columns, at % columns);
+        let term = |at: usize| left[row * inner + at].times(right[(row / rows * inner + at) * columns + column]);
+        let product = alpha.times((0..inner).map(term).fold(T::default(), T::plus));
+        added.as_ref().map_or(product, |(c, beta)| product.plus(beta.times(c[at])))
     };
-    Buffer::from_scalars(a.dtype, product.scalars().into_iter())
+    (0..batches * rows * columns).map(element).collect()
 }
 
 /// The product as a new tensor.
@@ -83,8 +81,8 @@ pub(super) fn product(machine: &mut Machine, a: &Tensor, b: &Tensor, alpha: Scal
     machine.allocate(Layout::contiguous(shape), values)
 }
 
-/// Notes a product of the last two of these operands, each of which is kept if the other one needs a gradient, perhaps
-/// with a summand before them, and with the numbers that the summand and the product are multiplied by.
+/// Notes the product of the last two operands; a summand may precede them. Each factor is kept if the other one needs a
+/// gradient. `numbers` are beta and alpha.
 pub(super) fn record_product(
     machine: &mut Machine,
     op: Op,
@@ -100,8 +98,8 @@ pub(super) fn record_product(
     autograd::record_formula(machine, result, &operands, kept, function);
 }
 
-/// The gradients of the summand, if there is one, and of the two factors. `first` computes that of the first factor from
-/// the second one, `second` the other way round, both with the number that the product is multiplied by, conjugated.
+/// The gradients of the summand, if there is one, and of the two factors. `first` gets the second factor and returns the
+/// first one's gradient; `second` the reverse. Both get the conjugate of alpha.
 pub(super) fn received(
     machine: &mut Machine,
     gradient: &Tensor,

@@ -86,17 +86,8 @@ pub(in super::super) fn addr(machine: &mut Machine, call: &Call) -> Result<Slot>
     let (beta, alpha) = (call.number(3)?, call.number(4)?);
     let inputs = infer_addr(machine, call, &input, &a, &b)?;
     let plan = Plan::new(machine, call, &inputs)?;
-    let factors = infer_factors(beta, alpha, plan.common);
-    if let Some(target) = plan.target {
-        // What is converted is resized once there is a result.
-        let converted = machine.tensor(target).dtype != plan.common;
-        if converted && factors.is_err() {
-            write::warn_of_resize(machine, target, &plan.shape, 1)?;
-        } else {
-            write::resize_output(machine, target, plan.layout.clone(), 1)?;
-        }
-    }
-    let values = outer_sum(machine, &inputs, &plan.shape, plan.common, factors?)?;
+    let factors = plan.prepare_checked(machine, infer_factors(beta, alpha, plan.common))?;
+    let values = outer_sum(machine, &inputs, &plan.shape, plan.common, factors)?;
     let result = plan.deliver(machine, values);
     record_product(machine, call.op, result, &[&input, &a, &b], &[beta, alpha], addr_backward);
     Ok(Slot::Tensor(result))

@@ -3,7 +3,6 @@
 use num_complex::Complex64;
 
 use crate::error::Rejection;
-use crate::tensor::storage::Stored;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
 use super::super::autograd;
@@ -44,8 +43,7 @@ pub(in super::super) fn linalg_solve(machine: &mut Machine, call: &Call) -> Resu
     }
     equations.check_solvable(machine, &a)?;
     let solution = equations.solve(machine, &a, &b)?;
-    let rounded = || Buffer::from_scalars(b.dtype, machine.buffer(solution.storage).scalars().into_iter());
-    let values = machine.eval(b.dtype, rounded);
+    let values = write::elements(machine, &solution, b.dtype);
     let result = write::deliver_in(machine, call.target()?, equations.layout(), values);
     if call.out.is_none() {
         // It was there before it was solved for, which counts as a write.
@@ -63,12 +61,10 @@ struct Equations {
     left: bool,
     /// True if B holds vectors.
     vector: bool,
-    /// The sizes of the solution as matrices.
-    sizes: Vec<i64>,
+    /// The sizes of A, and of the solution as matrices.
+    sizes: Sizes,
     /// The shape of the solution.
     shape: Shape,
-    /// The sizes of A, its batch broadcast.
-    expanded: Vec<i64>,
 }
 
 impl Equations {
@@ -81,42 +77,22 @@ impl Equations {
         let (sizes_a, sizes_b) = (a.shape().sizes(), b.shape().sizes());
         let vector = sizes_b.len() == 1 || (!sizes_a.is_empty() && sizes_b == &sizes_a[..sizes_a.len() - 1]);
         let matrices: Vec<i64> = sizes_b.iter().copied().chain(vector.then_some(1)).collect();
-        let refuse_rank = |name: &'static str| Err(Rejection::SolveRank { function: "linalg.solve", name }.into());
-        if sizes_a.len() < 2 {
-            return refuse_rank("A");
-        }
-        let [rows, columns] = [sizes_a[sizes_a.len() - 2], sizes_a[sizes_a.len() - 1]];
-        if rows != columns {
-            return Err(Rejection::SolveSquare { function: "linalg.solve", rows, columns }.into());
-        }
-        if matrices.len() < 2 {
-            return refuse_rank("B");
-        }
-        let own = [matrices[matrices.len() - 2], matrices[matrices.len() - 1]];
-        if if left { rows != own[0] } else { columns != own[1] } {
-            let equation = if left { "AX = B" } else { "XA = B" };
-            return Err(Rejection::SolveSizes { function: "linalg.solve", equation, a: [rows, columns], b: own }.into());
-        }
-        let batch = |sizes: &[i64]| shape_of(sizes[..sizes.len() - 2].to_vec());
-        let batch = batch(&matrices)?.broadcast(&batch(sizes_a)?)?;
+        let sizes = Sizes::infer("linalg.solve", sizes_a, &matrices, left)?;
         if !left && vector {
             return Err(Rejection::SolveVector.into());
         }
-        let sizes = [batch.sizes(), &own].concat();
-        let shape = shape_of(if vector { sizes[..sizes.len() - 1].to_vec() } else { sizes.clone() })?;
-        Ok(Equations { left, vector, sizes, shape, expanded: [batch.sizes(), &[rows, columns]].concat() })
+        let solution = &sizes.solution;
+        let shape = shape_of(solution[..solution.len() - usize::from(vector)].to_vec())?;
+        Ok(Equations { left, vector, sizes, shape })
     }
 
-    /// Returns the layout of the solution: the columns of each matrix together, as LAPACK has them, and so even where
-    /// the last two dimensions are no matrix but a batch of vectors.
+    /// Returns the layout of the solution: that of LAPACK, even where the last two dimensions are no matrix but a batch
+    /// of vectors.
     fn layout(&self) -> Layout {
-        let mut layout = Layout::contiguous(self.shape.clone());
-        let rank = self.shape.rank();
-        if self.left && rank >= 2 {
-            layout.strides[rank - 2] = 1;
-            layout.strides[rank - 1] = self.shape.sizes()[rank - 2].max(1);
+        match self.left && self.shape.rank() >= 2 {
+            true => by_columns(self.shape.clone()),
+            false => Layout::contiguous(self.shape.clone()),
         }
-        layout
     }
 
     /// Rejects what LAPACK rejects once `out=` is resized: a dtype, then a matrix that has no inverse.
@@ -133,7 +109,7 @@ impl Equations {
     /// The solution as row-major matrices in double precision.
     fn solve(&self, machine: &mut Machine, a: &Tensor, b: &Tensor) -> Result<Tensor> {
         let b = if self.vector { as_matrices(b) } else { b.clone() };
-        let (a, b) = (expanded(a, &self.expanded)?, expanded(&b, &self.sizes)?);
+        let (a, b) = (expanded(a, &self.sizes.matrices)?, expanded(&b, &self.sizes.solution)?);
         let (a, b) = if self.left { (a, b) } else { (transposed(&a), transposed(&b)) };
         let solved = solved(machine, &a, &b);
         let solution = if self.left { solved } else { transposed(&solved) };
@@ -145,7 +121,7 @@ impl Equations {
         if !machine.has_elements() {
             return None;
         }
-        let size = self.expanded[self.expanded.len() - 1] as usize;
+        let size = last_two(&self.sizes.matrices)[1] as usize;
         let values: Vec<Complex64> = machine.elements(a);
         if values.is_empty() {
             return None;
@@ -153,6 +129,55 @@ impl Equations {
         let mut matrices = values.chunks(size * size);
         matrices.position(|matrix| eliminate(&mut matrix.to_vec(), size, &mut [], 0).is_none()).map(|at| at as i64)
     }
+}
+
+/// The sizes of equations whose batches are broadcast.
+pub(super) struct Sizes {
+    pub solution: Vec<i64>,
+    pub matrices: Vec<i64>,
+}
+
+impl Sizes {
+    /// The order of faults: a vector for A, a matrix that is not square, a vector for B, sizes, the batches.
+    pub fn infer(function: &'static str, a: &[i64], b: &[i64], left: bool) -> Result<Sizes> {
+        if a.len() < 2 {
+            return Err(Rejection::SolveRank { function, name: "A" }.into());
+        }
+        let [rows, columns] = last_two(a);
+        if rows != columns {
+            return Err(Rejection::SolveSquare { function, rows, columns }.into());
+        }
+        if b.len() < 2 {
+            return Err(Rejection::SolveRank { function, name: "B" }.into());
+        }
+        let own = last_two(b);
+        if if left { rows != own[0] } else { columns != own[1] } {
+            let equation = if left { "AX = B" } else { "XA = B" };
+            return Err(Rejection::SolveSizes { function, equation, a: [rows, columns], b: own }.into());
+        }
+        Sizes::broadcast(a, b)
+    }
+
+    /// Those of A and B, which are matrices.
+    pub fn broadcast(a: &[i64], b: &[i64]) -> Result<Sizes> {
+        let batch = |sizes: &[i64]| shape_of(sizes[..sizes.len() - 2].to_vec());
+        let batch = batch(b)?.broadcast(&batch(a)?)?;
+        let with = |sizes: &[i64]| [batch.sizes(), &last_two(sizes)].concat();
+        Ok(Sizes { solution: with(b), matrices: with(a) })
+    }
+}
+
+pub(super) fn last_two(sizes: &[i64]) -> [i64; 2] {
+    [sizes[sizes.len() - 2], sizes[sizes.len() - 1]]
+}
+
+/// The layout of matrices with the columns of each together, as LAPACK has them.
+pub(super) fn by_columns(shape: Shape) -> Layout {
+    let mut layout = Layout::contiguous(shape);
+    let [rows, _] = last_two(layout.shape.sizes());
+    let rank = layout.strides.len();
+    (layout.strides[rank - 2], layout.strides[rank - 1]) = (1, rows.max(1));
+    layout
 }
 
 /// Rejects a dtype that LAPACK does not have, before anything is written.
@@ -228,8 +253,7 @@ fn solved_elements(machine: &Machine, a: &Tensor, b: &Tensor) -> Buffer {
             eliminate(&mut matrix.to_vec(), rows, right, columns);
         }
     }
-    let values = Complex64::wrap(right).scalars();
-    Buffer::from_scalars(wide(a.dtype), values.into_iter())
+    Buffer::of(wide(a.dtype), right)
 }
 
 /// Gauss's elimination with the largest pivot of each column; `None` where there is none but zero.

@@ -4,7 +4,6 @@
 use num_complex::Complex64;
 
 use crate::error::Rejection;
-use crate::tensor::storage::Stored;
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
 use super::super::autograd;
@@ -81,8 +80,8 @@ pub(in super::super) fn linalg_pinv(machine: &mut Machine, call: &Call) -> Resul
         let spectra = matrices.spectra(machine);
         thresholds = matrices.thresholds(machine, &spectra, &batch);
         let inverse = |(which, threshold): (usize, &f64)| spectra[which].pseudoinverse(*threshold);
-        let inverses = matrices.places(&batch).into_iter().zip(&thresholds).flat_map(inverse).collect();
-        Buffer::from_scalars(dtype, Complex64::wrap(inverses).scalars().into_iter())
+        let inverses = matrices.places(&batch).into_iter().zip(&thresholds).flat_map(inverse);
+        Buffer::of(dtype, inverses)
     });
     let result = write::deliver(machine, target, &shape, values);
     let hermitian = Scalar::Bool(matrices.hermitian);
@@ -112,7 +111,7 @@ fn pinv_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Resul
             Scalar::Float(threshold) => spectra[which].slope(*threshold, arrived),
             _ => Vec::new(),
         });
-        Buffer::from_scalars(dtype, Complex64::wrap(slopes.collect()).scalars().into_iter())
+        Buffer::of(dtype, slopes)
     });
     Ok(vec![Some(machine.allocate(Layout::contiguous(shape), values))])
 }

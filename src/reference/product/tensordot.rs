@@ -2,7 +2,7 @@
 
 use crate::error::Rejection;
 use crate::ops::{Form, Op};
-use crate::tensor::{Buffer, Shape};
+use crate::tensor::Shape;
 
 use super::super::autograd;
 use super::super::machine::{Call, Machine, Operand, Result, Slot, Tensor, TensorId, wrap_dim};
@@ -157,8 +157,6 @@ fn own_sum(machine: &mut Machine, a: TensorId, dims: Vec<i64>, keepdim: bool) ->
     if made.dtype == dtype {
         return Ok(sum);
     }
-    let values = || Buffer::from_scalars(dtype, machine.buffer(made.storage).scalars().into_iter());
-    let values = machine.eval(dtype, values);
-    let converted = machine.allocate(made.layout, values);
+    let converted = machine.converted(&made, dtype);
     Ok(machine.add(converted))
 }

@@ -4,27 +4,26 @@
 use num_complex::Complex64;
 
 use crate::error::Rejection;
-use crate::tensor::storage::Stored;
 use crate::tensor::{Buffer, DType, Layout, Scalar};
 
 use super::super::autograd;
 use super::super::budget::charge_product;
 use super::super::graph::Kept;
 use super::super::iterator;
-use super::super::machine::{Call, Machine, Result, Slot, Tensor, TensorId};
+use super::super::machine::{Call, Machine, Result, Slot, Tensor};
 use super::super::write;
 use super::matrix::shape_of;
 use super::multiply::{adjoint, product, transposed};
 use super::output::check_autograd;
-use super::solve::{expanded, has_lapack, wide};
+use super::solve::{Sizes, by_columns, expanded, has_lapack, last_two, wide};
 
 /// `linalg_solve_triangular`: the X of AX = B, or of XA = B, for the triangle of A; batches broadcast.
 pub(in super::super) fn linalg_solve_triangular(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let [a, b] = [call.tensor(0)?, call.tensor(1)?].map(|id| machine.tensor(id).clone());
     let (upper, left, unit) = (call.flag(2)?, call.flag(3)?, call.flag(4)?);
     check_autograd(machine, call, &[&a, &b])?;
-    let sizes = infer_triangular(&a, &b, left)?;
-    let layout = transposed_layout(&sizes.solution)?;
+    let sizes = Sizes::infer("linalg.solve_triangular", a.shape().sizes(), b.shape().sizes(), left)?;
+    let layout = by_columns(shape_of(sizes.solution.clone())?);
     let (whole_a, whole_b) = (expanded(&a, &sizes.matrices)?, expanded(&b, &sizes.solution)?);
     if let Some(target) = call.target()? {
         write::resize_output(machine, target, layout.clone(), 1)?;
@@ -33,7 +32,8 @@ pub(in super::super) fn linalg_solve_triangular(machine: &mut Machine, call: &Ca
     check_triangular_dtypes(&a, &b)?;
     let triangle = Triangle { upper, unit };
     let solution = triangle.solve(machine, &whole_a, &whole_b, left);
-    let result = deliver(machine, call, &solution, b.dtype, layout)?;
+    let values = write::elements(machine, &solution, b.dtype);
+    let result = write::deliver_in(machine, call.target()?, layout, values);
     let numbers = [upper, left, unit].map(Scalar::Bool).to_vec();
     let kept = Kept { tensors: vec![Some(a.clone()), Some(solution)], numbers, ..Kept::of(call.op) };
     autograd::record_formula(machine, result, &[Some(&a), Some(&b)], kept, triangular_backward);
@@ -51,29 +51,6 @@ fn check_output(out: &Tensor, a: &Tensor, b: &Tensor) -> Result<()> {
         return Err(Rejection::ScalarType { expected: a.dtype, found: out.dtype }.into());
     }
     iterator::check_internal_overlap(out)
-}
-
-/// The order of faults: a vector for A, a matrix that is not square, a vector for B, sizes, the batches.
-fn infer_triangular(a: &Tensor, b: &Tensor, left: bool) -> Result<Sizes> {
-    const FUNCTION: &str = "linalg.solve_triangular";
-    let (sizes_a, sizes_b) = (a.shape().sizes(), b.shape().sizes());
-    let refuse_rank = |name: &'static str| Err(Rejection::SolveRank { function: FUNCTION, name }.into());
-    if sizes_a.len() < 2 {
-        return refuse_rank("A");
-    }
-    let [rows, columns] = last_two(sizes_a);
-    if rows != columns {
-        return Err(Rejection::SolveSquare { function: FUNCTION, rows, columns }.into());
-    }
-    if sizes_b.len() < 2 {
-        return refuse_rank("B");
-    }
-    let own = last_two(sizes_b);
-    if if left { rows != own[0] } else { columns != own[1] } {
-        let equation = if left { "AX = B" } else { "XA = B" };
-        return Err(Rejection::SolveSizes { function: FUNCTION, equation, a: [rows, columns], b: own }.into());
-    }
-    Sizes::infer(b, a)
 }
 
 /// Rejects a dtype that LAPACK does not have, then two dtypes. libtorch has no rejection of these, and converts B;
@@ -102,12 +79,13 @@ pub(in super::super) fn cholesky_solve(machine: &mut Machine, call: &Call) -> Re
     let triangle = Triangle { upper, unit: false };
     let (whole_b, whole) = (expanded(&b, &sizes.solution)?, expanded(&factor, &sizes.matrices)?);
     let solution = triangle.solve_product(machine, &whole, &whole_b);
-    let layout = transposed_layout(&sizes.solution)?;
+    let layout = by_columns(whole_b.shape().clone());
     if let Some(target) = call.target()? {
         write::prepare(machine, Some(target), &layout.shape)?;
         iterator::check_internal_overlap(machine.tensor(target))?;
     }
-    let result = deliver(machine, call, &solution, b.dtype, layout)?;
+    let values = write::elements(machine, &solution, b.dtype);
+    let result = write::deliver_in(machine, call.target()?, layout, values);
     let kept = Kept {
         tensors: vec![Some(factor.clone()), Some(solution)],
         numbers: vec![Scalar::Bool(upper)],
@@ -136,45 +114,12 @@ fn infer_cholesky(b: &Tensor, factor: &Tensor) -> Result<Sizes> {
     if a[1] != b_sizes[0] {
         return Err(Rejection::CholeskySizes { a, b: b_sizes }.into());
     }
-    Sizes::infer(b, factor)
-}
-
-/// The sizes of equations whose batches are broadcast.
-struct Sizes {
-    solution: Vec<i64>,
-    matrices: Vec<i64>,
-}
-
-impl Sizes {
-    fn infer(b: &Tensor, a: &Tensor) -> Result<Sizes> {
-        let batch = |tensor: &Tensor| shape_of(tensor.shape().sizes()[..tensor.shape().rank() - 2].to_vec());
-        let batch = batch(b)?.broadcast(&batch(a)?)?;
-        let with = |tensor: &Tensor| [batch.sizes(), &last_two(tensor.shape().sizes())].concat();
-        Ok(Sizes { solution: with(b), matrices: with(a) })
-    }
-}
-
-fn last_two(sizes: &[i64]) -> [i64; 2] {
-    [sizes[sizes.len() - 2], sizes[sizes.len() - 1]]
-}
-
-/// The layout of these matrices with the columns of each together, as LAPACK has them.
-fn transposed_layout(sizes: &[i64]) -> Result<Layout> {
-    let mut layout = Layout::contiguous(shape_of(sizes.to_vec())?);
-    let rank = sizes.len();
-    (layout.strides[rank - 2], layout.strides[rank - 1]) = (1, sizes[rank - 2].max(1));
-    Ok(layout)
+    Sizes::broadcast(factor.shape().sizes(), b.shape().sizes())
 }
 
 /// Rejects a dtype that LAPACK does not have.
 fn check_kernel(kernel: &'static str, dtype: DType) -> Result<()> {
     if has_lapack(dtype) { Ok(()) } else { Err(Rejection::NoKernel { kernel, dtype }.into()) }
-}
-
-fn deliver(machine: &mut Machine, call: &Call, solution: &Tensor, dtype: DType, layout: Layout) -> Result<TensorId> {
-    let rounded = || Buffer::from_scalars(dtype, machine.buffer(solution.storage).scalars().into_iter());
-    let values = machine.eval(dtype, rounded);
-    Ok(write::deliver_in(machine, call.target()?, layout, values))
 }
 
 /// The half of a matrix that is read.
@@ -219,8 +164,7 @@ impl Triangle {
                 self.substitute(matrix, right, rows);
             }
         }
-        let values = Complex64::wrap(right).scalars();
-        Buffer::from_scalars(wide(a.dtype), values.into_iter())
+        Buffer::of(wide(a.dtype), right)
     }
 
     /// Substitution: each row of the solution from those that are known.
@@ -253,7 +197,7 @@ impl Triangle {
                     *value = Complex64::ZERO;
                 }
             }
-            Buffer::from_scalars(dtype, Complex64::wrap(values).scalars().into_iter())
+            Buffer::of(dtype, values)
         });
         machine.allocate(Layout::contiguous(tensor.shape().clone()), values)
     }
@@ -293,8 +237,7 @@ fn with_adjoint(machine: &mut Machine, tensor: &Tensor) -> Tensor {
     let adjoint = adjoint(machine, tensor);
     let values = machine.eval(tensor.dtype, || {
         let [one, other]: [Vec<Complex64>; 2] = [tensor, &adjoint].map(|part| machine.elements(part));
-        let sums = one.into_iter().zip(other).map(|(a, b)| a + b).collect();
-        Buffer::from_scalars(tensor.dtype, Complex64::wrap(sums).scalars().into_iter())
+        Buffer::of(tensor.dtype, one.into_iter().zip(other).map(|(a, b)| a + b))
     });
     machine.allocate(Layout::contiguous(tensor.shape().clone()), values)
 }

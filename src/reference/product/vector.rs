@@ -165,8 +165,7 @@ fn scaled_summand(machine: &mut Machine, summand: &Tensor, beta: Scalar) -> Resu
         _ => factor::convert(beta, held)?,
     };
     let scaled = scaled(machine, summand, number)?;
-    let values = || Buffer::from_scalars(summand.dtype, machine.buffer(scaled.storage).scalars().into_iter());
-    Ok(machine.eval(summand.dtype, values))
+    Ok(write::elements(machine, &scaled, summand.dtype))
 }
 
 /// A matrix, a vector and a summand that fit, and the shape of the result (the meta function of `addmv`).

@@ -15,10 +15,7 @@ const MOST: i64 = 1 << 14;
 
 /// The first element that is wrong.
 pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) -> Option<Difference> {
-    let given = |number: usize| match step.args.get(number)? {
-        Arg::Tensor(value) => trace.before(at, *value),
-        _ => None,
-    };
+    let given = |number: usize| trace.operand(at, step, number);
     let [query, key, value] = [given(0)?, given(1)?, given(2)?];
     let masked = matches!(step.args[3], Arg::Tensor(_));
     let mask = if masked { Some(given(3)?) } else { None };
@@ -123,14 +120,7 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
             };
             let place = number_of_row * outer as usize + column as usize;
             let (right, observed) = (Right::by(ATTENTION, set), *observed.values.get(place)?);
-            if !right.set.contains(observed) {
-                wrong.push(Wrong {
-                    right,
-                    at: place,
-                    observed,
-                    operands: values.into_iter().map(Scalar::Float).collect(),
-                });
-            }
+            wrong.extend(Wrong::unless(right, place, observed, values.into_iter().map(Scalar::Float)));
         }
     }
     Some(Wrong::first(wrong.into_iter())?.difference(step, result))

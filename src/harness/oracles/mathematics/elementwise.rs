@@ -1,7 +1,8 @@
 //! Operations that combine operands element by element.
 
-use super::set::{Format, Set, as_float};
+use super::set::{Format, Set, as_float, as_integer};
 use super::trace::{Elements, Trace};
+use super::view::{View, unravel};
 use super::{Details, Right, Wrong, complex, integer, real, unary};
 use crate::ops::{Form, Op, ParamKind, ResultType};
 use crate::program::{Arg, Step, TensorValue};
@@ -34,6 +35,11 @@ impl Operand {
             Arg::Number(number) => Some(Operand::number(*number)),
             _ => None,
         }
+    }
+
+    /// The operand as it broadcasts to a shape.
+    fn view(&self, shape: &Shape) -> Option<View> {
+        View::of(self.shape.sizes()).expanded(shape.sizes())
     }
 
     /// The elements that an operand may be taken for in a dtype. A single element of another dtype may be rounded to a
@@ -70,11 +76,7 @@ impl Operand {
 /// The elements of operands that meet in an element of their common shape.
 pub(super) fn places(operands: &[Operand], shape: &Shape, number: usize) -> Option<Vec<usize>> {
     let index = unravel(shape.sizes(), number);
-    let place = |operand: &Operand| {
-        let strides = aligned(&operand.shape, shape)?;
-        Some(strides.iter().zip(&index).map(|(stride, at)| stride * at).sum())
-    };
-    operands.iter().map(place).collect()
+    operands.iter().map(|operand| Some(operand.view(shape)?.place(&index))).collect()
 }
 
 /// The set of one truth, as a number of another dtype; `None` for any other set.
@@ -238,16 +240,14 @@ impl Judge<'_> {
 
     fn first_wrong(&self, result: &Elements) -> Option<Wrong> {
         let dtype = self.computed_in(result.dtype)?;
-        let maps: Option<Vec<Vec<usize>>> =
-            self.operands.iter().map(|operand| aligned(&operand.shape, &result.shape)).collect();
-        let maps = maps?;
+        let views: Vec<View> =
+            self.operands.iter().map(|operand| operand.view(&result.shape)).collect::<Option<_>>()?;
         let count = result.values.len();
         let stride = count.div_ceil(MOST).max(1);
         let numbers = (0..count).step_by(stride).chain(count.saturating_sub(8)..count);
         Wrong::first(numbers.filter_map(|number| {
             let index = unravel(result.shape.sizes(), number);
-            let places: Vec<usize> =
-                maps.iter().map(|map| map.iter().zip(&index).map(|(stride, at)| stride * at).sum()).collect();
+            let places: Vec<usize> = views.iter().map(|view| view.place(&index)).collect();
             let mut right = self.right(dtype, &places)?;
             if result.dtype != dtype && !self.is_truth() {
                 let both = [dtype, result.dtype].iter().all(|dtype| dtype.category() == Category::Floating);
@@ -256,10 +256,8 @@ impl Judge<'_> {
             } else if self.is_truth() && result.dtype != DType::Bool {
                 right = right.converted(|set| truth_in(result.dtype, set))?;
             }
-            let observed = result.values[number];
-            let operands =
-                || self.operands.iter().zip(&places).map(|(operand, &place)| operand.values[place]).collect();
-            (!right.set.contains(observed)).then(|| Wrong { right, at: number, observed, operands: operands() })
+            let operands = self.operands.iter().zip(&places).map(|(operand, &place)| operand.values[place]);
+            Wrong::unless(right, number, result.values[number], operands)
         }))
     }
 
@@ -366,12 +364,7 @@ impl Judge<'_> {
             (Category::Complex, Some(format)) => complex::right(op, format, args, &self.details),
             (Category::Complex, None) => None,
             _ => {
-                let whole = |arg: &Scalar| match *arg {
-                    Scalar::Int(value) => Some(value),
-                    Scalar::Bool(value) => Some(i64::from(value)),
-                    _ => None,
-                };
-                let args = args.iter().map(whole).collect::<Option<Vec<i64>>>()?;
+                let args = args.iter().map(|arg| as_integer(*arg)).collect::<Option<Vec<i64>>>()?;
                 match args[..] {
                     [a] => unary::integer(op, dtype, a.into()),
                     _ => integer::right(op, dtype, &args, &self.details),
@@ -420,31 +413,4 @@ fn compared(op: Op, args: &[Scalar]) -> Option<bool> {
         Op::Le => matches!(order, Some(Less | Equal)),
         _ => matches!(order, Some(Greater | Equal)),
     })
-}
-
-/// The distance of neighbours in an operand, for each dimension of the result; `None` unless it broadcasts to it.
-fn aligned(shape: &Shape, result: &Shape) -> Option<Vec<usize>> {
-    if !shape.expands_to(result) {
-        return None;
-    }
-    let missing = result.rank() - shape.rank();
-    let mut strides = vec![0; result.rank()];
-    let mut stride = 1;
-    for dim in (0..shape.rank()).rev() {
-        let size = shape.sizes()[dim];
-        strides[missing + dim] = if size == 1 { 0 } else { stride };
-        stride *= size as usize;
-    }
-    Some(strides)
-}
-
-/// The index of the element with a number, row-major.
-fn unravel(sizes: &[i64], number: usize) -> Vec<usize> {
-    let mut rest = number;
-    let mut index = vec![0; sizes.len()];
-    for (at, size) in index.iter_mut().zip(sizes).rev() {
-        *at = rest % (*size).max(1) as usize;
-        rest /= (*size).max(1) as usize;
-    }
-    index
 }

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use super::set::{Format, as_float};
 use super::slope::{Edge, Slopes, is_real};
 use super::trace::{Elements, Trace};
-use super::view::View;
-use super::{index, wrong_shape};
+use super::view::{View, unravel};
+use super::wrong_shape;
 use crate::model::finding::MATHEMATICS;
 use crate::ops::{Family, Form, Op};
 use crate::program::{Arg, Outcome, Step, TensorValue, ValueRef};
@@ -302,7 +302,7 @@ impl<'a> Walk<'a> {
             (!set.contains(*observed)).then_some((at, observed, set))
         });
         let (at, observed, set) = wrong.next()?;
-        let place = format!("[{}]", index(result.shape.sizes(), at).join(", "));
+        let place = format!("{:?}", unravel(result.shape.sizes(), at));
         Some(Difference {
             value: step.name.clone(),
             aspect: Aspect::Values,

@@ -55,10 +55,7 @@ fn positions(index: &Elements, size: i64) -> Option<Vec<i64>> {
 
 /// What a step makes of its operands; `None` where it does something else, or that is not known.
 pub(super) fn chosen(trace: Trace, at: usize, step: &Step, own: &[i64]) -> Option<Chosen> {
-    let tensor = |number: usize| match step.args.get(number)? {
-        Arg::Tensor(value) => trace.before(at, *value),
-        _ => None,
-    };
+    let tensor = |number: usize| trace.operand(at, step, number);
     let dim = |number: usize| match step.args.get(number)? {
         Arg::Int(dim) => dimension(*dim, own.len()),
         _ => None,

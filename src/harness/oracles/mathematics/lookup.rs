@@ -19,10 +19,7 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
     if step.form != Form::Functional && !is_apart(trace, at, step, result) {
         return None;
     }
-    let operand = |number: usize| match step.args.get(number)? {
-        Arg::Tensor(value) => trace.before(at, *value),
-        _ => None,
-    };
+    let operand = |number: usize| trace.operand(at, step, number);
     if step.op == Op::CartesianProd {
         return judge_product(trace, at, step, result);
     }

@@ -176,6 +176,11 @@ struct Wrong {
 }
 
 impl Wrong {
+    /// An element, unless it is right.
+    fn unless(right: Right, at: usize, observed: Scalar, operands: impl IntoIterator<Item = Scalar>) -> Option<Wrong> {
+        (!right.set.contains(observed)).then(|| Wrong { right, at, observed, operands: operands.into_iter().collect() })
+    }
+
     fn is_disputed(&self) -> bool {
         self.right.disputed.as_ref().is_some_and(|held| held.contains(self.observed))
     }
@@ -190,7 +195,7 @@ impl Wrong {
         let by = if self.is_disputed() { DISPUTED } else { MATHEMATICS };
         let Wrong { right, at, observed, operands } = self;
         let operands: Vec<String> = operands.iter().map(Scalar::to_string).collect();
-        let place = format!("[{}]", index(result.shape.sizes(), at).join(", "));
+        let place = format!("{:?}", view::unravel(result.shape.sizes(), at));
         let call = format::call(step);
         Difference {
             value: step.name.clone(),
@@ -200,16 +205,4 @@ impl Wrong {
             observed: format!("{observed} at {place}"),
         }
     }
-}
-
-/// The index of the element with a number, row-major.
-fn index(sizes: &[i64], at: usize) -> Vec<String> {
-    let mut rest = at as i64;
-    let mut index: Vec<String> = Vec::new();
-    for size in sizes.iter().rev() {
-        index.push((rest % size.max(&1)).to_string());
-        rest /= size.max(&1);
-    }
-    index.reverse();
-    index
 }

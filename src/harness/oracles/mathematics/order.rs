@@ -62,10 +62,7 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, results: &[TensorValue
                 set => set,
             };
             let right = Right { set, ..right };
-            (!right.set.contains(observed)).then(|| {
-                let operands = values.iter().copied().take(16).collect();
-                Wrong { right, at: number, observed, operands }
-            })
+            Wrong::unless(right, number, observed, values.iter().copied().take(16))
         });
         if let Some(wrong) = Wrong::first(wrong) {
             return Some(named(part, wrong.difference(step, result)));

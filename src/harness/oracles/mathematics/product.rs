@@ -2,7 +2,7 @@
 //! order of the sum.
 
 use super::reduction::total;
-use super::set::{Format, Set, as_float};
+use super::set::{Format, Set, as_float, as_integer};
 use super::trace::{Elements, Trace};
 use super::view::{View, dimension, unravel};
 use super::{Right, Wrong, formula, integer};
@@ -21,10 +21,7 @@ const MOST: usize = 1 << 14;
 
 /// The first element that is wrong.
 pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) -> Option<Difference> {
-    let given = |number: usize| match step.args.get(number)? {
-        Arg::Tensor(value) => trace.before(at, *value),
-        _ => None,
-    };
+    let given = |number: usize| trace.operand(at, step, number);
     let (first, summand) = places(step);
     let (a, b) = (given(first)?, given(first + 1)?);
     let added = match summand {
@@ -64,8 +61,8 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
             _ => sums.of_integers(result, terms, number)?,
         };
         let right = if step.op == Op::AddmmActivation { activated(right, step, Format::of(dtype))? } else { right };
-        let operands = || terms.iter().take(8).flat_map(|&(one, other)| [sums.a.values[one], sums.b.values[other]]);
-        (!right.set.contains(observed)).then(|| Wrong { right, at: number, observed, operands: operands().collect() })
+        let operands = terms.iter().take(8).flat_map(|&(one, other)| [sums.a.values[one], sums.b.values[other]]);
+        Wrong::unless(right, number, observed, operands)
     });
     Some(Wrong::first(wrong)?.difference(step, result))
 }
@@ -101,35 +98,20 @@ impl Sums {
     /// The element that is added, by the number of that of the result.
     fn added(&self, number: usize, sizes: &[i64]) -> Option<Scalar> {
         let Some(added) = &self.added else { return Some(Scalar::Int(0)) };
-        let own = added.shape.sizes();
-        let missing = sizes.len().checked_sub(own.len())?;
-        let (mut rest, mut place, mut stride) = (number, 0, 1);
-        for dim in (0..sizes.len()).rev() {
-            let index = rest % sizes[dim].max(1) as usize;
-            rest /= sizes[dim].max(1) as usize;
-            if dim >= missing && own[dim - missing] != 1 {
-                place += index * stride;
-                stride *= own[dim - missing] as usize;
-            }
-        }
-        added.values.get(place).copied()
+        let view = View::of(added.shape.sizes()).expanded(sizes)?;
+        added.values.get(view.place(&unravel(sizes, number))).copied()
     }
 
     fn of_integers(&self, result: &TensorValue, terms: &[(usize, usize)], number: usize) -> Option<Right> {
-        let whole = |value: Scalar| match value {
-            Scalar::Int(value) => Some(value),
-            Scalar::Bool(value) => Some(i64::from(value)),
-            _ => None,
-        };
         if result.dtype.category() == Category::Bool {
             return None;
         }
         let mut sum = 0i64;
         for &(one, other) in terms {
-            sum = sum.wrapping_add(whole(self.a.values[one])?.wrapping_mul(whole(self.b.values[other])?));
+            sum = sum.wrapping_add(as_integer(self.a.values[one])?.wrapping_mul(as_integer(self.b.values[other])?));
         }
-        let added = whole(self.added(number, result.shape.sizes())?)?;
-        let all = whole(self.beta)?.wrapping_mul(added).wrapping_add(whole(self.alpha)?.wrapping_mul(sum));
+        let added = as_integer(self.added(number, result.shape.sizes())?)?;
+        let all = as_integer(self.beta)?.wrapping_mul(added).wrapping_add(as_integer(self.alpha)?.wrapping_mul(sum));
         Some(Right::by(WRAP, integer::exactly(result.dtype, i128::from(all))))
     }
 

@@ -53,8 +53,7 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
             right = right.converted(|set| truth_in(result.dtype, set))?;
         }
         let observed = *result_elements.values.get(number)?;
-        let operands = || elements.iter().copied().take(16).collect();
-        (!right.set.contains(observed)).then(|| Wrong { right, at: number, observed, operands: operands() })
+        Wrong::unless(right, number, observed, elements.iter().copied().take(16))
     });
     Some(Wrong::first(wrong)?.difference(step, result))
 }

@@ -52,8 +52,7 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
             _ => right(reduction, result.dtype, &elements, &options)?,
         };
         let observed = *result_elements.values.get(at)?;
-        let operands = || elements.iter().copied().take(16).collect();
-        (!right.set.contains(observed)).then(|| Wrong { right, at, observed, operands: operands() })
+        Wrong::unless(right, at, observed, elements.iter().copied().take(16))
     });
     Some(Wrong::first(wrong)?.difference(step, result))
 }

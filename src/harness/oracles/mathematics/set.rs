@@ -128,6 +128,15 @@ pub(super) fn as_float(value: Scalar) -> Option<f64> {
     }
 }
 
+/// The integer that a number is, or a truth; `None` for any other number.
+pub(super) fn as_integer(value: Scalar) -> Option<i64> {
+    match value {
+        Scalar::Int(value) => Some(value),
+        Scalar::Bool(value) => Some(i64::from(value)),
+        _ => None,
+    }
+}
+
 /// A binary floating-point format (IEEE 754-2019, 3.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Format {

@@ -3,7 +3,7 @@
 
 use num_complex::Complex64;
 
-use super::set::as_float;
+use super::set::Format;
 use super::trace::Trace;
 use super::view::View;
 use super::wrong_shape;
@@ -11,7 +11,8 @@ use crate::model::finding::MATHEMATICS;
 use crate::ops::{Form, Op};
 use crate::program::{Arg, Step, TensorValue};
 use crate::relaxations::singular::{Spectrum, completed, spectra};
-use crate::tensor::{DType, Scalar, Shape};
+use crate::tensor::Shape;
+use crate::tensor::element::Element;
 use crate::{Aspect, Difference, format};
 
 const COUNTED: &str = "torch.linalg.matrix_rank: the number of singular values that are greater than the tolerance, max(atol, rtol times the largest); the tolerances broadcast with the batch";
@@ -45,7 +46,7 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
     let known = |value| trace.before(at, value).map(|known| (known.dtype, known.shape, known.values));
     let spectra = spectra(&step.args, known)?;
     let finite = |value: &Complex64| value.is_finite();
-    let elements: Vec<Complex64> = own.values.iter().copied().map(complex).collect();
+    let elements: Vec<Complex64> = own.values.iter().copied().map(Complex64::from_scalar).collect();
     if !elements.iter().all(finite) || result.scalars().len() != result.shape.numel() {
         return None;
     }
@@ -60,7 +61,7 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
     if step.op == Op::LinalgMatrixRank {
         for (number, (spectrum, rank)) in spectra.iter().zip(result.scalars()).enumerate() {
             let right = spectrum.values.iter().filter(|value| **value > spectrum.threshold).count();
-            let observed = complex(rank).re;
+            let observed = Complex64::from_scalar(rank).re;
             if !spectrum.is_close() && observed != right as f64 {
                 return Some(difference(format!("{right} at {number}"), observed.to_string()));
             }
@@ -72,8 +73,10 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
         return None;
     }
     let places = View::of(batch).expanded(wanted.sizes())?.places()?;
+    // Half a unit in the last place of one.
+    let precision = |dtype| Format::of(dtype).unwrap_or(Format::DOUBLE).ulp(1.0) / 2.0;
     let precision = precision(own.dtype).max(precision(result.dtype));
-    let inverses: Vec<Complex64> = result.scalars().into_iter().map(complex).collect();
+    let inverses: Vec<Complex64> = result.scalars().into_iter().map(Complex64::from_scalar).collect();
     for (number, (spectrum, inverse)) in spectra.iter().zip(inverses.chunks(count)).enumerate() {
         let matrix = &elements[places[number] * count..][..count];
         let matrix = if *hermitian { completed(matrix, sizes[0]) } else { matrix.to_vec() };
@@ -128,21 +131,4 @@ fn product(a: &[Complex64], b: &[Complex64], [rows, inner, columns]: [usize; 3])
     let element =
         |at: usize| (0..inner).map(|which| a[at / columns * inner + which] * b[which * columns + at % columns]).sum();
     (0..rows * columns).map(element).collect()
-}
-
-/// Half a unit in the last place of one.
-fn precision(dtype: DType) -> f64 {
-    match dtype {
-        DType::Float16 => 2f64.powi(-11),
-        DType::Bfloat16 => 2f64.powi(-8),
-        DType::Float32 | DType::Complex64 => 2f64.powi(-24),
-        _ => 2f64.powi(-53),
-    }
-}
-
-fn complex(value: Scalar) -> Complex64 {
-    match value {
-        Scalar::Complex(value) => value,
-        other => Complex64::from(as_float(other).unwrap_or(f64::NAN)),
-    }
 }

@@ -1,7 +1,7 @@
 //! The elements of tensors before a step, by the reply alone: those that the implementation itself returned.
 
 use crate::ops::Form;
-use crate::program::{Outcome, Program, Reply, Step, TensorValue, ValueRef};
+use crate::program::{Arg, Outcome, Program, Reply, Step, TensorValue, ValueRef};
 use crate::tensor::{Buffer, DType, Scalar, Shape};
 
 /// The most elements of a tensor that is read.
@@ -68,6 +68,14 @@ impl<'a> Trace<'a> {
             }
             (None, Some(_)) => None,
             (None, None) => Elements::of(self.created(own)?),
+        }
+    }
+
+    /// The elements of the tensor that an argument of a step is.
+    pub fn operand(self, at: usize, step: &Step, argument: usize) -> Option<Elements> {
+        match step.args.get(argument)? {
+            Arg::Tensor(value) => self.before(at, *value),
+            _ => None,
         }
     }
 

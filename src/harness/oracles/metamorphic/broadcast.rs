@@ -4,7 +4,7 @@ use crate::ops::{Family, Form, Op, ParamKind, Quirk};
 use crate::program::{Arg, Program, ValueRef};
 use crate::tensor::{Category, DType, Shape};
 
-use crate::oracles::metamorphic::judge::{Compared, OutputRelation};
+use crate::oracles::metamorphic::judge::{Compared, OutputRelation, same};
 use crate::oracles::metamorphic::step_context::{Facts, Rewrite, StepContext};
 use crate::oracles::metamorphic::{LARGEST, LARGEST_PRODUCT};
 
@@ -16,32 +16,28 @@ pub(super) struct Expansion {
     pub sizes: Vec<i64>,
 }
 
-pub(super) fn expanded(context: &StepContext) -> Vec<(Program, OutputRelation)> {
-    let rewritten = || {
-        if !context.accepted() || !context.is_apart() {
-            return None;
-        }
-        let expansions = expansions(context)?;
-        if context.step.op.info().family() == Family::Products && together(context, &expansions) > LARGEST_PRODUCT {
-            return None;
-        }
-        let mut rewrite = Rewrite::before(context);
-        let mut last = context.step.clone();
-        for Expansion { argument, part, sizes } in expansions {
-            match (&mut last.args[argument], part) {
-                (Arg::Tensor(operand), None) => *operand = rewrite.expanded(*operand, &sizes),
-                (Arg::Tensors(operands), Some(part)) => operands[part] = rewrite.expanded(operands[part], &sizes),
-                (Arg::Indices(operands), Some(part)) => {
-                    operands[part] = operands[part].map(|operand| rewrite.expanded(operand, &sizes));
-                }
-                _ => return None,
+pub(super) fn expanded(context: &StepContext) -> Option<(Program, OutputRelation)> {
+    if !context.accepted() || !context.is_apart() {
+        return None;
+    }
+    let expansions = expansions(context)?;
+    if context.step.op.info().family() == Family::Products && together(context, &expansions) > LARGEST_PRODUCT {
+        return None;
+    }
+    let mut rewrite = Rewrite::before(context);
+    let mut last = context.step.clone();
+    for Expansion { argument, part, sizes } in expansions {
+        match (&mut last.args[argument], part) {
+            (Arg::Tensor(operand), None) => *operand = rewrite.expanded(*operand, &sizes),
+            (Arg::Tensors(operands), Some(part)) => operands[part] = rewrite.expanded(operands[part], &sizes),
+            (Arg::Indices(operands), Some(part)) => {
+                operands[part] = operands[part].map(|operand| rewrite.expanded(operand, &sizes));
             }
+            _ => return None,
         }
-        rewrite.push(last);
-        let at = rewrite.last();
-        Some((rewrite.program, OutputRelation::Same { at, compared: Compared::Elements }))
-    };
-    rewritten().into_iter().collect()
+    }
+    rewrite.push(last);
+    Some(same(rewrite, Compared::Elements))
 }
 
 /// The elements of all operands multiplied, once some are expanded: a product may take as much memory on its way.
@@ -61,64 +57,56 @@ fn together(context: &StepContext, expansions: &[Expansion]) -> usize {
     own.chain(grown).fold(1, times)
 }
 
-pub(super) fn repeated(context: &StepContext) -> Vec<(Program, OutputRelation)> {
-    let rewritten = || {
-        let [result] = context.outcome.tensors() else { return None };
-        if context.step.form != Form::Functional || !context.is_elementwise() || 2 * result.shape.numel() > LARGEST {
-            return None;
-        }
-        let operands = context.read()?;
-        // What has no dimensions, and what has one element, takes a way of its own.
-        if operands.iter().any(|(_, operand)| operand.shape() != &result.shape) || result.shape.rank() == 0 {
-            return None;
-        }
-        let sizes: Vec<i64> = [2].iter().chain(result.shape.sizes()).copied().collect();
-        let mut rewrite = Rewrite::before(context);
-        let mut last = context.step.clone();
-        for (number, _) in operands {
-            let Arg::Tensor(operand) = &mut last.args[number] else { return None };
-            *operand = rewrite.expanded(*operand, &sizes);
-        }
-        let twice = rewrite.push(last);
-        rewrite.add("once", Op::Select, vec![Arg::Tensor(twice), Arg::Int(0), Arg::Int(1)]);
-        let at = rewrite.last();
-        Some((rewrite.program, OutputRelation::Same { at, compared: Compared::Elements }))
-    };
-    rewritten().into_iter().collect()
+pub(super) fn repeated(context: &StepContext) -> Option<(Program, OutputRelation)> {
+    let [result] = context.outcome.tensors() else { return None };
+    if context.step.form != Form::Functional || !context.is_elementwise() || 2 * result.shape.numel() > LARGEST {
+        return None;
+    }
+    let operands = context.read()?;
+    // What has no dimensions, and what has one element, takes a way of its own.
+    if operands.iter().any(|(_, operand)| operand.shape() != &result.shape) || result.shape.rank() == 0 {
+        return None;
+    }
+    let sizes: Vec<i64> = [2].iter().chain(result.shape.sizes()).copied().collect();
+    let mut rewrite = Rewrite::before(context);
+    let mut last = context.step.clone();
+    for (number, _) in operands {
+        let Arg::Tensor(operand) = &mut last.args[number] else { return None };
+        *operand = rewrite.expanded(*operand, &sizes);
+    }
+    let twice = rewrite.push(last);
+    rewrite.add("once", Op::Select, vec![Arg::Tensor(twice), Arg::Int(0), Arg::Int(1)]);
+    Some(same(rewrite, Compared::Elements))
 }
 
 /// The operands of a step, three or more, grouped from the right, though the step itself does it from the left.
-pub(super) fn regrouped(context: &StepContext) -> Vec<(Program, OutputRelation)> {
-    let rewritten = || {
-        let step = context.step;
-        if !context.accepted() || step.form != Form::Functional {
-            return None;
+pub(super) fn regrouped(context: &StepContext) -> Option<(Program, OutputRelation)> {
+    let step = context.step;
+    if !context.accepted() || step.form != Form::Functional {
+        return None;
+    }
+    let result = context.outcome.tensors().first()?;
+    let mut last = step.clone();
+    let operands = match (step.op, step.args.first()) {
+        (Op::BroadcastTensors, Some(Arg::Tensors(operands))) => operands.clone(),
+        _ if context.is_elementwise() => {
+            let known: Vec<Facts> = context.read()?.into_iter().map(|(_, known)| known).collect();
+            let operands: Vec<ValueRef> = step.uses().collect();
+            (keeps_promotion(context, &known, result.dtype) && operands.len() == known.len()).then_some(operands)?
         }
-        let result = context.outcome.tensors().first()?;
-        let mut last = step.clone();
-        let operands = match (step.op, step.args.first()) {
-            (Op::BroadcastTensors, Some(Arg::Tensors(operands))) => operands.clone(),
-            _ if context.is_elementwise() => {
-                let known: Vec<Facts> = context.read()?.into_iter().map(|(_, known)| known).collect();
-                let operands: Vec<ValueRef> = step.uses().collect();
-                (keeps_promotion(context, &known, result.dtype) && operands.len() == known.len()).then_some(operands)?
-            }
-            _ => return None,
-        };
-        if operands.len() < 3 || result.shape.numel() > LARGEST {
-            return None;
-        }
-        let mut rewrite = Rewrite::before(context);
-        let part = |value: ValueRef, part: usize| ValueRef { part: Some(part), ..value };
-        let rest = rewrite.add("rest", Op::BroadcastTensors, vec![Arg::Tensors(operands[1..].to_vec())]);
-        let all = rewrite.add("all", Op::BroadcastTensors, vec![Arg::Tensors(vec![operands[0], part(rest, 0)])]);
-        let grouped = std::iter::once(part(all, 0)).chain((0..operands.len() - 1).map(|at| part(rest, at)));
-        last.uses_mut().into_iter().zip(grouped).for_each(|(used, grouped)| *used = grouped);
-        rewrite.push(last);
-        let at = rewrite.last();
-        Some((rewrite.program, OutputRelation::Same { at, compared: Compared::Elements }))
+        _ => return None,
     };
-    rewritten().into_iter().collect()
+    if operands.len() < 3 || result.shape.numel() > LARGEST {
+        return None;
+    }
+    let mut rewrite = Rewrite::before(context);
+    let part = |value: ValueRef, part: usize| ValueRef { part: Some(part), ..value };
+    let rest = rewrite.add("rest", Op::BroadcastTensors, vec![Arg::Tensors(operands[1..].to_vec())]);
+    let all = rewrite.add("all", Op::BroadcastTensors, vec![Arg::Tensors(vec![operands[0], part(rest, 0)])]);
+    let grouped = std::iter::once(part(all, 0)).chain((0..operands.len() - 1).map(|at| part(rest, at)));
+    last.uses_mut().into_iter().zip(grouped).for_each(|(used, grouped)| *used = grouped);
+    rewrite.push(last);
+    Some(same(rewrite, Compared::Elements))
 }
 
 /// Returns the expansions of the operands of the step as documented; `None` where none of them is expanded, or where an

@@ -4,7 +4,7 @@ use crate::ops::{Family, Form, Op, Param, ParamDefault, ParamKind};
 use crate::program::{Arg, Input, Program};
 use crate::tensor::{Buffer, Category, Layout, Scalar, Shape};
 
-use crate::oracles::metamorphic::judge::{Compared, OutputRelation};
+use crate::oracles::metamorphic::judge::{Compared, OutputRelation, same};
 use crate::oracles::metamorphic::step_context::{Rewrite, StepContext};
 use crate::oracles::metamorphic::synonym::{moved, with_input};
 
@@ -29,7 +29,7 @@ pub(super) fn written_out(context: &StepContext) -> Vec<(Program, OutputRelation
             }
             last.args[number] = arg;
             rewrite.push(last);
-            made.push(same(rewrite));
+            made.push(same(rewrite, Compared::Elements));
         }
     }
     if context.accepted() {
@@ -154,10 +154,5 @@ fn weight(context: &StepContext) -> Option<(Program, OutputRelation)> {
     let mut last = moved(context.step.clone(), context.program.inputs.len());
     last.args[number] = Arg::Tensor(tensor);
     rewrite.push(last);
-    Some(same(rewrite))
-}
-
-fn same(rewrite: Rewrite) -> (Program, OutputRelation) {
-    let at = rewrite.last();
-    (rewrite.program, OutputRelation::Same { at, compared: Compared::Elements })
+    Some(same(rewrite, Compared::Elements))
 }

@@ -3,7 +3,7 @@
 use crate::ops::{Form, Op};
 use crate::program::{Arg, Outcome, Program, Step, Value, ValueRef};
 
-use crate::oracles::metamorphic::judge::{Compared, OutputRelation};
+use crate::oracles::metamorphic::judge::{Compared, OutputRelation, same};
 use crate::oracles::metamorphic::step_context::{Facts, Rewrite, StepContext};
 
 /// The most dimensions of operands that are viewed otherwise: libtorch's limits on rank are another matter.
@@ -21,7 +21,7 @@ pub(super) fn permuted(context: &StepContext) -> Vec<(Program, OutputRelation)> 
     .filter(|(_, _, rank)| *rank > 1)
     .map(|(mut rewrite, result, rank)| {
         reversed(&mut rewrite, result, rank);
-        same(rewrite)
+        same(rewrite, Compared::Elements)
     })
     .into_iter()
     .collect()
@@ -38,7 +38,7 @@ pub(super) fn batched(context: &StepContext) -> Vec<(Program, OutputRelation)> {
     })
     .map(|(mut rewrite, result, _)| {
         rewrite.add("only", Op::Select, vec![Arg::Tensor(result), Arg::Int(0), Arg::Int(0)]);
-        same(rewrite)
+        same(rewrite, Compared::Elements)
     })
     .into_iter()
     .collect()
@@ -58,38 +58,35 @@ pub(super) fn one_element(context: &StepContext) -> Vec<(Program, OutputRelation
         let one = rewrite.add("one", Op::Unsqueeze, vec![Arg::Tensor(value), Arg::Int(0)]);
         last.args[*number] = Arg::Tensor(one);
         rewrite.push(last);
-        same(rewrite)
+        same(rewrite, Compared::Elements)
     });
     made.collect()
 }
 
 /// A reduction with the other choice of `keepdim`, in the shape of the step's result.
-pub(super) fn kept(context: &StepContext) -> Vec<(Program, OutputRelation)> {
-    let rewritten = || {
-        let number = context.step.op.info().arguments.iter().position(|param| param.name == "keepdim")?;
-        let Arg::Flag(keeps) = context.step.args[number] else { return None };
-        // Without a dimension there is no `prod` that keeps dimensions.
-        let all = context.step.op == Op::Prod && matches!(context.step.args[1], Arg::Nothing);
-        if context.step.form != Form::Functional || all {
-            return None;
+pub(super) fn kept(context: &StepContext) -> Option<(Program, OutputRelation)> {
+    let number = context.step.op.info().arguments.iter().position(|param| param.name == "keepdim")?;
+    let Arg::Flag(keeps) = context.step.args[number] else { return None };
+    // Without a dimension there is no `prod` that keeps dimensions.
+    let all = context.step.op == Op::Prod && matches!(context.step.args[1], Arg::Nothing);
+    if context.step.form != Form::Functional || all {
+        return None;
+    }
+    let mut rewrite = Rewrite::before(context);
+    let mut other = context.step.clone();
+    other.args[number] = Arg::Flag(!keeps);
+    let result = rewrite.push(other);
+    match context.outcome {
+        Outcome::Value(Value::Tensor(own)) => {
+            let sizes = Arg::Ints(own.shape.sizes().to_vec());
+            rewrite.add("as_it_is", Op::Reshape, vec![Arg::Tensor(result), sizes]);
+            Some(same(rewrite, Compared::Elements))
         }
-        let mut rewrite = Rewrite::before(context);
-        let mut other = context.step.clone();
-        other.args[number] = Arg::Flag(!keeps);
-        let result = rewrite.push(other);
-        match context.outcome {
-            Outcome::Value(Value::Tensor(own)) => {
-                let sizes = Arg::Ints(own.shape.sizes().to_vec());
-                rewrite.add("as_it_is", Op::Reshape, vec![Arg::Tensor(result), sizes]);
-                Some(same(rewrite))
-            }
-            _ => {
-                let at = rewrite.last();
-                Some((rewrite.program, OutputRelation::Alike { at, shape: false }))
-            }
+        _ => {
+            let at = rewrite.last();
+            Some((rewrite.program, OutputRelation::Alike { at, shape: false }))
         }
-    };
-    rewritten().into_iter().collect()
+    }
 }
 
 /// Tensors that are read, by the numbers of their arguments, where an accepted functional step combines them element by
@@ -122,9 +119,4 @@ fn on_views(
 fn reversed(rewrite: &mut Rewrite, value: ValueRef, rank: usize) -> ValueRef {
     let dims = (0..rank as i64).rev().collect();
     rewrite.add("reversed", Op::Permute, vec![Arg::Tensor(value), Arg::Ints(dims)])
-}
-
-fn same(rewrite: Rewrite) -> (Program, OutputRelation) {
-    let at = rewrite.last();
-    (rewrite.program, OutputRelation::Same { at, compared: Compared::Elements })
 }

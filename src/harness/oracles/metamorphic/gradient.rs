@@ -6,7 +6,7 @@ use crate::tensor::{Buffer, Layout, Scalar, Shape};
 
 use crate::oracles::metamorphic::LARGEST;
 use crate::oracles::metamorphic::broadcast::expansions;
-use crate::oracles::metamorphic::judge::{Compared, OutputRelation};
+use crate::oracles::metamorphic::judge::{Compared, OutputRelation, same};
 use crate::oracles::metamorphic::step_context::{Rewrite, StepContext, elements, small, within};
 use crate::oracles::metamorphic::synonym::{moved, with_input};
 
@@ -44,8 +44,7 @@ fn refused(context: &StepContext) -> Vec<(Program, OutputRelation)> {
         let [(user, place)] = <[_; 1]>::try_from(places(context, leaf)).ok()?;
         let mut rewrite = with_expanded(context, leaf, user, &place)?.0;
         rewrite.push(moved(context.step.clone(), context.program.inputs.len()));
-        let at = rewrite.last();
-        Some((rewrite.program, OutputRelation::Same { at, compared: Compared::Elements }))
+        Some(same(rewrite, Compared::Elements))
     };
     leaves.filter(once).filter_map(rewritten).collect()
 }
@@ -109,8 +108,7 @@ fn rewritten(context: &StepContext, leaf: ValueRef, user: usize, place: Place) -
         let one = Arg::Number(Scalar::Int(1));
         rewrite.add("together", Op::Add, vec![Arg::Tensor(own), Arg::Tensor(summed), one]);
     }
-    let at = rewrite.last();
-    Some((rewrite.program, OutputRelation::Same { at, compared: Compared::Elements }))
+    Some(same(rewrite, Compared::Elements))
 }
 
 /// The steps before, with an expansion of the leaf in one place, which is a leaf of its own.

@@ -9,7 +9,7 @@ use crate::tensor::{DType, Shape};
 
 use crate::model::difference::class_of;
 use crate::oracles::closeness::{Extent, first_other, same_values};
-use crate::oracles::metamorphic::step_context::StepContext;
+use crate::oracles::metamorphic::step_context::{Rewrite, StepContext};
 use crate::oracles::metamorphic::{FollowUp, Relation};
 use crate::oracles::modes::{Mode, Modes};
 use crate::relaxations::Elements;
@@ -39,6 +39,12 @@ pub(super) enum Compared {
     Layout,
     /// Sizes and elements, if the dtype is the same.
     ElementsOfOneDtype,
+}
+
+/// A program whose last step gives the same.
+pub(super) fn same(rewrite: Rewrite, compared: Compared) -> (Program, OutputRelation) {
+    let at = rewrite.last();
+    (rewrite.program, OutputRelation::Same { at, compared })
 }
 
 pub(super) fn judge(follow_up: &FollowUp, program: &Program, reply: &Reply, other: &Reply) -> Vec<Difference> {

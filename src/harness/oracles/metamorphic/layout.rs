@@ -4,7 +4,7 @@ use crate::ops::{Family, Form, Op};
 use crate::program::{Arg, Program, ValueRef};
 
 use crate::oracles::metamorphic::LARGEST;
-use crate::oracles::metamorphic::judge::{Compared, OutputRelation};
+use crate::oracles::metamorphic::judge::{Compared, OutputRelation, same};
 use crate::oracles::metamorphic::step_context::{Facts, Rewrite, StepContext};
 
 /// The memory layout of a tensor.
@@ -59,8 +59,7 @@ fn laid_out(context: &StepContext, lies: Lies) -> Option<(Program, OutputRelatio
         moved = true;
     }
     rewrite.push(last);
-    let at = rewrite.last();
-    moved.then_some((rewrite.program, OutputRelation::Same { at, compared: Compared::Elements }))
+    moved.then(|| same(rewrite, Compared::Elements))
 }
 
 fn lay(rewrite: &mut Rewrite, tensor: ValueRef, known: &Facts, lies: Lies) -> ValueRef {

@@ -80,7 +80,7 @@ macro_rules! relations {
 
             /// Returns the follow-ups that it makes of one step.
             fn apply(self, context: &StepContext) -> Vec<FollowUp> {
-                let made: Vec<(Program, OutputRelation)> = match self { $(Relation::$variant => $make(context)),+ };
+                let made: Vec<(Program, OutputRelation)> = match self { $(Relation::$variant => $make(context).into_iter().collect()),+ };
                 made.into_iter().map(|(program, relation)| FollowUp { rule: self, step: context.at, program, relation }).collect()
             }
         }

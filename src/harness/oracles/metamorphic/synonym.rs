@@ -6,7 +6,7 @@ use crate::ops::{Family, Form, Op, ParamKind, Quirk};
 use crate::program::{Arg, Input, Program, Step, ValueRef};
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
 
-use crate::oracles::metamorphic::judge::{Compared, OutputRelation};
+use crate::oracles::metamorphic::judge::{Compared, OutputRelation, same};
 use crate::oracles::metamorphic::step_context::{Rewrite, StepContext};
 
 /// One follow-up for each number that stands for a tensor.
@@ -59,8 +59,7 @@ fn as_tensor(context: &StepContext, number: usize) -> Option<(Program, OutputRel
     let mut last = moved(step.clone(), context.program.inputs.len());
     last.args[number] = Arg::Tensor(tensor);
     rewrite.push(last);
-    let at = rewrite.last();
-    Some((rewrite.program, OutputRelation::Same { at, compared: Compared::Elements }))
+    Some(same(rewrite, Compared::Elements))
 }
 
 /// Returns whether each dtype of its category, and of higher ones, holds exactly this scalar.
@@ -92,19 +91,15 @@ pub(super) fn moved(mut step: Step, inputs: usize) -> Step {
 }
 
 /// Returns equivalent programs, in which other calls replace the step.
-pub(super) fn synonym(context: &StepContext) -> Vec<(Program, OutputRelation)> {
-    let rewritten = || {
-        let step = context.step;
-        if step.form != Form::Functional {
-            return None;
-        }
-        let (op, args, compared) = other_words(context)?;
-        let mut rewrite = Rewrite::before(context);
-        rewrite.push(Step { op, args, ..step.clone() });
-        let at = rewrite.last();
-        Some((rewrite.program, OutputRelation::Same { at, compared }))
-    };
-    rewritten().into_iter().collect()
+pub(super) fn synonym(context: &StepContext) -> Option<(Program, OutputRelation)> {
+    let step = context.step;
+    if step.form != Form::Functional {
+        return None;
+    }
+    let (op, args, compared) = other_words(context)?;
+    let mut rewrite = Rewrite::before(context);
+    rewrite.push(Step { op, args, ..step.clone() });
+    Some(same(rewrite, compared))
 }
 
 fn other_words(context: &StepContext) -> Option<(Op, Vec<Arg>, Compared)> {
