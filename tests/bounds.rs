@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -214,6 +214,7 @@ fn the_matrix_keeps_what_was_judged_before_an_adapter_was_given_up() {
         out: dir.path(),
         limits: Limits::default(),
         give_up,
+        halt: Arc::default(),
         corpus_digest: OnceLock::new(),
     };
     let subject = Subject::implementation("faulty");
@@ -228,6 +229,32 @@ fn the_matrix_keeps_what_was_judged_before_an_adapter_was_given_up() {
         panic!("no row")
     };
     assert!(rest.failed > 1 && rest.not_run == 0 && rest.ended_badly.is_none(), "{rest:?}");
+}
+
+/// So has one that was interrupted.
+#[test]
+fn the_matrix_keeps_what_was_judged_before_it_was_interrupted() {
+    let (dir, specification) = (TempDir::new().unwrap(), small());
+    let plan = |halted| matrix::MatrixRun {
+        specification: &specification,
+        corpus: None,
+        divergences: Source::Own,
+        out: dir.path(),
+        limits: Limits::default(),
+        give_up: 0,
+        halt: Arc::new(AtomicBool::new(halted)),
+        corpus_digest: OnceLock::new(),
+    };
+    let subject = Subject::implementation("faulty");
+    let first = plan(true);
+    let Row::Ran(tally) = first.run(&subject, Ok(start("honest")), None, |_| {}).unwrap() else { panic!("no row") };
+    assert!(tally.passed > 0 && tally.not_run > 0 && !tally.is_green(), "{tally:?}");
+    assert_eq!(tally.ended_badly.as_deref(), Some("given up: the run was interrupted"));
+    let earlier = first.earlier(&subject).expect("it has a file");
+    let Row::Ran(rest) = plan(false).run(&subject, Ok(start("honest")), Some(&earlier), |_| {}).unwrap() else {
+        panic!("no row")
+    };
+    assert!(rest.not_run == 0 && rest.ended_badly.is_none() && rest.is_green(), "{rest:?}");
 }
 
 /// A process that is killed cannot kill its adapters, and one that hangs does not see the end of its input.

@@ -5,7 +5,7 @@ mod common;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::{LazyLock, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use broadcheck::adapter::{CommandLine, Limits};
 use broadcheck::case::{Expectation, Specification, load};
@@ -34,6 +34,7 @@ fn matrix(out: &Path) -> MatrixRun<'_> {
         limits: Limits::default(),
         give_up: 0,
         divergences: Source::Own,
+        halt: Arc::default(),
         corpus_digest: OnceLock::new(),
     }
 }

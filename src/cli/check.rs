@@ -158,7 +158,8 @@ impl Check {
         let corpus = programs.map(|programs| Corpus { seed: self.corpus_seed, programs });
         let required = Required { cases: self.require, like: self.like()?, operations: None };
         let (clauses, cases) = (self.clause.clone(), self.case.clone());
-        let mut selection = Selection { clauses, cases, corpus, required, give_up: self.give_up };
+        let mut selection =
+            Selection { clauses, cases, corpus, required, give_up: self.give_up, ..Selection::default() };
         self.check_selection(&specification, &selection)?;
         let given = match self.implementations.as_slice() {
             [] => vec!["reference".to_owned(), "libtorch".to_owned()],

@@ -4,12 +4,14 @@
 use std::collections::VecDeque;
 use std::io::IsTerminal;
 use std::path::PathBuf;
-use std::sync::{Mutex, OnceLock};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use clap::Args;
 use indicatif::HumanDuration;
 
+use super::campaign::run::stopped_by_signals;
 use super::runner::{GIVE_UP, Named, TIMEOUT, limits, releases};
 use super::{Ending, Failure, print, tell};
 use crate::adapter::CommandLine;
@@ -99,6 +101,7 @@ impl Matrix {
         if self.divergences.is_some() && !self.implementations.is_empty() && subjects.len() > 1 {
             return Err("--divergences needs one implementation: name it with --implementations".into());
         }
+        let halt = stopped_by_signals("stopping after the rows are saved; press Ctrl-C again to stop at once\n")?;
         let matrix = MatrixRun {
             specification: &specification,
             divergences: self.divergences.clone().map_or(Source::Own, Source::File),
@@ -106,6 +109,7 @@ impl Matrix {
             out: &self.out,
             limits: limits(self.timeout, self.give_up),
             give_up: self.give_up,
+            halt: Arc::clone(&halt),
             corpus_digest: OnceLock::new(),
         };
 
@@ -114,6 +118,9 @@ impl Matrix {
         let failure: Mutex<Option<String>> = Mutex::default();
         let work = || {
             loop {
+                if halt.load(Ordering::Relaxed) {
+                    return;
+                }
                 let next = queue.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).pop_front();
                 let Some(subject) = next else { return };
                 match self.one(subject, &installer, &matrix) {
@@ -138,7 +145,11 @@ impl Matrix {
         let green = rows.iter().filter(|row| row.is_green()).count();
         let what = if self.implementations.is_empty() { "releases" } else { "implementations" };
         print(&format!("{green} of {} {what} conform; event files are in {}\n", rows.len(), self.out.display()))?;
-        Ok(if green == rows.len() { Ending::Conforms } else { Ending::Differs })
+        Ok(match () {
+            () if halt.load(Ordering::Relaxed) => Ending::Interrupted,
+            () if green == rows.len() => Ending::Conforms,
+            () => Ending::Differs,
+        })
     }
 
     /// The releases or implementations to run, in the given order.

@@ -2,6 +2,8 @@
 //! than the one before.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::adapter::fault::NO_ANSWER;
 use crate::adapter::{Fault, Hello};
@@ -20,12 +22,14 @@ pub struct Breaks {
     counts: BTreeMap<String, u64>,
     /// The reason why the implementation cannot be run any more.
     gone: Option<String>,
+    /// True once the run is to end.
+    halt: Arc<AtomicBool>,
 }
 
 impl Breaks {
-    /// None yet.
-    pub fn new(limit: u64) -> Breaks {
-        Breaks { limit, ..Breaks::default() }
+    /// None yet. Once `halt` is true the implementation is given up as if there were too many.
+    pub fn new(limit: u64, halt: Arc<AtomicBool>) -> Breaks {
+        Breaks { limit, halt, ..Breaks::default() }
     }
 
     /// Counts a finding if it is a crash or a hang. True once there are too many.
@@ -51,9 +55,14 @@ impl Breaks {
         *self.counts.entry(what).or_default() += 1;
     }
 
+    /// Returns whether the run is to end, whatever the implementation does.
+    pub fn is_halted(&self) -> bool {
+        self.halt.load(Ordering::Relaxed)
+    }
+
     /// Returns whether the implementation is given up.
     pub fn are_too_many(&self) -> bool {
-        self.gone.is_some() || self.limit > 0 && self.counts.values().sum::<u64>() >= self.limit
+        self.is_halted() || self.gone.is_some() || self.limit > 0 && self.counts.values().sum::<u64>() >= self.limit
     }
 
     /// Returns the reasons why it was given up, the most frequent first, if it was.
@@ -63,6 +72,9 @@ impl Breaks {
         }
         if let Some(gone) = &self.gone {
             return Some(format!("{GIVEN_UP}: programs are {gone}"));
+        }
+        if self.is_halted() {
+            return Some(format!("{GIVEN_UP}: the run was interrupted"));
         }
         let mut counts: Vec<(&String, &u64)> = self.counts.iter().collect();
         counts.sort_by_key(|(_, count)| std::cmp::Reverse(**count));

@@ -374,8 +374,11 @@ pub(super) fn logcumsumexp(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let values = machine.eval(tensor.dtype, || {
         let lines = Lines::along(tensor.shape(), dim);
         if tensor.dtype.category() == Category::Complex {
-            let folded = lines.folded(&machine.elements::<Complex64>(&tensor), math::complex_log_add_exp);
-            return Buffer::of(tensor.dtype, folded);
+            // libtorch begins with the logarithm of zero: one that is given loses its angle.
+            let with = |sum, element| math::complex_log_add_exp(element, sum);
+            let zero = Complex64::new(f64::NEG_INFINITY, 0.0);
+            let elements = machine.elements::<Complex64>(&tensor).into_iter().map(|element| with(zero, element));
+            return Buffer::of(tensor.dtype, lines.folded(&elements.collect::<Vec<_>>(), with));
         }
         let folded = lines.folded(&machine.elements::<f64>(&tensor), math::log_add_exp);
         Buffer::of(tensor.dtype, folded)

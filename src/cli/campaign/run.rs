@@ -162,7 +162,7 @@ impl Campaign<'_> {
             setup.deadline = Instant::now().checked_add(left);
         }
         setup.give_up = self.give_up;
-        setup.stop = stopped_by_signals()?;
+        setup.stop = stopped_by_signals("stopping after the findings are saved; press Ctrl-C again to stop at once\n")?;
 
         let progress = Progress::new(&journal);
         let ran = run(&setup, journal, |journal| progress.show(journal));
@@ -227,8 +227,8 @@ pub fn write_row(file: &Path, summary: &Summary) -> Result<(), Failure> {
     Ok(output::write_named(file, rows.json())?)
 }
 
-/// What the first signal sets, to end the campaign as soon as all is saved. The second ends it at once.
-fn stopped_by_signals() -> Result<Arc<AtomicBool>, Failure> {
+/// What the first signal sets, which `told` is said of, to end the run as soon as all is saved. The second ends it at once.
+pub fn stopped_by_signals(told: &'static str) -> Result<Arc<AtomicBool>, Failure> {
     static STOP: OnceLock<Arc<AtomicBool>> = OnceLock::new();
     if let Some(stop) = STOP.get() {
         return Ok(Arc::clone(stop));
@@ -239,7 +239,7 @@ fn stopped_by_signals() -> Result<Arc<AtomicBool>, Failure> {
         if set.swap(true, Ordering::Relaxed) {
             std::process::exit(i32::from(INTERRUPTED));
         }
-        tell("stopping after the findings are saved; press Ctrl-C again to stop at once\n");
+        tell(told);
     })?;
     Ok(stop)
 }

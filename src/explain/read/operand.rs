@@ -257,7 +257,8 @@ fn call(text: &str, function: &Expr, arguments: &[Argument]) -> Result<Option<Op
     }
     let numpy = ["np.", "numpy."].iter().any(|module| name.starts_with(module));
     let root = ["torch.", "np.", "numpy.", "jnp.", "jax.", "th.", "nn."].iter().any(|module| name.starts_with(module));
-    if name.contains('.') && !root {
+    // `Tensor` in `torch.ops.aten.mul.Tensor` is an overload.
+    if name.contains('.') && !root || name.contains(".aten.") {
         return Ok(None);
     }
     let floating = if numpy { DType::Float64 } else { DType::Float32 };
@@ -546,6 +547,11 @@ mod tests {
             ("x.sum(1)", "x.sum(1)", "x.sum(1) has no shape that is known"),
             ("99999999999999999999,1", "99999999999999999999", "99999999999999999999 does not fit into 64 bits"),
             ("'a'", "'a'", "'a' is not a size"),
+            (
+                "torch.ops.aten.mul.Tensor(3, 2)",
+                "torch.ops.aten.mul.Tensor(3, 2)",
+                "torch.ops.aten.mul.Tensor(3, 2) has no shape that is known",
+            ),
         ] {
             let error = shape(text).expect_err(text);
             assert_eq!((&text[error.span.clone()], error.what.as_str()), (place, what), "{text}");

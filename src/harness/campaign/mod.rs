@@ -169,7 +169,7 @@ pub fn run(
         deadly,
         queue: Mutex::new(Queue { next: 0, done: journal.tally().checkpoint.done.clone() }),
         failure: Mutex::new(None),
-        breaks: Mutex::new(Breaks::new(setup.give_up)),
+        breaks: Mutex::new(Breaks::new(setup.give_up, Arc::default())),
         given_up: Arc::default(),
         busy: Mutex::new(None),
         journal: Mutex::new(journal),

@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
 
 use crate::adapter::Limits;
 use crate::case::Specification;
@@ -65,6 +66,8 @@ pub struct MatrixRun<'a> {
     /// After how many crashes and hangs that are not pinned an implementation is given up; 0 for never. Its row has
     /// what was judged by then; another run continues with the rest.
     pub give_up: u64,
+    /// Once it is true a row ends with what was judged by then, as if its implementation had been given up.
+    pub halt: Arc<AtomicBool>,
     /// The digest of the generated programs, once it was asked for.
     pub corpus_digest: OnceLock<String>,
 }
@@ -263,7 +266,8 @@ impl MatrixRun<'_> {
             candidate.earlier.clone_from(&earlier.judged);
         }
         let corpus = if reused.is_some() || absent { None } else { self.corpus };
-        let selection = Selection { corpus, give_up: self.give_up, ..Selection::default() };
+        let selection =
+            Selection { corpus, give_up: self.give_up, halt: Arc::clone(&self.halt), ..Selection::default() };
         let digest = &self.specification.digest;
         let mut tally = None;
         check(self.specification, digest, &selection, std::slice::from_mut(&mut candidate), |event| match event {

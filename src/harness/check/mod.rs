@@ -8,23 +8,23 @@ pub mod required;
 pub mod seeded_programs;
 
 use std::collections::{BTreeMap, BTreeSet};
-
-use crate::adapter::{Capability, Fault, Hello, Implementation, unsupported_by};
-use crate::case::{Case, Expectation, Specification, render};
-use crate::program::{Outcome, Program, Reply, ValueRef};
-use crate::reference::Reference;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use super::Difference;
 use super::give_up::{Breaks, is_as_pinned, is_pinned};
 use super::runner::Runner;
-use crate::format;
-use crate::format::label;
+use crate::adapter::{Capability, Fault, Hello, Implementation, unsupported_by};
+use crate::case::{Case, Expectation, Specification, render};
+use crate::format::{self, label};
 use crate::model::divergence::{self, Divergence};
 use crate::model::event::{
     Call, CaseDigest, CaseStated, ClauseStated, Corpus, Event, ImplementationReady, Judged, Seen, Started, Stated,
     StatedOtherwise, Tally, Totals, Verdict,
 };
 use crate::oracles::{comparison, specification};
+use crate::program::{Outcome, Program, Reply, ValueRef};
+use crate::reference::Reference;
 use dtype_substitution::Replaced;
 use required::Required;
 
@@ -41,6 +41,8 @@ pub struct Selection {
     pub required: Required,
     /// After how many crashes and hangs that are not pinned an implementation is given up; 0 for never.
     pub give_up: u64,
+    /// Once it is true the run ends with what was judged by then.
+    pub halt: Arc<AtomicBool>,
 }
 
 impl Selection {
@@ -128,7 +130,7 @@ pub fn check(
             declares: candidate.runner.declares(),
         }));
         let mut tally = Tally { implementation: label(&hello), ..Tally::default() };
-        let mut breaks = Breaks::new(selection.give_up);
+        let mut breaks = Breaks::new(selection.give_up, Arc::clone(&selection.halt));
         let judgements = judge_all(&set, candidate, &hello, &mut breaks);
         let ran: BTreeSet<&str> =
             judgements.iter().filter(|judged| judged.verdict.executed()).map(|judged| judged.case.as_str()).collect();
@@ -227,7 +229,7 @@ fn case_stated(case: &Case, prepared: &Prepared) -> CaseStated {
     }
 }
 
-/// Returns the location of a case.
+/// The location of a case.
 fn place(case: &Case) -> String {
     format!("{}:{}", case.location.file.display(), case.location.line)
 }
@@ -311,22 +313,25 @@ fn judge_all(set: &CaseSet, candidate: &mut Candidate, hello: &Hello, breaks: &m
     let programs: Vec<Program> = runnable.iter().map(|one| one.case().program.clone()).collect();
     let is_reference = matches!(candidate.runner, Runner::Reference);
     for one in unsupported {
-        let what = one.lacks.clone().unwrap_or_default();
-        let run = CaseRun { reply: None, verdict: Verdict::Unsupported { what, control: None } };
+        let verdict = Verdict::Unsupported { what: one.lacks.clone().unwrap_or_default(), control: None };
+        let run = CaseRun { reply: None, verdict };
         raw.insert(&one.prepared.case.id, tell(one, hello, &candidate.given, run));
     }
     let leave = candidate.runner.leave();
     let divergences = &candidate.divergences;
     candidate.runner.run_each(&programs, |at, result| {
         let one = runnable[at];
-        if let Err(fault) = &result {
-            let pinned = is_pinned(divergences, &one.prepared.case.id, hello, &fault.to_string());
-            if !breaks.are_too_many() && !pinned && breaks.is_one_too_many(fault) {
-                leave.now();
-            }
-            if !fault.kind.was_run() {
-                return;
-            }
+        if let Err(fault) = &result
+            && !breaks.are_too_many()
+            && !is_pinned(divergences, &one.prepared.case.id, hello, &fault.to_string())
+        {
+            breaks.is_one_too_many(fault);
+        }
+        if breaks.are_too_many() {
+            leave.now();
+        }
+        if result.as_ref().is_err_and(|fault| !fault.kind.was_run()) {
+            return;
         }
         let run = case_run(one, hello, is_reference, result);
         raw.insert(&one.prepared.case.id, tell(one, hello, &candidate.given, run));
