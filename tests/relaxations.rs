@@ -238,6 +238,17 @@ fn a_power_turns_by_the_logarithm_of_its_base() {
     assert_eq!(elements("0.0"), Elements::Magnified, "0 has no logarithm, and its powers do not turn");
 }
 
+/// An adapter that tells no elements writes to views of what it made before.
+#[test]
+fn what_has_no_elements_is_overwritten_by_nothing() {
+    let program = loaded("{x: {shape: [2, 3]}, y: {clone: [x]}, row: {index: [y, \"0\"]}, r: {add_: [y, 1]}}");
+    let mut reply = Reference.run(&program);
+    for step in &mut reply.steps {
+        first(&mut step.outcome).data.clear();
+    }
+    assert_eq!(freedoms(&program, &reply).len(), 3);
+}
+
 /// A rejected `out=` may have resized what was kept for a gradient.
 #[test]
 fn a_gradient_of_what_may_have_been_resized_is_open() {

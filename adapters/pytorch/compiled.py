@@ -3,18 +3,22 @@
 With the backend `aot_eager` the call is traced with fake tensors, made functional, split into forward and backward, and
 run again by libtorch's kernels, for the shapes that it is called with. With `inductor` it is C++ code for the processor,
 made for the sizes of one call, or for sizes that are symbols, so that one compilation serves all programs that call the
-operation with the same dtypes and ranks; sizes of 0 and 1 have code of their own. A compilation takes aot_eager a twentieth of a second, and
-inductor one: the specification would take it hours, and campaigns of some hundred programs are run. What cannot be
+operation with the same dtypes and ranks; sizes of 0 and 1 have code of their own. A compilation takes aot_eager a twentieth of
+a second, and inductor one: the specification takes it an hour, and campaigns are of some hundred programs. What cannot be
 traced is called as it is, as torch.compile does.
 """
 
 import logging
+import re
 import types
 
 import torch
 import torch._dynamo
 
 import eager
+
+# Where the code lies that the compiler has written, which errors of the code begin with.
+PLACE = re.compile(r"/\S*/(?:\w+\.)?(\w+\.(?:cpp|h)):\d+")
 
 # More than an operation is compiled for in any campaign.
 COMPILATIONS = 1_000_000
@@ -61,6 +65,9 @@ def guarded(compiled):
             return compiled(given, named)
         except torch._dynamo.exc.TorchDynamoException as error:
             raise original(error) from error
+        except RuntimeError as error:
+            error.args = (PLACE.sub(r"\1", str(error)), *error.args[1:])
+            raise
 
     return run
 

@@ -30,6 +30,7 @@ def run_on_meta():
         [*eager.LACKS, *({"op": name, "why": "meta tensors have no elements to look at"} for name in VALUES)],
         make=tensors.make_meta,
         values=False,
+        read=tensors.facts,
         reset=eager.reset,
     )
 
