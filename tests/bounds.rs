@@ -27,7 +27,7 @@ use broadcheck::harness::campaign::{
 use broadcheck::harness::check::matrix::{self, Row, Subject};
 use broadcheck::harness::check::{Selection, check};
 use broadcheck::harness::model::divergence::{Divergence, Source};
-use broadcheck::harness::model::event::{Event, file};
+use broadcheck::harness::model::event::{Corpus, Event, file};
 use broadcheck::harness::model::finding::Oracle;
 use broadcheck::harness::runner::Start;
 use broadcheck::ops::Op;
@@ -203,20 +203,31 @@ fn breaks_that_are_pinned_do_not_count() {
     assert!(tally.not_run > 0 && tally.ended_badly.is_some(), "{tally:?}");
 }
 
+/// A matrix that is halted, or not.
+fn matrix_of<'a>(
+    specification: &'a Specification,
+    out: &'a Path,
+    corpus: Option<Corpus>,
+    give_up: u64,
+    halted: bool,
+) -> matrix::MatrixRun<'a> {
+    matrix::MatrixRun {
+        specification,
+        corpus,
+        divergences: Source::Own,
+        out,
+        limits: Limits::default(),
+        give_up,
+        halt: Arc::new(AtomicBool::new(halted)),
+        corpus_digest: OnceLock::new(),
+    }
+}
+
 /// A row that was given up has what was judged by then, and is not green; the next run continues with the rest.
 #[test]
 fn the_matrix_keeps_what_was_judged_before_an_adapter_was_given_up() {
     let (dir, specification) = (TempDir::new().unwrap(), small());
-    let plan = |give_up| matrix::MatrixRun {
-        specification: &specification,
-        corpus: None,
-        divergences: Source::Own,
-        out: dir.path(),
-        limits: Limits::default(),
-        give_up,
-        halt: Arc::default(),
-        corpus_digest: OnceLock::new(),
-    };
+    let plan = |give_up| matrix_of(&specification, dir.path(), None, give_up, false);
     let subject = Subject::implementation("faulty");
     let first = plan(1);
     let Row::Ran(tally) = first.run(&subject, Ok(start("dies add")), None, |_| {}).unwrap() else { panic!("no row") };
@@ -235,16 +246,8 @@ fn the_matrix_keeps_what_was_judged_before_an_adapter_was_given_up() {
 #[test]
 fn the_matrix_keeps_what_was_judged_before_it_was_interrupted() {
     let (dir, specification) = (TempDir::new().unwrap(), small());
-    let plan = |halted| matrix::MatrixRun {
-        specification: &specification,
-        corpus: None,
-        divergences: Source::Own,
-        out: dir.path(),
-        limits: Limits::default(),
-        give_up: 0,
-        halt: Arc::new(AtomicBool::new(halted)),
-        corpus_digest: OnceLock::new(),
-    };
+    let corpus = Some(Corpus { seed: 3, programs: 200 });
+    let plan = |halted| matrix_of(&specification, dir.path(), corpus, 0, halted);
     let subject = Subject::implementation("faulty");
     let first = plan(true);
     let Row::Ran(tally) = first.run(&subject, Ok(start("honest")), None, |_| {}).unwrap() else { panic!("no row") };
@@ -255,6 +258,18 @@ fn the_matrix_keeps_what_was_judged_before_it_was_interrupted() {
         panic!("no row")
     };
     assert!(rest.not_run == 0 && rest.ended_badly.is_none() && rest.is_green(), "{rest:?}");
+    assert!(rest.corpus.is_some_and(|corpus| corpus.agree > 0 && !corpus.digest.is_empty()));
+
+    // The same among the generated programs, which have no digest as long as they are not all of them.
+    let other = TempDir::new().unwrap();
+    let corpus = Some(Corpus { seed: 3, programs: 2000 });
+    let cut = matrix_of(&specification, other.path(), corpus, 0, false);
+    let halt = |event: &Event| {
+        cut.halt.fetch_or(matches!(event, Event::Generated(_)), Ordering::Relaxed);
+    };
+    let Row::Ran(tally) = cut.run(&subject, Ok(start("honest")), None, halt).unwrap() else { panic!("no row") };
+    assert!(tally.not_run == 0 && !tally.is_green(), "{tally:?}");
+    assert!(tally.corpus.is_some_and(|corpus| corpus.agree + corpus.unsupported < 2000 && corpus.digest.is_empty()));
 }
 
 /// A process that is killed cannot kill its adapters, and one that hangs does not see the end of its input.

@@ -41,14 +41,13 @@ impl Breaks {
         self.are_too_many()
     }
 
-    /// Counts a fault if it is a crash or a hang. True once there are too many, and when it cannot be run any more.
-    pub fn is_one_too_many(&mut self, fault: &Fault) -> bool {
+    /// Counts a fault if it is a crash or a hang, and notes it if the implementation cannot be run any more.
+    pub fn count_fault(&mut self, fault: &Fault) {
         if fault.kind.is_break() {
             self.count(fault.kind.to_string());
         } else if !fault.kind.was_run() {
             self.gone.get_or_insert(fault.kind.to_string());
         }
-        self.are_too_many()
     }
 
     fn count(&mut self, what: String) {

@@ -227,7 +227,8 @@ pub fn write_row(file: &Path, summary: &Summary) -> Result<(), Failure> {
     Ok(output::write_named(file, rows.json())?)
 }
 
-/// What the first signal sets, which `told` is said of, to end the run as soon as all is saved. The second ends it at once.
+/// The flag that the first signal sets, to end the run as soon as all is saved; `told` is printed then. The second signal ends it
+/// at once.
 pub fn stopped_by_signals(told: &'static str) -> Result<Arc<AtomicBool>, Failure> {
     static STOP: OnceLock<Arc<AtomicBool>> = OnceLock::new();
     if let Some(stop) = STOP.get() {

@@ -325,7 +325,7 @@ fn judge_all(set: &CaseSet, candidate: &mut Candidate, hello: &Hello, breaks: &m
             && !breaks.are_too_many()
             && !is_pinned(divergences, &one.prepared.case.id, hello, &fault.to_string())
         {
-            breaks.is_one_too_many(fault);
+            breaks.count_fault(fault);
         }
         if breaks.are_too_many() {
             leave.now();

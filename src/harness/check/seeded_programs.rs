@@ -44,7 +44,12 @@ pub fn run(
         let mut results: Vec<Option<Result<Reply, Fault>>> = vec![None; batch.len()];
         let leave = candidate.runner.leave();
         candidate.runner.run_each(&programs, |at, result| {
-            if !breaks.are_too_many() && result.as_ref().is_err_and(|fault| breaks.is_one_too_many(fault)) {
+            if let Err(fault) = &result
+                && !breaks.are_too_many()
+            {
+                breaks.count_fault(fault);
+            }
+            if breaks.are_too_many() {
                 leave.now();
             }
             results[runnable[at]] = Some(result);

@@ -40,7 +40,7 @@ enum Way {
     Composed,
 }
 
-/// The order of faults: the operands, a mask of truths for integers, which hold no infinity.
+/// Checks the operands first, and then rejects a bool mask for integers, which have no infinity.
 fn infer(call: &Call, operands: [&Tensor; 3], mask: Option<&Tensor>) -> Result<(Way, Rule)> {
     let [query, key, value] = operands;
     check_operands(query, key, value, mask)?;
