@@ -51,8 +51,7 @@ Examples:
   broadcheck libtorch install          fetch libtorch and build its adapter
   broadcheck check --impl numpy        the same on another library, which is installed first
 
-Exit codes: 0 conforms, 1 does not conform, 2 could not run, 130 interrupted (a campaign or a matrix, by Ctrl-C or
-SIGTERM).
+Exit codes: 0 conforms, 1 does not conform, 2 could not run, 130 interrupted (a campaign or matrix, by Ctrl-C or SIGTERM).
 
 The specification, the adapters and their known differences come with the program. `broadcheck --version --verbose` says
 which ones are used: those after --source, in BROADCHECK_SOURCE, in a checkout around the working folder, or the
