@@ -138,17 +138,20 @@ fn a_release_that_became_unavailable_keeps_its_row() {
     let smaller = Specification { cases, ..SMALL.clone() };
     run(&MatrixRun { specification: &smaller, ..matrix(folder.path()) }, &subject);
     let matrix = matrix(folder.path());
-    let earlier = matrix.earlier(&subject);
+    let mut earlier = matrix.earlier(&subject).expect("a row");
+    // It was run somewhere else, which its row says also after it was judged again here.
+    earlier.header.machine.processor = "another".to_owned();
     // An adapter that is there and does not run on this machine, such as one for a GPU, is not at hand either.
     let starts =
         [(Err("there is no such wheel".to_owned()), "there is no such wheel"), (Ok(faulty("dies-at-start")), "ended")];
     for (start, why) in starts {
-        let row = matrix.run(&subject, start, earlier.as_ref(), |_| {}).unwrap();
+        let row = matrix.run(&subject, start, Some(&earlier), |_| {}).unwrap();
         let Row::Kept(tally, reason) = &row else { panic!("{row:?}") };
         assert!(tally.not_run == 1 && reason.contains(why), "{row:?}");
         assert!(!row.is_green());
     }
     let read = file::read(&matrix.file(&subject)).unwrap();
+    assert_eq!(read.header.machine.processor, "another");
     assert!(!read.events.iter().any(|event| matches!(event, Event::Judged(judged) if judged.case == added)));
     assert!(read.events.iter().any(|event| matches!(event, Event::Case(case) if case.id == added)));
 }

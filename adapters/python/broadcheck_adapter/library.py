@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
+import tempfile
 import traceback
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -207,8 +208,9 @@ def run_step(library: Library[Any], step: Json, values: list[Any], storages: dic
 def rejected(library: Library[Any], error: Exception, op: str) -> Json:
     """Returns the outcome of a step that raised."""
     message = (str(error).splitlines() or [type(error).__name__])[0]
-    # Addresses differ from run to run.
+    # Addresses differ from run to run, and so do folders for temporary files, such as a compiler's.
     message = re.sub(r"\b0x[0-9a-f]{6,}\b", "0x...", message)
+    message = re.sub(rf"{re.escape(tempfile.gettempdir())}/(?:[^\s/]+/)*", "", message)
     kind = (isinstance(error, Rejection) and error.kind) or library.classify(error, op)
     # A `Rejection` is the adapter's own exception, and not the library's.
     raises = "messages" in library.capabilities and not isinstance(error, Rejection)

@@ -75,6 +75,8 @@ pub struct MatrixRun<'a> {
 /// The data that an earlier run has left of a subject.
 #[derive(Clone, Debug)]
 pub struct Earlier {
+    /// The header of its file: when it was, and on which machine.
+    pub header: Header,
     /// The implementation that it was.
     pub ready: ImplementationReady,
     /// Its judgements, by case.
@@ -133,7 +135,7 @@ impl MatrixRun<'_> {
         let same = corpus == self.corpus
             && corpus.is_none_or(|corpus| tally.corpus.as_ref().is_some_and(|kept| kept.digest == self.digest(corpus)));
         let generated = same.then_some((generated, tally.corpus));
-        Some(Earlier { ready: ready?, judged, generated })
+        Some(Earlier { header: file.header, ready: ready?, judged, generated })
     }
 
     /// A digest of the corpus, made once.
@@ -171,7 +173,9 @@ impl MatrixRun<'_> {
             Ok(tally) => Row::Ran(tally),
             Err(reason) => return Ok(Row::NoData(reason)),
         };
-        self.write(subject, &events)?;
+        // Nothing has run: the date and the machine are those of the run that is judged again.
+        let header = Header { suite: self.specification.digest.clone(), ..earlier.header.clone() };
+        self.write(subject, &header, &events)?;
         Ok(row)
     }
 
@@ -213,17 +217,17 @@ impl MatrixRun<'_> {
                 Row::NoData(reason)
             }
         };
-        self.write(subject, &events)?;
+        self.write(subject, &Header::now(&self.specification.digest), &events)?;
         Ok(row)
     }
 
     /// Writes the event file of a subject, unless it has the same already, whenever it was written.
-    fn write(&self, subject: &Subject, events: &[Event]) -> Result<(), FileError> {
+    fn write(&self, subject: &Subject, header: &Header, events: &[Event]) -> Result<(), FileError> {
         let path = self.file(subject);
         if file::read(&path).is_ok_and(|there| there.stale == 0 && there.events == events) {
             return Ok(());
         }
-        file::write_sharing(&path, &Header::now(&self.specification.digest), events)
+        file::write_sharing(&path, header, events)
     }
 
     fn check(
