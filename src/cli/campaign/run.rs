@@ -144,8 +144,13 @@ impl Campaign<'_> {
         };
         let divergences = divergence::load(&source, &setup.subject.1, &specification)?;
         let hello = setup.subject.1.clone();
+        let against = setup.against.as_ref().map(|(_, hello)| hello.clone()).filter(|other| other.name == hello.name);
         setup.known = Box::new(move |finding| {
-            divergence::known(&divergences, finding, &hello).map(|divergence| divergence.id.clone())
+            let known = match &against {
+                Some(against) => divergence::known_between(&divergences, finding, &hello, against),
+                None => divergence::known(&divergences, finding, &hello),
+            };
+            known.map(|divergence| divergence.id.clone())
         });
         setup.specification = specification;
         let journal = if self.resume {

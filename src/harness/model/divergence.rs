@@ -27,7 +27,7 @@ use crate::model::finding::FINDING;
 use crate::{Aspect, Difference};
 
 pub use applies::{Applies, Conditions, OpName, Pattern, Special};
-pub use known::{known, known_break};
+pub use known::{known, known_between, known_break};
 
 /// One way in which an implementation is known to be wrong.
 #[derive(Clone, Debug, PartialEq, Deserialize)]

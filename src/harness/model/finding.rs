@@ -22,6 +22,9 @@ pub const DISPUTED: &str = "disputed: ";
 /// The kind of a finding of such a difference.
 const KIND_DISPUTED: &str = "disputed";
 
+/// The end of `by` in differences between two releases that are within what the operation may lose.
+pub const ROUNDED_OTHERWISE: &str = ", rounded otherwise";
+
 /// What follows the name of an input in the name of what it is at the end of the program.
 const AFTER: &str = " after";
 
@@ -119,6 +122,7 @@ impl Finding {
         let text = match reasons.iter().find_map(|reason| first.by.strip_prefix(reason)) {
             Some(rule) if text.is_empty() => rule.to_owned(),
             Some(rule) => format!("{rule}: {text}"),
+            None if first.by.ends_with(ROUNDED_OTHERWISE) => "rounded otherwise".to_owned(),
             None => text,
         };
         let kind = if disputed { KIND_DISPUTED } else { first.aspect.name() };
@@ -143,6 +147,31 @@ impl Finding {
         let computes = step.op.info().family() != Family::Views && step.op != Op::Copy;
         let reads = (step.form == Form::Functional || !computes) && step.uses().any(is_wrong);
         reads.then(|| Finding::of_differences(self.signature.oracle, &self.program, wrong)).flatten()
+    }
+
+    /// The finding that a difference between two releases is in the newer one, if the reference agrees with the other.
+    pub fn to_the_reference(&self) -> Option<Finding> {
+        if self.signature.oracle != Oracle::Release {
+            return None;
+        }
+        Finding::of_differences(Oracle::Reference, &self.program, self.differences.clone())
+    }
+
+    /// The finding that a difference between two releases is in the one that was compared with, if the reference agrees with
+    /// the other.
+    pub fn of_the_other_release(&self) -> Option<Finding> {
+        if self.signature.oracle != Oracle::Release {
+            return None;
+        }
+        if let Some(fault) = &self.fault {
+            return Some(Finding::of_fault(Oracle::Reference, &self.program, fault.clone()));
+        }
+        let turned = self.differences.iter().map(|difference| Difference {
+            expected: difference.observed.clone(),
+            observed: difference.expected.clone(),
+            ..difference.clone()
+        });
+        Finding::of_differences(Oracle::Reference, &self.program, turned.collect())
     }
 
     /// Returns whether it is certainly about the program: what breaks an implementation can come from outside.

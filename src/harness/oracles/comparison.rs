@@ -9,6 +9,7 @@ use crate::relaxations::Freedom;
 
 use crate::format::label;
 use crate::model::difference::class_of;
+use crate::model::finding::ROUNDED_OTHERWISE;
 use crate::oracles::closeness::{Extent, first_other};
 use crate::oracles::modes::Modes;
 use crate::oracles::specification::same_bits;
@@ -37,12 +38,27 @@ pub fn compare_case(program: &Program, expected: Side, observed: Side) -> Vec<Di
 
 /// The release oracle: everything in which two releases of one library differ, or one release under two capability levels
 /// of the processor or two numbers of threads, bit for bit. Two libraries are compared as the table asks, since each has an
-/// order of sums and roundings of its own; one library has no second one to point to, so that what it leaves open shows
-/// here, too, and is for whoever reads the finding.
+/// order of sums and roundings of its own. One library has no second one to point to, so that another rounding shows here,
+/// too; it says that it is one, and stands after everything else. What any element is right for, such as memory that nothing
+/// was written to, says nothing of a release.
 pub fn between_releases(program: &Program, expected: Side, observed: Side) -> Vec<Difference> {
-    let bits = expected.hello.name == observed.hello.name;
-    let modes = if bits { |program: &Program, _: &Reply| Modes::bits(program) } else { Modes::of };
-    compared(program, expected, observed, modes, &|| label(expected.hello))
+    let by = || label(expected.hello);
+    if expected.hello.name != observed.hello.name {
+        return compared(program, expected, observed, Modes::of, &by);
+    }
+    let mut differences = compared(program, expected, observed, Modes::bits, &by);
+    if differences.iter().all(|difference| difference.aspect != Aspect::Values) {
+        return differences;
+    }
+    let beyond = compared(program, expected, observed, Modes::of, &by);
+    for difference in differences.iter_mut().filter(|difference| difference.aspect == Aspect::Values) {
+        match beyond.iter().find(|other| other.aspect == Aspect::Values && other.value == difference.value) {
+            Some(other) => *difference = other.clone(),
+            None => difference.by.push_str(ROUNDED_OTHERWISE),
+        }
+    }
+    differences.sort_by_key(|difference| difference.by.ends_with(ROUNDED_OTHERWISE));
+    differences
 }
 
 fn compared(
@@ -275,7 +291,11 @@ mod tests {
         let (hello, other) = (Reference.hello(), Hello { name: "another".to_owned(), ..Reference.hello() });
         let (expected, observed) = (Side { hello: &hello, reply: &old }, Side { hello: &hello, reply: &new });
         let elsewhere = Side { hello: &other, reply: &new };
-        assert_eq!(between_releases(&program, expected, observed).len(), 1);
+        let differences = between_releases(&program, expected, observed);
+        assert!(matches!(&differences[..], [rounding] if rounding.by.ends_with(ROUNDED_OTHERWISE)), "{differences:?}");
+        let far = reply(1.5);
+        let differences = between_releases(&program, expected, Side { hello: &hello, reply: &far });
+        assert!(matches!(&differences[..], [wrong] if !wrong.by.ends_with(ROUNDED_OTHERWISE)), "{differences:?}");
         assert_eq!(between_releases(&program, expected, elsewhere), []);
         assert_eq!(compare(&program, expected, observed), []);
     }

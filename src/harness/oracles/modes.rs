@@ -48,10 +48,15 @@ pub(super) struct Modes {
 }
 
 impl Modes {
-    /// Everything bit for bit.
-    pub fn bits(program: &Program) -> Modes {
-        let (inputs, steps) = (program.inputs.len(), program.steps.len());
-        Modes { values: vec![Mode::BITS; inputs + steps], steps: vec![Freedom::NONE; steps], inputs }
+    /// Everything bit for bit, but for what any element is right for.
+    pub fn bits(program: &Program, reply: &Reply) -> Modes {
+        let mut modes = Modes::of(program, reply);
+        for mode in &mut modes.values {
+            let open = if mode.open == Elements::Any { Elements::Any } else { Elements::Determined };
+            *mode = Mode { open, ..Mode::BITS };
+        }
+        modes.steps.fill(Freedom::NONE);
+        modes
     }
 
     /// Those of a program, by one reply to it. A value that is computed from an inexact one, by more than inspection, is

@@ -19,6 +19,19 @@ pub fn known<'a>(divergences: &'a [Divergence], finding: &Finding, hello: &Hello
     of(finding).or_else(|| of(&finding.of_inputs_read()?))
 }
 
+/// The divergence that a difference between two releases is: where they differ, one of them differs from the reference, too.
+/// It is what a divergence of either is to the reference.
+pub fn known_between<'a>(
+    divergences: &'a [Divergence],
+    finding: &Finding,
+    hello: &Hello,
+    against: &Hello,
+) -> Option<&'a Divergence> {
+    known(divergences, finding, hello)
+        .or_else(|| known(divergences, &finding.to_the_reference()?, hello))
+        .or_else(|| known(divergences, &finding.of_the_other_release()?, against))
+}
+
 /// The divergence that an end of the implementation is, which does not say at which step of a program it came.
 pub fn known_break<'a>(
     divergences: &'a [Divergence],
