@@ -1,4 +1,5 @@
-"""Writes an adapter's `divergences.yaml` from its `causes.toml` and a JSON report without known differences.
+"""Writes an adapter's `divergences.yaml`, the cases that show each of the causes in its `causes.toml`, from a JSON report
+without known differences.
 
     broadcheck check --impl numpy --no-divergences --format json | python3 adapters/pin.py numpy
 
@@ -7,11 +8,9 @@ and the observed text. A difference matches if all that are given are found in i
 aspect is `broken`, and the observed text is the fault. A case belongs to the first cause that explains all its
 differences; each value that differs is pinned in each aspect that differs. A case that no cause explains is reported on
 standard error and stays a failure. With `unwritten = true` the elements are uninitialized memory and are not pinned.
-`applies` and `signature`, by which a campaign knows the cause, are copied (`README.md` has the vocabulary), a signature
-once for each of its oracles; a cause that has them needs no case. `inherits = ["pytorch"]` appends the causes of that
-adapter, such as those of the front end for a mode of PyTorch; an inherited cause without a case is left out, unless
-`campaigns_only = true` says that the adapter does not run the specification, and is known by `applies` and `signature`, or
-`campaigns = true` that it runs campaigns, too.
+`applies` and `signature`, by which a campaign knows the cause, are for broadcheck, which reads them from `causes.toml`
+(`README.md` has the vocabulary); a cause that has them needs no case. `inherits = ["pytorch"]` appends the causes of that
+adapter, such as those of the front end for a mode of PyTorch.
 What a front end of PyTorch has from libtorch is known already, and is not written again.
 """
 
@@ -32,7 +31,7 @@ def explains(cause, case, difference):
 
 def observed(exact, value, aspect):
     """One aspect of a value, in the text that the harness compares with a pin (`observed` in
-    `src/harness/divergence.rs`)."""
+    `src/harness/model/divergence.rs`)."""
     found = next((each for each in exact if each["value"] in (value, f"{value} after")), None)
     if found is None:
         # Several results have a name each.
@@ -97,25 +96,12 @@ def witness(case, ran, unwritten):
 
 def causes_of(name):
     """The causes of an adapter, then those that it inherits, each id once."""
-    described = described_by(name)
+    described = tomllib.loads((ADAPTERS / name / "causes.toml").read_text(encoding="utf-8"))
     causes = {cause["id"]: cause for cause in described.get("cause", [])}
     for other in described.get("inherits", []):
         for cause in causes_of(other):
-            own = causes.setdefault(cause["id"], {**cause, "inherited": True})
-            # Campaigns know a cause that has `when` of its own as they know the one that it stands for.
-            own.update({key: cause[key] for key in ("applies", "signature") if key in cause and "applies" not in own})
+            causes.setdefault(cause["id"], {**cause, "inherited": True})
     return list(causes.values())
-
-
-def described_by(name):
-    return tomllib.loads((ADAPTERS / name / "causes.toml").read_text(encoding="utf-8"))
-
-
-def signatures(cause):
-    """The signatures of a cause: one for each oracle, where there is a list of oracles."""
-    for each in cause.get("signature", []):
-        oracles = each["oracle"] if isinstance(each["oracle"], list) else [each["oracle"]]
-        yield from ({**each, "oracle": oracle} for oracle in oracles)
 
 
 def by_processors(name):
@@ -128,8 +114,7 @@ def by_processors(name):
 
 
 def main(name, report):
-    causes, described = causes_of(name), described_by(name)
-    campaigns = described.get("campaigns_only", False) or described.get("campaigns", False)
+    causes = causes_of(name)
     found = {cause["id"]: [] for cause in causes}
     kept = by_processors(name)
     (implementation,) = report["totals"]["implementations"]
@@ -164,25 +149,15 @@ def main(name, report):
             reason = {key: kept[case["id"]][key] for key in ("some_processors",) if case["id"] in kept}
             found[of["id"]].append({**seen, **reason})
     made = f"Written by `adapters/pin.py {name}` from `causes.toml` and a run on {name} {version}; see `../README.md`."
-    lines = [f"# {made}"]
+    shown = "witnesses:" if any(found.values()) else "witnesses: {}"
+    lines = [f"# {made}", f"releases: [{json.dumps(version)}]", shown]
     for cause in causes:
         assert cause["kind"] in KINDS, cause
-        inherited = cause.get("inherited", False) and not (campaigns and "applies" in cause)
-        if not found[cause["id"]] and (inherited or "applies" not in cause):
-            if not inherited:
-                print(f"cause {cause['id']} explains nothing", file=sys.stderr)
-            continue
-        lines.append(f"- id: {cause['id']}")
-        lines.append(f"  releases: [{json.dumps(version)}]")
-        lines.append(f"  kind: {cause['kind']}")
-        lines.append(f"  link: {cause['link']}")
-        lines.append(f"  why: {json.dumps(' '.join(cause['why'].split()), ensure_ascii=False)}")
-        lists = {"applies": cause.get("applies", []), "signature": list(signatures(cause))}
-        lists["witnesses"] = found[cause["id"]]
-        for key, items in lists.items():
-            if items:
-                lines.append(f"  {key}:")
-                lines += [f"    - {json.dumps(each, ensure_ascii=False)}" for each in items]
+        if found[cause["id"]]:
+            lines.append(f"  {cause['id']}:")
+            lines += [f"    - {json.dumps(each, ensure_ascii=False)}" for each in found[cause["id"]]]
+        elif not cause.get("inherited", False) and "applies" not in cause:
+            print(f"cause {cause['id']} explains nothing", file=sys.stderr)
     (ADAPTERS / name / "divergences.yaml").write_text("\n".join(lines) + "\n", encoding="utf-8")
     cases, kinds = sum(map(len, found.values())), sum(map(bool, found.values()))
     print(f"{cases} cases under {kinds} causes, {unexplained} unexplained", file=sys.stderr)

@@ -7,19 +7,17 @@
 //! The reference and the definition judge each program of a list, and each finding gets a folder below FOLDER, as in a
 //! campaign: that is how a program that a user has reported becomes a finding.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use broadcheck::adapter::{CommandLine, Halt, Hello, Limits};
 use broadcheck::case::{load, load_program};
-use broadcheck::harness::campaign::Setup;
 use broadcheck::harness::campaign::cases::Shard;
-use broadcheck::harness::campaign::executor::{Bench, Said};
+use broadcheck::harness::campaign::executor::Bench;
 use broadcheck::harness::campaign::record::Configuration;
-use broadcheck::harness::model::finding::{Finding, Oracle};
-use broadcheck::harness::oracles::comparison::Side;
+use broadcheck::harness::campaign::{Setup, report};
+use broadcheck::harness::model::finding::Oracle;
 use broadcheck::harness::runner::Start;
-use broadcheck::harness::triage::{Dossier, Expected, native, write};
 
 const ORACLES: [Oracle; 2] = [Oracle::Reference, Oracle::Definition];
 
@@ -90,27 +88,9 @@ fn from_programs(setup: &Setup, bench: &mut Bench, file: &Path, folder: &Path) -
         println!("program {}: {} found", number + 1, findings.len());
         all &= !findings.is_empty();
         for finding in findings {
-            println!("  {}\n    {}", finding.signature, report(setup, bench, &finding, folder)?.display());
+            let name = report(setup, bench, &finding, folder)?;
+            println!("  {}\n    {}", finding.signature, folder.join(name).display());
         }
     }
     Ok(all)
-}
-
-fn report(setup: &Setup, bench: &mut Bench, finding: &Finding, folder: &Path) -> Result<PathBuf, String> {
-    let account = bench.account(finding)?;
-    let expected = match &account.expected {
-        Said::Reply(hello, reply) => Expected::Outcomes(Side { hello, reply }),
-        Said::SameAs { rule, program, pairs, reply } => {
-            Expected::SameAs { rule, program, pairs, reply: reply.as_ref() }
-        }
-    };
-    let (implementation, observed) = (&setup.subject.1, account.observed.as_ref());
-    let other = match expected {
-        Expected::SameAs { program, .. } => Some(program),
-        Expected::Outcomes(_) => None,
-    };
-    let native = native::ask(&setup.subject.0, implementation, &Limits::default(), &finding.program, other);
-    let native = native.as_ref();
-    let dossier = Dossier { finding, expected, implementation, observed, releases: "", known: None, native };
-    write(&dossier, &setup.specification, folder).map_err(|error| format!("{}: {error}", folder.display()))
 }

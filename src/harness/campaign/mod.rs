@@ -50,6 +50,8 @@ pub mod tally;
 mod tests;
 mod working;
 
+pub use pursuit::report;
+
 use std::collections::{BTreeSet, VecDeque};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};

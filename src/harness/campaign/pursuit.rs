@@ -238,8 +238,11 @@ fn simplest(
     (simplest, ended.map_or(Ok(()), Err))
 }
 
-/// Writes the folder of a finding that was seen again, and returns its name.
-fn report(setup: &Setup, bench: &mut Bench, finding: &Finding, folder: &Path) -> Result<String, Unfinished> {
+/// Writes the folder of a finding that was seen again below this one, and returns its name.
+///
+/// # Errors
+/// When the implementation cannot be started any more, or a file cannot be written.
+pub fn report(setup: &Setup, bench: &mut Bench, finding: &Finding, folder: &Path) -> Result<String, Unfinished> {
     let account = bench.account(finding)?;
     let expected = match &account.expected {
         Said::Reply(hello, reply) => Expected::Outcomes(Side { hello, reply }),

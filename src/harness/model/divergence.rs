@@ -10,6 +10,7 @@
 //! show its signature.
 
 mod applies;
+mod causes;
 mod known;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -230,8 +231,7 @@ fn inherited(own: &[Divergence], hello: &Hello, specification: &Specification) -
     Ok(below)
 }
 
-/// The divergences of an implementation that comes with broadcheck, in all of its releases; none if it has no file of
-/// them.
+/// The divergences of an implementation of broadcheck's own, in all of its releases; none if it has no file of them.
 ///
 /// # Errors
 /// When a file cannot be read, or names what is not there.
@@ -241,7 +241,10 @@ pub fn all_of(implementation: &str, specification: &Specification) -> Result<Vec
     for path in [file.clone(), file.with_file_name("changes.yaml")].into_iter().filter(|path| path.is_file()) {
         let told = |error: String| format!("{}: {error}", path.display());
         let text = std::fs::read_to_string(&path).map_err(|error| told(error.to_string()))?;
-        all.extend(parse(&text, specification).map_err(told)?);
+        let folder = path.parent().expect("it is in the folder of the adapter");
+        let read =
+            if is_list(&text) { parse(&text, specification) } else { causes::read(folder, &text, specification) };
+        all.extend(read.map_err(told)?);
     }
     let findings = findings_folder().map_err(|error| error.to_string())?;
     if !all.is_empty() && findings.is_dir() {
