@@ -164,8 +164,8 @@ impl Changes<'_> {
             let Ok(shape) = Shape::new(sizes) else { continue };
             self.add(Property::Shape, vary(&|expected| expected.shape = Some(shape.clone())));
         }
-        let others = DType::ALL.iter().map(|dtype| ScalarType::from(*dtype));
-        for dtype in others.filter(|dtype| expected.dtype.is_some_and(|expected| expected != *dtype)) {
+        let dtypes = DType::ALL.iter().map(|dtype| ScalarType::from(*dtype));
+        for dtype in dtypes.filter(|dtype| expected.dtype.is_some_and(|expected| expected != *dtype)) {
             self.add(Property::Dtype, vary(&|expected| expected.dtype = Some(dtype)));
         }
         for strides in expected.strides.iter().flat_map(|strides| sizes(strides)) {

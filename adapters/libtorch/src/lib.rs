@@ -193,7 +193,7 @@ impl<'c> Run<'c> {
     fn value(&mut self, op: Op, returned: &Returned) -> Result<Value, Fault> {
         Ok(match returned {
             // Operators return the number of a dtype.
-            Returned::Number(Scalar::Int(code)) if op.info().kernel == Kernel::Dtypes => scalar_type(*code)?,
+            Returned::Number(Scalar::Int(code)) if op.info().kernel == Kernel::Dtypes => scalar_type(*code),
             Returned::Nothing => Value::Nothing,
             Returned::Number(number) => Value::Number(*number),
             Returned::Sizes(sizes) => Value::Sizes(sizes.clone()),
@@ -267,13 +267,10 @@ fn is_lacking(dtype: ScalarType) -> bool {
     dtype.code() >= shim::scalar_types()
 }
 
-/// The dtype with this number. The one after all of them stands for none (`ScalarType::Undefined`).
-fn scalar_type(code: i64) -> Result<Value, Fault> {
-    match ScalarType::ALL.iter().find(|dtype| dtype.code() == code) {
-        Some(dtype) if !is_lacking(*dtype) => Ok(Value::Dtype(*dtype)),
-        _ if code == shim::scalar_types() => Ok(Value::Nothing),
-        _ => Err(Fault::Failed(format!("the dtype number {code} as a result"))),
-    }
+/// The dtype with this number, or nothing for a number that is no dtype's: 2.1 reads it from beyond its table.
+fn scalar_type(code: i64) -> Value {
+    let found = ScalarType::ALL.iter().find(|dtype| dtype.code() == code && !is_lacking(**dtype));
+    found.map_or(Value::Nothing, |dtype| Value::Dtype(*dtype))
 }
 
 /// The bytes that a process on x86-64 can have at most.
