@@ -30,7 +30,7 @@ use broadcheck::tensor::{IndexItem, Scalar, Shape};
 use proptest::prelude::{ProptestConfig, prop_assert, prop_assert_eq, proptest};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
-use support::{Generated, programs};
+use support::{Generated, pairs_of_dtypes, programs};
 
 /// Programs for each property of the reference.
 const CASES: u32 = 1000;
@@ -368,7 +368,7 @@ fn cases_agree_with_their_follow_ups() {
 }
 
 /// The reference and libtorch have equal outcomes, in every aspect that `harness::compare` knows, on a few thousand
-/// programs, but for differences that `divergences.yaml` explains.
+/// programs, and on all pairs of dtypes, but for differences that `divergences.yaml` explains.
 #[test]
 fn the_reference_agrees_with_libtorch() {
     // The first time this installs it. Without libtorch nothing is shown, so that is a failure.
@@ -383,9 +383,9 @@ fn the_reference_agrees_with_libtorch() {
     let strategy = programs(Options::comparable(&subject.hello));
     let mut runner = TestRunner::new(config(1));
     let mut found: BTreeMap<String, (usize, String)> = BTreeMap::new();
-    for _ in 0..DIFFERENTIAL.div_ceil(BATCH) {
-        let generate = || strategy.new_tree(&mut runner).expect("no filter").current().0;
-        let programs: Vec<Program> = std::iter::repeat_with(generate).take(BATCH).collect();
+    let mut generate = || strategy.new_tree(&mut runner).expect("no filter").current().0;
+    let batch = |_| std::iter::repeat_with(&mut generate).take(BATCH).collect::<Vec<Program>>();
+    for programs in (0..DIFFERENTIAL.div_ceil(BATCH)).map(batch).chain([pairs_of_dtypes()]) {
         let differing: Vec<(usize, Difference)> = libtorch
             .run_all(&programs)
             .into_iter()

@@ -90,7 +90,7 @@ fn compare(program: &Program, reply: &Reply, counts: &mut Counts) -> Result<(), 
                 return Ok(());
             }
             (
-                Inferred::Tensor(_) | Inferred::Tensors(_) | Inferred::Number | Inferred::Nothing,
+                Inferred::Tensor(_) | Inferred::Tensors(_) | Inferred::Number | Inferred::Dtype(_) | Inferred::Nothing,
                 Outcome::Rejected(rejected),
             ) if by_elements(step.op, &rejected.message) => {
                 counts.by_elements += 1;
@@ -165,6 +165,7 @@ fn agrees(inferred: &Inferred, value: &Value) -> bool {
             facts.len() == tensors.len() && facts.iter().zip(tensors).all(|(facts, tensor)| same(facts, tensor))
         }
         (Inferred::Sizes(sizes), Value::Sizes(others)) => sizes == others,
+        (Inferred::Dtype(dtype), Value::Dtype(other)) => dtype == other,
         (Inferred::Number, Value::Number(_)) | (Inferred::Nothing, Value::Nothing) => true,
         _ => false,
     }
@@ -308,7 +309,7 @@ fn compare_explained(program: &Program, reply: &Reply, counts: &mut Explained) -
                 Value::Tensor(tensor) => Some(facts(tensor)),
                 Value::Tensors(tensors) => tensors.first().map(facts),
                 Value::Sizes(sizes) => Some((bracketed(sizes), String::new())),
-                Value::Number(_) | Value::Nothing => None,
+                Value::Number(_) | Value::Dtype(_) | Value::Nothing => None,
             };
             if expected.is_some() && result != expected {
                 return Err(told(format!("result {result:?}, not {expected:?}")));
@@ -344,7 +345,8 @@ fn explanations_of_generated_programs_agree_with_the_reference() {
         let (program, reply) = generate::program_with_reply(&bytes(seed), &options);
         let Some(reply) = reply.filter(|reply| !reply.steps.is_empty()) else { continue };
         let last = program.steps.last().expect("it has an answer");
-        counts.of_sizes += u64::from(last.op.info().family() == Family::Sizes);
+        counts.of_sizes +=
+            u64::from(last.op.info().family() == Family::Sizes || last.op.info().family() == Family::Dtypes);
         if let Err(why) = compare_explained(&program, &reply, &mut counts) {
             let key = why.lines().next().unwrap_or_default().split(", ").nth(1).unwrap_or_default().to_owned();
             let key = key.split('"').next().unwrap_or_default().to_owned();
@@ -364,8 +366,15 @@ fn explanations_of_generated_programs_agree_with_the_reference() {
 const FACTORS: &[i64] = &[1_000_000_000, 1_000_000, 1000];
 
 /// The operations that have no operand.
-const NEVER_LARGE: &[Op] =
-    &[Op::BroadcastShapes, Op::BroadcastWarning, Op::InferSize, Op::AreExpandable, Op::IsExpandableTo];
+const NEVER_LARGE: &[Op] = &[
+    Op::BroadcastShapes,
+    Op::BroadcastWarning,
+    Op::InferSize,
+    Op::AreExpandable,
+    Op::IsExpandableTo,
+    Op::PromoteTypes,
+    Op::CanCast,
+];
 
 /// A size that is larger: 0, 1 and 3 stay, for the rules that name them.
 fn scaled(size: i64, factor: i64) -> i64 {

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use broadcheck::case::{Case, Expectation, LoadError, Specification, load, load_files, load_program, render};
 use broadcheck::ops::{Form, Op, ParamDefault, ParamKind, REDUCTIONS};
 use broadcheck::program::{Arg, Input, Program, ShapeArg, Step, ValueRef};
-use broadcheck::tensor::{Buffer, DType, IndexItem, Layout, Scalar, Shape};
+use broadcheck::tensor::{Buffer, DType, IndexItem, Layout, Scalar, ScalarType, Shape};
 use proptest::prelude::*;
 
 const DOCUMENTS: &str = "- {id: notes, title: Notes, code: true}\n";

@@ -23,6 +23,7 @@ VALUES = ["item", "masked_select", "equal", "allclose"]
 LACKS = [
     *({"op": name, "form": OUT, "why": "vmap does not batch a call with out="} for name in TABLE),
     *({"op": name, "why": "vmap rejects a result that depends on elements"} for name in VALUES),
+    {"op": "result_type", "why": "vmap returns tensors alone"},
 ]
 
 
@@ -80,5 +81,6 @@ OPERATIONS = {"backward": backward, "grad": lambda _form, _out, batch: batch.gra
 
 
 def operations():
-    calls = {name: call(name, operation) for name, operation in eager.operations().items() if name not in VALUES}
+    others = [*VALUES, "result_type"]
+    calls = {name: call(name, operation) for name, operation in eager.operations().items() if name not in others}
     return calls | OPERATIONS

@@ -8,7 +8,7 @@ which Python has no function, are those of `torch.ops.aten`. Numbers stay as the
 import torch
 import torch.nn.functional
 
-from broadcheck_adapter import Sizes
+from broadcheck_adapter import Dtype, Sizes, Unsupported
 from broadcheck_adapter.numpy_like import by_tensors
 from broadcheck_adapter.operation import FUNCTIONAL, IN_PLACE, OUT
 from table import TABLE
@@ -53,6 +53,11 @@ def function(name):
             return getattr(getattr(torch, prefix), name.removeprefix(prefix + "_"))
     return getattr(torch, name, None) or getattr(torch.Tensor, name, None)
 
+
+# The answer to a dtype that PyTorch got in a later release.
+NO_DTYPE = "this release of PyTorch does not have the dtype"
+
+UNSUPPORTED = [{"what": NO_DTYPE, "ops": ["promote_types", "can_cast"]}]
 
 # The numbers of the reductions of losses.
 REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
@@ -116,6 +121,18 @@ def solve_triangular(a, b, upper, **named):
     return torch.linalg.solve_triangular(a, b, upper=upper, **named)
 
 
+def scalar_type(name):
+    """The dtype of that name, which this release may not have."""
+    found = getattr(torch, name, None)
+    if found is None:
+        raise Unsupported(NO_DTYPE)
+    return found
+
+
+def name_of(dtype):
+    return Dtype(str(dtype).removeprefix("torch."))
+
+
 def set_item(tensor, items, value):
     tensor[items] = value
     return tensor
@@ -135,6 +152,9 @@ SPECIAL = {
     "grad": lambda tensor: tensor.grad,
     "cdist": cdist,
     "backcompat.broadcast_warning": broadcast_warning,
+    "promote_types": lambda a, b: name_of(torch.promote_types(scalar_type(a), scalar_type(b))),
+    "can_cast": lambda a, b: torch.can_cast(scalar_type(a), scalar_type(b)),
+    "result_type": lambda a, b: name_of(torch.result_type(a, b)),
     "infer_size": lambda a, b: Sizes(torch._C._infer_size(torch.Size(a), torch.Size(b))),
 }
 
@@ -154,13 +174,13 @@ def call(name, around):
     return run
 
 
-# Functions without tensors, which are no part of a graph.
-OF_SIZES = ["infer_size"]
+# Functions whose results are no tensors, and no part of a graph.
+NO_TENSORS = ["infer_size", "promote_types", "can_cast", "result_type"]
 
 
 def operations(around=lambda function: function):
     """A function for each operation. `around` wraps those that are called on tensors."""
-    return {name: call(name, (lambda function: function) if name in OF_SIZES else around) for name in TABLE}
+    return {name: call(name, (lambda function: function) if name in NO_TENSORS else around) for name in TABLE}
 
 
 def reset():

@@ -179,7 +179,7 @@ def library(
     read=tensors.read,
     strides=True,
     texts=True,
-    unsupported=(),
+    unsupported=tuple(eager.UNSUPPORTED),
 ):
     tensors.start()
     capabilities = ["in_place", "out"]

@@ -5,7 +5,7 @@
 use broadcheck_protocol::error::Rejection;
 use broadcheck_protocol::ops::{Form, Op};
 use broadcheck_protocol::program::{Arg, Input, Program, Step, ValueRef};
-use broadcheck_protocol::tensor::{Buffer, Category, DType, Layout, Scalar, Shape};
+use broadcheck_protocol::tensor::{Buffer, Category, DType, Layout, Scalar, ScalarType, Shape};
 use broadcheck_reference::{Declared, Inferences, Inferred, TensorFacts, infer};
 
 /// Names a tensor of the bench.
@@ -23,6 +23,8 @@ pub enum Made {
     Sizes(Vec<i64>),
     /// A number or a bool, which the elements decide.
     Number,
+    /// A dtype.
+    Dtype(ScalarType),
     /// Nothing.
     Nothing,
 }
@@ -115,6 +117,7 @@ impl Bench {
             }
             Inferred::Sizes(sizes) => Ok(Made::Sizes(sizes.clone())),
             Inferred::Number => Ok(Made::Number),
+            Inferred::Dtype(dtype) => Ok(Made::Dtype(*dtype)),
             Inferred::Nothing => Ok(Made::Nothing),
             Inferred::Rejected(rejection) => Err(rejection.clone().into()),
             Inferred::Unknown(what) => Err(Stop::Unknown(what.clone())),

@@ -379,6 +379,7 @@ fn takes(param: &Param, arg: &Arg) -> bool {
         | (ParamKind::Ints | ParamKind::Dims, Arg::Ints(_))
         | (ParamKind::Flag, Arg::Flag(_))
         | (ParamKind::Dtype, Arg::Dtype(_))
+        | (ParamKind::ScalarType, Arg::ScalarType(_))
         | (ParamKind::Text, Arg::Text(_))
         | (ParamKind::Index, Arg::Index(_)) => true,
         (ParamKind::Reduction, Arg::Text(text)) => REDUCTIONS.contains(&text.as_str()),

@@ -56,6 +56,7 @@ pub fn value(value: &Value) -> String {
         Value::Tensors(tensors) => tensors.iter().map(self::tensor).collect::<Vec<_>>().join("; "),
         Value::Sizes(sizes) => bracketed(sizes),
         Value::Number(number) => number.to_string(),
+        Value::Dtype(dtype) => dtype.to_string(),
         Value::Nothing => "None".to_owned(),
     }
 }

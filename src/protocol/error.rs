@@ -17,7 +17,7 @@ mod views;
 
 use serde::{Deserialize, Serialize};
 
-use crate::tensor::DType;
+use crate::tensor::{DType, ScalarType};
 
 pub use autograd::Node;
 pub(crate) use table::Row;

@@ -17,7 +17,7 @@ pub use template::{Found, Template};
 
 use crate::error::{Class, FactKind, ROWS, Rejection, Row};
 use crate::ops::Op;
-use crate::tensor::DType;
+use crate::tensor::{DType, ScalarType};
 
 /// The class of the rejection that a message reports; `None` for a message that is none of libtorch's.
 ///
@@ -126,7 +126,9 @@ pub fn skeleton(message: &str) -> String {
         // Numbers, `2x3`, `3D`, and the single letters by which einsum names dimensions.
         let variable = number.chars().all(|c| c.is_ascii_digit() || c == '-' || c == 'x') || word.chars().count() == 1;
         if !word.is_empty()
-            && (variable || DType::ALL.iter().any(|d| d.libtorch_name() == dtype || d.cpp_name() == dtype))
+            && (variable
+                || ScalarType::ALL.iter().any(|one| one.libtorch_name() == dtype)
+                || DType::ALL.iter().any(|one| one.cpp_name() == dtype))
         {
             skeleton.push('#');
         } else {

@@ -27,6 +27,7 @@
 
 mod arguments;
 mod backward;
+mod dtypes;
 mod functions;
 mod indexing;
 mod kernel;
@@ -56,7 +57,7 @@ pub use kernel::{Family, Kernel, Rounding};
 macro_rules! for_each_op {
     ($then:ident) => {
         $crate::__join_rows! {
-            { pointwise_rows functions_rows unary_rows backward_rows views_rows indexing_rows products_rows reductions_rows losses_rows programs_rows sizes_rows }
+            { pointwise_rows functions_rows unary_rows backward_rows views_rows indexing_rows products_rows reductions_rows losses_rows programs_rows sizes_rows dtypes_rows }
             $then {} []
         }
     };

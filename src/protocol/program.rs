@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Class;
 use crate::ops::{Compare, Form, Op, Param, ParamDefault, ParamKind};
-use crate::tensor::{DType, Element, IndexItem, Scalar, Shape, shape::bracketed};
+use crate::tensor::{DType, Element, IndexItem, Scalar, ScalarType, Shape, shape::bracketed};
 
 /// Tensors and steps. Values are numbered: first the inputs, then the steps.
 ///
@@ -100,8 +100,10 @@ pub enum Arg {
     Shapes(Vec<ShapeArg>),
     /// A switch.
     Flag(bool),
-    /// A dtype.
+    /// A dtype, in which the operation computes.
     Dtype(DType),
+    /// A dtype that the operation is about: any of PyTorch's.
+    ScalarType(ScalarType),
     /// Text.
     Text(String),
     /// Python-style basic indexing.
@@ -296,6 +298,8 @@ pub enum Value {
     Sizes(Vec<i64>),
     /// A scalar, which has no dtype.
     Number(Scalar),
+    /// A dtype.
+    Dtype(ScalarType),
     /// Python's `None`: no gradient, or nothing to return.
     Nothing,
 }

@@ -44,10 +44,10 @@ pub(super) fn dispatch(machine: &mut Machine, call: &Call) -> Result<Slot> {
     Ok(slot)
 }
 
-/// Only views, copies, which look for themselves, and operations element by element take tensors that are too large to
-/// be looked at.
+/// Only views, copies, which look for themselves, operations element by element, and functions of dtypes take tensors that are
+/// too large to be looked at.
 fn check_size(machine: &Machine, call: &Call) -> Result<()> {
-    if call.op.info().family() == Family::Views || !machine.has_elements() {
+    if matches!(call.op.info().family(), Family::Views | Family::Dtypes) || !machine.has_elements() {
         return Ok(());
     }
     let tensors = call.args.iter().flat_map(|arg| match arg {

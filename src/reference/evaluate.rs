@@ -13,9 +13,9 @@ use super::dispatch::dispatch;
 use super::machine::{Call, Kernel, Machine, Operand, Result, Slot, Stop, StorageId, Tensor, TensorId, is_large};
 // The families by the words of the rows.
 use super::{
-    arithmetic, assignment, distance, einsum, engine as autograd, extreme, front_end, functions as function, gather,
-    grid, indexing, integral, lookup, loss, mask, moment, norm, product, ranked, reduction, repetition, reshape,
-    reshape as copy, sampler, scan, scatter, sizes, slice, slices, triangle, view,
+    arithmetic, assignment, distance, dtypes, einsum, engine as autograd, extreme, front_end, functions as function,
+    gather, grid, indexing, integral, lookup, loss, mask, moment, norm, product, ranked, reduction, repetition,
+    reshape, reshape as copy, sampler, scan, scatter, sizes, slice, slices, triangle, view,
 };
 
 /// Runs a program and returns the outcome of every step. An error where it is malformed or over its budget.
@@ -188,6 +188,7 @@ impl Session {
             Slot::Tensors(ids) => Value::Tensors(ids.iter().map(|id| self.snapshot(*id)).collect()),
             Slot::Sizes(sizes) => Value::Sizes(sizes.clone()),
             Slot::Number(number) => Value::Number(*number),
+            Slot::Dtype(dtype) => Value::Dtype(*dtype),
             Slot::Nothing => Value::Nothing,
         }
     }

@@ -5,7 +5,7 @@
 
 use crate::error::Rejection;
 use crate::program::{Step, StorageRef};
-use crate::tensor::{Buffer, DType, Shape};
+use crate::tensor::{Buffer, DType, ScalarType, Shape};
 
 use super::evaluate::{Halted, Session};
 use super::machine::{Slot, Stop, TensorId};
@@ -57,6 +57,8 @@ pub enum Inferred {
     Sizes(Vec<i64>),
     /// A number, which is not known.
     Number,
+    /// A dtype.
+    Dtype(ScalarType),
     /// Nothing.
     Nothing,
     /// The step raises an error.
@@ -142,6 +144,7 @@ fn inference(session: &mut Session, step: &Step) -> Inference {
         Ok(Slot::Tensors(ids)) => Inferred::Tensors(ids.into_iter().map(|id| facts(session, id)).collect()),
         Ok(Slot::Sizes(sizes)) => Inferred::Sizes(sizes),
         Ok(Slot::Number(_)) => Inferred::Number,
+        Ok(Slot::Dtype(dtype)) => Inferred::Dtype(dtype),
         Ok(Slot::Nothing) => Inferred::Nothing,
         Err(Halted::Blocked(value)) => Inferred::Blocked(value),
         Err(Halted::Stopped(Stop::Rejected(rejection))) => Inferred::Rejected(rejection),

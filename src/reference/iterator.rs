@@ -3,7 +3,7 @@
 
 use crate::error::Rejection;
 use crate::program::VALUE_LIMIT;
-use crate::tensor::{Category, DType, Layout, Shape};
+use crate::tensor::{DType, Layout, ScalarKind, ScalarType, Shape};
 
 use super::budget::charge;
 use super::value::{Result, Stop, Tensor};
@@ -19,9 +19,14 @@ impl Input {
     }
 }
 
+/// The dtype in which operands meet. complex32 is none of tensors of programs.
+pub(super) fn result_type(inputs: &[Input]) -> DType {
+    scalar_type(inputs).dtype().unwrap_or(DType::Complex64)
+}
+
 /// The dtype in which operands meet (`at::result_type`): tensors with dimensions, tensors without, and numbers are three
 /// ranks; a lower rank counts only if its category is higher.
-pub(super) fn result_type(inputs: &[Input]) -> DType {
+pub(super) fn scalar_type(inputs: &[Input]) -> ScalarType {
     let mut ranks: [Option<DType>; 3] = [None; 3];
     for input in inputs {
         let rank = match input {
@@ -32,24 +37,28 @@ pub(super) fn result_type(inputs: &[Input]) -> DType {
         let dtype = input.dtype();
         ranks[rank] = Some(ranks[rank].map_or(dtype, |seen| seen.promote(dtype)));
     }
-    let [dimensioned, scalars, numbers] = ranks;
+    let [dimensioned, scalars, numbers] = ranks.map(|rank| rank.map(ScalarType::from));
     combine(dimensioned, combine(scalars, numbers)).expect("an operation has operands")
 }
 
 /// One rank and the next lower one (`combine_categories`).
-fn combine(higher: Option<DType>, lower: Option<DType>) -> Option<DType> {
+fn combine(higher: Option<ScalarType>, lower: Option<ScalarType>) -> Option<ScalarType> {
     let (Some(high), Some(low)) = (higher, lower) else { return higher.or(lower) };
-    Some(match high.category() {
-        Category::Complex => high,
-        Category::Floating if low.category() == Category::Complex => match high {
-            DType::Float64 => DType::Complex128,
-            _ => DType::Complex64,
-        },
-        Category::Floating => high,
-        Category::Bool => high.promote(low),
-        Category::Integral if low.category() >= Category::Floating => high.promote(low),
-        Category::Integral => high,
-    })
+    match (high.kind(), low.kind()) {
+        (ScalarKind::Floating, ScalarKind::Complex) => Some(to_complex(high)),
+        (ScalarKind::Complex | ScalarKind::Floating, _) => Some(high),
+        (ScalarKind::Bool, _) | (_, ScalarKind::Floating | ScalarKind::Complex) => high.promote(low),
+        _ => Some(high),
+    }
+}
+
+/// The complex dtype that stands for a floating-point one (`c10::toComplexType`).
+fn to_complex(floating: ScalarType) -> ScalarType {
+    match floating {
+        ScalarType::Float16 => ScalarType::Complex32,
+        ScalarType::Float64 => ScalarType::Complex128,
+        _ => ScalarType::Complex64,
+    }
 }
 
 /// Refuses to write where one element stands for several, or over part of an operand (`compute_mem_overlaps`).

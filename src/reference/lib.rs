@@ -37,6 +37,7 @@ mod composition;
 mod cross_entropy;
 mod dispatch;
 mod distance;
+mod dtypes;
 mod einsum;
 mod elementwise;
 mod engine;

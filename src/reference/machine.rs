@@ -7,7 +7,7 @@ use crate::ops::{Form, Op};
 use crate::program::{Arg, VALUE_LIMIT};
 use crate::tensor::element::Element;
 use crate::tensor::storage::Stored;
-use crate::tensor::{Buffer, DType, IndexItem, Layout, Scalar, Shape};
+use crate::tensor::{Buffer, DType, IndexItem, Layout, Scalar, ScalarType, Shape};
 
 use super::budget::charge;
 use super::graph::{Graph, Kept};
@@ -22,6 +22,7 @@ pub(super) enum Slot {
     Tensors(Vec<TensorId>),
     Sizes(Vec<i64>),
     Number(Scalar),
+    Dtype(ScalarType),
     Nothing,
 }
 
@@ -438,6 +439,8 @@ impl Call<'_> {
         optional_dtype -> Option<DType> = "a dtype or nothing" {
             Operand::Other(Arg::Dtype(dtype)) => Some(*dtype), Operand::Other(Arg::Nothing) => None,
         }
+        /// The dtype that argument `at` is, which may be none of tensors of programs.
+        scalar_type -> ScalarType = "a dtype" { Operand::Other(Arg::ScalarType(dtype)) => *dtype }
         /// The text that argument `at` is.
         text -> &str = "text" { Operand::Other(Arg::Text(text)) => text.as_str() }
         /// The index items that argument `at` is.

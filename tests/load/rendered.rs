@@ -53,6 +53,7 @@ fn arg(kind: ParamKind, default: Option<ParamDefault>) -> BoxedStrategy<Arg> {
         ParamKind::Real => (-9..9i32).prop_map(|value| Arg::Number(Scalar::Float(f64::from(value) / 4.0))).boxed(),
         ParamKind::Reduction => prop::sample::select(REDUCTIONS).prop_map(|name| Arg::Text(name.to_owned())).boxed(),
         ParamKind::Dtype => prop::sample::select(DType::ALL).prop_map(Arg::Dtype).boxed(),
+        ParamKind::ScalarType => prop::sample::select(ScalarType::ALL).prop_map(Arg::ScalarType).boxed(),
         ParamKind::Int => (-3..9i64).prop_map(Arg::Int).boxed(),
         ParamKind::Ints | ParamKind::Dims => ints().prop_map(Arg::Ints).boxed(),
         ParamKind::Flag => any::<bool>().prop_map(Arg::Flag).boxed(),

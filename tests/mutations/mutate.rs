@@ -3,7 +3,7 @@
 use broadcheck::case::{Case, Expectation, Expected, ExpectedRejection};
 use broadcheck::error::Class;
 use broadcheck::program::{Outcome, Program, Reply, Value, ValueRef};
-use broadcheck::tensor::{Buffer, DType, Scalar, Shape};
+use broadcheck::tensor::{Buffer, DType, Scalar, ScalarType, Shape};
 
 macro_rules! properties {
     ($($property:ident $name:literal),+ $(,)?) => {
@@ -70,6 +70,9 @@ fn right_after_all(case: &Case, reply: &Reply) -> Mutation {
             Some(Outcome::Value(Value::Number(number))) => {
                 Expectation::Value(Expected { number: Some(*number), ..Expected::default() })
             }
+            Some(Outcome::Value(Value::Dtype(dtype))) => {
+                Expectation::Value(Expected { dtype: Some(*dtype), ..Expected::default() })
+            }
             Some(Outcome::Value(Value::Sizes(sizes))) => {
                 let shape = Shape::new(sizes.clone()).ok();
                 Expectation::Value(Expected { shape, ..Expected::default() })
@@ -77,7 +80,7 @@ fn right_after_all(case: &Case, reply: &Reply) -> Mutation {
             Some(outcome) => {
                 let tensor = &outcome.tensors()[value.part.unwrap_or(0)];
                 let (shape, values) = (Some(tensor.shape.clone()), Some(tensor.scalars()));
-                Expectation::Value(Expected { shape, dtype: Some(tensor.dtype), values, ..Expected::default() })
+                Expectation::Value(Expected { shape, dtype: Some(tensor.dtype.into()), values, ..Expected::default() })
             }
             None => Expectation::Unchanged,
         };
@@ -145,7 +148,7 @@ impl Changes<'_> {
         let input = &self.program.inputs[self.value.value];
         let values = Buffer::from_bytes(input.dtype, &input.data).expect("whole elements").scalars();
         let (shape, values) = (Some(input.shape.clone()), Some(values));
-        let held = Expected { shape, dtype: Some(input.dtype), values, ..Expected::default() };
+        let held = Expected { shape, dtype: Some(input.dtype.into()), values, ..Expected::default() };
         let mut changes = Changes { changed: Vec::new(), ..*self };
         changes.of_value(&held);
         self.changed.extend(changes.changed.into_iter().map(|(_, expectation)| (Property::Unchanged, expectation)));
@@ -161,7 +164,8 @@ impl Changes<'_> {
             let Ok(shape) = Shape::new(sizes) else { continue };
             self.add(Property::Shape, vary(&|expected| expected.shape = Some(shape.clone())));
         }
-        for &dtype in DType::ALL.iter().filter(|dtype| expected.dtype.is_some_and(|expected| expected != **dtype)) {
+        let dtypes = DType::ALL.iter().map(|dtype| ScalarType::from(*dtype));
+        for dtype in dtypes.filter(|dtype| expected.dtype.is_some_and(|expected| expected != *dtype)) {
             self.add(Property::Dtype, vary(&|expected| expected.dtype = Some(dtype)));
         }
         for strides in expected.strides.iter().flat_map(|strides| sizes(strides)) {

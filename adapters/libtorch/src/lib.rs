@@ -15,12 +15,12 @@ mod value;
 use std::collections::BTreeMap;
 use std::sync::Once;
 
-use broadcheck_protocol::adapter::{Capability, Hello, Implementation};
+use broadcheck_protocol::adapter::{Capability, Hello, Implementation, UnsupportedCall};
 use broadcheck_protocol::ops::{Form, Kernel, Op};
 use broadcheck_protocol::program::{
     Arg, Outcome, Program, Reply, Step, StepOutcome, TensorValue, VALUE_LIMIT, Value, ValueRef,
 };
-use broadcheck_protocol::tensor::{DType, Scalar};
+use broadcheck_protocol::tensor::{DType, Scalar, ScalarType};
 
 pub use bare::bare;
 #[cfg(feature = "tch")]
@@ -90,7 +90,13 @@ impl Implementation for Libtorch {
                 Capability::Messages,
             ],
             lacks: Vec::new(),
-            unsupported: Op::ALL.iter().copied().filter(|&op| call::has(op)).flat_map(call::lacks).collect(),
+            unsupported: Op::ALL
+                .iter()
+                .copied()
+                .filter(|&op| call::has(op))
+                .flat_map(call::lacks)
+                .chain(lacking_dtypes())
+                .collect(),
         }
     }
 
@@ -180,12 +186,14 @@ impl<'c> Run<'c> {
             *calls.entry((alias, step.form)).or_default() += 1;
         }
         let returned = returned.map_err(Fault::outcome)?;
-        let value = self.value(&returned).map_err(Fault::outcome)?;
+        let value = self.value(step.op, &returned).map_err(Fault::outcome)?;
         Ok((value, returned))
     }
 
-    fn value(&mut self, returned: &Returned) -> Result<Value, Fault> {
+    fn value(&mut self, op: Op, returned: &Returned) -> Result<Value, Fault> {
         Ok(match returned {
+            // Operators return the number of a dtype.
+            Returned::Number(Scalar::Int(code)) if op.info().kernel == Kernel::Dtypes => scalar_type(*code),
             Returned::Nothing => Value::Nothing,
             Returned::Number(number) => Value::Number(*number),
             Returned::Sizes(sizes) => Value::Sizes(sizes.clone()),
@@ -210,7 +218,9 @@ impl<'c> Run<'c> {
             Arg::Number(number) => Argument::Number(*number),
             Arg::Int(int) => Argument::Number(Scalar::Int(*int)),
             Arg::Ints(ints) => Argument::Ints(ints),
-            Arg::Dtype(dtype) => Argument::Number(Scalar::Int(value::code(*dtype))),
+            Arg::Dtype(dtype) => Argument::Number(Scalar::Int(ScalarType::from(*dtype).code())),
+            Arg::ScalarType(dtype) if is_lacking(*dtype) => return Err(Outcome::Unsupported(NO_DTYPE.to_owned())),
+            Arg::ScalarType(dtype) => Argument::Number(Scalar::Int(dtype.code())),
             Arg::Flag(flag) => Argument::Number(Scalar::Bool(*flag)),
             Arg::Text(text) => Argument::Text(text),
             Arg::Index(items) => Argument::Index(items),
@@ -241,6 +251,28 @@ impl<'c> Run<'c> {
     }
 }
 
+/// The answer to a dtype that libtorch got in a later release.
+const NO_DTYPE: &str = "this release of libtorch does not have the dtype";
+
+/// The dtypes that it is the answer to, if there are any.
+fn lacking_dtypes() -> Option<UnsupportedCall> {
+    let lacking = ScalarType::ALL.iter().filter(|dtype| is_lacking(**dtype));
+    let dtypes: Vec<String> = lacking.map(|dtype| dtype.name().to_owned()).collect();
+    let what = NO_DTYPE.to_owned();
+    (!dtypes.is_empty()).then(|| UnsupportedCall { what, dtypes, ..UnsupportedCall::default() })
+}
+
+/// Returns whether this libtorch does not have a dtype.
+fn is_lacking(dtype: ScalarType) -> bool {
+    dtype.code() >= shim::scalar_types()
+}
+
+/// The dtype with this number, or nothing for a number that is no dtype's: 2.1 reads it from beyond its table.
+fn scalar_type(code: i64) -> Value {
+    let found = ScalarType::ALL.iter().find(|dtype| dtype.code() == code && !is_lacking(**dtype));
+    found.map_or(Value::Nothing, |dtype| Value::Dtype(*dtype))
+}
+
 /// The bytes that a process on x86-64 can have at most.
 const ADDRESS_SPACE: usize = 1 << 47;
 
@@ -256,7 +288,7 @@ fn within_limit(op: Op, args: &[Argument<'_>]) -> Result<(), Fault> {
     let tensors: Vec<&Tensor> = tensors.collect();
     let most = || tensors.iter().map(|tensor| tensor.numel()).max().unwrap_or(0);
     let elements = match op.info().kernel {
-        Kernel::View => 0,
+        Kernel::View | Kernel::Dtypes => 0,
         Kernel::Copy | Kernel::Autograd => most(),
         // Each element with each, in as many columns.
         Kernel::Grid => tensors.iter().fold(tensors.len(), |count, tensor| count.saturating_mul(tensor.numel().max(1))),

@@ -226,6 +226,9 @@ void bc_start() {
   warning::set_warnAlways(true);
 }
 
+// Their numbers count from 0, and those of later releases come after these.
+int64_t bc_scalar_types() { return static_cast<int64_t>(c10::ScalarType::Undefined); }
+
 void bc_set_threads(int threads) {
   at::set_num_threads(threads);
   at::set_num_interop_threads(threads);

@@ -50,6 +50,7 @@ void bc_start();
 void bc_set_threads(int threads);
 char* bc_config();
 char* bc_header_version();
+int64_t bc_scalar_types();
 
 void bc_collect_warnings();
 char* bc_next_warning();

@@ -237,6 +237,12 @@ pub fn header_version() -> String {
     unsafe { text(bc_header_version()) }.unwrap_or_default()
 }
 
+/// The number of dtypes that libtorch has.
+pub fn scalar_types() -> i64 {
+    // SAFETY: it takes nothing, and returns a number.
+    unsafe { bc_scalar_types() }
+}
+
 const NOTHING: i64 = 0;
 const TENSOR: i64 = 1;
 const TENSORS: i64 = 2;
@@ -381,6 +387,7 @@ unsafe extern "C" {
     fn bc_set_threads(threads: c_int);
     fn bc_config() -> *mut c_char;
     fn bc_header_version() -> *mut c_char;
+    fn bc_scalar_types() -> i64;
     fn bc_collect_warnings();
     fn bc_seed();
     fn bc_next_warning() -> *mut c_char;

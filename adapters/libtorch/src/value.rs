@@ -67,15 +67,10 @@ impl Storages {
 }
 
 macro_rules! kinds {
-    ($($dtype:ident $kind:ident $code:literal),+ $(,)?) => {
+    ($($dtype:ident $kind:ident),+ $(,)?) => {
         /// libtorch's name for a dtype.
         fn kind(dtype: DType) -> Kind {
             match dtype { $(DType::$dtype => Kind::$kind),+ }
-        }
-
-        /// libtorch's number for a dtype (`c10::ScalarType`).
-        pub fn code(dtype: DType) -> i64 {
-            match dtype { $(DType::$dtype => $code),+ }
         }
 
         /// The dtype that libtorch names so, if broadcheck has it.
@@ -86,6 +81,6 @@ macro_rules! kinds {
 }
 
 kinds! {
-    Bool Bool 11, Uint8 Uint8 0, Int8 Int8 1, Int16 Int16 2, Int32 Int 3, Int64 Int64 4, Float16 Half 5,
-    Bfloat16 BFloat16 15, Float32 Float 6, Float64 Double 7, Complex64 ComplexFloat 9, Complex128 ComplexDouble 10,
+    Bool Bool, Uint8 Uint8, Int8 Int8, Int16 Int16, Int32 Int, Int64 Int64, Float16 Half, Bfloat16 BFloat16,
+    Float32 Float, Float64 Double, Complex64 ComplexFloat, Complex128 ComplexDouble,
 }

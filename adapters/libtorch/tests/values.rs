@@ -6,7 +6,7 @@ use broadcheck_libtorch::Libtorch;
 use broadcheck_protocol::adapter::{Capability, Implementation};
 use broadcheck_protocol::ops::{Form, Op, ParamDefault, ParamKind};
 use broadcheck_protocol::program::{Arg, Outcome, ShapeArg, StorageRef, VALUE_LIMIT, Value, ValueRef};
-use broadcheck_protocol::tensor::{DType, IndexItem, Scalar};
+use broadcheck_protocol::tensor::{DType, IndexItem, Scalar, ScalarType};
 use common::*;
 
 #[test]
@@ -309,6 +309,7 @@ fn every_form_of_the_table_is_one_that_libtorch_has() {
         ParamKind::Reduction | ParamKind::Text => Arg::Text("none".to_owned()),
         ParamKind::Flag => Arg::Flag(false),
         ParamKind::Dtype => Arg::Dtype(DType::Float32),
+        ParamKind::ScalarType => Arg::ScalarType(ScalarType::Float32),
         ParamKind::Index => index(&[IndexItem::Ellipsis]),
     };
     let (mut tried, mut missing) = (0, Vec::new());

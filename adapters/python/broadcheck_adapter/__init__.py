@@ -19,7 +19,7 @@ if recording.is_wanted():
     recording.install()
 
 from .library import (
-    DTYPES, VALUE_LIMIT, Capability, Inexpressible, Lack, Library, Rejection, Reply, Sizes, Unsupported,
+    DTYPES, VALUE_LIMIT, Capability, Dtype, Inexpressible, Lack, Library, Rejection, Reply, Sizes, Unsupported,
     UnsupportedCall,
 )  # fmt: skip
 from .machine import interpreter, limit_memory
@@ -33,8 +33,8 @@ from .server import answer, quiet, serve
 __version__ = "0.1.0"
 
 __all__ = [
-    "CLASSES", "DTYPES", "FUNCTIONAL", "IN_PLACE", "OUT", "VALUE_LIMIT", "Capability", "Form", "Inexpressible",
-    "Lack", "Library", "Operation", "Rejection", "RejectionClass", "Reply", "Sizes", "Unsupported", "UnsupportedCall",
-    "__version__", "answer", "assigning", "binary", "changing", "classifier", "in_place", "interpreter",
+    "CLASSES", "DTYPES", "FUNCTIONAL", "IN_PLACE", "OUT", "VALUE_LIMIT", "Capability", "Dtype", "Form",
+    "Inexpressible", "Lack", "Library", "Operation", "Rejection", "RejectionClass", "Reply", "Sizes", "Unsupported",
+    "UnsupportedCall", "__version__", "answer", "assigning", "binary", "changing", "classifier", "in_place", "interpreter",
     "lacking_arguments", "lacking_forms", "limit_memory", "of_two", "quiet", "serve", "table", "with_out",
 ]  # fmt: skip

@@ -240,7 +240,7 @@ def resolve(values: list[Any], argument: Any) -> Any:
             return [None if each is None else lookup(values, each) for each in given]
         case "number":
             return number(given)
-        case "int" | "ints" | "flag" | "dtype" | "text":
+        case "int" | "ints" | "flag" | "dtype" | "scalar_type" | "text":
             return given
         case "shapes":
             return [content for each in given for content in each.values()]
@@ -275,12 +275,18 @@ class Sizes(tuple[int, ...]):
     """A shape as a result."""
 
 
+class Dtype(str):
+    """A dtype as a result, by its name in PyTorch."""
+
+
 def value(library: Library[Any], result: Any, storages: dict[object, int], first: int) -> Any:
     """Returns a result as the protocol has it."""
     if result is None:
         return "nothing"
     if isinstance(result, Sizes):
         return {"sizes": [int(size) for size in result]}
+    if isinstance(result, Dtype):
+        return {"dtype": str(result)}
     if library.is_tensor(result):
         return {"tensor": encode(library, result, storages, first)}
     if isinstance(result, (list, tuple)):

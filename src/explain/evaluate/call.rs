@@ -220,6 +220,10 @@ fn single(op: Op, param: &Param, placed: &Placed, bound: &mut Bound) -> Result<A
             Value::Dtype(dtype) => Arg::Dtype(*dtype),
             _ => return Err(none()),
         },
+        ParamKind::ScalarType => match value {
+            Value::Dtype(dtype) => Arg::ScalarType((*dtype).into()),
+            _ => return Err(none()),
+        },
         ParamKind::Reduction | ParamKind::Text => match value {
             Value::Text(text) => {
                 if param.name == "equation" {
@@ -261,7 +265,7 @@ fn wrong(op: Op, param: &Param, value: &Value) -> Stop {
         ParamKind::Dims => "an integer or a list of integers",
         ParamKind::Reduction => "\"none\", \"mean\" or \"sum\"",
         ParamKind::Flag => "True or False",
-        ParamKind::Dtype => "a dtype",
+        ParamKind::Dtype | ParamKind::ScalarType => "a dtype",
         ParamKind::Text => "a string",
         ParamKind::Index => "an index",
     };

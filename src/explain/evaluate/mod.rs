@@ -543,6 +543,7 @@ fn value_of(made: Made) -> Value {
         Made::Tensors(tensors) => Value::List(tensors.into_iter().map(Value::Tensor).collect()),
         Made::Sizes(sizes) => Value::List(sizes.into_iter().map(Value::Int).collect()),
         Made::Number => Value::Float(1.0),
+        Made::Dtype(dtype) => dtype.dtype().map_or(Value::None, Value::Dtype),
         Made::Nothing => Value::None,
     }
 }

@@ -33,6 +33,8 @@ const TAKES_ALL: &[Op] = &[
     Op::Isfinite,
     Op::AreExpandable,
     Op::IsExpandableTo,
+    Op::CanCast,
+    Op::ResultType,
 ];
 
 /// The number of generated steps of each kind.

@@ -206,6 +206,7 @@ fn family(op: &str) -> &'static str {
         Some(Family::Losses) => "losses",
         Some(Family::Autograd) => "gradients",
         Some(Family::Sizes) => "functions of sizes",
+        Some(Family::Dtypes) => "functions of dtypes",
         Some(Family::FrontEnd) => "functions of the Python front end",
         None => "inputs after the program",
     }

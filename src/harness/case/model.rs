@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::releases::Releases;
 use crate::error::Class;
 use crate::program::{Program, ValueRef};
-use crate::tensor::{DType, Scalar, Shape};
+use crate::tensor::{Scalar, ScalarType, Shape};
 
 /// Everything under `spec/`. Ids are unique and every reference between the three lists is valid.
 #[derive(Clone, Debug, Default)]
@@ -222,7 +222,7 @@ pub struct Expected {
     /// The sizes.
     pub shape: Option<Shape>,
     /// The dtype.
-    pub dtype: Option<DType>,
+    pub dtype: Option<ScalarType>,
     /// The strides, in elements.
     pub strides: Option<Vec<i64>>,
     /// The elements, row-major. `shape` is then given too.

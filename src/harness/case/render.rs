@@ -164,6 +164,7 @@ fn argument(program: &Program, arg: &Arg) -> String {
         Arg::Shapes(shapes) => list(shapes.iter().map(shape_arg)),
         Arg::Flag(value) => value.to_string(),
         Arg::Dtype(dtype) => dtype.to_string(),
+        Arg::ScalarType(dtype) => dtype.to_string(),
         Arg::Text(value) => quoted(value),
         Arg::Index(items) => quoted(&index::render(items)),
     }

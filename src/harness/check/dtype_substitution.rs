@@ -74,7 +74,7 @@ pub fn replaced(case: &Case, hello: &Hello) -> Option<Replaced> {
     }
     for (_, expectation) in case.expect.iter_mut().chain(&mut case.documented) {
         if let Expectation::Value(expected) = expectation {
-            expected.dtype = expected.dtype.map(other);
+            expected.dtype = expected.dtype.map(|dtype| dtype.dtype().map_or(dtype, |dtype| other(dtype).into()));
         }
     }
     let holds = specification::judge(&case, hello, &reference).is_empty();

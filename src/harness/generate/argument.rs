@@ -7,7 +7,7 @@ use arbitrary::{Result, Unstructured};
 
 use crate::ops::{Form, Op, Param, ParamKind, REDUCTIONS};
 use crate::program::{Arg, ShapeArg, ValueRef};
-use crate::tensor::{DType, Scalar, Shape};
+use crate::tensor::{DType, Scalar, ScalarType, Shape};
 
 use super::shape::{Palette, drop_leading, make_ones};
 use super::{MAX_RANK, chance, text, value};
@@ -169,6 +169,10 @@ impl ProgramBuilder<'_> {
             ParamKind::Reduction => Arg::Text((*u.choose(REDUCTIONS)?).to_owned()),
             ParamKind::Flag => Arg::Flag(u.arbitrary()?),
             ParamKind::Dtype => Arg::Dtype(*u.choose(&self.options.dtypes)?),
+            ParamKind::ScalarType => Arg::ScalarType(match chance(u, 1, 2)? {
+                true => ScalarType::from(*u.choose(&self.options.dtypes)?),
+                false => *u.choose(ScalarType::ALL)?,
+            }),
             ParamKind::Text => Arg::Text((*u.choose(text::WORDS)?).to_owned()),
             ParamKind::Index => Arg::Index(text::index(u, sizes)?),
         })

@@ -51,7 +51,10 @@ impl Focus {
             Focus::InplaceAlias => view || info.forms.iter().any(|form| *form != Form::Functional),
             Focus::Gradient => view || info.differentiable || info.family() == Autograd,
             Focus::MatmulEinsum => view || info.family() == Products,
-            Focus::Promotion => matches!(info.family(), Pointwise | Reductions) && info.result != ResultType::Same,
+            Focus::Promotion => {
+                info.family() == Dtypes
+                    || matches!(info.family(), Pointwise | Reductions) && info.result != ResultType::Same
+            }
         }
     }
 }

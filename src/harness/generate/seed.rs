@@ -8,7 +8,7 @@ use num_complex::Complex64;
 
 use crate::ops::{Form, Op, Param, ParamKind, REDUCTIONS};
 use crate::program::{Arg, Input, Program, ShapeArg, Step, ValueRef};
-use crate::tensor::{Buffer, Category, DType, IndexItem, Scalar, Shape};
+use crate::tensor::{Buffer, Category, DType, IndexItem, Scalar, ScalarType, Shape};
 
 use super::{MAX_INPUT_ELEMENTS, MAX_INPUTS, MAX_RANK, MAX_STEPS, shape, text, value};
 
@@ -163,6 +163,10 @@ impl Tape<'_, '_> {
             ParamKind::Ints | ParamKind::Dims => Arg::Ints(self.ints(&given!(arg, Ints, Vec::new()))),
             ParamKind::Flag => Arg::Flag(self.flag(given!(arg, Flag, false))),
             ParamKind::Dtype => Arg::Dtype(self.one_of(DType::ALL, Some(given!(arg, Dtype, DType::Float32)))),
+            ParamKind::ScalarType => {
+                let given = given!(arg, ScalarType, ScalarType::Float32);
+                Arg::ScalarType(self.one_of(ScalarType::ALL, Some(given)))
+            }
             ParamKind::Reduction => Arg::Text(self.word(REDUCTIONS, arg)),
             // An equation has no default, a mode has one.
             ParamKind::Text if param.default.is_some() => Arg::Text(self.word(text::WORDS, arg)),

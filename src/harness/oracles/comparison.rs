@@ -159,6 +159,8 @@ impl Comparison<'_> {
             }
             (Value::Number(a), Value::Number(b)) if same_bits(*a, *b) => {}
             (Value::Sizes(a), Value::Sizes(b)) if a == b => {}
+            (Value::Dtype(a), Value::Dtype(b)) if a == b => {}
+            (Value::Dtype(a), Value::Dtype(b)) => self.differ(name, Aspect::Dtype, a.to_string(), b.to_string()),
             (Value::Nothing, Value::Nothing) => {}
             (wanted, got) => self.differ(name, Aspect::Outcome, format::value(wanted), format::value(got)),
         }

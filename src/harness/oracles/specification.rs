@@ -5,7 +5,7 @@ use crate::case::{Case, Expectation, Expected, ExpectedRejection};
 use crate::error::Class;
 use crate::model::difference::class_of;
 use crate::program::{Input, Outcome, Program, Rejected, Reply, StepOutcome, StorageRef, TensorValue, Value, ValueRef};
-use crate::tensor::{Layout, Scalar, Shape, shape::bracketed};
+use crate::tensor::{Layout, Scalar, ScalarType, Shape, shape::bracketed};
 
 use crate::{Aspect, Difference, UNKNOWN, format};
 
@@ -127,6 +127,7 @@ impl Judge<'_> {
                         self.tensor(name, &tensors[part], expected);
                     }
                     (Value::Sizes(sizes), None) if expected.shape.is_some() => self.shape(name, sizes, expected),
+                    (Value::Dtype(dtype), None) if expected.dtype.is_some() => self.dtype(name, *dtype, expected),
                     (Value::Number(number), None) if expected.number.is_some() => self.number(name, *number, expected),
                     // A step that is expected to do no more than warn, or not to.
                     (Value::Nothing | Value::Tensors(_), None) if *expected == only_warnings(expected) => {}
@@ -163,7 +164,7 @@ impl Judge<'_> {
     }
 
     fn tensor(&mut self, name: &str, tensor: &TensorValue, expected: &Expected) {
-        if let Some(dtype) = expected.dtype.filter(|dtype| *dtype != tensor.dtype) {
+        if let Some(dtype) = expected.dtype.filter(|dtype| *dtype != tensor.dtype.into()) {
             self.differ(name, Aspect::Dtype, dtype.to_string(), tensor.dtype.to_string());
         }
         if let Some(shape) = expected.shape.as_ref().filter(|shape| **shape != tensor.shape) {
@@ -214,6 +215,12 @@ impl Judge<'_> {
         let wanted = expected.shape.as_ref().map(Shape::sizes).unwrap_or_default();
         if wanted != sizes {
             self.differ(name, Aspect::Shape, bracketed(wanted), bracketed(sizes));
+        }
+    }
+
+    fn dtype(&mut self, name: &str, dtype: ScalarType, expected: &Expected) {
+        if let Some(wanted) = expected.dtype.filter(|wanted| *wanted != dtype) {
+            self.differ(name, Aspect::Dtype, wanted.to_string(), dtype.to_string());
         }
     }
 

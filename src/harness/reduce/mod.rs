@@ -172,6 +172,7 @@ fn argument_weight(arg: &Arg) -> u64 {
         Arg::Shapes(shapes) => sum(&mut shapes.iter().flat_map(sizes_of).map(|size| int_weight(*size))),
         Arg::Flag(flag) => u64::from(*flag),
         Arg::Dtype(dtype) => 1 + dtype_weight(*dtype),
+        Arg::ScalarType(dtype) => 1 + dtype.dtype().map_or(dtype.code() as u64, dtype_weight),
         Arg::Text(text) => text.len() as u64,
         Arg::Index(items) => sum(&mut items.iter().map(|item| match item {
             IndexItem::None | IndexItem::Ellipsis => 1,

@@ -401,6 +401,9 @@ fn arguments(program: &Program) -> Vec<Program> {
         }
         Arg::Flag(true) => vec![Arg::Flag(false)],
         Arg::Dtype(_) => vec![Arg::Dtype(DType::Float32), Arg::Dtype(DType::Int64), Arg::Dtype(DType::Float64)],
+        Arg::ScalarType(_) => {
+            [DType::Float32, DType::Int64, DType::Float64].map(|dtype| Arg::ScalarType(dtype.into())).to_vec()
+        }
         Arg::Index(items) => one_each(items, simpler_items).into_iter().map(Arg::Index).collect(),
         _ => Vec::new(),
     }));

@@ -21,7 +21,10 @@ pub(crate) fn rounded_steps(scene: Scene) -> bool {
 
 pub(crate) fn complex_half(scene: Scene) -> bool {
     let parts = matches!(last_op(scene), Some(Op::Complex | Op::Polar));
-    scene.operands().any(|known| known.tensor.dtype == DType::Float16) && (parts || has_complex(scene))
+    // Functions of dtypes make no tensor of it.
+    last_op(scene).is_some_and(|op| op.info().family() != Family::Dtypes)
+        && scene.operands().any(|known| known.tensor.dtype == DType::Float16)
+        && (parts || has_complex(scene))
 }
 
 pub(crate) fn division_traps(scene: Scene) -> bool {

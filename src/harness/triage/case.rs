@@ -128,6 +128,9 @@ fn expectations(program: &Program, differences: &[Difference], reply: &Reply) ->
             Outcome::Value(Value::Number(number)) => {
                 Expectation::Value(Properties { number: Some(*number), ..Properties::default() })
             }
+            Outcome::Value(Value::Dtype(dtype)) => {
+                Expectation::Value(Properties { dtype: Some(*dtype), ..Properties::default() })
+            }
             Outcome::Value(Value::Sizes(sizes)) => match crate::tensor::Shape::new(sizes.clone()) {
                 Ok(shape) => Expectation::Value(Properties { shape: Some(shape), ..Properties::default() }),
                 Err(_) => continue,
@@ -173,7 +176,7 @@ fn inexact(program: &Program, at: usize) -> bool {
 
 fn properties(tensor: &TensorValue, inexact: bool) -> Properties {
     let mut expected =
-        Properties { shape: Some(tensor.shape.clone()), dtype: Some(tensor.dtype), ..Properties::default() };
+        Properties { shape: Some(tensor.shape.clone()), dtype: Some(tensor.dtype.into()), ..Properties::default() };
     let known = tensor.shape.numel() <= MOST && tensor.data.len() == tensor.shape.numel() * tensor.dtype.size();
     let scalars = if known { tensor.scalars() } else { return expected };
     let rounded = inexact && tensor.dtype.category() >= Category::Floating;

@@ -32,6 +32,7 @@ pub(super) enum Is<'a> {
     /// Elements, each of which may be off by so much.
     Elements(&'a TensorValue, f64),
     Number(Scalar),
+    ScalarType(crate::tensor::ScalarType),
     Sizes(&'a [i64]),
     Nothing,
     Warnings(&'a [String]),
@@ -84,6 +85,7 @@ fn outcome<'a>(
         (Outcome::Value(Value::Nothing), _) => Some(Is::Nothing),
         (Outcome::Value(Value::Number(number)), _) => Some(Is::Number(*number)),
         (Outcome::Value(Value::Sizes(sizes)), _) => Some(Is::Sizes(sizes)),
+        (Outcome::Value(Value::Dtype(dtype)), _) => Some(Is::ScalarType(*dtype)),
         (Outcome::Value(_), Aspect::Outcome) => Some(Is::Accepted),
         (Outcome::Value(_), _) => {
             let part = part.unwrap_or(0);
@@ -152,6 +154,7 @@ impl Check<'_> {
             Is::Storage(None, offset) => format!("a storage that is no input's, from element {offset}"),
             Is::Elements(tensor, _) => format::tensor(tensor),
             Is::Number(number) => number.to_string(),
+            Is::ScalarType(dtype) => dtype.to_string(),
             Is::Nothing => "None".to_owned(),
             Is::Warnings(warnings) => format::warnings(warnings),
         }
@@ -163,7 +166,7 @@ impl Check<'_> {
             Is::Accepted | Is::Rejected | Is::Nothing => "outcome",
             Is::Message(_) => "message",
             Is::Shape(_) | Is::Sizes(_) => "shape",
-            Is::Dtype(_) => "dtype",
+            Is::Dtype(_) | Is::ScalarType(_) => "dtype",
             Is::Strides(_) => "strides",
             Is::Storage(..) => "aliasing",
             Is::Elements(..) | Is::Number(_) => "values",

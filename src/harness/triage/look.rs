@@ -48,6 +48,7 @@ pub(super) fn look(
     match found(program, reply, value)? {
         Found::Rejected(message) => Some(Look::Error(message.to_owned())),
         Found::Value(Value::Number(number)) => Some(Look::Value(Property::Itself, number_text(*number))),
+        Found::Value(Value::Dtype(dtype)) => Some(Look::Value(Property::Itself, format!("torch.{dtype}"))),
         Found::Value(Value::Sizes(sizes)) => Some(Look::Value(Property::Sizes, tuple(sizes))),
         Found::Value(Value::Nothing) => Some(Look::Value(Property::Itself, "None".to_owned())),
         Found::Value(_) => None,

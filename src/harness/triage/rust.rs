@@ -34,7 +34,9 @@ pub(super) fn render(dossier: &Dossier) -> String {
         Expected::Outcomes(side) => checks(finding, side, dossier.observed),
         Expected::SameAs { .. } => Vec::new(),
     };
-    let hidden = |check: &Check| matches!(check.is, Is::Storage(..) | Is::Warnings(_) | Is::Number(_) | Is::Sizes(_));
+    let hidden = |check: &Check| {
+        matches!(check.is, Is::Storage(..) | Is::Warnings(_) | Is::Number(_) | Is::ScalarType(_) | Is::Sizes(_))
+    };
     let (hidden, seen): (Vec<Check>, Vec<Check>) = seen.into_iter().partition(hidden);
     let hidden: Vec<String> =
         hidden.iter().map(|check| format!("tch does not tell {} of {}", check.aspect(), check.value)).collect();
@@ -204,7 +206,9 @@ fn check(check: &Check) -> String {
             );
             (check.expected(), same)
         }
-        Is::Number(_) | Is::Sizes(_) | Is::Storage(..) | Is::Warnings(_) => unreachable!("tch cannot show it"),
+        Is::Number(_) | Is::ScalarType(_) | Is::Sizes(_) | Is::Storage(..) | Is::Warnings(_) => {
+            unreachable!("tch cannot show it")
+        }
     };
     let name = match check.part {
         Some(part) => format!("{name}.{part}"),

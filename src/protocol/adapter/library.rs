@@ -14,7 +14,7 @@ use crate::program::{
     Arg, Input, Outcome, Program, Rejected, Reply, ShapeArg, Step, StepOutcome, TensorValue, VALUE_LIMIT, Value,
     ValueRef,
 };
-use crate::tensor::{DType, Element, IndexItem, Scalar, Shape};
+use crate::tensor::{DType, Element, IndexItem, Scalar, ScalarType, Shape};
 
 /// A library under test, as its adapter describes it.
 pub trait Library: Sized + 'static {
@@ -136,8 +136,10 @@ pub enum Argument<'a, T> {
     Shapes(&'a [ShapeArg]),
     /// A switch.
     Flag(bool),
-    /// A dtype.
+    /// A dtype, in which the operation computes.
     Dtype(DType),
+    /// A dtype that the operation is about.
+    ScalarType(ScalarType),
     /// Text.
     Text(&'a str),
     /// The index between the brackets.
@@ -155,6 +157,8 @@ pub enum Returned<T> {
     Number(Scalar),
     /// A shape.
     Sizes(Vec<i64>),
+    /// A dtype.
+    Dtype(ScalarType),
     /// Nothing.
     Nothing,
 }
@@ -325,6 +329,7 @@ fn argument<'a, T>(values: &'a [Option<Returned<T>>], arg: &'a Arg) -> Result<Ar
         Arg::Shapes(shapes) => Argument::Shapes(shapes),
         Arg::Flag(flag) => Argument::Flag(*flag),
         Arg::Dtype(dtype) => Argument::Dtype(*dtype),
+        Arg::ScalarType(dtype) => Argument::ScalarType(*dtype),
         Arg::Text(text) => Argument::Text(text),
         Arg::Index(items) => Argument::Index(items),
     })
@@ -348,6 +353,7 @@ fn value<L: Library>(library: &mut L, returned: &Returned<L::Tensor>) -> Result<
         }
         Returned::Number(number) => Value::Number(*number),
         Returned::Sizes(sizes) => Value::Sizes(sizes.clone()),
+        Returned::Dtype(dtype) => Value::Dtype(*dtype),
         Returned::Nothing => Value::Nothing,
     })
 }

@@ -82,13 +82,14 @@ impl UnsupportedCall {
 
     /// Returns whether a step of a program may be answered so.
     pub fn covers(&self, program: &Program, step: &Step) -> bool {
-        let named = |dtype: DType| self.dtypes.iter().any(|name| name == dtype.name());
+        let named = |dtype: &str| self.dtypes.iter().any(|name| name == dtype);
         let dtypes = || {
             let arguments = step.args.iter().filter_map(|arg| match arg {
-                Arg::Dtype(dtype) => Some(*dtype),
+                Arg::Dtype(dtype) => Some(dtype.name()),
+                Arg::ScalarType(dtype) => Some(dtype.name()),
                 _ => None,
             });
-            program.inputs.iter().map(|input| input.dtype).chain(arguments).any(named)
+            program.inputs.iter().map(|input| input.dtype.name()).chain(arguments).any(named)
         };
         self.is_bound()
             && (self.ops.is_empty() || self.ops.iter().any(|name| *name == step.op.info().name))

@@ -50,6 +50,18 @@ macro_rules! rows {
     CannotCast {
         from: DType, to: &'static str = (DType::ALL.iter().flat_map(|to| [to.libtorch_name(), to.cpp_name()]))
     } => Dtype, "result type {from} can't be cast to the desired output type {to}";
+    /// Dtypes that have no promotion, or that are not in its table (`promote_types`).
+    NoPromotion { a: ScalarType, b: ScalarType } => Dtype, "Promotion from {a} and {b} is unsupported.";
+    /// Quantized dtypes (`c10::promoteTypes`).
+    PromotedQuantized { a: ScalarType, b: ScalarType } => Dtype,
+        "promoteTypes with quantized numbers is not handled yet; figure out what the correct rules should be, offending \
+         types: {a} {b}";
+    /// Floating-point numbers of 8 bits (`c10::promoteTypes`).
+    PromotedFloat8 { a: ScalarType, b: ScalarType } => Dtype,
+        "Promotion for Float8 Types is not supported, attempted to promote {a} and {b}";
+    /// Unsigned integers, where no floating-point number is the other one (`c10::promoteTypes`).
+    PromotedUnsigned { a: ScalarType, b: ScalarType } => Dtype,
+        "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote {a} and {b}";
     /// Two dtypes where operands are not promoted (`TensorIteratorBase::compute_types`).
     FoundDtype { found: DType, expected: DType } => Dtype, "Found dtype {found} but expected {expected}";
     /// `out=` of another dtype than the result (`resize_out` of structured kernels, `copy_arg` of generated code).

@@ -17,8 +17,8 @@
 use std::fmt;
 
 use super::Class;
-use crate::tensor::DType;
 use crate::tensor::shape::bracketed;
+use crate::tensor::{DType, ScalarType};
 
 /// Makes `Rejection` from the rows of every family. Each family's `rows!` adds its own and calls this macro again.
 macro_rules! rejections {
@@ -202,6 +202,9 @@ facts! {
     // A number as C++ prints it.
     String: Text, ["2", "-0.5", "inf", "-inf", "nan"].map(str::to_owned).to_vec(), |number| number;
     DType: Dtype, DType::ALL.to_vec(), |dtype| dtype.libtorch_name();
+    // Messages have the names of all of them in the same places.
+    ScalarType: Dtype, vec![ScalarType::Float32, ScalarType::Uint16, ScalarType::Qint8, ScalarType::Float8E5m2],
+        |dtype| dtype.libtorch_name();
     [i64; 2]: Sizes, vec![[2, 3]], |sizes| bracketed(sizes);
     Vec<i64>: Sizes, vec![vec![2]], |sizes| bracketed(sizes);
     Bare: Bare, vec![Bare(vec![]), Bare(vec![3]), Bare(vec![3, 4])],

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::error::FactKind;
-use crate::tensor::DType;
+use crate::tensor::{DType, ScalarType};
 
 /// A message with its facts in braces, each with its kind: `inconsistent size {a:integer}`.
 ///
@@ -288,10 +288,10 @@ impl FactKind {
 fn is_dtype(text: &str) -> bool {
     let text = text.strip_prefix("struct").unwrap_or(text);
     let text = text.strip_prefix("torch.").unwrap_or(text);
-    DType::ALL.iter().any(|dtype| {
-        let same = |name: &str| name.chars().filter(|c| !c.is_whitespace()).eq(text.chars());
-        [dtype.libtorch_name(), dtype.name(), dtype.cpp_name(), dtype.spelled_name()].into_iter().any(same)
-    })
+    let same = |name: &str| name.chars().filter(|c| !c.is_whitespace()).eq(text.chars());
+    let own = ScalarType::ALL.iter().flat_map(|one| [one.libtorch_name(), one.name()]);
+    let of_types = DType::ALL.iter().flat_map(|dtype| [dtype.cpp_name(), dtype.spelled_name()]);
+    own.chain(of_types).any(same)
 }
 
 fn is_sizes(text: &str) -> bool {

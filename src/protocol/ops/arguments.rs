@@ -43,8 +43,10 @@ pub enum ParamKind {
     Reduction,
     /// True or false.
     Flag,
-    /// A dtype.
+    /// A dtype, in which the operation computes.
     Dtype,
+    /// A dtype that the operation is about: any of PyTorch's, also those that no tensor of a program has.
+    ScalarType,
     /// Text.
     Text,
     /// The index between the brackets of `x[...]`, as text.

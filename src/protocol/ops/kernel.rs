@@ -112,6 +112,8 @@ kernels! {
     autograd Autograd: Autograd, Sums;
     /// Functions of sizes.
     sizes Sizes: Sizes, Never;
+    /// Functions of dtypes.
+    dtypes Dtypes: Dtypes, Never;
     /// Functions of PyTorch's Python front end alone.
     front_end FrontEnd: FrontEnd, Never;
 }
@@ -150,6 +152,8 @@ pub enum Family {
     Autograd,
     /// Functions of sizes, without tensors.
     Sizes,
+    /// Functions of dtypes, and of the dtypes of tensors.
+    Dtypes,
     /// Functions that only PyTorch's Python front end has.
     FrontEnd,
 }
@@ -216,6 +220,7 @@ impl Family {
             ],
             Family::Autograd => &["not-expandable", "autograd", "dtype", "output-shape"],
             Family::Sizes => &["size-mismatch"],
+            Family::Dtypes => &["dtype"],
             Family::FrontEnd => &["argument", "impossible-size", "size-mismatch"],
         }
     }

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::ScalarType;
+
 /// The kind of number a dtype holds; promotion never goes down this order (`torch.result_type`, "Type promotion").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Category {
@@ -142,12 +144,7 @@ impl DType {
 
     /// Returns whether a result of this dtype may be written into a tensor of dtype `target` (`c10::canCast`).
     pub fn can_cast_to(self, target: DType) -> bool {
-        match (self.category(), target.category()) {
-            (Category::Complex, to) => to == Category::Complex,
-            (Category::Floating, to) => to >= Category::Floating,
-            (from, Category::Bool) => from == Category::Bool,
-            _ => true,
-        }
+        ScalarType::from(self).can_cast_to(target.into())
     }
 }
 

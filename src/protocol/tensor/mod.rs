@@ -6,6 +6,7 @@ pub mod dtype;
 pub mod element;
 pub mod index;
 pub mod layout;
+pub mod scalar_type;
 pub mod shape;
 pub mod storage;
 
@@ -13,5 +14,6 @@ pub use dtype::{Category, DType};
 pub use element::{Element, Scalar};
 pub use index::IndexItem;
 pub use layout::Layout;
+pub use scalar_type::{ScalarKind, ScalarType};
 pub use shape::Shape;
 pub use storage::Buffer;

@@ -8,6 +8,7 @@ use super::value::{self, Nested};
 use crate::case::model::{Expectation, Expected, ExpectedRejection};
 use crate::error::Class;
 use crate::program::ValueRef;
+use crate::tensor::ScalarType;
 
 /// The keys of an expectation, in the order in which they are listed and rendered.
 const KEYS: &[&str] = &[
@@ -154,7 +155,10 @@ impl Reader<'_> {
             note(expected.shape.is_some());
         }
         if let Some(node) = record.get("dtype") {
-            expected.dtype = value::dtype(node);
+            expected.dtype = match self.target.kind {
+                Kind::Dtype => value::scalar_type(node),
+                _ => value::dtype(node).map(ScalarType::from),
+            };
             note(expected.dtype.is_some());
         }
         if let Some(node) = record.get("strides") {
@@ -223,11 +227,12 @@ impl Reader<'_> {
                 ("warnings" | "categories", _)
                 | (_, Kind::Unknown)
                 | ("shape", Kind::Sizes)
+                | ("dtype", Kind::Dtype)
                 | ("number", Kind::Number) => continue,
                 (_, Kind::Several(count)) if self.value.part.is_none() => {
                     format!("`{name}` has {count} results: expect `{key}` of one of them, as in `{name}.0`")
                 }
-                ("number", _) | (_, Kind::Sizes | Kind::Number | Kind::Nothing) => {
+                ("number", _) | (_, Kind::Sizes | Kind::Number | Kind::Dtype | Kind::Nothing) => {
                     format!("`{name}` is {}, which has no `{key}`", self.target.kind)
                 }
                 ("fresh", Kind::Input) => format!("`{name}` is an input, whose storage is its own"),
@@ -255,7 +260,7 @@ impl Reader<'_> {
 /// Reads `values`, and infers from their nesting a shape that is not given.
 fn values(node: Node<'_>, expected: &mut Expected) -> Option<()> {
     let nested = Nested::read(node)?;
-    if let Some(dtype) = expected.dtype
+    if let Some(dtype) = expected.dtype.and_then(ScalarType::dtype)
         && !nested.fit(dtype)
     {
         return None;

@@ -41,6 +41,8 @@ pub enum Kind {
     Sizes,
     /// A number without dtype.
     Number,
+    /// A dtype.
+    Dtype,
     /// Nothing at all.
     Nothing,
     /// A gradient, which may be missing.
@@ -114,7 +116,9 @@ impl<'a> Names<'a> {
             Kind::Several(count) if value.part.is_none() => {
                 Err(format!("`{text}` has {count} results: name one of them, as in `{text}.0`"))
             }
-            Kind::Sizes | Kind::Number | Kind::Nothing => Err(format!("`{text}` is {}, not a tensor", entry.kind)),
+            Kind::Sizes | Kind::Number | Kind::Dtype | Kind::Nothing => {
+                Err(format!("`{text}` is {}, not a tensor", entry.kind))
+            }
             _ => Ok(value),
         }
     }
@@ -124,7 +128,9 @@ impl Kind {
     /// Returns the kind of the result of an operation with so many arguments.
     pub fn of(op: Op, arguments: usize) -> Kind {
         match op {
-            Op::Item | Op::Allclose | Op::Equal | Op::AreExpandable | Op::IsExpandableTo => Kind::Number,
+            Op::Item | Op::Allclose | Op::Equal | Op::CanCast => Kind::Number,
+            Op::AreExpandable | Op::IsExpandableTo => Kind::Number,
+            Op::PromoteTypes | Op::ResultType => Kind::Dtype,
             Op::Grad => Kind::Gradient,
             Op::BroadcastTensors | Op::Meshgrid => Kind::Several(arguments),
             Op::VarMean | Op::StdMean | Op::Aminmax => Kind::Several(2),
@@ -144,6 +150,7 @@ impl std::fmt::Display for Kind {
             Kind::Several(_) => "several tensors",
             Kind::Sizes => "a shape",
             Kind::Number => "a number",
+            Kind::Dtype => "a dtype",
             Kind::Nothing => "nothing",
         })
     }

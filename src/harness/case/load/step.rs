@@ -215,6 +215,7 @@ impl Call<'_> {
             (ParamKind::Dtype, Value::String(text)) if DType::parse(text).is_some() => {
                 DType::parse(text).map(Arg::Dtype)
             }
+            (ParamKind::ScalarType, _) => value::scalar_type(node).map(Arg::ScalarType),
             (ParamKind::Dtype, _) => node.wrong(wants("the name of a dtype")),
             (ParamKind::Text, Value::String(text)) => Some(Arg::Text(text.clone())),
             (ParamKind::Text, _) => node.wrong(wants("text")),

@@ -4,7 +4,7 @@ use num_complex::Complex64;
 use serde_yaml::Value;
 
 use super::node::Node;
-use crate::tensor::{Category, DType, Scalar, Shape};
+use crate::tensor::{Category, DType, Scalar, ScalarType, Shape};
 
 /// Nested lists of numbers.
 pub struct Nested<'a> {
@@ -131,6 +131,11 @@ pub fn possible(node: Node<'_>, sizes: Vec<i64>) -> Option<Shape> {
 /// A dtype.
 pub fn dtype(node: Node<'_>) -> Option<DType> {
     node.word("dtype", DType::ALL.iter().map(|dtype| dtype.name()), DType::parse)
+}
+
+/// Any dtype of PyTorch.
+pub fn scalar_type(node: Node<'_>) -> Option<ScalarType> {
+    node.word("dtype", ScalarType::ALL.iter().map(|dtype| dtype.name()), ScalarType::parse)
 }
 
 /// Returns whether a dtype can hold a number as it is written. Floats may round, as they do in every program; nothing else

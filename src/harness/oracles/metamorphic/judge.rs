@@ -3,9 +3,9 @@
 use std::cell::LazyCell;
 
 use crate::error::Class;
-use crate::ops::{Compare, Form, Op};
+use crate::ops::{Compare, Family, Form, Op};
 use crate::program::{Outcome, Program, Rejected, Reply, StepOutcome, TensorValue, Value};
-use crate::tensor::{DType, Shape};
+use crate::tensor::{DType, Scalar, Shape};
 
 use crate::model::difference::class_of;
 use crate::oracles::closeness::{Extent, first_other, same_values};
@@ -28,6 +28,9 @@ pub(super) enum OutputRelation {
     /// Step `at` of the follow-up is accepted if the step is, and then has a result of the same dtype, and of the same shape
     /// if that is compared; or it is rejected in the same class.
     Alike { at: usize, shape: bool },
+    /// The dtype that the step returns is that of the result of step `at` of the follow-up, or that result is a dtype, or true. The
+    /// bool that it returns says whether step `at` is accepted.
+    Agrees { at: usize },
 }
 
 /// The properties of two tensors that are the same.
@@ -79,6 +82,11 @@ pub(super) fn judge(follow_up: &FollowUp, program: &Program, reply: &Reply, othe
             if let Some(wanted) = came(*at) {
                 judge.alike(wanted, own, *shape);
                 judge.warnings(&other.steps[*at], &reply.steps[follow_up.step]);
+            }
+        }
+        OutputRelation::Agrees { at } => {
+            if let Some(other) = came(*at) {
+                judge.agrees(other, own, follow_up.program.steps[*at].op);
             }
         }
         OutputRelation::Unchanged { before, after } => {
@@ -200,6 +208,34 @@ impl Judge<'_> {
                 }
             }
             (wanted, own) => self.outcomes(wanted, own),
+        }
+    }
+
+    fn agrees(&mut self, other: &Outcome, own: &Outcome, op: Op) {
+        let Outcome::Value(own) = own else { return };
+        match (own, other) {
+            (Value::Dtype(own), Outcome::Value(Value::Dtype(other))) if own != other => {
+                self.differ(Aspect::Dtype, other.to_string(), own.to_string());
+            }
+            (Value::Dtype(own), Outcome::Value(Value::Tensor(other))) if *own != other.dtype.into() => {
+                self.differ(Aspect::Dtype, other.dtype.to_string(), own.to_string());
+            }
+            (Value::Dtype(own), Outcome::Value(Value::Number(Scalar::Bool(false)))) => {
+                self.differ(Aspect::Dtype, "a dtype that both may be cast to".to_owned(), own.to_string());
+            }
+            // Arithmetic may be rejected for other reasons.
+            (Value::Dtype(_), Outcome::Rejected(_)) if op.info().family() == Family::Dtypes => {
+                self.outcomes(other, &Outcome::Value(own.clone()));
+            }
+            (Value::Number(Scalar::Bool(false)), Outcome::Value(_)) => {
+                self.differ(Aspect::Values, "true: the result is written".to_owned(), "false".to_owned());
+            }
+            (Value::Number(Scalar::Bool(true)), Outcome::Rejected(rejected))
+                if class_of(rejected) == Some(Class::Dtype) =>
+            {
+                self.differ(Aspect::Values, format!("false: {}", rejected.message), "true".to_owned());
+            }
+            _ => {}
         }
     }
 

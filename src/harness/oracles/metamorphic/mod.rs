@@ -132,6 +132,10 @@ relations! {
     /// operand is the same if the caller converts another, and is refused if that is. Not for elements that the dtype does not
     /// hold, and not where ranks or numbers take part in promotion.
     Promoted "promoted": promoted::promoted,
+    /// `result_type(x, y)` is the dtype of `x + y`, and for tensors with dimensions what `promote_types` gives of their dtypes.
+    /// `promote_types(a, b)` is itself if it is promoted with `a`, and both may be cast to it. `can_cast(a, b)` is true if a tensor
+    /// of `b` takes a sum of tensors of `a`.
+    Dtypes "dtypes": promoted::dtypes,
     /// A reduction that keeps its dimensions has the same elements, and is refused if one that does not is.
     KeepDim "keepdim": dimensions::kept,
     /// Operations that differ in the function of the elements alone accept the same operands, return the same dtype and shape,
@@ -203,7 +207,7 @@ impl FollowUp {
         let there = match self.relation {
             OutputRelation::Same { at, .. } => at,
             OutputRelation::Written { copied, .. } => copied,
-            OutputRelation::Alike { at, .. } => at,
+            OutputRelation::Alike { at, .. } | OutputRelation::Agrees { at } => at,
             OutputRelation::Unchanged { .. } => return Vec::new(),
         };
         vec![(program.steps[self.step].name.clone(), self.program.steps[there].name.clone())]

@@ -2,11 +2,11 @@
 
 use crate::ops::{Form, Op, ParamKind, Quirk};
 use crate::program::{Arg, Input, Outcome, Program, Step, Value, ValueRef};
-use crate::tensor::{Buffer, DType, Layout, Scalar};
+use crate::tensor::{Buffer, DType, Layout, Scalar, ScalarType, Shape};
 
 use crate::oracles::metamorphic::gradient::are_tame;
 use crate::oracles::metamorphic::judge::{Compared, OutputRelation};
-use crate::oracles::metamorphic::step_context::{StepContext, elements};
+use crate::oracles::metamorphic::step_context::{Rewrite, StepContext, elements};
 use crate::oracles::metamorphic::synonym::{moved, with_input};
 
 /// One follow-up for each input that promotion converts: of the step that is given it, or of the gradient through that step.
@@ -30,6 +30,77 @@ pub(super) fn promoted(context: &StepContext) -> Vec<(Program, OutputRelation)> 
         }))
     };
     users.into_iter().filter_map(of_user).flatten().collect()
+}
+
+/// Follow-ups of the functions of dtypes.
+pub(super) fn dtypes(context: &StepContext) -> Vec<(Program, OutputRelation)> {
+    let step = context.step;
+    match (step.op, step.args.as_slice(), context.outcome) {
+        (Op::ResultType, [a, b], Outcome::Value(Value::Dtype(common))) => {
+            let mut sum = Rewrite::before(context);
+            sum.add("sum", Op::Add, vec![a.clone(), b.clone(), Arg::Number(Scalar::Int(1))]);
+            let of_dtypes = dimensioned(context).map(|[a, b]| of_two(Op::PromoteTypes, a, b));
+            let is_run = step.uses().next().is_some() && common.dtype().is_some();
+            is_run.then(|| agrees(sum)).into_iter().chain(of_dtypes).collect()
+        }
+        (Op::PromoteTypes, [Arg::ScalarType(a), Arg::ScalarType(b)], Outcome::Value(Value::Dtype(common))) => {
+            let of_tensors = a.dtype().zip(b.dtype()).map(|(a, b)| {
+                let mut operands = of_ones(&[a, b]);
+                operands.add("common", Op::ResultType, vec![input(0), input(1)]);
+                agrees(operands)
+            });
+            let others = [a, b]
+                .into_iter()
+                .flat_map(|one| [of_two(Op::PromoteTypes, *common, *one), of_two(Op::CanCast, *one, *common)]);
+            others.chain(of_tensors).collect()
+        }
+        (Op::CanCast, [Arg::ScalarType(from), Arg::ScalarType(to)], Outcome::Value(_)) => {
+            let written = from.dtype().zip(to.dtype()).map(|(from, to)| {
+                let mut operands = of_ones(&[from, to]);
+                let args = vec![input(0), input(0), Arg::Number(Scalar::Int(1))];
+                let out = Some(ValueRef { value: 1, part: None });
+                operands.push(Step { name: "sum".to_owned(), op: Op::Add, form: Form::Out, args, out });
+                agrees(operands)
+            });
+            written.into_iter().collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn agrees(rewrite: Rewrite) -> (Program, OutputRelation) {
+    let at = rewrite.last();
+    (rewrite.program, OutputRelation::Agrees { at })
+}
+
+/// A program that asks a function about two dtypes.
+fn of_two(op: Op, a: ScalarType, b: ScalarType) -> (Program, OutputRelation) {
+    let mut rewrite = Rewrite { program: Program::default() };
+    rewrite.add("asked", op, vec![Arg::ScalarType(a), Arg::ScalarType(b)]);
+    agrees(rewrite)
+}
+
+/// The dtypes of the operands, if they are tensors with dimensions.
+fn dimensioned(context: &StepContext) -> Option<[ScalarType; 2]> {
+    let read = context.read()?;
+    let [(_, a), (_, b)] = read.as_slice() else { return None };
+    let all = a.shape().rank() > 0 && b.shape().rank() > 0;
+    all.then(|| [a.dtype.into(), b.dtype.into()])
+}
+
+/// A program of inputs of one element, one of each dtype.
+fn of_ones(dtypes: &[DType]) -> Rewrite {
+    let one = |(at, dtype): (usize, &DType)| {
+        let data = Buffer::from_scalars(*dtype, std::iter::once(Scalar::Bool(true)));
+        let shape = Shape::of_sizes(vec![1]);
+        let data = data.to_bytes(&Layout::contiguous(shape.clone()));
+        Input { name: format!("x{at}"), dtype: *dtype, shape, data, requires_grad: false }
+    };
+    Rewrite { program: Program { inputs: dtypes.iter().enumerate().map(one).collect(), steps: Vec::new() } }
+}
+
+fn input(number: usize) -> Arg {
+    Arg::Tensor(ValueRef { value: number, part: None })
 }
 
 /// Returns whether the step tells the gradient of an input.

@@ -132,6 +132,7 @@ fn other_words(context: &StepContext) -> Option<(Op, Vec<Arg>, Compared)> {
         Op::Movedim => words(Op::Moveaxis, args.clone(), Layout),
         Op::Moveaxis => words(Op::Movedim, args.clone(), Layout),
         Op::T if rank(0)? == 2 => words(Op::Transpose, vec![args[0].clone(), Arg::Int(0), Arg::Int(1)], Layout),
+        Op::PromoteTypes | Op::ResultType => Some((op, swapped(), Elements)),
         Op::Outer => words(Op::Ger, args.clone(), Elements),
         Op::Ger => words(Op::Outer, args.clone(), Elements),
         Op::Rsub => words(Op::Sub, swapped(), Elements),

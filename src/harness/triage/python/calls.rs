@@ -320,6 +320,7 @@ fn argument(program: &Program, param: &Param, arg: &Arg) -> String {
         Arg::Shapes(shapes) => list(shapes.iter().map(shape)),
         Arg::Flag(value) => truth(*value).to_owned(),
         Arg::Dtype(dtype) => self::dtype(*dtype),
+        Arg::ScalarType(dtype) => format!("torch.{dtype}"),
         Arg::Text(text) if param.kind == ParamKind::Reduction => {
             REDUCTIONS.iter().position(|name| name == text).map_or(string(text), |number| number.to_string())
         }
