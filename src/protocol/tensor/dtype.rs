@@ -2,8 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::ScalarType;
-
 /// The kind of number a dtype holds; promotion never goes down this order (`torch.result_type`, "Type promotion").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Category {
@@ -140,11 +138,6 @@ impl DType {
             }
             _ => wider(low, high),
         }
-    }
-
-    /// Returns whether a result of this dtype may be written into a tensor of dtype `target` (`c10::canCast`).
-    pub fn can_cast_to(self, target: DType) -> bool {
-        ScalarType::from(self).can_cast_to(target.into())
     }
 }
 

@@ -188,6 +188,13 @@ impl ScalarType {
     }
 }
 
+impl DType {
+    /// Returns whether a result of this dtype may be written into a tensor of dtype `target` (`c10::canCast`).
+    pub fn can_cast_to(self, target: DType) -> bool {
+        ScalarType::from(self).can_cast_to(target.into())
+    }
+}
+
 impl std::fmt::Display for ScalarType {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name())

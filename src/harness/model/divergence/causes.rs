@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use serde::Deserialize;
-use serde::de::IgnoredAny;
+use serde::de::{Error, IgnoredAny};
+use serde::{Deserialize, Deserializer};
 
 use super::{Applies, Divergence, Kind, Pattern, Witness, valid};
 use crate::case::{Releases, Specification};
@@ -67,18 +67,20 @@ struct Cause {
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Signatures {
-    oracle: Oracles,
+    #[serde(deserialize_with = "one_or_several")]
+    oracle: Vec<Oracle>,
     call: String,
     kind: String,
     #[serde(default)]
     text: String,
 }
 
-#[derive(Clone, Deserialize)]
-#[serde(untagged)]
-enum Oracles {
-    One(Oracle),
-    Several(Vec<Oracle>),
+fn one_or_several<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Oracle>, D::Error> {
+    let oracles = match toml::Value::deserialize(deserializer)? {
+        toml::Value::Array(several) => several,
+        one => vec![one],
+    };
+    oracles.into_iter().map(|oracle| oracle.try_into().map_err(D::Error::custom)).collect()
 }
 
 /// The divergences of the adapter in this folder, by the text of its file of cases.
@@ -150,17 +152,13 @@ impl Cause {
 
 impl Signatures {
     fn each(&self) -> Vec<Pattern> {
-        let oracles = match &self.oracle {
-            Oracles::One(oracle) => std::slice::from_ref(oracle),
-            Oracles::Several(oracles) => oracles,
-        };
         let of = |oracle: &Oracle| Pattern {
             oracle: *oracle,
             call: self.call.clone(),
             kind: self.kind.clone(),
             text: self.text.clone(),
         };
-        oracles.iter().map(of).collect()
+        self.oracle.iter().map(of).collect()
     }
 }
 
