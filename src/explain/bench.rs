@@ -47,6 +47,16 @@ impl Stop {
     }
 }
 
+/// The dtype of a tensor that is given this one.
+///
+/// # Errors
+/// When no tensor of a program has it.
+pub fn of_tensors(dtype: ScalarType) -> Result<DType, Stop> {
+    dtype
+        .dtype()
+        .ok_or_else(|| Stop::Unsupported(format!("tensors of torch.{dtype} are not known; those of other dtypes are")))
+}
+
 impl From<Rejection> for Stop {
     fn from(rejection: Rejection) -> Stop {
         Stop::Rejected(rejection.to_string(), Some(Box::new(rejection)))

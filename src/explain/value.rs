@@ -1,6 +1,6 @@
 //! Values of the Python that is explained, and the arguments of a call.
 
-use broadcheck_protocol::tensor::DType;
+use broadcheck_protocol::tensor::ScalarType;
 
 use crate::bench::Tensor;
 use crate::drawing::IndexPart;
@@ -27,7 +27,7 @@ pub enum Value {
     /// Text.
     Text(String),
     /// A dtype.
-    Dtype(DType),
+    Dtype(ScalarType),
     /// A list, a tuple, or a shape.
     List(Vec<Value>),
     /// A layer with the arguments that it was made with, such as `nn.Linear(4, 3)`.

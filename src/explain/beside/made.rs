@@ -5,13 +5,13 @@ use broadcheck_protocol::program::Arg;
 use broadcheck_protocol::tensor::{DType, Shape};
 
 use super::{Beside, Kind, joined, shape};
-use crate::bench::{Bench, Made, Stop};
+use crate::bench::{Bench, Made, Stop, of_tensors};
 use crate::value::{Arguments, Value};
 
 /// `zeros`, `randn_like`, `arange`, `tensor` and their like.
 pub(super) fn make(function: Beside, bench: &mut Bench, arguments: &Arguments) -> Result<Value, Stop> {
     let given = match arguments.keyword(&["dtype"]) {
-        Some(Value::Dtype(dtype)) => Some(*dtype),
+        Some(Value::Dtype(dtype)) => Some(of_tensors(*dtype)?),
         _ => None,
     };
     let (sizes, own) = match function.kind {

@@ -12,7 +12,7 @@ use broadcheck_protocol::ops::{Form, Op};
 use broadcheck_protocol::program::Arg;
 use broadcheck_protocol::tensor::{Category, DType, Shape};
 
-use crate::bench::{Bench, Made, Stop, Tensor};
+use crate::bench::{Bench, Made, Stop, Tensor, of_tensors};
 use crate::value::{Arguments, Settings, Value};
 
 pub use layers::{layer, weights};
@@ -163,10 +163,11 @@ impl Beside {
             Kind::Convert => {
                 let given = arguments.positional.iter().skip(1).chain(arguments.keyword(&["dtype"]));
                 let dtype = given.into_iter().find_map(|value| match value {
-                    Value::Dtype(dtype) => Some(*dtype),
-                    Value::Tensor(other) => Some(bench.dtype(*other)),
+                    Value::Dtype(dtype) => Some(of_tensors(*dtype)),
+                    Value::Tensor(other) => Some(Ok(bench.dtype(*other))),
                     _ => None,
                 });
+                let dtype = dtype.transpose()?;
                 same(bench, &|own| dtype.unwrap_or(own))
             }
             Kind::Along => {

@@ -7,7 +7,7 @@ use broadcheck_protocol::program::{Arg, ShapeArg};
 use broadcheck_protocol::tensor::{Scalar, Shape};
 
 use super::{Evaluation, Operand, Placed};
-use crate::bench::{self, Stop};
+use crate::bench::{self, Stop, of_tensors};
 use crate::beside::Beside;
 use crate::names::Function;
 use crate::value::{Settings, Value};
@@ -217,11 +217,11 @@ fn single(op: Op, param: &Param, placed: &Placed, bound: &mut Bound) -> Result<A
             _ => return Err(none()),
         },
         ParamKind::Dtype => match value {
-            Value::Dtype(dtype) => Arg::Dtype(*dtype),
+            Value::Dtype(dtype) => Arg::Dtype(of_tensors(*dtype)?),
             _ => return Err(none()),
         },
         ParamKind::ScalarType => match value {
-            Value::Dtype(dtype) => Arg::ScalarType((*dtype).into()),
+            Value::Dtype(dtype) => Arg::ScalarType(*dtype),
             _ => return Err(none()),
         },
         ParamKind::Reduction | ParamKind::Text => match value {

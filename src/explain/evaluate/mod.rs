@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use broadcheck_protocol::ops::{Form, Op};
 use broadcheck_protocol::program::Arg;
-use broadcheck_protocol::tensor::{DType, Shape};
+use broadcheck_protocol::tensor::{DType, ScalarType, Shape};
 
 use crate::bench::{Bench, Made, Stop, Tensor};
 use crate::beside;
@@ -285,7 +285,7 @@ impl<'a> Evaluation<'a> {
                 "pi" | "e" => Ok(Value::Float(1.0)),
                 "enabled" if path.ends_with("backcompat.broadcast_warning.enabled") => self.broadcast_warning(None),
                 "broadcast_warning" if path.ends_with("backcompat.broadcast_warning") => Ok(Value::Text(path)),
-                _ => dtype_named(name).map(Value::Dtype).ok_or_else(|| {
+                _ => scalar_type_named(name).map(Value::Dtype).ok_or_else(|| {
                     Stop::Unsupported(format!("{path} is not known; shapes and calls of PyTorch's functions are"))
                 }),
             };
@@ -294,7 +294,7 @@ impl<'a> Evaluation<'a> {
         match (&value.value, name) {
             (Value::Tensor(tensor), "shape") => Ok(self.sizes(*tensor)),
             (Value::Tensor(tensor), "ndim") => Ok(Value::Int(self.bench.shape(*tensor).rank() as i64)),
-            (Value::Tensor(tensor), "dtype") => Ok(Value::Dtype(self.bench.dtype(*tensor))),
+            (Value::Tensor(tensor), "dtype") => Ok(Value::Dtype(self.bench.dtype(*tensor).into())),
             (Value::Tensor(tensor), "T" | "mT" | "H" | "mH") => {
                 self.transposed(*tensor, name, whole.span.clone(), &value)
             }
@@ -543,7 +543,7 @@ fn value_of(made: Made) -> Value {
         Made::Tensors(tensors) => Value::List(tensors.into_iter().map(Value::Tensor).collect()),
         Made::Sizes(sizes) => Value::List(sizes.into_iter().map(Value::Int).collect()),
         Made::Number => Value::Float(1.0),
-        Made::Dtype(dtype) => dtype.dtype().map_or(Value::None, Value::Dtype),
+        Made::Dtype(dtype) => Value::Dtype(dtype),
         Made::Nothing => Value::None,
     }
 }
@@ -576,6 +576,11 @@ pub fn dtype_named(name: &str) -> Option<DType> {
         "cdouble" => DType::Complex128,
         _ => return DType::parse(name),
     })
+}
+
+/// The same of a dtype that no tensor of a program has, too: `uint16`, `complex32`.
+fn scalar_type_named(name: &str) -> Option<ScalarType> {
+    dtype_named(name).map(ScalarType::from).or_else(|| ScalarType::parse(name))
 }
 
 fn not_understood(what: &str, value: &Value) -> Stop {
