@@ -78,7 +78,7 @@
     const id = node.lastElementChild.id;
     const cases = index.cases[id].map(([tags], at) => ({ at, tags }));
     node.firstElementChild.append(" ", el("small", {}, count(cases.length, "case")));
-    statements.set(id, { id, node, cases, place: statements.size, word: node.dataset.w, parent: node.parentNode, next: node.nextElementSibling });
+    statements.set(id, { id, node, cases, place: statements.size, word: node.dataset.w ?? "true", parent: node.parentNode, next: node.nextElementSibling });
     node.addEventListener("toggle", () => node.open && draw(id));
   }
 
