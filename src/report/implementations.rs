@@ -138,8 +138,12 @@ pub fn render(others: &Others, campaigns: &[CampaignRow]) -> String {
         #[serde(flatten)]
         others: &'a Others,
         campaigns: &'a [CampaignRow],
+        /// Those of which the cases were run and no campaign was.
+        without: Vec<&'a str>,
     }
-    template::fill("implementations.md", Page { others, campaigns })
+    let has_none = |list: &&List| campaigns.iter().all(|row| row.implementation.name != list.name);
+    let without = others.lists.iter().filter(has_none).map(|list| list.label.as_str()).collect();
+    template::fill("implementations.md", Page { others, campaigns, without })
 }
 
 fn row(history: &History, at: usize) -> Row {
