@@ -302,6 +302,26 @@ mod tests {
         assert_eq!(compare(&program, expected, observed), []);
     }
 
+    /// Elements of which any is right are no difference between releases. Their dtype is.
+    #[test]
+    fn elements_that_are_open_say_nothing_of_a_release() {
+        use crate::adapter::Implementation;
+        use crate::reference::Reference;
+
+        let program = "{x: {shape: [1]}, r: {normal: [x, x]}}";
+        let program = crate::case::load_program(std::path::Path::new("test.yaml"), program).unwrap();
+        let (hello, old) = (Reference.hello(), Reference.run(&program));
+        let changed = |change: &dyn Fn(&mut TensorValue)| {
+            let mut new = old.clone();
+            let Outcome::Value(Value::Tensor(tensor)) = &mut new.steps[0].outcome else { panic!("a tensor") };
+            change(tensor);
+            let sides = [&old, &new].map(|reply| Side { hello: &hello, reply });
+            between_releases(&program, sides[0], sides[1]).len()
+        };
+        assert_eq!(changed(&|tensor| tensor.data.iter_mut().for_each(|byte| *byte ^= 0x5a)), 0);
+        assert_eq!(changed(&|tensor| tensor.dtype = DType::Int32), 1);
+    }
+
     /// What a fuzz target found: libtorch adds the shares of 166 elements that are one, in an order of its own.
     #[test]
     fn shares_of_a_gradient_are_added_in_any_order() {
