@@ -11,6 +11,7 @@ this tensor expanded again, and another one for other elements, the function bro
 
 import collections
 import fnmatch
+import itertools
 import json
 import os
 import signal
@@ -26,8 +27,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 HERE = Path(__file__).parent
 
-# Samples of an OpInfo, and calls of an overload, that are looked at.
-SAMPLES, CALLS = 12, 12
+# Samples of an OpInfo, and calls of an overload, that are looked at. The samples are spread over the first `MOST`: those
+# with batches often come last.
+SAMPLES, MOST, CALLS = 16, 400, 16
 # Seconds for a function.
 TIMEOUT = 30
 # Elements of an operand: what needs more takes long.
@@ -151,9 +153,10 @@ def samples(info):
     for dtype in (torch.float32, torch.int64, torch.bool, torch.complex64):
         if dtype in info.dtypes:
             gradients = dtype == torch.float32 and info.supports_autograd
-            every = info.sample_inputs("cpu", dtype, requires_grad=gradients)
-            yield from (sample for sample, _ in zip(every, range(SAMPLES)))
-            return
+            every = list(itertools.islice(info.sample_inputs("cpu", dtype, requires_grad=gradients), MOST))
+            count = min(SAMPLES, len(every))
+            return [every[at * len(every) // count] for at in range(count)]
+    return []
 
 
 def of_infos(recorder):
@@ -162,7 +165,7 @@ def of_infos(recorder):
     for info in op_db:
         progress(info.name)
         try:
-            every = list(samples(info))
+            every = samples(info)
         except Exception:
             continue
         for sample in every:
@@ -274,6 +277,9 @@ def base(name):
     """The name of an operation without its module, its overload and its form."""
     name = name.removeprefix("nn.functional.").replace("linalg.", "linalg_").replace("special.", "special_")
     name = name.split(".")[0]
+    # Indexing is an operation of the table.
+    if name == "__getitem__":
+        return "index"
     # A reflected operator is its operator, with the operands in the other order.
     if name.startswith("__r") and name.endswith("__"):
         name = name.removeprefix("__r").removesuffix("__")

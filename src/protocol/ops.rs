@@ -463,7 +463,7 @@ impl Op {
     /// The place of the matrix among the arguments, if it solves linear equations.
     pub fn matrix_of_equations(self) -> Option<usize> {
         match self {
-            Op::LinalgSolve | Op::LinalgSolveTriangular => Some(0),
+            Op::LinalgSolve | Op::LinalgSolveTriangular | Op::LinalgLuSolve => Some(0),
             Op::CholeskySolve => Some(1),
             _ => None,
         }

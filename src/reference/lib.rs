@@ -63,6 +63,7 @@ mod moment;
 mod norm;
 mod number;
 mod product;
+mod quantile;
 mod ranked;
 mod reduction;
 mod repetition;

@@ -110,6 +110,10 @@ impl ProgramBuilder<'_> {
             ("approximate", ParamKind::Text) => {
                 Some(Arg::Text((*u.choose(&["tanh", "none", "tanh", "floor"])?).to_owned()))
             }
+            ("interpolation", ParamKind::Text) => {
+                let ways = ["linear", "lower", "higher", "midpoint", "nearest", "floor"];
+                Some(Arg::Text((*u.choose(&ways)?).to_owned()))
+            }
             ("side", ParamKind::Text) => Some(Arg::Text((*u.choose(&["right", "left", "right", "floor"])?).to_owned())),
             ("storage_offset", ParamKind::Int) => Some(Arg::Int(u.int_in_range(-1..=4)?)),
             _ => None,

@@ -122,6 +122,7 @@ impl<'a> ProgramBuilder<'a> {
         match op.info().arguments.get(at).map(|param| param.name) {
             Some("mask" | "attn_mask" | "condition") => Some(DType::Bool),
             Some("index" | "indices") => Some(DType::Int64),
+            Some("pivots") => Some(DType::Int32),
             // What real numbers make complex ones of has no operand that its `out=` could be.
             None if matches!(op, Op::Complex | Op::Polar) => Some(DType::Complex64),
             _ => None,
@@ -169,11 +170,13 @@ impl<'a> ProgramBuilder<'a> {
             let equations = self.theme.is_some_and(|op| op.matrix_of_equations() == Some(at));
             let probable = match self.theme {
                 Some(Op::BinaryCrossEntropy | Op::BinaryCrossEntropyBackward) => true,
-                Some(Op::Normal | Op::Binomial | Op::Bernoulli) => at == 1,
+                Some(Op::Normal | Op::Binomial | Op::Bernoulli | Op::Quantile | Op::Nanquantile) => at == 1,
                 _ => false,
             };
             let decomposes = self.theme.is_some_and(Op::decomposes) && !chance(u, 1, 4)?;
+            let pivots = self.theme == Some(Op::LinalgLuSolve) && at == 1;
             let data = match (index, equations) {
+                _ if pivots => value::pivots(u, dtype, &shape)?,
                 (true, _) => value::small(u, dtype, &shape)?,
                 (_, true) => value::dominant(u, dtype, &shape)?,
                 _ if probable && chance(u, 7, 8)? => value::probabilities(u, dtype, &shape)?,

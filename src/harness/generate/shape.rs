@@ -148,6 +148,16 @@ pub(super) fn operands(u: &mut Unstructured, palette: &Palette, op: Op) -> Resul
             let right = with_batch(u, &[rows, columns])?;
             vec![right, with_batch(u, &[rows, rows])?]
         }
+        Op::LinalgLuSolve => {
+            let matrix = with_batch(u, &[rows, rows])?;
+            let pivots = matrix[..matrix.len() - 1].to_vec();
+            let sides = if chance(u, 1, 3)? { [columns, rows] } else { [rows, columns] };
+            vec![matrix, pivots, with_batch(u, &sides)?]
+        }
+        Op::Quantile | Op::Nanquantile => {
+            let fractions = if u.arbitrary()? { vec![] } else { vec![columns] };
+            vec![with_batch(u, &[rows, inner])?, fractions]
+        }
         Op::ScaledDotProductAttention => attention(u, palette, [rows, inner, columns, batch])?,
         Op::LinalgMatrixRank | Op::LinalgPinv => {
             let columns = if u.arbitrary()? { rows } else { columns };
@@ -237,6 +247,9 @@ pub(super) fn takes_some(op: Op) -> bool {
             | LinalgSolve
             | LinalgSolveTriangular
             | CholeskySolve
+            | LinalgLuSolve
+            | Quantile
+            | Nanquantile
             | ScaledDotProductAttention
             | LinalgMatrixRank
             | LinalgPinv

@@ -63,6 +63,13 @@ pub(super) fn small(u: &mut Unstructured, dtype: DType, shape: &Shape) -> Result
     drawn(dtype, shape, || Ok(Scalar::Int(u.int_in_range(low..=high)?)))
 }
 
+/// The rows that the rows of matrices are exchanged with, from 1 on, and now and then what is none.
+pub(super) fn pivots(u: &mut Unstructured, dtype: DType, shape: &Shape) -> Result<Vec<u8>> {
+    let rows = shape.sizes().last().copied().unwrap_or(1).clamp(1, 64);
+    let (low, high) = if chance(u, 1, 16)? { (0, rows + 1) } else { (1, rows) };
+    drawn(dtype, shape, || Ok(Scalar::Int(u.int_in_range(low..=high)?)))
+}
+
 /// Probabilities, their ends among them.
 pub(super) fn probabilities(u: &mut Unstructured, dtype: DType, shape: &Shape) -> Result<Vec<u8>> {
     drawn(dtype, shape, || Ok(Scalar::Float(f64::from(u.int_in_range(0..=8u8)?) / 8.0)))

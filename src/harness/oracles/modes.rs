@@ -87,7 +87,8 @@ impl Modes {
             };
             let open = passed_on(step.op, used.open, tensors);
             // What is rejected, how many elements there are and where they come from may follow from elements.
-            let decides = is_indexed(step.op.info().kernel) || step.op == Op::LinalgSolve;
+            let decides = is_indexed(step.op.info().kernel)
+                || matches!(step.op, Op::LinalgSolve | Op::LinalgLuSolve | Op::Quantile | Op::Nanquantile);
             let freedom = &mut steps[at];
             freedom.outcome |= used.open >= Elements::Parts && decides;
             freedom.elements = freedom.elements.max(open);

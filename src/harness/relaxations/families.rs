@@ -26,6 +26,7 @@ fn lines(scene: Scene, ops: &[Op]) -> Vec<Vec<Scalar>> {
     let rank = sizes.len() as i64;
     let dim = match at.and_then(|at| step.args.get(at)) {
         Some(Arg::Int(dim)) if (-rank..rank).contains(dim) => dim.rem_euclid(rank) as usize,
+        Some(Arg::Nothing) => return vec![operand.tensor.elements().collect()],
         _ => return Vec::new(),
     };
     let inner = sizes[dim + 1..].iter().product::<i64>() as usize;
@@ -53,7 +54,8 @@ fn runs(line: &[Scalar]) -> (Vec<usize>, usize) {
 }
 
 pub(crate) fn tied_places(scene: Scene) -> bool {
-    let ops = [Op::Cummax, Op::Cummin, Op::Median, Op::Nanmedian, Op::Mode, Op::Kthvalue];
+    let ops =
+        [Op::Cummax, Op::Cummin, Op::Median, Op::Nanmedian, Op::Mode, Op::Kthvalue, Op::Quantile, Op::Nanquantile];
     lines(scene, &ops).iter().any(|line| {
         let (runs, nan) = runs(line);
         nan > 1 || runs.iter().any(|run| *run > 1)
@@ -250,10 +252,8 @@ pub(crate) fn unstable_equations(scene: Scene, outcome: Option<&Outcome>) -> boo
 }
 
 pub(crate) fn unstable_triangles(scene: Scene, outcome: Option<&Outcome>) -> bool {
-    let Some(step) = scene.last().filter(|step| matches!(step.op, Op::LinalgSolveTriangular | Op::CholeskySolve))
-    else {
-        return false;
-    };
+    let triangles = [Op::LinalgSolveTriangular, Op::CholeskySolve, Op::LinalgLuSolve];
+    let Some(step) = scene.last().filter(|step| triangles.contains(&step.op)) else { return false };
     let unit = step.op == Op::LinalgSolveTriangular && step.args.last() == Some(&Arg::Flag(true));
     matches!(outcome, Some(Outcome::Value(_)))
         && any_matrix(scene, |matrix| unit || (0..matrix.size).any(|at| matrix.is_weak(at)))

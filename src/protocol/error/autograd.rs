@@ -61,7 +61,10 @@ macro_rules! rows {
     /// A result of integers or bool of an operand that requires grad (`set_history`).
     NotDifferentiable { dtype: DType } => Autograd, "Autograd not support dtype: {dtype}";
     /// An operand that requires grad and has no derivative (`check_no_requires_grad`).
-    FixedArgument { name: &'static str, argument: &'static str = ["target", "weight", "pos_weight", "buffer", "atol", "rtol"] } => Autograd,
+    FixedArgument {
+        name: &'static str,
+        argument: &'static str = ["target", "weight", "pos_weight", "buffer", "atol", "rtol", "pivots"]
+    } => Autograd,
         "The function '{name}' is not differentiable with respect to argument '{argument}'. This input cannot have \
          requires_grad True.";
     /// A complex result of an operation whose gradient is defined for real numbers only

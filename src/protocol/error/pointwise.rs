@@ -6,7 +6,7 @@ macro_rules! rows {
     /// A dtype that the kernel is not implemented for (`AT_DISPATCH_…`).
     NoKernel {
         kernel: &'static str | ["GeluKernelImpl", "addmm_impl_cpu_", "addmv_impl_cpu", "bernoulli_tensor_cpu_p_",
-            "bernoulli_tensor_cpu_self_", "cholesky_solve_cpu", "div_trunc_cpu", "linalg_eigh_cpu", "linalg_svd_cpu", "lu_cpu",
+            "bernoulli_tensor_cpu_self_", "cholesky_solve_cpu", "div_trunc_cpu", "linalg.lu_solve_cpu", "linalg_eigh_cpu", "linalg_svd_cpu", "lu_cpu",
             "normal_kernel_cpu", "softmax_lastdim_kernel_impl", "std_cpu", "triangular_solve_cpu"], dtype: DType
     } => Dtype,
         "\"{kernel}\" not implemented for '{dtype}'";

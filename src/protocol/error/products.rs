@@ -87,7 +87,8 @@ macro_rules! rows {
         "inner() the last dimension must match on both input tensors but got shapes {a} and {b}";
     /// Integers or bool where a floating-point or complex tensor is needed (`checkFloatingOrComplex`).
     NotFloating {
-        function: &'static str = ["linalg.vecdot", "linalg.solve", "linalg.vector_norm", "linalg.svd"], dtype: DType
+        function: &'static str = ["linalg.vecdot", "linalg.solve", "linalg.vector_norm", "linalg.svd", "torch.linalg.lu_solve"],
+        dtype: DType
     } => Dtype,
         "{function}: Expected a floating point or complex tensor as input. Got {dtype}";
     /// float16 or bfloat16 where LAPACK has no kernel (`checkFloatingOrComplex`).
@@ -110,17 +111,20 @@ macro_rules! rows {
         "{function}: Expected A and B to have the same dtype, but found A of type {a} and B of type {b} instead";
     /// Equations with anything but matrices (`checkIsMatrix`).
     SolveRank {
-        function: &'static str = ["linalg.solve", "linalg.solve_triangular", "torch.linalg.matrix_rank"],
+        function: &'static str = [
+            "linalg.solve", "linalg.solve_triangular", "torch.linalg.matrix_rank", "torch.linalg.lu_solve", "linalg.lu_solve"
+        ],
         name: &'static str = ["A", "B", "input"]
     } => ProductShape, "{function}: The input tensor {name} must have at least 2 dimensions.";
     /// Equations whose matrices are not square (`squareCheckInputs`).
     SolveSquare {
-        function: &'static str = ["linalg.solve", "linalg.solve_triangular", "linalg.eigh"], rows: i64, columns: i64
+        function: &'static str = ["linalg.solve", "linalg.solve_triangular", "linalg.eigh", "torch.linalg.lu_solve"],
+        rows: i64, columns: i64
     } => ProductShape,
         "{function}: A must be batches of square matrices, but they are {rows} by {columns} matrices";
     /// Equations with matrices whose sizes do not fit (`checkInputsSolver`).
     SolveSizes {
-        function: &'static str = ["linalg.solve", "linalg.solve_triangular"],
+        function: &'static str = ["linalg.solve", "linalg.solve_triangular", "linalg.lu_solve"],
         equation: &'static str = ["AX = B", "XA = B"], a: [i64; 2], b: [i64; 2]
     } => ProductShape,
         "{function}: Incompatible shapes of A and B for the equation {equation} ({rows}x{left} and \
@@ -169,6 +173,21 @@ macro_rules! rows {
     CholeskySizes { a: [i64; 2], b: [i64; 2] } => ProductShape,
         "Incompatible matrix sizes for cholesky_solve: each A matrix is {rows} by {left} but each b matrix is {right} by \
          {columns}", rows = a[0], left = a[1], right = b[0], columns = b[1];
+    /// `linalg_lu_solve` of two dtypes (the meta function of `linalg_lu_solve`).
+    LuDtypes { lu: DType, b: DType } => Dtype,
+        "linalg.lu_solve: Expected LU and B to have the same dtype, but found LU of type {lu} and B of type {b} instead";
+    /// `linalg_lu_solve` with pivots of another dtype than int32 (the meta function of `linalg_lu_solve`).
+    PivotDtype => Dtype, "linalg.lu_solve: pivots should be a Tensor of scalar type torch.int32";
+    /// `linalg_lu_solve` with more or fewer pivots than rows (the meta function of `linalg_lu_solve`).
+    PivotCount => ProductShape,
+        "linalg.lu_solve: Number of pivots per batch should be same as the dimension of the matrix";
+    /// `linalg_lu_solve` with pivots for another batch (the meta function of `linalg_lu_solve`).
+    PivotBatch { pivots: Vec<i64> } => ProductShape,
+        "linalg.lu_solve: Expected LU.shape[:-1] and pivots.shape to be the same, but got pivots with shape {pivots} \
+         instead";
+    /// `linalg_lu_solve` with a pivot that is no row (`lu_solve_kernel`).
+    PivotRange { bound: &'static str = ["greater or equal to 1", "smaller or equal to LU.size(-2)"] } => Dimension,
+        "Pivots given to lu_solve must all be {bound}. Did you properly pass the result of lu_factor?";
     /// `linalg_pinv` of anything but matrices of a dtype that LAPACK decomposes (`linalg_pinv`).
     PinvOperand { dtype: DType, sizes: Vec<i64> } => Dtype,
         "linalg.pinv({dtype}{{{sizes}}}): expected a tensor with 2 or more dimensions of float, double, cfloat or cdouble \

@@ -52,6 +52,21 @@ macro_rules! rows {
     AminmaxComplex { dtype: DType } => Dtype, "aminmax not implemented for {dtype}";
     /// `kthvalue` of a rank that the dimension has not (`kthvalue_out_impl_cpu`).
     KthvalueRange { dim: usize } => Argument, "kthvalue(): selected number k out of range for dimension {dim}";
+    /// Quantiles of nothing (`quantile_checks`).
+    QuantileOfNothing => Dimension, "quantile() input tensor must be non-empty";
+    /// Fractions in more than one dimension (`quantile_checks`).
+    QuantileRank => Argument, "quantile() q must be a scalar or 1D tensor";
+    /// Quantiles of anything but float32 and float64 (`quantile_checks`).
+    QuantileDtype => Dtype, "quantile() input tensor must be either float or double dtype";
+    /// Fractions of another dtype than the elements (`quantile_checks`).
+    QuantileFractions => Dtype, "quantile() q tensor must be same dtype as the input tensor";
+    /// `out=` of another dtype than the elements (`quantile_out_impl`).
+    QuantileOutput => Dtype, "quantile() out tensor must be same dtype as the input tensor";
+    /// An interpolation that there is not (`get_quantile_interpolation_mode`).
+    QuantileInterpolation { given: String } => Argument,
+        "quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, but got {given}";
+    /// A fraction that is less than 0, greater than 1 or NaN (`quantile_compute`).
+    QuantileRange => Argument, "quantile() q values must be in the range [0, 1]";
     /// `out=` of `logcumsumexp` of another dtype than the tensor (`check_scalar_type_device_layout_equal`).
     LogcumsumexpOutput { input: DType, out: DType } => Dtype, "expected scalar_type {input} but found {out}";
     /// `nanmean` of integers (`nanmean`).

@@ -98,6 +98,8 @@ kernels! {
     scan Scan: Reductions, Sums;
     /// Order statistics, and the most frequent element.
     ranked Ranked: Reductions, Never;
+    /// Quantiles.
+    quantile Quantile: Reductions, Steps;
     /// Variances and logarithms of sums.
     moment Moment: Reductions, Steps;
     /// Norms.

@@ -142,6 +142,12 @@ macro_rules! products_rows {
                 result: Same, compare: Tolerance,
                 kernel: product(cholesky_solve), gradient: kernel,
             }
+            LinalgLuSolve "linalg_lu_solve" "linalg_lu_solve":
+                "Solves systems of linear equations with the LU factors of their matrices." {
+                arguments: (LU: Tensor, pivots: Tensor, B: Tensor, left: Flag = True, adjoint: Flag = False),
+                forms: [Functional, Out], result: Same, compare: Tolerance,
+                kernel: product(linalg_lu_solve), gradient: kernel,
+            }
             LinalgMatrixRank "linalg_matrix_rank" "linalg_matrix_rank.atol_rtol_tensor":
                 "The ranks of matrices: the numbers of their singular values above the tolerances." {
                 arguments: (input: Tensor, atol: Tensor = None, rtol: Tensor = None, hermitian: Flag = False),

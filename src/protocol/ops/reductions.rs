@@ -125,6 +125,19 @@ macro_rules! reductions_rows {
                 result: Same, compare: Bits,
                 kernel: ranked(kthvalue), gradient: kernel,
             }
+            Quantile "quantile" "quantile":
+                "The elements at fractions of the order of those along a dimension, or between two of them." {
+                arguments: (self: Tensor, q: Tensor, dim: Int = None, keepdim: Flag = False,
+                    interpolation: Text = "linear"),
+                forms: [Functional, Out], dtypes: WideFloats, result: Same, compare: Tolerance,
+                kernel: quantile(quantile), gradient: kernel,
+            }
+            Nanquantile "nanquantile" "nanquantile": "The quantiles of the elements that are not NaN." {
+                arguments: (self: Tensor, q: Tensor, dim: Int = None, keepdim: Flag = False,
+                    interpolation: Text = "linear"),
+                forms: [Functional, Out], dtypes: WideFloats, result: Same, compare: Tolerance,
+                kernel: quantile(nanquantile), gradient: kernel,
+            }
             Var "var" "var.correction": "The variance." {
                 arguments: (self: Tensor, dim: Dims = None, correction: Number = None, keepdim: Flag = False,
                     unbiased: Flag = None),

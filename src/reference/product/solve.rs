@@ -140,6 +140,13 @@ pub(super) struct Sizes {
 impl Sizes {
     /// The order of faults: a vector for A, a matrix that is not square, a vector for B, sizes, the batches.
     pub fn infer(function: &'static str, a: &[i64], b: &[i64], left: bool) -> Result<Sizes> {
+        Sizes::check_square(function, a)?;
+        Sizes::check(function, a, b, left)?;
+        Sizes::broadcast(a, b)
+    }
+
+    /// Rejects what is no square matrix (`squareCheckInputs`).
+    pub fn check_square(function: &'static str, a: &[i64]) -> Result<()> {
         if a.len() < 2 {
             return Err(Rejection::SolveRank { function, name: "A" }.into());
         }
@@ -147,6 +154,12 @@ impl Sizes {
         if rows != columns {
             return Err(Rejection::SolveSquare { function, rows, columns }.into());
         }
+        Ok(())
+    }
+
+    /// Rejects right sides of square matrices that are no matrices, or that they do not fit (`checkInputsSolver`).
+    pub fn check(function: &'static str, a: &[i64], b: &[i64], left: bool) -> Result<()> {
+        let [rows, columns] = last_two(a);
         if b.len() < 2 {
             return Err(Rejection::SolveRank { function, name: "B" }.into());
         }
@@ -155,7 +168,7 @@ impl Sizes {
             let equation = if left { "AX = B" } else { "XA = B" };
             return Err(Rejection::SolveSizes { function, equation, a: [rows, columns], b: own }.into());
         }
-        Sizes::broadcast(a, b)
+        Ok(())
     }
 
     /// Those of A and B, which are matrices.

@@ -124,15 +124,15 @@ fn check_kernel(kernel: &'static str, dtype: DType) -> Result<()> {
 
 /// The half of a matrix that is read.
 #[derive(Clone, Copy)]
-struct Triangle {
-    upper: bool,
+pub(super) struct Triangle {
+    pub upper: bool,
     /// True if the diagonal is taken for ones.
-    unit: bool,
+    pub unit: bool,
 }
 
 impl Triangle {
     /// The X of AX = B, or of XA = B, for batches of one length, in double precision, row-major.
-    fn solve(self, machine: &mut Machine, a: &Tensor, b: &Tensor, left: bool) -> Tensor {
+    pub fn solve(self, machine: &mut Machine, a: &Tensor, b: &Tensor, left: bool) -> Tensor {
         if !left {
             let other = Triangle { upper: !self.upper, ..self };
             let solved = other.solve(machine, &transposed(a), &transposed(b), true);
@@ -185,7 +185,7 @@ impl Triangle {
     }
 
     /// The matrices with zeros where the triangle is not read.
-    fn of(self, machine: &mut Machine, tensor: &Tensor) -> Tensor {
+    pub fn of(self, machine: &mut Machine, tensor: &Tensor) -> Tensor {
         let dtype = wide(tensor.dtype);
         let values = machine.eval(dtype, || {
             let mut values: Vec<Complex64> = machine.elements(tensor);

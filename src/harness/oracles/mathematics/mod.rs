@@ -22,6 +22,7 @@ mod lookup;
 mod loss;
 mod order;
 mod product;
+mod quantile;
 mod real;
 mod reduction;
 mod sampling;
@@ -131,7 +132,8 @@ fn judge_step(trace: Trace, at: usize, step: &Step, outcome: &Outcome) -> Option
         Op::Normal | Op::Binomial | Op::Bernoulli => return sampling::judge(trace, at, step, result),
         Op::Isclose => return equality::judge(trace, at, step, result),
         Op::Cdist | Op::PairwiseDistance => return distance::judge(trace, at, step, result),
-        Op::LinalgSolve | Op::LinalgSolveTriangular | Op::CholeskySolve => {
+        Op::Quantile | Op::Nanquantile => return quantile::judge(trace, at, step, result),
+        Op::LinalgSolve | Op::LinalgSolveTriangular | Op::CholeskySolve | Op::LinalgLuSolve => {
             return solution::judge(trace, at, step, result);
         }
         Op::ScaledDotProductAttention => return attention::judge(trace, at, step, result),

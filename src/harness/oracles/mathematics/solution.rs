@@ -1,12 +1,12 @@
 //! Linear equations: what is left of them at the solution is at most what Gaussian elimination, or substitution, may leave.
 
-use super::set::{Format, as_float};
+use super::set::{Format, as_float, as_integer};
 use super::trace::Trace;
 use super::view::{View, unravel};
 use super::wrong_shape;
 use crate::model::finding::MATHEMATICS;
 use crate::ops::{Form, Op};
-use crate::program::{Arg, Step, TensorValue};
+use crate::program::{Arg, Step, TensorValue, ValueRef};
 use crate::tensor::{Category, Shape};
 use crate::{Aspect, Difference, format};
 
@@ -14,23 +14,31 @@ const SOLVED: &str = "torch.linalg.solve: AX = B, or XA = B with left=False, wit
 const SUBSTITUTED: &str = "torch.linalg.solve_triangular: AX = B, or XA = B with left=False, for the triangle of A, within the residual that substitution may leave: Higham, Accuracy and Stability of Numerical Algorithms, 8.1";
 const FACTORED: &str = "torch.cholesky_solve: AX = B for the A that is the product of the factor and its adjoint, within the residual that substitution may leave: Higham, Accuracy and Stability of Numerical Algorithms, 10.1";
 
+const BY_LU: &str = "torch.linalg.lu_solve: AX = B, or XA = B with left=False, for the A of these LU factors, or its adjoint, within the residual that substitution may leave: Higham, Accuracy and Stability of Numerical Algorithms, 9.3";
+
 /// The largest matrix that is judged: the growth of the elements is bounded by a power of two of its size.
 const LARGEST: i64 = 8;
 
 /// The first equation that the solution does not solve.
 pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) -> Option<Difference> {
-    let [Arg::Tensor(first), Arg::Tensor(second), flags @ ..] = &step.args[..] else { return None };
-    let (a, b) = if step.op == Op::CholeskySolve { (second, first) } else { (first, second) };
+    let Operands { a, b, pivots, flags } = Operands::of(step)?;
     let flag = |at: usize| flags.get(at).is_some_and(|arg| *arg == Arg::Flag(true));
     let (reads, left, rule) = match step.op {
         Op::LinalgSolveTriangular => (Reads::Triangle { upper: flag(0), unit: flag(2) }, flag(1), SUBSTITUTED),
         Op::CholeskySolve => (Reads::Factor { upper: flag(0) }, true, FACTORED),
+        Op::LinalgLuSolve => (Reads::Factors { adjoint: flag(1) }, flag(0), BY_LU),
         _ => (Reads::All, flag(0), SOLVED),
     };
-    if step.form == Form::Out && [a, b].iter().any(|value| trace.may_alias(at, **value, step.out.unwrap_or(**value))) {
+    let read = [Some(a), Some(b), pivots];
+    if step.form == Form::Out
+        && read.into_iter().flatten().any(|value| trace.may_alias(at, value, step.out.unwrap_or(value)))
+    {
         return None;
     }
-    let (a, b) = (trace.before(at, *a)?, trace.before(at, *b)?);
+    let pivots = pivots.map(|pivots| trace.before(at, pivots)).map_or(Some(Vec::new()), |pivots| {
+        pivots?.values.into_iter().map(|pivot| as_integer(pivot).map(|pivot| pivot as usize)).collect()
+    })?;
+    let (a, b) = (trace.before(at, a)?, trace.before(at, b)?);
     let format = Format::of(result.dtype).filter(|_| result.dtype.category() == Category::Floating)?;
     if a.dtype != result.dtype || b.dtype != result.dtype {
         return None;
@@ -64,7 +72,7 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
     let right = View::of(&[batch_b, &[rows, columns]].concat()).expanded(&whole)?;
     let solution = View::of(&whole);
     let floats = |values: Vec<crate::tensor::Scalar>| values.into_iter().map(as_float).collect::<Option<Vec<f64>>>();
-    let (a, b, x) = (reads.of(floats(a.values)?, *n as usize), floats(b.values)?, floats(result.scalars())?);
+    let (a, b, x) = (reads.of(floats(a.values)?, *n as usize, &pivots)?, floats(b.values)?, floats(result.scalars())?);
     if a.iter().chain(&b).chain(&x).any(|value| !value.is_finite()) || x.len() != solution.count() {
         return None;
     }
@@ -110,6 +118,30 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
     None
 }
 
+/// The tensors of equations, by their roles.
+struct Operands<'a> {
+    a: ValueRef,
+    b: ValueRef,
+    /// The rows that the rows of A were exchanged with.
+    pivots: Option<ValueRef>,
+    flags: &'a [Arg],
+}
+
+impl Operands<'_> {
+    fn of(step: &Step) -> Option<Operands<'_>> {
+        Some(match &step.args[..] {
+            [Arg::Tensor(a), Arg::Tensor(pivots), Arg::Tensor(b), flags @ ..] => {
+                Operands { a: *a, b: *b, pivots: Some(*pivots), flags }
+            }
+            [Arg::Tensor(b), Arg::Tensor(a), flags @ ..] if step.op == Op::CholeskySolve => {
+                Operands { a: *a, b: *b, pivots: None, flags }
+            }
+            [Arg::Tensor(a), Arg::Tensor(b), flags @ ..] => Operands { a: *a, b: *b, pivots: None, flags },
+            _ => return None,
+        })
+    }
+}
+
 /// What an operation reads of the matrices that it is given.
 #[derive(Clone, Copy)]
 enum Reads {
@@ -123,11 +155,23 @@ enum Reads {
     Factor {
         upper: bool,
     },
+    /// Two factors of the matrix with its rows exchanged: the lower one, whose diagonal is ones, and the upper one.
+    Factors {
+        adjoint: bool,
+    },
 }
 
 impl Reads {
     /// The matrices of the equations.
-    fn of(self, mut elements: Vec<f64>, size: usize) -> Vec<f64> {
+    fn of(self, elements: Vec<f64>, size: usize, pivots: &[usize]) -> Option<Vec<f64>> {
+        let Reads::Factors { adjoint } = self else { return Some(self.of_one(elements, size)) };
+        let matrices = elements.chunks(size * size).zip(pivots.chunks(size));
+        let whole = matrices.map(|(factors, pivots)| multiplied(factors, pivots, size, adjoint));
+        Some(whole.collect::<Option<Vec<_>>>()?.concat())
+    }
+
+    /// Those of one triangle.
+    fn of_one(self, mut elements: Vec<f64>, size: usize) -> Vec<f64> {
         let (Reads::Triangle { upper, .. } | Reads::Factor { upper }) = self else { return elements };
         let unit = matches!(self, Reads::Triangle { unit: true, .. });
         for (at, element) in elements.iter_mut().enumerate() {
@@ -155,6 +199,20 @@ impl Reads {
         let whole = elements.chunks(size * size);
         whole.flat_map(|factor| (0..size * size).map(|at| product(factor, at)).collect::<Vec<_>>()).collect()
     }
+}
+
+/// The matrix of two factors, with its rows exchanged back, or its transpose.
+fn multiplied(factors: &[f64], pivots: &[usize], size: usize, adjoint: bool) -> Option<Vec<f64>> {
+    let lower = |row: usize, column: usize| if row == column { 1.0 } else { factors[row * size + column] };
+    let product = |row: usize, column: usize| {
+        (0..=row.min(column)).map(|inner| lower(row, inner) * factors[inner * size + column]).sum()
+    };
+    let mut rows: Vec<Vec<f64>> = (0..size).map(|row| (0..size).map(|column| product(row, column)).collect()).collect();
+    for (row, pivot) in pivots.iter().enumerate().rev() {
+        rows.swap(row, pivot.checked_sub(1).filter(|pivot| *pivot < size)?);
+    }
+    let at = |at: usize| if adjoint { rows[at % size][at / size] } else { rows[at / size][at % size] };
+    Some((0..size * size).map(at).collect())
 }
 
 /// Returns whether a matrix has no inverse, as far as elimination in float64 tells: then there is no one solution.

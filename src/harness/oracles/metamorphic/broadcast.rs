@@ -169,6 +169,7 @@ pub(super) fn expansions(context: &StepContext) -> Option<Vec<Expansion>> {
         Op::Matmul | Op::Cdist | Op::LinalgSolve | Op::LinalgSolveTriangular | Op::CholeskySolve => {
             batches(context, 2)?
         }
+        Op::LinalgLuSolve => factored(context)?,
         // The mask has dimensions of its own.
         Op::ScaledDotProductAttention => batches(context, 3)?,
         Op::LinalgMatrixRank | Op::LinalgPinv => tolerances(context)?,
@@ -226,6 +227,19 @@ fn batches(context: &StepContext, count: usize) -> Option<Vec<Expansion>> {
     let grown = operands.iter().zip(&parts).filter_map(|((number, known), (_, matrix))| {
         let sizes = [common.sizes(), matrix].concat();
         (sizes != known.sizes()).then_some(Expansion { argument: *number, part: None, sizes })
+    });
+    Some(grown.collect())
+}
+
+/// The dimensions before the matrices, and before the vectors of their pivots.
+fn factored(context: &StepContext) -> Option<Vec<Expansion>> {
+    let operands = context.read()?;
+    let matrices = [operands.first()?, operands.get(2)?];
+    let batch = |known: &Facts| Shape::new(known.sizes().split_last_chunk::<2>()?.0.to_vec()).ok();
+    let common = batch(&matrices[0].1)?.broadcast(&batch(&matrices[1].1)?).ok()?;
+    let grown = operands.iter().zip([2, 1, 2]).filter_map(|((argument, known), own)| {
+        let sizes = [common.sizes(), &known.sizes()[known.sizes().len().checked_sub(own)?..]].concat();
+        (sizes != known.sizes()).then_some(Expansion { argument: *argument, part: None, sizes })
     });
     Some(grown.collect())
 }

@@ -45,6 +45,7 @@ const SIBLINGS: &[&[Op]] = &[
     &[Op::Cummax, Op::Cummin],
     &[Op::Cumsum, Op::Cumprod],
     &[Op::Median, Op::Nanmedian],
+    &[Op::Quantile, Op::Nanquantile],
     &[Op::All, Op::Any],
     &[Op::Var, Op::Std],
     &[Op::VarMean, Op::StdMean],

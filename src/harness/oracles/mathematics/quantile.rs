@@ -1,0 +1,96 @@
+//! Quantiles: an element at a fraction of the order of a line, or a number between two of them.
+
+use super::scan::{dimension, lines};
+use super::set::{Format, Set, as_float};
+use super::trace::Trace;
+use super::{Right, Wrong, wrong_shape};
+use crate::Difference;
+use crate::ops::Op;
+use crate::program::{Arg, Step, TensorValue};
+
+const QUANTILE: &str = "torch.quantile: the element at q of the order of the line, or between two: lower, higher, nearest, (a + b) / 2, a + (b - a) * fraction";
+const NAN: &str = "torch.quantile: NaN if any element of the line is";
+const NUMBERS: &str = "torch.nanquantile: the quantile of the elements that are not NaN, NaN if all are";
+const SHAPE: &str = "torch.quantile: the first dimension stands for the quantiles, the rest for the reduced input";
+
+/// The most elements of the operand of a step that is judged.
+const MOST: usize = 2048;
+
+/// The first element that is wrong, or the shape.
+pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) -> Option<Difference> {
+    let [Arg::Tensor(own), Arg::Tensor(fractions), dim, Arg::Flag(keepdim), Arg::Text(way)] = &step.args[..] else {
+        return None;
+    };
+    if step.out.is_some_and(|out| [own, fractions].iter().any(|value| trace.may_alias(at, **value, out))) {
+        return None;
+    }
+    let (operand, fractions) = (trace.before(at, *own)?, trace.before(at, *fractions)?);
+    let format = Format::of(operand.dtype)?;
+    if operand.values.len() > MOST || operand.values.is_empty() || fractions.shape.rank() > 1 {
+        return None;
+    }
+    let sizes = operand.shape.sizes();
+    let along = if *dim == Arg::Nothing { None } else { Some(dimension(step, sizes.len())?) };
+    let lines = along.map_or_else(|| vec![(0..operand.values.len()).collect()], |along| lines(sizes, along));
+    let reduced = |at: usize| along.is_none_or(|along| along == at);
+    let kept = sizes.iter().enumerate().filter(|(at, _)| *keepdim || !reduced(*at));
+    let kept: Vec<i64> = kept.map(|(at, size)| if reduced(at) { 1 } else { *size }).collect();
+    let whole = [fractions.shape.sizes(), &kept[..]].concat();
+    if result.shape.sizes() != whole {
+        return Some(wrong_shape(step, result, &whole, SHAPE));
+    }
+    let elements: Vec<f64> = operand.values.iter().map(|value| as_float(*value)).collect::<Option<_>>()?;
+    let fractions: Vec<f64> = fractions.values.iter().map(|value| as_float(*value)).collect::<Option<_>>()?;
+    let observed = result.scalars();
+    let wrong = observed.into_iter().enumerate().filter_map(|(number, observed)| {
+        let (fraction, line) = (fractions[number / lines.len()], &lines[number % lines.len()]);
+        let values: Vec<f64> = line.iter().map(|at| elements[*at]).collect();
+        let right = quantile(step.op, values, fraction, way, format)?;
+        let shown = line.iter().map(|at| operand.values[*at]).take(16);
+        Wrong::unless(right, number, observed, shown)
+    });
+    Some(Wrong::first(wrong)?.difference(step, result))
+}
+
+/// The values that are right for a line. The rank of a fraction is rounded to the dtype, either way.
+fn quantile(op: Op, values: Vec<f64>, fraction: f64, way: &str, format: Format) -> Option<Right> {
+    let mut numbers: Vec<f64> = values.iter().copied().filter(|value| !value.is_nan()).collect();
+    let (some_nan, source) = (numbers.len() < values.len(), if op == Op::Quantile { QUANTILE } else { NUMBERS });
+    if numbers.is_empty() || (some_nan && op == Op::Quantile) {
+        return Some(Right::by(if op == Op::Quantile { NAN } else { NUMBERS }, Set::Nan));
+    }
+    numbers.sort_by(f64::total_cmp);
+    let last = (numbers.len() - 1) as f64;
+    let exact = fraction * last;
+    let near = [exact, exact - format.ulp(exact), exact + format.ulp(exact)];
+    let ranks = near.into_iter().map(|rank| rank.clamp(0.0, last));
+    let sets = ranks.map(|rank| at_rank(&numbers, rank, way, format)).collect::<Option<Vec<Set>>>()?;
+    Some(Right::by(source, sets.into_iter().reduce(Set::or)?))
+}
+
+fn at_rank(numbers: &[f64], rank: f64, way: &str, format: Format) -> Option<Set> {
+    let element = |rank: f64| match numbers[rank as usize] {
+        0.0 => Set::ZERO,
+        value => Set::float(value),
+    };
+    let (below, above) = (numbers[rank.floor() as usize], numbers[rank.ceil() as usize]);
+    Some(match way {
+        "lower" => element(rank.floor()),
+        "higher" => element(rank.ceil()),
+        // Of two that are as near the document names neither.
+        "nearest" if rank.fract() == 0.5 => element(rank.floor()).or(element(rank.ceil())),
+        "nearest" => element(rank.round()),
+        // It does not lie between two elements.
+        "linear" | "midpoint" if rank.fract() == 0.0 => element(rank),
+        "linear" | "midpoint" if [below, above, above - below].iter().any(|value| !value.is_finite()) => Set::Free,
+        "linear" | "midpoint" => {
+            let weight = if way == "midpoint" { 0.5 } else { rank.fract() };
+            let most = below.abs().max(above.abs());
+            if 2.0 * most > format.largest() {
+                return Some(Set::Free);
+            }
+            format.near(below + (above - below) * weight, 4.0 * format.ulp(most) + format.smallest())
+        }
+        _ => return None,
+    })
+}
