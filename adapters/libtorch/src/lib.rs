@@ -351,6 +351,9 @@ fn product(op: Op, tensors: &[&Tensor]) -> usize {
     if let (Op::ScaledDotProductAttention, [query, key, value, ..]) = (op, tensors) {
         return attention(query, key, value);
     }
+    if let (Op::Bilinear, [first, _, weight, bias @ ..]) = (op, tensors) {
+        return bilinear(first, weight, bias.first().copied());
+    }
     let (summands, factors) = match op {
         // What is added comes last.
         Op::Linear => {
@@ -374,6 +377,20 @@ fn attention(query: &Tensor, key: &Tensor, value: &Tensor) -> usize {
     let outer = numel(query).saturating_mul(numel(key)).saturating_mul(numel(value));
     let (inner, keys) = (size(query, 0) as usize, size(key, 1) as usize);
     if outer >= ADDRESS_SPACE { outer } else { outer / inner / inner / keys }
+}
+
+/// The same of the products of vectors with matrices, to which a bias broadcasts.
+fn bilinear(input: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> usize {
+    let mut sizes = input.size();
+    sizes.pop();
+    sizes.extend(weight.size().first());
+    let mut bias = bias.map(Tensor::size).unwrap_or_default();
+    let rank = sizes.len().max(bias.len());
+    for sizes in [&mut sizes, &mut bias] {
+        sizes.splice(0..0, vec![1; rank - sizes.len()]);
+    }
+    let largest = sizes.iter().zip(&bias).map(|(product, bias)| *product.max(bias).max(&1) as usize);
+    largest.fold(1, usize::saturating_mul)
 }
 
 impl Fault {

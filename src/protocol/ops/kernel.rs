@@ -100,6 +100,8 @@ kernels! {
     ranked Ranked: Reductions, Never;
     /// Variances and logarithms of sums.
     moment Moment: Reductions, Steps;
+    /// Means and variances that a tensor is normalized by; it keeps its shape.
+    normalization Normalization: Reductions, Steps;
     /// Norms.
     norm Norm: Reductions, Steps;
     /// Losses.
@@ -199,15 +201,23 @@ impl Family {
                 "dimension",
                 "size-mismatch",
                 "product-shape",
+                "view",
                 "expand",
                 "output-shape",
                 "overlap",
                 "dtype",
                 "singular",
             ],
-            Family::Reductions => {
-                &["autograd", "not-expandable", "argument", "dtype", "dimension", "item-count", "overlap"]
-            }
+            Family::Reductions => &[
+                "autograd",
+                "not-expandable",
+                "argument",
+                "size-mismatch",
+                "dtype",
+                "dimension",
+                "item-count",
+                "overlap",
+            ],
             Family::Losses => &[
                 "autograd",
                 "argument",
