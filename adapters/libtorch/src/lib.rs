@@ -351,8 +351,8 @@ fn product(op: Op, tensors: &[&Tensor]) -> usize {
     if let (Op::ScaledDotProductAttention, [query, key, value, ..]) = (op, tensors) {
         return attention(query, key, value);
     }
-    if let (Op::Bilinear, [first, _, weight, bias @ ..]) = (op, tensors) {
-        return bilinear(first, weight, bias.first().copied());
+    if let (Op::Bilinear, [first, second, weight, bias @ ..]) = (op, tensors) {
+        return bilinear(first, second, weight, bias.first().copied());
     }
     let (summands, factors) = match op {
         // What is added comes last.
@@ -379,11 +379,15 @@ fn attention(query: &Tensor, key: &Tensor, value: &Tensor) -> usize {
     if outer >= ADDRESS_SPACE { outer } else { outer / inner / inner / keys }
 }
 
-/// The same of the products of vectors with matrices, to which a bias broadcasts.
-fn bilinear(input: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> usize {
-    let mut sizes = input.size();
-    sizes.pop();
-    sizes.extend(weight.size().first());
+/// The same of the products of vectors with matrices, to which a bias broadcasts. What does not fit libtorch rejects before
+/// it allocates.
+fn bilinear(input: &Tensor, other: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> usize {
+    let (mut sizes, mut others, matrices) = (input.size(), other.size(), weight.size());
+    let features = [sizes.pop(), others.pop()];
+    if sizes != others || features != [1, 2].map(|dim| matrices.get(dim).copied()) {
+        return 0;
+    }
+    sizes.extend(matrices.first());
     let mut bias = bias.map(Tensor::size).unwrap_or_default();
     let rank = sizes.len().max(bias.len());
     for sizes in [&mut sizes, &mut bias] {
