@@ -26,6 +26,7 @@ fn operations(relaxation: Relaxation) -> Vec<Op> {
         TiedModes => vec![Op::Mode],
         RandomElements => vec![Op::Normal, Op::Binomial, Op::Bernoulli],
         SteepAttention => vec![Op::ScaledDotProductAttention, Op::Backward],
+        SteepNormalization => vec![Op::LayerNorm, Op::Backward],
         AssumedUnique => vec![Op::Isin],
         ZeroExtrema => vec![Op::Fmax, Op::Maximum],
         BoundsOfZeros => vec![Op::Clamp, Op::Add],

@@ -19,6 +19,7 @@ OF_NETWORKS = [
     "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "soft_margin_loss", "hinge_embedding_loss",
     "margin_ranking_loss", "kl_div", "poisson_nll_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits",
     "cosine_embedding_loss", "triplet_margin_loss", "cosine_similarity", "pairwise_distance", "prelu", "linear",
+    "bilinear", "layer_norm",
     "scaled_dot_product_attention",
 ]  # fmt: skip
 

@@ -17,6 +17,7 @@ mod views;
 
 use serde::{Deserialize, Serialize};
 
+use crate::tensor::shape::bracketed;
 use crate::tensor::{DType, ScalarType};
 
 pub use autograd::Node;

@@ -14,8 +14,8 @@ use super::machine::{Call, Kernel, Machine, Operand, Result, Slot, Stop, Storage
 // The families by the words of the rows.
 use super::{
     arithmetic, assignment, distance, dtypes, einsum, engine as autograd, extreme, front_end, functions as function,
-    gather, grid, indexing, integral, lookup, loss, mask, moment, norm, product, quantile, ranked, reduction,
-    repetition, reshape, reshape as copy, sampler, scan, scatter, sizes, slice, slices, triangle, view,
+    gather, grid, indexing, integral, lookup, loss, mask, moment, norm, normalization, product, quantile, ranked,
+    reduction, repetition, reshape, reshape as copy, sampler, scan, scatter, sizes, slice, slices, triangle, view,
 };
 
 /// Runs a program and returns the outcome of every step. An error where it is malformed or over its budget.

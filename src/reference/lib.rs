@@ -61,6 +61,7 @@ mod mask;
 mod math;
 mod moment;
 mod norm;
+mod normalization;
 mod number;
 mod product;
 mod quantile;

@@ -351,6 +351,9 @@ fn product(op: Op, tensors: &[&Tensor]) -> usize {
     if let (Op::ScaledDotProductAttention, [query, key, value, ..]) = (op, tensors) {
         return attention(query, key, value);
     }
+    if let (Op::Bilinear, [first, second, weight, bias @ ..]) = (op, tensors) {
+        return bilinear(first, second, weight, bias.first().copied());
+    }
     let (summands, factors) = match op {
         // What is added comes last.
         Op::Linear => {
@@ -374,6 +377,24 @@ fn attention(query: &Tensor, key: &Tensor, value: &Tensor) -> usize {
     let outer = numel(query).saturating_mul(numel(key)).saturating_mul(numel(value));
     let (inner, keys) = (size(query, 0) as usize, size(key, 1) as usize);
     if outer >= ADDRESS_SPACE { outer } else { outer / inner / inner / keys }
+}
+
+/// The same of the products of vectors with matrices, to which a bias broadcasts. What does not fit libtorch rejects before
+/// it allocates.
+fn bilinear(input: &Tensor, other: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> usize {
+    let (mut sizes, mut others, matrices) = (input.size(), other.size(), weight.size());
+    let features = [sizes.pop(), others.pop()];
+    if sizes != others || features != [1, 2].map(|dim| matrices.get(dim).copied()) {
+        return 0;
+    }
+    sizes.extend(matrices.first());
+    let mut bias = bias.map(Tensor::size).unwrap_or_default();
+    let rank = sizes.len().max(bias.len());
+    for sizes in [&mut sizes, &mut bias] {
+        sizes.splice(0..0, vec![1; rank - sizes.len()]);
+    }
+    let largest = sizes.iter().zip(&bias).map(|(product, bias)| *product.max(bias).max(&1) as usize);
+    largest.fold(1, usize::saturating_mul)
 }
 
 impl Fault {

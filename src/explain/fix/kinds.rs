@@ -110,7 +110,10 @@ pub(crate) fn reduction_at<'a>(operand: &Operand, calls: &'a [Call]) -> Option<&
         let here = made.span == operand.span
             || (made.span.start == operand.span.start && made.span.end < operand.span.end && made.stop.is_none());
         let reduces = match made.function {
-            Function::Table(Op::Cumsum | Op::Cumprod | Op::Cummax | Op::Cummin | Op::Logcumsumexp, _) => false,
+            Function::Table(
+                Op::Cumsum | Op::Cumprod | Op::Cummax | Op::Cummin | Op::Logcumsumexp | Op::LayerNorm,
+                _,
+            ) => false,
             Function::Table(op, _) => op.info().family() == Family::Reductions && op != Op::SumToSize,
             Function::Beside(function) => function.kind == Kind::Extreme,
         };

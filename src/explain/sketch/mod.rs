@@ -56,7 +56,7 @@ fn of_table(op: Op, form: Form, call: &Call, label: Label) -> Option<Drawing> {
         // Shapes that differ are an answer, and not a mistake.
         (Op::Equal, [a, b]) if a.1 != b.1 => return None,
         // They keep the shape.
-        (Op::Cumsum | Op::Cumprod | Op::Cummax | Op::Cummin | Op::Logcumsumexp, _) => return None,
+        (Op::Cumsum | Op::Cumprod | Op::Cummax | Op::Cummin | Op::Logcumsumexp | Op::LayerNorm, _) => return None,
         (_, [tensor, ..]) if op.info().family() == Family::Reductions && !matches!(op, Op::SumToSize | Op::Item) => {
             drawing::reduction(tensor, &call.settings.dims, call.settings.keepdim, label)
         }

@@ -34,7 +34,10 @@ impl ProgramBuilder<'_> {
                 // The inputs were made for it.
                 (ParamKind::Tensor, default)
                     if together
-                        && (default.is_none() || param.name == "attn_mask" || op.decomposes())
+                        && (default.is_none()
+                            || param.name == "attn_mask"
+                            || matches!(op, Op::Bilinear | Op::LayerNorm)
+                            || op.decomposes())
                         && at < self.program.inputs.len()
                         && self.tracker.find(ValueRef { value: at, part: None }).is_some() =>
                 {
@@ -89,6 +92,18 @@ impl ProgramBuilder<'_> {
                     split[at] = -1;
                 }
                 Some(Arg::Ints(split))
+            }
+            ("normalized_shape", ParamKind::Ints) => {
+                // That of the weight, if there is one that fits.
+                let of_weight = self.sizes(ValueRef { value: 2, part: None });
+                let mut normalized = match !of_weight.is_empty() && sizes.ends_with(of_weight) && chance(u, 3, 4)? {
+                    true => of_weight.to_vec(),
+                    false => sizes[u.int_in_range(0..=sizes.len())?..].to_vec(),
+                };
+                if chance(u, 1, 8)? {
+                    make_ones(u, &mut normalized)?;
+                }
+                Some(Arg::Ints(normalized))
             }
             ("stride", ParamKind::Ints) => {
                 let Some(Arg::Ints(sizes)) = before.last() else { return Ok(None) };

@@ -123,10 +123,17 @@ impl<'a> ProgramBuilder<'a> {
             Some("mask" | "attn_mask" | "condition") => Some(DType::Bool),
             Some("index" | "indices") => Some(DType::Int64),
             Some("pivots") => Some(DType::Int32),
+            // Weights of float32 go with an input of 16 bits, and with no other.
+            Some("weight" | "bias") if op == Op::LayerNorm && self.is_narrow(0) => Some(DType::Float32),
             // What real numbers make complex ones of has no operand that its `out=` could be.
             None if matches!(op, Op::Complex | Op::Polar) => Some(DType::Complex64),
             _ => None,
         }
+    }
+
+    /// Returns whether an input is of 16 bits.
+    fn is_narrow(&self, at: usize) -> bool {
+        self.program.inputs.get(at).is_some_and(|input| matches!(input.dtype, DType::Float16 | DType::Bfloat16))
     }
 
     fn inputs(
@@ -157,7 +164,7 @@ impl<'a> ProgramBuilder<'a> {
         for at in 0..u.int_in_range(together.len().max(1)..=MAX_INPUTS)? {
             let wanted = self.particular_dtype(at).filter(|dtype| self.options.dtypes.contains(dtype));
             // A mask of attention is added as often as it hides.
-            let often = if self.theme == Some(Op::ScaledDotProductAttention) { 4 } else { 7 };
+            let often = if matches!(self.theme, Some(Op::ScaledDotProductAttention | Op::LayerNorm)) { 4 } else { 7 };
             let wanted = if wanted.is_some() && chance(u, often, 8)? { wanted } else { None };
             let index = wanted.is_some() || (indices && chance(u, 1, 2)?);
             let dtype = match mixed {
@@ -506,7 +513,7 @@ impl<'a> ProgramBuilder<'a> {
     /// The terms that the elements of a product of matrices have together, or its summand's elements if they are more.
     fn terms(&self, step: &Step) -> Option<i64> {
         let summands = match step.op {
-            Op::Dot | Op::Mv | Op::Mm | Op::Bmm | Op::Matmul | Op::Linear => 0,
+            Op::Dot | Op::Mv | Op::Mm | Op::Bmm | Op::Matmul | Op::Linear | Op::Bilinear => 0,
             Op::Addmm | Op::AddmmActivation | Op::Addmv | Op::Baddbmm | Op::Addbmm => 1,
             _ => return None,
         };
@@ -519,6 +526,12 @@ impl<'a> ProgramBuilder<'a> {
         let (first, second) = (factors.first()?, factors.get(1)?);
         let inner = first.sizes().last().copied().unwrap_or(1).max(1);
         let terms = numel(first).saturating_mul(numel(second)) / inner;
+        if let (Op::Bilinear, [_, second, weight, bias @ ..]) = (step.op, factors) {
+            // Each row of both inputs meets the whole weight.
+            let rows = numel(second) / second.sizes().last().copied().unwrap_or(1).max(1);
+            let products = rows.saturating_mul(numel(weight));
+            return Some(bias.iter().map(numel).fold(products, i64::saturating_mul));
+        }
         Some(summands.iter().map(numel).fold(terms, i64::max))
     }
 

@@ -159,6 +159,25 @@ pub(super) fn operands(u: &mut Unstructured, palette: &Palette, op: Op) -> Resul
             vec![with_batch(u, &[rows, inner])?, fractions]
         }
         Op::ScaledDotProductAttention => attention(u, palette, [rows, inner, columns, batch])?,
+        Op::Bilinear => {
+            let outputs = palette.size(u)?;
+            let leading = u.choose(&[vec![], vec![rows], vec![batch, rows]])?.clone();
+            let inputs = [inner, columns].map(|features| [&leading[..], &[features]].concat());
+            // A bias of more dimensions begins with the size that is checked, and broadcasts with the others.
+            let mut bias = vec![outputs];
+            if chance(u, 1, 4)? {
+                let mut broadcast = [&leading[..], &[outputs]].concat();
+                make_ones(u, &mut broadcast)?;
+                bias.extend(broadcast);
+            }
+            vec![inputs[0].clone(), inputs[1].clone(), vec![outputs, inner, columns], bias]
+        }
+        // The shape has a place among the parameters, too.
+        Op::LayerNorm => {
+            let normalized = u.choose(&[vec![inner], vec![columns, inner]])?.clone();
+            let leading = u.choose(&[vec![rows], vec![], vec![batch, rows]])?.clone();
+            vec![[&leading[..], &normalized].concat(), vec![], normalized.clone(), normalized]
+        }
         Op::LinalgMatrixRank | Op::LinalgPinv => {
             let columns = if u.arbitrary()? { rows } else { columns };
             let matrices = with_batch(u, &[rows, columns])?;
@@ -250,6 +269,8 @@ pub(super) fn takes_some(op: Op) -> bool {
             | LinalgLuSolve
             | Quantile
             | Nanquantile
+            | Bilinear
+            | LayerNorm
             | ScaledDotProductAttention
             | LinalgMatrixRank
             | LinalgPinv

@@ -65,8 +65,8 @@ impl Extent {
         match info.family() {
             Family::Products => Extent { size: sizes.map(|size| size.max(1.0)).product(), terms: count.max(1) as f64 },
             Family::Autograd => Extent { size: sizes.fold(0.0, f64::max), terms: count.max(1) as f64 },
-            // A running sum has as many elements as its operand, and as many terms at most.
-            _ if info.kernel == Kernel::Scan || step.op == Op::Logcumsumexp => {
+            // A running sum has as many elements as its operand, and as many terms at most, as has what is normalized.
+            _ if matches!(info.kernel, Kernel::Scan | Kernel::Normalization) || step.op == Op::Logcumsumexp => {
                 Extent { size: sizes.fold(0.0, f64::max), terms: count.max(1) as f64 }
             }
             _ => Extent { size: sizes.fold(0.0, f64::max), terms: count.div_ceil(made).max(1) as f64 },

@@ -281,6 +281,34 @@ pub(crate) fn steep_attention(scene: Scene, outcome: Option<&Outcome>) -> bool {
     matches!(outcome, Some(Outcome::Value(_))) && (score.is_nan() || score > 4.0)
 }
 
+pub(crate) fn steep_normalization(scene: Scene, outcome: Option<&Outcome>) -> bool {
+    let Some(step) = scene.last().filter(|step| step.op == Op::LayerNorm) else { return false };
+    let [Arg::Tensor(input), Arg::Ints(normalized), weight, _, Arg::Number(eps)] = &step.args[..] else { return false };
+    // An infinity times what is zero, or next to it.
+    let infinite = match weight {
+        Arg::Tensor(weight) => scene
+            .find(*weight)
+            .is_some_and(|known| known.tensor.elements().any(|number| f64::from_scalar(number).is_infinite())),
+        _ => false,
+    };
+    let Some(input) = scene.find(*input).filter(|_| matches!(outcome, Some(Outcome::Value(_)))) else { return false };
+    let length = normalized.iter().product::<i64>().max(1) as usize;
+    let elements: Vec<f64> = input.tensor.elements().map(f64::from_scalar).collect();
+    let steep = |row: &[f64]| {
+        let count = row.len() as f64;
+        let mean = row.iter().sum::<f64>() / count;
+        let variance = row.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / count;
+        let deviation = (variance + f64::from_scalar(*eps)).sqrt();
+        let largest = row.iter().fold(0.25, |most: f64, value| most.max(value.abs()));
+        // Infinities and NaN are so in every order, and so are roots of what is far below zero.
+        let vanishes = |value: &f64| (value - mean).abs() < 1e-3 * largest;
+        (infinite && row.iter().any(vanishes))
+            || largest > 4.0 * deviation
+            || (variance + f64::from_scalar(*eps)).abs() < 1e-3 * largest * largest
+    };
+    elements.chunks(length).any(steep)
+}
+
 /// The absolute values of the elements of a matrix of equations, row by row.
 struct Weights<'a> {
     size: usize,

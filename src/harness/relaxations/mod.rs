@@ -237,6 +237,9 @@ relaxations! {
     UnstableTriangles: families::unstable_triangles(scene, outcome) => ANY_AND_GRADIENTS,
     /// Attention whose scores may be large: the exponential magnifies what rounding has lost of them.
     SteepAttention: families::steep_attention(scene, outcome) => GRADIENT_ELEMENTS,
+    /// `layer_norm` of what is large next to its deviation, or by less than a quarter: what rounding has lost of the mean is
+    /// divided by the deviation.
+    SteepNormalization: families::steep_normalization(scene, outcome) => ANY_AND_GRADIENTS,
     /// Ranks and pseudoinverses of matrices with infinities or NaN, which no rotation makes orthogonal.
     EndlessMatrices: singular::endless_matrices(scene) => OUTCOME,
     /// Ranks and pseudoinverses of matrices with a singular value so close to its tolerance that rounding decides which of both

@@ -6,6 +6,25 @@ macro_rules! rows {
     /// An operand of `linear` without dimensions (`linear`).
     LinearScalar { input: usize, weight: usize } => Dimension,
         "both arguments to linear need to be at least 1D, but they are {input}D and {weight}D";
+    /// `bilinear` of several dtypes (`bilinear`).
+    BilinearDtypes { input1: DType, input2: DType, weight: DType } => Dtype,
+        "All tensors must have the same dtype, got input1: {input1}, input2: {input2}, weight: {weight}",
+        input1 = input1.cpp_name(), input2 = input2.cpp_name(), weight = weight.cpp_name();
+    /// The same with a bias (`bilinear`).
+    BilinearBiasDtypes { input1: DType, input2: DType, weight: DType, bias: DType } => Dtype,
+        "All tensors must have the same dtype, got input1: {input1}, input2: {input2}, weight: {weight}, bias: {bias}",
+        input1 = input1.cpp_name(), input2 = input2.cpp_name(), weight = weight.cpp_name(), bias = bias.cpp_name();
+    /// Inputs of `bilinear` of two ranks (`bilinear`).
+    BilinearRanks { first: usize, second: usize } => ProductShape,
+        "bilinear(): input dimensions do not match: got {first} and {second}";
+    /// Inputs of `bilinear` whose batches differ, be one of the sizes 1 (`bilinear`).
+    BilinearBatches { dim: usize, first: i64, second: i64 } => ProductShape,
+        "bilinear(): input batch dimensions do not match at dim {dim}: got {first} and {second}";
+    /// An operand of `bilinear` with another number of features than the weight (`bilinear`).
+    BilinearSize { name: &'static str = ["input1", "input2", "bias"], got: i64, expected: i64 } => ProductShape,
+        "bilinear(): {name} size does not match weight size: got {got} but expected {expected}";
+    /// A weight of `bilinear` with more than three dimensions (`sumproduct_pair`).
+    BilinearWeight => ProductShape, "number of dimensions must match";
     /// `matmul` of a 0-dim tensor (`_matmul_impl`).
     MatmulScalar { a: usize, b: usize } => ProductShape,
         "both arguments to matmul need to be at least 1D, but they are {a}D and {b}D";

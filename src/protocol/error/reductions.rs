@@ -79,6 +79,22 @@ macro_rules! rows {
     NanmeanOptional { dtype: DType } => Dtype,
         "nanmean(): could not infer output dtype. Optional dtype must be either a floating point or complex dtype. \
          Got: {dtype}";
+    /// `layer_norm` over no dimensions (`_check_layer_norm_inputs`).
+    NormalizedNothing => Argument,
+        "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but got \
+         normalized_shape = []";
+    /// A weight or a bias of another shape than what is normalized, be its sizes 1 (`_check_layer_norm_inputs`).
+    NormalizedFactor { name: &'static str = ["weight", "bias"], sizes: Vec<i64>, normalized: Vec<i64> } => SizeMismatch,
+        "Expected {name} to be of same shape as normalized_shape, but got {name} of shape {sizes} and normalized_shape = \
+         {normalized}";
+    /// `layer_norm` over other sizes than the last of the input (`_check_layer_norm_inputs`).
+    NormalizedInput { normalized: Vec<i64>, input: Vec<i64> } => SizeMismatch,
+        "Given normalized_shape={normalized}, expected input with shape [*, {inner}, but got input of size{input}",
+        inner = &bracketed(&normalized)[1..];
+    /// A weight or a bias that is neither of the dtype of the input nor float32 (`check_mixed_data_type`).
+    NormalizedParameter => Dtype, "mixed dtype (CPU): expect parameter to have scalar type of Float";
+    /// A float32 weight or bias with an input that is neither float16 nor bfloat16 (`check_mixed_data_type`).
+    NormalizedMixed => Dtype, "mixed dtype (CPU): all inputs must share same datatype.";
     /// A norm of complex order (`linalg_vector_norm`).
     NormOrder => Argument, "linalg.vector_norm: Expected a non-complex scalar as the order of norm.";
     /// A norm without identity, of an empty tensor (`linalg_vector_norm`).

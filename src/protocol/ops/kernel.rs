@@ -102,6 +102,8 @@ kernels! {
     quantile Quantile: Reductions, Steps;
     /// Variances and logarithms of sums.
     moment Moment: Reductions, Steps;
+    /// Means and variances that a tensor is normalized by; it keeps its shape.
+    normalization Normalization: Reductions, Steps;
     /// Norms.
     norm Norm: Reductions, Steps;
     /// Losses.
@@ -201,15 +203,23 @@ impl Family {
                 "dimension",
                 "size-mismatch",
                 "product-shape",
+                "view",
                 "expand",
                 "output-shape",
                 "overlap",
                 "dtype",
                 "singular",
             ],
-            Family::Reductions => {
-                &["autograd", "not-expandable", "argument", "dtype", "dimension", "item-count", "overlap"]
-            }
+            Family::Reductions => &[
+                "autograd",
+                "not-expandable",
+                "argument",
+                "size-mismatch",
+                "dtype",
+                "dimension",
+                "item-count",
+                "overlap",
+            ],
             Family::Losses => &[
                 "autograd",
                 "argument",

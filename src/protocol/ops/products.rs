@@ -61,6 +61,10 @@ macro_rules! products_rows {
                 absent: [Out "PyTorch's page has none, and the overload writes to its own operands unchecked"],
                 result: Same, compare: Tolerance, kernel: product(linear), gradient: kernel,
             }
+            Bilinear "bilinear" "bilinear": "The products of two vectors with each of several matrices, and a bias that broadcasts to them." {
+                arguments: (input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor = None), forms: [Functional],
+                result: Same, compare: Tolerance, kernel: product(bilinear), gradient: kernel,
+            }
             ScaledDotProductAttention "scaled_dot_product_attention" "scaled_dot_product_attention":
                 "Values, weighted by how queries are like their keys." {
                 arguments: (query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor = None, dropout_p: Real = 0.0,

@@ -173,6 +173,13 @@ macro_rules! reductions_rows {
                 forms: [Functional, Out], dtypes: Fractions, result: Real, compare: Tolerance,
                 kernel: norm(vector_norm), gradient: kernel,
             }
+            LayerNorm "layer_norm" "layer_norm":
+                "The last dimensions, less their mean and divided by the root of their variance." {
+                arguments: (input: Tensor, normalized_shape: Ints, weight: Tensor = None, bias: Tensor = None,
+                    eps: Real = 1e-5),
+                forms: [Functional], dtypes: Floats "LayerNormKernelImpl", result: Same, compare: Tolerance,
+                kernel: normalization(layer_norm), gradient: kernel,
+            }
             All "all" "all": "Whether all elements are true." {
                 arguments: (self: Tensor, dim: Dims = None, keepdim: Flag = False), forms: [Functional, Out],
                 quirks: [DimOverloads], result: Bool, compare: Bits,

@@ -6,6 +6,7 @@
 
 mod attention;
 mod batch;
+mod bilinear;
 mod cross;
 mod eigen;
 mod factor;
@@ -25,6 +26,7 @@ mod vector;
 
 pub(super) use attention::scaled_dot_product_attention;
 pub(super) use batch::{addbmm, baddbmm, bmm};
+pub(super) use bilinear::bilinear;
 pub(super) use cross::{cross, linalg_cross, linalg_vecdot};
 pub(super) use linear::linear;
 pub(super) use lu::linalg_lu_solve;

@@ -8,6 +8,7 @@
 
 mod activation;
 mod attention;
+mod bilinear;
 mod complex;
 mod cross;
 mod distance;
@@ -20,6 +21,7 @@ mod indexing;
 mod integer;
 mod lookup;
 mod loss;
+mod normalization;
 mod order;
 mod product;
 mod quantile;
@@ -137,6 +139,8 @@ fn judge_step(trace: Trace, at: usize, step: &Step, outcome: &Outcome) -> Option
             return solution::judge(trace, at, step, result);
         }
         Op::ScaledDotProductAttention => return attention::judge(trace, at, step, result),
+        Op::Bilinear => return bilinear::judge(trace, at, step, result),
+        Op::LayerNorm => return normalization::judge(trace, at, step, result),
         Op::LinalgMatrixRank | Op::LinalgPinv => return spectrum::judge(trace, at, step, result),
         Op::Isin | Op::Searchsorted | Op::Bucketize | Op::CartesianProd => {
             return lookup::judge(trace, at, step, result);

@@ -69,6 +69,7 @@ impl Slopes<'_> {
             Family::Reductions if order::chooses(self.step.op) => {
                 of_first(order::slopes(self.step, &self.operand(0)?, self.result)?)
             }
+            _ if self.step.op == Op::LayerNorm => return None,
             Family::Reductions => self.reduced()?,
             Family::Products => self.multiplied()?,
             _ => return None,

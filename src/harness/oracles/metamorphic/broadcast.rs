@@ -166,6 +166,15 @@ pub(super) fn expansions(context: &StepContext) -> Option<Vec<Expansion>> {
             let (numbers, known) = read()?;
             whole(&numbers[..1], &known[..1], result.shape.sizes())
         }
+        // The first size of the bias is checked before it broadcasts.
+        Op::Bilinear => {
+            let (numbers, known) = read()?;
+            let weight = known.get(2)?;
+            if result.shape.sizes().first() != weight.sizes().first() {
+                return None;
+            }
+            whole(&numbers[3..], &known[3..], result.shape.sizes())
+        }
         Op::Matmul | Op::Cdist | Op::LinalgSolve | Op::LinalgSolveTriangular | Op::CholeskySolve => {
             batches(context, 2)?
         }

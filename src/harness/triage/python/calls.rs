@@ -288,7 +288,9 @@ fn plain_call(program: &Program, step: &Step) -> String {
                 .into_iter()
                 .find_map(|module| Some(format!("{module}.{}", name.strip_prefix(module)?.strip_prefix('_')?)));
             let name = match step.op {
-                Op::Linear | Op::ScaledDotProductAttention => format!("nn.functional.{}", step.op.name()),
+                Op::Linear | Op::Bilinear | Op::LayerNorm | Op::ScaledDotProductAttention => {
+                    format!("nn.functional.{}", step.op.name())
+                }
                 _ => name.unwrap_or_else(|| step.op.name().to_owned()),
             };
             args.extend(out);
