@@ -15,6 +15,7 @@ use crate::assets;
 use crate::harness::benchmark::{self, Hypothesis, Measured, Set, Speeds, Subject};
 use crate::harness::campaign;
 use crate::harness::campaign::record::{Identity, Machine};
+use crate::harness::json;
 use crate::harness::runner::Start;
 use crate::output;
 use crate::report::benchmarks;
@@ -96,7 +97,7 @@ impl Bench {
             output::write_named(&path, text)?;
             print(&format!("{}\n", path.display()))
         };
-        write(MEASURED, serde_json::to_string_pretty(&measured)? + "\n")?;
+        write(MEASURED, json::pretty(&measured))?;
         // From the file, to the last digit: `broadcheck report` writes the same.
         report(folder)?.map_or(Ok(()), |(name, text)| write(name, text))?;
         Ok(Ending::Conforms)

@@ -19,6 +19,7 @@ use crate::harness::campaign::counts::{Checked, Judged};
 use crate::harness::campaign::groups::CauseGroup;
 use crate::harness::campaign::record::{Configuration, Identity};
 use crate::harness::campaign::summary::{Line, Summary};
+use crate::harness::json;
 use crate::harness::model::finding::{Oracle, Signature};
 use crate::ops::Op;
 use crate::report::thousands as number;
@@ -81,9 +82,7 @@ pub fn named(name: &str) -> Result<Op, Failure> {
 
 /// As one JSON object.
 pub fn json(summary: &impl Serialize) -> String {
-    let mut json = serde_json::to_string_pretty(summary).expect("a summary has only text for keys");
-    json.push('\n');
-    escape::json(&json).into_owned()
+    escape::json(&json::pretty(summary)).into_owned()
 }
 
 /// Decides the exit code of a command with this summary.

@@ -15,6 +15,7 @@ pub mod escape;
 pub mod format;
 pub mod generate;
 pub mod give_up;
+pub mod json;
 pub mod model;
 pub mod mutation;
 pub mod oracles;

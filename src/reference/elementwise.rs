@@ -154,6 +154,9 @@ pub(super) fn run_on(
     plan.prepare(machine, call)?;
     alpha_check(call, plan.result, factor)?;
     facts.check_kernel(plan.common)?;
+    if let (true, Some(target), Some(Input::Tensor(operand))) = (copies(call, plan.common), call.out, inputs.first()) {
+        iterator::check_partial_overlap(machine.tensor(target), operand)?;
+    }
     match info.takes_alpha() {
         true => {}
         // The threshold and the slope are numbers of the type that is computed in.
@@ -182,6 +185,14 @@ pub(super) fn run_on(
     let slot = plan.deliver(machine, values);
     autograd::record_elementwise(machine, call, gradient, slot, saved, factor);
     Ok(Slot::Tensor(slot))
+}
+
+/// Returns whether a call copies its operand to `out=`: the functions that round real numbers copy integers. A copy looks at
+/// the memory once `out=` is resized (`copy_`).
+fn copies(call: &Call, common: DType) -> bool {
+    let rounds = matches!(call.op, Op::Floor | Op::Ceil | Op::Trunc | Op::Round);
+    let itself = matches!(call.args.first(), Some(Operand::Tensor(id)) if Some(*id) == call.out);
+    rounds && common.category() < Category::Floating && !itself
 }
 
 /// The decisions that come before any element is computed, whatever the operation: libtorch's `TensorIterator` at work.

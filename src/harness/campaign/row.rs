@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::groups::{CauseGroup, Line};
 use super::summary::Summary;
 use crate::campaign::record::Identity;
+use crate::json;
 
 /// The most lines of a program that a row shows of a group.
 const LINES: usize = 8;
@@ -133,9 +134,7 @@ impl Rows {
 
     /// The rows as JSON.
     pub fn json(&self) -> String {
-        let mut text = serde_json::to_string_pretty(self).expect("a row has only text for keys");
-        text.push('\n');
-        text
+        json::pretty(self)
     }
 }
 
