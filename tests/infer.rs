@@ -71,11 +71,13 @@ fn compare(program: &Program, reply: &Reply, counts: &mut Counts) -> Result<(), 
                 counts.by_elements += 1;
                 return Ok(());
             }
-            // The singular values come before what is made of them, and probabilities before their weights.
+            // The singular values come before what is made of them, probabilities before their weights, and fractions before
+            // the target.
             (Inferred::Rejected(_), Outcome::Rejected(rejected))
                 if rejected.message.contains("failed to converge")
                     || rejected.message.ends_with("should be between 0 and 1")
-                    || rejected.message.ends_with("std >= 0.0") =>
+                    || rejected.message.ends_with("std >= 0.0")
+                    || rejected.message == "quantile() q values must be in the range [0, 1]" =>
             {
                 counts.by_elements += 1;
                 return Ok(());
@@ -143,6 +145,8 @@ fn by_elements(op: Op, message: &str) -> bool {
         "ZeroDivisionError" | "normal expects all elements of std >= 0.0" => true,
         _ if message.starts_with("all elements of") && message.ends_with("should be between 0 and 1") => true,
         _ if message.starts_with("Expected p_in >= 0 && p_in <= 1") => true,
+        "quantile() q values must be in the range [0, 1]" => true,
+        _ if message.starts_with("Pivots given to lu_solve must all be") => true,
         _ if message.contains("failed to converge because the input matrix contained non-finite values") => true,
         "index out of range in self" | "Number of elements of source < number of ones in mask" => indexing,
         _ if message.ends_with("The solver failed because the input matrix is singular.") => true,
@@ -357,9 +361,9 @@ fn explanations_of_generated_programs_agree_with_the_reference() {
     let text: Vec<String> =
         faults.into_iter().map(|(key, (count, text))| format!("== {key}: {count}\n{text}")).collect();
     assert!(text.is_empty(), "{}", text.join("\n"));
-    // Views, reductions to a number and gradients have no shapes that meet.
+    // Views, reductions to a number, gradients, and what takes operands of one shape alone have no shapes that meet.
     let of_tensors = programs - counts.of_sizes;
-    assert!(counts.drawn * 5 > of_tensors * 2, "{} of {of_tensors} are drawn", counts.drawn);
+    assert!(counts.drawn * 8 > of_tensors * 3, "{} of {of_tensors} are drawn", counts.drawn);
 }
 
 /// The factors of sizes beyond those that machines hold.

@@ -199,6 +199,7 @@ fn rejections_are_those_of_the_cases() {
 
 /// The recipe of CONTRIBUTING.md for one more operation on two operands: its row is the whole of the change.
 #[test]
+#[ignore = "compiles the crates anew; .ci/run runs it"]
 fn one_row_in_one_file_adds_an_operation() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let contributing = std::fs::read_to_string(root.join("CONTRIBUTING.md")).expect("it is there");
@@ -257,6 +258,7 @@ fn one_row_in_one_file_adds_an_operation() {
 /// The recipe of CONTRIBUTING.md for an operation with new arithmetic: what it shows stands in the files that it names, and
 /// no other file of the sources knows of the operation.
 #[test]
+#[ignore = "compiles the crates anew; .ci/run runs it"]
 fn a_row_and_a_function_add_an_operation_with_new_arithmetic() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let contributing = std::fs::read_to_string(root.join("CONTRIBUTING.md")).expect("it is there");

@@ -240,8 +240,11 @@ fn fitting(question: &Question, sizes: &Sizes, dtypes: &mut BTreeMap<String, DTy
     Ok(best)
 }
 
-/// The dtypes to try, the likeliest first: a mask is of bool, an index of int64.
+/// The dtypes to try, the likeliest first: a mask is of bool, an index of int64, pivots are of int32.
 fn likely(failed: &Call, names: &[String]) -> [DType; 4] {
+    if matches!(failed.function, Function::Table(Op::LinalgLuSolve, _)) {
+        return [DType::Int32, DType::Bool, DType::Complex64, DType::Float64];
+    }
     let indexes = matches!(failed.function, Function::Table(op, _) if op.info().family() == Family::Indexing);
     let mask = names.iter().any(|name| name.contains("mask"));
     match indexes

@@ -17,7 +17,6 @@ mod views;
 
 use serde::{Deserialize, Serialize};
 
-use crate::tensor::shape::bracketed;
 use crate::tensor::{DType, ScalarType};
 
 pub use autograd::Node;

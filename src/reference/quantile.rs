@@ -245,22 +245,37 @@ fn record(machine: &mut Machine, op: Op, result: super::machine::TensorId, plan:
 /// The gradients of the elements and of the fractions.
 fn backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
     let [Some(operand), Some(fractions)] = &kept.tensors[..] else { return Ok(vec![None, None]) };
-    let (mut of_elements, mut of_fractions) =
-        (vec![0.0; operand.shape().numel()], vec![0.0; fractions.shape().numel()]);
+    let mut sums = Sums::default();
     if machine.has_elements() {
-        let (elements, arrived): (Vec<f64>, Vec<f64>) = (machine.elements(operand), machine.elements(gradient));
-        let lines = arrived.len() / of_fractions.len().max(1);
-        let places = kept.targets.chunks(2).zip(kept.numbers.chunks(2)).zip(arrived).enumerate();
-        for (at, ((between, numbers), arrived)) in places {
-            let [weight, scale] = [&numbers[0], &numbers[1]].map(|number| f64::from_scalar(*number));
-            of_elements[between[0]] += arrived * (1.0 - weight);
-            of_elements[between[1]] += arrived * weight;
-            of_fractions[at / lines.max(1)] += arrived * scale * (elements[between[1]] - elements[between[0]]);
-        }
+        sums = Sums::of(machine, gradient, kept, operand, fractions);
     }
     let mut made = |like: &Tensor, values: Vec<f64>| {
         let values = machine.eval(like.dtype, || Buffer::of(like.dtype, values));
         machine.allocate(Layout::contiguous(like.shape().clone()), values)
     };
-    Ok(vec![Some(made(operand, of_elements)), Some(made(fractions, of_fractions))])
+    Ok(vec![Some(made(operand, sums.elements)), Some(made(fractions, sums.fractions))])
+}
+
+/// What arrives at each element, and at each fraction.
+#[derive(Default)]
+struct Sums {
+    elements: Vec<f64>,
+    fractions: Vec<f64>,
+}
+
+impl Sums {
+    fn of(machine: &Machine, gradient: &Tensor, kept: &Kept, operand: &Tensor, fractions: &Tensor) -> Sums {
+        let [count, several] = [operand, fractions].map(|tensor| tensor.shape().numel());
+        let mut sums = Sums { elements: vec![0.0; count], fractions: vec![0.0; several] };
+        let (elements, arrived): (Vec<f64>, Vec<f64>) = (machine.elements(operand), machine.elements(gradient));
+        let lines = (arrived.len() / several.max(1)).max(1);
+        let places = kept.targets.chunks(2).zip(kept.numbers.chunks(2)).zip(arrived).enumerate();
+        for (at, ((between, numbers), arrived)) in places {
+            let [weight, scale] = [&numbers[0], &numbers[1]].map(|number| f64::from_scalar(*number));
+            sums.elements[between[0]] += arrived * (1.0 - weight);
+            sums.elements[between[1]] += arrived * weight;
+            sums.fractions[at / lines] += arrived * scale * (elements[between[1]] - elements[between[0]]);
+        }
+        sums
+    }
 }

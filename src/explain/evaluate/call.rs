@@ -242,7 +242,8 @@ fn single(op: Op, param: &Param, placed: &Placed, bound: &mut Bound) -> Result<A
     })
 }
 
-fn scalar(value: &Value) -> Option<Scalar> {
+/// The number that a value is.
+pub(super) fn scalar(value: &Value) -> Option<Scalar> {
     Some(match value {
         Value::Int(value) => Scalar::Int(*value),
         Value::Float(value) => Scalar::Float(*value),

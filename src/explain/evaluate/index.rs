@@ -10,6 +10,7 @@ use broadcheck_protocol::ops::{Form, Op};
 use broadcheck_protocol::program::Arg;
 use broadcheck_protocol::tensor::{DType, IndexItem, Shape};
 
+use super::call::scalar;
 use super::{Evaluation, Operand, Placed};
 use crate::bench::{self, Made, Stop, Tensor};
 use crate::drawing::{IndexPart, PartKind};
@@ -90,7 +91,15 @@ impl Evaluation<'_> {
             // A number goes everywhere.
             let operands = vec![place(bench.shape(view).clone())];
             let function = Function::Table(Op::Fill, Form::InPlace);
-            return self.record(function, operands, settings, span, |_| Ok(Made::Nothing)).map(drop);
+            let basic = items.tensors.iter().all(Option::is_none);
+            let number = scalar(&value.value).filter(|_| basic);
+            let args = number.map(|number| vec![tensor.into(), Arg::Index(items.basic), Arg::Number(number)]);
+            return self
+                .record(function, operands, settings, span, |bench| match args {
+                    Some(args) => bench.call(Op::SetItem, Form::InPlace, args, None),
+                    None => Ok(Made::Nothing),
+                })
+                .map(drop);
         };
         if items.tensors.iter().all(Option::is_none) {
             let part = bench.shape(view).clone();

@@ -54,6 +54,10 @@ pub(super) fn sketch(op: Op, form: Form, call: &Call, all: &[Named], label: Labe
             let equation = contraction(a.1.rank(), b.1.rank(), own, other)?;
             drawing::einsum(&equation, all, label)?
         }
+        // The sizes are those of the product of the inverse and the right side.
+        (Op::CholeskySolve, [b, factor]) if is_square(factor) && b.1.rank() >= 2 => {
+            drawing::matmul(factor, b, true, label)
+        }
         (Op::LinalgVecdot, [_, _]) => drawing::elementwise(all, false, None, label),
         (Op::LinalgCross, [a, b]) => {
             let mut drawing = drawing::elementwise(all, false, None, label);
@@ -65,6 +69,10 @@ pub(super) fn sketch(op: Op, form: Form, call: &Call, all: &[Named], label: Labe
         }
         _ => return None,
     })
+}
+
+fn is_square(tensor: &Named) -> bool {
+    matches!(tensor.1.sizes(), [.., rows, columns] if rows == columns)
 }
 
 /// The number of dimensions that the factors must have; `None` for a product that takes any.

@@ -175,8 +175,9 @@ fn calls(op: Op, arity: usize) -> Vec<Call> {
     let info = op.info();
     let params = info.arguments;
     let lists: Vec<Vec<Place>> = match (info.family(), info.kinds) {
-        // Matrices of such elements are singular.
-        _ if op == Op::LinalgSolve => Vec::new(),
+        // Matrices of such elements are singular, pivots have a dtype of their own, and of bilinear the bias alone broadcasts, the
+        // fourth operand.
+        _ if matches!(op, Op::LinalgSolve | Op::LinalgLuSolve | Op::Bilinear) => Vec::new(),
         (family, _)
             if matches!(family, Family::Pointwise | Family::Losses | Family::Products)
                 || [Kernel::Mask, Kernel::Assignment].contains(&info.kernel) =>

@@ -90,7 +90,7 @@ macro_rules! rows {
     /// `layer_norm` over other sizes than the last of the input (`_check_layer_norm_inputs`).
     NormalizedInput { normalized: Vec<i64>, input: Vec<i64> } => SizeMismatch,
         "Given normalized_shape={normalized}, expected input with shape [*, {inner}, but got input of size{input}",
-        inner = &bracketed(&normalized)[1..];
+        inner = &normalized.to_string()[1..];
     /// A weight or a bias that is neither of the dtype of the input nor float32 (`check_mixed_data_type`).
     NormalizedParameter => Dtype, "mixed dtype (CPU): expect parameter to have scalar type of Float";
     /// A float32 weight or bias with an input that is neither float16 nor bfloat16 (`check_mixed_data_type`).
