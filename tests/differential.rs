@@ -112,8 +112,10 @@ proptest! {
                 let texts = ["ZeroDivisionError", "Number of elements of source <", " is out of bounds for dimension "];
                 texts.iter().any(|text| message.contains(text))
             };
-            // A product has copied its summand to `out` when it looks at its factors.
-            let copied = step.form == Form::Out && step.op.info().family() == Family::Products;
+            // A product has copied its summand to `out` when it looks at its factors, and soft_margin_loss and its gradient are
+            // composed there.
+            let composed = matches!(step.op, Op::SoftMarginLoss | Op::SoftMarginLossBackward);
+            let copied = step.form == Form::Out && (composed || step.op.info().family() == Family::Products);
             if let (Some(target), Outcome::Rejected(rejected)) = (target, &came.outcome)
                 && !copied
                 && !stopped(&rejected.message)

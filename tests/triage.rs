@@ -312,8 +312,9 @@ fn known_divergences_are_recognised_in_their_witnesses() {
 
 /// The finding that the pinned outcomes of a case are.
 fn pinned(program: &Program, observed: &BTreeMap<String, BTreeMap<Aspect, String>>, broken: Option<&str>) -> Finding {
-    if broken.is_some() {
-        let kind = FaultKind::Crashed { status: "signal: 8 (SIGFPE)".to_owned() };
+    if let Some(broken) = broken {
+        let signal = if broken.contains("signal: 11") { "signal: 11 (SIGSEGV)" } else { "signal: 8 (SIGFPE)" };
+        let kind = FaultKind::Crashed { status: signal.to_owned() };
         return Finding::of_fault(Oracle::Reference, program, Fault { kind, confirmed: true, stderr: String::new() });
     }
     let reply = Reference.run(program);

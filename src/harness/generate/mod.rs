@@ -204,7 +204,8 @@ mod tests {
         for at in 0..64u8 {
             let bytes: Vec<u8> = (0..=255u8).map(|byte| byte.wrapping_mul(at).rotate_left(3) ^ at).collect();
             let (program, reply) = program_with_reply(&bytes, &Options::default());
-            assert_eq!(reply, Some(Reference.run(&program)), "{program:?}");
+            // As text: a number that is NaN equals nothing.
+            assert_eq!(format!("{reply:?}"), format!("{:?}", Some(Reference.run(&program))), "{program:?}");
         }
     }
 
