@@ -108,12 +108,9 @@ proptest! {
                 _ => None,
             };
             // A loop that one of its elements stops has written the elements before it, and `out` has been resized.
-            let stopped = |message: &str| {
-                let texts = ["ZeroDivisionError", "Number of elements of source <", " is out of bounds for dimension "];
-                texts.iter().any(|text| message.contains(text))
-            };
-            // A product has copied its summand to `out` when it looks at its factors, and soft_margin_loss and its gradient are
-            // composed there.
+            let texts = ["ZeroDivisionError", "Number of elements of source <", " is out of bounds for dimension "];
+            let stopped = |message: &str| texts.iter().any(|text| message.contains(text));
+            // A product has copied its summand to `out` when it looks at its factors; these two are composed there.
             let composed = matches!(step.op, Op::SoftMarginLoss | Op::SoftMarginLossBackward);
             let copied = step.form == Form::Out && (composed || step.op.info().family() == Family::Products);
             if let (Some(target), Outcome::Rejected(rejected)) = (target, &came.outcome)
