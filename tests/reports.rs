@@ -298,7 +298,7 @@ fn the_checked_in_programs_are_those_of_the_generator() {
 fn checked_in_events_are_small_enough() {
     let mut whole = 0;
     for entry in std::fs::read_dir(reports().join("events")).unwrap() {
-        let (entry, limit) = (entry.unwrap(), 380_000);
+        let (entry, limit) = (entry.unwrap(), 360_000);
         let size = entry.metadata().unwrap().len();
         whole += size;
         assert!(size <= limit, "{} has {size} bytes", entry.path().display());

@@ -64,3 +64,18 @@ fn filled(parts: &[String], end: &str) -> Vec<String> {
     lines.push(format!("{}{end}", " ".repeat(indent(&parts[0]))));
     lines
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{WIDTH, pretty};
+
+    #[test]
+    fn lists_fill_lines_and_what_holds_others_is_a_line_each() {
+        let names: Vec<String> = (0..40).map(|at| format!("operation-{at} [{{")).collect();
+        let value = serde_json::json!({"names": names, "none": [], "nested": [{"a": 1, "b": []}, {}]});
+        let text = pretty(&value);
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), value);
+        assert!(text.lines().all(|line| line.len() <= WIDTH) && text.lines().count() < 20, "{text}");
+        assert!(text.contains("    {\"a\": 1, \"b\": []},\n    {}\n"), "{text}");
+    }
+}

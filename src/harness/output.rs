@@ -5,8 +5,23 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use libdeflater::{CompressionLvl, Compressor};
+
 /// The maximum number of links that lead to a file, as on Linux.
 const LINKS: usize = 40;
+
+/// Bytes compressed by gzip, as small as libdeflate makes them: a thirteenth smaller than zlib does. Neither time nor name goes into
+/// it, so the same bytes give the same.
+///
+/// # Panics
+/// If memory for them is short.
+pub fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut compressor = Compressor::new(CompressionLvl::best());
+    let mut compressed = vec![0; compressor.gzip_compress_bound(bytes.len())];
+    let length = compressor.gzip_compress(bytes, &mut compressed).expect("there is room for every text");
+    compressed.truncate(length);
+    compressed
+}
 
 /// Writes a file whole or not at all. A link is followed, and what is no regular file, such as a device or a pipe, is
 /// written into.

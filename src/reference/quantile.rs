@@ -10,7 +10,7 @@ use super::autograd;
 use super::budget::charge;
 use super::dispatch;
 use super::graph::Kept;
-use super::machine::{Call, Machine, Operand, Result, Slot, Tensor, wrap_dim};
+use super::machine::{Call, Machine, Operand, Result, Slot, Tensor, TensorId, wrap_dim};
 use super::reduction;
 use super::write;
 
@@ -38,7 +38,7 @@ fn at_fractions(machine: &mut Machine, call: &Call, ignores_nan: bool) -> Result
     });
     let result = write::deliver_in(machine, None, plan.layout(), values);
     machine.set_version(machine.tensor(result).storage, plan.writes());
-    record(machine, call.op, result, &plan, [operand, fractions]);
+    record(machine, call.op, result, plan.interpolation, (operand, fractions), &places);
     let Some(target) = call.target()? else { return Ok(Slot::Tensor(result)) };
     let args = [target, result].map(Operand::Tensor);
     dispatch::run(machine, &Call { op: Op::Copy, form: Form::InPlace, args: &args, out: None })
@@ -229,17 +229,23 @@ impl Place {
 }
 
 /// Notes where gradients go: to the two elements by their weights, and to the fractions of a linear interpolation.
-fn record(machine: &mut Machine, op: Op, result: super::machine::TensorId, plan: &Plan, operands: [Tensor; 2]) {
-    let flows = plan.interpolation == Interpolation::Linear;
-    let [operand, mut fractions] = operands;
-    fractions.node = fractions.node.filter(|_| flows);
-    let needed = operand.node.is_some() || fractions.node.is_some();
-    let places = if needed { plan.places(machine, &operand, &fractions) } else { Ok(Vec::new()) };
-    let places = places.unwrap_or_default();
-    let numbers = places.iter().flat_map(|place| [place.weight, place.scale]).map(Scalar::Float).collect();
-    let targets = places.iter().flat_map(|place| [place.below, place.above]).collect();
-    let kept = Kept { tensors: vec![Some(operand.clone()), Some(fractions.clone())], numbers, targets, ..Kept::of(op) };
-    autograd::record_formula(machine, result, &[Some(&operand), Some(&fractions)], kept, backward);
+fn record(
+    machine: &mut Machine,
+    op: Op,
+    result: TensorId,
+    interpolation: Interpolation,
+    (operand, mut fractions): (Tensor, Tensor),
+    places: &[Place],
+) {
+    fractions.node = fractions.node.filter(|_| interpolation == Interpolation::Linear);
+    let operands = [Some(&operand), Some(&fractions)];
+    let kept = Kept {
+        tensors: operands.map(|operand| operand.cloned()).to_vec(),
+        numbers: places.iter().flat_map(|place| [place.weight, place.scale]).map(Scalar::Float).collect(),
+        targets: places.iter().flat_map(|place| [place.below, place.above]).collect(),
+        ..Kept::of(op)
+    };
+    autograd::record_formula(machine, result, &operands, kept, backward);
 }
 
 /// The gradients of the elements and of the fractions.
@@ -256,7 +262,7 @@ fn backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec
     Ok(vec![Some(made(operand, sums.elements)), Some(made(fractions, sums.fractions))])
 }
 
-/// What arrives at each element, and at each fraction.
+/// The gradients of the elements and of the fractions, summed over the quantiles.
 #[derive(Default)]
 struct Sums {
     elements: Vec<f64>,

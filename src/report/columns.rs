@@ -4,9 +4,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use libdeflater::{CompressionLvl, Compressor};
 use serde::Serialize;
 use serde_json::{Value, json};
+
+use crate::output::gzip;
 
 /// The values of a document by their path, in the order of the document. A path has `.key` for what is in an object and
 /// `[]` for what is in a list. A list is `[length]` in the column of its own path, and an object the list of its keys.
@@ -27,11 +28,7 @@ pub fn columns(document: Value, places: &BTreeMap<&str, &str>) -> BTreeMap<Strin
 /// As JSON, compressed, in [`text`].
 pub fn packed(packed: &impl Serialize) -> String {
     let json = serde_json::to_vec(packed).expect("its maps have only text for keys");
-    // It searches longer than zlib does, and leaves a thirteenth less.
-    let mut compressor = Compressor::new(CompressionLvl::best());
-    let mut compressed = vec![0; compressor.gzip_compress_bound(json.len())];
-    let length = compressor.gzip_compress(&json, &mut compressed).expect("there is room for every text");
-    text(&compressed[..length])
+    text(&gzip(&json))
 }
 
 /// Bytes as text in base 85, as Ascii85 has it: five digits for each four bytes, and one more than bytes for the last. Base64 needs

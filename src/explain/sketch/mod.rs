@@ -55,6 +55,8 @@ fn of_table(op: Op, form: Form, call: &Call, label: Label) -> Option<Drawing> {
         (Op::CosineEmbeddingLoss, [a, b, _]) => drawing::elementwise(&[a.clone(), b.clone()], false, None, label),
         // Shapes that differ are an answer, and not a mistake.
         (Op::Equal, [a, b]) if a.1 != b.1 => return None,
+        // The weight and the bias lie along the last dimensions. They do not broadcast, which a drawing of shapes that differ would say.
+        (Op::LayerNorm, [_, _, ..]) if call.stop.is_none() => drawing::elementwise(&all, false, None, label),
         // They keep the shape.
         (Op::Cumsum | Op::Cumprod | Op::Cummax | Op::Cummin | Op::Logcumsumexp | Op::LayerNorm, _) => return None,
         (_, [tensor, ..]) if op.info().family() == Family::Reductions && !matches!(op, Op::SumToSize | Op::Item) => {

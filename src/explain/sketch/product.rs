@@ -58,6 +58,9 @@ pub(super) fn sketch(op: Op, form: Form, call: &Call, all: &[Named], label: Labe
         (Op::CholeskySolve, [b, factor]) if is_square(factor) && b.1.rank() >= 2 => {
             drawing::matmul(factor, b, true, label)
         }
+        (Op::LinalgSolveTriangular | Op::LinalgLuSolve, [a, .., b]) if call.stop.is_none() && fits_left(a, b) => {
+            drawing::matmul(a, b, true, label)
+        }
         (Op::LinalgVecdot, [_, _]) => drawing::elementwise(all, false, None, label),
         (Op::LinalgCross, [a, b]) => {
             let mut drawing = drawing::elementwise(all, false, None, label);
@@ -69,6 +72,12 @@ pub(super) fn sketch(op: Op, form: Form, call: &Call, all: &[Named], label: Labe
         }
         _ => return None,
     })
+}
+
+/// Returns whether a right side has as many rows as a square matrix. From the right it has them too only if it is square, and
+/// then the result has the same shape.
+fn fits_left(a: &Named, b: &Named) -> bool {
+    matches!((a.1.sizes(), b.1.sizes()), ([.., inner, _], [.., rows, _]) if is_square(a) && inner == rows)
 }
 
 fn is_square(tensor: &Named) -> bool {

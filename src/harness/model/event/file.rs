@@ -7,11 +7,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
-use std::io::{Read, Write as _};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use flate2::bufread::GzDecoder;
-use flate2::{Compression, GzBuilder};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
@@ -278,15 +277,8 @@ fn save(path: &Path, lines: &[Line]) -> Result<(), FileError> {
     let generated = lines.iter().filter(|line| matches!(line, Line::Event(event) if is_generated(event))).count();
     let footer = Footer { lines: lines.len(), judged, generated, sha256: digest(&text) };
     let _ = writeln!(text, "{}", json(&Line::Footer(footer)));
-    let mut bytes = Vec::new();
-    if path.extension().is_some_and(|extension| extension == "gz") {
-        // Neither time nor name goes into it: the same run makes the same file.
-        let mut gzip = GzBuilder::new().write(&mut bytes, Compression::best());
-        gzip.write_all(text.as_bytes()).and_then(|()| gzip.try_finish()).map_err(system)?;
-        drop(gzip);
-    } else {
-        bytes = text.into_bytes();
-    }
+    let packed = path.extension().is_some_and(|extension| extension == "gz");
+    let bytes = if packed { output::gzip(text.as_bytes()) } else { text.into_bytes() };
     output::write(path, &bytes).map_err(system)
 }
 

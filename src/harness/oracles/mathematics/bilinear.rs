@@ -107,3 +107,31 @@ fn of_floats(format: Format, factors: &[[Scalar; 3]], summand: f64) -> Option<su
     // A product that underflows loses less than the smallest number, which a factor may multiply.
     Some(format.near(sum + summand, loss + factors.len() as f64 * 4.0 * format.smallest() * lost))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{judged, step};
+    use crate::ops::Op;
+    use crate::program::Arg;
+
+    #[test]
+    fn each_matrix_makes_one_product_and_the_bias_broadcasts() {
+        let said = |bias: bool, sizes: &[i64], result: &[f64]| {
+            let weight = [1.0, 0.0, 0.0, 1.0, 0.0, 1.0, 1.0, 0.0];
+            let inputs: [(&[i64], &[f64], bool); 4] = [
+                (&[1, 2], &[2.0, 3.0], false),
+                (&[1, 2], &[5.0, 7.0], false),
+                (&[2, 2, 2], &weight, false),
+                (&[2, 1], &[10.0, 20.0], false),
+            ];
+            let (uses, rest) = if bias { (&[0, 1, 2, 3][..], vec![]) } else { (&[0, 1, 2][..], vec![Arg::Nothing]) };
+            judged(&inputs, vec![step("r", Op::Bilinear, uses, rest)], &[Some((sizes, result))])
+        };
+        assert_eq!(said(false, &[1, 2], &[31.0, 29.0]), None);
+        assert!(said(false, &[1, 2], &[29.0, 31.0]).is_some(), "the matrices in another order");
+        assert!(said(false, &[1, 2], &[31.0, 29.5]).is_some());
+        assert_eq!(said(true, &[2, 2], &[41.0, 39.0, 51.0, 49.0]), None);
+        assert!(said(true, &[2, 2], &[41.0, 49.0, 51.0, 39.0]).is_some(), "the bias along the other dimension");
+        assert!(said(true, &[1, 2], &[41.0, 39.0]).is_some(), "the result does not grow");
+    }
+}

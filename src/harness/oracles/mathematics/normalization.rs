@@ -92,7 +92,7 @@ impl Moments {
         if high < 0.0 {
             return Some(Moments::Nan);
         }
-        // What is that close to zero is for nobody to say.
+        // So near to zero the rounding of the variance decides the root.
         if low <= 1e6 * format.smallest_normal() {
             return None;
         }
@@ -116,5 +116,29 @@ impl Moments {
         }
         let error = (most - least) / 2.0 + 8.0 * unit * size + 8.0 * format.smallest() * factor.abs().max(1.0);
         Some(format.near(least / 2.0 + most / 2.0 + summand, error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::of_step;
+    use crate::ops::Op;
+    use crate::program::Arg;
+    use crate::tensor::Scalar;
+
+    #[test]
+    fn rows_are_normalized_by_their_own_moments() {
+        let said = |eps: f64, result: &[f64]| {
+            let rest = vec![Arg::Ints(vec![2]), Arg::Nothing, Arg::Nothing, Arg::Number(Scalar::Float(eps))];
+            of_step(Op::LayerNorm, &[(&[2, 2], &[1.0, 3.0, 14.0, 6.0])], rest, (&[2, 2], result))
+        };
+        assert_eq!(said(0.0, &[-1.0, 1.0, 1.0, -1.0]), None);
+        assert_eq!(said(3.0, &[-0.5, 0.5, 4.0 / 19f64.sqrt(), -4.0 / 19f64.sqrt()]), None);
+        assert!(said(3.0, &[-1.0, 1.0, 1.0, -1.0]).is_some(), "without eps");
+        assert!(
+            said(0.0, &[-0.5f64.sqrt(), 0.5f64.sqrt(), 0.5f64.sqrt(), -0.5f64.sqrt()]).is_some(),
+            "a corrected variance"
+        );
+        assert!(said(0.0, &[-1.0, 1.0, -1.0, 1.0]).is_some(), "the sign of another row");
     }
 }

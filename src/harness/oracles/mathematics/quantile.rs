@@ -62,7 +62,10 @@ fn quantile(op: Op, values: Vec<f64>, fraction: f64, way: &str, format: Format) 
     numbers.sort_by(f64::total_cmp);
     let last = (numbers.len() - 1) as f64;
     let exact = fraction * last;
-    let near = [exact, exact - format.ulp(exact), exact + format.ulp(exact)];
+    // A product that is a number of the dtype is not rounded.
+    let is_exact = fraction.mul_add(last, -exact) == 0.0 && format.round(exact) == exact;
+    let unit = if is_exact { 0.0 } else { format.ulp(exact) };
+    let near = [exact, exact - unit, exact + unit];
     let ranks = near.into_iter().map(|rank| rank.clamp(0.0, last));
     let sets = ranks.map(|rank| at_rank(&numbers, rank, way, format)).collect::<Option<Vec<Set>>>()?;
     Some(Right::by(source, sets.into_iter().reduce(Set::or)?))
@@ -93,4 +96,50 @@ fn at_rank(numbers: &[f64], rank: f64, way: &str, format: Format) -> Option<Set>
         }
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::of_step;
+    use crate::ops::Op;
+    use crate::program::Arg;
+
+    /// What is said of a quantile of a vector.
+    fn said(op: Op, values: &[f64], fraction: f64, way: &str, result: f64) -> Option<String> {
+        let operands: [(&[i64], &[f64]); 2] = [(&[values.len() as i64], values), (&[], &[fraction])];
+        let rest = vec![Arg::Nothing, Arg::Flag(false), Arg::Text(way.to_owned())];
+        of_step(op, &operands, rest, (&[], &[result]))
+    }
+
+    #[test]
+    fn each_interpolation_has_its_own_quantile() {
+        for (way, right) in [("linear", 1.75), ("lower", 1.0), ("higher", 2.0), ("midpoint", 1.5), ("nearest", 2.0)] {
+            for result in [1.0, 1.5, 1.75, 2.0] {
+                let said = said(Op::Quantile, &[4.0, 1.0, 3.0, 2.0], 0.25, way, result);
+                assert_eq!(said.is_none(), result == right, "{way} {result}: {said:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn infinities_are_quantiles_and_nan_is_left_out_or_not() {
+        let wrong = said(Op::Quantile, &[1.0, f64::INFINITY], 1.0, "linear", f64::NAN);
+        assert!(wrong.unwrap().contains("between two"));
+        assert_eq!(said(Op::Quantile, &[1.0, f64::INFINITY], 1.0, "linear", f64::INFINITY), None);
+        assert!(said(Op::Quantile, &[1.0, f64::NAN], 0.0, "lower", 1.0).is_some());
+        assert_eq!(said(Op::Nanquantile, &[1.0, f64::NAN], 0.0, "lower", 1.0), None);
+        assert!(said(Op::Nanquantile, &[1.0, f64::NAN], 0.0, "lower", f64::NAN).is_some());
+    }
+
+    #[test]
+    fn quantiles_stand_in_the_first_dimension() {
+        let of = |sizes: &[i64], result: &[f64]| {
+            let operands: [(&[i64], &[f64]); 2] = [(&[2, 2], &[1.0, 2.0, 10.0, 20.0]), (&[3], &[0.0, 0.5, 1.0])];
+            let rest = vec![Arg::Int(1), Arg::Flag(false), Arg::Text("linear".to_owned())];
+            of_step(Op::Quantile, &operands, rest, (sizes, result))
+        };
+        assert_eq!(of(&[3, 2], &[1.0, 10.0, 1.5, 15.0, 2.0, 20.0]), None);
+        assert!(of(&[2, 3], &[1.0, 1.5, 2.0, 10.0, 15.0, 20.0]).is_some(), "the last dimension");
+        assert!(of(&[3, 2], &[1.0, 1.5, 2.0, 10.0, 15.0, 20.0]).is_some(), "in another order");
+    }
 }

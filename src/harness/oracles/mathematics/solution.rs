@@ -237,3 +237,45 @@ fn is_singular(mut matrix: Vec<f64>, size: usize) -> bool {
     }
     false
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::judge;
+    use super::super::tests::{input, shaped, step, tensor};
+    use crate::ops::Op;
+    use crate::program::{Arg, Input, Outcome, Program, Reply, StepOutcome, Value};
+    use crate::tensor::{DType, Shape};
+
+    #[test]
+    fn factors_are_of_the_matrix_with_its_rows_exchanged() {
+        // [[1, 9/2], [2, 1]], whose rows exchanged are [[1, 0], [1/2, 1]] times [[2, 1], [0, 4]].
+        let of = |name: &str, sizes: &[i64], values: &[f64]| {
+            let (shape, data) = shaped(DType::Float64, sizes, values);
+            Input { shape, data, ..input(name, DType::Float64, values, false) }
+        };
+        let is_right = |pivots: &[f64], b: &[f64], left: bool, adjoint: bool| {
+            let right: &[i64] = if left { &[2, 1] } else { &[1, 2] };
+            let pivots = input("p", DType::Int32, pivots, false);
+            let inputs = vec![of("lu", &[2, 2], &[2.0, 1.0, 0.5, 4.0]), pivots, of("b", right, b)];
+            let flags = vec![Arg::Flag(left), Arg::Flag(adjoint)];
+            let program = Program { inputs, steps: vec![step("r", Op::LinalgLuSolve, &[0, 1, 2], flags)] };
+            let Outcome::Value(Value::Tensor(mut solution)) = tensor(DType::Float64, &[1.0, 2.0], 3).outcome else {
+                panic!("a tensor")
+            };
+            (solution.shape, solution.strides) = (Shape::new(right.to_vec()).unwrap(), None);
+            let steps = vec![StepOutcome::of(Outcome::Value(Value::Tensor(solution)))];
+            judge(&program, &Reply { steps, inputs: Vec::new() }).is_empty()
+        };
+        let all = [
+            ([10.0, 4.0], true, false),
+            ([5.0, 6.5], true, true),
+            ([5.0, 6.5], false, false),
+            ([10.0, 4.0], false, true),
+        ];
+        for (b, left, adjoint) in all {
+            assert!(is_right(&[2.0, 2.0], &b, left, adjoint), "{b:?} {left} {adjoint}");
+            assert!(!is_right(&[1.0, 2.0], &b, left, adjoint), "no rows are exchanged: {b:?} {left} {adjoint}");
+            assert!(!is_right(&[2.0, 2.0], &b, left, !adjoint), "the adjoint: {b:?} {left} {adjoint}");
+        }
+    }
+}

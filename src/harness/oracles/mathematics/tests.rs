@@ -14,24 +14,24 @@ fn bytes(dtype: DType, values: &[f64]) -> (Shape, Vec<u8>) {
     (shape.clone(), buffer.to_bytes(&Layout::contiguous(shape)))
 }
 
-fn input(name: &str, dtype: DType, values: &[f64], requires_grad: bool) -> Input {
+pub(super) fn input(name: &str, dtype: DType, values: &[f64], requires_grad: bool) -> Input {
     let (shape, data) = bytes(dtype, values);
     Input { name: name.to_owned(), dtype, shape, data, requires_grad }
 }
 
-fn tensor(dtype: DType, values: &[f64], storage: usize) -> StepOutcome {
+pub(super) fn tensor(dtype: DType, values: &[f64], storage: usize) -> StepOutcome {
     let (shape, data) = bytes(dtype, values);
     let storage = Some(StorageRef { id: storage, offset: 0 });
     let tensor = TensorValue { dtype, shape, data, strides: Some(vec![1]), storage };
     StepOutcome::of(Outcome::Value(Value::Tensor(tensor)))
 }
 
-fn step(name: &str, op: Op, uses: &[usize], rest: Vec<Arg>) -> Step {
+pub(super) fn step(name: &str, op: Op, uses: &[usize], rest: Vec<Arg>) -> Step {
     let args = uses.iter().map(|&value| Arg::Tensor(ValueRef { value, part: None })).chain(rest).collect();
     Step { name: name.to_owned(), op, form: Form::Functional, args, out: None }
 }
 
-fn shaped(dtype: DType, sizes: &[i64], values: &[f64]) -> (Shape, Vec<u8>) {
+pub(super) fn shaped(dtype: DType, sizes: &[i64], values: &[f64]) -> (Shape, Vec<u8>) {
     (Shape::new(sizes.to_vec()).unwrap(), bytes(dtype, values).1)
 }
 
@@ -39,7 +39,7 @@ fn shaped(dtype: DType, sizes: &[i64], values: &[f64]) -> (Shape, Vec<u8>) {
 type Made<'a> = Option<(&'a [i64], &'a [f64])>;
 
 /// What is said of the last step of a program on tensors of float64, whose results are given.
-fn judged(inputs: &[(&[i64], &[f64], bool)], steps: Vec<Step>, results: &[Made]) -> Option<String> {
+pub(super) fn judged(inputs: &[(&[i64], &[f64], bool)], steps: Vec<Step>, results: &[Made]) -> Option<String> {
     let dtype = DType::Float64;
     let inputs = inputs.iter().enumerate().map(|(number, (sizes, values, requires_grad))| {
         let (shape, data) = shaped(dtype, sizes, values);
@@ -269,7 +269,7 @@ fn value(value: usize) -> ValueRef {
 }
 
 /// What is said of the result of one step on tensors, the rest of whose arguments is given.
-fn of_step(op: Op, inputs: &[(&[i64], &[f64])], rest: Vec<Arg>, result: (&[i64], &[f64])) -> Option<String> {
+pub(super) fn of_step(op: Op, inputs: &[(&[i64], &[f64])], rest: Vec<Arg>, result: (&[i64], &[f64])) -> Option<String> {
     let inputs: Vec<(&[i64], &[f64], bool)> = inputs.iter().map(|(sizes, values)| (*sizes, *values, false)).collect();
     let uses: Vec<usize> = (0..inputs.len()).collect();
     judged(&inputs, vec![step("r", op, &uses, rest)], &[Some(result)])
