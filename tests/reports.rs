@@ -170,6 +170,7 @@ const NOT_AMONG_THE_PROGRAMS: &[&str] = &[
     "ldexp-was-a-product",
     "lerp-weights",
     "linear-multiplied-first",
+    "linear-of-a-view-names-its-factors",
     "linear-of-batches-is-one-product",
     "lines-of-assertions",
     "logsumexp-of-complex-numbers",
