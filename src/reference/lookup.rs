@@ -124,13 +124,18 @@ fn check_search(machine: &mut Machine, call: &Call, boundaries: &Tensor, values:
     Ok(common)
 }
 
-/// The place of the first boundary that is not less than the value, or, if `right`, that is greater. The bisection is
-/// libtorch's, since boundaries in no order show its steps.
+/// The place of the first boundary that is not less than the value, or, if `right`, that is greater. NaN is the greatest, as
+/// in `sort`. The bisection is libtorch's, since boundaries in no order show its steps.
 fn place<T: PartialOrd>(boundaries: &[T], value: &T, right: bool) -> usize {
     let (mut start, mut end) = (0, boundaries.len());
     while start < end {
         let middle = start + (end - start) / 2;
-        let before = if right { boundaries[middle] > *value } else { boundaries[middle] >= *value };
+        let boundary = &boundaries[middle];
+        let before = match is_nan(boundary) {
+            true => !right || !is_nan(value),
+            false if right => boundary > value,
+            false => boundary >= value,
+        };
         if before {
             end = middle;
         } else {
@@ -138,6 +143,11 @@ fn place<T: PartialOrd>(boundaries: &[T], value: &T, right: bool) -> usize {
         }
     }
     start
+}
+
+#[allow(clippy::eq_op, reason = "only NaN differs from itself")]
+fn is_nan<T: PartialOrd>(number: &T) -> bool {
+    number != number
 }
 
 /// The order of faults: a value without dimensions, boundaries without, the leading dimensions, the dtype of `out`.

@@ -242,23 +242,30 @@ fn warn_of_freedom(machine: &mut Machine, op: Op, plan: &Plan, correction: f64, 
 /// Mean and squared distances from it, element after element (Welford's algorithm, as `WelfordOps`).
 struct Welford {
     count: usize,
+    sum: f64,
     mean: f64,
     squares: f64,
 }
 
 impl Welford {
     fn of(elements: impl Iterator<Item = f64>) -> Welford {
-        let none = Welford { count: 0, mean: 0.0, squares: 0.0 };
+        let none = Welford { count: 0, sum: 0.0, mean: 0.0, squares: 0.0 };
         elements.fold(none, |seen, element| {
             let count = seen.count + 1;
             let distance = element - seen.mean;
             let mean = seen.mean + distance / count as f64;
-            Welford { count, mean, squares: seen.squares + distance * (element - mean) }
+            let sum = seen.sum + element;
+            Welford { count, sum, mean, squares: seen.squares + distance * (element - mean) }
         })
     }
 
+    /// The mean. An infinity has no distance from a mean that is infinite, and so it is that of the sum.
     fn mean(&self) -> f64 {
-        if self.count == 0 { f64::NAN } else { self.mean }
+        match self.count {
+            0 => f64::NAN,
+            count if self.mean.is_nan() => self.sum / count as f64,
+            _ => self.mean,
+        }
     }
 
     /// The squared distances, divided by the degrees of freedom, of which there are at least none.
@@ -355,11 +362,12 @@ fn complex_log_sum_exp(elements: &[Complex64]) -> Scalar {
     Scalar::Complex(sum.ln() + taken)
 }
 
-/// Each term is rounded to the dtype of the operand, and their sum to that of the result.
+/// Each term is rounded to the dtype of the operand. Their sum is not: as many as float16 cannot count have a logarithm.
 fn log_sum_exp(elements: &[Complex64], own: DType, dtype: DType) -> Scalar {
     let taken = round(own, greatest(elements));
     let term = |element: &Complex64| round(own, round(own, round(own, element.re) - taken).exp());
-    Scalar::Float(round(dtype, elements.iter().map(term).sum::<f64>()).ln() + taken)
+    let sum = elements.iter().map(term).sum::<f64>();
+    Scalar::Float(if dtype == DType::Float16 { sum } else { round(dtype, sum) }.ln() + taken)
 }
 
 /// `logcumsumexp`: the logarithm of the sum of the exponentials of all elements up to each.

@@ -24,7 +24,7 @@ pub(super) trait Computed: Stored {
     fn plus_product(self, factor: Self, other: Self) -> Self;
 }
 
-/// A type whose numbers can be divided into a whole quotient. Every step is rounded to the type.
+/// A type whose numbers can be divided into a whole quotient, which is rounded to the type once.
 pub(super) trait Quotient: Sized {
     /// The greatest whole number that is not above the quotient; `None` for an integer and zero.
     fn floor_over(self, other: Self) -> Option<Self>;
@@ -197,10 +197,14 @@ macro_rules! computed {
     )+};
     (@ fused $a:ident $factor:ident $b:ident) => { $factor.mul_add($b, $a) };
     (@ apart $a:ident $factor:ident $b:ident) => { $a.plus($factor.times($b)) };
+    // A real factor multiplies each part by itself (C Annex G, G.5.1), and the sum is that of the parts (G.5.2).
+    (@ parts $a:ident $factor:ident $b:ident) => {
+        if $factor.im == 0.0 { $a.plus($b.scale($factor.re)) } else { $a.plus($factor.times($b)) }
+    };
 }
 
 computed!(bool apart, u8 apart, i8 apart, i16 apart, i32 apart, i64 apart, f32 fused, f64 fused);
-computed!(Complex32 apart, Complex64 apart);
+computed!(Complex32 parts, Complex64 parts);
 
 macro_rules! widened {
     ($($type:ty),+) => {$(
@@ -215,11 +219,10 @@ macro_rules! widened {
         }
         impl Quotient for $type {
             fn floor_over(self, other: Self) -> Option<Self> {
-                let step = |wide: f32| Self::narrow(wide).widened();
-                Some(Self::narrow(floor_division(self.widened(), other.widened(), step)))
+                Some(Self::narrow(floor_division(self.widened(), other.widened())))
             }
             fn truncated_over(self, other: Self) -> Option<Self> {
-                Some(Self::narrow(Self::narrow(self.widened() / other.widened()).widened().trunc()))
+                Some(Self::narrow((self.widened() / other.widened()).trunc()))
             }
         }
     )+};
@@ -372,7 +375,7 @@ macro_rules! reals {
         }
         impl Quotient for $type {
             fn floor_over(self, other: Self) -> Option<Self> {
-                Some(floor_division(self, other, |wide| wide))
+                Some(floor_division(self, other))
             }
             fn truncated_over(self, other: Self) -> Option<Self> {
                 Some((self / other).trunc())
@@ -384,24 +387,23 @@ macro_rules! reals {
 
 reals!(f32, f64);
 
-/// The floor of a quotient, as Python has it: from the exact remainder, every step rounded by `step`
-/// (`c10::div_floor_floating`).
-fn floor_division<T: num_traits::Float>(a: T, b: T, step: impl Fn(T) -> T) -> T {
+/// The floor of a quotient, as Python has it: from the exact remainder (`c10::div_floor_floating`).
+fn floor_division<T: num_traits::Float>(a: T, b: T) -> T {
     let (zero, one) = (T::zero(), T::one());
     if b == zero {
-        return step(a / b);
+        return a / b;
     }
     let rest = a % b;
-    let mut quotient = step(step(a - rest) / b);
+    let mut quotient = (a - rest) / b;
     if rest != zero && (b < zero) != (rest < zero) {
-        quotient = step(quotient - one);
+        quotient = quotient - one;
     }
     if quotient == zero {
-        return zero.copysign(step(a / b));
+        return zero.copysign(a / b);
     }
     let floor = quotient.floor();
     let half = one / (one + one);
-    if step(quotient - floor) > half { step(floor + one) } else { floor }
+    if quotient - floor > half { floor + one } else { floor }
 }
 
 impl Number for bool {

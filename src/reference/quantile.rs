@@ -214,11 +214,14 @@ struct Place {
 
 impl Place {
     /// The quantile, which is the element itself where it does not lie between two of them. Between them it is computed from
-    /// the nearer one (`lerp`).
+    /// the nearer one (`lerp`), but for an infinity above, whose distance from any number is infinite.
     fn value(&self, elements: &[f64], dtype: DType) -> f64 {
         let (below, above) = (elements[self.below], elements[self.above]);
         if self.below == self.above {
             return below;
+        }
+        if above == f64::INFINITY && below.is_finite() && self.weight > 0.0 {
+            return above;
         }
         let distance = rounded(dtype, above - below);
         match self.weight < 0.5 {

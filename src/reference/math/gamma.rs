@@ -18,13 +18,17 @@ fn horner<T: Real>(x: T, coefficients: impl IntoIterator<Item = f64>) -> T {
 /// of `q` itself.
 ///
 /// Infinite for `x = 1` and for a `q` that is zero or a negative integer, NaN for a lesser `x`, and for another
-/// negative `q` unless `x` is an integer. It takes as many steps as `q` is below nine.
+/// negative `q` unless `x` is an integer. Where an argument is infinite, the terms are zeros, or some are infinite. It takes
+/// as many steps as `q` is below nine.
 pub fn zeta<T: Real>(x: T, q: T) -> T {
     if x == T::one() {
         return T::infinity();
     }
-    if x < T::one() {
+    if x < T::one() || x.is_nan() || q.is_nan() {
         return T::nan();
+    }
+    if q.is_infinite() && q > T::zero() || x.is_infinite() && q > T::one() {
+        return T::zero();
     }
     if q <= T::zero() {
         if q == q.floor() {
@@ -117,10 +121,10 @@ pub fn gamma_upper<T: Real>(a: T, x: T) -> T {
     }
 }
 
-/// P and Q where an argument is zero, infinite or negative.
+/// P and Q where an argument is NaN, zero, infinite or negative.
 fn at_border<T: Real>(a: T, x: T) -> Option<[T; 2]> {
     let (zero, one, nan) = (T::zero(), T::one(), T::nan());
-    if x < zero || a < zero {
+    if a.is_nan() || x.is_nan() || x < zero || a < zero {
         Some([nan, nan])
     } else if a.is_zero() {
         Some(if x > zero { [one, zero] } else { [nan, nan] })
@@ -358,6 +362,8 @@ mod tests {
     #[test]
     fn poles() {
         assert_eq!((zeta(1.0, 1.0), zeta(2.0, -3.0)), (f64::INFINITY, f64::INFINITY));
+        assert_eq!((zeta(2.0, f64::INFINITY), zeta(f64::INFINITY, 2.0)), (0.0, 0.0));
+        assert!(zeta(f64::NAN, 0.0).is_nan());
     }
 
     #[test]
@@ -373,5 +379,6 @@ mod tests {
         close(TEMME[1][0], -1.0 / 540.0);
         assert_eq!((gamma_lower(0.0, 1.0), gamma_upper(0.0, 1.0), gamma_upper(1.0, 0.0)), (1.0, 0.0, 1.0));
         assert!(gamma_lower(-1f64, 1.0).is_nan() && gamma_lower(0f64, 0.0).is_nan());
+        assert!(gamma_lower(f64::NAN, 0.0).is_nan() && gamma_upper(f64::INFINITY, f64::NAN).is_nan());
     }
 }

@@ -6,7 +6,7 @@ use super::view::View;
 use super::{Right, Wrong, wrong_shape};
 use crate::Difference;
 use crate::program::{Arg, Step, TensorValue};
-use crate::tensor::{Scalar, Shape};
+use crate::tensor::{Category, Scalar, Shape};
 
 const ATTENTION: &str = "torch.nn.functional.scaled_dot_product_attention: the sum of the values, weighted by the softmax of the scaled products and the mask; the exponential magnifies the error of the products: Higham, Accuracy and Stability of Numerical Algorithms, 3.1";
 
@@ -22,7 +22,8 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
     let causal = step.args[5] == Arg::Flag(true);
     let format = Format::of(result.dtype)?;
     // Complex numbers, and what should have been rejected, are for others to judge.
-    if query.dtype != result.dtype || step.args[4] != Arg::Number(Scalar::Float(0.0)) || (causal && masked) {
+    let complex = result.dtype.category() == Category::Complex;
+    if complex || query.dtype != result.dtype || step.args[4] != Arg::Number(Scalar::Float(0.0)) || (causal && masked) {
         return None;
     }
     let split = |known: &Elements| {

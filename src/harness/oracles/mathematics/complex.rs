@@ -36,14 +36,13 @@ pub(super) fn right(op: Op, format: Format, args: &[Scalar], details: &Details) 
         _ => false,
     };
     match op {
-        Op::Add | Op::Sub | Op::Rsub if plain && finite => {
+        Op::Add | Op::Sub | Op::Rsub if plain => {
             let sum = match op {
                 Op::Add => a + b,
                 Op::Sub => a - b,
                 _ => b - a,
             };
-            // A product with a factor of one may lose the sign of a zero.
-            let part = |value: f64| if value == 0.0 { Set::ZERO } else { Set::float(format.round(value)) };
+            let part = |value: f64| Set::float(format.round(value));
             Some(Right::by(PARTS, Set::Parts(Box::new(part(sum.re)), Box::new(part(sum.im)))))
         }
         Op::Mul if finite => product(format, a, b),
@@ -130,4 +129,24 @@ fn quotient(format: Format, a: Complex64, b: Complex64) -> Option<Right> {
         return None;
     }
     Some(Right::by(QUOTIENT, around(format, value, 8.0 * format.ulp(magnitude))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The parts of a sum have nothing to do with each other, whatever they are.
+    #[test]
+    fn sums_are_those_of_the_parts() {
+        let number = |re: f64, im: f64| Scalar::Complex(Complex64::new(re, im));
+        let sum = |op: Op, a: Scalar, b: Scalar, result: Scalar| {
+            let right = right(op, Format::DOUBLE, &[a, b], &Details::default()).expect("it is judged");
+            right.set.contains(result)
+        };
+        let infinite = number(f64::INFINITY, 0.0);
+        assert!(sum(Op::Add, infinite, infinite, infinite));
+        assert!(!sum(Op::Add, infinite, infinite, number(f64::INFINITY, f64::NAN)));
+        assert!(sum(Op::Sub, number(-0.0, 1.0), number(0.0, 1.0), number(-0.0, 0.0)));
+        assert!(!sum(Op::Sub, number(-0.0, 1.0), number(0.0, 1.0), number(0.0, 0.0)), "the sign of a zero");
+    }
 }

@@ -79,19 +79,23 @@ fn row<'a>(number: usize, others: &Elements, result: &TensorValue, rows: &'a [Sc
     rows.get(start..start + length).unwrap_or(&[])
 }
 
-/// The number of boundaries before a value; `None` where they are in no order.
+/// The number of boundaries before a value; `None` where they are in no order. NaN comes last, as `torch.sort` has it.
 fn place(step: &Step, value: Scalar, boundaries: &[Scalar]) -> Option<i64> {
     use std::cmp::Ordering::{Equal, Greater, Less};
     let right = match step.args.get(4) {
         Some(Arg::Text(side)) => side == "right",
         _ => flag(step, 3)?,
     };
-    if boundaries.windows(2).any(|pair| !matches!(ordering(pair[0], pair[1]), Some(Less | Equal))) {
+    let order = |one: Scalar, other: Scalar| {
+        let is_nan = |number: Scalar| as_float(number).is_some_and(f64::is_nan);
+        ordering(one, other).or(Some(is_nan(one).cmp(&is_nan(other))))
+    };
+    if boundaries.windows(2).any(|pair| !matches!(order(pair[0], pair[1]), Some(Less | Equal))) {
         return None;
     }
     let mut count = 0;
     for boundary in boundaries {
-        match ordering(*boundary, value)? {
+        match order(*boundary, value)? {
             Less => count += 1,
             Equal if right => count += 1,
             Equal | Greater => {}

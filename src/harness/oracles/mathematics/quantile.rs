@@ -85,6 +85,9 @@ fn at_rank(numbers: &[f64], rank: f64, way: &str, format: Format) -> Option<Set>
         "nearest" => element(rank.round()),
         // It does not lie between two elements.
         "linear" | "midpoint" if rank.fract() == 0.0 => element(rank),
+        // a + (b - a) * fraction, and (a + b) / 2.
+        "linear" | "midpoint" if above == f64::INFINITY && below.is_finite() => Set::float(f64::INFINITY),
+        "midpoint" if below == f64::NEG_INFINITY && above.is_finite() => Set::float(f64::NEG_INFINITY),
         "linear" | "midpoint" if [below, above, above - below].iter().any(|value| !value.is_finite()) => Set::Free,
         "linear" | "midpoint" => {
             let weight = if way == "midpoint" { 0.5 } else { rank.fract() };
@@ -126,6 +129,10 @@ mod tests {
         let wrong = said(Op::Quantile, &[1.0, f64::INFINITY], 1.0, "linear", f64::NAN);
         assert!(wrong.unwrap().contains("between two"));
         assert_eq!(said(Op::Quantile, &[1.0, f64::INFINITY], 1.0, "linear", f64::INFINITY), None);
+        for (way, fraction) in [("linear", 0.4), ("linear", 0.6), ("midpoint", 0.4)] {
+            assert!(said(Op::Quantile, &[1.0, f64::INFINITY], fraction, way, f64::NAN).is_some(), "{way} {fraction}");
+            assert_eq!(said(Op::Quantile, &[1.0, f64::INFINITY], fraction, way, f64::INFINITY), None);
+        }
         assert!(said(Op::Quantile, &[1.0, f64::NAN], 0.0, "lower", 1.0).is_some());
         assert_eq!(said(Op::Nanquantile, &[1.0, f64::NAN], 0.0, "lower", 1.0), None);
         assert!(said(Op::Nanquantile, &[1.0, f64::NAN], 0.0, "lower", f64::NAN).is_some());

@@ -17,6 +17,7 @@ const CLAMP: &str = "torch.clamp: min(max(x, min), max)";
 const FMOD: &str = "C Annex F, F.10.7.1: fmod is exact";
 const REMAINDER: &str = "array API standard, remainder: the sign of the divisor";
 const FLOOR: &str = "torch.floor_divide and div: the quotient, rounded to an integer, before or after it is rounded";
+const ZETA: &str = "torch.special.zeta: the sum of the page, all of whose terms are zeros";
 
 /// The units in the last place that a transcendental function may be off, and the relative error of its operands, in the
 /// same units, that it may have as well.
@@ -101,14 +102,19 @@ pub(super) fn right(op: Op, format: Format, args: &[f64], details: &Details) -> 
             Some(Right::by(
                 REMAINDER,
                 match (same, rest == 0.0) {
-                    (true, true) => Set::ZERO,
+                    (true, true) => Set::float(0.0f64.copysign(b)),
                     (true, false) => Set::float(rest),
                     (false, _) => Set::float(moved),
                 },
             ))
         }
         Op::FloorDivide | Op::Div => rounded_quotient(op, format, a, b, details),
+        Op::Igamma | Op::Igammac if nan => Some(Right::by(NAN, Set::Nan)),
         Op::Igamma | Op::Igammac => gamma::right(op, format, a, b),
+        Op::SpecialZeta if a.is_nan() || b.is_nan() && a != 1.0 => Some(Right::by(NAN, Set::Nan)),
+        Op::SpecialZeta if b == f64::INFINITY && a > 1.0 || a == f64::INFINITY && b > 1.0 => {
+            Some(Right::by(ZETA, Set::ZERO))
+        }
         _ if nan && linear(op) => Some(Right::by(NAN, Set::Nan)),
         Op::Add | Op::Sub | Op::Rsub | Op::Addcmul | Op::Addcdiv | Op::Lerp => steps(op, format, args, details),
         _ => transcendental(op, format, args, details),
@@ -153,11 +159,9 @@ fn rounded_quotient(op: Op, format: Format, a: f64, b: f64, details: &Details) -
         let set = if below && a != 0.0 && (a < 0.0) != (b < 0.0) { one(-1.0).or(Set::ZERO) } else { Set::ZERO };
         return Some(Right::by(FLOOR, set));
     }
-    let single = (a / b) as f32;
-    let mut set = one(to_integer(a / b)).or(one(to_integer(format.round(quotient(format, a, b)))));
-    if format.is_half() {
-        set = set.or(one(to_integer(f64::from(single))));
-    }
+    // Numbers of 16 bits are divided in single precision: a quotient of 16 bits may be rounded beyond an integer.
+    let steps = if format.is_half() { Format::SINGLE } else { format };
+    let set = one(to_integer(a / b)).or(one(to_integer(steps.round(quotient(steps, a, b)))));
     // The quotient of the remainder is exact where the quotient itself is too large to be.
     let rest = a % b;
     let exact = to_integer(((a - rest) / b).round() + if rest == 0.0 { 0.0 } else { 0.5 * (a.signum() * b.signum()) });
@@ -165,10 +169,7 @@ fn rounded_quotient(op: Op, format: Format, a: f64, b: f64, details: &Details) -
     if details.mode == Some("trunc") {
         return Some(right);
     }
-    // Numbers of 16 bits may have steps of 32.
-    let steps = if format.is_half() { Format::SINGLE } else { format };
-    let by_steps = [format, steps].map(|steps| one(floor_of_python(steps, a, b)));
-    Some(right.disputed(by_steps.into_iter().reduce(Set::or)?))
+    Some(right.disputed(one(floor_of_python(steps, a, b))))
 }
 
 /// The quotient of Python's and of NumPy's `//`: of what the remainder leaves, each step of which rounds.

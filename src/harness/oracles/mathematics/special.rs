@@ -120,7 +120,6 @@ const RULES: &[Rule] = &[
     Rule(Op::Remainder, Is::Any, Is::Nan, Gives::Nan, API_REMAINDER),
     Rule(Op::Remainder, Is::Infinite, Is::Any, Gives::Nan, API_REMAINDER),
     Rule(Op::Remainder, Is::Any, Is::Zero, Gives::Nan, API_REMAINDER),
-    Rule(Op::Remainder, Is::Zero, Is::Any, Gives::Zero, API_REMAINDER),
     Rule(Op::Remainder, Is::Positive, Is::PlusInfinity, Gives::Operand(0), API_REMAINDER),
     Rule(Op::Remainder, Is::Negative, Is::PlusInfinity, Gives::PlusInfinity, API_REMAINDER),
     Rule(Op::Remainder, Is::Positive, Is::MinusInfinity, Gives::MinusInfinity, API_REMAINDER),

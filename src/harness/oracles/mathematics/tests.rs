@@ -152,7 +152,7 @@ fn views_beyond_counting_are_judged_by_their_shape() {
 fn wrong_results_are_found() {
     use DType::{Bool, Float16, Float32, Float64, Int8};
     let one_off = f64::from((1.0f32 / 3.0).next_up());
-    let wrong: [(Op, DType, f64, f64, DType, f64, &str); 14] = [
+    let wrong: [(Op, DType, f64, f64, DType, f64, &str); 18] = [
         (Op::Div, Float32, 1.0, 3.0, Float32, one_off, "IEEE 754"),
         (Op::Mul, Int8, 100.0, 2.0, Int8, 127.0, "wrap around"),
         (Op::Pow, Float64, f64::NAN, 0.0, Float64, f64::NAN, "F.10.4.4"),
@@ -165,6 +165,10 @@ fn wrong_results_are_found() {
         (Op::Ldexp, Float64, 5e-324, 2000.0, Float64, f64::INFINITY, "value of the function"),
         (Op::Xlogy, Float64, 0.0, 0.0, Float64, f64::NAN, "torch.xlogy"),
         (Op::Remainder, Float64, -1.0, 3.0, Float64, -1.0, "sign of the divisor"),
+        (Op::Remainder, Float64, -1.0, 1.0, Float64, -0.0, "sign of the divisor"),
+        (Op::FloorDivide, Float16, 2158.0, 3.0, Float16, 718.0, "rounded to an integer"),
+        (Op::Igamma, Float64, f64::NAN, 0.0, Float64, 0.0, "IEEE 754"),
+        (Op::SpecialZeta, Float64, 2.0, f64::INFINITY, Float64, f64::NAN, "terms are zeros"),
         (Op::Logaddexp, Float64, 1000.0, 1000.0, Float64, f64::INFINITY, "value of the function"),
         (Op::Add, Float16, 1.0, 1.0, Float16, 2.001953125, "IEEE 754"),
     ];
