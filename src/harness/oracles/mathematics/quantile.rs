@@ -65,7 +65,7 @@ fn quantile(op: Op, values: Vec<f64>, fraction: f64, way: &str, format: Format) 
     // A product that is a number of the dtype is not rounded.
     let is_exact = fraction.mul_add(last, -exact) == 0.0 && format.round(exact) == exact;
     let unit = if is_exact { 0.0 } else { format.ulp(exact) };
-    let near = [exact, exact - unit, exact + unit];
+    let near = [exact, format.round(exact), exact - unit, exact + unit];
     let ranks = near.into_iter().map(|rank| rank.clamp(0.0, last));
     let sets = ranks.map(|rank| at_rank(&numbers, rank, way, format)).collect::<Option<Vec<Set>>>()?;
     Some(Right::by(source, sets.into_iter().reduce(Set::or)?))

@@ -103,12 +103,6 @@ pub const FOLLOWED: &[Followed] = &[
     },
     Followed {
         rule: Relation::Expanded,
-        ops: &[Op::Div, Op::FloorDivide],
-        says: "float16",
-        why: "a divisor of one element is not rounded to 16 bits; once expanded it is",
-    },
-    Followed {
-        rule: Relation::Expanded,
         ops: &[Op::HingeEmbeddingLoss],
         says: "without overflow",
         why: "a single element of 16 bits is filled with a margin beyond them, and several are not",
@@ -274,15 +268,6 @@ mod tests {
             (
                 Relation::Repeated,
                 "{x: {values: [65504.0], dtype: float16}, y: {values: [65519]}, r: {floor_divide: [x, y]}}",
-            ),
-            (
-                Relation::Expanded,
-                "{x: {values: [65504.0, 2.0], dtype: float16}, y: {values: [65519]}, \
-                  r: {div: [x, y], rounding_mode: trunc}}",
-            ),
-            (
-                Relation::Expanded,
-                "{x: {values: [65504.0, 2.0], dtype: float16}, y: {values: [65519]}, r: {floor_divide: [x, y]}}",
             ),
             (
                 Relation::Expanded,
