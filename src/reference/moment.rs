@@ -259,7 +259,7 @@ impl Welford {
         })
     }
 
-    /// The mean. An infinity has no distance from a mean that is infinite, and so it is that of the sum.
+    /// The mean: that of the sum where the distance from an infinite mean is NaN.
     fn mean(&self) -> f64 {
         match self.count {
             0 => f64::NAN,
@@ -362,12 +362,11 @@ fn complex_log_sum_exp(elements: &[Complex64]) -> Scalar {
     Scalar::Complex(sum.ln() + taken)
 }
 
-/// Each term is rounded to the dtype of the operand. Their sum is not: as many as float16 cannot count have a logarithm.
+/// Each term is rounded to the dtype of the operand, and their sum to that of the result.
 fn log_sum_exp(elements: &[Complex64], own: DType, dtype: DType) -> Scalar {
     let taken = round(own, greatest(elements));
     let term = |element: &Complex64| round(own, round(own, round(own, element.re) - taken).exp());
-    let sum = elements.iter().map(term).sum::<f64>();
-    Scalar::Float(if dtype == DType::Float16 { sum } else { round(dtype, sum) }.ln() + taken)
+    Scalar::Float(round(dtype, elements.iter().map(term).sum::<f64>()).ln() + taken)
 }
 
 /// `logcumsumexp`: the logarithm of the sum of the exponentials of all elements up to each.
@@ -460,5 +459,17 @@ fn infer_nanmean(call: &Call, dtype: DType) -> Result<()> {
         _ if integers(dtype) => Err(Rejection::NanmeanDtype { dtype }.into()),
         (_, Some(given)) if integers(given) => Err(Rejection::NanmeanOptional { dtype: given }.into()),
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Welford;
+
+    #[test]
+    fn the_mean_of_an_infinity_is_infinite() {
+        let mean = |elements: &[f64]| Welford::of(elements.iter().copied()).mean();
+        assert_eq!((mean(&[f64::INFINITY, 1.0]), mean(&[1.0, 2.0])), (f64::INFINITY, 1.5));
+        assert!(mean(&[f64::INFINITY, f64::NEG_INFINITY]).is_nan() && mean(&[f64::NAN, 1.0]).is_nan());
     }
 }

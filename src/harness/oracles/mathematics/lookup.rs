@@ -163,3 +163,26 @@ pub(super) fn judge_grids(trace: Trace, at: usize, step: &Step, results: &[Tenso
     }
     None
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::step;
+    use super::*;
+
+    /// NaN is the last of the boundaries, and no number goes behind it.
+    #[test]
+    fn boundaries_of_nan_are_the_last() {
+        let found = |op: Op, value: f64, right: bool| {
+            let rest = match op {
+                Op::Bucketize => vec![Arg::Flag(false), Arg::Flag(right)],
+                _ => vec![Arg::Flag(false), Arg::Flag(right), Arg::Nothing],
+            };
+            let boundaries = [1.0, 3.0, f64::NAN].map(Scalar::Float);
+            place(&step("r", op, &[0, 1], rest), Scalar::Float(value), &boundaries)
+        };
+        for op in [Op::Searchsorted, Op::Bucketize] {
+            assert_eq!([4.0, f64::INFINITY, f64::NAN].map(|value| found(op, value, false)), [Some(2); 3]);
+            assert_eq!([4.0, f64::NAN].map(|value| found(op, value, true)), [Some(2), Some(3)]);
+        }
+    }
+}

@@ -104,6 +104,7 @@ fn at_rank(numbers: &[f64], rank: f64, way: &str, format: Format) -> Option<Set>
 #[cfg(test)]
 mod tests {
     use super::super::tests::of_step;
+    use super::{Format, quantile};
     use crate::ops::Op;
     use crate::program::Arg;
 
@@ -122,6 +123,15 @@ mod tests {
                 assert_eq!(said.is_none(), result == right, "{way} {result}: {said:?}");
             }
         }
+    }
+
+    /// The fraction of float32 that is next to 1/3 times 6 is not 2, and is rounded to it.
+    #[test]
+    fn ranks_are_rounded_either_way() {
+        let values = vec![0.0, 0.0, f64::from(1.0f32 / 3.0), 1.0, 1.0, 1.0, 1.0];
+        let right = quantile(Op::Nanquantile, values, f64::from(1.0f32 / 3.0), "midpoint", Format::SINGLE).unwrap();
+        let holds = |value: f64| right.set.contains(crate::tensor::Scalar::Float(value));
+        assert!(holds(f64::from(1.0f32 / 3.0)) && holds(f64::from(2.0f32 / 3.0)) && !holds(0.5));
     }
 
     #[test]
