@@ -204,7 +204,7 @@ const NOT_AMONG_THE_PROGRAMS: &[&str] = &[
     "strides-of-einsum-of-three",
     "strides-of-matmul",
     "sums-along-a-dimension-did-not-warn",
-    "take-along-dim-checks",
+    "take-along-dim-counts-from-the-end",
     "targets-of-cross-entropy",
     "tensordot-of-integers",
     "tensors-are-printed-in-other-columns",

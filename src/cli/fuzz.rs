@@ -109,6 +109,8 @@ pub struct Fuzz {
     out: PathBuf,
     /// The oracles that judge [default: reference, definition and mathematics; with --against, release alone, to which
     /// this option adds].
+    /// Without reference and release, which compute all of a program anew, programs also use results that are compared
+    /// within a tolerance, and gradients flow through these.
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     oracle: Option<Vec<Judge>>,
     /// Also make programs that have no single right outcome.

@@ -44,11 +44,11 @@ pub(super) fn take_along_dim(machine: &mut Machine, call: &Call) -> Result<Slot>
         return gather_from(machine, call, source, 0, index);
     }
     let (source, index, dim) = infer_take(machine, call, operand, index)?;
-    // Unlike any other index, one that is out of range counts on from the other end, as often as it takes
-    // (`remainder`).
+    // A negative index counts from the end. One that is still out of range is reported as it was given.
     let own = size(&source.view.shape, dim);
     let indices = machine.eval(DType::Int64, || {
-        i64::wrap(machine.elements::<i64>(&index).into_iter().map(|index| index.rem_euclid(own)).collect())
+        let from_start = |index: i64| if (-own..0).contains(&index) { index + own } else { index };
+        i64::wrap(machine.elements::<i64>(&index).into_iter().map(from_start).collect())
     });
     let index = machine.allocate(Layout::contiguous(index.shape().clone()), indices);
     gather_from(machine, call, source, dim, index)
@@ -65,7 +65,7 @@ fn infer_take_flat(machine: &Machine, operand: Tensor, index: Tensor) -> Result<
     Ok((source, Tensor { layout, ..index }))
 }
 
-/// Both expanded to each other, apart from one dimension. Last, indices are not divided by its size if that is zero.
+/// Both expanded to each other, apart from one dimension.
 fn infer_take(machine: &Machine, call: &Call, operand: Tensor, index: Tensor) -> Result<(Source, Tensor, usize)> {
     let (rank, indices) = (operand.shape().rank(), index.shape().rank());
     if rank != indices {
@@ -86,9 +86,6 @@ fn infer_take(machine: &Machine, call: &Call, operand: Tensor, index: Tensor) ->
     let (own, others) = (operand.shape().sizes()[dim], index.shape().sizes()[dim]);
     let index_shape = with(operand.shape(), others)?.broadcast(index.shape())?;
     let own_shape = with(index.shape(), own)?.broadcast(operand.shape())?;
-    if own == 0 && index_shape.numel() > 0 {
-        return Err(Rejection::ZeroDivision.into());
-    }
     let expand = |layout: &Layout, shape: &Shape| layout.expand(shape).expect("broadcast to this shape");
     let (view, own) = (expand(&operand.layout, &own_shape), numbering(machine, operand.shape(), &own_shape));
     let layout = expand(&index.layout, &index_shape);

@@ -55,15 +55,13 @@ fn spread(from: &Layout, at: usize, shape: &Shape) -> Result<Layout> {
     column.expand(shape).ok_or_else(|| Stop::Malformed("a vector of another size".to_owned()))
 }
 
-/// `cartesian_prod`: the elements of vectors, each with each, row by row; a single vector is the result itself.
+/// `cartesian_prod`: the elements of vectors, each with each, row by row, as `itertools.product` has them: of a
+/// single vector a column.
 pub(super) fn cartesian_prod(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let ids = call.tensors(0)?.to_vec();
     let tensors: Vec<Tensor> = ids.iter().map(|id| machine.tensor(*id).clone()).collect();
     if let Some(tensor) = tensors.iter().find(|tensor| tensor.shape().rank() != 1) {
         return Err(Rejection::CartesianRank { sizes: tensor.shape().sizes().to_vec() }.into());
-    }
-    if let [only] = ids[..] {
-        return Ok(Slot::Tensor(only));
     }
     infer_grid(machine, &ids, "ij")?;
     let rows = tensors.iter().fold(1i64, |rows, tensor| rows.saturating_mul(tensor.shape().count()));

@@ -292,7 +292,7 @@ impl Places {
     fn eval(&self, shape: &Shape, order: &[usize]) -> (Vec<usize>, Option<Beyond>) {
         let of = |layout: &Layout| layout.expand(shape).expect("broadcast to this shape").positions().collect();
         if order.is_empty() {
-            return (Vec::new(), None);
+            return (Vec::new(), if shape.numel() == 0 { self.unread() } else { None });
         }
         let starts: Vec<usize> = of(&self.numbered);
         let column = |index: &Indexed| {
@@ -314,6 +314,21 @@ impl Places {
             numbers.push(number as usize);
         }
         (numbers, None)
+    }
+
+    /// The first index that is out of range, where dimensions beside it leave nothing to be read. NumPy refuses it as any
+    /// other; so does `index_select`.
+    fn unread(&self) -> Option<Beyond> {
+        let count = self.indices.first().map_or(0, |index| index.layout.shape.numel());
+        charge(count);
+        let beyond = |at: usize| {
+            self.indices.iter().enumerate().find_map(|(dim, index)| {
+                let value = *index.values.as_ref()?.get(at)?;
+                let size = index.size;
+                (!(-size..size).contains(&value)).then_some(Beyond { index: value, dim, size })
+            })
+        };
+        (0..count).find_map(beyond)
     }
 }
 

@@ -163,8 +163,7 @@ pub(super) trait Integer: RealNumber {
     /// Bits moved to the right, with copies of the sign; only the sign is left if they are moved by less than nothing or
     /// by the width and more (`rshift_kernel`).
     fn shifted_right(self, places: Self) -> Self;
-    /// The greatest common divisor by Euclid's algorithm (`calc_gcd`). The least number has no magnitude, so the result
-    /// can be negative.
+    /// The greatest common divisor of the magnitudes. That of the least number by itself or zero wraps around.
     fn gcd(self, other: Self) -> Self;
     /// The magnitude of the least common multiple, which wraps around.
     fn lcm(self, other: Self) -> Self;
@@ -285,11 +284,11 @@ macro_rules! integers {
                 u32::try_from(places).ok().and_then(|places| self.checked_shr(places)).unwrap_or(sign)
             }
             fn gcd(self, other: Self) -> Self {
-                let (mut a, mut b) = (magnitude!(self), magnitude!(other));
+                let (mut a, mut b) = (i128::from(self).abs(), i128::from(other).abs());
                 while a != 0 {
-                    (a, b) = (b.wrapping_rem(a), a);
+                    (a, b) = (b % a, a);
                 }
-                b
+                b as $type
             }
             fn lcm(self, other: Self) -> Self {
                 // C++ computes in `int` at least, and keeps what fits of the result.
@@ -370,7 +369,12 @@ macro_rules! reals {
             }
             fn remainder(self, other: Self) -> Option<Self> {
                 let rest = self % other;
-                Some(if rest != 0.0 && (rest < 0.0) != (other < 0.0) { rest + other } else { rest })
+                // Zero has the sign of the divisor, too, as in Python.
+                Some(match rest {
+                    0.0 => rest.copysign(other),
+                    _ if (rest < 0.0) != (other < 0.0) => rest + other,
+                    _ => rest,
+                })
             }
         }
         impl Quotient for $type {

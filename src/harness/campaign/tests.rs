@@ -10,7 +10,7 @@ use super::record::{Configuration, Header, Identity, Machine};
 use super::{FINDINGS, Setup, Working, run};
 use crate::adapter::Implementation;
 use crate::case::load_program;
-use crate::generate::Options;
+use crate::generate::{Exclusion, Options};
 use crate::model::finding::Oracle;
 use crate::ops::Op;
 use crate::program::{Program, Reply};
@@ -48,6 +48,20 @@ fn setup(ask: fn(&Program) -> Result<Reply, Abort>) -> Setup {
         PROGRAMS.iter().map(|text| load_program(Path::new("test.yaml"), text).expect("a program")).collect();
     let subject = (Start::Reference, Reference.hello());
     Setup { programs: Some(Arc::from(programs)), ask, ..Setup::new(&configuration, subject, None) }
+}
+
+/// Without an oracle that computes all anew, gradients flow through products and losses.
+#[test]
+fn oracles_of_each_step_see_longer_programs() {
+    let excludes = |oracles: &[Oracle]| {
+        let given = setup(ask);
+        let configuration = Configuration { oracles: oracles.to_vec(), ..given.configuration };
+        let made = Setup::new(&configuration, (Start::Reference, Reference.hello()), None);
+        made.options.exclusions.contains(&Exclusion::UnspecifiedOperands)
+    };
+    assert!(excludes(&[Oracle::Reference, Oracle::Definition, Oracle::Mathematics]));
+    assert!(excludes(&[Oracle::Release]));
+    assert!(!excludes(&[Oracle::Definition, Oracle::Mathematics]));
 }
 
 fn begun(setup: &Setup, folder: &Path) -> Journal {

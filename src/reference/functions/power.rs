@@ -1,5 +1,7 @@
 //! Powers, and functions made of powers and logarithms.
 
+use std::cmp::Ordering;
+
 use super::*;
 
 /// `pow`: by tensors, or by a number on either side, each of which has a loop of its own (Pow.cpp).
@@ -138,8 +140,11 @@ pub(crate) fn heaviside(machine: &mut Machine, call: &Call) -> Result<Slot> {
     if dtypes.iter().any(|dtype| *dtype != dtypes[0]) {
         return Err(Rejection::HeavisideDtypes.into());
     }
-    let kernel = kernel!(real(a, b) => {
-        if a == T::default() { b } else { T::from_scalar(Scalar::Bool(a > T::default())) }
+    // Neither below nor above zero is NaN alone (NumPy: "heaviside(nan, h) = nan").
+    let kernel = kernel!(real(a, b) => match a.partial_cmp(&T::default()) {
+        Some(Ordering::Equal) => b,
+        Some(order) => T::from_scalar(Scalar::Bool(order == Ordering::Greater)),
+        None => a,
     });
     let plan = Plan::typed(machine, call, &inputs, (dtypes[0], dtypes[0]), Casting::Promoted)?;
     plan.prepare(machine, call)?;

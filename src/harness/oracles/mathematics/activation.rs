@@ -8,6 +8,8 @@ use crate::ops::Op;
 
 const PIECES: &str = "the derivative of the activation's formula on its page, piece by piece";
 const SLOPE: &str = "the derivative of the activation's formula on its page, within 8 units in the last place of the largest of its terms";
+const LIMIT: &str =
+    "the derivative of the activation's formula on its page, which is 1 or 0 to every digit so far from 0";
 const NAN: &str = "IEEE 754-2019, 6.2: an operand that is NaN gives NaN";
 
 /// Returns whether an operation is a gradient of an activation that this module judges.
@@ -61,6 +63,9 @@ fn smooth(op: Op, format: Format, args: &[f64], details: &Details) -> Option<Rig
     if at.is_nan() && args[0].is_finite() && args[0] != 0.0 && op != Op::LogSigmoidBackward {
         return Some(Right::by(NAN, Set::Nan));
     }
+    if let Some(value) = limit(op, args, details) {
+        return near(format, value, 8.0 * format.ulp(value)).map(|right| Right { source: LIMIT, ..right });
+    }
     if args.iter().any(|&value| value != 0.0 && !is_ordinary(format, value)) {
         return None;
     }
@@ -94,6 +99,22 @@ fn smooth(op: Op, format: Format, args: &[f64], details: &Details) -> Option<Rig
     let value = value(op, args, details)?;
     let terms = terms * args[0].abs() * (1.0 + power.abs());
     near(format, value, 8.0 * format.ulp(terms))
+}
+
+/// The upstream gradient or zero, so far out that the derivative rounds to 1 or 0 in every format.
+fn limit(op: Op, args: &[f64], details: &Details) -> Option<f64> {
+    let (gradient, at) = (args[0], args[1]);
+    if !gradient.is_finite() || !at.is_finite() {
+        return None;
+    }
+    let (low, high) = match op {
+        Op::GeluBackward => (at < -100.0, at > 100.0),
+        Op::SiluBackward | Op::MishBackward => (at < -1000.0, at > 100.0),
+        // Beyond the threshold it is 1, too.
+        Op::SoftplusBackward => (false, at * details.numbers[0]? > 40.0 && details.numbers[0]? > 0.0),
+        _ => return None,
+    };
+    if high { Some(gradient) } else { low.then_some(0.0) }
 }
 
 /// Products of powers of the input, of which the exponential has the largest relative error.

@@ -57,13 +57,19 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
 }
 
 /// The shape of the distances, and the pairs of elements whose differences each is made of.
-struct Plan {
-    sizes: Vec<i64>,
-    pairs: Vec<Vec<(usize, usize)>>,
+pub(super) struct Plan {
+    pub sizes: Vec<i64>,
+    pub pairs: Vec<Vec<(usize, usize)>>,
     eps: f64,
 }
 
 impl Plan {
+    /// The distances of a step that is `cdist`.
+    pub fn of_cdist(step: &Step, a: &Elements, b: &Elements) -> Option<Plan> {
+        let [_, _, Arg::Number(order), mode] = &step.args[..] else { return None };
+        Plan::of_rows(a, b, as_float(*order)?, mode)
+    }
+
     /// The distances of all rows of one matrix from those of another.
     fn of_rows(a: &Elements, b: &Elements, order: f64, mode: &Arg) -> Option<Plan> {
         let ([batch_a @ .., p, m], [batch_b @ .., r, other]) = (a.shape.sizes(), b.shape.sizes()) else { return None };

@@ -13,6 +13,8 @@ use crate::{Difference, with_element_type};
 /// The most elements of a result that are judged: evenly spread ones of larger results.
 const MOST: usize = 512;
 
+const BEYOND: &str = "numpy.equal and its like: a Python integer is compared by its value, one that the dtype lacks too; by type promotion it is converted to the dtype first";
+
 /// An operand: a tensor, or a number.
 pub(super) struct Operand {
     /// `None` for a number.
@@ -142,6 +144,10 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
 pub(super) fn operands<'a>(trace: Trace, at: usize, step: &'a Step) -> Option<(Vec<Operand>, Details<'a>)> {
     let mut details = Details { number: 1.0, ..Details::default() };
     let mut operands = Vec::new();
+    let flags = step.args.iter().filter_map(|arg| if let Arg::Flag(flag) = arg { Some(*flag) } else { None });
+    for (slot, flag) in details.flags.iter_mut().zip(flags) {
+        *slot = flag;
+    }
     details.flag = step.args.iter().any(|arg| matches!(arg, Arg::Flag(true)));
     let numbers = step.op.info().arguments.iter().zip(&step.args);
     let numbers = numbers.filter(|(param, _)| matches!(param.kind, ParamKind::Number | ParamKind::Real));
@@ -307,6 +313,9 @@ impl Judge<'_> {
             }
             _ => {}
         }
+        if let Some(right) = self.beyond(dtype, own) {
+            return Some(right);
+        }
         // A bound stays the number that it is, although the dtype may lack it; beside a bound that is a tensor it may be
         // converted to the dtype as one.
         let is_clamp = matches!(op, Op::Clamp | Op::ClampMin | Op::ClampMax) && dtype.category() == Category::Integral;
@@ -333,6 +342,24 @@ impl Judge<'_> {
             });
         }
         result
+    }
+
+    /// A comparison with a number that the dtype of the tensor lacks.
+    fn beyond(&self, dtype: DType, own: impl Fn(usize) -> Scalar) -> Option<Right> {
+        let [a, b] = &self.operands[..] else { return None };
+        let is_beyond = |number: usize| as_integer(convert(own(number), dtype)) != as_integer(own(number));
+        if a.dtype.is_some() && b.dtype.is_some() || dtype.category() != Category::Integral {
+            return None;
+        }
+        if !(0..2).any(is_beyond) {
+            return None;
+        }
+        let holds = |a: Scalar, b: Scalar| {
+            let [a, b] = [a, b].map(|value| as_integer(value).map(Scalar::Int));
+            Some(Set::Exactly(Scalar::Bool(compared(self.step.op, &[a?, b?])?)))
+        };
+        let right = Right::by(BEYOND, holds(own(0), own(1))?);
+        Some(right.disputed(holds(convert(own(0), dtype), convert(own(1), dtype))?))
     }
 
     /// The element in the dtype of the target.

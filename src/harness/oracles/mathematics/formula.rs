@@ -143,6 +143,7 @@ pub(super) fn formula<R: Real>(op: Op, args: &[R], details: &Details) -> Option<
         Op::Ldexp => a * power_of_two(b?.greater(of(-LARGEST_SHIFT)).lesser(of(LARGEST_SHIFT))),
         Op::Logaddexp => log_add_exp(a, b?, of(1.0)),
         Op::Logaddexp2 => log_add_exp(a, b?, of(2.0).ln()),
+        Op::Xlogy | Op::SpecialXlog1py if a == of(0.0) => of(0.0),
         Op::Xlogy => a * b?.ln(),
         Op::SpecialXlog1py => a * b?.ln_1p(),
         Op::Maximum | Op::Fmax | Op::ClampMin => a.greater(b?),
@@ -203,6 +204,15 @@ pub(super) fn formula<R: Real>(op: Op, args: &[R], details: &Details) -> Option<
             let weight = get(2).unwrap_or(of(1.0));
             let (one, other) = (clamped(a.clone()), clamped(of(1.0) - a));
             -(target.clone() * one + (of(1.0) - target) * other) * weight
+        }
+        // The logarithms of the sigmoid of an input and of its opposite.
+        Op::BinaryCrossEntropyWithLogits => {
+            let target = b?;
+            let mut rest = args.iter().skip(2).cloned();
+            let mut next = |missing: bool| if missing { None } else { rest.next() }.unwrap_or(of(1.0));
+            let (weight, positive) = (next(details.missing[2]), next(details.missing[3]));
+            let (one, other) = (log_add_exp(of(0.0), -a.clone(), of(1.0)), log_add_exp(of(0.0), a, of(1.0)));
+            (positive * target.clone() * one + (of(1.0) - target) * other) * weight
         }
         Op::HingeEmbeddingLoss => match b?.nearest() {
             1.0 => a,

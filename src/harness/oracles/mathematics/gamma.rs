@@ -25,6 +25,26 @@ pub(super) fn right(op: Op, format: Format, a: f64, x: f64) -> Option<Right> {
     (value > LEAST).then(|| Right::by(INTEGRAL, format.near(value, units * format.ulp(value) + format.smallest())))
 }
 
+/// The derivative by the second operand: the density x^(a - 1) exp(-x) / Γ(a), at 0 its limit from within, and 0 at
+/// infinity; its opposite for `igammac`. The logarithms of its factors are added up in the format.
+pub(super) fn slope(op: Op, format: Format, a: f64, x: f64) -> Option<(f64, f64)> {
+    if !OPERANDS.contains(&a) || x.is_nan() || x < 0.0 || x == 0.0 && a < 1.0 {
+        return None;
+    }
+    let sign = if op == Op::Igamma { 1.0 } else { -1.0 };
+    let ends = |low: f64, high: f64| Some(((sign * low).min(sign * high), (sign * low).max(sign * high)));
+    if x == 0.0 || x > 1e5 {
+        let limit = if x == 0.0 && a == 1.0 { 1.0 } else { 0.0 };
+        return ends(limit, limit);
+    }
+    let terms = [Wide::of(a - 1.0) * Wide::of(x).ln(), -Wide::of(x), -ln_gamma(Wide::of(a))];
+    let size: f64 = terms.iter().map(|term| term.nearest().abs()).sum();
+    let [first, second, third] = terms;
+    let density = (first + second + third).exp().nearest();
+    let error = 32.0 * format.ulp(1.0) * (1.0 + size);
+    if error < 4.0 { ends(density * (-error).exp(), density * error.exp()) } else { None }
+}
+
 /// P(a, x): x^a exp(-x) / Γ(a + 1) times the sum of x^n / ((a + 1) … (a + n)).
 fn lower(a: f64, x: f64) -> Wide {
     let (mut term, mut sum, mut divisor) = (Wide::of(1.0), Wide::of(1.0), Wide::of(a));
@@ -72,6 +92,23 @@ fn ln_gamma(mut z: Wide) -> Wide {
 #[cfg(test)]
 mod tests {
     use super::lower;
+
+    /// The exponential distribution has a = 1; a derivative of P is the quotient of its differences.
+    #[test]
+    fn densities_are_the_derivatives_of_the_integral() {
+        use super::{Format, Op, Real, slope};
+        for (a, x) in [(1.0, 0.0), (1.0, 3.0), (2.5, 1.5), (0.5, 0.25), (40.0, 38.0)] {
+            let (low, high) = slope(Op::Igamma, Format::DOUBLE, a, x).unwrap();
+            let step = 1e-6;
+            let below = if x == 0.0 { 0.0 } else { lower(a, x - step).nearest() };
+            let width = if x == 0.0 { step } else { 2.0 * step };
+            let quotient = (lower(a, x + step).nearest() - below) / width;
+            assert!((quotient - low).abs() < 1e-5 && low <= high && high - low < 1e-10, "{a} {x}: {low} {quotient}");
+            assert_eq!(slope(Op::Igammac, Format::DOUBLE, a, x), Some((-high, -low)));
+        }
+        assert_eq!(slope(Op::Igamma, Format::SINGLE, 3.0, f64::INFINITY), Some((0.0, 0.0)));
+        assert_eq!(slope(Op::Igamma, Format::SINGLE, 0.5, 0.0), None, "infinite");
+    }
 
     /// Of integers, 1 - P is a sum of Poisson's probabilities; of one half, P is the error function of a root.
     #[test]

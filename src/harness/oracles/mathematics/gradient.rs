@@ -19,6 +19,9 @@ use crate::{Aspect, Difference};
 /// The most derivatives of a program that are taken in wide numbers.
 const MOST: usize = 512;
 
+const SHARE: &str =
+    "coordinates that tie for the largest difference share one subgradient (Rockafellar, Convex Analysis, 23)";
+
 const SHAPE: &str = "torch.Tensor.grad: a gradient has the shape of its tensor";
 
 /// The gradient of an element, and how far an implementation may be off: `low` to `high`, `error` on either side.
@@ -29,6 +32,12 @@ struct Arriving {
     error: f64,
     /// The sum of the magnitudes of what was added up.
     magnitude: f64,
+}
+
+/// The most that the magnitudes of some elements of the gradient may be together.
+struct Share {
+    elements: Vec<usize>,
+    most: f64,
 }
 
 /// The gradients of the elements of a tensor; `None` for one of which nothing is known.
@@ -78,6 +87,10 @@ struct Walk<'a> {
     depends: Vec<bool>,
     arriving: BTreeMap<Node, Arrivals>,
     path: Vec<String>,
+    leaf: Node,
+    /// How often a gradient arrived at the leaf.
+    arrivals: usize,
+    shares: Vec<Share>,
     /// The units of roundoff by which operands are moved.
     nearby: f64,
     left: usize,
@@ -86,8 +99,17 @@ struct Walk<'a> {
 impl<'a> Walk<'a> {
     /// All that flows to a leaf before a step. `None` where that is not known.
     fn new(trace: Trace<'a>, at: usize, leaf: ValueRef, nearby: f64) -> Option<Walk<'a>> {
-        let mut walk =
-            Walk { trace, depends: Vec::new(), arriving: BTreeMap::new(), path: Vec::new(), nearby, left: MOST };
+        let mut walk = Walk {
+            trace,
+            depends: Vec::new(),
+            arriving: BTreeMap::new(),
+            path: Vec::new(),
+            leaf: (leaf.value, 0),
+            arrivals: 0,
+            shares: Vec::new(),
+            nearby,
+            left: MOST,
+        };
         walk.depends = (0..trace.program.inputs.len()).map(|input| input == leaf.value).collect();
         let mut sum: Option<Arrivals> = None;
         // What was kept for the gradient may be gone.
@@ -262,13 +284,53 @@ impl<'a> Walk<'a> {
                 }
                 _ => vec![None; count],
             };
+            if let (Op::Cdist, Some(edges), true) = (step.op, &edges, node == self.leaf) {
+                self.share(edges.iter().filter(|edge| edge.arg == arg), arrived);
+            }
             self.receive(node, own, handed);
         }
         Some(())
     }
 
+    /// Adds the shares that the coordinates of a row have of the largest difference from each row of another matrix.
+    fn share<'e>(&mut self, edges: impl Iterator<Item = &'e Edge>, arrived: &Arrivals) {
+        let mut rows: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for edge in edges {
+            rows.entry(edge.result).or_default().push(edge.element);
+        }
+        let mut shares: BTreeMap<Vec<usize>, Option<f64>> = BTreeMap::new();
+        for (result, elements) in rows {
+            let known = arrived.get(result).copied().flatten();
+            let most = known.map(|one| one.low.abs().max(one.high.abs()) + one.error);
+            let sum = shares.entry(elements).or_insert(Some(0.0));
+            *sum = sum.zip(most).map(|(sum, most)| sum + most);
+        }
+        self.shares.extend(shares.into_iter().filter_map(|(elements, most)| Some(Share { elements, most: most? })));
+    }
+
+    /// The elements whose magnitudes are more together than they may be. Where gradients arrived in several ways, each of
+    /// them may have more.
+    fn exceeds(&self, step: &Step, format: Format, elements: &Elements) -> Option<Difference> {
+        if self.arrivals != 1 {
+            return None;
+        }
+        self.shares.iter().find_map(|share| {
+            let each = share.elements.iter().map(|element| as_float(elements.values[*element]));
+            let sum = each.collect::<Option<Vec<f64>>>()?.iter().map(|value| value.abs()).sum::<f64>();
+            let most = share.most + (share.elements.len() + 16) as f64 * format.ulp(share.most);
+            (sum > most).then(|| Difference {
+                value: step.name.clone(),
+                aspect: Aspect::Values,
+                by: format!("{}: {SHARE}", self.by()),
+                expected: format!("magnitudes of {:e} together at elements {:?}", share.most, share.elements),
+                observed: format!("{sum:e}"),
+            })
+        })
+    }
+
     /// Adds to what arrived at a tensor.
     fn receive(&mut self, node: Node, own: Format, handed: Arrivals) {
+        self.arrivals += usize::from(node == self.leaf);
         let sum = match self.arriving.remove(&node) {
             Some(there) => there.into_iter().zip(handed).map(|(one, other)| Arriving::sum(one, other, own)).collect(),
             None => handed,
@@ -301,7 +363,7 @@ impl<'a> Walk<'a> {
             let set = format.near(middle, half + arriving.error + 8.0 * format.smallest());
             (!set.contains(*observed)).then_some((at, observed, set))
         });
-        let (at, observed, set) = wrong.next()?;
+        let Some((at, observed, set)) = wrong.next() else { return self.exceeds(step, format, &elements) };
         let place = format!("{:?}", unravel(result.shape.sizes(), at));
         Some(Difference {
             value: step.name.clone(),

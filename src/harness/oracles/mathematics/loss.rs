@@ -5,12 +5,14 @@ use super::formula::formula;
 use super::reduction::total;
 use super::set::{Format, Set, as_float};
 use super::trace::{Elements, Trace};
-use super::{Details, Right, Wrong};
+use super::wide::{Real, Wide};
+use super::{Details, Right, Wrong, closed};
 use crate::Difference;
 use crate::ops::{Form, Op};
 use crate::program::{Arg, Step, TensorValue};
 use crate::tensor::{Category, DType, Shape};
 
+const LOGITS: &str = "torch.nn.BCEWithLogitsLoss: the formula of the page, more stable than a sigmoid and BCELoss, whose term of 0 is 0: within n units of roundoff, of which cancellation takes no more than half";
 const LOSS: &str = "the documented formula of the loss, within 8 units in the last place of each term and n units of roundoff of their sum";
 
 /// The most pairs of elements of a step that is judged.
@@ -19,8 +21,8 @@ const MOST: usize = 2048;
 /// The first element that is wrong.
 pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) -> Option<Difference> {
     use Op::{
-        BinaryCrossEntropy, HingeEmbeddingLoss, HuberLoss, L1Loss, MarginRankingLoss, MseLoss, SmoothL1Loss,
-        SoftMarginLoss,
+        BinaryCrossEntropy, BinaryCrossEntropyWithLogits, HingeEmbeddingLoss, HuberLoss, L1Loss, MarginRankingLoss,
+        MseLoss, SmoothL1Loss, SoftMarginLoss,
     };
     let is_known = matches!(
         step.op,
@@ -32,6 +34,7 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
             | HingeEmbeddingLoss
             | MarginRankingLoss
             | BinaryCrossEntropy
+            | BinaryCrossEntropyWithLogits
     );
     if step.form != Form::Functional || !is_known {
         return None;
@@ -40,13 +43,13 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
     let mut operands = Vec::new();
     let mut details = Details { number: 1.0, ..Details::default() };
     let mut reduction = "none";
-    for (param, arg) in step.op.info().arguments.iter().zip(&step.args) {
+    for (number, (param, arg)) in step.op.info().arguments.iter().zip(&step.args).enumerate() {
         match (param.name, arg) {
             (_, Arg::Tensor(value)) => {
                 let Elements { dtype, shape, values } = trace.before(at, *value)?;
                 operands.push(Operand { dtype: Some(dtype), shape, values });
             }
-            ("weight", Arg::Nothing) => {}
+            ("weight" | "pos_weight", Arg::Nothing) => *details.missing.get_mut(number)? = true,
             ("reduction", Arg::Text(text)) => reduction = text,
             ("beta" | "delta" | "margin", Arg::Number(number)) => details.number = as_float(*number)?,
             _ => return None,
@@ -65,12 +68,17 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
         // The difference of the first two has the dtype of these alone.
         formats.extend(operands.iter().take(2).filter_map(|operand| operand.dtype.and_then(Format::of)));
     }
+    if step.op == BinaryCrossEntropyWithLogits {
+        // The logarithm of the sigmoid has the dtype of the logit.
+        formats.extend(operands.iter().filter_map(|operand| operand.dtype.and_then(Format::of)));
+    }
     let format = formats.into_iter().max_by(|one, other| one.ulp(1.0).total_cmp(&other.ulp(1.0)))?;
     let shape = operands
         .iter()
         .skip(1)
         .try_fold(operands.first()?.shape.clone(), |shape, operand| shape.broadcast(&operand.shape).ok())?;
     let (values, errors) = terms(step.op, format, &operands, &shape, &details)?;
+    let by = if step.op == BinaryCrossEntropyWithLogits { LOGITS } else { LOSS };
     let observed = Elements::of(result)?;
     let wrong = |right: Right, at: usize, places: Vec<usize>| {
         let operands = operands.iter().zip(places).map(|(operand, place)| operand.values[place]).collect();
@@ -83,13 +91,13 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
         let mut each = values.iter().zip(&errors).zip(&observed.values).enumerate();
         let (at, ((value, error), _)) =
             each.find(|(_, ((value, error), observed))| !near(format, **value, **error).contains(**observed))?;
-        return Some(wrong(Right::by(LOSS, near(format, *value, *error)), at, places(&operands, &shape, at)?));
+        return Some(wrong(Right::by(by, near(format, *value, *error)), at, places(&operands, &shape, at)?));
     }
     let divisor = if reduction == "mean" { values.len() as f64 } else { 1.0 };
     if values.is_empty() {
         let set = if divisor == 0.0 { Set::Nan } else { Set::ZERO };
         let is_right = set.contains(*observed.values.first()?);
-        return (!is_right).then(|| wrong(Right::by(LOSS, set), 0, Vec::new()));
+        return (!is_right).then(|| wrong(Right::by(by, set), 0, Vec::new()));
     }
     let magnitudes: f64 = values.iter().map(|value| value.abs()).sum();
     if magnitudes > format.largest() {
@@ -100,7 +108,7 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
     let set = near(format, value, error / divisor + 2.0 * format.ulp(value));
     let is_right = set.contains(*observed.values.first()?);
     let all = places(&operands, &shape, 0)?;
-    (!is_right).then(|| wrong(Right::by(LOSS, set), 0, all))
+    (!is_right).then(|| wrong(Right::by(by, set), 0, all))
 }
 
 fn near(format: Format, value: f64, error: f64) -> Set {
@@ -131,16 +139,31 @@ fn terms(
             }
             args.push(value);
         }
-        if args.iter().any(|value| !value.is_finite() || value.abs() > format.largest().sqrt() / 4.0) {
+        if op == Op::BinaryCrossEntropyWithLogits && is_certain(&args) {
+            values.push(0.0);
+            errors.push(0.0);
+            continue;
+        }
+        // The square of a difference is by `beta`, and as small as that.
+        let is_quotient = op == Op::SmoothL1Loss && details.number > 0.0;
+        let most = if is_quotient { format.largest() / 8.0 } else { format.largest().sqrt() / 4.0 };
+        if args.iter().any(|value| !value.is_finite() || value.abs() > most) {
             return None;
         }
-        let value = formula(op, &args, details)?;
+        let mut value = formula(op, &args, details)?;
+        if is_quotient {
+            let exact: Vec<Wide> = args.iter().map(|value| Wide::of(*value)).collect();
+            value = formula(op, &exact, details).filter(Wide::is_number)?.nearest();
+        }
         let scale = args.iter().fold(details.number.abs(), |most, value| most.max(value.abs()));
         let lost = match op {
             // The sum with 1 rounds, and the product before.
             Op::SoftMarginLoss => 2.0 * format.ulp(1.0) + 2.0 * format.ulp(args[0] * args[1]),
             // Both logarithms round, and so do the products with the target and the weight.
             Op::BinaryCrossEntropy => 4.0 * format.ulp(1.0 + value.abs()),
+            Op::BinaryCrossEntropyWithLogits => lost_of_logits(format, &args, details),
+            // What the square loses that underflows counts where the quotient is not a normal number, either.
+            Op::SmoothL1Loss if value < format.smallest_normal() => format.smallest() / details.number.min(1.0),
             Op::MarginRankingLoss => 2.0 * format.ulp(args[2] * (args[0] - args[1])),
             Op::HingeEmbeddingLoss => format.ulp(scale),
             _ => 0.0,
@@ -152,8 +175,32 @@ fn terms(
         errors.push(
             8.0 * format.ulp(value)
                 + lost
-                + if details.number == format.round(details.number) { 0.0 } else { format.ulp(scale) },
+                + match details.number == format.round(details.number) {
+                    true => 0.0,
+                    false if is_quotient && (args[0] - args[1]).abs() < details.number => 4.0 * format.ulp(value),
+                    false => format.ulp(scale),
+                },
         );
     }
     Some((values, errors))
+}
+
+/// Returns whether an infinite logit is right, which costs nothing.
+fn is_certain(args: &[f64]) -> bool {
+    let is_right = args[0] == f64::NEG_INFINITY && args[1] == 0.0 || args[0] == f64::INFINITY && args[1] == 1.0;
+    is_right && args[2..].iter().all(|weight| weight.is_finite())
+}
+
+/// What the cross entropy of a logit may lose: the roundoff of its terms as they are added up in any order, of which
+/// cancellation takes no more than half of the loss.
+fn lost_of_logits(format: Format, args: &[f64], details: &Details) -> f64 {
+    let (x, target) = (args[0], args[1]);
+    let (weight, positive) = closed::weights(args, details);
+    let [one, other] = [-x, x].map(|x| x.max(0.0) + (-x.abs()).exp().ln_1p());
+    let unit = 8.0 * format.ulp(1.0) * weight.abs();
+    let terms = [(positive * target * one).abs(), ((1.0 - target) * other).abs()];
+    let cancelled = unit * ((1.0 - target) * x).abs() + unit * ((1.0 - target).abs() + (positive * target).abs()) * one;
+    let scaled = if details.missing[3] { 0.0 } else { unit * (1.0 + positive.abs()) * target.abs() * one };
+    let sum = weight.abs() * (terms[0] + terms[1]);
+    cancelled.min(sum / 2.0) + scaled + 8.0 * format.ulp(sum)
 }

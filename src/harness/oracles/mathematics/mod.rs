@@ -9,7 +9,9 @@
 mod activation;
 mod attention;
 mod bilinear;
+mod closed;
 mod complex;
+mod cosine;
 mod cross;
 mod distance;
 mod elementwise;
@@ -95,13 +97,15 @@ struct Details<'a> {
     /// The rounding mode of a quotient.
     mode: Option<&'a str>,
     /// The operands that are `None`.
-    missing: [bool; 3],
+    missing: [bool; 4],
     /// A threshold: `beta`, `delta`.
     number: f64,
     /// The arguments that are numbers, in order; `None` for those that are missing.
     numbers: [Option<f64>; 3],
     /// True if a flag is set.
     flag: bool,
+    /// The first flags, in order.
+    flags: [bool; 2],
     /// The share of one element in the loss that the step has the gradient of.
     share: Option<f64>,
 }
@@ -139,6 +143,7 @@ fn judge_step(trace: Trace, at: usize, step: &Step, outcome: &Outcome) -> Option
             return solution::judge(trace, at, step, result);
         }
         Op::ScaledDotProductAttention => return attention::judge(trace, at, step, result),
+        Op::CosineEmbeddingLoss => return cosine::judge(trace, at, step, result),
         Op::Bilinear => return bilinear::judge(trace, at, step, result),
         Op::LayerNorm => return normalization::judge(trace, at, step, result),
         Op::LinalgMatrixRank | Op::LinalgPinv => return spectrum::judge(trace, at, step, result),

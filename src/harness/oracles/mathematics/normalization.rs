@@ -9,6 +9,8 @@ use crate::tensor::{DType, Scalar};
 
 const LAYER_NORM: &str = "torch.nn.LayerNorm: the element less the mean, by the root of the variance and eps, times the weight, and the bias, of elements that are moved by n units of roundoff: Higham, Accuracy and Stability of Numerical Algorithms, 1.9";
 
+const OVERFLOWS: &str = "torch.nn.LayerNorm: the formula of the page as it is, or with a variance that overflows to infinity, which leaves 0 times the weight, and the bias";
+
 /// The first element that is wrong.
 pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) -> Option<Difference> {
     let [Arg::Tensor(_), Arg::Ints(normalized), _, _, Arg::Number(eps)] = &step.args[..] else { return None };
@@ -45,7 +47,8 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
             let Some(set) = moments.of_element(*element, factor, summand, format) else { continue };
             let number = row * length + place;
             let operands = elements.iter().take(8).chain([&factor, &summand]).map(|value| Scalar::Float(*value));
-            let right = Right::by(LAYER_NORM, set);
+            let overflows = matches!(moments, Moments::Large { .. });
+            let right = Right::by(if overflows { OVERFLOWS } else { LAYER_NORM }, set);
             if let Some(wrong) = Wrong::unless(right, number, *observed.values.get(number)?, operands) {
                 return Some(wrong.difference(step, result));
             }
@@ -70,6 +73,13 @@ enum Moments {
         moved: f64,
         unit: f64,
     },
+    /// Squares that overflow: the mean and the deviation as parts of the largest element.
+    Large {
+        largest: f64,
+        mean: f64,
+        deviation: f64,
+        moved: f64,
+    },
 }
 
 impl Moments {
@@ -80,8 +90,11 @@ impl Moments {
             return Some(Moments::Nan);
         }
         let largest = row.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
-        if 4.0 * count * largest * largest > format.largest() || eps.is_infinite() {
+        if eps.is_infinite() {
             return None;
+        }
+        if 4.0 * count * largest * largest > format.largest() {
+            return Moments::large(row, eps, largest, format);
         }
         let mean = row.iter().sum::<f64>() / count;
         let deviation = (row.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / count).sqrt();
@@ -99,12 +112,37 @@ impl Moments {
         Some(Moments::Of { mean, low: 1.0 / high.sqrt(), high: 1.0 / low.sqrt(), moved, unit })
     }
 
+    /// `None` where a sum overflows, or elements are so close to each other, or `eps` so large, that rounding or `eps` counts.
+    fn large(row: &[f64], eps: f64, largest: f64, format: Format) -> Option<Moments> {
+        let (count, unit) = (row.len() as f64, format.ulp(1.0));
+        let parts: Vec<f64> = row.iter().map(|value| value / largest).collect();
+        let mean = parts.iter().sum::<f64>() / count;
+        let deviation = (parts.iter().map(|part| (part - mean) * (part - mean)).sum::<f64>() / count).sqrt();
+        let moved = 16.0 * (count + 8.0) * unit;
+        let is_open = 4.0 * count * largest > format.largest()
+            || deviation < 8.0 * moved
+            || eps.abs().sqrt() / largest > unit * deviation;
+        (!is_open).then_some(Moments::Large { largest, mean, deviation, moved })
+    }
+
     /// The right results for an element.
     fn of_element(&self, element: f64, factor: f64, summand: f64, format: Format) -> Option<Set> {
-        let Moments::Of { mean, low, high, moved, unit } = *self else { return Some(Set::Nan) };
+        if let Moments::Nan = self {
+            return Some(Set::Nan);
+        }
         if !factor.is_finite() || !summand.is_finite() {
             return None;
         }
+        if let Moments::Large { largest, mean, deviation, moved } = *self {
+            let value = (element / largest - mean) / deviation * factor;
+            let size = value.abs() + factor.abs() + summand.abs();
+            if size > format.largest() / 4.0 {
+                return None;
+            }
+            let error = 4.0 * moved / deviation * size + 8.0 * format.ulp(size);
+            return Some(format.near(value + summand, error).or(format.near(summand, 4.0 * format.ulp(summand))));
+        }
+        let Moments::Of { mean, low, high, moved, unit } = *self else { return None };
         let ends = [element - mean - moved, element - mean + moved];
         let all = ends.iter().flat_map(|end| [end * low * factor, end * high * factor]);
         let (least, most) =

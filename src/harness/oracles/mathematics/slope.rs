@@ -12,7 +12,7 @@ use super::selection::{selection, selects};
 use super::set::{Format, as_float, exponent, power};
 use super::trace::{Elements, Trace};
 use super::wide::{BITS, Real, Wide};
-use super::{Details, activation, order, scan, view};
+use super::{Details, activation, closed, distance, order, scan, view};
 use crate::ops::{Family, Op, ParamKind};
 use crate::program::{Arg, Step};
 use crate::tensor::{Category, DType};
@@ -58,6 +58,7 @@ impl Slopes<'_> {
         let edges = match self.step.op.info().family() {
             _ if selects(self.step.op) => self.selected(&selection(self.trace, self.number, self.step)?)?,
             Family::Pointwise => self.pointwise(wanted, budget, None)?,
+            Family::Losses if self.step.op == Op::Cdist => self.farthest()?,
             Family::Losses => {
                 let text = |arg: &Arg| if let Arg::Text(text) = arg { Some(text.clone()) } else { None };
                 let reduction = self.step.args.iter().find_map(text);
@@ -213,16 +214,54 @@ impl Slopes<'_> {
         before.iter().filter(|param| matches!(param.kind, ParamKind::Tensor | ParamKind::Operand)).count()
     }
 
+    /// The edges of the largest differences of the coordinates of rows: of several of them, any share.
+    fn farthest(&self) -> Option<Vec<Edge>> {
+        let (a, b) = (self.operand(0)?, self.operand(1)?);
+        let plan =
+            distance::Plan::of_cdist(self.step, &a, &b).filter(|plan| plan.sizes == self.result.shape.sizes())?;
+        if !matches!(self.step.args.get(2), Some(Arg::Number(order)) if as_float(*order)? == f64::INFINITY) {
+            return None;
+        }
+        if plan.pairs.iter().map(Vec::len).sum::<usize>() > MOST / 2 {
+            return None;
+        }
+        let mut edges = Vec::new();
+        for (result, pairs) in plan.pairs.iter().enumerate() {
+            let difference =
+                |&(one, other): &(usize, usize)| Some(as_float(a.values[one])? - as_float(b.values[other])?);
+            let differences: Vec<f64> = pairs.iter().map(difference).collect::<Option<_>>()?;
+            let most = differences.iter().fold(0.0f64, |most, difference| most.max(difference.abs()));
+            let least = most - 4.0 * self.format.ulp(most);
+            let ties = differences.iter().filter(|difference| difference.abs() >= least).count();
+            for (&(one, other), difference) in pairs.iter().zip(&differences) {
+                let share = match difference.abs() >= least {
+                    _ if differences.iter().any(|difference| !difference.is_finite()) => None,
+                    false => Some((0.0, 0.0)),
+                    true if most == 0.0 => Some((-1.0, 1.0)),
+                    true if ties == 1 => Some((difference.signum(), difference.signum())),
+                    true => Some((difference.signum().min(0.0), difference.signum().max(0.0))),
+                };
+                edges.push(Edge { result, arg: 0, element: one, slope: share });
+                edges.push(Edge { result, arg: 1, element: other, slope: share.map(|(low, high)| (-high, -low)) });
+            }
+        }
+        Some(edges)
+    }
+
     /// The operands of an element in the format of the result, if they are finite.
     fn arguments(&self, operands: &[Operand], places: &[usize]) -> Option<Vec<f64>> {
         let float = |(operand, place): (&Operand, &usize)| Some(self.format.round(as_float(operand.values[*place])?));
         let args: Vec<f64> = operands.iter().zip(places).map(float).collect::<Option<_>>()?;
-        args.iter().all(|value| value.is_finite()).then_some(args)
+        let open = matches!(self.step.op, Op::Igamma | Op::Igammac);
+        args.iter().all(|value| value.is_finite() || open && *value == f64::INFINITY).then_some(args)
     }
 
     /// The least and the greatest derivative by one operand, at the operands and near them.
     fn slope(&self, args: &[f64], which: usize, details: &Details) -> Option<(f64, f64)> {
         let op = self.step.op;
+        if let Some(slope) = closed::slope(op, self.format, args, which, details) {
+            return slope;
+        }
         let (mut low, mut high) = slopes(op, args, which, details)?;
         if self.nearby > 0.0 {
             // Zero is what it is: no rounding makes it.
@@ -319,7 +358,8 @@ fn extreme(op: Op, values: &[f64], at: usize) -> Option<(f64, f64)> {
     })
 }
 
-/// The one-sided derivatives by one operand, the smaller first; `None` where there are none that are finite.
+/// The one-sided derivatives by one operand, the smaller first; `None` where there are none that are finite. At an end of
+/// the operands that the function has a value for, the derivative is that from within.
 fn slopes(op: Op, args: &[f64], which: usize, details: &Details) -> Option<(f64, f64)> {
     let factor = match details.factor {
         None => Some(1.0),
@@ -350,18 +390,23 @@ fn slopes(op: Op, args: &[f64], which: usize, details: &Details) -> Option<(f64,
         Some(((at(step.clone())? - middle.clone()) / step).nearest())
     };
     // What the rounding of the function loses of the quotient.
-    let lost = middle.nearest().abs() * power(16 - BITS as i32) / power((scale + STEP - 12).max(-1000));
+    let mut lost = middle.nearest().abs() * power(16 - BITS as i32) / power((scale + STEP - 12).max(-1000));
     let mut sides = Vec::with_capacity(2);
     for sign in [1.0, -1.0] {
-        let (coarse, fine) = (slope(STEP, sign)?, slope(STEP - 12, sign)?);
+        let (Some(coarse), Some(fine)) = (slope(STEP, sign), slope(STEP - 12, sign)) else { continue };
         // A quotient that depends on the step has no limit.
         let (apart, most) = ((coarse - fine).abs(), 1e-12 * (1.0 + coarse.abs().max(fine.abs())));
         if apart.is_nan() || apart > most {
             return None;
         }
-        sides.push(fine);
+        sides.push((fine, apart));
     }
-    Some((sides[0].min(sides[1]) - lost, sides[0].max(sides[1]) + lost))
+    let (&(one, apart), &(other, _)) = (sides.first()?, sides.last()?);
+    // From one side alone, the quotient is off by less than it changes with the step.
+    if sides.len() == 1 {
+        lost += apart;
+    }
+    Some((one.min(other) - lost, one.max(other) + lost))
 }
 
 /// The slope of a remainder: 1, or minus the rounded quotient; none where the quotient is an integer, and jumps.

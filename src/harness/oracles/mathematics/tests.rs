@@ -1,5 +1,7 @@
 //! Right results are judged right, and each kind of wrong one is found.
 
+mod edges;
+
 use crate::ops::{Form, Op};
 use crate::oracles::mathematics::judge;
 use crate::oracles::mathematics::set::{Format, Set};

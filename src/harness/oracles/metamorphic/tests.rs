@@ -83,6 +83,26 @@ fn a_target_is_not_resized_before_the_operands_are_read() {
     assert_ne!(follow_up.judge(&dot, &reply, &Reference.run(&follow_up.program)), []);
 }
 
+/// Elements that are other in each run, such as those of new memory, make what follows other as well.
+#[test]
+fn what_came_otherwise_says_nothing_of_the_next_step() {
+    let text = "{x: {values: [1.0, 2.0]}, a: {add: [x, x]}, r: {mul_: [a, a]}}";
+    let (program, reply, follow_ups) = follow_ups(text, Relation::Aliased);
+    let judged = |also_before: bool| {
+        let judge = |follow_up: &FollowUp| {
+            let mut other = Reference.run(&follow_up.program);
+            for (at, step) in other.steps.iter_mut().enumerate() {
+                if let (Outcome::Value(Value::Tensor(made)), true) = (&mut step.outcome, at > 0 || also_before) {
+                    made.data[0] ^= 1;
+                }
+            }
+            follow_up.judge(&program, &reply, &other).len()
+        };
+        follow_ups.iter().map(judge).sum::<usize>()
+    };
+    assert_eq!((judged(false), judged(true)), (1, 0));
+}
+
 fn rejected(message: &str) -> Rejected {
     Rejected { message: message.to_owned(), class: None, origin: None, raises: None }
 }

@@ -1,0 +1,248 @@
+//! Results at the edges of what a function is defined for, or of what a format holds.
+
+use super::{Arg, DType, Op, Scalar, judged, of_step, said, step};
+use super::{Outcome, Program, Reply, StepOutcome, StorageRef, TensorValue, Value, judge, shaped};
+
+fn number(value: f64) -> Arg {
+    Arg::Number(Scalar::Float(value))
+}
+
+fn text(value: &str) -> Arg {
+    Arg::Text(value.to_owned())
+}
+
+/// What is said of the gradient by an operand of a function of two or three, which is `result` there.
+fn gradient(op: Op, operands: &[f64], by: usize, rest: Vec<Arg>, result: f64, gradient: f64) -> Option<String> {
+    let inputs: Vec<(&[i64], &[f64], bool)> =
+        (0..operands.len()).map(|at| (&[1i64][..], &operands[at..=at], at == by)).collect();
+    let uses: Vec<usize> = (0..operands.len()).collect();
+    let steps = vec![
+        step("r", op, &uses, rest),
+        step("back", Op::Backward, &[operands.len()], vec![Arg::Nothing]),
+        step("g", Op::Grad, &[by], vec![]),
+    ];
+    judged(&inputs, steps, &[Some((&[1], &[result])), None, Some((&[1], &[gradient]))])
+}
+
+/// 0 times a logarithm is 0, whatever the logarithm is of, and so does not change with it.
+#[test]
+fn what_is_constant_has_a_derivative_of_zero() {
+    for (op, other) in [(Op::Xlogy, 0.0), (Op::SpecialXlog1py, -1.0)] {
+        assert_eq!(gradient(op, &[0.0, other], 1, vec![], 0.0, 0.0), None);
+        assert!(gradient(op, &[0.0, other], 1, vec![], 0.0, f64::NAN).unwrap().contains("the derivative of"));
+        assert_eq!(gradient(op, &[0.0, other], 0, vec![], 0.0, f64::NEG_INFINITY), None, "open");
+    }
+    assert_eq!(gradient(Op::Xlogy, &[2.0, 4.0], 1, vec![], 2.0 * 4f64.ln(), 0.5), None);
+}
+
+/// At an end of the numbers that a power is defined for the derivative is that from within.
+#[test]
+fn derivatives_at_an_end_are_those_from_within() {
+    assert_eq!(gradient(Op::Pow, &[0.0, 2.5], 0, vec![], 0.0, 0.0), None);
+    assert!(gradient(Op::Pow, &[0.0, 2.5], 0, vec![], 0.0, f64::NAN).is_some());
+    assert_eq!(gradient(Op::Pow, &[0.0, 0.5], 0, vec![], 0.0, f64::INFINITY), None, "infinite");
+}
+
+#[test]
+fn derivatives_of_incomplete_gamma_functions_are_densities() {
+    let density = |op: Op, a: f64, x: f64, result: f64, slope: f64| gradient(op, &[a, x], 1, vec![], result, slope);
+    assert_eq!(density(Op::Igamma, 1.0, 0.0, 0.0, 1.0), None);
+    assert_eq!(density(Op::Igammac, 1.0, 0.0, 1.0, -1.0), None);
+    assert_eq!(density(Op::Igamma, 2.0, 3.0, 1.0 - 4.0 * (-3f64).exp(), 3.0 * (-3f64).exp()), None);
+    assert_eq!(density(Op::Igamma, 2.0, f64::INFINITY, 1.0, 0.0), None);
+    for x in [0.0, f64::INFINITY] {
+        assert!(density(Op::Igamma, 1.0, x, 1.0, f64::NAN).unwrap().contains("the derivative of igamma"), "{x}");
+    }
+    assert!(density(Op::Igamma, 2.0, 3.0, 1.0 - 4.0 * (-3f64).exp(), 3.0).is_some());
+}
+
+/// Of the coordinates that tie for the largest difference any share of the gradient is right, but not each the whole.
+#[test]
+fn ties_share_a_gradient() {
+    let ties = |slope: &[f64]| {
+        let steps = vec![
+            step("r", Op::Cdist, &[0, 1], vec![number(f64::INFINITY), Arg::Nothing]),
+            step("back", Op::Backward, &[2], vec![Arg::Nothing]),
+            step("g", Op::Grad, &[0], vec![]),
+        ];
+        let rows: [(&[i64], &[f64], bool); 2] =
+            [(&[1, 3], &[0.0, 0.0, 0.0], true), (&[1, 3], &[1.0, -1.0, 0.5], false)];
+        judged(&rows, steps, &[Some((&[1, 1], &[1.0])), None, Some((&[1, 3], slope))])
+    };
+    assert_eq!(ties(&[-1.0, 0.0, 0.0]), None);
+    assert_eq!(ties(&[-0.5, 0.5, 0.0]), None);
+    assert!(ties(&[-1.0, 1.0, 0.0]).unwrap().contains("share one subgradient"));
+    assert!(ties(&[-0.5, 0.5, 0.5]).is_some(), "no tie");
+    assert!(ties(&[1.0, 0.0, 0.0]).is_some(), "the other way");
+}
+
+/// The cross entropy of 1e-13 has a slope of -1e13; that of 0, of which nothing is, one of 1.
+#[test]
+fn a_cross_entropy_is_steep_next_to_zero_and_one() {
+    let slope = |x: f64, target: f64, slope: f64| {
+        let loss = -(target * x.ln().max(-100.0) + (1.0 - target) * (-x).ln_1p().max(-100.0));
+        gradient(Op::BinaryCrossEntropy, &[x, target], 0, vec![Arg::Nothing, text("none")], loss, slope)
+    };
+    for (x, target, right, floored) in [
+        (1e-13, 1.0, -1e13, -1e12),
+        (1e-30, 1.0, -1e30, -1e12),
+        (1e-30, 0.0, 1.0, 1e-18),
+        (0.0, 0.0, 1.0, 0.0),
+        (1.0, 1.0, -1.0, 0.0),
+        (0.25, 0.5, -4.0 / 3.0, -1.0),
+    ] {
+        assert_eq!(slope(x, target, right), None, "{x} {target}");
+        assert!(slope(x, target, floored).unwrap().contains("derivative of binary_cross_entropy"), "{x} {target}");
+    }
+    // Whether a gradient passes where the page cuts the logarithm off is open; by the target it is what it is cut to.
+    assert_eq!((slope(0.0, 1.0, -1e12), slope(0.0, 1.0, 0.0)), (None, None));
+    let by_target =
+        |slope: f64| gradient(Op::BinaryCrossEntropy, &[1e-50, 1.0], 1, vec![Arg::Nothing, text("none")], 100.0, slope);
+    assert_eq!(by_target(100.0), None);
+    assert!(by_target(-1e-50f64.ln()).is_some(), "not cut off");
+}
+
+/// The loss of a logit is exp(-|x|) where it is right, and so is its slope; an infinite one costs nothing.
+#[test]
+fn logits_that_are_right_cost_little() {
+    let rest = || vec![Arg::Nothing, Arg::Nothing, text("none")];
+    let loss = |x: f64, target: f64, result: f64| {
+        of_step(Op::BinaryCrossEntropyWithLogits, &[(&[1], &[x]), (&[1], &[target])], rest(), (&[1], &[result]))
+    };
+    let slope = |x: f64, target: f64, slope: f64| {
+        let [one, other] = [-x, x].map(|x| x.max(0.0) + (-x.abs()).exp().ln_1p());
+        let loss = target * one + (1.0 - target) * other;
+        gradient(Op::BinaryCrossEntropyWithLogits, &[x, target], 0, rest(), loss, slope)
+    };
+    let tail = (-37.4f64).exp();
+    assert_eq!((loss(37.4, 1.0, tail), loss(-37.4, 0.0, tail), slope(37.4, 1.0, -tail)), (None, None, None));
+    assert!(loss(-37.4, 0.0, 0.0).unwrap().contains("BCEWithLogitsLoss"));
+    assert!(slope(37.4, 1.0, 0.0).unwrap().contains("derivative of binary_cross_entropy_with_logits"));
+    // What cancellation leaves of it.
+    assert_eq!(slope(20.0, 1.0, 1.0 / (1.0 + (-20f64).exp()) - 1.0), None);
+    assert_eq!((loss(0.0, 0.5, 2f64.ln()), slope(0.0, 0.5, 0.0)), (None, None));
+    assert!(slope(0.0, 1.0, -0.4).is_some() && loss(1.0, 1.0, 0.5).is_some());
+    let right = |x: f64, target: f64, result: f64| loss(x, target, result).is_none();
+    let infinity = f64::INFINITY;
+    assert!(right(-infinity, 0.0, 0.0) && right(infinity, 1.0, 0.0) && right(infinity, 0.0, infinity));
+    assert!(!right(-infinity, 0.0, f64::NAN) && !right(infinity, 1.0, f64::NAN));
+    let weighted = |positive: f64, result: f64| {
+        let operands: [(&[i64], &[f64]); 3] = [(&[1], &[-1.0]), (&[1], &[1.0]), (&[1], &[positive])];
+        let inputs = operands.map(|(sizes, values)| (sizes, values, false));
+        let mut weighted = step("r", Op::BinaryCrossEntropyWithLogits, &[0, 1], rest());
+        weighted.args[3] = Arg::Tensor(super::value(2));
+        judged(&inputs, vec![weighted], &[Some((&[1], &[result]))])
+    };
+    assert_eq!(weighted(3.0, 3.0 * (1f64.exp() + 1.0).ln()), None);
+    assert!(weighted(3.0, (1f64.exp() + 1.0).ln()).is_some());
+}
+
+/// Stirling's approximation is added for targets of more than 1 alone.
+#[test]
+fn a_target_of_zero_has_no_factorial() {
+    let slope = |x: f64, target: f64, log_input: bool, slope: f64| {
+        let rest = vec![Arg::Flag(log_input), Arg::Flag(true), number(1e-8), text("none")];
+        gradient(Op::PoissonNllLoss, &[x, target], 1, rest, 1.0, slope)
+    };
+    assert_eq!((slope(2.0, 0.0, true, -2.0), slope(2.0, 0.0, false, -(2f64 + 1e-8).ln())), (None, None));
+    assert!(slope(2.0, 0.0, true, f64::NAN).unwrap().contains("derivative of poisson_nll_loss"));
+    assert!(slope(2.0, 0.0, false, f64::NAN).is_some());
+    assert_eq!(slope(2.0, 3.0, true, 3f64.ln() + 1.0 / 6.0 - 2.0), None);
+    assert_eq!(slope(2.0, 1.0, true, f64::NAN), None, "it jumps");
+}
+
+fn in_half(op: Op, values: &[f64], rest: Vec<Arg>, result: f64) -> Option<String> {
+    let dtype = DType::Float16;
+    let inputs = vec![super::input("a", dtype, values, false)];
+    let (shape, data) = shaped(dtype, &[], &[result]);
+    let storage = Some(StorageRef { id: 1, offset: 0 });
+    let value = TensorValue { dtype, shape, data, strides: None, storage };
+    let reply = Reply { steps: vec![StepOutcome::of(Outcome::Value(Value::Tensor(value)))], inputs: Vec::new() };
+    judge(&Program { inputs, steps: vec![step("r", op, &[0], rest)] }, &reply).pop().map(|found| found.by)
+}
+
+/// A mean is at most the largest element, whatever the sum is.
+#[test]
+fn means_of_16_bits_do_not_overflow() {
+    let mean = |op: Op, result: f64| {
+        in_half(op, &[60000.0, 60000.0, 60000.0], vec![Arg::Nothing, Arg::Flag(false), Arg::Nothing], result)
+    };
+    for op in [Op::Mean, Op::Nanmean] {
+        assert_eq!(mean(op, 60000.0), None);
+        assert!(mean(op, f64::INFINITY).unwrap().contains("torch.nanmean is torch.mean"));
+    }
+}
+
+/// So far out a derivative is 1, or 0.
+#[test]
+fn activations_are_linear_far_out() {
+    let slope = |op: Op, at: f64, rest: Vec<Arg>, result: f64| {
+        said(op, DType::Float32, &[3.0], &[at], rest, (DType::Float32, &[result]))
+    };
+    for mode in ["tanh", "none"] {
+        assert_eq!(slope(Op::GeluBackward, f64::from(1e20f32), vec![text(mode)], 3.0), None);
+        assert_eq!(slope(Op::GeluBackward, f64::from(-1e20f32), vec![text(mode)], 0.0), None);
+        assert!(slope(Op::GeluBackward, f64::from(1e20f32), vec![text(mode)], f64::NAN).unwrap().contains("1 or 0"));
+    }
+    let softplus = |result: f64| slope(Op::SoftplusBackward, 100.0, vec![number(1.0), number(1000.0)], result);
+    assert_eq!(softplus(3.0), None);
+    assert!(softplus(f64::NAN).unwrap().contains("1 or 0") && softplus(0.0).is_some());
+}
+
+/// The square of a difference is by `beta`: neither it nor the quotient need be lost.
+#[test]
+fn a_smooth_loss_is_a_quotient() {
+    let loss = |difference: f64, beta: f64, result: f64| {
+        let rest = vec![text("none"), number(beta)];
+        of_step(Op::SmoothL1Loss, &[(&[1], &[difference]), (&[1], &[0.0])], rest, (&[1], &[result]))
+    };
+    for (difference, beta, wrong) in [(1e-200, 1e-190, 0.0), (1e200, 1e210, f64::INFINITY), (1.0, 2.0, 0.5)] {
+        assert_eq!(loss(difference, beta, 0.5 * difference * (difference / beta)), None, "{difference}");
+        assert!(loss(difference, beta, wrong).unwrap().contains("documented formula"), "{difference}");
+    }
+    assert_eq!(loss(1e-170, 1e-10, 0.0), None, "a result that underflows");
+}
+
+/// A variance that overflows may be infinite, which leaves zeros, but not NaN.
+#[test]
+fn a_row_whose_squares_overflow_is_no_nan() {
+    let row = |result: &[f64]| {
+        let rest = vec![Arg::Ints(vec![2]), Arg::Nothing, Arg::Nothing, number(1e-5)];
+        of_step(Op::LayerNorm, &[(&[2], &[3e155, -1e155])], rest, (&[2], result))
+    };
+    assert_eq!((row(&[1.0, -1.0]), row(&[0.0, 0.0])), (None, None));
+    assert!(row(&[f64::NAN, f64::NAN]).unwrap().contains("overflows") && row(&[-1.0, 1.0]).is_some());
+}
+
+/// A cosine does not depend on the lengths of the vectors.
+#[test]
+fn short_vectors_have_a_direction() {
+    let loss = |length: f64, target: f64, result: f64| {
+        let vectors: [(&[i64], &[f64]); 3] =
+            [(&[1, 2], &[length, 0.0]), (&[1, 2], &[length, length]), (&[1], &[target])];
+        of_step(Op::CosineEmbeddingLoss, &vectors, vec![number(0.25), text("mean")], (&[], &[result]))
+    };
+    let cosine = 0.5f64.sqrt();
+    for length in [1.0, 1e-7] {
+        assert_eq!((loss(length, 1.0, 1.0 - cosine), loss(length, -1.0, cosine - 0.25)), (None, None));
+        assert!(loss(length, 1.0, 0.99).unwrap().contains("CosineEmbeddingLoss"));
+    }
+    assert_eq!(loss(0.0, 1.0, 1.0), None, "no direction");
+    assert!(loss(1.0, -1.0, cosine).is_some(), "without the margin");
+}
+
+/// 5 is not 261, although a conversion to uint8 makes it so.
+#[test]
+fn numbers_are_compared_by_their_values() {
+    let compared = |op: Op, number: i64, result: f64| {
+        let inputs = vec![super::input("a", DType::Uint8, &[5.0], false)];
+        let steps = vec![step("r", op, &[0], vec![Arg::Number(Scalar::Int(number))])];
+        let reply = Reply { steps: vec![super::tensor(DType::Bool, &[result], 1)], inputs: Vec::new() };
+        judge(&Program { inputs, steps }, &reply).pop().map(|found| found.by)
+    };
+    assert_eq!((compared(Op::Eq, 261, 0.0), compared(Op::Lt, 261, 1.0), compared(Op::Gt, -1, 1.0)), (None, None, None));
+    for (op, number, wrong) in [(Op::Eq, 261, 1.0), (Op::Lt, 261, 0.0), (Op::Gt, -1, 0.0)] {
+        assert!(compared(op, number, wrong).unwrap().starts_with("disputed"), "{op:?}");
+    }
+    assert!(!compared(Op::Eq, 5, 0.0).unwrap().starts_with("disputed"));
+}
