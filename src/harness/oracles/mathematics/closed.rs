@@ -89,7 +89,7 @@ fn of_poisson(format: Format, args: &[f64], which: usize, details: &Details) -> 
     let rate = x + details.numbers[0].unwrap_or(0.0);
     // What is lost of the sum with `eps`, relative to it.
     let lost = 4.0 * format.ulp(rate) / rate;
-    if !is_log && !(rate > 0.0 && lost < 0.1) {
+    if !(is_log || rate > 0.0 && lost < 0.1) {
         return None;
     }
     if which == 0 {
