@@ -285,6 +285,8 @@ fn compare_explained(program: &Program, reply: &Reply, counts: &mut Explained) -
                 || rejected.message.contains("DefaultCPUAllocator") =>
         {
             counts.by_elements += 1;
+            // The shapes meet, and are drawn as those of a call that is accepted.
+            counts.drawn += u64::from(answer.drawing.is_some() && failing.is_none());
         }
         (Outcome::Rejected(rejected), Verdict::Rejected) => {
             let own = message.as_str();
@@ -363,7 +365,7 @@ fn explanations_of_generated_programs_agree_with_the_reference() {
     assert!(text.is_empty(), "{}", text.join("\n"));
     // Views, reductions to a number and gradients have no shapes that meet.
     let of_tensors = programs - counts.of_sizes;
-    assert!(counts.drawn * 50 > of_tensors * 19, "{} of {of_tensors} are drawn", counts.drawn);
+    assert!(counts.drawn * 5 > of_tensors * 2, "{} of {of_tensors} are drawn", counts.drawn);
 }
 
 /// The factors of sizes beyond those that machines hold.

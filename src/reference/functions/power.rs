@@ -140,7 +140,7 @@ pub(crate) fn heaviside(machine: &mut Machine, call: &Call) -> Result<Slot> {
     if dtypes.iter().any(|dtype| *dtype != dtypes[0]) {
         return Err(Rejection::HeavisideDtypes.into());
     }
-    // Neither below nor above zero is NaN alone (NumPy: "heaviside(nan, h) = nan").
+    // NaN alone is neither below zero nor above it, and is handed on, as by NumPy's function.
     let kernel = kernel!(real(a, b) => match a.partial_cmp(&T::default()) {
         Some(Ordering::Equal) => b,
         Some(order) => T::from_scalar(Scalar::Bool(order == Ordering::Greater)),
