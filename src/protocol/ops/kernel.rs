@@ -193,7 +193,6 @@ impl Family {
                 "expand",
                 "size-mismatch",
                 "output-shape",
-                "zero-division",
             ],
             Family::Products => &[
                 "autograd",
