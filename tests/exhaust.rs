@@ -14,7 +14,7 @@ use broadcheck::harness::campaign::journal;
 use broadcheck::harness::campaign::summary::Summary;
 use broadcheck::harness::campaign::{counts::Checked, tally::Tally};
 use broadcheck::harness::mutation::{self, Mutant, NONE};
-use broadcheck::harness::oracles::comparison::{Side, compare};
+use broadcheck::harness::oracles::comparison::{Side, from_reference};
 use broadcheck::ops::Op;
 use broadcheck::program::Program;
 use broadcheck::reference::Reference;
@@ -33,7 +33,7 @@ fn shows(mutant: &Mutant, world: &World) -> bool {
         let expected = Reference.run(&program);
         let Ok(observed) = mutant.run(&program) else { return true };
         let expected = Side { hello: &reference, reply: &expected };
-        !compare(&program, expected, Side { hello: &hello, reply: &observed }).is_empty()
+        !from_reference(&program, expected, Side { hello: &hello, reply: &observed }).is_empty()
     };
     (0..world.len()).flat_map(|case| world.programs(case)).any(differs)
 }

@@ -41,6 +41,10 @@ const BY_THE_REFERENCE_ALONE: &[(&str, &str)] = &[
     ("index-add-drops-indices-into-nothing", "no rule says which indices are rejected"),
     ("indices-of-nothing-have-no-range", "no rule says which indices are rejected"),
     ("taken-indices-are-divided-by-the-size", "no rule says which indices are rejected"),
+    (
+        "second-gradient-of-cross-entropies-at-certainty",
+        "mathematics takes no derivative of this kernel, which no page describes",
+    ),
     ("running-extremes-of-nothing-along-any-dimension", "no rule says which dimensions are rejected"),
     ("complex-product-by-its-place", "both results are within the error bound of a product of complex numbers"),
     ("gradient-of-polar-below-zero", "it flows through complex numbers, along which no derivative is taken"),

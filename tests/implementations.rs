@@ -11,7 +11,7 @@ use broadcheck::case::load_program;
 use broadcheck::harness::model::divergence::{self, Divergence, Source};
 use broadcheck::harness::model::finding::{Finding, Oracle};
 use broadcheck::harness::mutation::wrong_replies;
-use broadcheck::harness::oracles::comparison::{Side, compare};
+use broadcheck::harness::oracles::comparison::{Side, from_reference};
 use broadcheck::harness::runner::Start;
 use broadcheck::program::{Program, Reply};
 use broadcheck::reference::Reference;
@@ -77,7 +77,7 @@ fn campaigns_know_the_causes_of(name: &str) {
     let finding = |program: &Program, reply: &Reply| {
         let (reference, wanted) = (Reference.hello(), Reference.run(program));
         let sides = [Side { hello: &reference, reply: &wanted }, Side { hello: &hello, reply }];
-        Finding::of_differences(Oracle::Reference, program, compare(program, sides[0], sides[1]))
+        Finding::of_differences(Oracle::Reference, program, from_reference(program, sides[0], sides[1]))
     };
     let known = |finding: &Finding| divergence::known(&divergences, finding, &hello).map(|known| known.id.clone());
 

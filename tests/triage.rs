@@ -11,7 +11,7 @@ use broadcheck::adapter::{Fault, FaultKind, Hello, Implementation};
 use broadcheck::case::{load_files, load_program};
 use broadcheck::harness::model::divergence::{self, Divergence, Kind, Source};
 use broadcheck::harness::model::finding::{Finding, Oracle};
-use broadcheck::harness::oracles::comparison::{Side, compare};
+use broadcheck::harness::oracles::comparison::{Side, from_reference};
 use broadcheck::harness::oracles::specification::judge;
 use broadcheck::harness::{Aspect, Difference, format};
 use broadcheck::harness::{
@@ -88,7 +88,7 @@ fn found(program: &str, wrong: Wrong) -> (Finding, Reply, Option<Reply>) {
     }
     let (reference, other) = (Reference.hello(), implementation());
     let (wanted, got) = (Side { hello: &reference, reply: &expected }, Side { hello: &other, reply: &observed });
-    let finding = Finding::of_differences(Oracle::Reference, &program, compare(&program, wanted, got));
+    let finding = Finding::of_differences(Oracle::Reference, &program, from_reference(&program, wanted, got));
     (finding.expect("it differs"), expected, Some(observed))
 }
 
@@ -213,7 +213,7 @@ fn bisect_lists_the_releases_that_show_a_finding() {
     liar.runner.run_each(std::slice::from_ref(&program), |_, reply| observed = Some(reply.unwrap()));
     let (observed, reference, expected) = (observed.unwrap(), Reference.hello(), Reference.run(&program));
     let (wanted, got) = (Side { hello: &reference, reply: &expected }, Side { hello: &hello, reply: &observed });
-    let finding = Finding::of_differences(Oracle::Reference, &program, compare(&program, wanted, got)).unwrap();
+    let finding = Finding::of_differences(Oracle::Reference, &program, from_reference(&program, wanted, got)).unwrap();
     let expected = Expected::Outcomes(wanted);
     let observed = Some(&observed);
     let dossier = Dossier {

@@ -8,8 +8,13 @@ a second, and inductor one: the specification takes it an hour, and campaigns ar
 traced is called as it is, as torch.compile does.
 """
 
+import atexit
 import logging
+import os
+import pathlib
 import re
+import shutil
+import tempfile
 import types
 
 import torch
@@ -19,6 +24,32 @@ import eager
 
 # Where the code lies that the compiler has written, which errors of the code begin with.
 PLACE = re.compile(r"/\S*/(?:\w+\.)?(\w+\.(?:cpp|h)):\d+")
+
+# What processes that have ended left behind begins with this; the number of the process follows.
+CACHES = "broadcheck-inductor-"
+
+
+def runs(process):
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True
+
+
+def keep_code_apart():
+    """Generated code lies in a folder of this process. In the common one it may be that of a process that was killed
+    while it wrote, which is found again, and loaded."""
+    for left in pathlib.Path(tempfile.gettempdir()).glob(f"{CACHES}*"):
+        if not runs(int(left.name.removeprefix(CACHES))):
+            shutil.rmtree(left, ignore_errors=True)
+    own = pathlib.Path(tempfile.gettempdir(), f"{CACHES}{os.getpid()}")
+    # torch has set it to the common one when it was imported.
+    os.environ["TORCHINDUCTOR_CACHE_DIR"] = str(own)
+    atexit.register(shutil.rmtree, own, ignore_errors=True)
+
 
 # More than an operation is compiled for in any campaign.
 COMPILATIONS = 1_000_000
@@ -81,6 +112,7 @@ def warm_up(around):
 def operations(around):
     # The logs of the compiler are about itself.
     logging.disable(logging.CRITICAL)
+    keep_code_apart()
     torch._dynamo.config.recompile_limit = COMPILATIONS
     torch._dynamo.config.accumulated_recompile_limit = COMPILATIONS
     warm_up(around)

@@ -7,7 +7,7 @@ use broadcheck_harness::adapter::{Hello, Implementation};
 use broadcheck_harness::case::{self, render};
 use broadcheck_harness::model::divergence::{Divergence, known};
 use broadcheck_harness::model::finding::{Finding, Oracle};
-use broadcheck_harness::oracles::comparison::{Side, compare};
+use broadcheck_harness::oracles::comparison::{Side, from_reference};
 use broadcheck_harness::triage::{self, Dossier, Expected};
 use broadcheck_harness::{
     generate::{Focus, Options, allows},
@@ -77,7 +77,7 @@ pub fn judge(options: &Options, program: &Program, wanted: &Reply) {
 fn unknown(program: &Program, wanted: &Reply) -> Option<Finding> {
     let got = Libtorch::new().run(program);
     let (expected, observed) = (Side { hello: &REFERENCE, reply: wanted }, Side { hello: &LIBTORCH, reply: &got });
-    let finding = Finding::of_differences(Oracle::Reference, program, compare(program, expected, observed))?;
+    let finding = Finding::of_differences(Oracle::Reference, program, from_reference(program, expected, observed))?;
     known(&KNOWN, &finding, &LIBTORCH).is_none().then_some(finding)
 }
 

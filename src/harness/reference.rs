@@ -102,11 +102,26 @@ pub fn ask(program: &Program) -> Result<Reply, Abort> {
 /// # Errors
 /// When it panics, or the program takes more work than that.
 pub fn ask_within(program: &Program, budget: u64) -> Result<Reply, Abort> {
-    ask_with(program, budget, |_| {})
+    ask_with(program, budget, |_| {}, None)
+}
+
+/// Asks the reference for its reply to a program in which each step is given what an implementation has made before it,
+/// not what the reference has: a result that is within a tolerance stays within it, and what is made of it is judged by
+/// the operands that it was made of.
+///
+/// # Errors
+/// When it panics, or the program takes more work than its budget.
+pub fn ask_given(program: &Program, observed: &Reply) -> Result<Reply, Abort> {
+    ask_with(program, BUDGET, |_| {}, Some(observed))
 }
 
 /// The same with something to be done before each step, where a test plants a fault.
-pub(crate) fn ask_with(program: &Program, budget: u64, before: impl Fn(&Step)) -> Result<Reply, Abort> {
+pub(crate) fn ask_with(
+    program: &Program,
+    budget: u64,
+    before: impl Fn(&Step),
+    given: Option<&Reply>,
+) -> Result<Reply, Abort> {
     let step = Cell::new(None);
     let abort = |kind| Abort { step: step.get(), kind };
     let run = || -> Result<Reply, AbortKind> {
@@ -116,6 +131,9 @@ pub(crate) fn ask_with(program: &Program, budget: u64, before: impl Fn(&Step)) -
             step.set(Some(at));
             before(next);
             steps.push(session.0.step(next).map_err(AbortKind::OverBudget)?);
+            if let Some(observed) = given.and_then(|given| given.steps.get(at)) {
+                session.0.adopt(&observed.outcome);
+            }
         }
         let inputs = if program.mutates() { session.0.inputs() } else { Vec::new() };
         Ok(Reply { steps, inputs })

@@ -321,6 +321,17 @@ pub(super) fn keep_first(machine: &mut Machine, result: TensorId, first: TensorI
     }
 }
 
+/// Notes that the operation that `result` is the result of needs these operands again for its gradient.
+pub(super) fn keep_operands(machine: &mut Machine, result: TensorId, operands: &[TensorId]) {
+    let read = operands.iter().map(|id| machine.tensor(*id).storage);
+    let read: Vec<_> = read.map(|storage| (storage, machine.version(storage))).collect();
+    if let Some(node) = machine.tensor(result).node
+        && let Kind::Operation { derivative: Derivative::Formula { versions, .. }, .. } = &mut machine.graph[node].kind
+    {
+        versions.extend(read);
+    }
+}
+
 /// Notes an operation that made a new tensor, or overwrote one. Of a view it has overwritten a part of the tensor that
 /// this is a view of, and all that look at the same elements are now made of what was written (`rebase_history`).
 fn record(

@@ -132,6 +132,7 @@ pub(super) fn dist(machine: &mut Machine, call: &Call) -> Result<Slot> {
         (stop, _) => stop,
     };
     let result = norm::along(&mut distance, difference, order, None, false).map_err(named)?;
+    autograd::keep_operands(distance.machine, result, &[a, b]);
     autograd::keep_result(distance.machine, result, "Dist");
     Ok(Slot::Tensor(result))
 }

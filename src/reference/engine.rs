@@ -276,7 +276,8 @@ impl Derivative<Backward> {
     }
 }
 
-/// A formula of what arrived and of operands, for a gradient of the same shape and dtype.
+/// A formula of what arrived and of operands, for a gradient of the same shape and dtype. Integers are operands in the
+/// dtype that they were promoted to, in which a large one is another number, or none.
 fn real_formula(
     machine: &mut Machine,
     columns: &[Input],
@@ -287,7 +288,14 @@ fn real_formula(
     if complex && machine.has_elements() {
         return Err(Stop::Unsupported("the gradient of complex operands".to_owned()));
     }
-    formula(machine, columns, gradient.shape(), gradient.dtype, of)
+    let promoted = columns.iter().map(|column| match column {
+        Input::Tensor(tensor) if tensor.dtype.category() < Category::Floating => {
+            Input::Tensor(machine.converted(tensor, gradient.dtype))
+        }
+        other => other.clone(),
+    });
+    let promoted: Vec<Input> = promoted.collect();
+    formula(machine, &promoted, gradient.shape(), gradient.dtype, of)
 }
 
 impl KeptResult {

@@ -21,7 +21,8 @@ use super::write;
 /// `cumsum`.
 pub(super) fn cumsum(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let (operand, id, dim) = run(machine, call, &SUM)?;
-    let kept = Kept { numbers: vec![Scalar::Int(dim as i64)], ..Kept::of(call.op) };
+    let real = operand.dtype.category() < Category::Complex;
+    let kept = Kept { numbers: vec![Scalar::Int(dim as i64), Scalar::Bool(real)], ..Kept::of(call.op) };
     autograd::record_formula(machine, id, &[Some(&operand)], kept, cumsum_backward);
     Ok(Slot::Tensor(id))
 }
@@ -187,6 +188,10 @@ fn kept_dim(kept: &Kept) -> usize {
 /// `cumsum_backward`: the sum of all that arrived at an element and after it.
 fn cumsum_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
     let shape = gradient.shape().clone();
+    // What arrives is converted to the dtype of the operand first.
+    if kept.numbers[1] == Scalar::Bool(true) {
+        write::warn_of_cast(machine, gradient.dtype, DType::Float64, shape.numel());
+    }
     let sums = machine.eval(gradient.dtype, || {
         let mut sums = machine.elements::<Complex64>(gradient);
         for line in Lines::along(&shape, kept_dim(kept)).numbers() {
@@ -205,6 +210,7 @@ fn cumsum_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Res
 /// it. So that it may be zero, nothing is divided by it.
 fn cumprod_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
     let Some(operand) = &kept.tensors[0] else { return Ok(vec![None]) };
+    write::warn_of_cast(machine, gradient.dtype, operand.dtype, gradient.shape().numel());
     let (operand, shape) = (conjugate(machine, operand), operand.shape().clone());
     let received = machine.eval(operand.dtype, || {
         let lines = Lines::along(&shape, kept_dim(kept));

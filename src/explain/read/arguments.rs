@@ -156,8 +156,8 @@ impl Sorter {
     /// Decides what depends on several lines, and parses the Python.
     fn decide(self) -> Result<Asked, ReadError> {
         let mut asked = Asked { message: self.message, ..Asked::default() };
-        let bound: Vec<(String, bool)> =
-            bindings(&self.lines).map(|binding| (binding.name.clone(), binding.number.is_none())).collect();
+        let bound = bindings(&self.lines).map(|binding| (binding.name.clone(), binding.number.is_none()));
+        let bound: Vec<(String, bool)> = bound.chain(assigned(&self.lines).map(|name| (name, true))).collect();
         // `z = x`, or `x, y`, of names that have shapes of their own, which are no sizes.
         let of_tensors = |operand: &Operand| {
             let of = |size: &Size, sure: bool| match size {
@@ -294,6 +294,18 @@ fn followed_by_bindings(line: &str) -> Option<Vec<Line>> {
         let bindings = bindings_of_line(after).ok()??;
         let text = after.to_owned();
         Some(vec![Line::Python(before.to_owned()), Line::Bindings { text, bindings }])
+    })
+}
+
+/// The names that Python assigns to: `z = x` is another name of such a tensor, too.
+fn assigned(lines: &[Line]) -> impl Iterator<Item = String> {
+    let statements = lines.iter().filter_map(|line| match line {
+        Line::Python(text) => python(text).ok(),
+        _ => None,
+    });
+    statements.flatten().flat_map(|statement| match statement.kind {
+        StatementKind::Assign { targets, .. } => targets.into_iter().filter_map(|target| target.dotted()).collect(),
+        _ => Vec::new(),
     })
 }
 

@@ -57,6 +57,16 @@ fn of_table(op: Op, form: Form, call: &Call, label: Label) -> Option<Drawing> {
         (Op::Equal, [a, b]) if a.1 != b.1 => return None,
         // The weight and the bias lie along the last dimensions. They do not broadcast, which a drawing of shapes that differ would say.
         (Op::LayerNorm, [_, _, ..]) if call.stop.is_none() => drawing::elementwise(&all, false, None, label),
+        // One element fills what a mask selects, whatever its shape is.
+        (Op::IndexPut, [place, value, ..]) if call.stop.is_none() && value.1.numel() == 1 => {
+            drawing::elementwise(&[place.clone(), (value.0.clone(), Shape::scalar())], true, None, label)
+        }
+        // Points of one dimension lie along that of the integral.
+        (Op::Trapezoid | Op::CumulativeTrapezoid, [y, x]) if x.1.rank() == 1 && y.1.rank() > 1 => {
+            let last = y.1.rank() - 1;
+            let x = along(x, y.1.rank(), call.settings.dims.first().copied().unwrap_or(last))?;
+            drawing::elementwise(&[y.clone(), x], false, None, label)
+        }
         // They keep the shape.
         (Op::Cumsum | Op::Cumprod | Op::Cummax | Op::Cummin | Op::Logcumsumexp | Op::LayerNorm, _) => return None,
         (_, [tensor, ..]) if op.info().family() == Family::Reductions && !matches!(op, Op::SumToSize | Op::Item) => {
@@ -121,6 +131,13 @@ fn finish(drawing: &mut Drawing, call: &Call, label: Label) {
 
 fn named(operand: &Operand) -> Named {
     (operand.name.clone(), operand.shape.clone())
+}
+
+/// A vector as a tensor of so many dimensions, along one of them; `None` if there is no such dimension.
+fn along(vector: &Named, rank: usize, dim: usize) -> Option<Named> {
+    let mut sizes = vec![1; rank];
+    *sizes.get_mut(dim)? = vector.1.sizes()[0];
+    Some((vector.0.clone(), Shape::new(sizes).ok()?))
 }
 
 /// A tensor with its last two dimensions swapped, under the name that says so.

@@ -14,12 +14,12 @@ use crate::format;
 use crate::generate::bounded_exhaustive::World;
 use crate::messages::skeleton;
 use crate::model::finding::{Finding, Oracle, Signature, UNTOLD};
-use crate::oracles::comparison::{Side, between_releases, compare};
+use crate::oracles::comparison::{Side, between_releases, from_reference};
 use crate::oracles::mathematics;
 use crate::oracles::metamorphic::{self, FollowUp};
 use crate::program::{Outcome, Program, Reply, Step};
 use crate::reference::{Abort, Ask, Reference, message};
-use crate::relaxations::freedoms;
+use crate::relaxations::freedoms_of_given;
 use crate::{Aspect, Difference};
 
 pub use crate::campaign::supervised::Unfinished;
@@ -385,7 +385,7 @@ fn disagreement(
     match expected {
         Ok(expected) => {
             let expected = Side { hello: reference, reply: expected };
-            let differences = compare(program, expected, Side { hello, reply });
+            let differences = from_reference(program, expected, Side { hello, reply });
             Finding::of_differences(Oracle::Reference, program, differences)
         }
         Err(abort) => Some(of_abort(program, abort)),
@@ -458,7 +458,7 @@ impl Counts {
 
 /// Counts what the steps of a program leave open.
 fn count_openness(program: &Program, reply: &Reply, counts: &mut Counts) {
-    for (freedom, answer) in freedoms(program, reply).into_iter().zip(&reply.steps) {
+    for (freedom, answer) in freedoms_of_given(program, reply).into_iter().zip(&reply.steps) {
         counts.openness.add(freedom, &answer.outcome);
     }
 }

@@ -70,7 +70,7 @@ use crate::reference::{self, Abort, AbortKind, Ask, DEATH};
 
 use super::give_up::Breaks;
 use super::runner::Start;
-use crate::model::finding::{Finding, Oracle, Signature};
+use crate::model::finding::{Finding, Signature};
 
 use crate::campaign::counts::Positions;
 use crate::campaign::record::Configuration;
@@ -444,12 +444,6 @@ impl Setup {
     pub fn new(configuration: &Configuration, subject: (Start, Hello), against: Option<(Start, Hello)>) -> Setup {
         let mut options = options(&subject.1, against.as_ref().map(|(_, hello)| hello), configuration.unrestricted);
         options.ops.clone_from(&configuration.ops);
-        // Only who computes all of a program anew needs a tolerance for what is made of a result that has one. The others
-        // judge each step by what it was given, and so gradients through losses and products, too.
-        let anew = [Oracle::Reference, Oracle::Release];
-        if !configuration.oracles.iter().any(|oracle| anew.contains(oracle)) {
-            options.exclusions.retain(|exclusion| *exclusion != Exclusion::UnspecifiedOperands);
-        }
         // However often an adapter breaks, the campaign goes on.
         let limits = Limits {
             restarts: usize::MAX,

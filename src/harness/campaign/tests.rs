@@ -10,7 +10,7 @@ use super::record::{Configuration, Header, Identity, Machine};
 use super::{FINDINGS, Setup, Working, run};
 use crate::adapter::Implementation;
 use crate::case::load_program;
-use crate::generate::{Exclusion, Options};
+use crate::generate::Options;
 use crate::model::finding::Oracle;
 use crate::ops::Op;
 use crate::program::{Program, Reply};
@@ -50,20 +50,6 @@ fn setup(ask: fn(&Program) -> Result<Reply, Abort>) -> Setup {
     Setup { programs: Some(Arc::from(programs)), ask, ..Setup::new(&configuration, subject, None) }
 }
 
-/// Without an oracle that computes all anew, gradients flow through products and losses.
-#[test]
-fn oracles_of_each_step_see_longer_programs() {
-    let excludes = |oracles: &[Oracle]| {
-        let given = setup(ask);
-        let configuration = Configuration { oracles: oracles.to_vec(), ..given.configuration };
-        let made = Setup::new(&configuration, (Start::Reference, Reference.hello()), None);
-        made.options.exclusions.contains(&Exclusion::UnspecifiedOperands)
-    };
-    assert!(excludes(&[Oracle::Reference, Oracle::Definition, Oracle::Mathematics]));
-    assert!(excludes(&[Oracle::Release]));
-    assert!(!excludes(&[Oracle::Definition, Oracle::Mathematics]));
-}
-
 fn begun(setup: &Setup, folder: &Path) -> Journal {
     let header = Header {
         broadcheck: String::new(),
@@ -88,7 +74,7 @@ fn findings(folder: &Path) -> Vec<(String, Vec<u64>)> {
 #[test]
 fn a_panic_and_a_budget_are_findings_and_the_campaign_goes_on() {
     let frail: fn(&Program) -> Result<Reply, Abort> =
-        |program| ask_with(program, 1000, |step| assert!(step.op != Op::Mul, "planted in {}", step.op));
+        |program| ask_with(program, 1000, |step| assert!(step.op != Op::Mul, "planted in {}", step.op), None);
     let folder = tempfile::tempdir().unwrap();
     let setup = setup(frail);
     let (journal, why) = run(&setup, begun(&setup, folder.path()), |_| {}).unwrap();

@@ -14,7 +14,7 @@ use crate::check::{Candidate, Selection, check, digests};
 use crate::model::divergence;
 use crate::model::event::file::{self, FileError, Header};
 use crate::model::event::{
-    Absent, CaseDigest, Corpus, CorpusTally, Event, Generated, ImplementationReady, Judged, Started, Tally,
+    Absent, CaseDigest, Corpus, CorpusTally, Event, Generated, ImplementationReady, Judged, Started, Tally, Verdict,
 };
 use crate::reference::message;
 use crate::runner::{Runner, Start};
@@ -152,7 +152,8 @@ impl MatrixRun<'_> {
     pub fn settled(&self, subject: &Subject, earlier: &Earlier) -> Result<Option<Row>, FileError> {
         let digests = digests(self.specification);
         let is_there = |(case, digest): (&String, &CaseDigest)| {
-            earlier.judged.get(case).is_some_and(|judged| judged.digest == *digest)
+            let judged = earlier.judged.get(case).filter(|judged| judged.digest == *digest);
+            judged.is_some_and(|judged| !matches!(judged.verdict, Verdict::Failed { .. }))
         };
         if earlier.generated.is_none() || !digests.iter().all(is_there) {
             return Ok(None);
@@ -251,8 +252,12 @@ impl MatrixRun<'_> {
             (&ready.name, &ready.version, &ready.build) == (&hello.name, &hello.version, &hello.build)
                 && ready.declares == runner.declares()
         };
-        let earlier = earlier.filter(same);
-        self.check_on(subject, runner, earlier, each)
+        // A failure may have been the machine's, and is worth another run.
+        let earlier = earlier.filter(same).cloned().map(|mut earlier| {
+            earlier.judged.retain(|_, judged| !matches!(judged.verdict, Verdict::Failed { .. }));
+            earlier
+        });
+        self.check_on(subject, runner, earlier.as_ref(), each)
     }
 
     /// Judges a subject by what an earlier run has, and runs the rest.

@@ -13,7 +13,7 @@ use crate::give_up::Breaks;
 use crate::model::divergence;
 use crate::model::event::{Agreement, Corpus, CorpusTally, Generated};
 use crate::model::finding::{Finding, Oracle};
-use crate::oracles::comparison::{Side, compare};
+use crate::oracles::comparison::{Side, from_reference};
 use crate::program::{Program, Reply};
 use crate::reference::Reference;
 
@@ -125,7 +125,7 @@ fn judge(
         Ok(expected) => {
             let reference = Reference.hello();
             let (wanted, got) = (Side { hello: &reference, reply: expected }, Side { hello, reply: &reply });
-            match Finding::of_differences(Oracle::Reference, program, compare(program, wanted, got)) {
+            match Finding::of_differences(Oracle::Reference, program, from_reference(program, wanted, got)) {
                 None => match reply.unsupported() {
                     Some(what) => Agreement::Unsupported { what: what.to_owned() },
                     None => Agreement::Agrees,

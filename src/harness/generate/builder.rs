@@ -8,7 +8,7 @@ use crate::generate::{MAX_ELEMENTS, MAX_INPUTS, MAX_LARGE_TERMS, MAX_STEPS, Opti
 use crate::ops::{Family, Form, Op, Param, ParamKind, Rounding};
 use crate::program::{Arg, Input, Outcome, Program, Reply, Step, StepOutcome, ValueRef};
 use crate::reference::Session;
-use crate::relaxations::{Scene, TensorState, Tracker, freedom, is_unreliable, sums};
+use crate::relaxations::{Scene, Tracker, freedom, is_unreliable, sums};
 use crate::tensor::{Category, DType, Shape};
 
 /// More elements than there can be memory for.
@@ -18,7 +18,7 @@ const BEYOND_MEMORY: usize = 1 << 47;
 const MAX_ROTATIONS: i64 = 1 << 22;
 
 /// The number of attempts to propose a step again that did not come out as wanted.
-const TRIES: usize = 8;
+pub(super) const TRIES: usize = 8;
 
 /// A program under construction, and the state of its values.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ pub(super) struct ProgramBuilder<'a> {
 }
 
 /// The outcome of a proposal.
-enum Trial {
+pub(super) enum Trial {
     /// The step is in the program, and its outcome known.
     Kept(StepOutcome),
     /// There is nothing to be compared: the step is out of the program again.
@@ -81,10 +81,7 @@ impl<'a> ProgramBuilder<'a> {
             }
         }
         if gradients {
-            if chance(u, 1, 3)? {
-                self.overwrite(u, &palette)?;
-            }
-            self.gradients(u)?;
+            self.backward(u, &palette)?;
         }
         Ok(())
     }
@@ -145,6 +142,12 @@ impl<'a> ProgramBuilder<'a> {
     ) -> Result<()> {
         // Operands of one dtype in half of the programs: most rejections for dtypes would hide what comes after them.
         let mut common = *u.choose(&self.options.dtypes)?;
+        // Gradients flow through floats alone.
+        let mut floats = self.options.dtypes.clone();
+        floats.retain(|dtype| dtype.category() >= Category::Floating);
+        if gradients && !floats.is_empty() && chance(u, 7, 8)? {
+            common = *u.choose(&floats)?;
+        }
         let mut mixed = u.arbitrary::<bool>()? || self.options.mixed;
         // Products, losses and functions want one dtype, and most of them floats.
         let fractions = self
@@ -159,6 +162,8 @@ impl<'a> ProgramBuilder<'a> {
                 common = *u.choose(&real)?;
             }
         }
+        // Gradients of extremes are the same for nobody.
+        let tame = gradients && chance(u, 1, 2)?;
         // Masks and indices are rare among tensors that are made for anything else.
         let indices = self.indices_are_wanted(u)?;
         for at in 0..u.int_in_range(together.len().max(1)..=MAX_INPUTS)? {
@@ -189,6 +194,7 @@ impl<'a> ProgramBuilder<'a> {
                 _ if probable && chance(u, 7, 8)? => value::probabilities(u, dtype, &shape)?,
                 _ if decomposes && at == 0 => value::dominant_in_part(u, dtype, &shape)?,
                 _ if decomposes => value::tolerances(u, dtype, &shape)?,
+                _ if tame => value::tame(u, dtype, &shape, at)?,
                 _ => value::elements(u, dtype, &shape, at)?,
             };
             let requires_grad = gradients && dtype.category() >= Category::Floating && !chance(u, 1, 4)?;
@@ -324,88 +330,12 @@ impl<'a> ProgramBuilder<'a> {
         Ok(self.named(op, form, args, out))
     }
 
-    /// A step that overwrites what an earlier step made, often a view, while gradients flow.
-    fn overwrite(&mut self, u: &mut Unstructured, palette: &Palette) -> Result<()> {
-        let writes = |op: &&Op| {
-            let (info, first) = (op.info(), op.info().arguments.first());
-            info.differentiable
-                && info.forms.contains(&Form::InPlace)
-                && first.is_some_and(|param| param.kind == ParamKind::Operand)
-        };
-        let ops: Vec<Op> = self.options.ops.iter().filter(writes).copied().collect();
-        let inputs = self.program.inputs.len();
-        let made: Vec<ValueRef> =
-            self.tracker.known.iter().map(|known| known.at).filter(|at| at.value >= inputs).collect();
-        if ops.is_empty() || made.is_empty() || self.program.steps.len() + 4 > MAX_STEPS {
-            return Ok(());
-        }
-        let op = *u.choose(&ops)?;
-        for _ in 0..TRIES {
-            let mut args = self.arguments(u, palette, op, Form::InPlace)?;
-            args[0] = Arg::Tensor(*u.choose(&made)?);
-            match self.attempt(self.named(op, Form::InPlace, args, None)) {
-                Trial::Kept(outcome) if matches!(outcome.outcome, Outcome::Value(_)) => {
-                    self.learn(outcome);
-                    return Ok(());
-                }
-                Trial::Kept(_) => {
-                    self.program.steps.pop();
-                }
-                Trial::Dropped => {}
-                Trial::Broken => return Ok(()),
-            }
-        }
-        Ok(())
-    }
-
-    /// `sum` where a scalar is needed, `backward`, and the gradients that come of it.
-    fn gradients(&mut self, u: &mut Unstructured) -> Result<()> {
-        let made = |known: &&TensorState| known.grad && known.at.value >= self.program.inputs.len();
-        let Some(mut root) = self.tracker.known.iter().rfind(made).cloned() else { return Ok(()) };
-        if chance(u, 1, 3)? {
-            let made: Vec<&TensorState> = self.tracker.known.iter().filter(made).collect();
-            root = (*u.choose(&made)?).clone();
-        }
-        let run = |draft: &mut ProgramBuilder, op: Op, args: Vec<Arg>| {
-            if !draft.options.ops.contains(&op) {
-                return false;
-            }
-            match draft.attempt(draft.named(op, Form::Functional, args, None)) {
-                Trial::Kept(outcome) => {
-                    draft.learn(outcome);
-                    true
-                }
-                Trial::Dropped | Trial::Broken => false,
-            }
-        };
-        if root.tensor.shape.numel() != 1 && !chance(u, 1, 8)? {
-            let params = Op::Sum.info().arguments;
-            let defaults = params.iter().filter_map(|param| param.default.map(Arg::from));
-            if !run(self, Op::Sum, std::iter::once(Arg::Tensor(root.at)).chain(defaults).collect()) {
-                return Ok(());
-            }
-            if let Some(sum) = self.tracker.known.last() {
-                root = sum.clone();
-            }
-        }
-        let gradient = if chance(u, 1, 8)? { Arg::Tensor(self.tensor(u)?) } else { Arg::Nothing };
-        if !run(self, Op::Backward, vec![Arg::Tensor(root.at), gradient]) {
-            return Ok(());
-        }
-        for input in 0..self.program.inputs.len() {
-            if self.program.inputs[input].requires_grad && self.program.steps.len() < MAX_STEPS {
-                run(self, Op::Grad, vec![Arg::Tensor(ValueRef { value: input, part: None })]);
-            }
-        }
-        Ok(())
-    }
-
-    fn named(&self, op: Op, form: Form, args: Vec<Arg>, out: Option<ValueRef>) -> Step {
+    pub fn named(&self, op: Op, form: Form, args: Vec<Arg>, out: Option<ValueRef>) -> Step {
         Step { name: format!("r{}", self.program.steps.len()), op, form, args, out }
     }
 
     /// Puts a step at the end of the program and asks the reference what comes of it.
-    fn attempt(&mut self, step: Step) -> Trial {
+    pub fn attempt(&mut self, step: Step) -> Trial {
         // Only views can be larger than anything that there is memory for; whatever else would be is refused.
         let bound = self.bound(&step);
         let many = self.elements > MAX_ELEMENTS && self.terms(&step).is_some();
@@ -536,7 +466,7 @@ impl<'a> ProgramBuilder<'a> {
     }
 
     /// Notes what came of the last step, which stays.
-    fn learn(&mut self, outcome: StepOutcome) {
+    pub fn learn(&mut self, outcome: StepOutcome) {
         self.session = self.tried.take();
         let value = self.program.inputs.len() + self.program.steps.len() - 1;
         if let Some(step) = self.program.steps.last() {
@@ -545,8 +475,9 @@ impl<'a> ProgramBuilder<'a> {
             if !matches!(outcome.outcome, Outcome::Value(_)) && operand() {
                 self.missing.push(ValueRef { value, part: None });
             }
-            let open = freedom(self.scene(), &outcome.outcome).is_of_value() || is_unreliable(self.scene());
-            self.tracker.note(value, step, &outcome.outcome, open);
+            let freedom = freedom(self.scene(), &outcome.outcome);
+            let open = freedom.is_of_value() || is_unreliable(self.scene());
+            self.tracker.note(value, step, &outcome.outcome, open, freedom.strides);
         }
         self.outcomes.push(outcome);
     }

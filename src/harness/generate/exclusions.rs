@@ -2,7 +2,7 @@
 //! [relaxation](crate::relaxations) instead.
 
 use crate::program::Outcome;
-use crate::relaxations::conditions::unspecified_operands;
+use crate::relaxations::conditions::abandoned_operands;
 use crate::relaxations::elements::{
     complex_half, division_traps, endless_trials, grown_bools, long_recurrences, uncountable_strides,
 };
@@ -41,9 +41,8 @@ impl Exclusion {
 }
 
 exclusions! {
-    /// The use of a result that is compared within a tolerance, or not in its strides: what is made of it has no
-    /// tolerance of its own, and a comparison of it may go either way.
-    UnspecifiedOperands: unspecified_operands(scene, outcome),
+    /// The use of what a rejected step has left in a state that no rule says: nobody is told which.
+    AbandonedOperands: abandoned_operands(scene),
     /// float16 with complex operands, and `complex` and `polar` of float16: the result is complex32, a dtype that broadcheck
     /// does not have.
     ComplexHalf: complex_half(scene),

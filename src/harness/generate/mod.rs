@@ -14,6 +14,7 @@ pub mod bounded_exhaustive;
 mod builder;
 mod exclusions;
 mod focus;
+mod gradient;
 mod seed;
 mod shape;
 mod text;

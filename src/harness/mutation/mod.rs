@@ -17,7 +17,7 @@ use serde::Serialize;
 use crate::adapter::Implementation;
 use crate::model::finding::{DISPUTED, Finding, Oracle, Signature};
 use crate::ops::Op;
-use crate::oracles::comparison::{Side, compare};
+use crate::oracles::comparison::{Side, from_reference};
 use crate::oracles::mathematics;
 use crate::oracles::metamorphic::{self, reference_exceptions::followed};
 use crate::program::{Arg, Program, Reply, Step};
@@ -233,7 +233,7 @@ fn judge(mutant: &Mutant, oracle: Oracle, program: &Program, all: bool) -> Optio
         _ => {
             let (reference, wanted) = (Reference.hello(), Reference.run(program));
             let (wanted, got) = (Side { hello: &reference, reply: &wanted }, Side { hello: &hello, reply: &reply });
-            Finding::of_differences(oracle, program, compare(program, wanted, got))
+            Finding::of_differences(oracle, program, from_reference(program, wanted, got))
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::ops::{Compare, Family, Kernel, Op};
 use crate::program::{Program, Reply, TensorValue};
-use crate::relaxations::families::is_indexed;
-use crate::relaxations::{Elements, Freedom, freedoms};
+use crate::relaxations::conditions::decides_by_elements;
+use crate::relaxations::{Elements, Freedom, freedoms, freedoms_of_given};
 use crate::tensor::{Category, DType};
 
 /// The closeness of one value.
@@ -63,18 +63,30 @@ impl Modes {
     /// within a tolerance; so are gradients, which are computed from everything. Integers and bools are the same in any
     /// order, or different. A value that is computed from one that is open is open itself.
     pub fn of(program: &Program, reply: &Reply) -> Modes {
-        Modes::with(program, reply, freedoms(program, reply))
+        Modes::with(program, reply, freedoms(program, reply), false)
+    }
+
+    /// The same for who judges each step by the operands that it was given, whatever they are.
+    pub fn of_given(program: &Program, reply: &Reply) -> Modes {
+        Modes::with(program, reply, freedoms_of_given(program, reply), false)
+    }
+
+    /// The same where both sides were given the same: what was within a tolerance passes none on, but to gradients.
+    pub fn of_adopted(program: &Program, reply: &Reply) -> Modes {
+        Modes::with(program, reply, freedoms_of_given(program, reply), true)
     }
 
     /// The same with nothing left open but what the table does.
     pub fn by_table(program: &Program, reply: &Reply) -> Modes {
-        Modes::with(program, reply, Vec::new())
+        Modes::with(program, reply, Vec::new(), false)
     }
 
-    fn with(program: &Program, reply: &Reply, mut steps: Vec<Freedom>) -> Modes {
+    fn with(program: &Program, reply: &Reply, mut steps: Vec<Freedom>, adopted: bool) -> Modes {
         let inputs = program.inputs.len();
         steps.resize(program.steps.len(), Freedom::NONE);
         let (mut values, mut made) = (vec![Mode::BITS; inputs], Vec::new());
+        // What each passes on.
+        let mut passed = values.clone();
         // The first name of each tensor: the result of a step that writes to one is that tensor.
         let mut names: Vec<usize> = (0..inputs).collect();
         // The storages of each, which others may look at: an input has the one of its own number.
@@ -83,14 +95,11 @@ impl Modes {
             let tensors = reply.steps.get(at).map_or(&[][..], |answer| answer.outcome.tensors());
             let used = match step.op.info().family() {
                 Family::Autograd => values.iter().copied().fold(Mode::BITS, Mode::or),
-                _ => step.uses().filter_map(|used| values.get(used.value).copied()).fold(Mode::BITS, Mode::or),
+                _ => step.uses().filter_map(|used| passed.get(used.value).copied()).fold(Mode::BITS, Mode::or),
             };
             let open = passed_on(step.op, used.open, tensors);
-            // What is rejected, how many elements there are and where they come from may follow from elements.
-            let decides = is_indexed(step.op.info().kernel)
-                || matches!(step.op, Op::LinalgSolve | Op::LinalgLuSolve | Op::Quantile | Op::Nanquantile);
             let freedom = &mut steps[at];
-            freedom.outcome |= used.open >= Elements::Parts && decides;
+            freedom.outcome |= used.open >= Elements::Parts && decides_by_elements(step.op);
             freedom.elements = freedom.elements.max(open);
             let mode = Mode { compare: table_mode(program, at, used.compare, tensors), open: freedom.elements };
             let own = names.len();
@@ -99,14 +108,18 @@ impl Modes {
                 Some(target) => storages.get(target.value).cloned().unwrap_or_default(),
                 None => Vec::new(),
             };
-            let others = names.iter().zip(&storages).zip(&mut values);
+            // What a rejected step has written is not told.
+            let onward = if adopted && !tensors.is_empty() { Mode::BITS } else { mode };
+            let others = names.iter().zip(&storages).zip(values.iter_mut().zip(&mut passed));
             let seen = |storages: &[usize]| storages.iter().any(|storage| place.contains(storage));
-            for (_, written) in others.filter(|((other, own), _)| **other == name || seen(own)) {
+            for (_, (written, passed)) in others.filter(|((other, own), _)| **other == name || seen(own)) {
                 *written = mode.or(*written);
+                *passed = onward.or(*passed);
             }
             names.push(name);
             storages.push(tensors.iter().filter_map(|tensor| tensor.storage.map(|storage| storage.id)).collect());
             values.push(mode);
+            passed.push(onward);
             made.push(mode);
         }
         // The result of a step that writes to a value is that value, and what is written to it later is written to both.

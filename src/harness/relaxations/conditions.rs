@@ -70,7 +70,21 @@ pub(crate) fn wild_factor(scene: Scene) -> bool {
     scene.last().is_some_and(|step| numbers(step).any(wild))
 }
 
-pub(crate) fn unspecified_operands(scene: Scene, outcome: Option<&Outcome>) -> bool {
+/// Returns whether elements are read or written at indices.
+pub(crate) fn is_indexed(kernel: Kernel) -> bool {
+    matches!(kernel, Kernel::Gather | Kernel::Indexing | Kernel::Slices | Kernel::Scatter)
+}
+
+/// Returns whether it follows from elements what is rejected, how many elements the result has, or what number it is.
+pub(crate) fn decides_by_elements(op: Op) -> bool {
+    use Op::*;
+    let solves = matches!(op, LinalgSolve | LinalgLuSolve);
+    let probable = matches!(op, Quantile | Nanquantile | Normal | Bernoulli | Binomial | BinaryCrossEntropy);
+    is_indexed(op.info().kernel) || solves || probable || matches!(op, MaskedSelect | Item | Equal | Allclose)
+}
+
+/// The use of what is compared within a tolerance.
+pub(crate) fn tolerant_operands(scene: Scene, outcome: Option<&Outcome>) -> bool {
     // What is within units in the last place may be summed and differentiated, which are compared within a tolerance: that
     // of its own dtype. The distance of two numbers that should be equal has a root that is far from zero.
     let tolerant = scene.last().is_some_and(|step| {
@@ -80,6 +94,35 @@ pub(crate) fn unspecified_operands(scene: Scene, outcome: Option<&Outcome>) -> b
     let made = outcome.map_or(&[][..], |outcome| outcome.tensors());
     let other = |known: &TensorState| made.iter().any(|made| made.dtype != known.tensor.dtype);
     scene.operands().any(|known| known.tolerated || (known.inexact && (!tolerant || other(known))))
+}
+
+/// The same where it follows from elements whether the step is rejected: an index, a divisor that may be zero, a number
+/// that must be a probability.
+pub(crate) fn tolerant_decisions(scene: Scene, outcome: Option<&Outcome>) -> bool {
+    let whole = |known: &TensorState| known.tensor.dtype.category() < Category::Floating;
+    (scene.operands().any(whole) || last_op(scene).is_some_and(decides_by_elements))
+        && tolerant_operands(scene, outcome)
+}
+
+/// A mask of what is within a tolerance.
+pub(crate) fn tolerant_masks(scene: Scene) -> bool {
+    let mask = |known: &TensorState| known.tolerated && known.tensor.dtype == DType::Bool;
+    last_op(scene).is_some_and(decides_by_elements) && scene.operands().any(mask)
+}
+
+/// The use of what a rejected step has left as no rule says.
+pub(crate) fn abandoned_operands(scene: Scene) -> bool {
+    scene.operands().any(|known| known.abandoned)
+}
+
+/// The use of what may lie in memory in several ways, and of views of it, where the result may as well.
+pub(crate) fn open_layouts(scene: Scene) -> bool {
+    scene.operands().any(|known| known.layout_open)
+}
+
+/// The same by a view, which another layout may not have, or have elsewhere.
+pub(crate) fn views_of_open_layouts(scene: Scene) -> bool {
+    open_layouts(scene) && last_op(scene).is_some_and(|op| op.info().family() == Family::Views)
 }
 
 pub(crate) fn overlapping_divisions(scene: Scene, outcome: Option<&Outcome>) -> bool {
@@ -146,7 +189,16 @@ pub(crate) fn resized<'a>(scene: Scene<'a>) -> Option<&'a TensorState> {
     if step.op == Op::ExpandCopy || read.clone().any(|known| known.shape_open) {
         return Some(out);
     }
-    let result = read.map(|known| &known.tensor.shape).try_fold(Shape::scalar(), |shape, next| shape.broadcast(next));
+    // What is looked up has a shape of its own, and what it is looked up in another.
+    let looked_up = match step.op {
+        Op::Bucketize | Op::Isin => read.clone().next(),
+        Op::Searchsorted => read.clone().nth(1),
+        _ => None,
+    };
+    let result = match looked_up {
+        Some(known) => Ok(known.tensor.shape.clone()),
+        None => read.map(|known| &known.tensor.shape).try_fold(Shape::scalar(), |shape, next| shape.broadcast(next)),
+    };
     result.is_ok_and(|shape| shape != out.tensor.shape).then_some(out)
 }
 

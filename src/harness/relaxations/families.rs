@@ -156,11 +156,6 @@ pub(crate) fn losses_into_operands(scene: Scene) -> bool {
     })
 }
 
-/// Returns whether elements are read or written at indices.
-pub(crate) fn is_indexed(kernel: Kernel) -> bool {
-    matches!(kernel, Kernel::Gather | Kernel::Indexing | Kernel::Slices | Kernel::Scatter)
-}
-
 /// Membership in what is said to have no element twice.
 pub(crate) fn assumed_unique(scene: Scene) -> bool {
     scene.last().is_some_and(|step| step.op == Op::Isin && step.args.get(2) == Some(&Arg::Flag(true)))

@@ -72,6 +72,8 @@ pub struct Freedom {
     pub warnings: bool,
     /// Its being accepted or rejected, and all that follows from that.
     pub outcome: bool,
+    /// The shape of its result and where it lies, and all that follows from them.
+    pub geometry: bool,
     /// Gradients that flow through it.
     pub gradients: Gradients,
 }
@@ -84,6 +86,7 @@ impl Freedom {
         message: false,
         warnings: false,
         outcome: false,
+        geometry: false,
         gradients: Gradients::Determined,
     };
 
@@ -93,7 +96,7 @@ impl Freedom {
 
     /// Returns whether the result, or what is written to, is not the same in every right implementation.
     pub fn is_of_value(self) -> bool {
-        self.elements > Elements::Determined || self.strides || self.outcome
+        self.elements > Elements::Determined || self.strides || self.outcome || self.geometry
     }
 
     fn or(self, other: Freedom) -> Freedom {
@@ -103,6 +106,7 @@ impl Freedom {
             message: self.message || other.message,
             warnings: self.warnings || other.warnings,
             outcome: self.outcome || other.outcome,
+            geometry: self.geometry || other.geometry,
             gradients: self.gradients.max(other.gradients),
         }
     }
@@ -120,6 +124,7 @@ const ANY_AND_GRADIENTS: Freedom = Freedom { gradients: Gradients::Elements, ..A
 const STRIDES: Freedom = Freedom { strides: true, ..Freedom::NONE };
 const MESSAGE: Freedom = Freedom { message: true, ..Freedom::NONE };
 const OUTCOME: Freedom = Freedom { outcome: true, ..Freedom::of(Elements::Any) };
+const GEOMETRY: Freedom = Freedom { geometry: true, strides: true, ..OUTCOME };
 const COARSE: Freedom = Freedom::of(Elements::Coarse);
 const WARNINGS: Freedom = Freedom { warnings: true, ..Freedom::NONE };
 const GRADIENT_ELEMENTS: Freedom = Freedom { gradients: Gradients::Elements, ..Freedom::NONE };
@@ -142,6 +147,12 @@ macro_rules! relaxations {
                 match self { $(Relaxation::$variant => $freedom),+ }
             }
 
+            /// Returns whether it is about operands whose elements are not the same in every right implementation.
+            fn is_of_operands(self) -> bool {
+                use Relaxation::*;
+                matches!(self, TolerantOperands | TolerantDecisions | TolerantMasks)
+            }
+
             /// Returns whether the last step of a scene is of this kind.
             fn applies(self, scene: Scene, outcome: &Outcome) -> bool {
                 match self { $(Relaxation::$variant => relaxations!(@ $module, $applies, scene, outcome; $($of)+)),+ }
@@ -155,6 +166,17 @@ macro_rules! relaxations {
 }
 
 relaxations! {
+    /// The use of a result that is compared within a tolerance: what is made of it has no tolerance of its own, and a
+    /// comparison of it may go either way.
+    TolerantOperands: conditions::tolerant_operands(scene, outcome) => ANY_AND_GRADIENTS,
+    /// The same where elements decide what is rejected.
+    TolerantDecisions: conditions::tolerant_decisions(scene, outcome) => OUTCOME,
+    /// The same where they are a mask, which decides how many elements there are.
+    TolerantMasks: conditions::tolerant_masks(scene) => GEOMETRY,
+    /// The use of a result whose strides are open.
+    OpenLayouts: conditions::open_layouts(scene) => STRIDES,
+    /// A view of such a result, which may be rejected for its strides, or a copy.
+    ViewsOfOpenLayouts: conditions::views_of_open_layouts(scene) => GEOMETRY,
     /// The least or greatest of zeros of both signs: which one libtorch's vector loop takes depends on where they stand.
     SignedZeros: families::signed_zeros(scene) => EITHER_ZERO,
     /// Order statistics and running extremes of equal elements, or of several NaN: the documents say which element they
@@ -332,6 +354,7 @@ impl Openness {
         let mut open = u64::from(freedom.outcome) + u64::from(freedom.warnings);
         if value {
             open += u64::from(freedom.strides) + u64::from(freedom.elements == Elements::Any);
+            open += u64::from(freedom.geometry);
         } else {
             open += u64::from(freedom.message || freedom.outcome);
         }
@@ -373,18 +396,29 @@ pub fn applying(program: &Program, reply: &Reply) -> Vec<Vec<Relaxation>> {
         tracker.reshaped = step.out.is_some() && matches!(answer.outcome, Outcome::Rejected(_));
         let scene = Scene { inputs: &program.inputs, steps: &program.steps[..=at], tracker: &tracker };
         let rules = rules(scene, &answer.outcome);
-        let open = of_rules(&rules).is_of_value() || is_unreliable(scene);
-        tracker.note(program.inputs.len() + at, step, &answer.outcome, open);
+        let freedom = of_rules(&rules);
+        let open = freedom.is_of_value() || is_unreliable(scene);
+        tracker.note(program.inputs.len() + at, step, &answer.outcome, open, freedom.strides);
         rules
     });
     applying.collect()
 }
 
-/// Returns what each step of a program leaves open, as far as this reply to it shows.
+/// Returns what each step of a program leaves open, as far as this reply to it shows, to who computes all of it anew.
 pub fn freedoms(program: &Program, reply: &Reply) -> Vec<Freedom> {
+    freedoms_by(program, reply, |_| true)
+}
+
+/// The same to who judges each step by the operands that it was given, whatever they are.
+pub fn freedoms_of_given(program: &Program, reply: &Reply) -> Vec<Freedom> {
+    freedoms_by(program, reply, |rule| !rule.is_of_operands())
+}
+
+fn freedoms_by(program: &Program, reply: &Reply, applies: fn(Relaxation) -> bool) -> Vec<Freedom> {
     let mut gradients = Gradients::Determined;
     let steps = program.steps.iter().zip(applying(program, reply));
-    let freedoms = steps.map(|(step, rules)| {
+    let freedoms = steps.map(|(step, mut rules)| {
+        rules.retain(|rule| applies(*rule));
         let freedom = of_rules(&rules);
         gradients = gradients.max(freedom.gradients);
         match gradients {

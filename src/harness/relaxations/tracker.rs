@@ -21,6 +21,10 @@ pub(crate) struct TensorState {
     pub tolerated: bool,
     /// True if its elements are compared within units in the last place.
     pub inexact: bool,
+    /// True if a rejected step has left it as no rule says.
+    pub abandoned: bool,
+    /// True if it may lie in memory in several ways.
+    pub layout_open: bool,
     /// True if gradients flow through it.
     pub grad: bool,
     /// True if a rejected step had it as `out=`, and may have resized it first: its shape is not known.
@@ -121,6 +125,8 @@ impl Tracker {
             tensor,
             tolerated: false,
             inexact: false,
+            abandoned: false,
+            layout_open: false,
             grad: input.requires_grad,
             shape_open: false,
         });
@@ -133,8 +139,8 @@ impl Tracker {
     }
 
     /// Notes the tensors that step `value` made, and what became of those that it wrote to. `open` says that its rules
-    /// leave something of the outcome open.
-    pub fn note(&mut self, value: usize, step: &Step, outcome: &Outcome, open: bool) {
+    /// leave something of the outcome open, and `strides` that they leave those.
+    pub fn note(&mut self, value: usize, step: &Step, outcome: &Outcome, open: bool, strides: bool) {
         let target = step.target();
         if !matches!(outcome, Outcome::Value(_)) {
             self.halfway |= step.op == Op::Backward;
@@ -147,7 +153,7 @@ impl Tracker {
             // What it left there is not for anyone to read.
             if let Some(storage) = target.filter(|_| open).and_then(|at| self.find(at)).map(|known| known.place().id) {
                 let touched = self.known.iter_mut().filter(|known| known.place().id == storage);
-                touched.for_each(|known| known.tolerated = true);
+                touched.for_each(|known| (known.tolerated, known.abandoned) = (true, true));
             }
             return;
         }
@@ -175,6 +181,8 @@ impl Tracker {
                     || !info.layout_is_specified()
                     || (sums && (rounded || fractions || !is_exact(tensor, tameness))),
                 inexact: matches!(info.compare, Compare::Ulps(_)),
+                abandoned: false,
+                layout_open: strides || !info.layout_is_specified(),
                 grad: grad && tensor.dtype.category() >= Category::Floating,
                 shape_open: false,
             };

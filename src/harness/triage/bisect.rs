@@ -15,7 +15,7 @@ use crate::model::difference::class_of;
 use crate::model::divergence::Divergence;
 use crate::model::finding::FINDING;
 use crate::model::finding::{Finding, Oracle, Signature};
-use crate::oracles::comparison::{Side, between_releases, compare};
+use crate::oracles::comparison::{Side, between_releases, from_reference};
 use crate::oracles::mathematics;
 use crate::oracles::metamorphic::{self, Relation};
 use crate::oracles::specification;
@@ -174,7 +174,7 @@ impl Recorded {
         let (finding, observed) = match answer.expect("an answer") {
             Ok(reply) => {
                 let sides = [Side { hello: &reference, reply: &wanted }, Side { hello: &hello, reply: &reply }];
-                let mut differences = compare(program, sides[0], sides[1]);
+                let mut differences = from_reference(program, sides[0], sides[1]);
                 // The comparison leaves open what a rejected step has written; a case may say it.
                 let found = |own: &Difference| {
                     !differences.iter().any(|other| (&other.value, other.aspect) == (&own.value, own.aspect))
@@ -343,7 +343,7 @@ impl Recorded {
             _ => {
                 let reference = Reference.run(&self.program);
                 let expected = Side { hello: &Reference.hello(), reply: &reference };
-                compare(&self.program, expected, observed)
+                from_reference(&self.program, expected, observed)
             }
         }
     }

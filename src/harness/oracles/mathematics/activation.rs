@@ -44,6 +44,17 @@ fn is_smooth(op: Op) -> bool {
     )
 }
 
+/// The size of the terms that cancel in the derivative of a gradient by one of its operands: those of `gelu` have a factor
+/// that is 1 less a number next to 1, far from zero.
+pub(super) fn cancelled(op: Op, args: &[f64], which: usize) -> f64 {
+    match (op, which, args) {
+        (Op::GeluBackward, 0, [_, at]) => 1.0 + at.abs(),
+        // The slope of the argument of the hyperbolic tangent, twice, by its page.
+        (Op::GeluBackward, _, [gradient, at]) => gradient.abs() * (1.0 + at.abs()) * (1.0 + 0.2 * at * at).powi(2),
+        _ => 0.0,
+    }
+}
+
 /// The right results for an upstream gradient and the other operands; `None` where nothing is defined.
 pub(super) fn right(op: Op, format: Format, args: &[f64], details: &Details) -> Option<Right> {
     let (&gradient, &at) = (args.first()?, args.get(1)?);

@@ -263,6 +263,8 @@ impl Slopes<'_> {
             return slope;
         }
         let (mut low, mut high) = slopes(op, args, which, details)?;
+        let lost = 16.0 * self.format.ulp(1.0) * activation::cancelled(op, args, which);
+        (low, high) = (low - lost, high + lost);
         if self.nearby > 0.0 {
             // Zero is what it is: no rounding makes it.
             for moved in (0..args.len()).filter(|moved| args[*moved] != 0.0) {
@@ -374,6 +376,8 @@ fn slopes(op: Op, args: &[f64], which: usize, details: &Details) -> Option<(f64,
         (Op::Mul, _) => return both(args[1 - which]),
         (Op::Remainder | Op::Fmod, _) => return remainder(op, args, which).and_then(both),
         (Op::SpecialZeta, 1) => return slope_of_zeta(args[0], args[1]),
+        // It jumps at the integers, all of which a large step may be.
+        (Op::Frac, _) => return both(1.0).filter(|_| args[0] != args[0].trunc()),
         _ => {}
     }
     let exact: Vec<Wide> = args.iter().map(|value| Wide::of(*value)).collect();

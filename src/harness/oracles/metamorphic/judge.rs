@@ -52,7 +52,7 @@ pub(super) fn same(rewrite: Rewrite, compared: Compared) -> (Program, OutputRela
 
 pub(super) fn judge(follow_up: &FollowUp, program: &Program, reply: &Reply, other: &Reply) -> Vec<Difference> {
     let Some(context) = StepContext::new(program, reply, follow_up.step) else { return Vec::new() };
-    let modes = LazyCell::new(|| Modes::of(program, reply));
+    let modes = LazyCell::new(|| Modes::of_given(program, reply));
     let mut judge = Judge { rule: follow_up.rule, context, modes: &|| &*modes, differences: Vec::new() };
     let came = |at: usize| other.steps.get(at).map(|step| &step.outcome);
     // What the root is not made of has no gradient, and adds none to that of the leaf.
@@ -70,6 +70,9 @@ pub(super) fn judge(follow_up: &FollowUp, program: &Program, reply: &Reply, othe
     match &follow_up.relation {
         OutputRelation::Same { at, compared } => match came(*at) {
             Some(Outcome::Blocked(_)) => judge.prepared(own, &follow_up.program, other),
+            // A leaf has no gradient where the step was refused that one would flow through: that is told of that step.
+            Some(Outcome::Value(Value::Nothing))
+                if other.steps[..*at].iter().any(|step| matches!(step.outcome, Outcome::Blocked(_))) => {}
             Some(wanted) => judge.same(wanted, own, *compared),
             None => judge.differ(Aspect::Outcome, "an outcome".to_owned(), "none".to_owned()),
         },
