@@ -143,8 +143,8 @@ fn programs(op: Op) -> Vec<(&'static str, Program)> {
     found
 }
 
-/// Returns whether `out=` of a step is in the storage of an operand. What libtorch then makes of a product or quantile is a known
-/// divergence, and depends on the vector instructions of the processor.
+/// Returns whether `out=` of a step is in the storage of an operand. What libtorch then makes of a product or a quantile
+/// is a known divergence, and depends on the vector instructions of the processor or on what the memory held.
 fn writes_to_what_it_reads(program: &Program, reply: &Reply, at: usize) -> bool {
     let storage = |value: ValueRef| match value.value.checked_sub(program.inputs.len()) {
         None => Some(value.value),

@@ -43,7 +43,8 @@ def keep_code_apart():
     """Generated code lies in a folder of this process. In the common one it may be that of a process that was killed
     while it wrote, which is found again, and loaded."""
     for left in pathlib.Path(tempfile.gettempdir()).glob(f"{CACHES}*"):
-        if not runs(int(left.name.removeprefix(CACHES))):
+        process = left.name.removeprefix(CACHES)
+        if process.isdecimal() and not runs(int(process)):
             shutil.rmtree(left, ignore_errors=True)
     own = pathlib.Path(tempfile.gettempdir(), f"{CACHES}{os.getpid()}")
     # torch has set it to the common one when it was imported.

@@ -94,7 +94,7 @@ impl Session {
             if let Some(values) = Buffer::from_bytes(observed.dtype, &observed.data) {
                 self.machine.write(&tensor, &values);
             }
-            // Nobody has written to it.
+            // That is no write of the program.
             self.machine.set_version(tensor.storage, version);
         }
     }

@@ -188,7 +188,7 @@ fn kept_dim(kept: &Kept) -> usize {
 /// `cumsum_backward`: the sum of all that arrived at an element and after it.
 fn cumsum_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
     let shape = gradient.shape().clone();
-    // What arrives is converted to the dtype of the operand first.
+    // The upstream gradient is converted to the dtype of the operand first.
     if kept.numbers[1] == Scalar::Bool(true) {
         write::warn_of_cast(machine, gradient.dtype, DType::Float64, shape.numel());
     }

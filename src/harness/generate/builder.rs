@@ -162,7 +162,7 @@ impl<'a> ProgramBuilder<'a> {
                 common = *u.choose(&real)?;
             }
         }
-        // Gradients of extremes are the same for nobody.
+        // The elements of gradients of extremes are left open.
         let tame = gradients && chance(u, 1, 2)?;
         // Masks and indices are rare among tensors that are made for anything else.
         let indices = self.indices_are_wanted(u)?;

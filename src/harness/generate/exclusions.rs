@@ -41,7 +41,8 @@ impl Exclusion {
 }
 
 exclusions! {
-    /// The use of what a rejected step has left in a state that no rule says: nobody is told which.
+    /// The use of a tensor that a rejected step has written to where its rules leave the elements open: the protocol does not
+    /// tell what is in it.
     AbandonedOperands: abandoned_operands(scene),
     /// float16 with complex operands, and `complex` and `polar` of float16: the result is complex32, a dtype that broadcheck
     /// does not have.

@@ -87,7 +87,7 @@ impl ProgramBuilder<'_> {
         Ok(())
     }
 
-    /// `sum` where a scalar is needed, `backward`, and the gradients that come of it.
+    /// `sum` where a scalar is needed, `backward`, and the gradients of the inputs.
     fn gradients(&mut self, u: &mut Unstructured) -> Result<()> {
         let made = |known: &&TensorState| self.is_made_with_gradient(known);
         let Some(mut root) = self.tracker.known.iter().rfind(made).cloned() else { return Ok(()) };

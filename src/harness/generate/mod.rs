@@ -210,6 +210,27 @@ mod tests {
         }
     }
 
+    /// Most programs that begin with gradients go back through their steps.
+    #[test]
+    fn gradients_flow_back() {
+        let options = Options { gradients: 4, ..Options::comparable(&Reference.hello()) };
+        let (mut begun, mut back) = (0, 0);
+        let mut bytes = [0u8; 512];
+        for factor in 0..300u32 {
+            // Any bytes that differ will do.
+            bytes.iter_mut().zip(1u32..).for_each(|(byte, at)| {
+                *byte = (at.wrapping_mul(factor * 2 + 1).wrapping_mul(0x9e37_79b1) >> 11) as u8;
+            });
+            let (program, Some(reply)) = program_with_reply(&bytes, &options) else { continue };
+            begun += usize::from(program.inputs.iter().any(|input| input.requires_grad));
+            let accepted = |(step, answer): (&Step, &crate::program::StepOutcome)| {
+                step.op == Op::Backward && matches!(answer.outcome, crate::program::Outcome::Value(_))
+            };
+            back += usize::from(program.steps.iter().zip(&reply.steps).any(accepted));
+        }
+        assert!(begun > 150 && back * 2 > begun, "{back} of {begun}");
+    }
+
     /// The rows of one operand of `cdist` meet all of the other's, which broadcasting would not tell.
     #[test]
     fn no_more_distances_are_made_than_a_large_product_has_terms() {

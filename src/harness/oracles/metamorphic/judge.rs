@@ -70,7 +70,7 @@ pub(super) fn judge(follow_up: &FollowUp, program: &Program, reply: &Reply, othe
     match &follow_up.relation {
         OutputRelation::Same { at, compared } => match came(*at) {
             Some(Outcome::Blocked(_)) => judge.prepared(own, &follow_up.program, other),
-            // A leaf has no gradient where the step was refused that one would flow through: that is told of that step.
+            // A leaf has no gradient if a step on the way was rejected, which is a difference of that step.
             Some(Outcome::Value(Value::Nothing))
                 if other.steps[..*at].iter().any(|step| matches!(step.outcome, Outcome::Blocked(_))) => {}
             Some(wanted) => judge.same(wanted, own, *compared),
