@@ -1,0 +1,53 @@
+//! What the reference needs for a gradient, and what it comes to, derived by hand from libtorch's `derivatives.yaml`.
+
+use std::path::Path;
+
+use broadcheck::case::load_program;
+use broadcheck::harness::reference::ask;
+use broadcheck::program::{Outcome, StepOutcome};
+use broadcheck::tensor::Scalar;
+
+fn last(program: &str) -> StepOutcome {
+    let program = load_program(Path::new("test.yaml"), program).expect("a program");
+    ask(&program).expect("a reply").steps.pop().expect("a step")
+}
+
+/// `norm_backward` takes the difference of both operands again (derivatives.yaml, dist). libtorch rejects it once one of
+/// them was written to; the reference says of formulas that need their operands again that it does not support that.
+#[test]
+fn a_distance_needs_its_operands_again() {
+    let backward = |written: &str| {
+        last(&format!(
+            "{{x: {{shape: [1], requires_grad: true}}, y: {{shape: [1]}}, z: {{shape: [1]}}, d: {{dist: [x, y]}}, \
+             w: {{add_: [{written}, 1]}}, b: {{backward: [d]}}}}"
+        ))
+    };
+    assert!(matches!(backward("y").outcome, Outcome::Unsupported(_)));
+    assert!(matches!(backward("z").outcome, Outcome::Value(_)));
+}
+
+/// `cumsum_backward` and `cumprod_backward` convert the upstream gradient to the dtype of the operand.
+#[test]
+fn an_imaginary_part_is_lost_with_a_warning() {
+    for op in ["cumsum", "cumprod"] {
+        let warnings = |dtype: &str| {
+            let program = format!(
+                "{{x: {{shape: [], requires_grad: true}}, r: {{{op}: [x, 0], dtype: {dtype}}}, \
+                 b: {{backward: [r], gradient: r}}}}"
+            );
+            last(&program).warnings.len()
+        };
+        assert_eq!((warnings("complex64"), warnings("float64")), (1, 0), "{op}");
+    }
+}
+
+/// 16777217 is an infinity of float16, to which it is promoted.
+#[test]
+fn an_integer_is_an_operand_in_the_dtype_of_the_result() {
+    let gradient = last(
+        "{x: {values: 16777217}, y: {shape: [], dtype: float16, requires_grad: true}, r: {xlogy: [y, x]}, \
+         b: {backward: [r]}, g: {grad: [y]}}",
+    );
+    let expected = Scalar::Float(f64::INFINITY);
+    assert_eq!(gradient.outcome.tensors()[0].scalars(), [expected]);
+}
