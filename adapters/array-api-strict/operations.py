@@ -64,6 +64,7 @@ CLASSES = [
     (r"must be non-negative|negative dimensions", "impossible-size"),
     (r"maximum (supported|allowed) (dimension|size)|too (big|large)|Unable to allocate", "impossible-size"),
     (r"^(matmul|linalg_solve|linalg_vecdot|tensordot): .*(mismatch|not aligned|equal)", "product-shape"),
+    (r"axis must be negative in vecdot", "dimension"),
     (r"^(matmul|outer|linalg_\w+): .*(not have enough dimensions|must be|must have|1-dim)", "product-shape"),
     (r"Singular matrix", "singular"),
     (r"broadcast|shape mismatch|boolean index did not match", "size-mismatch"),

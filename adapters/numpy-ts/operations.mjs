@@ -199,6 +199,7 @@ const CLASSES = [
   [/[Nn]egative dim|negative size|Invalid typed array length|Array buffer allocation|exceeds|too large/, "impossible-size"],
   [/^(expand|expand_as|broadcast_to): /, "expand"],
   [/[Ss]ingular/, "singular"],
+  [/^linalg_vecdot: .*axis -?\d+ out of bounds/, "dimension"],
   [/^(matmul|dot|vdot|inner|tensordot|linalg_\w+): /, "product-shape"],
   [/^einsum: .*(subscript|operand.*(number|expected)|ellips|output)/, "einsum-equation"],
   [/^einsum: /, "einsum-operand"],

@@ -20,7 +20,7 @@ use super::{matrix, parts};
 /// `linalg_vecdot`: the first vector conjugated, times the second, summed.
 pub(in super::super) fn linalg_vecdot(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let (a, b, dim, target) = (call.tensor(0)?, call.tensor(1)?, call.int(2)?, call.target()?);
-    infer_vecdot(machine, [a, b], target)?;
+    infer_vecdot(machine, [a, b], dim, target)?;
     let made = machine.compose(|machine| {
         if [a, b].iter().all(|id| machine.tensor(*id).shape().rank() == 1) {
             let Some(out) = target else { return parts::binary(machine, Op::Vdot, a, b) };
@@ -37,17 +37,23 @@ pub(in super::super) fn linalg_vecdot(machine: &mut Machine, call: &Call) -> Res
     Ok(Slot::Tensor(made))
 }
 
-/// The order of faults: the dtype of the first vector, that of the second, that of `out`.
-fn infer_vecdot(machine: &Machine, operands: [TensorId; 2], target: Option<TensorId>) -> Result<()> {
+/// The order of faults: the dtype of the first vector, that of the second, that of `out`, and then the dimension of two
+/// vectors of one size. libtorch ignores the last one (`vecdot-of-vectors-along-any-dimension`), which its documentation
+/// and the Array API call the dimension of the product, and which its own sum of a matrix rejects.
+fn infer_vecdot(machine: &Machine, operands: [TensorId; 2], dim: i64, target: Option<TensorId>) -> Result<()> {
     let [a, b] = operands.map(|id| machine.tensor(id).dtype);
     check_floating("linalg.vecdot", a)?;
     if a != b {
         return Err(Rejection::VecdotDtypes { a, b }.into());
     }
-    match target.map(|out| machine.tensor(out).dtype).filter(|out| *out != a) {
-        Some(out) => Err(Rejection::VecdotOut { input: a, out }.into()),
-        None => Ok(()),
+    if let Some(out) = target.map(|out| machine.tensor(out).dtype).filter(|out| *out != a) {
+        return Err(Rejection::VecdotOut { input: a, out }.into());
     }
+    let [a, b] = operands.map(|id| machine.tensor(id).shape());
+    if a.rank() == 1 && a == b {
+        wrap_dim(dim, a.rank())?;
+    }
+    Ok(())
 }
 
 fn conjugated(machine: &mut Machine, op: Op, id: TensorId) -> TensorId {

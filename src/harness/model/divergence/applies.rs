@@ -115,6 +115,9 @@ pub struct Conditions {
     /// The observed outcome is one of these texts.
     #[serde(default)]
     pub observed: Vec<String>,
+    /// Among the elements of the program's inputs there is each of these, for gradients, which are given none of them.
+    #[serde(default)]
+    pub input_has: Vec<Special>,
     /// The tensors that the step uses have several dtypes, or one.
     pub mixed_dtypes: Option<bool>,
     /// `dtype=` is one of these.
@@ -257,6 +260,10 @@ impl Conditions {
             tensors().any(|tensor| tensor.scalars().into_iter().any(|scalar| special.is(scalar, tensor.dtype)))
                 || numbers.iter().any(|number| special.is(*number, number.dtype()))
         };
+        let input_has = |special: &Special| {
+            let inputs = (0..program.inputs.len()).filter_map(|at| value(program, reply, ValueRef { value: at, part: None }));
+            inputs.into_iter().any(|tensor| tensor.scalars().into_iter().any(|scalar| special.is(scalar, tensor.dtype)))
+        };
         let beside = || program.steps.iter().filter(|step| self.beside.contains(&OpName(step.op)));
         let empty = |arg: &Arg| matches!(arg, Arg::Ints(ints) if ints.is_empty());
         let operands =
@@ -264,6 +271,7 @@ impl Conditions {
         (self.dtype.is_empty() || tensors().any(|tensor| self.dtype.contains(&tensor.dtype)))
             && is(self.mixed_dtypes, &|| are_several(tensors().map(|tensor| tensor.dtype)))
             && self.has.iter().all(has)
+            && self.input_has.iter().all(input_has)
             && self.elements.is_none_or(|least| tensors().chain(made()).any(|tensor| tensor.shape.numel() >= least))
             && self.rank.is_none_or(|least| tensors().any(|tensor| tensor.shape.rank() >= least))
             && is(self.empty, &|| tensors().any(|tensor| tensor.shape.numel() == 0))

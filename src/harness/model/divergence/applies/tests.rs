@@ -31,6 +31,7 @@ fn every_word_of_the_vocabulary_holds_and_fails() {
         ("has: [beyond-float32]", "{x: {values: [16777217]}, r: {maximum: [x, x]}}"),
         ("has: [fraction, minus-one]", "{x: {values: [0.5, -1.0]}, r: {maximum: [x, x]}}"),
         ("has: [least-integer]", "{x: {values: [-2147483648], dtype: int32}, r: {maximum: [x, x]}}"),
+        ("input_has: [nan]", "{x: {shape: [2]}, y: {values: [.nan]}, r: {maximum: [x, x]}}"),
         ("elements: 3", "{x: {shape: [3]}, r: {maximum: [x, x]}}"),
         ("rank: 2", "{x: {shape: [1, 1]}, r: {maximum: [x, x]}}"),
         ("empty: true", "{x: {shape: [0]}, r: {maximum: [x, x]}}"),
