@@ -104,6 +104,11 @@ impl Coverage {
             row(&format!("{family:?}, rejected for {class}"), Seen { accepted: 0, rejected });
         }
         row("all", coverage.steps);
+        let mut left_out: Vec<(&String, &u64)> = coverage.left_out.iter().collect();
+        left_out.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+        for (reason, count) in left_out {
+            let _ = writeln!(text, "{:>10} steps left out: {reason}", number(*count));
+        }
         for gap in gaps {
             let _ = writeln!(text, "{gap}");
         }

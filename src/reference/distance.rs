@@ -82,16 +82,21 @@ pub(super) fn pairwise_distance(machine: &mut Machine, call: &Call) -> Result<Sl
     pairwise(&mut distance, a, b, p, eps, keepdim).map(Slot::Tensor)
 }
 
-/// `triplet_margin_loss`: by how much the anchor is not nearer to the one than to the other.
+/// `triplet_margin_loss`: by how much the anchor is not nearer to the positive than to the negative, or, with `swap`, than the
+/// nearer one of anchor and positive is to the negative.
 pub(super) fn triplet_margin_loss(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let ids = [call.tensor(0)?, call.tensor(1)?, call.tensor(2)?];
     let (margin, p, eps, swap) = (real(call, 3)?, real(call, 4)?, real(call, 5)?, call.flag(6)?);
     let reduction = super::composition::Reduction::of(call)?;
-    infer_triplet(ids.map(|id| machine.tensor(id).shape().rank()), swap)?;
+    infer_triplet(ids.map(|id| machine.tensor(id).shape().rank()))?;
     let [anchor, positive, negative] = ids;
     let mut loss = Composition { machine, op: call.op };
     let near = pairwise(&mut loss, anchor, positive, p, eps, false)?;
-    let far = pairwise(&mut loss, anchor, negative, p, eps, false)?;
+    let mut far = pairwise(&mut loss, anchor, negative, p, eps, false)?;
+    if swap {
+        let swapped = pairwise(&mut loss, positive, negative, p, eps, false)?;
+        far = loss.combine(Op::Minimum, far, swapped)?;
+    }
     let moved = loss.combine(Op::Add, near, margin)?;
     let difference = loss.combine(Op::Sub, moved, far)?;
     let kept = loss.combine(Op::ClampMin, difference, 0i64)?;
@@ -99,14 +104,11 @@ pub(super) fn triplet_margin_loss(machine: &mut Machine, call: &Call) -> Result<
 }
 
 /// Refuses other ranks.
-fn infer_triplet([anchor, positive, negative]: [usize; 3], swap: bool) -> Result<()> {
+fn infer_triplet([anchor, positive, negative]: [usize; 3]) -> Result<()> {
     if anchor != positive || positive != negative {
         return Err(Rejection::TripletRanks { anchor, positive, negative }.into());
     }
-    match swap {
-        true => Err(Stop::Unsupported("triplet_margin_loss with swap".to_owned())),
-        false => Ok(()),
-    }
+    Ok(())
 }
 
 fn pairwise(distance: &mut Composition, a: TensorId, b: TensorId, p: f64, eps: f64, keepdim: bool) -> Result<TensorId> {

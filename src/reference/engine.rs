@@ -28,6 +28,10 @@ mod terms;
 
 use terms::{Terms, partials};
 
+/// A node in place of which libtorch's message has the shape and the origin of a tensor that the reference does not tell: one
+/// that an operation keeps in a form of its own, or that is the result of one whose node has no name here.
+pub const UNNAMED: error::Node = error::Node("a node without a name in the reference");
+
 /// `backward`: gradients flow from a tensor to the leaves that it was made of.
 pub(super) fn backward(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let root = machine.tensor(call.tensor(0)?).clone();
@@ -196,8 +200,12 @@ impl Derivative<Backward> {
 
     /// Returns the gradient that each operand receives that is `wanted`.
     fn apply(&self, machine: &mut Machine, gradient: &Tensor, wanted: &[bool]) -> Result<Vec<Option<Tensor>>> {
-        if self.versions().iter().any(|&(storage, version)| machine.version(storage) != version) {
-            return Err(Stop::Unsupported("an operand was modified before backward needed it".to_owned()));
+        for &(storage, expected) in self.versions() {
+            let version = machine.version(storage);
+            if version != expected {
+                let (dtype, shape) = (gradient.dtype, gradient.shape().sizes().to_vec());
+                return Err(Rejection::Modified { dtype, shape, node: Some(UNNAMED), version, expected }.into());
+            }
         }
         match self {
             Derivative::Row { op, saved, factor } if saved.flat => {

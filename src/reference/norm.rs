@@ -21,11 +21,6 @@ pub(super) fn vector_norm(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let (plan, exponent) = infer_norm(call, &tensor)?;
     let dtype = real_dtype(call.optional_dtype(4)?.unwrap_or(tensor.dtype));
     set_output(machine, out, &plan.shape, dtype)?;
-    let named = tensor.shape().rank() == 0 && call.dims(2)?.is_some_and(|dims| !dims.is_empty());
-    if exponent == 0.0 && plan.count() == 1 && !named {
-        // Single elements are copied rather than counted, unless a dimension is named where there is none.
-        write::warn_of_cast(machine, tensor.dtype, dtype, tensor.shape().numel());
-    }
     let result = machine.try_eval(dtype, || {
         let groups = plan.groups::<Complex64>(machine, &tensor)?.into_iter();
         let values = groups.map(|group| Scalar::Float(of(group.into_iter().map(Complex64::norm), exponent)));
@@ -88,7 +83,8 @@ pub(super) fn of(sizes: impl Iterator<Item = f64>, order: f64) -> f64 {
     }
 }
 
-/// The norm along one dimension, or of everything, as a step of an operation that is made of others.
+/// The norm along one dimension, or of everything, as a step of an operation that is made of others. That of complex numbers is
+/// real.
 pub(super) fn along(
     it: &mut Composition,
     id: TensorId,
@@ -100,10 +96,14 @@ pub(super) fn along(
     let plan = infer_along(it.machine, &operand, order, dim, keepdim)?;
     // Of one element it is the size, whatever the order.
     let alone = plan.count() == 1 && operand.shape().rank() > 0 && order != 0.0;
-    let values = it.machine.try_eval(operand.dtype, || {
-        let groups = plan.groups::<f64>(it.machine, &operand)?.into_iter();
-        let norm = |group: Vec<f64>| if alone { group[0].abs() } else { of(group.into_iter().map(f64::abs), order) };
-        Ok::<_, Stop>(Buffer::of(operand.dtype, groups.map(norm)))
+    let dtype = real_dtype(operand.dtype);
+    let values = it.machine.try_eval(dtype, || {
+        let sizes = plan.groups::<Complex64>(it.machine, &operand)?.into_iter();
+        let norm = |group: Vec<Complex64>| {
+            let mut sizes = group.into_iter().map(Complex64::norm);
+            if alone { sizes.next().unwrap_or_default() } else { of(sizes, order) }
+        };
+        Ok::<_, Stop>(Buffer::of(dtype, sizes.map(norm)))
     })?;
     let result = write::deliver(it.machine, None, &plan.shape, values);
     record_groups(it.machine, it.op, result, &operand, &plan, &[order], along_backward);
@@ -114,9 +114,6 @@ pub(super) fn along(
 /// how they are computed are not modelled.
 fn infer_along(machine: &Machine, operand: &Tensor, order: f64, dim: Option<i64>, keepdim: bool) -> Result<Plan> {
     let dim = dim.map(|dim| wrap_dim(dim, operand.shape().rank())).transpose()?;
-    if operand.dtype.category() == Category::Complex {
-        return Err(Stop::Unsupported("a norm of complex numbers".to_owned()));
-    }
     let plan = Plan::new(operand, dim.map(|dim| vec![dim as i64]), keepdim)?;
     if (order < 0.0 || order == f64::INFINITY) && operand.shape().numel() == 0 && plan.count() == 0 {
         let order = printed(order);

@@ -356,14 +356,13 @@ impl Plan {
     }
 }
 
-/// The operand of a reduction, and the tensor that it writes to, once autograd has nothing against it.
+/// The operand of a reduction, and the tensor that it writes to, once autograd has nothing against it. Both may be one: the
+/// result is that of the elements before the call, which libtorch overwrites before it reads them
+/// (`reductions-into-their-operand`).
 pub(super) fn begin(machine: &Machine, call: &Call) -> Result<(Tensor, Option<TensorId>)> {
     let operand = machine.tensor(call.tensor(0)?).clone();
     let Some(out) = call.target()? else { return Ok((operand, None)) };
     autograd::check_in_place(machine, call, out, &[Input::Tensor(operand.clone())])?;
-    if machine.tensor(out).storage == operand.storage {
-        return Err(Stop::Unsupported("a reduction that is written over its operand".to_owned()));
-    }
     Ok((operand, Some(out)))
 }
 

@@ -9,7 +9,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::generate::{self, Options};
+use crate::generate::{self, LeftOut, Options};
 use crate::program::{Program, Reply};
 use crate::reference::{self, Abort, AbortKind, Ask};
 
@@ -101,6 +101,11 @@ pub fn make(seed: u64, case: u64, options: &Options) -> Made {
         Some(reply) => Made { case, program, expected: Ok(reply) },
         None => Made::of(case, program, reference::ask),
     }
+}
+
+/// The reasons for which proposed steps are not in the program of a case.
+pub fn left_out(seed: u64, case: u64, options: &Options) -> Vec<LeftOut> {
+    generate::left_out(&bytes(seed, case), options)
 }
 
 /// A digest of programs. It changes with the generator, with the options, and with the reference as

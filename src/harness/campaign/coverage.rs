@@ -46,6 +46,8 @@ pub struct Coverage {
     pub steps: Seen,
     /// The same by function and form.
     pub functions: BTreeMap<Op, BTreeMap<Form, Row>>,
+    /// Steps that were proposed and are in no program, by the reason.
+    pub left_out: BTreeMap<String, u64>,
 }
 
 /// The number of generated steps of one function and form.
@@ -92,6 +94,7 @@ impl AddAssign for Coverage {
             let own = self.functions.entry(op).or_default();
             forms.into_iter().for_each(|(form, row)| *own.entry(form).or_default() += row);
         }
+        other.left_out.into_iter().for_each(|(reason, count)| *self.left_out.entry(reason).or_default() += count);
     }
 }
 
@@ -179,6 +182,9 @@ impl Coverage {
             for case in (first..cases).step_by(workers as usize) {
                 let case = cases::make(seed, case, options);
                 case.expected.iter().for_each(|reply| coverage.add(&case.program, reply));
+                for reason in cases::left_out(seed, case.case, options) {
+                    *coverage.left_out.entry(reason.to_string()).or_default() += 1;
+                }
                 made(1);
             }
             coverage

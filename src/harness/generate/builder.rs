@@ -4,11 +4,11 @@ use arbitrary::{Result, Unstructured};
 
 use crate::generate::shape::{self, Palette};
 use crate::generate::value;
-use crate::generate::{MAX_ELEMENTS, MAX_INPUTS, MAX_LARGE_TERMS, MAX_STEPS, Options, chance, seed};
+use crate::generate::{LeftOut, MAX_ELEMENTS, MAX_INPUTS, MAX_LARGE_TERMS, MAX_STEPS, Options, chance, seed};
 use crate::ops::{Family, Form, Op, Param, ParamKind, Rounding};
 use crate::program::{Arg, Input, Outcome, Program, Reply, Step, StepOutcome, ValueRef};
 use crate::reference::Session;
-use crate::relaxations::{Scene, Tracker, freedom, is_unreliable, sums};
+use crate::relaxations::{Left, Scene, Tracker, sums};
 use crate::tensor::{Category, DType, Shape};
 
 /// More elements than there can be memory for.
@@ -39,6 +39,8 @@ pub(super) struct ProgramBuilder<'a> {
     pub elements: usize,
     /// The operation that the inputs are made for, if they are for one.
     pub theme: Option<Op>,
+    /// Why proposed steps are not in the program, apart from those whose outcome was not the wanted one.
+    pub left_out: Vec<LeftOut>,
 }
 
 /// The outcome of a proposal.
@@ -63,6 +65,7 @@ impl<'a> ProgramBuilder<'a> {
             missing: Vec::new(),
             elements: MAX_ELEMENTS,
             theme: None,
+            left_out: Vec::new(),
         }
     }
 
@@ -343,16 +346,17 @@ impl<'a> ProgramBuilder<'a> {
         let picked = (MAX_LARGE_TERMS..BEYOND_MEMORY).contains(&self.picked(&step));
         let large = bound > most && (sums(&step) || bound < BEYOND_MEMORY);
         if large || picked || self.pairs(&step) > MAX_LARGE_TERMS || self.rotations(&step) > MAX_ROTATIONS {
-            return Trial::Dropped;
+            return self.drop_step(LeftOut::Large);
         }
         self.tracker.propose(&step);
         self.program.steps.push(step);
         let avoided = |draft: &ProgramBuilder, outcome| {
-            draft.options.exclusions.iter().any(|it| it.applies(draft.scene(), outcome))
+            let mut exclusions = draft.options.exclusions.iter().copied();
+            exclusions.find(|it| it.applies(draft.scene(), outcome)).map(LeftOut::Excluded)
         };
-        if avoided(self, None) {
+        if let Some(reason) = avoided(self, None) {
             self.program.steps.pop();
-            return Trial::Dropped;
+            return self.drop_step(reason);
         }
         let Some(step) = self.program.steps.last() else { return Trial::Broken };
         if self.session.is_none() {
@@ -365,12 +369,20 @@ impl<'a> ProgramBuilder<'a> {
             after.is_none() || after != self.tracker.find(target).map(|known| &known.tensor.shape)
         });
         self.tried = Some(session);
-        let unsupported = matches!(outcome.outcome, Outcome::Unsupported(_));
-        if unsupported || avoided(self, Some(&outcome.outcome)) {
+        let reason = match &outcome.outcome {
+            Outcome::Unsupported(what) => Some(LeftOut::Unsupported { op: step.op, what: what.clone() }),
+            other => avoided(self, Some(other)),
+        };
+        if let Some(reason) = reason {
             self.program.steps.pop();
-            return Trial::Dropped;
+            return self.drop_step(reason);
         }
         Trial::Kept(outcome)
+    }
+
+    fn drop_step(&mut self, reason: LeftOut) -> Trial {
+        self.left_out.push(reason);
+        Trial::Dropped
     }
 
     /// The program as a rule sees it.
@@ -475,9 +487,8 @@ impl<'a> ProgramBuilder<'a> {
             if !matches!(outcome.outcome, Outcome::Value(_)) && operand() {
                 self.missing.push(ValueRef { value, part: None });
             }
-            let freedom = freedom(self.scene(), &outcome.outcome);
-            let open = freedom.is_of_value() || is_unreliable(self.scene());
-            self.tracker.note(value, step, &outcome.outcome, open, freedom.strides);
+            let left = Left::of(self.scene(), &outcome.outcome);
+            self.tracker.note(value, step, &outcome.outcome, left);
         }
         self.outcomes.push(outcome);
     }

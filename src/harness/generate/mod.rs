@@ -20,6 +20,8 @@ mod shape;
 mod text;
 pub(crate) mod value;
 
+use std::fmt;
+
 use arbitrary::Unstructured;
 
 use crate::adapter::Hello;
@@ -116,6 +118,40 @@ pub fn program_with_reply(bytes: &[u8], options: &Options) -> (Program, Option<R
     // nothing, which ends the program.
     let _ = draft.fill(&mut u);
     draft.finish()
+}
+
+/// Why a proposed step is not in a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LeftOut {
+    /// It makes more elements, or sums more terms, than a generated program may.
+    Large,
+    /// A named exclusion.
+    Excluded(Exclusion),
+    /// The reference does not model it.
+    Unsupported {
+        /// The operation.
+        op: Op,
+        /// The reference's reason.
+        what: String,
+    },
+}
+
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LeftOut::Large => f.write_str("more elements than a generated program may have"),
+            LeftOut::Excluded(exclusion) => write!(f, "excluded: {exclusion:?}"),
+            LeftOut::Unsupported { op, what } => write!(f, "{op}: the reference does not model {what}"),
+        }
+    }
+}
+
+/// The reasons for which proposed steps are not in the program that the bytes mean, one for each proposal. A step that was
+/// accepted where a rejection was wanted, or the other way around, has none.
+pub fn left_out(bytes: &[u8], options: &Options) -> Vec<LeftOut> {
+    let mut draft = ProgramBuilder::new(options);
+    let _ = draft.fill(&mut Unstructured::new(bytes));
+    draft.left_out
 }
 
 /// The program that the bytes of a fuzzer mean: the first says whether [`program`] makes it of the others, or whether it

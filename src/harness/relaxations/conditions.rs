@@ -110,7 +110,7 @@ pub(crate) fn tolerant_masks(scene: Scene) -> bool {
     last_op(scene).is_some_and(decides_by_elements) && scene.operands().any(mask)
 }
 
-/// The use of what a rejected step has left as no rule says.
+/// The use of a tensor whose elements are unspecified since a rejected step.
 pub(crate) fn abandoned_operands(scene: Scene) -> bool {
     scene.operands().any(|known| known.abandoned)
 }

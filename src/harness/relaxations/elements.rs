@@ -321,6 +321,12 @@ pub(crate) fn modified_views(scene: Scene) -> bool {
     last_op(scene) == Some(Op::Backward) && scene.steps.iter().any(of_views)
 }
 
+pub(crate) fn unnamed_nodes(scene: Scene, outcome: Option<&Outcome>) -> bool {
+    let unnamed = |text: &str| text.contains(crate::reference::UNNAMED.0);
+    last_op(scene) == Some(Op::Backward)
+        && matches!(outcome, Some(Outcome::Rejected(rejected)) if unnamed(&rejected.message))
+}
+
 pub(crate) fn indexed_scalars(scene: Scene) -> bool {
     let args = scene.last().map_or(&[][..], |step| &step.args);
     let alone = |items: &[IndexItem]| matches!(items, [IndexItem::At(index)] if *index != 0);

@@ -304,6 +304,8 @@ relaxations! {
     /// `backward` through a step of two views of one storage: a write to it modifies both, and the message names the one that
     /// is looked at first.
     ModifiedViews: elements::modified_views(scene) => MESSAGE,
+    /// `backward` that is rejected because a tensor was modified which the reference does not name as libtorch's message does.
+    UnnamedNodes: elements::unnamed_nodes(scene, outcome) => MESSAGE,
     /// `grad` after a `backward` that was rejected: some gradients have arrived by then, in an order that is libtorch's own.
     GradientsHalfway: elements::gradients_halfway(scene) => OUTCOME,
     /// `isin` of tensors that are said to have no element twice, and may have: PyTorch promises nothing then.
@@ -373,9 +375,34 @@ impl AddAssign for Openness {
     }
 }
 
-/// Returns what the last step of a scene leaves open.
-pub(crate) fn freedom(scene: Scene, outcome: &Outcome) -> Freedom {
-    of_rules(&rules(scene, outcome))
+/// What the last step of a scene leaves behind in its result, and in what it writes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Left {
+    /// True if two right implementations may differ in it.
+    pub open: bool,
+    /// True if they may differ in anything, although both were given the same operands.
+    pub unspecified: bool,
+    /// True if they may lay it out differently.
+    pub strides: bool,
+}
+
+impl Left {
+    /// What the last step of a scene leaves behind.
+    pub fn of(scene: Scene, outcome: &Outcome) -> Left {
+        Left::by_rules(scene, &rules(scene, outcome))
+    }
+
+    fn by_rules(scene: Scene, rules: &[Relaxation]) -> Left {
+        let freedom = of_rules(rules);
+        let own: Vec<Relaxation> = rules.iter().filter(|rule| !rule.is_of_operands()).copied().collect();
+        let own = of_rules(&own);
+        let unreliable = is_unreliable(scene);
+        Left {
+            open: freedom.is_of_value() || unreliable,
+            unspecified: own.elements == Elements::Any || own.outcome || own.geometry || unreliable,
+            strides: freedom.strides,
+        }
+    }
 }
 
 fn rules(scene: Scene, outcome: &Outcome) -> Vec<Relaxation> {
@@ -396,9 +423,7 @@ pub fn applying(program: &Program, reply: &Reply) -> Vec<Vec<Relaxation>> {
         tracker.reshaped = step.out.is_some() && matches!(answer.outcome, Outcome::Rejected(_));
         let scene = Scene { inputs: &program.inputs, steps: &program.steps[..=at], tracker: &tracker };
         let rules = rules(scene, &answer.outcome);
-        let freedom = of_rules(&rules);
-        let open = freedom.is_of_value() || is_unreliable(scene);
-        tracker.note(program.inputs.len() + at, step, &answer.outcome, open, freedom.strides);
+        tracker.note(program.inputs.len() + at, step, &answer.outcome, Left::by_rules(scene, &rules));
         rules
     });
     applying.collect()

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use crate::ops::{Compare, Family, Op, ResultType, Rounding};
 use crate::program::{Input, Outcome, Step, StorageRef, TensorValue, Value, ValueRef};
+use crate::relaxations::Left;
 use crate::relaxations::tameness::{Tameness, is_exact};
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar};
 
@@ -21,7 +22,7 @@ pub(crate) struct TensorState {
     pub tolerated: bool,
     /// True if its elements are compared within units in the last place.
     pub inexact: bool,
-    /// True if a rejected step has left it as no rule says.
+    /// True if its elements are unspecified since a rejected step.
     pub abandoned: bool,
     /// True if it may lie in memory in several ways.
     pub layout_open: bool,
@@ -138,9 +139,8 @@ impl Tracker {
         self.operands.extend(step.uses().filter_map(|used| self.known.iter().position(|known| known.at == used)));
     }
 
-    /// Notes the tensors that step `value` made, and what became of those that it wrote to. `open` says that its rules
-    /// leave something of the outcome open, and `strides` that they leave those.
-    pub fn note(&mut self, value: usize, step: &Step, outcome: &Outcome, open: bool, strides: bool) {
+    /// Notes the tensors that step `value` made, and what became of those that it wrote to.
+    pub fn note(&mut self, value: usize, step: &Step, outcome: &Outcome, left: Left) {
         let target = step.target();
         if !matches!(outcome, Outcome::Value(_)) {
             self.halfway |= step.op == Op::Backward;
@@ -150,10 +150,13 @@ impl Tracker {
             {
                 known.shape_open = true;
             }
-            // What it left there is not for anyone to read.
-            if let Some(storage) = target.filter(|_| open).and_then(|at| self.find(at)).map(|known| known.place().id) {
-                let touched = self.known.iter_mut().filter(|known| known.place().id == storage);
-                touched.for_each(|known| (known.tolerated, known.abandoned) = (true, true));
+            // If it wrote a part of its result before it was rejected, that part is as open as the result.
+            let written = target.filter(|_| left.open).and_then(|at| self.find(at));
+            if let Some(storage) = written.map(|known| known.place().id) {
+                for known in self.known.iter_mut().filter(|known| known.place().id == storage) {
+                    known.tolerated = true;
+                    known.abandoned |= left.unspecified;
+                }
             }
             return;
         }
@@ -177,12 +180,12 @@ impl Tracker {
                 at: ValueRef { value, part: several.then_some(part) },
                 tameness,
                 tensor: tensor.clone(),
-                tolerated: open
+                tolerated: left.open
                     || !info.layout_is_specified()
                     || (sums && (rounded || fractions || !is_exact(tensor, tameness))),
                 inexact: matches!(info.compare, Compare::Ulps(_)),
                 abandoned: false,
-                layout_open: strides || !info.layout_is_specified(),
+                layout_open: left.strides || !info.layout_is_specified(),
                 grad: grad && tensor.dtype.category() >= Category::Floating,
                 shape_open: false,
             };

@@ -42,19 +42,21 @@ impl Terms<'_> {
         if version == expected {
             return Ok(&self.saved.inputs[at]);
         }
-        let Some(id) = id else {
-            return Err(Stop::Unsupported("an operand that was modified, of a step inside an operation".to_owned()));
-        };
-        let tensor = machine.tensor(id);
-        let (dtype, shape) = (tensor.dtype, tensor.shape().sizes().to_vec());
-        let fault = match tensor.node.map(|node| &machine.graph[node].kind) {
-            Some(Kind::Operation { derivative, .. }) => {
-                let node = derivative.node().ok_or_else(|| Stop::Unsupported("the name of a node".to_owned()))?;
-                Rejection::Modified { dtype, shape, node: Some(node), version, expected }
+        let (tensor, node) = match (id, &self.saved.inputs[at]) {
+            (Some(id), _) => {
+                let tensor = machine.tensor(id);
+                let node = match tensor.node.map(|node| &machine.graph[node].kind) {
+                    Some(Kind::Operation { derivative, .. }) => Some(derivative.node().unwrap_or(UNNAMED)),
+                    _ => None,
+                };
+                (tensor, node)
             }
-            _ => Rejection::Modified { dtype, shape, node: None, version, expected },
+            // Of a step inside an operation.
+            (None, Input::Tensor(tensor)) => (tensor, Some(UNNAMED)),
+            (None, Input::Number(_)) => return Ok(&self.saved.inputs[at]),
         };
-        Err(fault.into())
+        let (dtype, shape) = (tensor.dtype, tensor.shape().sizes().to_vec());
+        Err(Rejection::Modified { dtype, shape, node, version, expected }.into())
     }
 
     /// The first operand, conjugated.

@@ -90,7 +90,7 @@ pub struct Conditions {
     pub beside_below_zero: Option<bool>,
     /// An argument of one of those is a bool in place of a number.
     pub beside_bool: Option<bool>,
-    /// An argument of one of those is one of these texts.
+    /// An argument of one of those is one of these texts, where `*` stands for anything.
     #[serde(default)]
     pub beside_text: Vec<String>,
     /// An operand has a dimension of size 1.
@@ -126,7 +126,7 @@ pub struct Conditions {
     /// A number among the arguments is one of these.
     #[serde(default)]
     pub number_is: Vec<f64>,
-    /// An argument is one of these texts.
+    /// An argument is one of these texts, where `*` stands for anything.
     #[serde(default)]
     pub text: Vec<String>,
 }
@@ -347,7 +347,7 @@ fn is_long(item: &IndexItem, of: &TensorValue) -> bool {
 }
 
 fn text_of(arg: &Arg, texts: &[String]) -> bool {
-    matches!(arg, Arg::Text(text) if texts.contains(text))
+    matches!(arg, Arg::Text(text) if texts.iter().any(|pattern| glob(pattern, text)))
 }
 
 fn number(arg: &Arg) -> Option<Scalar> {
