@@ -48,10 +48,20 @@ pub fn fill(name: &str, context: impl Serialize) -> String {
     environment.add_filter("thousands", super::thousands);
     environment.add_filter("count", |number: usize, noun: String| super::count(number, &noun));
     for (name, text) in TEMPLATES {
-        environment.add_template(name, text).unwrap_or_else(|error| panic!("{name}: {error:#}"));
+        let text = if name.ends_with(".js") { without_comments(text) } else { (*text).to_owned() };
+        environment.add_template_owned(*name, text).unwrap_or_else(|error| panic!("{name}: {error:#}"));
     }
     let template = environment.get_template(name).unwrap_or_else(|error| panic!("{name}: {error:#}"));
     template.render(Serde(context)).unwrap_or_else(|error| panic!("{name}: {error:#}"))
+}
+
+/// A script without the lines that hold nothing but a comment: who reads the page's source has the template.
+fn without_comments(script: &str) -> String {
+    let is_comment = |line: &&str| {
+        let line = line.trim();
+        line.starts_with("//") || (line.starts_with("/**") && line.ends_with("*/"))
+    };
+    script.lines().filter(|line| !is_comment(line)).map(|line| format!("{line}\n")).collect()
 }
 
 /// Begins with a capital letter. The library's own `capitalize` makes all others small, those of names too.

@@ -261,8 +261,10 @@ impl Conditions {
                 || numbers.iter().any(|number| special.is(*number, number.dtype()))
         };
         let input_has = |special: &Special| {
-            let inputs = (0..program.inputs.len()).filter_map(|at| value(program, reply, ValueRef { value: at, part: None }));
-            inputs.into_iter().any(|tensor| tensor.scalars().into_iter().any(|scalar| special.is(scalar, tensor.dtype)))
+            let is = |tensor: TensorValue| tensor.scalars().into_iter().any(|scalar| special.is(scalar, tensor.dtype));
+            (0..program.inputs.len())
+                .filter_map(|value| self::value(program, reply, ValueRef { value, part: None }))
+                .any(is)
         };
         let beside = || program.steps.iter().filter(|step| self.beside.contains(&OpName(step.op)));
         let empty = |arg: &Arg| matches!(arg, Arg::Ints(ints) if ints.is_empty());
