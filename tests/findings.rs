@@ -46,6 +46,7 @@ const BY_THE_REFERENCE_ALONE: &[(&str, &str)] = &[
         "mathematics takes no derivative of this kernel, which no page describes",
     ),
     ("running-extremes-of-nothing-along-any-dimension", "no rule says which dimensions are rejected"),
+    ("vecdot-of-vectors-along-any-dimension", "no rule says which dimensions are rejected"),
     ("complex-product-by-its-place", "both results are within the error bound of a product of complex numbers"),
     ("gradient-of-polar-below-zero", "it flows through complex numbers, along which no derivative is taken"),
     (

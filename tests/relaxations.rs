@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use broadcheck::adapter::Implementation;
-use broadcheck::generate::{self, Options};
+use broadcheck::generate::{self, Exclusion, LeftOut, Options};
 use broadcheck::harness::oracles::comparison::{Side, compare};
 use broadcheck::harness::relaxations::{Elements, Freedom, Relaxation, applying, freedoms};
 use broadcheck::ops::{Family, Op};
@@ -58,6 +58,7 @@ fn operations(relaxation: Relaxation) -> Vec<Op> {
         ComplexFunctions | ComplexCompositions | TurningPowers => vec![Op::Pow],
         ComplexLogarithms | CancelledLogarithms => vec![Op::Logaddexp],
         WidenedResults => vec![Op::Atan2],
+        UnnamedNodes => Op::ALL.to_vec(),
         ModifiedViews => vec![Op::Mul, Op::Add, Op::Select, Op::Transpose, Op::Backward],
         SavedResults | WrittenVariables => vec![Op::Mul, Op::Pow],
         MixedGradients => vec![Op::Xlogy, Op::Igamma],
@@ -266,4 +267,23 @@ fn a_gradient_of_what_may_have_been_resized_is_open() {
         freedoms(&program, &Reference.run(&program))[2].outcome
     };
     assert!(gradients("y") && !gradients("z"));
+}
+
+/// What a step may have written before it was rejected is not used again, and what it cannot have written is.
+#[test]
+fn a_rejected_step_leaves_open_what_it_may_have_written() {
+    let options = Options::comparable(&Reference.hello());
+    let allowed = |text: &str| generate::allows(&options, &loaded(text));
+    // The target would have to grow. The result is a float32, which it would hold as a float64.
+    let rejected = "x: {shape: [], dtype: float64}, y: {shape: [2]}, r: {atan2_: [x, y]}";
+    assert!(allowed(&format!("{{{rejected}, s: {{add: [x, x]}}}}")));
+    // It has grown.
+    let grown = "x: {shape: [2]}, o: {shape: [1], dtype: int32}, r: {div: [x, x], out: o}";
+    assert!(allowed(&format!("{{{grown}}}")) && !allowed(&format!("{{{grown}, s: {{add: [o, o]}}}}")));
+    let (mut state, abandoned) = (1, LeftOut::Excluded(Exclusion::AbandonedOperands));
+    let mut left_out = || {
+        let bytes: Vec<u8> = (0..480).map(|_| random(&mut state) as u8).collect();
+        generate::program_with_reasons(&bytes, &options).2
+    };
+    assert!((0..100).any(|_| left_out().contains(&abandoned)), "`broadcheck coverage` would not count it");
 }

@@ -8,7 +8,7 @@ use std::cell::Cell;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-pub use broadcheck_reference::{BUDGET, OverBudget, UNNAMED};
+pub use broadcheck_reference::{BUDGET, OverBudget};
 
 use crate::adapter::{Hello, Implementation};
 use crate::program::{Input, Outcome, Program, Reply, Step, StepOutcome, TensorValue};

@@ -203,8 +203,9 @@ pub(super) fn record_reduction(
 /// Notes an operation that takes elements of its operands from one place to another.
 pub(super) fn record_routes(machine: &mut Machine, call: &Call, result: TensorId, routes: Vec<Route>) {
     let parents = routes.iter().map(|route| route.node).collect();
-    // Masks and indices are needed again.
-    let used = call.args.iter().flat_map(|arg| match arg {
+    // Masks and indices are needed again, and a tensor that elements are taken from, for its sizes (`gather_backward`); the
+    // target of an in-place operation is not.
+    let used = call.args.iter().skip(usize::from(call.form == Form::InPlace)).flat_map(|arg| match arg {
         Operand::Tensor(id) => vec![*id],
         Operand::Indices(ids) => ids.iter().flatten().copied().collect(),
         _ => Vec::new(),

@@ -29,8 +29,9 @@ mod terms;
 use terms::{Terms, partials};
 
 /// A node in place of which libtorch's message has the shape and the origin of a tensor that the reference does not tell: one
-/// that an operation keeps in a form of its own, or that is the result of one whose node has no name here.
-pub const UNNAMED: error::Node = error::Node("a node without a name in the reference");
+/// that an operation keeps in a form of its own, or that is the result of one whose node has no name here. The relaxation
+/// `UnnamedNodes` looks for this text.
+const UNNAMED: error::Node = error::Node("a node without a name in the reference");
 
 /// `backward`: gradients flow from a tensor to the leaves that it was made of.
 pub(super) fn backward(machine: &mut Machine, call: &Call) -> Result<Slot> {

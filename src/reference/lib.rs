@@ -89,7 +89,6 @@ use crate::program::{Outcome, Program, Reply, StepOutcome};
 use crate::tensor::DType;
 
 pub use budget::{BUDGET, OverBudget};
-pub use engine::UNNAMED;
 pub use evaluate::Session;
 pub use infer::{Declared, Inference, Inferences, Inferred, TensorFacts, infer};
 

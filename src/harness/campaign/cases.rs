@@ -96,16 +96,17 @@ impl Made {
 
 /// Makes a case out of a seed.
 pub fn make(seed: u64, case: u64, options: &Options) -> Made {
-    let (program, reply) = generate::program_with_reply(&bytes(seed, case), options);
-    match reply {
-        Some(reply) => Made { case, program, expected: Ok(reply) },
-        None => Made::of(case, program, reference::ask),
-    }
+    make_with_reasons(seed, case, options).0
 }
 
-/// The reasons for which proposed steps are not in the program of a case.
-pub fn left_out(seed: u64, case: u64, options: &Options) -> Vec<LeftOut> {
-    generate::left_out(&bytes(seed, case), options)
+/// The same with the reasons for which proposed steps are not in its program.
+pub fn make_with_reasons(seed: u64, case: u64, options: &Options) -> (Made, Vec<LeftOut>) {
+    let (program, reply, left_out) = generate::program_with_reasons(&bytes(seed, case), options);
+    let made = match reply {
+        Some(reply) => Made { case, program, expected: Ok(reply) },
+        None => Made::of(case, program, reference::ask),
+    };
+    (made, left_out)
 }
 
 /// A digest of programs. It changes with the generator, with the options, and with the reference as

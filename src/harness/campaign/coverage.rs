@@ -180,9 +180,9 @@ impl Coverage {
         let part = |first: u64| {
             let mut coverage = Coverage::default();
             for case in (first..cases).step_by(workers as usize) {
-                let case = cases::make(seed, case, options);
+                let (case, left_out) = cases::make_with_reasons(seed, case, options);
                 case.expected.iter().for_each(|reply| coverage.add(&case.program, reply));
-                for reason in cases::left_out(seed, case.case, options) {
+                for reason in left_out {
                     *coverage.left_out.entry(reason.to_string()).or_default() += 1;
                 }
                 made(1);

@@ -112,12 +112,21 @@ pub fn program(bytes: &[u8], options: &Options) -> Program {
 /// The same with what the reference makes of the program, since the generator knows it; `None` if the reference panics
 /// over its last step.
 pub fn program_with_reply(bytes: &[u8], options: &Options) -> (Program, Option<Reply>) {
+    let (program, reply, _) = program_with_reasons(bytes, options);
+    (program, reply)
+}
+
+/// The same with the reasons for which proposed steps are not in the program, one for each proposal. A step that was accepted
+/// where a rejection was wanted, or the other way around, has none.
+pub fn program_with_reasons(bytes: &[u8], options: &Options) -> (Program, Option<Reply>, Vec<LeftOut>) {
     let mut u = Unstructured::new(bytes);
     let mut draft = ProgramBuilder::new(options);
     // `Unstructured` answers with its smallest choices once the bytes are spent; the one error left is a choice out of
     // nothing, which ends the program.
     let _ = draft.fill(&mut u);
-    draft.finish()
+    let left_out = std::mem::take(&mut draft.left_out);
+    let (program, reply) = draft.finish();
+    (program, reply, left_out)
 }
 
 /// Why a proposed step is not in a program.
@@ -144,14 +153,6 @@ impl fmt::Display for LeftOut {
             LeftOut::Unsupported { op, what } => write!(f, "{op}: the reference does not model {what}"),
         }
     }
-}
-
-/// The reasons for which proposed steps are not in the program that the bytes mean, one for each proposal. A step that was
-/// accepted where a rejection was wanted, or the other way around, has none.
-pub fn left_out(bytes: &[u8], options: &Options) -> Vec<LeftOut> {
-    let mut draft = ProgramBuilder::new(options);
-    let _ = draft.fill(&mut Unstructured::new(bytes));
-    draft.left_out
 }
 
 /// The program that the bytes of a fuzzer mean: the first says whether [`program`] makes it of the others, or whether it

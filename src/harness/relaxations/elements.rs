@@ -321,10 +321,12 @@ pub(crate) fn modified_views(scene: Scene) -> bool {
     last_op(scene) == Some(Op::Backward) && scene.steps.iter().any(of_views)
 }
 
+/// The text in the reference's message in place of a node that it does not name.
+const UNNAMED_NODE: &str = "a node without a name in the reference";
+
 pub(crate) fn unnamed_nodes(scene: Scene, outcome: Option<&Outcome>) -> bool {
-    let unnamed = |text: &str| text.contains(crate::reference::UNNAMED.0);
     last_op(scene) == Some(Op::Backward)
-        && matches!(outcome, Some(Outcome::Rejected(rejected)) if unnamed(&rejected.message))
+        && matches!(outcome, Some(Outcome::Rejected(rejected)) if rejected.message.contains(UNNAMED_NODE))
 }
 
 pub(crate) fn indexed_scalars(scene: Scene) -> bool {

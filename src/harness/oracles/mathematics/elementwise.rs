@@ -419,7 +419,7 @@ fn truth(value: Scalar) -> bool {
     }
 }
 
-/// Returns whether a comparison holds; `None` for what is no comparison.
+/// Returns whether a comparison holds; `None` for what is no comparison, and for an order of complex numbers.
 fn compared(op: Op, args: &[Scalar]) -> Option<bool> {
     use std::cmp::Ordering::{Equal, Greater, Less};
     if !matches!(op, Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge) {
@@ -429,7 +429,8 @@ fn compared(op: Op, args: &[Scalar]) -> Option<bool> {
         (Scalar::Bool(a), Scalar::Bool(b)) => a.partial_cmp(&b),
         (Scalar::Int(a), Scalar::Int(b)) => a.partial_cmp(&b),
         (Scalar::Float(a), Scalar::Float(b)) => a.partial_cmp(&b),
-        (Scalar::Complex(a), Scalar::Complex(b)) => (a == b).then_some(Equal),
+        // Complex numbers have no order.
+        (Scalar::Complex(a), Scalar::Complex(b)) if matches!(op, Op::Eq | Op::Ne) => (a == b).then_some(Equal),
         _ => return None,
     };
     Some(match op {
