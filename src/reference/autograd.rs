@@ -204,13 +204,17 @@ pub(super) fn record_reduction(
 pub(super) fn record_routes(machine: &mut Machine, call: &Call, result: TensorId, routes: Vec<Route>) {
     let parents = routes.iter().map(|route| route.node).collect();
     // Masks and indices are needed again, and a tensor that elements are taken from, for its sizes (`gather_backward`); the
-    // target of an in-place operation is not.
-    let used = call.args.iter().skip(usize::from(call.form == Form::InPlace)).flat_map(|arg| match arg {
+    // target of an in-place operation is not, and nor is a source in the same memory.
+    let written = call.args.first().filter(|_| call.form == Form::InPlace).and_then(|target| match target {
+        Operand::Tensor(id) => Some(machine.tensor(*id).storage),
+        Operand::Indices(_) | Operand::Tensors(_) | Operand::Other(_) => None,
+    });
+    let used = call.args.iter().flat_map(|arg| match arg {
         Operand::Tensor(id) => vec![*id],
         Operand::Indices(ids) => ids.iter().flatten().copied().collect(),
         _ => Vec::new(),
     });
-    let storages = used.map(|id| machine.tensor(id).storage);
+    let storages = used.map(|id| machine.tensor(id).storage).filter(|storage| Some(*storage) != written);
     let versions = storages.map(|storage| (storage, machine.version(storage))).collect();
     record(machine, call.op, result, parents, Derivative::Routes { routes, versions, count: 1 });
 }
