@@ -55,7 +55,7 @@ pub fn fill(name: &str, context: impl Serialize) -> String {
     template.render(Serde(context)).unwrap_or_else(|error| panic!("{name}: {error:#}"))
 }
 
-/// A script without the lines that hold nothing but a comment: who reads the page's source has the template.
+/// Removes the lines of a script that are only a comment, which would be a part of every page.
 fn without_comments(script: &str) -> String {
     let is_comment = |line: &&str| {
         let line = line.trim();

@@ -139,7 +139,7 @@ impl Tracker {
         self.operands.extend(step.uses().filter_map(|used| self.known.iter().position(|known| known.at == used)));
     }
 
-    /// Notes the tensors that step `value` made, and what became of those that it wrote to.
+    /// Records the tensors that step `value` returned, and the state of those that it wrote to.
     pub fn note(&mut self, value: usize, step: &Step, outcome: &Outcome, left: Left) {
         let target = step.target();
         if !matches!(outcome, Outcome::Value(_)) {

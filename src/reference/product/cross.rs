@@ -38,8 +38,8 @@ pub(in super::super) fn linalg_vecdot(machine: &mut Machine, call: &Call) -> Res
 }
 
 /// The order of faults: the dtype of the first vector, that of the second, that of `out`, and then the dimension of two
-/// vectors of one size. libtorch ignores the last one (`vecdot-of-vectors-along-any-dimension`), which its documentation
-/// and the Array API call the dimension of the product, and which its own sum of a matrix rejects.
+/// vectors of one size. libtorch ignores that dimension (`vecdot-of-vectors-along-any-dimension`); the Array API and NumPy
+/// reject one that is out of range, and so does libtorch for matrices.
 fn infer_vecdot(machine: &Machine, operands: [TensorId; 2], dim: i64, target: Option<TensorId>) -> Result<()> {
     let [a, b] = operands.map(|id| machine.tensor(id).dtype);
     check_floating("linalg.vecdot", a)?;
