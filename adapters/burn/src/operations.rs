@@ -4,7 +4,7 @@
 //! as in `x + 2.0`. A rank that a result has in its type is the one that its shape is known to have beforehand.
 
 use Argument::{Flag, Index, Int, Ints, Nothing, Number, Tensor as T, Tensors, Text};
-use broadcheck_protocol::adapter::{Answer, Argument, Call, CallError, Operation, Returned};
+use broadcheck_protocol::adapter::{Answer, Argument, CallError, Operation, Returned};
 use broadcheck_protocol::error::Class;
 use broadcheck_protocol::operation;
 use broadcheck_protocol::ops::Op;
@@ -386,23 +386,17 @@ pub const OPERATIONS: &[Operation<Burn>] = &[
         Kind::Int => Scalar::Int(a.get::<D, Integer>()?.into_scalar::<i64>()),
         Kind::Bool => Scalar::Bool(a.get::<D, Bool>()?.into_scalar::<bool>()),
     })))),
-    Operation::functional(Op::Backward, |burn, call: &Call<'_, Tensor>| match call.args[..] {
-        [T(a), Nothing] => with_type!(float a, D K => {
-            burn.gradients = Some(a.get::<D, K>()?.backward());
-            Ok(Returned::Nothing)
-        }),
-        _ => call.malformed(),
-    }),
-    Operation::functional(Op::Grad, |burn, call: &Call<'_, Tensor>| match call.args[..] {
-        [T(a)] => with_type!(float a, D K => {
-            let tensor = a.get::<D, K>()?;
-            match burn.gradients.as_ref().and_then(|gradients| tensor.grad(gradients)) {
-                Some(gradient) => one(gradient),
-                None => Ok(Returned::Nothing),
-            }
-        }),
-        _ => call.malformed(),
-    }),
+    operation!(Backward |burn, call|, [T(a), Nothing] => with_type!(float a, D K => {
+        burn.gradients = Some(a.get::<D, K>()?.backward());
+        Ok(Returned::Nothing)
+    })),
+    operation!(Grad |burn, call|, [T(a)] => with_type!(float a, D K => {
+        let tensor = a.get::<D, K>()?;
+        match burn.gradients.as_ref().and_then(|gradients| tensor.grad(gradients)) {
+            Some(gradient) => one(gradient),
+            None => Ok(Returned::Nothing),
+        }
+    })),
 ];
 
 /// Parts of messages, with their classes of rejections.

@@ -5,10 +5,10 @@
 //! it, as in `&x + 2.`.
 
 use Argument::{Flag, Index, Indices, Int, Ints, Nothing, Number, Shapes, Tensor as T};
-use broadcheck_protocol::adapter::{Answer, Argument, Call, CallError, Operation, Returned};
+use broadcheck_protocol::adapter::{Answer, Argument, CallError, Operation, Returned};
 use broadcheck_protocol::error::Class;
 use broadcheck_protocol::operation;
-use broadcheck_protocol::ops::{Form, Op};
+use broadcheck_protocol::ops::Op;
 use broadcheck_protocol::program::ShapeArg;
 use broadcheck_protocol::tensor::{DType, Element, IndexItem, Scalar};
 use candle_core::shape::Dim;
@@ -202,17 +202,12 @@ pub const OPERATIONS: &[Operation<Candle>] = &[
         [T(condition), T(a), T(b)] => one(condition.where_cond(a, b)),
         [T(_), _, _] => Err(unsupported(TENSORS)),
     ),
-    Operation {
-        op: Op::Fill,
-        forms: &[Form::InPlace],
-        call: |_, call| match call.args[..] {
-            [T(a), Number(number)] => {
-                with_element!(a.dtype(), E => in_place(a, a.const_set(literal::<E>(number)?.into())))
-            }
-            [T(_), T(_)] => Err(unsupported(NO_TENSOR)),
-            _ => call.malformed(),
+    operation!(Fill [InPlace],
+        [T(a), Number(number)] => {
+            with_element!(a.dtype(), E => in_place(a, a.const_set(literal::<E>(number)?.into())))
         },
-    },
+        [T(_), T(_)] => Err(unsupported(NO_TENSOR)),
+    ),
     operation!(Expand, [T(a), Ints(sizes)] => one(a.expand(naturals(sizes)?))),
     operation!(BroadcastTo, [T(a), Ints(sizes)] => one(a.broadcast_as(naturals(sizes)?))),
     operation!(ExpandAs, [T(a), T(other)] => one(a.expand(other.shape()))),
@@ -254,18 +249,11 @@ pub const OPERATIONS: &[Operation<Candle>] = &[
     }),
     operation!(IndexSelect, [T(a), Int(dim), T(index)] => one(a.index_select(index, Axis(dim)))),
     operation!(Gather, [T(a), Int(dim), T(index)] => one(a.gather(index, Axis(dim)))),
-    Operation {
-        op: Op::Scatter,
-        forms: &[Form::Functional, Form::InPlace],
-        call: |_, call| match (call.form, &call.args[..]) {
-            (Form::InPlace, &[T(a), Int(dim), T(index), T(source)]) => {
-                in_place(a, a.scatter_set(index, source, Axis(dim)))
-            }
-            (_, &[T(a), Int(dim), T(index), T(source)]) => one(a.scatter(index, source, Axis(dim))),
-            (_, [T(_), Int(_), T(_), Number(_)]) => Err(unsupported(TENSORS)),
-            _ => call.malformed(),
-        },
-    },
+    operation!(Scatter [Functional InPlace],
+        @InPlace [T(a), Int(dim), T(index), T(source)] => in_place(a, a.scatter_set(index, source, Axis(dim))),
+        [T(a), Int(dim), T(index), T(source)] => one(a.scatter(index, source, Axis(dim))),
+        [T(_), Int(_), T(_), Number(_)] => Err(unsupported(TENSORS)),
+    ),
     operation!(Detach, [T(a)] => one(Ok(a.detach()))),
     operation!(Clone, [T(a)] => one(a.copy())),
     operation!(Contiguous, [T(a)] => one(a.contiguous())),
@@ -287,19 +275,13 @@ pub const OPERATIONS: &[Operation<Candle>] = &[
     ),
     operation!(VectorNorm, [T(a), ..] => one(a.norm())),
     operation!(Item, [T(a)] => item(a)),
-    Operation::functional(Op::Backward, |candle, call: &Call<'_, Tensor>| match call.args[..] {
-        [T(a), Nothing] => {
-            candle.gradients = Some(a.backward()?);
-            Ok(Returned::Nothing)
-        }
-        _ => call.malformed(),
+    operation!(Backward |candle, call|, [T(a), Nothing] => {
+        candle.gradients = Some(a.backward()?);
+        Ok(Returned::Nothing)
     }),
-    Operation::functional(Op::Grad, |candle, call: &Call<'_, Tensor>| match call.args[..] {
-        [T(a)] => {
-            let gradient = candle.gradients.as_ref().and_then(|gradients| gradients.get(a));
-            Ok(gradient.map_or(Returned::Nothing, |gradient| Returned::Tensor(gradient.clone())))
-        }
-        _ => call.malformed(),
+    operation!(Grad |candle, call|, [T(a)] => {
+        let gradient = candle.gradients.as_ref().and_then(|gradients| gradients.get(a));
+        Ok(gradient.map_or(Returned::Nothing, |gradient| Returned::Tensor(gradient.clone())))
     }),
 ];
 

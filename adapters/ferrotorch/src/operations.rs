@@ -5,10 +5,10 @@
 //! is given as the function takes it: as an `f64`, or as an element.
 
 use Argument::{Flag, Int, Ints, Nothing, Number, Shapes, Tensor as T, Tensors, Text};
-use broadcheck_protocol::adapter::{Argument, CallError, Operation, Returned};
+use broadcheck_protocol::adapter::{Argument, Call, CallError, Operation, Returned};
 use broadcheck_protocol::error::Class;
 use broadcheck_protocol::operation;
-use broadcheck_protocol::ops::{Form, Op};
+use broadcheck_protocol::ops::Op;
 use broadcheck_protocol::program::ShapeArg;
 use broadcheck_protocol::tensor::{Element, Scalar};
 use ferrotorch_core::grad_fns::arithmetic::{add_scaled, add_scaled_out, sub_scaled};
@@ -96,8 +96,6 @@ pub const ARGUMENTS: [(Op, &str, &str); 7] = [
     (Op::Cdist, "compute_mode", "ferrotorch's cdist has no such mode"),
 ];
 
-const BOTH: &[Form] = &[Form::Functional, Form::InPlace];
-
 /// A function of two tensors of one type.
 macro_rules! binary {
     ($op:ident $($kind:ident $function:path),+) => {
@@ -140,18 +138,13 @@ macro_rules! affine {
 /// A bound in place.
 macro_rules! bound {
     ($op:ident |$bound:ident| $low:expr, $high:expr) => {
-        Operation {
-            op: Op::$op,
-            forms: &[Form::InPlace],
-            call: |_, call| match call.args[..] {
-                [T(a), Number(number)] => typed!((a) float => {
-                    let $bound = element(number)?;
-                    one(a.clamp_opt_($low, $high).cloned())
-                }),
-                [T(_), T(_)] => Err(unsupported(TENSORS)),
-                _ => call.malformed(),
-            },
-        }
+        operation!($op [InPlace],
+            [T(a), Number(number)] => typed!((a) float => {
+                let $bound = element(number)?;
+                one(a.clamp_opt_($low, $high).cloned())
+            }),
+            [T(_), T(_)] => Err(unsupported(TENSORS)),
+        )
     };
 }
 
@@ -216,77 +209,54 @@ macro_rules! moment {
 }
 
 pub const OPERATIONS: &[Operation<Ferrotorch>] = &[
-    Operation {
-        op: Op::Add,
-        forms: &[Form::Functional, Form::InPlace, Form::Out],
-        call: |_, call| match (call.form, call.out, &call.args[..]) {
-            (Form::InPlace, _, &[T(a), T(b), Number(alpha)]) => {
-                typed!((a, b) float => one(a.add_scaled_(b, real(alpha)?).cloned()))
-            }
-            (Form::InPlace, _, &[T(a), Number(number), Number(Scalar::Int(1))]) => {
-                typed!((a) float => one(a.add_scalar_(element(number)?).cloned()))
-            }
-            (Form::Out, Some(out), &[T(a), T(b), Number(alpha)]) => typed!((a, b, out) float => {
-                one(add_scaled_out(out, a, b, real(alpha)?).map(|()| out.clone()))
-            }),
-            (_, _, &[T(a), T(b), Number(alpha)]) => typed!((a, b)
-                float => one(add_scaled(a, b, real(alpha)?)),
-                int => unscaled(alpha).and_then(|()| one(a.add(b))),
-                complex => unscaled(alpha).and_then(|()| one(a.add(b))),
-            ),
-            (_, _, [T(_), Number(_), _] | [Number(_), T(_), _]) => Err(unsupported(NUMBERS)),
-            _ => call.malformed(),
+    operation!(Add [Functional InPlace Out] |_library, call|,
+        @InPlace [T(a), T(b), Number(alpha)] => {
+            typed!((a, b) float => one(a.add_scaled_(b, real(alpha)?).cloned()))
         },
-    },
-    Operation {
-        op: Op::Sub,
-        forms: BOTH,
-        call: |_, call| match (call.form, &call.args[..]) {
-            (Form::InPlace, &[T(a), T(b), Number(alpha)]) => {
-                typed!((a, b) float => one(a.sub_scaled_(b, real(alpha)?).cloned()))
-            }
-            (_, &[T(a), T(b), Number(alpha)]) => typed!((a, b)
-                float => one(sub_scaled(a, b, real(alpha)?)),
-                int => unscaled(alpha).and_then(|()| one(a.sub(b))),
-                complex => unscaled(alpha).and_then(|()| one(a.sub(b))),
-            ),
-            (_, [T(_), Number(_), _] | [Number(_), T(_), _]) => Err(unsupported(NUMBERS)),
-            _ => call.malformed(),
+        @InPlace [T(a), Number(number), Number(Scalar::Int(1))] => {
+            typed!((a) float => one(a.add_scalar_(element(number)?).cloned()))
         },
-    },
+        @Out [T(a), T(b), Number(alpha)] => {
+            let out = target(call)?;
+            typed!((a, b, out) float => one(add_scaled_out(out, a, b, real(alpha)?).map(|()| out.clone())))
+        },
+        [T(a), T(b), Number(alpha)] => typed!((a, b)
+            float => one(add_scaled(a, b, real(alpha)?)),
+            int => unscaled(alpha).and_then(|()| one(a.add(b))),
+            complex => unscaled(alpha).and_then(|()| one(a.add(b))),
+        ),
+        [T(_), Number(_), _] | [Number(_), T(_), _] => Err(unsupported(NUMBERS)),
+    ),
+    operation!(Sub [Functional InPlace],
+        @InPlace [T(a), T(b), Number(alpha)] => {
+            typed!((a, b) float => one(a.sub_scaled_(b, real(alpha)?).cloned()))
+        },
+        [T(a), T(b), Number(alpha)] => typed!((a, b)
+            float => one(sub_scaled(a, b, real(alpha)?)),
+            int => unscaled(alpha).and_then(|()| one(a.sub(b))),
+            complex => unscaled(alpha).and_then(|()| one(a.sub(b))),
+        ),
+        [T(_), Number(_), _] | [Number(_), T(_), _] => Err(unsupported(NUMBERS)),
+    ),
     operation!(Rsub,
         [T(a), T(b), Number(alpha)] => typed!((a, b) float => one(a.rsub_t(b, real(alpha)?))),
         [T(_), Number(_), _] | [Number(_), T(_), _] => Err(unsupported(NUMBERS)),
     ),
-    Operation {
-        op: Op::Mul,
-        forms: BOTH,
-        call: |_, call| match (call.form, &call.args[..]) {
-            (Form::InPlace, &[T(a), T(b)]) => typed!((a, b) float => one(a.mul_(b).cloned())),
-            (Form::InPlace, &[T(a), Number(number)]) => {
-                typed!((a) float => one(a.mul_scalar_(element(number)?).cloned()))
-            }
-            (_, &[T(a), T(b)]) => {
-                typed!((a, b) float => one(a.mul_t(b)), int => one(a.mul(b)), complex => one(a.mul(b)))
-            }
-            (_, [T(_), Number(_)] | [Number(_), T(_)]) => Err(unsupported(NUMBERS)),
-            _ => call.malformed(),
+    operation!(Mul [Functional InPlace],
+        @InPlace [T(a), T(b)] => typed!((a, b) float => one(a.mul_(b).cloned())),
+        @InPlace [T(a), Number(number)] => typed!((a) float => one(a.mul_scalar_(element(number)?).cloned())),
+        [T(a), T(b)] => {
+            typed!((a, b) float => one(a.mul_t(b)), int => one(a.mul(b)), complex => one(a.mul(b)))
         },
-    },
-    Operation {
-        op: Op::Div,
-        forms: BOTH,
-        call: |_, call| match (call.form, &call.args[..]) {
-            (Form::InPlace, &[T(a), T(b), Nothing]) => typed!((a, b) float => one(a.div_(b).cloned())),
-            (Form::InPlace, &[T(a), T(b), Text(mode)]) => {
-                typed!((a, b) float => one(a.div_rounding_(b, mode).cloned()))
-            }
-            (_, &[T(a), T(b), Nothing]) => typed!((a, b) float => one(a.div_t(b))),
-            (_, [_, _, Text(_)]) => Err(unsupported(ROUNDING)),
-            (_, [T(_), Number(_), _] | [Number(_), T(_), _]) => Err(unsupported(NUMBERS)),
-            _ => call.malformed(),
-        },
-    },
+        [T(_), Number(_)] | [Number(_), T(_)] => Err(unsupported(NUMBERS)),
+    ),
+    operation!(Div [Functional InPlace],
+        @InPlace [T(a), T(b), Nothing] => typed!((a, b) float => one(a.div_(b).cloned())),
+        @InPlace [T(a), T(b), Text(mode)] => typed!((a, b) float => one(a.div_rounding_(b, mode).cloned())),
+        [T(a), T(b), Nothing] => typed!((a, b) float => one(a.div_t(b))),
+        [_, _, Text(_)] => Err(unsupported(ROUNDING)),
+        [T(_), Number(_), _] | [Number(_), T(_), _] => Err(unsupported(NUMBERS)),
+    ),
     binary!(FloorDivide float Floats::floor_divide_t, int IntTensor::floor_div),
     binary!(Remainder float Floats::remainder_t, int IntTensor::remainder),
     binary!(Fmod float Floats::fmod_t),
@@ -330,21 +300,14 @@ pub const OPERATIONS: &[Operation<Ferrotorch>] = &[
     polynomial!(SpecialLegendrePolynomialP legendre_polynomial_p),
     fused!(Addcmul addcmul_t),
     fused!(Addcdiv addcdiv_t),
-    Operation {
-        op: Op::Clamp,
-        forms: BOTH,
-        call: |_, call| match (call.form, &call.args[..]) {
-            (_, [T(_), T(_), _] | [T(_), _, T(_)]) => Err(unsupported(TENSORS)),
-            (Form::InPlace, &[T(a), ref low, ref high]) => {
-                typed!((a) float => one(a.clamp_opt_(perhaps(low)?, perhaps(high)?).cloned()))
-            }
-            (_, &[T(a), Number(low), Number(high)]) => {
-                typed!((a) float => one(a.clamp_t(element(low)?, element(high)?)))
-            }
-            (_, [T(_), _, _]) => Err(unsupported(BOUNDS)),
-            _ => call.malformed(),
+    operation!(Clamp [Functional InPlace],
+        [T(_), T(_), _] | [T(_), _, T(_)] => Err(unsupported(TENSORS)),
+        @InPlace [T(a), ref low, ref high] => {
+            typed!((a) float => one(a.clamp_opt_(perhaps(low)?, perhaps(high)?).cloned()))
         },
-    },
+        [T(a), Number(low), Number(high)] => typed!((a) float => one(a.clamp_t(element(low)?, element(high)?))),
+        [T(_), _, _] => Err(unsupported(BOUNDS)),
+    ),
     bound!(ClampMin | low | Some(low), None),
     bound!(ClampMax | high | None, Some(high)),
     operation!(Where,
@@ -355,15 +318,10 @@ pub const OPERATIONS: &[Operation<Ferrotorch>] = &[
         [T(_), _, _] => Err(unsupported(NUMBERS)),
     ),
     binary!(Prelu float activation::prelu),
-    Operation {
-        op: Op::Fill,
-        forms: &[Form::InPlace],
-        call: |_, call| match call.args[..] {
-            [T(a), Number(number)] => typed!((a) float => one(a.fill_(element(number)?).cloned())),
-            [T(_), T(_)] => Err(unsupported(TENSORS)),
-            _ => call.malformed(),
-        },
-    },
+    operation!(Fill [InPlace],
+        [T(a), Number(number)] => typed!((a) float => one(a.fill_(element(number)?).cloned())),
+        [T(_), T(_)] => Err(unsupported(TENSORS)),
+    ),
     operation!(Expand, [T(a), Ints(sizes)] => typed!((a) float => one(ferrotorch_core::expand(a, &naturals(sizes)?)))),
     operation!(ExpandAs, [T(a), T(other)] => typed!((a, other) float => one(a.expand_as_t(other)))),
     operation!(BroadcastTo, [T(a), Ints(sizes)] => typed!((a) float => one(a.broadcast_to_t(&naturals(sizes)?)))),
@@ -554,6 +512,11 @@ pub const CLASSES: &[(&[Op], &str, Class)] = &[
 
 fn unsupported(why: &str) -> CallError {
     CallError::Unsupported(why.to_owned())
+}
+
+/// The tensor that a call with `out=` writes to.
+fn target<'a>(call: &Call<'a, Tensor>) -> Result<&'a Tensor, CallError> {
+    call.out.ok_or_else(|| call.malformation())
 }
 
 fn real(number: Scalar) -> Result<f64, CallError> {

@@ -5,10 +5,10 @@
 //! anything else is rejected by the compiler, and a scalar is written as a literal of that type.
 
 use Argument::{Index, Int, Ints, Nothing, Number, Tensor as T};
-use broadcheck_protocol::adapter::{Answer, Argument, Call, CallError, Operation, Returned};
+use broadcheck_protocol::adapter::{Answer, Argument, CallError, Operation, Returned};
 use broadcheck_protocol::error::Class;
 use broadcheck_protocol::operation;
-use broadcheck_protocol::ops::{Form, Op};
+use broadcheck_protocol::ops::Op;
 use broadcheck_protocol::tensor::{DType, Element, IndexItem, Scalar};
 use ndarray::linalg::{Dot, general_mat_mul, general_mat_vec_mul, kron};
 use ndarray::{Array, ArrayD, Axis, Dimension, Ix1, Ix2, IxDyn, SliceInfo, SliceInfoElem, Zip, arr0};
@@ -83,24 +83,23 @@ pub const ARGUMENTS: [(Op, &str, &str); 14] = [
 /// An operator, and the one that works in place.
 macro_rules! operator {
     ($op:ident $class:ident $operator:tt $in_place:tt) => {
-        Operation {
-            op: Op::$op,
-            forms: &[Form::Functional, Form::InPlace],
-            call: |_, call| with_element!($class first(call)?.dtype, A => match (call.form, &call.args[..]) {
-                (Form::Functional, [T(a), T(b), ..]) => new(&*a.get::<A>()? $operator &*b.get::<A>()?),
-                (Form::Functional, [T(a), Number(n), ..]) => new(&*a.get::<A>()? $operator literal::<A>(*n)?),
-                (Form::Functional, [Number(n), T(a), ..]) => new(literal::<A>(*n)? $operator &*a.get::<A>()?),
-                (Form::InPlace, [T(a), T(b), ..]) => {
-                    *a.get_mut::<A>()? $in_place &*b.get::<A>()?;
-                    same(a)
-                }
-                (Form::InPlace, [T(a), Number(n), ..]) => {
-                    *a.get_mut::<A>()? $in_place literal::<A>(*n)?;
-                    same(a)
-                }
-                _ => call.malformed(),
+        operation!($op [Functional InPlace],
+            @InPlace [T(a), T(b), ..] => with_element!($class a.dtype, A => {
+                *a.get_mut::<A>()? $in_place &*b.get::<A>()?;
+                same(a)
             }),
-        }
+            @InPlace [T(a), Number(n), ..] => with_element!($class a.dtype, A => {
+                *a.get_mut::<A>()? $in_place literal::<A>(n)?;
+                same(a)
+            }),
+            [T(a), T(b), ..] => with_element!($class a.dtype, A => new(&*a.get::<A>()? $operator &*b.get::<A>()?)),
+            [T(a), Number(n), ..] => with_element!($class a.dtype, A => {
+                new(&*a.get::<A>()? $operator literal::<A>(n)?)
+            }),
+            [Number(n), T(a), ..] => with_element!($class a.dtype, A => {
+                new(literal::<A>(n)? $operator &*a.get::<A>()?)
+            }),
+        )
     };
 }
 
@@ -158,28 +157,20 @@ macro_rules! dot {
 /// A function of an array and two axes, as a view or in place.
 macro_rules! swap {
     ($op:ident) => {
-        Operation {
-            op: Op::$op,
-            forms: &[Form::Functional, Form::InPlace],
-            call: |_, call| match call.args[..] {
-                [T(a), Int(one), Int(other)] => with_element!(all a.dtype, A => {
-                    let (one, other) = (natural(one)?, natural(other)?);
-                    match call.form {
-                        Form::InPlace => {
-                            a.get_mut::<A>()?.swap_axes(one, other);
-                            same(a)
-                        }
-                        _ => {
-                            let array = a.get::<A>()?;
-                            let mut view = array.view();
-                            view.swap_axes(one, other);
-                            a.view(view)
-                        }
-                    }
-                }),
-                _ => call.malformed(),
-            },
-        }
+        operation!($op [Functional InPlace],
+            @InPlace [T(a), Int(one), Int(other)] => with_element!(all a.dtype, A => {
+                let (one, other) = (natural(one)?, natural(other)?);
+                a.get_mut::<A>()?.swap_axes(one, other);
+                same(a)
+            }),
+            [T(a), Int(one), Int(other)] => with_element!(all a.dtype, A => {
+                let (one, other) = (natural(one)?, natural(other)?);
+                let array = a.get::<A>()?;
+                let mut view = array.view();
+                view.swap_axes(one, other);
+                a.view(view)
+            }),
+        )
     };
 }
 
@@ -194,18 +185,14 @@ macro_rules! view {
 }
 
 pub const OPERATIONS: &[Operation<Ndarray>] = &[
-    Operation {
-        op: Op::Add,
-        forms: &[Form::Functional, Form::InPlace],
-        call: |ndarray, call| match (call.form, &call.args[..]) {
-            (_, [.., Number(Scalar::Int(1))]) => (PLUS.call)(ndarray, call),
-            (Form::InPlace, [T(a), T(b), Number(alpha)]) => with_element!(number a.dtype, A => {
-                a.get_mut::<A>()?.scaled_add(literal(*alpha)?, &*b.get::<A>()?);
-                same(a)
-            }),
-            _ => Err(unsupported(FACTOR)),
-        },
-    },
+    operation!(Add [Functional InPlace] |ndarray, call|,
+        [.., Number(Scalar::Int(1))] => (PLUS.call)(ndarray, call),
+        @InPlace [T(a), T(b), Number(alpha)] => with_element!(number a.dtype, A => {
+            a.get_mut::<A>()?.scaled_add(literal(alpha)?, &*b.get::<A>()?);
+            same(a)
+        }),
+        _ => Err(unsupported(FACTOR)),
+    ),
     operator!(Sub number - -=),
     operator!(Mul number * *=),
     operator!(Div number / /=),
@@ -247,29 +234,17 @@ pub const OPERATIONS: &[Operation<Ndarray>] = &[
         [T(_), Nothing, _] | [T(_), _, Nothing] => Err(unsupported(BOUNDS)),
         [T(_), _, _] => Err(unsupported(NUMBERS)),
     ),
-    Operation {
-        op: Op::Copy,
-        forms: &[Form::InPlace],
-        call: |_, call| match call.args[..] {
-            [T(a), T(b)] => with_element!(all a.dtype, A => {
-                a.get_mut::<A>()?.assign(&*b.get::<A>()?);
-                same(a)
-            }),
-            _ => call.malformed(),
-        },
-    },
-    Operation {
-        op: Op::Fill,
-        forms: &[Form::InPlace],
-        call: |_, call| match call.args[..] {
-            [T(a), Number(n)] => with_element!(all a.dtype, A => {
-                a.get_mut::<A>()?.fill(literal(n)?);
-                same(a)
-            }),
-            [T(_), T(_)] => Err(unsupported(NUMBERS)),
-            _ => call.malformed(),
-        },
-    },
+    operation!(Copy [InPlace], [T(a), T(b)] => with_element!(all a.dtype, A => {
+        a.get_mut::<A>()?.assign(&*b.get::<A>()?);
+        same(a)
+    })),
+    operation!(Fill [InPlace],
+        [T(a), Number(n)] => with_element!(all a.dtype, A => {
+            a.get_mut::<A>()?.fill(literal(n)?);
+            same(a)
+        }),
+        [T(_), T(_)] => Err(unsupported(NUMBERS)),
+    ),
     view!(Expand, Ints(sizes) => |array| some(array.broadcast(naturals(sizes)?))?),
     view!(BroadcastTo, Ints(sizes) => |array| some(array.broadcast(naturals(sizes)?))?),
     operation!(ExpandAs, [T(a), T(other)] => {
@@ -320,32 +295,22 @@ pub const OPERATIONS: &[Operation<Ndarray>] = &[
     operation!(Kron, [T(a), T(b)] => with_element!(number a.dtype, A => {
         new(kron(&fixed::<A, Ix2>(a)?, &fixed::<A, Ix2>(b)?).into_dyn())
     })),
-    Operation {
-        op: Op::Addmm,
-        forms: &[Form::InPlace],
-        call: |_, call| match call.args[..] {
-            [T(c), T(a), T(b), Number(beta), Number(alpha)] => with_element!(number c.dtype, A => {
-                let (a, b) = (fixed::<A, Ix2>(a)?, fixed::<A, Ix2>(b)?);
-                let mut sum = fixed::<A, Ix2>(c)?;
-                general_mat_mul(literal(alpha)?, &a, &b, literal(beta)?, &mut sum);
-                written(c, sum)
-            }),
-            _ => call.malformed(),
-        },
-    },
-    Operation {
-        op: Op::Addmv,
-        forms: &[Form::InPlace],
-        call: |_, call| match call.args[..] {
-            [T(y), T(a), T(x), Number(beta), Number(alpha)] => with_element!(number y.dtype, A => {
-                let (a, x) = (fixed::<A, Ix2>(a)?, fixed::<A, Ix1>(x)?);
-                let mut sum = fixed::<A, Ix1>(y)?;
-                general_mat_vec_mul(literal(alpha)?, &a, &x, literal(beta)?, &mut sum);
-                written(y, sum)
-            }),
-            _ => call.malformed(),
-        },
-    },
+    operation!(Addmm [InPlace],
+        [T(c), T(a), T(b), Number(beta), Number(alpha)] => with_element!(number c.dtype, A => {
+            let (a, b) = (fixed::<A, Ix2>(a)?, fixed::<A, Ix2>(b)?);
+            let mut sum = fixed::<A, Ix2>(c)?;
+            general_mat_mul(literal(alpha)?, &a, &b, literal(beta)?, &mut sum);
+            written(c, sum)
+        }),
+    ),
+    operation!(Addmv [InPlace],
+        [T(y), T(a), T(x), Number(beta), Number(alpha)] => with_element!(number y.dtype, A => {
+            let (a, x) = (fixed::<A, Ix2>(a)?, fixed::<A, Ix1>(x)?);
+            let mut sum = fixed::<A, Ix1>(y)?;
+            general_mat_vec_mul(literal(alpha)?, &a, &x, literal(beta)?, &mut sum);
+            written(y, sum)
+        }),
+    ),
     reduction!(Sum sum sum_axis),
     reduction!(Prod product product_axis),
     operation!(Mean,
@@ -395,12 +360,6 @@ fn same(tensor: &Tensor) -> Answer<Tensor> {
 /// The rejection for `None`, which some of ndarray's functions return.
 fn some<T>(result: Option<T>) -> Result<T, CallError> {
     result.ok_or_else(|| CallError::Rejected("None".to_owned()))
-}
-
-/// The first array among the arguments.
-fn first<'a>(call: &Call<'a, Tensor>) -> Result<&'a Tensor, CallError> {
-    let tensor = |argument: &Argument<'a, Tensor>| if let T(tensor) = *argument { Some(tensor) } else { None };
-    call.args.iter().find_map(tensor).ok_or_else(|| call.malformation())
 }
 
 /// A number as a literal of an element type: one that the compiler takes.

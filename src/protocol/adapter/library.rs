@@ -41,6 +41,42 @@ pub trait Library: Sized + 'static {
 
     /// Forgets what the last program left.
     fn begin(&mut self) {}
+
+    /// What is told of the calls, if this process is to write them.
+    fn recorder(&mut self) -> Option<&mut dyn Recorder> {
+        None
+    }
+}
+
+/// What is told of the calls of a program while they are made, so that it can write them in the library's own language.
+pub trait Recorder {
+    /// A program begins.
+    fn begin(&mut self, program: &Program);
+
+    /// A step is about to be called, by this arm of its row.
+    fn call(&mut self, step: &Step, arm: Arm);
+
+    /// A step has ended, by a panic of the library or without one.
+    fn end(&mut self, outcome: &Outcome, panicked: bool);
+
+    /// All steps have ended.
+    fn finish(&mut self);
+}
+
+/// The source of an arm of a row: what its arguments are, and the call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arm {
+    /// The pattern of the arguments.
+    pub arguments: &'static str,
+    /// The expression that makes the call.
+    pub answer: &'static str,
+}
+
+/// Tells the recorder, if there is one, which arm of its row a call takes.
+pub fn record<L: Library>(library: &mut L, call: &Call<'_, L::Tensor>, arm: Arm) {
+    if let Some(recorder) = library.recorder() {
+        recorder.call(call.step, arm);
+    }
 }
 
 /// An operation, and the function of the library that it is.
@@ -61,18 +97,34 @@ impl<L: Library> Operation<L> {
     }
 }
 
-/// A row of [`Library::OPERATIONS`] that gives a new tensor: the operation, then arms of a match over its arguments.
-/// `Tensor` at the place of the call is the library's type.
+/// A row of [`Library::OPERATIONS`]: the operation, its forms unless it only gives a new tensor, then arms of a match over
+/// its arguments. An arm after `@InPlace` is for that form alone. Between bars are names for the library and the call, if
+/// an arm needs them. `Tensor` at the place of the call is the library's type.
 #[macro_export]
 macro_rules! operation {
-    ($op:ident, $($arguments:pat $(if $guard:expr)? => $answer:expr),+ $(,)?) => {{
-        use $crate::adapter::{Call, Operation};
-        Operation::functional($crate::ops::Op::$op, |_, call: &Call<'_, Tensor>| match call.args[..] {
-            $($arguments $(if $guard)? => $answer,)+
-            #[allow(unreachable_patterns)]
-            _ => call.malformed(),
-        })
+    ($op:ident [$($form:ident)+] |$library:ident, $call:ident|,
+        $($(@$only:ident)? $arguments:pat $(if $guard:expr)? => $answer:expr),+ $(,)?) => {{
+        use $crate::adapter::{Call, Operation, library};
+        Operation {
+            op: $crate::ops::Op::$op,
+            forms: &[$($crate::ops::Form::$form),+],
+            call: |$library, $call: &Call<'_, Tensor>| match $call.args[..] {
+                $($arguments if $call.has_form(&[$($crate::ops::Form::$only)?]) $(&& $guard)? => {
+                    let arm = library::Arm { arguments: stringify!($arguments), answer: stringify!($answer) };
+                    library::record($library, $call, arm);
+                    $answer
+                })+
+                _ => $call.malformed(),
+            },
+        }
     }};
+    ($op:ident |$library:ident, $call:ident|, $($arms:tt)+) => {
+        $crate::operation!($op [Functional] |$library, $call|, $($arms)+)
+    };
+    ($op:ident [$($form:ident)+], $($arms:tt)+) => {
+        $crate::operation!($op [$($form)+] |library, call|, $($arms)+)
+    };
+    ($op:ident, $($arms:tt)+) => { $crate::operation!($op [Functional] |library, call|, $($arms)+) };
 }
 
 /// The signature by which a function of a library is called.
@@ -84,10 +136,8 @@ pub type Answer<T> = Result<Returned<T>, CallError>;
 /// A step, with the values that it names.
 #[derive(Clone, Debug)]
 pub struct Call<'a, T> {
-    /// The operation.
-    pub op: Op,
-    /// The form of the call: where the result goes.
-    pub form: Form,
+    /// The step of the program: the operation, and the form, which is where the result goes.
+    pub step: &'a Step,
     /// One argument for each parameter.
     pub args: Vec<Argument<'a, T>>,
     /// The tensor that `out=` names.
@@ -95,6 +145,11 @@ pub struct Call<'a, T> {
 }
 
 impl<T> Call<'_, T> {
+    /// Returns whether the result goes where one of these forms puts it, or if there is none, anywhere.
+    pub fn has_form(&self, forms: &[Form]) -> bool {
+        forms.is_empty() || forms.contains(&self.step.form)
+    }
+
     /// The answer to arguments of kinds that the operation does not take.
     pub fn malformed(&self) -> Answer<T> {
         Err(self.malformation())
@@ -104,11 +159,11 @@ impl<T> Call<'_, T> {
     /// tensors of them, and a library has functions of its tensors.
     pub fn malformation(&self) -> CallError {
         let is_operand = |(param, _): &(&Param, &Argument<'_, T>)| param.kind == ParamKind::Operand;
-        let mut operands = self.op.info().arguments.iter().zip(&self.args).filter(is_operand).peekable();
+        let mut operands = self.step.op.info().arguments.iter().zip(&self.args).filter(is_operand).peekable();
         if operands.peek().is_some() && operands.all(|(_, arg)| matches!(arg, Argument::Number(_))) {
             return CallError::Unsupported(SCALARS_ALONE.to_owned());
         }
-        CallError::Failed(format!("{} with arguments of other kinds", self.op))
+        CallError::Failed(format!("{} with arguments of other kinds", self.step.op))
     }
 }
 
@@ -236,6 +291,9 @@ impl<L: Library> Implementation for L {
 
     fn run(&mut self, program: &Program) -> Reply {
         self.begin();
+        if let Some(recorder) = self.recorder() {
+            recorder.begin(program);
+        }
         let made = program.inputs.iter().map(|input| self.make(input).map(Returned::Tensor)).collect();
         let mut run = match made {
             Ok(values) => Run { values: Vec::into_iter(values).map(Some).collect(), library: self },
@@ -257,6 +315,9 @@ impl<L: Library> Implementation for L {
             }
         };
         let steps = program.steps.iter().map(|step| StepOutcome::of(run.step(step))).collect();
+        if let Some(recorder) = run.library.recorder() {
+            recorder.finish();
+        }
         let inputs = if program.mutates() { run.inputs(program.inputs.len()) } else { Vec::new() };
         Reply { steps, inputs }
     }
@@ -270,21 +331,28 @@ struct Run<'l, L: Library> {
 
 impl<L: Library> Run<'_, L> {
     fn step(&mut self, step: &Step) -> Outcome {
-        let (outcome, value) = match self.attempt(step) {
+        let mut panicked = false;
+        let (outcome, value) = match self.attempt(step, &mut panicked) {
             Ok((value, returned)) => (Outcome::Value(value), Some(returned)),
             Err(outcome) => (outcome, None),
         };
+        if let Some(recorder) = self.library.recorder() {
+            recorder.end(&outcome, panicked);
+        }
         self.values.push(value);
         outcome
     }
 
-    fn attempt(&mut self, step: &Step) -> Result<(Value, Returned<L::Tensor>), Outcome> {
+    fn attempt(&mut self, step: &Step, panicked: &mut bool) -> Result<(Value, Returned<L::Tensor>), Outcome> {
         let Run { library, values } = self;
         let args = step.args.iter().map(|arg| argument(values, arg)).collect::<Result<_, _>>()?;
         let out = step.out.map(|out| tensor(values, out)).transpose()?;
-        let call = Call { op: step.op, form: step.form, args, out };
+        let call = Call { step, args, out };
         let result = match L::OPERATIONS.iter().find(|row| row.op == step.op) {
-            Some(row) => rejecting_by_panic(|| (row.call)(library, &call)),
+            Some(row) => caught(|| (row.call)(library, &call)).unwrap_or_else(|text| {
+                *panicked = true;
+                Err(CallError::Rejected(text))
+            }),
             None => Err(CallError::Failed(format!("{} is not in hello", step.op))),
         };
         let shown = result.and_then(|returned| Ok((value(*library, &returned)?, returned)));
@@ -363,8 +431,8 @@ thread_local! {
     static CALLING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Returns the outcome of a call of a library that panics to reject. Nothing is printed of such a panic.
-fn rejecting_by_panic<R>(call: impl FnOnce() -> Result<R, CallError>) -> Result<R, CallError> {
+/// Returns what a call of a library returns, or the text of its panic. Nothing is printed of such a panic.
+fn caught<R>(call: impl FnOnce() -> R) -> Result<R, String> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
         let loud = take_hook();
@@ -377,7 +445,7 @@ fn rejecting_by_panic<R>(call: impl FnOnce() -> Result<R, CallError>) -> Result<
     CALLING.set(true);
     let result = catch_unwind(AssertUnwindSafe(call));
     CALLING.set(false);
-    result.unwrap_or_else(|panic| Err(CallError::Rejected(panic_text(&*panic).to_owned())))
+    result.map_err(|panic| panic_text(&*panic).to_owned())
 }
 
 #[cfg(test)]
@@ -459,7 +527,10 @@ mod tests {
 
     #[test]
     fn scalars_alone_are_unsupported() {
-        let answer = |op, args| Call::<()> { op, form: Form::Functional, args, out: None }.malformed().unwrap_err();
+        let answer = |op, args| {
+            let step = Step { name: "r".to_owned(), op, form: Form::Functional, args: Vec::new(), out: None };
+            Call::<()> { step: &step, args, out: None }.malformed().unwrap_err()
+        };
         let one = || Argument::Number(Scalar::Int(1));
         let alone = CallError::Unsupported(SCALARS_ALONE.to_owned());
         assert_eq!(answer(Op::Add, vec![one(), one(), one()]), alone);
