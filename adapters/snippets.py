@@ -54,7 +54,8 @@ def built(name, snippets, home):
     manifest = (folder / "Cargo.toml").read_text(encoding="utf-8")
     manifest = re.sub(r"^name = .*", f'name = "{program}"', manifest, count=1, flags=re.M)
     # broadcheck-protocol stays, unused, so that its crates have the features that they were built with.
-    manifest = manifest.replace('"../../src/protocol"', json.dumps(str(ADAPTERS.parent / "src" / "protocol")))
+    for below, path in ("../../src/protocol", ADAPTERS.parent / "src" / "protocol"), ("../rust", ADAPTERS / "rust"):
+        manifest = manifest.replace(json.dumps(below), json.dumps(str(path)))
     package = home / "snippets"
     shutil.rmtree(package / "src", ignore_errors=True)
     (package / "src" / "causes").mkdir(parents=True)
@@ -154,19 +155,38 @@ def wrong(name, broadcheck):
     return list(dict.fromkeys(faults)), len(snippets), len(shared)
 
 
-def wrong_finding(folder, broadcheck):
-    """The problem with the program of a finding, if there is one: it has none, or prints something else."""
+def program_of(folder):
+    """The library of a finding, and the file, the language and the text of its program, or nothing if it has none."""
     name = json.loads((folder / "finding.json").read_text(encoding="utf-8"))["implementation"]["name"]
     readme = re.search(r"^(`{3,})python\n(.*?)^\1$", (folder / "README.md").read_text(encoding="utf-8"), re.S | re.M)
     programs = [("README.md", "python", readme[2])] if readme else []
-    for file, language in ("repro.py", "python"), ("repro.mjs", "js"):
+    for file, language in ("repro.py", "python"), ("repro.mjs", "js"), ("repro.rs", "rust"):
         if (folder / file).is_file():
             programs.append((file, language, (folder / file).read_text(encoding="utf-8")))
-    if not programs:
+    return name, *(programs[0] if programs else (None, None, None))
+
+
+def wrong_findings(folders, broadcheck):
+    """The problem with the program of each finding, or nothing if there is none."""
+    found = {folder: program_of(folder) for folder in folders}
+    homes = {name: environment(broadcheck, name) for name, *_ in found.values()}
+    rust = {name: {} for name in homes}
+    for folder, (name, _, language, text) in found.items():
+        if language == "rust":
+            rust[name][folder.name] = text
+    programs = {name: built(name, texts, homes[name]) for name, texts in rust.items() if texts}
+    return [
+        wrong_finding(folder, program, homes[name], programs.get(name)) for folder, (name, *program) in found.items()
+    ]
+
+
+def wrong_finding(folder, program, home, built_program):
+    """The problem with a program, if there is one: it is not there, or prints something else."""
+    file, language, text = program
+    if text is None:
         return f"{folder}: it has no program"
-    file, language, text = programs[0]
     expected = promised(text)
-    observed, stderr = printed("repro", language, text, environment(broadcheck, name), None)
+    observed, stderr = printed(folder.name, language, text, home, built_program)
     # What the library itself prints, such as a greeting, is no line of the program.
     missing = [line for line in expected if line not in observed]
     wrong = f"says {expected} and prints {observed} {stderr.strip()[-300:]}"
@@ -182,7 +202,7 @@ def main():
     if not given.names and not given.finding:
         parser.error("there is neither a name nor a finding")
     failed = False
-    faults = [wrong_finding(folder, given.broadcheck.split()) for folder in given.finding]
+    faults = wrong_findings(given.finding, given.broadcheck.split())
     for fault in filter(None, faults):
         print(fault, file=sys.stderr)
     if given.finding:

@@ -19,6 +19,7 @@ struct Specification;
 #[exclude = "ferrotorch/*"]
 #[exclude = "libtorch/*"]
 #[exclude = "ndarray/*"]
+#[exclude = "rust/*"]
 #[exclude = "*.pyc"]
 #[exclude = "*/node_modules/*"]
 #[exclude = "*/target/*"]

@@ -30,6 +30,22 @@ fn a_distance_needs_its_operands_again() {
     assert!(matches!(backward("z").outcome, Outcome::Value(_)));
 }
 
+/// `ldexp` of anything but a fraction and an integer is a product with a power of two (`ldexp` of BinaryOps.cpp), which keeps the
+/// power. The exponent is needed for a gradient of its own (derivatives.yaml, `pow`), and by the kernel for integers.
+#[test]
+fn the_exponent_of_a_product_is_not_needed_again() {
+    let modified = |exponent: &str| {
+        let program = format!(
+            "{{x: {{shape: [2], requires_grad: true}}, n: {{shape: [2], {exponent}}}, m: {{mul: [n, 1]}}, \
+             y: {{ldexp: [x, m]}}, w: {{mul_: [m, 2]}}, t: {{sum: [y]}}, b: {{backward: [t]}}}}"
+        );
+        matches!(last(&program).outcome, Outcome::Rejected(_))
+    };
+    assert!(!modified("dtype: float32"));
+    assert!(modified("requires_grad: true"));
+    assert!(modified("dtype: int32"));
+}
+
 /// `gather` needs its operand and its index again (derivatives.yaml, `gather_backward`), and `masked_scatter_` its mask, and not
 /// the target that it has written to itself.
 #[test]
@@ -50,6 +66,9 @@ fn what_is_written_in_place_is_not_needed_again() {
         );
         assert!(matches!(last(&program).outcome, Outcome::Value(_)), "{mask}");
     }
+    let in_its_memory = "{x: {shape: [2], requires_grad: true}, m: {values: [true, false], dtype: bool}, y: {mul: [x, 1]}, \
+                         r: {masked_scatter_: [y, m, y]}, t: {sum: [r]}, b: {backward: [t]}}";
+    assert!(matches!(last(in_its_memory).outcome, Outcome::Value(_)), "the source is the target");
 }
 
 /// `cumsum_backward` and `cumprod_backward` convert the upstream gradient to the dtype of the operand.

@@ -361,6 +361,27 @@ fn told(words: &[&str], folder: &Path, input: &str) -> String {
 
 /// Untouched and in an empty folder outside of any checkout: each runs by itself, follows the rules, is green on a
 /// screen, and shows what an adapter can say.
+/// A finding in a library in Rust has a program in the library's calls, which compiles and prints what it says.
+#[test]
+#[ignore = "compiles the programs; .ci/run runs it"]
+fn findings_in_ndarray_have_programs_that_print_what_they_say() {
+    let folder = tempfile::tempdir().unwrap();
+    let nothing_known = folder.path().join("none.yaml");
+    std::fs::write(&nothing_known, "[]").unwrap();
+    let nothing_known = nothing_known.to_str().unwrap();
+    broadcheck(&["impl", "install", "ndarray"], here());
+    let options = ["--cases", "3000", "--seed", "1", "--divergences", nothing_known, "--no-bisect", "--out", "fuzz"];
+    broadcheck(&[&["fuzz", "--impl", "ndarray"], &options[..]].concat(), folder.path());
+    let findings = std::fs::read_dir(folder.path().join("fuzz/findings")).unwrap();
+    let findings: Vec<PathBuf> = findings.map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()).collect();
+    assert!(findings.len() > 5, "{findings:?}");
+    let mut python = Command::new("python3");
+    python.arg(here().join("adapters").join("snippets.py")).args(["--broadcheck", env!("CARGO_BIN_EXE_broadcheck")]);
+    let output = python.arg("--finding").args(&findings).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.contains(&format!("{} findings, 0 faults", findings.len())), "{said}");
+}
+
 #[test]
 #[ignore = "builds and installs packages; .ci/run runs it"]
 fn skeletons_pass_what_they_declare() {

@@ -13,6 +13,7 @@ use broadcheck::harness::model::divergence::{self, Divergence, Kind, Source};
 use broadcheck::harness::model::finding::{Finding, Oracle};
 use broadcheck::harness::oracles::comparison::{Side, from_reference};
 use broadcheck::harness::oracles::specification::judge;
+use broadcheck::harness::triage::native::{Native, Script};
 use broadcheck::harness::{Aspect, Difference, format};
 use broadcheck::harness::{
     model::finding::FINDING,
@@ -138,6 +139,36 @@ fn by_hand() -> Program {
     let text = "{x: {values: [[1.5, .nan], [-0.0, .inf]]}, y: {shape: [2]}, e: {expand: [y, [2, 2]]}, \
                 c: {contiguous: [e]}, r: {add: [x, c], alpha: 2}}";
     load_program(Path::new("same.yaml"), text).unwrap_or_else(|fault| panic!("{fault}"))
+}
+
+/// A library in Rust that contradicts itself has both programs in one file, each with a `main` of its own.
+#[test]
+fn two_programs_in_rust_are_two_modules() {
+    let program = |sum: &str| format!("use toy::Array;\n\nfn main() {{\n    {sum};\n}}\n// prints: r: [3]\n");
+    let native = Native { language: Script::Rust, program: program("x + y"), other: Some(program("y + x")) };
+    let mut seen = 0;
+    each(|name, dossier| {
+        let implementation =
+            Hello { name: "toy".to_owned(), capabilities: Vec::new(), ..dossier.implementation.clone() };
+        let alone = Native { other: None, ..native.clone() };
+        if name == FOUND[0].0 {
+            let text =
+                files(&Dossier { native: Some(&alone), implementation: &implementation, ..*dossier }, &SPECIFICATION);
+            let (_, text) = text.into_iter().find(|(file, _)| *file == "repro.rs").expect("a program");
+            assert!(text.ends_with(&alone.program), "{text}");
+            seen += 1;
+        }
+        if name == "same" {
+            let text =
+                files(&Dossier { native: Some(&native), implementation: &implementation, ..*dossier }, &SPECIFICATION);
+            let (_, text) = text.into_iter().find(|(file, _)| *file == "repro.rs").expect("a program");
+            let outer = "fn main() {\n    let _ = program::main();\n    let _ = same::main();\n}\n";
+            assert!(text.contains(outer) && text.matches("\npub fn main()").count() == 2, "{text}");
+            assert!(text.contains("\nmod program {\n") && text.contains("\nmod same {\n"), "{text}");
+            seen += 1;
+        }
+    });
+    assert_eq!(seen, 2);
 }
 
 #[test]

@@ -21,9 +21,9 @@ use crate::tensor::DType;
 ///
 /// The programs are those of `broadcheck fuzz` with the same seed on an implementation that supports every operation.
 /// Counted is each function in each form: the dtypes of its tensors, the statements of the documents on the shapes of
-/// operands that broadcast, and the classes of rejection. Combinations that were not generated are listed at the end:
-/// without
-/// --unrestricted these include what src/harness/generate/exclusions.rs leaves out.
+/// operands that broadcast, and the classes of rejection. At the end are the steps that were proposed and left out, by
+/// reason, and the combinations that were not generated: without --unrestricted these include what
+/// src/harness/generate/exclusions.rs excludes.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -31,7 +31,7 @@ Examples:
   broadcheck coverage --unrestricted
   broadcheck coverage --cases 1000000 --seed 7 --format json
 
-Exit codes: 0 nothing was left out, 1 something was.")]
+Exit codes: 0 every combination was generated, 1 some were not.")]
 pub struct Coverage {
     /// The number of programs.
     #[arg(long, value_name = "N", default_value_t = 200_000)]

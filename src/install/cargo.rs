@@ -35,6 +35,9 @@ pub(crate) fn compiling(line: &str) -> Option<String> {
 pub(crate) fn stamp(source: &Path, adapter: &Path, identity: &str) -> io::Result<String> {
     let mut paths = Vec::new();
     collect(&source.join(PROTOCOL), &mut paths)?;
+    if fs::read_to_string(adapter.join("Cargo.toml")).is_ok_and(|manifest| manifest.contains(RECORDING)) {
+        collect(&source.join("adapters/rust"), &mut paths)?;
+    }
     collect(adapter, &mut paths)?;
     paths.sort();
     let mut hasher = Sha256::new();
@@ -54,6 +57,9 @@ pub(crate) fn stamp(source: &Path, adapter: &Path, identity: &str) -> io::Result
 
 /// The crate of broadcheck that adapters depend on, below the root.
 const PROTOCOL: &str = "src/protocol";
+
+/// The dependency of adapters that write their calls as programs, which is the crate in `adapters/rust`.
+const RECORDING: &str = "broadcheck-recording";
 
 /// Entries next to the sources of an adapter that are no part of it.
 const NOT_BUILT: [&str; 5] = ["target", "tests", "releases.toml", "adapter.toml", "causes.toml"];
@@ -150,6 +156,12 @@ mod tests {
         write("adapters/one/target/release/thing", "d");
         assert_eq!(stamp(folder.path(), &folder.path().join("adapters/one"), "x").unwrap(), before);
         assert_ne!(stamp(folder.path(), &folder.path().join("adapters/one"), "y").unwrap(), before);
+        write("adapters/rust/src/lib.rs", "d");
+        assert_eq!(stamp(folder.path(), &folder.path().join("adapters/one"), "x").unwrap(), before);
+        write("adapters/one/Cargo.toml", "broadcheck-recording = { path = \"../rust\" }");
+        let recording = stamp(folder.path(), &folder.path().join("adapters/one"), "x").unwrap();
+        write("adapters/rust/src/lib.rs", "e");
+        assert_ne!(stamp(folder.path(), &folder.path().join("adapters/one"), "x").unwrap(), recording);
         write("src/protocol/lib.rs", "e");
         assert_ne!(stamp(folder.path(), &folder.path().join("adapters/one"), "x").unwrap(), before);
     }

@@ -112,7 +112,10 @@ pub(super) fn save(machine: &mut Machine, call: &Call, mut inputs: Vec<Input>, f
 fn kept_operands(op: Op, inputs: &[Input]) -> Option<[bool; 2]> {
     let flows = |at: usize| inputs.get(at).is_some_and(|input| input.node().is_some());
     let info = op.info();
-    if info.has(Quirk::KeepsOwn) {
+    if op == Op::Ldexp && !has_whole_exponent(inputs) {
+        // The product keeps the power, and the power what it is of.
+        Some([flows(1), flows(1)])
+    } else if info.has(Quirk::KeepsOwn) {
         Some([flows(0), flows(1)])
     } else if info.has(Quirk::KeepsFirst) {
         Some([flows(0), false])
@@ -121,6 +124,13 @@ fn kept_operands(op: Op, inputs: &[Input]) -> Option<[bool; 2]> {
     } else {
         None
     }
+}
+
+/// Returns whether `ldexp` takes its exponent as it is, an integer for a fraction (`_ldexp_int_exponent`). Otherwise it is a
+/// product with a power of two.
+pub(super) fn has_whole_exponent(inputs: &[Input]) -> bool {
+    let category = |at: usize| inputs.get(at).map(|input| input.dtype().category());
+    category(1).is_some_and(|it| it <= Category::Integral) && category(0) == Some(Category::Floating)
 }
 
 /// Notes what an elementwise operation did, if gradients flow through it. `op` is the operation whose gradient it has.

@@ -1,10 +1,11 @@
 //! Burn as an implementation, on its Flex backend; `burn::tensor` is the crate `burn-tensor`. `../README.md` is the
 //! protocol.
 
+mod language;
 mod operations;
 mod tensor;
 
-use broadcheck_protocol::adapter::library::{class, locked};
+use broadcheck_protocol::adapter::library::{Recorder, class, locked};
 use broadcheck_protocol::adapter::{
     CallError, Capability, Hello, Lack, Library, Operation, UnsupportedCall, serve_process,
 };
@@ -12,15 +13,17 @@ use broadcheck_protocol::error::Class;
 use broadcheck_protocol::ops::{Form, Op};
 use broadcheck_protocol::program::{Input, TensorValue};
 use broadcheck_protocol::tensor::DType;
+use broadcheck_recording::Recording;
 use burn_tensor::Gradients;
 
 use tensor::Tensor;
 
 /// Burn, whose tensors have rank and kind in their type.
-#[derive(Default)]
 pub struct Burn {
     /// The gradients of the last `backward` of the program.
     gradients: Option<Gradients>,
+    /// The program in its calls, if one is asked for.
+    recording: Option<Recording<language::Burn>>,
 }
 
 impl Library for Burn {
@@ -60,6 +63,10 @@ impl Library for Burn {
         tensor.read()
     }
 
+    fn recorder(&mut self) -> Option<&mut dyn Recorder> {
+        self.recording.as_mut().map(|recording| recording as &mut dyn Recorder)
+    }
+
     fn classify(&self, op: Op, message: &str) -> Option<Class> {
         class(operations::CLASSES, op, message)
     }
@@ -70,5 +77,5 @@ impl Library for Burn {
 }
 
 fn main() -> std::io::Result<()> {
-    serve_process(&mut Burn::default())
+    serve_process(&mut Burn { gradients: None, recording: Recording::wanted(language::Burn) })
 }

@@ -1,8 +1,9 @@
 //! candle as an implementation. `../README.md` is the protocol.
 
+mod language;
 mod operations;
 
-use broadcheck_protocol::adapter::library::{class, elements, locked, shown};
+use broadcheck_protocol::adapter::library::{Recorder, class, elements, locked, shown};
 use broadcheck_protocol::adapter::{
     CallError, Capability, Hello, Lack, Library, Operation, UnsupportedCall, serve_process,
 };
@@ -10,15 +11,17 @@ use broadcheck_protocol::error::Class;
 use broadcheck_protocol::ops::{Form, Op};
 use broadcheck_protocol::program::{Input, TensorValue};
 use broadcheck_protocol::tensor;
+use broadcheck_recording::Recording;
 use candle_core::backprop::GradStore;
 use candle_core::{DType, Device, Tensor, Var, WithDType};
 use half::{bf16, f16};
 
 /// candle, on the CPU.
-#[derive(Default)]
 pub struct Candle {
     /// The gradients of the last `backward` of the program.
     gradients: Option<GradStore>,
+    /// The program in its calls, if one is asked for.
+    recording: Option<Recording<language::Candle>>,
 }
 
 /// Runs `$body` with the type `$T` bound to the element type of a dtype; one that the protocol lacks is unsupported.
@@ -88,6 +91,10 @@ impl Library for Candle {
         })
     }
 
+    fn recorder(&mut self) -> Option<&mut dyn Recorder> {
+        self.recording.as_mut().map(|recording| recording as &mut dyn Recorder)
+    }
+
     fn classify(&self, op: Op, message: &str) -> Option<Class> {
         class(operations::CLASSES, op, message)
     }
@@ -118,5 +125,5 @@ fn row_major<T: WithDType>(tensor: &Tensor) -> candle_core::Result<Vec<T>> {
 }
 
 fn main() -> std::io::Result<()> {
-    serve_process(&mut Candle::default())
+    serve_process(&mut Candle { gradients: None, recording: Recording::wanted(language::Candle) })
 }

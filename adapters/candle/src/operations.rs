@@ -80,34 +80,25 @@ pub const ARGUMENTS: [(Op, &str, &str); 13] = [
     (Op::Backward, "gradient", "candle's backward begins with ones"),
 ];
 
-/// A function of two tensors that broadcasts, and what stands for it with a number on the right or on the left.
-macro_rules! binary {
-    ($op:ident $tensors:ident, $right:expr, $left:expr) => {
-        operation!($op,
-            [T(a), T(b), ..] => one(a.$tensors(b)),
-            [T(a), Number(number), ..] => one($right(a, number)),
-            [Number(number), T(a), ..] => $left(number, a).map_or(Err(unsupported(NUMBER_FIRST)), one),
-        )
-    };
-}
-
 /// Arithmetic, whose numbers are `f64`.
 macro_rules! arithmetic {
     ($op:ident $tensors:ident $operator:tt) => {
-        binary!($op $tensors, |a, n| a $operator real(n), |n, a| Some(real(n) $operator a))
+        operation!($op,
+            [T(a), T(b), ..] => one(a.$tensors(b)),
+            [T(a), Number(number), ..] => one(a $operator real(number)),
+            [Number(number), T(a), ..] => one(real(number) $operator a),
+        )
     };
 }
 
 /// A function whose numbers are of any type, and on the right.
 macro_rules! compared {
     ($op:ident $tensors:ident $numbers:ident) => {
-        binary!(
-            $op $tensors,
-            |a: &Tensor, n| match n {
-                Scalar::Int(n) => a.$numbers(n),
-                n => a.$numbers(real(n)),
-            },
-            |_, _| None
+        operation!($op,
+            [T(a), T(b)] => one(a.$tensors(b)),
+            [T(a), Number(Scalar::Int(number))] => one(a.$numbers(number)),
+            [T(a), Number(number)] => one(a.$numbers(real(number))),
+            [Number(_), T(_)] => Err(unsupported(NUMBER_FIRST)),
         )
     };
 }
@@ -190,7 +181,11 @@ pub const OPERATIONS: &[Operation<Candle>] = &[
     compared!(Ge broadcast_ge ge),
     compared!(Maximum broadcast_maximum maximum),
     compared!(Minimum broadcast_minimum minimum),
-    binary!(Pow broadcast_pow, |a: &Tensor, n| a.powf(real(n)), |_, _| None),
+    operation!(Pow,
+        [T(a), T(b)] => one(a.broadcast_pow(b)),
+        [T(a), Number(number)] => one(a.powf(real(number))),
+        [Number(_), T(_)] => Err(unsupported(NUMBER_FIRST)),
+    ),
     operation!(Clamp,
         [T(a), T(low), T(high)] => one(a.clamp(low, high)),
         [T(a), Number(low), Number(high)] => one(a.clamp(real(low), real(high))),

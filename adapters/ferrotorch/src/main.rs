@@ -1,9 +1,10 @@
 //! ferrotorch as an implementation; it is the crate `ferrotorch-core`. `../README.md` is the protocol.
 
+mod language;
 mod operations;
 mod tensor;
 
-use broadcheck_protocol::adapter::library::{class, locked};
+use broadcheck_protocol::adapter::library::{Recorder, class, locked};
 use broadcheck_protocol::adapter::{
     CallError, Capability, Hello, Lack, Library, Operation, UnsupportedCall, serve_process,
 };
@@ -11,13 +12,17 @@ use broadcheck_protocol::error::Class;
 use broadcheck_protocol::ops::{Form, Op};
 use broadcheck_protocol::program::{Input, TensorValue};
 use broadcheck_protocol::tensor::DType;
+use broadcheck_recording::Recording;
 
 #[cfg(target_os = "linux")]
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tensor::Tensor;
 
 /// ferrotorch, on the CPU, whose floats, integers, booleans and complex numbers have tensors of their own types.
-pub struct Ferrotorch;
+pub struct Ferrotorch {
+    /// The program in its calls, if one is asked for.
+    recording: Option<Recording<language::Ferrotorch>>,
+}
 
 impl Library for Ferrotorch {
     type Tensor = Tensor;
@@ -69,6 +74,10 @@ impl Library for Ferrotorch {
         tensor.read()
     }
 
+    fn recorder(&mut self) -> Option<&mut dyn Recorder> {
+        self.recording.as_mut().map(|recording| recording as &mut dyn Recorder)
+    }
+
     fn classify(&self, op: Op, message: &str) -> Option<Class> {
         let accident = operations::ACCIDENTS.iter().any(|text| message.contains(text));
         if accident { None } else { class(operations::CLASSES, op, message) }
@@ -83,5 +92,5 @@ fn main() -> std::io::Result<()> {
     if getrlimit(Resource::As).maximum.is_none_or(|most| most > MEMORY) {
         setrlimit(Resource::As, Rlimit { current: Some(MEMORY), maximum: Some(MEMORY) })?;
     }
-    serve_process(&mut Ferrotorch)
+    serve_process(&mut Ferrotorch { recording: Recording::wanted(language::Ferrotorch) })
 }

@@ -1,9 +1,10 @@
 //! ndarray as an implementation. `../README.md` is the protocol.
 
 mod array;
+mod language;
 mod operations;
 
-use broadcheck_protocol::adapter::library::{class, elements, locked};
+use broadcheck_protocol::adapter::library::{Recorder, class, elements, locked};
 use broadcheck_protocol::adapter::{
     CallError, Capability, Hello, Lack, Library, Operation, UnsupportedCall, serve_process,
 };
@@ -11,12 +12,16 @@ use broadcheck_protocol::error::Class;
 use broadcheck_protocol::ops::{Form, Op};
 use broadcheck_protocol::program::{Input, TensorValue};
 use broadcheck_protocol::tensor::DType;
+use broadcheck_recording::Recording;
 use ndarray::ArrayD;
 
 use array::Tensor;
 
 /// ndarray, whose arrays have the element type in their own type.
-pub struct Ndarray;
+pub struct Ndarray {
+    /// The program in its calls, if one is asked for.
+    recording: Option<Recording<language::Ndarray>>,
+}
 
 impl Library for Ndarray {
     type Tensor = Tensor;
@@ -55,11 +60,15 @@ impl Library for Ndarray {
         tensor.read()
     }
 
+    fn recorder(&mut self) -> Option<&mut dyn Recorder> {
+        self.recording.as_mut().map(|recording| recording as &mut dyn Recorder)
+    }
+
     fn classify(&self, op: Op, message: &str) -> Option<Class> {
         class(operations::CLASSES, op, message)
     }
 }
 
 fn main() -> std::io::Result<()> {
-    serve_process(&mut Ndarray)
+    serve_process(&mut Ndarray { recording: Recording::wanted(language::Ndarray) })
 }

@@ -218,7 +218,7 @@ fn class(outcome: &str) -> Option<&str> {
 }
 
 /// A text without what varies within one rule: quoted names, dtypes, numbers, and how many dimensions shapes have.
-fn normal(text: &str) -> String {
+pub(super) fn normal(text: &str) -> String {
     let mut normal = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(c) = rest.chars().next() {

@@ -442,7 +442,7 @@ fn pin(divergences: &[Divergence], case: &str, hello: &Hello, judged: &mut Judge
         },
         Verdict::Passed if witness.inherited => return,
         // The fault is there, and this processor is not one that shows it.
-        Verdict::Passed if witness.some_processors.is_some() => None,
+        Verdict::Passed if witness.some_processors.is_some() && witness.elsewhere.is_empty() => None,
         Verdict::Passed => Some("as expected: the difference is gone, remove it, or run `check --pin`".to_owned()),
         _ => return,
     };

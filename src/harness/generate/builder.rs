@@ -8,7 +8,7 @@ use crate::generate::{LeftOut, MAX_ELEMENTS, MAX_INPUTS, MAX_LARGE_TERMS, MAX_ST
 use crate::ops::{Family, Form, Op, Param, ParamKind, Rounding};
 use crate::program::{Arg, Input, Outcome, Program, Reply, Step, StepOutcome, ValueRef};
 use crate::reference::Session;
-use crate::relaxations::{Left, Scene, Tracker, sums};
+use crate::relaxations::{Scene, Tracker, Undetermined, sums};
 use crate::tensor::{Category, DType, Shape};
 
 /// More elements than there can be memory for.
@@ -487,8 +487,8 @@ impl<'a> ProgramBuilder<'a> {
             if !matches!(outcome.outcome, Outcome::Value(_)) && operand() {
                 self.missing.push(ValueRef { value, part: None });
             }
-            let left = Left::of(self.scene(), &outcome.outcome);
-            self.tracker.note(value, step, &outcome.outcome, left);
+            let undetermined = Undetermined::of(self.scene(), &outcome.outcome);
+            self.tracker.note(value, step, &outcome.outcome, undetermined);
         }
         self.outcomes.push(outcome);
     }

@@ -12,6 +12,7 @@
 mod applies;
 mod causes;
 mod known;
+mod witness;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -23,12 +24,13 @@ use crate::assets::{self, AssetsError};
 use crate::case::{Releases, Specification};
 
 pub use crate::model::difference::{FILE, Kind};
-use crate::model::event::{Came, Exact};
 use crate::model::finding::FINDING;
 use crate::{Aspect, Difference};
 
 pub use applies::{Applies, Conditions, OpName, Pattern, Special};
 pub use known::{known, known_between, known_break};
+pub use witness::{Observed, Witness, mismatch, observed};
+pub(crate) use witness::{is_pinned, value_of};
 
 /// One way in which an implementation is known to be wrong.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -64,43 +66,11 @@ pub struct Divergence {
     pub signature: Vec<Pattern>,
 }
 
-/// A case that shows a divergence, and what was observed there.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Witness {
-    /// The case.
-    pub case: String,
-    /// The releases in which it was observed, if not in all releases of the divergence.
-    #[serde(default)]
-    pub releases: Option<Releases>,
-    /// The observation for each value and each aspect that differs, as events have it. `*` at the end of a text stands
-    /// for elements that are not determined, such as uninitialised memory.
-    #[serde(default)]
-    pub observed: BTreeMap<String, BTreeMap<Aspect, String>>,
-    /// The way in which the implementation broke, if it does not survive the case.
-    #[serde(default)]
-    pub broken: Option<String>,
-    /// The reason why some processors give the expected outcome instead, where no part of the build that the implementation
-    /// reports tells them apart. Such a witness may pass; any third outcome is a failure as ever.
-    #[serde(default)]
-    pub some_processors: Option<String>,
-    /// Whether it is one of libtorch's, met below a front end of it. The case may pass there, or differ otherwise.
-    #[serde(skip)]
-    pub inherited: bool,
-}
-
 impl Divergence {
     /// Returns whether it was observed in this version, as it is built here.
     pub fn is_in(&self, hello: &Hello) -> bool {
         (self.releases.is_empty() || self.releases.iter().any(|releases| releases.contain(&hello.version)))
             && (self.builds.is_empty() || self.builds.iter().any(|part| hello.build.contains(part)))
-    }
-}
-
-impl Witness {
-    /// Returns whether it was observed in this version, if the divergence was.
-    fn is_in(&self, version: &str) -> bool {
-        self.releases.as_ref().is_none_or(|releases| releases.contain(version))
     }
 }
 
@@ -339,6 +309,9 @@ pub(crate) fn valid(divergences: &[Divergence], specification: &Specification) -
             if witness.observed.values().any(BTreeMap::is_empty) {
                 return Err(format!("{id}: {case}: `observed` names a value and no aspect of it"));
             }
+            if !witness.elsewhere.is_empty() && witness.some_processors.is_none() {
+                return Err(format!("{id}: {case}: `elsewhere` needs the reason in `some_processors`"));
+            }
             if witness.observed.is_empty() == witness.broken.is_none() {
                 return Err(format!("{id}: {case}: say either what was `observed` or how it was `broken`"));
             }
@@ -354,86 +327,6 @@ pub fn of_case<'a>(divergences: &'a [Divergence], hello: &Hello, case: &str) -> 
     };
     let mut there = divergences.iter().filter(|divergence| divergence.is_in(hello));
     there.find_map(|divergence| Some((divergence, witness(divergence)?)))
-}
-
-/// Returns the reason why the differences of a case are not exactly the pinned ones; `None` if they are. Each aspect that
-/// differs has to be pinned, with the observed text, and each pinned aspect has to differ.
-pub fn mismatch(witness: &Witness, differences: &[Difference], exact: &[Exact]) -> Option<String> {
-    if let Some(broken) = &witness.broken {
-        return Some(format!("an answer, where it is pinned to break: {broken}"));
-    }
-    let mut seen: BTreeMap<(String, Aspect), String> = BTreeMap::new();
-    for one in differences {
-        let value = value_of(&one.value).to_owned();
-        let text = observed(exact, &value, one.aspect);
-        seen.insert((value, one.aspect), text);
-    }
-    for ((value, aspect), text) in &seen {
-        match witness.observed.get(value).and_then(|aspects| aspects.get(aspect)) {
-            None => return Some(format!("{value}: {} is not pinned, and is {text}", aspect.name())),
-            Some(pinned) if !is_pinned(pinned, text) => {
-                return Some(format!("{value}: {} is pinned as {pinned}, and is {text}", aspect.name()));
-            }
-            Some(_) => {}
-        }
-    }
-    let pinned = witness.observed.iter().flat_map(|(value, aspects)| aspects.keys().map(move |aspect| (value, aspect)));
-    // A mode may be judged on fewer aspects than libtorch is.
-    for (value, aspect) in pinned.filter(|_| !witness.inherited) {
-        if !seen.contains_key(&(value.clone(), *aspect)) {
-            return Some(format!(
-                "{value}: {} is pinned, and is as expected: remove it, or run `check --pin`",
-                aspect.name()
-            ));
-        }
-    }
-    None
-}
-
-/// The name of the value that a difference is about. The reference's differences call an input `x after`.
-pub(crate) fn value_of(name: &str) -> &str {
-    name.strip_suffix(" after").unwrap_or(name)
-}
-
-/// Returns the observation of a value in one aspect, as events have it.
-pub fn observed(exact: &[Exact], value: &str, aspect: Aspect) -> String {
-    let after = format!("{value} after");
-    let found = exact.iter().find(|one| one.value == *value || one.value == after);
-    let Some(one) = found else {
-        // Several results have a name each.
-        let is_part = |one: &&Exact| one.value.strip_prefix(value).is_some_and(|rest| rest.starts_with('.'));
-        let parts: Vec<String> =
-            exact.iter().filter(is_part).map(|part| observed(exact, &part.value, aspect)).collect();
-        return if parts.is_empty() { "unchanged".to_owned() } else { parts.join("; ") };
-    };
-    match (&one.is, aspect) {
-        (_, Aspect::Warnings) => {
-            let categories = one.categories.iter().map(|category| format!("{category}: "));
-            let categories = categories.chain(std::iter::repeat(String::new()));
-            let warnings = categories.zip(&one.warnings).map(|(category, text)| category + text);
-            warnings.collect::<Vec<_>>().join(" | ")
-        }
-        (Came::Tensor { shape, .. }, Aspect::Shape) => format!("{shape:?}"),
-        (Came::Tensor { dtype, .. }, Aspect::Dtype) => dtype.clone(),
-        (Came::Tensor { strides, .. }, Aspect::Strides) => {
-            strides.as_ref().map_or("not told".to_owned(), |strides| format!("{strides:?}"))
-        }
-        (Came::Tensor { storage, .. }, Aspect::Aliasing) => storage.clone(),
-        (Came::Tensor { elements, .. }, Aspect::Values) => elements.clone(),
-        (Came::Tensor { dtype, shape, elements, .. }, _) => format!("{dtype} {shape:?} {elements}"),
-        (Came::Rejected { class, .. }, Aspect::Class) => class.clone().unwrap_or("unknown".to_owned()),
-        (Came::Rejected { message, .. }, Aspect::Message) => message.clone(),
-        (Came::Rejected { raises, .. }, Aspect::Raises) => raises.clone().unwrap_or("not told".to_owned()),
-        (Came::Rejected { message, .. }, _) => format!("rejected: {message}"),
-        (Came::Other(text), _) => text.clone(),
-        (Came::NotRun { missing }, _) => format!("not run: {missing} is missing"),
-        (Came::Unsupported(what), _) => format!("unsupported: {what}"),
-        (Came::Failed(what), _) => format!("the adapter failed: {what}"),
-    }
-}
-
-pub(crate) fn is_pinned(pinned: &str, seen: &str) -> bool {
-    pinned.strip_suffix('*').map_or(pinned == seen, |beginning| seen.starts_with(beginning))
 }
 
 /// Returns the difference of a case that should diverge and does not, or not as pinned.
@@ -513,51 +406,6 @@ mod tests {
         }
         let lone = format!("{TEXT}observed: {{r: {{values: x}}}}}}], applies: [{{ops: [add]}}]}}");
         assert!(fault(&lone).contains("say nothing without each other"), "{}", fault(&lone));
-    }
-
-    #[test]
-    fn a_pin_is_exact_in_each_aspect_that_it_names_and_covers_no_other() {
-        let pinned = |aspects: &[(Aspect, &str)]| {
-            let aspects = aspects.iter().map(|(aspect, text)| (*aspect, (*text).to_owned())).collect();
-            let observed = [("r".to_owned(), aspects)].into();
-            Witness { case: "c".to_owned(), observed, ..Witness::default() }
-        };
-        let exact = |elements: &str, strides: &[i64], warnings: &[&str]| Exact {
-            value: "r".to_owned(),
-            is: Came::Tensor {
-                dtype: "float32".to_owned(),
-                shape: vec![2],
-                strides: Some(strides.to_vec()),
-                storage: "in a storage of its own".to_owned(),
-                elements: elements.to_owned(),
-            },
-            warnings: warnings.iter().map(|warning| (*warning).to_owned()).collect(),
-            categories: Vec::new(),
-        };
-        let differs = |value: &str, aspect: Aspect| Difference {
-            value: value.to_owned(),
-            aspect,
-            by: String::new(),
-            expected: String::new(),
-            observed: String::new(),
-        };
-        let matches = |witness: &Witness, differences: &[Difference], exact: &Exact| {
-            mismatch(witness, differences, std::slice::from_ref(exact)).is_none()
-        };
-        let (strides, values) = (Aspect::Strides, Aspect::Values);
-        let layout = pinned(&[(strides, "[2]")]);
-        assert!(matches(&layout, &[differs("r", strides)], &exact("[1.0, 2.0]", &[2], &[])));
-        assert!(!matches(&layout, &[differs("r", strides)], &exact("[1.0, 2.0]", &[3], &[])), "other strides");
-        assert!(!matches(&layout, &[differs("r", strides), differs("r", values)], &exact("[1.0]", &[2], &[])));
-        assert!(!matches(&layout, &[differs("r", strides), differs("q", strides)], &exact("[1.0]", &[2], &[])));
-        assert!(!matches(&layout, &[], &exact("[1.0]", &[2], &[])), "it is gone");
-        let warned = pinned(&[(Aspect::Warnings, "a | b")]);
-        assert!(matches(&warned, &[differs("r", Aspect::Warnings)], &exact("[1.0]", &[1], &["a", "b"])));
-        assert!(!matches(&warned, &[differs("r", Aspect::Warnings)], &exact("[1.0]", &[1], &["a"])));
-        let memory = pinned(&[(Aspect::Outcome, "float32 [2] *")]);
-        assert!(matches(&memory, &[differs("r", Aspect::Outcome)], &exact("[3.0, 4.0]", &[1], &[])));
-        let after = Exact { value: "r after".to_owned(), ..exact("[3.0]", &[1], &[]) };
-        assert!(matches(&pinned(&[(values, "[3.0]")]), &[differs("r after", values)], &after), "an input");
     }
 
     #[test]

@@ -375,9 +375,9 @@ impl AddAssign for Openness {
     }
 }
 
-/// What the last step of a scene leaves behind in its result, and in what it writes to.
+/// What the last step of a scene leaves undetermined in its result, and in what it writes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Left {
+pub(crate) struct Undetermined {
     /// True if two right implementations may differ in it.
     pub open: bool,
     /// True if they may differ in anything, although both were given the same operands.
@@ -386,18 +386,18 @@ pub(crate) struct Left {
     pub strides: bool,
 }
 
-impl Left {
-    /// What the last step of a scene leaves behind.
-    pub fn of(scene: Scene, outcome: &Outcome) -> Left {
-        Left::by_rules(scene, &rules(scene, outcome))
+impl Undetermined {
+    /// What the last step of a scene leaves undetermined.
+    pub fn of(scene: Scene, outcome: &Outcome) -> Undetermined {
+        Undetermined::by_rules(scene, &rules(scene, outcome))
     }
 
-    fn by_rules(scene: Scene, rules: &[Relaxation]) -> Left {
+    fn by_rules(scene: Scene, rules: &[Relaxation]) -> Undetermined {
         let freedom = of_rules(rules);
         let own: Vec<Relaxation> = rules.iter().filter(|rule| !rule.is_of_operands()).copied().collect();
         let own = of_rules(&own);
         let unreliable = is_unreliable(scene);
-        Left {
+        Undetermined {
             open: freedom.is_of_value() || unreliable,
             unspecified: own.elements == Elements::Any || own.outcome || own.geometry || unreliable,
             strides: freedom.strides,
@@ -423,7 +423,7 @@ pub fn applying(program: &Program, reply: &Reply) -> Vec<Vec<Relaxation>> {
         tracker.reshaped = step.out.is_some() && matches!(answer.outcome, Outcome::Rejected(_));
         let scene = Scene { inputs: &program.inputs, steps: &program.steps[..=at], tracker: &tracker };
         let rules = rules(scene, &answer.outcome);
-        tracker.note(program.inputs.len() + at, step, &answer.outcome, Left::by_rules(scene, &rules));
+        tracker.note(program.inputs.len() + at, step, &answer.outcome, Undetermined::by_rules(scene, &rules));
         rules
     });
     applying.collect()

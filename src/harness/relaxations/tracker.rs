@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use crate::ops::{Compare, Family, Op, ResultType, Rounding};
 use crate::program::{Input, Outcome, Step, StorageRef, TensorValue, Value, ValueRef};
-use crate::relaxations::Left;
+use crate::relaxations::Undetermined;
 use crate::relaxations::tameness::{Tameness, is_exact};
 use crate::tensor::{Buffer, Category, DType, Layout, Scalar};
 
@@ -140,7 +140,7 @@ impl Tracker {
     }
 
     /// Records the tensors that step `value` returned, and the state of those that it wrote to.
-    pub fn note(&mut self, value: usize, step: &Step, outcome: &Outcome, left: Left) {
+    pub fn note(&mut self, value: usize, step: &Step, outcome: &Outcome, undetermined: Undetermined) {
         let target = step.target();
         if !matches!(outcome, Outcome::Value(_)) {
             self.halfway |= step.op == Op::Backward;
@@ -151,11 +151,11 @@ impl Tracker {
                 known.shape_open = true;
             }
             // If it wrote a part of its result before it was rejected, that part is as open as the result.
-            let written = target.filter(|_| left.open).and_then(|at| self.find(at));
+            let written = target.filter(|_| undetermined.open).and_then(|at| self.find(at));
             if let Some(storage) = written.map(|known| known.place().id) {
                 for known in self.known.iter_mut().filter(|known| known.place().id == storage) {
                     known.tolerated = true;
-                    known.abandoned |= left.unspecified;
+                    known.abandoned |= undetermined.unspecified;
                 }
             }
             return;
@@ -180,12 +180,12 @@ impl Tracker {
                 at: ValueRef { value, part: several.then_some(part) },
                 tameness,
                 tensor: tensor.clone(),
-                tolerated: left.open
+                tolerated: undetermined.open
                     || !info.layout_is_specified()
                     || (sums && (rounded || fractions || !is_exact(tensor, tameness))),
                 inexact: matches!(info.compare, Compare::Ulps(_)),
                 abandoned: false,
-                layout_open: left.strides || !info.layout_is_specified(),
+                layout_open: undetermined.strides || !info.layout_is_specified(),
                 grad: grad && tensor.dtype.category() >= Category::Floating,
                 shape_open: false,
             };

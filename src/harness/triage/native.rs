@@ -38,6 +38,8 @@ pub enum Script {
     Python,
     /// JavaScript, a module for Node.
     Js,
+    /// Rust, the main file of a package.
+    Rust,
 }
 
 impl Script {
@@ -46,21 +48,25 @@ impl Script {
         match self {
             Script::Python => "repro.py",
             Script::Js => "repro.mjs",
+            Script::Rust => "repro.rs",
         }
     }
 
-    /// The command that runs it, by a name that readers know.
-    pub fn interpreter(self) -> &'static str {
+    /// What runs it, as the subject of a sentence in Markdown.
+    pub fn runner(self) -> &'static str {
         match self {
-            Script::Python => "python3",
-            Script::Js => "node",
+            Script::Python => "`python3 repro.py`",
+            Script::Js => "`node repro.mjs`",
+            Script::Rust => {
+                "`cargo run`, in a package that has `repro.rs` as `src/main.rs` and the dependencies that it names,"
+            }
         }
     }
 
     fn comment(self) -> &'static str {
         match self {
             Script::Python => "#",
-            Script::Js => "//",
+            Script::Js | Script::Rust => "//",
         }
     }
 }
@@ -109,6 +115,7 @@ fn written(start: &Start, limits: &Limits, program: &Program) -> Option<(Script,
     let language = match language {
         "python" => Script::Python,
         "js" => Script::Js,
+        "rust" => Script::Rust,
         _ => return None,
     };
     (!text.trim().is_empty()).then(|| (language, visible(text).into_owned()))
@@ -135,15 +142,33 @@ pub(super) fn render(dossier: &Dossier, native: &Native) -> String {
     }
     say("The comment at the end has what this program printed.");
     text.push('\n');
-    text.push_str(&visible(&native.program));
-    if let Some(other) = &native.other {
-        let _ = writeln!(
+    let program = visible(&native.program);
+    let Some(other) = &native.other else {
+        text.push_str(&program);
+        return text;
+    };
+    let other = visible(other);
+    let _ = match native.language {
+        // Each has a `main`.
+        Script::Rust => writeln!(
             text,
-            "\n{comment} The program that should have the same results:\n\n{}",
-            visible(other).trim_end()
-        );
-    }
+            "fn main() {{\n    let _ = program::main();\n    let _ = same::main();\n}}\n\nmod program {{\n{}\n}}\n\n\
+             /// The program that should have the same results.\nmod same {{\n{}\n}}",
+            module(&program),
+            module(&other)
+        ),
+        Script::Python | Script::Js => writeln!(
+            text,
+            "{program}\n{comment} The program that should have the same results:\n\n{}",
+            other.trim_end()
+        ),
+    };
     text
+}
+
+/// A program in Rust whose `main` another module may call.
+fn module(program: &str) -> String {
+    program.trim_end().replacen("\nfn main()", "\npub fn main()", 1)
 }
 
 /// On whose word the outcome is wrong.

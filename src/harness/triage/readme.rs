@@ -87,10 +87,9 @@ fn how_to_run(dossier: &Dossier, name: &str) -> String {
     );
     match dossier.native {
         Some(Native { language, .. }) => format!(
-            "`{} {}` runs it with {library} alone: it is the calls that the adapter makes, and ends with a comment of what \
+            "{} runs it with {library} alone: it is the calls that the adapter makes, and ends with a comment of what \
              they printed. {again}\n",
-            language.interpreter(),
-            language.file()
+            language.runner()
         ),
         None => format!("The adapter does not write its calls of {library} as a program. {again}\n"),
     }

@@ -48,6 +48,7 @@ fn every_word_of_the_vocabulary_holds_and_fails() {
     }
     let others = [
         ("div", "text: [trunc]", "{x: {shape: [1]}, r: {div: [x, x], rounding_mode: trunc}}"),
+        ("div", "text: [\"t*c\"]", "{x: {shape: [1]}, r: {div: [x, x], rounding_mode: trunc}}"),
         ("div", "number: true", "{x: {shape: [1]}, r: {div: [x, 2]}}"),
         ("amax", "empty_list: true", "{x: {shape: [1]}, r: {amax: [x], dim: []}}"),
         ("sum", "to_dtype: [int8]", "{x: {shape: [1]}, r: {sum: [x], dtype: int8}}"),
@@ -111,6 +112,7 @@ fn opposite(condition: &str) -> String {
         ("true", "false"),
         ("false", "true"),
         ("trunc", "floor"),
+        ("t*c", "f*c"),
         ("int8", "int16"),
         ("[sum]", "[mean]"),
         ("[0.5, -0.5]", "[2.0]"),
