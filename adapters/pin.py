@@ -31,7 +31,7 @@ def explains(cause, case, difference):
 
 def observed(exact, value, aspect):
     """One aspect of a value, in the text that the harness compares with a pin (`observed` in
-    `src/harness/model/divergence.rs`)."""
+    `src/harness/model/divergence/witness.rs`)."""
     found = next((each for each in exact if each["value"] in (value, f"{value} after")), None)
     if found is None:
         # Several results have a name each.

@@ -38,6 +38,7 @@ const BY_THE_REFERENCE_ALONE: &[(&str, &str)] = &[
     ("bool-targets-of-loss-gradients-in-backward", "the mathematics of gradients does not judge what is rejected"),
     ("loss-gradients-warn-in-backward", "it is a warning, of which no document says when it is due"),
     ("gradient-of-a-fill-at-negative-indices", "the mathematics of gradients does not judge what is rejected"),
+    ("repeats-a-negative-number-of-times", "the mathematics of gradients does not judge what is rejected"),
     ("index-add-drops-indices-into-nothing", "no rule says which indices are rejected"),
     ("indices-of-nothing-have-no-range", "no rule says which indices are rejected"),
     ("taken-indices-are-divided-by-the-size", "no rule says which indices are rejected"),

@@ -30,12 +30,7 @@ use tidy::tree::Tree;
 const PURE: &[&str] =
     &["protocol/tensor", "protocol/error", "protocol/ops", "protocol/messages", "protocol/program", "reference/"];
 
-/// Source files that may be longer than [`LONGEST`], each with its reason.
-const LONG: &[(&str, &str)] = &[(
-    "adapters/ferrotorch/src/operations.rs",
-    "one table has each operation of the library, and the calls that it lacks",
-)];
-
+/// The lines that a source file may have.
 const LONGEST: usize = 600;
 
 #[test]
@@ -132,7 +127,7 @@ fn unsafe_code_is_in_the_libtorch_adapter_and_says_why_it_is_sound() {
 }
 
 #[test]
-fn long_files_have_a_reason() {
+fn no_file_is_long() {
     check(length);
     finds(length, "src/main.rs", &"// One more line.\n".repeat(LONGEST), "lines");
 }
@@ -372,12 +367,8 @@ fn length(tree: &Tree) -> Vec<String> {
     let mut findings = Vec::new();
     for (path, text) in tree.sources("") {
         let lines = text.lines().count();
-        match LONG.iter().find(|(long, _)| *long == path) {
-            None if lines > LONGEST => {
-                findings.push(format!("{path}: {lines} lines; split it, or say why not in LONG"))
-            }
-            Some((_, reason)) if lines <= LONGEST => findings.push(format!("{path}: no longer long ({reason})")),
-            _ => {}
+        if lines > LONGEST {
+            findings.push(format!("{path}: {lines} lines; split it"));
         }
     }
     findings

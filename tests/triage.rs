@@ -162,9 +162,9 @@ fn two_programs_in_rust_are_two_modules() {
             let text =
                 files(&Dossier { native: Some(&native), implementation: &implementation, ..*dossier }, &SPECIFICATION);
             let (_, text) = text.into_iter().find(|(file, _)| *file == "repro.rs").expect("a program");
-            let outer = "fn main() {\n    let _ = program::main();\n    let _ = same::main();\n}\n";
+            let outer = "    program::main().report();\n    equivalent::main().report();\n}\n";
             assert!(text.contains(outer) && text.matches("\npub fn main()").count() == 2, "{text}");
-            assert!(text.contains("\nmod program {\n") && text.contains("\nmod same {\n"), "{text}");
+            assert!(text.contains("\nmod program {\n") && text.contains("\nmod equivalent {\n"), "{text}");
             seen += 1;
         }
     });

@@ -5,6 +5,8 @@ use broadcheck_protocol::program::{Input, Step, TensorValue};
 use broadcheck_protocol::tensor::{Category, DType, IndexItem, Scalar};
 use broadcheck_recording::{Bound, Language, Tensor, Written, list, name, number, vector};
 
+use crate::operations::{einsum_rank, flattened_rank};
+
 /// Burn's Rust.
 pub struct Burn;
 
@@ -88,9 +90,7 @@ impl Language for Burn {
                 written(format!("{}.clone().permute([{}])", of.name, list(dims)), of.value.shape.rank(), of)
             }
             (Op::Flatten, [Bound::Tensor(of), Bound::Int(start), Bound::Int(end)]) => {
-                let rank = of.value.shape.rank() as i64;
-                let last = |dim: i64| if dim < 0 { dim + rank } else { dim };
-                let rank = (rank - (last(*end) - last(*start)).max(0)) as usize;
+                let rank = flattened_rank(of.value.shape.rank(), *start, *end);
                 written(format!("{}.clone().flatten({start}, {end})", of.name), rank, of)
             }
             (Op::Index, [Bound::Tensor(of), Bound::Index(items)]) => {
@@ -98,8 +98,7 @@ impl Language for Burn {
                 written(format!("{}.clone().slice([{}])", of.name, items.join(", ")), of.value.shape.rank(), of)
             }
             (Op::Einsum, [Bound::Text(equation), Bound::Tensors(operands)]) => {
-                let (_, output) = equation.split_once("->")?;
-                let rank = output.chars().filter(|c| c.is_alphabetic()).count().max(1);
+                let rank = einsum_rank(equation)?;
                 let of = operands.first()?;
                 let operands: Vec<String> =
                     operands.iter().map(|operand| format!("{}.clone().into()", operand.name)).collect();

@@ -301,10 +301,7 @@ pub const OPERATIONS: &[Operation<Burn>] = &[
         one(a.get::<D, K>()?.permute(dims))
     })),
     operation!(Flatten, [T(a), Int(start), Int(end)] => with_type!(all a, D K => {
-        let last = |dim: i64| if dim < 0 { dim + D as i64 } else { dim };
-        with_rank!((D as i64 - (last(end) - last(start)).max(0)) as usize, E => {
-            one::<E, K>(a.get::<D, K>()?.flatten(start, end))
-        })
+        with_rank!(flattened_rank(D, start, end), E => one::<E, K>(a.get::<D, K>()?.flatten(start, end)))
     })),
     operation!(Select, [T(a), Int(dim), Int(index)] => with_type!(all a, D K => with_rank!(D - 1, E => {
         one::<E, K>(a.get::<D, K>()?.select_dim(dim, index))
@@ -455,10 +452,21 @@ fn slice(item: &IndexItem) -> Result<Slice, CallError> {
     }
 }
 
+/// The rank of a tensor of which these dimensions become one.
+pub fn flattened_rank(rank: usize, start: i64, end: i64) -> usize {
+    let last = |dim: i64| if dim < 0 { dim + rank as i64 } else { dim };
+    (rank as i64 - (last(end) - last(start)).max(0)) as usize
+}
+
+/// The rank that the equation of an einsum shows: a result of no dimensions has one here.
+pub fn einsum_rank(equation: &str) -> Option<usize> {
+    let (_, output) = equation.split_once("->")?;
+    (!output.contains('.')).then(|| output.chars().filter(|c| c.is_alphabetic()).count().max(1))
+}
+
 /// An einsum, if its equation shows the rank of the result: a result of no dimensions has one here.
 fn einsum(equation: &str, operands: &[&Tensor]) -> Answer<Tensor> {
-    let labels = equation.split_once("->").map(|(_, output)| output).filter(|output| !output.contains('.'));
-    let rank = labels.ok_or_else(|| unsupported(EQUATION))?.chars().filter(|c| c.is_alphabetic()).count().max(1);
+    let rank = einsum_rank(equation).ok_or_else(|| unsupported(EQUATION))?;
     let Some(first) = operands.first() else { return Err(unsupported(EQUATION)) };
     with_type!(number first, _D K => {
         let operands = operands.iter().map(|operand| {

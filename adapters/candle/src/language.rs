@@ -3,7 +3,7 @@
 use broadcheck_protocol::ops::Op;
 use broadcheck_protocol::program::{Input, ShapeArg, Step, TensorValue};
 use broadcheck_protocol::tensor::{DType, IndexItem};
-use broadcheck_recording::{Bound, Language, Tensor, Written, list, name, vector};
+use broadcheck_recording::{Bound, Language, Tensor, Written, list, name, sizes, vector};
 
 /// candle's Rust.
 pub struct Candle;
@@ -92,10 +92,6 @@ fn axis(dim: i64) -> String {
         -1 => "D::Minus1".to_owned(),
         _ => format!("D::Minus({})", dim.unsigned_abs()),
     }
-}
-
-fn sizes(of: &[i64]) -> String {
-    if of.is_empty() { "Vec::<usize>::new()".to_owned() } else { format!("vec![{}]", list(of)) }
 }
 
 fn tuple(items: &[String]) -> String {

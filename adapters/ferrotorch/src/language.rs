@@ -3,7 +3,7 @@
 use broadcheck_protocol::ops::Op;
 use broadcheck_protocol::program::{Input, ShapeArg, Step, TensorValue};
 use broadcheck_protocol::tensor::{Category, DType, Scalar};
-use broadcheck_recording::{Bound, Language, Tensor, Written, halves, integers, list, name, number, vector};
+use broadcheck_recording::{Bound, Language, Tensor, Written, list, name, number, real_and_imaginary, vector};
 
 /// ferrotorch's Rust.
 pub struct Ferrotorch;
@@ -52,7 +52,7 @@ impl Language for Ferrotorch {
                 format!("Tensor::from_storage(TensorStorage::cpu({data}), vec![{sizes}], {})?", input.requires_grad)
             }
             Category::Complex => {
-                let [real, imaginary] = halves(input.dtype, &input.data);
+                let [real, imaginary] = real_and_imaginary(input.dtype, &input.data);
                 format!("ComplexTensor::from_re_im({real}, {imaginary}, vec![{sizes}])?")
             }
         }
@@ -73,7 +73,9 @@ impl Language for Ferrotorch {
         Some(match (function, arguments) {
             ("shape", [Bound::Shape(ShapeArg::Size(size))]) => format!("[{size}]"),
             ("shape", [Bound::Shape(ShapeArg::Sizes(sizes))]) => format!("[{}]", list(sizes)),
-            ("positions", [Bound::Tensor(index)]) => format!("[{}]", integers(&index.value)),
+            ("positions", [Bound::Tensor(index)]) => {
+                format!("{}.data()?.iter().map(|&index| index as usize).collect::<Vec<_>>()", index.name)
+            }
             ("perhaps", [Bound::Number(bound)]) => format!("Some({})", number(*bound, dtype)),
             ("perhaps", [_]) => "None".to_owned(),
             ("taken_off", [Bound::Number(Scalar::Int(correction)), _]) => format!("{correction}.0"),

@@ -2,8 +2,8 @@
 
 use broadcheck_protocol::ops::Op;
 use broadcheck_protocol::program::{Input, Step, TensorValue};
-use broadcheck_protocol::tensor::{DType, IndexItem, Scalar};
-use broadcheck_recording::{Bound, Language, Tensor, Written, integers, list, name, vector};
+use broadcheck_protocol::tensor::{DType, IndexItem};
+use broadcheck_recording::{Bound, Language, Tensor, Written, name, sizes, vector};
 
 /// ndarray's Rust.
 pub struct Ndarray;
@@ -28,8 +28,7 @@ impl Language for Ndarray {
     const RESULTS: bool = false;
 
     fn input(&self, input: &Input) -> String {
-        let sizes = input.shape.sizes();
-        let sizes = if sizes.is_empty() { "Vec::<usize>::new()".to_owned() } else { format!("vec![{}]", list(sizes)) };
+        let sizes = sizes(input.shape.sizes());
         format!("ArrayD::from_shape_vec({sizes}, {}).unwrap()", vector(input.dtype, &input.data))
     }
 
@@ -37,12 +36,13 @@ impl Language for Ndarray {
         (format!("{variable}.shape()"), format!("{variable}.iter().collect::<Vec<_>>()"))
     }
 
-    fn helper(&self, function: &str, arguments: &[Bound], dtype: Option<DType>) -> Option<String> {
+    fn helper(&self, function: &str, arguments: &[Bound], _dtype: Option<DType>) -> Option<String> {
         Some(match (function, arguments) {
             ("fixed", [Bound::Tensor(tensor)]) => format!("{}.clone().into_dimensionality().unwrap()", tensor.name),
             ("some", [value]) => format!("{}.unwrap()", value.text()?),
-            ("indices", [Bound::Tensor(index)]) => format!("[{}]", integers(&index.value)),
-            ("literal", [Bound::Number(Scalar::Bool(flag))]) if dtype == Some(DType::Bool) => flag.to_string(),
+            ("indices", [Bound::Tensor(index)]) => {
+                format!("{}.iter().map(|&index| index as usize).collect::<Vec<_>>()", index.name)
+            }
             _ => return None,
         })
     }

@@ -7,11 +7,11 @@ use syn::{Expr, Ident, Token};
 
 /// The parts of a macro that runs its body for a type: `(a, b) float => …, int => …`, or `all a.dtype, A => …`.
 pub struct Dispatch {
-    /// The operand that has the type.
+    /// What selects the body: a tensor, a rank, or dimensions.
     pub operand: Expr,
     /// The names that the body has for types.
     pub names: Vec<String>,
-    /// The bodies, each with the kind of tensors that it is for.
+    /// The bodies, each with the category of dtypes that it is for, or without one for any.
     pub bodies: Vec<(String, Expr)>,
 }
 

@@ -11,11 +11,11 @@ use crate::scope::{Bound, Tensor};
 pub trait Language {
     /// The text of the adapter's `Cargo.toml`: a program needs its dependencies, without broadcheck's.
     const MANIFEST: &'static str;
-    /// The items that a program may use: the path of each, and a text that shows, without its spaces, that it is used.
+    /// The imports: a path, and the text, without spaces, with which a program needs it.
     const USES: &'static [(&'static str, &'static str)];
     /// What `main` returns, if a call can fail.
     const RETURNS: &'static str;
-    /// Names that the adapter has for items of the library, each with its own.
+    /// Pairs of a name that the adapter has for an item, and the library's.
     const ALIASES: &'static [(&'static str, &'static str)] = &[];
     /// True if the functions that give a tensor return a `Result`.
     const RESULTS: bool;
@@ -25,7 +25,7 @@ pub trait Language {
     /// Returns the expression that makes an input.
     fn input(&self, input: &Input) -> String;
 
-    /// Returns the type of an input, where the compiler has to be told.
+    /// Returns the type of an input, where the compiler cannot infer it.
     fn annotation(&self, _input: &Input) -> Option<String> {
         None
     }
@@ -33,13 +33,14 @@ pub trait Language {
     /// Returns the expressions of the sizes and of the elements, in row-major order, of the tensor that a variable has.
     fn parts(&self, name: &str, value: &TensorValue) -> (String, String);
 
-    /// Returns what a function of the adapter's own stands for in a program, if it has one of this name.
+    /// Returns the library's expression for a call of a function of the adapter's own, if this is one. `dtype` is that of the
+    /// operand.
     fn helper(&self, name: &str, arguments: &[Bound], dtype: Option<DType>) -> Option<String>;
 
-    /// Returns what the names are that a macro of the adapter gives to types, in their order.
+    /// Returns the types that a macro of the adapter gives names to, in their order.
     fn types(&self, tensor: &Tensor) -> Vec<String>;
 
-    /// Returns the call of a step that its row does not show.
+    /// Returns the call of a step that cannot be derived from its row.
     fn call(&self, _step: &Step, _arguments: &[Bound]) -> Option<Written> {
         None
     }
@@ -50,17 +51,17 @@ pub trait Language {
 pub struct Written {
     /// The statements before it.
     pub before: Vec<String>,
-    /// The expression of the result, unless that is a tensor that was there.
+    /// The expression of the result, unless the call writes to `alias`.
     pub value: Option<String>,
-    /// The tensor that the result is, if the call writes to one.
+    /// The variable that the call writes to.
     pub alias: Option<String>,
     /// True if the expression is a `Result`.
     pub is_result: bool,
     /// True if the expression is an `Option`, and without one the result is nothing.
     pub is_option: bool,
-    /// A variable that an earlier step may have made, and without which the result is nothing.
+    /// A variable that an earlier step may have bound, such as `gradients`, and without which the result is nothing.
     pub needs: Option<&'static str>,
-    /// The type of the expression, where the compiler has to be told.
+    /// The type of the expression, where the compiler cannot infer it.
     pub annotation: Option<String>,
     /// The variables that are written to.
     pub mutable: BTreeSet<String>,

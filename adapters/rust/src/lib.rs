@@ -1,10 +1,11 @@
 //! Writes the programs that an adapter in Rust runs as programs in the calls of its library.
 //!
-//! The table of an adapter has the source of each of its calls (`Arm`). [`Recording`] is told which one a step takes, puts
-//! the step's arguments in it, and writes the program to the file that the variable `BROADCHECK_RENDER` names. What is the
-//! library's own, a [`Language`] says.
+//! The table of an adapter has the source of each of its calls ([`Arm`]). [`Recorder::call`] receives the arm that a step
+//! takes. [`Recording`] puts the step's arguments in it, and writes the program to the file that the variable
+//! `BROADCHECK_RENDER` names. A [`Language`] supplies what is the library's own.
 
 mod dispatch;
+mod expressions;
 mod language;
 mod literal;
 mod rewrite;
@@ -13,16 +14,20 @@ mod scope;
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::rc::Rc;
 
 use broadcheck_protocol::adapter::library::{Arm, Recorder};
 use broadcheck_protocol::program::{Input, Outcome, Program, Step, TensorValue, Value, ValueRef};
 use broadcheck_protocol::tensor::DType;
+use quote::ToTokens;
+use rewrite::Unwritable;
 use syn::parse::Parser;
+use syn::visit_mut::{self, VisitMut};
 
 pub use language::{Language, Written};
-pub use literal::{halves, integers, list, name, number, vector};
+pub use literal::{list, name, number, real_and_imaginary, sizes, vector};
 pub use scope::{Bound, Tensor};
 
 /// The program that is written.
@@ -43,13 +48,13 @@ pub struct Recording<L> {
     panic: Option<String>,
     /// The variables that are written to.
     mutable: Vec<String>,
-    /// The variables that calls have besides their results.
-    made: BTreeSet<String>,
+    /// Variables that calls have bound, other than results.
+    variables: BTreeSet<String>,
     pending: Option<Pending>,
-    /// The reason why the program is not written.
-    failed: Option<String>,
-    /// The same, of the step that is called, unless a later arm is written.
-    missing: Option<String>,
+    /// Why the program is not written.
+    program_error: Option<String>,
+    /// Why the call of the step that is called is not written, unless a later arm of it is.
+    step_error: Option<String>,
     /// The dtype of the first tensor of the step that is called.
     dtype: Option<DType>,
 }
@@ -63,11 +68,11 @@ struct Pending {
 /// The name of the marks of statements that print.
 const MARK: &str = "print_";
 
-/// The elements of more are not printed.
-const MOST: usize = 256;
+/// Of larger tensors the sizes are printed, and no elements.
+const MOST_ELEMENTS: usize = 256;
 
 /// The variable with the name of the file.
-pub const VARIABLE: &str = "BROADCHECK_RENDER";
+const VARIABLE: &str = "BROADCHECK_RENDER";
 
 impl<L: Language> Recording<L> {
     /// Returns a recording, if this process is asked for one.
@@ -87,10 +92,10 @@ impl<L: Language> Recording<L> {
             prints: Vec::new(),
             panic: None,
             mutable: Vec::new(),
-            made: BTreeSet::new(),
+            variables: BTreeSet::new(),
             pending: None,
-            failed: None,
-            missing: None,
+            program_error: None,
+            step_error: None,
             dtype: None,
         }
     }
@@ -99,9 +104,10 @@ impl<L: Language> Recording<L> {
         self.values.get(value.value)?.as_ref()?.get(value.part.unwrap_or(0)).cloned()
     }
 
-    fn written(&self, step: &Step, arm: Arm) -> Result<Written, String> {
+    /// The call that an arm makes for a step.
+    fn translated(&self, step: &Step, arm: Arm) -> Result<Written, Unwritable> {
         let tensor = |value: &ValueRef| self.tensor(*value);
-        let bound = |arg| Bound::of(arg, tensor).ok_or_else(|| format!("an argument of {}", step.op));
+        let bound = |arg| Bound::of(arg, tensor).ok_or("an argument");
         let arguments = step.args.iter().map(bound).collect::<Result<Vec<_>, _>>()?;
         if let Some(written) = self.language.call(step, &arguments) {
             return Ok(written);
@@ -110,16 +116,15 @@ impl<L: Language> Recording<L> {
         let pattern = syn::Pat::parse_multi.parse_str(arm.arguments).map_err(|error| error.to_string())?;
         let answer = syn::parse_str(arm.answer).map_err(|error| error.to_string())?;
         rewrite::rewrite(&self.language, &pattern, answer, arguments, out)
-            .map_err(|error| format!("{}: {error}", step.op))
     }
 
     /// Writes the program as far as it has come, with a step that was called and has not ended.
     fn write(&self) {
         let called = self.pending.is_some() || self.steps.iter().any(|step| !step.is_empty());
-        if let Some(error) = &self.failed {
+        if let Some(error) = &self.program_error {
             eprintln!("the program is not written: {error}");
         }
-        if self.failed.is_some() || !called {
+        if self.program_error.is_some() || !called {
             let _ = std::fs::remove_file(&self.file);
             return;
         }
@@ -136,7 +141,7 @@ impl<L: Language> Recording<L> {
         if let Some(Pending { name, written }) = &self.pending {
             written.before.iter().for_each(|line| body += line);
             if let Some(value) = &written.value {
-                body += &bound(name, written, value);
+                body += &let_statement(name, written, value);
             }
         }
         let (returns, end) = if body.contains('?')
@@ -154,6 +159,7 @@ impl<L: Language> Recording<L> {
             Ok(file) => prettyplease::unparse(&file).lines().map(|line| self.finished(line)).collect::<String>(),
             Err(error) => {
                 eprintln!("the program is not written: {error}: {text}");
+                let _ = std::fs::remove_file(&self.file);
                 return;
             }
         };
@@ -201,16 +207,18 @@ impl<L: Language> Recording<L> {
     fn show(&mut self, name: &str, label: &str, value: &TensorValue) -> String {
         let (sizes, elements) = self.language.parts(name, value);
         let of = value.shape.sizes();
-        if value.shape.numel() > MOST {
+        if value.shape.numel() > MOST_ELEMENTS {
             return self.print(format!("{label}: {of:?}"), format!("println!(\"{label}: {{:?}}\", {sizes});"));
         }
-        let line = format!("{label}: {of:?} {}", literal::shown(value.dtype, &value.data));
+        let line = format!("{label}: {of:?} {}", literal::debug_elements(value.dtype, &value.data));
         self.print(line, format!("println!(\"{label}: {{:?}} {{:?}}\", {sizes}, {elements});"))
     }
 }
 
 impl<L: Language> Recorder for Recording<L> {
     fn begin(&mut self, program: &Program) {
+        // Nothing of another program is left.
+        let _ = std::fs::remove_file(&self.file);
         let inputs = program.inputs.iter();
         let made = |input: &Input| {
             let annotation = self.language.annotation(input).map_or(String::new(), |of| format!(": {of}"));
@@ -226,38 +234,44 @@ impl<L: Language> Recorder for Recording<L> {
         };
         let tensor = |input: &Input| Some(vec![Rc::new(Tensor { name: variable(&input.name), value: value(input) })]);
         self.values = inputs.map(tensor).collect();
-        (self.steps, self.printed, self.prints, self.panic, self.mutable, self.failed) = Default::default();
-        (self.pending, self.missing, self.made) = Default::default();
+        (self.steps, self.printed, self.prints, self.panic, self.mutable, self.program_error) = Default::default();
+        (self.pending, self.step_error, self.variables) = Default::default();
     }
 
     fn call(&mut self, step: &Step, arm: Arm) {
-        match self.written(step, arm) {
+        // A panic here is none of the library.
+        let translated = catch_unwind(AssertUnwindSafe(|| self.translated(step, arm)));
+        match translated.unwrap_or_else(|_| Err("a panic of the recorder".into())) {
             Ok(written) => {
                 self.mutable.extend(written.mutable.iter().cloned());
                 self.pending = Some(Pending { name: variable(&step.name), written });
-                self.missing = None;
+                self.step_error = None;
                 self.dtype = step.uses().next().and_then(|value| Some(self.tensor(value)?.value.dtype));
-                self.write();
+                let _ = catch_unwind(AssertUnwindSafe(|| self.write()));
             }
-            Err(error) if error.ends_with("no call") => {}
-            Err(error) => self.missing = Some(error),
+            Err(Unwritable::NoCall) => {}
+            Err(Unwritable::Because(why)) => {
+                self.step_error = Some(format!("{}: {why}", step.op));
+                // If the call ends the process, a program without it would be left.
+                let _ = std::fs::remove_file(&self.file);
+            }
         }
     }
 
     fn end(&mut self, outcome: &Outcome, panicked: bool) {
         let mut values = None;
-        if let Some(error) = self.missing.take()
+        if let Some(error) = self.step_error.take()
             && matches!(outcome, Outcome::Value(_) | Outcome::Rejected(_))
         {
-            self.failed = Some(error);
+            self.program_error = Some(error);
         }
         if let Some(Pending { name, written }) = self.pending.take() {
             let mut lines = written.before.join("\n");
-            let bind = |name: &str| written.value.as_ref().map(|value| bound(name, &written, value));
+            let bind = |name: &str| written.value.as_ref().map(|value| let_statement(name, &written, value));
             if let Outcome::Value(_) = outcome {
                 let names =
                     written.before.iter().filter_map(|line| Some(line.strip_prefix("let ")?.split_once(' ')?.0));
-                self.made.extend(names.map(str::to_owned));
+                self.variables.extend(names.map(str::to_owned));
             }
             match outcome {
                 Outcome::Value(Value::Tensor(value)) => {
@@ -277,7 +291,7 @@ impl<L: Language> Recorder for Recording<L> {
                     values = Some(tensors);
                 }
                 Outcome::Value(Value::Nothing) => {
-                    let is_there = |needed: &str| self.made.contains(needed);
+                    let is_there = |needed: &str| self.variables.contains(needed);
                     if let Some(expr) = written.value.as_ref().filter(|_| written.needs.is_none_or(is_there)) {
                         lines += &format!("let {name} = {expr};");
                         let print = format!("println!(\"{name}: {{:?}}\", {name}.map(|_| ()));");
@@ -305,7 +319,7 @@ impl<L: Language> Recorder for Recording<L> {
                     let print = format!("println!(\"{name}: {{{name}{shown}}}\");");
                     lines += &self.print(format!("{name}: {}", by.message), print);
                 }
-                // The library answered what no tensor is, such as a shape of too many elements.
+                // The library returned what the protocol has no value for, such as a shape of too many elements.
                 Outcome::Failed(_) => lines += &bind(&name).unwrap_or_default(),
                 Outcome::Unsupported(_) | Outcome::Blocked(_) => lines.clear(),
             }
@@ -325,11 +339,11 @@ fn variable(name: &str) -> String {
 }
 
 /// The statement that binds the result of a call.
-fn bound(name: &str, written: &Written, value: &str) -> String {
+fn let_statement(name: &str, written: &Written, value: &str) -> String {
     let annotation = written.annotation.as_ref().map_or(String::new(), |of| format!(": {of}"));
     let question = if written.is_result { "?" } else { "" };
     let unwrapped = if written.is_option { ".unwrap()" } else { "" };
-    let value = if written.is_result { postfix(value) } else { value.to_owned() };
+    let value = if written.is_result { parenthesized(value) } else { value.to_owned() };
     format!("let {name}{annotation} = {value}{question}{unwrapped};")
 }
 
@@ -337,7 +351,7 @@ fn bound(name: &str, written: &Written, value: &str) -> String {
 fn panicking<L: Language>(name: &str, written: &Written) -> String {
     let mut body = written.before.join("\n");
     match (&written.value, &written.annotation) {
-        (Some(value), Some(_)) => body += &format!("{} result", bound("result", written, value)),
+        (Some(value), Some(_)) => body += &format!("{} result", let_statement("result", written, value)),
         (Some(value), None) => body += value,
         (None, _) => {}
     }
@@ -352,21 +366,19 @@ fn panicking<L: Language>(name: &str, written: &Written) -> String {
 fn rejected<L: Language>(name: &str, written: &Written) -> (String, &'static str) {
     let Written { before, value, is_result, .. } = written;
     let lines = before.join("\n");
-    // An `Option` that is unwrapped, perhaps to a view, which is kept as an array of its own.
-    let view = value.as_ref().filter(|_| !is_result).map(|value| value.strip_suffix(".to_owned()").unwrap_or(value));
-    if let Some(option) = view.and_then(|value| value.trim_end().strip_suffix(". unwrap ()")) {
+    if let Some(option) = value.as_ref().filter(|_| !is_result).and_then(|value| unwrapped(value)) {
         return (format!("{lines} let {name} = {option}.map(|_| ());"), ":?");
     }
     let error = match (before.as_slice(), value) {
         ([], Some(value)) if *is_result && !value.contains('?') => {
-            format!("let {name} = {}.unwrap_err();", postfix(value))
+            format!("let {name} = {}.unwrap_err();", parenthesized(value))
         }
         ([line], None) if line.matches('?').count() == 1 && line.ends_with("?;") => {
             let call = line.strip_prefix("let ").and_then(|line| Some(line.split_once(" = ")?.1)).unwrap_or(line);
             format!("let {name} = {}.unwrap_err();", call.trim_end_matches("?;"))
         }
         _ => {
-            let value = value.as_ref().map_or(String::new(), |value| bound("_result", written, value));
+            let value = value.as_ref().map_or(String::new(), |value| let_statement("_result", written, value));
             let attempt = format!("let {name} = || -> {} {{ {lines} {value} Ok(()) }};", L::RETURNS);
             format!("{attempt} let {name} = {name}().unwrap_err();")
         }
@@ -374,8 +386,24 @@ fn rejected<L: Language>(name: &str, written: &Written) -> (String, &'static str
     (error, "")
 }
 
-/// An expression as what a method or `?` is put after.
-fn postfix(value: &str) -> String {
+/// The `Option` that is unwrapped somewhere in an expression.
+fn unwrapped(value: &str) -> Option<String> {
+    struct Unwrapped(Option<String>);
+    impl VisitMut for Unwrapped {
+        fn visit_expr_method_call_mut(&mut self, call: &mut syn::ExprMethodCall) {
+            if call.method == "unwrap" {
+                self.0 = Some(call.receiver.to_token_stream().to_string());
+            }
+            visit_mut::visit_expr_method_call_mut(self, call);
+        }
+    }
+    let mut found = Unwrapped(None);
+    found.visit_expr_mut(&mut syn::parse_str(value).ok()?);
+    found.0
+}
+
+/// An expression, in parentheses where a method or `?` after it would be of a part of it.
+fn parenthesized(value: &str) -> String {
     match syn::parse_str(value) {
         Ok(syn::Expr::Call(_) | syn::Expr::MethodCall(_) | syn::Expr::Path(_)) => value.to_owned(),
         _ => format!("({value})"),
@@ -385,8 +413,14 @@ fn postfix(value: &str) -> String {
 /// The items that a program uses, one line for each module.
 fn uses<L: Language>(body: &str) -> String {
     let body: String = body.split_whitespace().collect();
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    // A name is not the end of another.
+    let mentions = |text: &str| {
+        let mut places = body.match_indices(text);
+        places.any(|(at, _)| !text.starts_with(is_word) || !body[..at].ends_with(is_word))
+    };
     let mut modules: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for (path, _) in L::USES.iter().filter(|(_, text)| body.contains(text)) {
+    for (path, _) in L::USES.iter().filter(|(_, text)| mentions(text)) {
         let (module, item) = path.rsplit_once("::").unwrap_or(("", path));
         modules.entry(module).or_default().insert(item);
     }

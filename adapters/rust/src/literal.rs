@@ -1,6 +1,5 @@
 //! Values as Rust writes them.
 
-use broadcheck_protocol::program::TensorValue;
 use broadcheck_protocol::tensor::{Category, DType, Element, Scalar};
 use broadcheck_protocol::with_element_type as with_type;
 use std::fmt::Debug;
@@ -32,7 +31,8 @@ macro_rules! floats {
             fn literal(self, bare: bool) -> String {
                 let name = stringify!($type);
                 match self {
-                    _ if self.is_nan() => format!("{name}::NAN"),
+                    _ if self.to_bits() == $type::NAN.to_bits() => format!("{name}::NAN"),
+                    _ if self.is_nan() => format!("{name}::from_bits({:#x})", self.to_bits()),
                     _ if self == $type::INFINITY => format!("{name}::INFINITY"),
                     _ if self == $type::NEG_INFINITY => format!("{name}::NEG_INFINITY"),
                     _ if bare => format!("{self:?}"),
@@ -50,7 +50,11 @@ macro_rules! halves {
         impl Literal for $type {
             fn literal(self, _bare: bool) -> String {
                 let name = stringify!($type);
-                if self.is_nan() { format!("{name}::NAN") } else { format!("{name}::from_f32({})", self.to_f32().literal(true)) }
+                match self {
+                    _ if self.to_bits() == $type::NAN.to_bits() => format!("{name}::NAN"),
+                    _ if self.is_nan() => format!("{name}::from_bits({:#x})", self.to_bits()),
+                    _ => format!("{name}::from_f32({})", self.to_f32().literal(true)),
+                }
             }
         }
     )+};
@@ -88,7 +92,7 @@ pub fn vector(dtype: DType, data: &[u8]) -> String {
     if elements.len() > 64
         && count
         && dtype.category() != Category::Complex
-        && !matches!(dtype, DType::Float16 | DType::Bfloat16)
+        && !matches!(dtype, DType::Bool | DType::Float16 | DType::Bfloat16)
     {
         return format!("(1..={}).map(|n| n as {}).collect::<Vec<_>>()", elements.len(), name(dtype));
     }
@@ -100,7 +104,7 @@ pub fn vector(dtype: DType, data: &[u8]) -> String {
 }
 
 /// Returns vectors of the real and of the imaginary parts of these elements, which are complex.
-pub fn halves(dtype: DType, data: &[u8]) -> [String; 2] {
+pub fn real_and_imaginary(dtype: DType, data: &[u8]) -> [String; 2] {
     let (part, size) = if dtype == DType::Complex64 { (DType::Float32, 4) } else { (DType::Float64, 8) };
     let of = |first: usize| {
         let bytes: Vec<u8> = data.chunks(size).skip(first).step_by(2).flatten().copied().collect();
@@ -109,14 +113,8 @@ pub fn halves(dtype: DType, data: &[u8]) -> [String; 2] {
     [of(0), of(1)]
 }
 
-/// Returns the elements of a tensor of integers, with commas between them.
-pub fn integers(tensor: &TensorValue) -> String {
-    let bare = elements(tensor.dtype, &tensor.data).into_iter();
-    bare.map(|text| text.trim_end_matches(name(tensor.dtype)).to_owned()).collect::<Vec<_>>().join(", ")
-}
-
 /// Returns what `{:?}` prints of a vector of these elements.
-pub fn shown(dtype: DType, data: &[u8]) -> String {
+pub fn debug_elements(dtype: DType, data: &[u8]) -> String {
     with_type!(dtype, T => format!("{:?}", broadcheck_protocol::adapter::library::elements::<T>(data)))
 }
 
@@ -161,7 +159,7 @@ pub fn debugged(number: Scalar, dtype: Option<DType>) -> String {
 }
 
 /// Returns integers with commas between them, the first with its type if that may not be the default.
-pub fn wide(integers: &[i64]) -> String {
+pub fn integer_list(integers: &[i64]) -> String {
     let is_wide = integers.iter().any(|&integer| i32::try_from(integer).is_err());
     let kind = if is_wide { "i64" } else { "" };
     let each = integers
@@ -169,6 +167,11 @@ pub fn wide(integers: &[i64]) -> String {
         .enumerate()
         .map(|(at, integer)| if at == 0 { format!("{integer}{kind}") } else { integer.to_string() });
     each.collect::<Vec<_>>().join(", ")
+}
+
+/// Returns a vector of sizes.
+pub fn sizes(of: &[i64]) -> String {
+    if of.is_empty() { "Vec::<usize>::new()".to_owned() } else { format!("vec![{}]", list(of)) }
 }
 
 /// Returns numbers with commas between them.

@@ -3,7 +3,8 @@
 //! The expression is the adapter's own: names of arguments become variables and literals, and what the adapter has around
 //! the library disappears: `one(a.unsqueeze(Axis(dim)))` of candle becomes `x.unsqueeze(0)`.
 
-use std::collections::HashMap;
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
 
 use broadcheck_protocol::tensor::{Category, DType, Scalar};
 use quote::ToTokens;
@@ -11,14 +12,27 @@ use syn::visit_mut::{self, VisitMut};
 use syn::{Expr, ExprMacro, Ident, Local, Pat, Stmt, Type};
 
 use crate::dispatch::{Dispatch, base};
+use crate::expressions::{bare, name_of, names, path_of, target_of};
 use crate::language::{Language, Written};
 use crate::literal;
 use crate::scope::{Bound, Scope, matches};
 
 /// The reason why a call is not written.
-pub type Unwritable = String;
+#[derive(Debug, PartialEq, Eq)]
+pub enum Unwritable {
+    /// The arm answers without a call of the library.
+    NoCall,
+    /// The row has an expression that is not understood.
+    Because(String),
+}
 
-pub struct Rewriter<'a, L> {
+impl<T: Into<String>> From<T> for Unwritable {
+    fn from(why: T) -> Unwritable {
+        Unwritable::Because(why.into())
+    }
+}
+
+struct Rewriter<'a, L> {
     language: &'a L,
     scope: Scope,
     /// The tensor that the call writes to.
@@ -28,7 +42,9 @@ pub struct Rewriter<'a, L> {
     /// The dtype of the elements.
     dtype: Option<DType>,
     written: Written,
-    error: Option<Unwritable>,
+    /// The variables that are written to.
+    mutable: RefCell<BTreeSet<String>>,
+    error: RefCell<Option<Unwritable>>,
 }
 
 /// Writes the call that an arm makes of arguments.
@@ -41,14 +57,24 @@ pub fn rewrite<L: Language>(
 ) -> Result<Written, Unwritable> {
     let mut scope = Scope::new();
     if !matches(pattern, &Bound::Arguments(arguments), &mut scope) {
-        return Err(format!("the arguments are not {}", pattern.to_token_stream()));
+        return Err(format!("the arguments are not {}", pattern.to_token_stream()).into());
     }
     let types = L::ALIASES.iter().map(|&(alias, name)| (alias.to_owned(), name.to_owned())).collect();
-    let mut rewriter = Rewriter { language, scope, out, types, dtype: None, written: Written::default(), error: None };
+    let written = Written::default();
+    let mut rewriter = Rewriter {
+        language,
+        scope,
+        out,
+        types,
+        dtype: None,
+        written,
+        mutable: RefCell::default(),
+        error: RefCell::default(),
+    };
     rewriter.answer(answer)?;
-    match rewriter.error {
+    match rewriter.error.into_inner() {
         Some(error) => Err(error),
-        None => Ok(rewriter.written),
+        None => Ok(Written { mutable: rewriter.mutable.into_inner(), ..rewriter.written }),
     }
 }
 
@@ -56,7 +82,6 @@ impl<L: Language> Rewriter<'_, L> {
     fn answer(&mut self, expr: Expr) -> Result<(), Unwritable> {
         match expr {
             Expr::Paren(inner) => self.answer(*inner.expr),
-            Expr::Group(inner) => self.answer(*inner.expr),
             Expr::Macro(inner) => {
                 let body = self.dispatched(&inner)?;
                 self.answer(body)
@@ -71,18 +96,23 @@ impl<L: Language> Rewriter<'_, L> {
                         let body = self.dispatched(&ExprMacro { attrs: Vec::new(), mac: inner.mac })?;
                         self.answer(body)
                     }
-                    _ => Err("a block without a value".to_owned()),
+                    _ => Err("a block without a value".into()),
                 }
             }
             Expr::Match(inner) => {
                 let bound = self.resolved(&inner.expr).ok_or("a match of something else than an argument")?;
                 let mut scope = self.scope.clone();
-                let arm = inner.arms.into_iter().find(|arm| matches(&arm.pat, &bound, &mut scope));
+                let fits = |arm: &syn::Arm| matches!(arm.pat, Pat::Guard(_)) || matches(&arm.pat, &bound, &mut scope);
+                let arm = inner.arms.into_iter().find(fits);
                 self.scope = scope;
-                self.answer(*arm.ok_or("a match without an arm")?.body)
+                let arm = arm.ok_or("a match without an arm")?;
+                if matches!(arm.pat, Pat::Guard(_)) {
+                    return Err("a guard".into());
+                }
+                self.answer(*arm.body)
             }
             Expr::If(inner) => {
-                let Some(Bound::Flag(flag)) = self.resolved(&inner.cond) else { return Err("a condition".to_owned()) };
+                let Some(Bound::Flag(flag)) = self.resolved(&inner.cond) else { return Err("a condition".into()) };
                 match (flag, inner.else_branch) {
                     (true, _) => self.answer(Expr::Block(syn::ExprBlock {
                         attrs: Vec::new(),
@@ -90,7 +120,7 @@ impl<L: Language> Rewriter<'_, L> {
                         block: inner.then_branch,
                     })),
                     (false, Some((_, other))) => self.answer(*other),
-                    (false, None) => Err("a condition without its opposite".to_owned()),
+                    (false, None) => Err("a condition without its opposite".into()),
                 }
             }
             Expr::Call(call) => {
@@ -110,7 +140,7 @@ impl<L: Language> Rewriter<'_, L> {
                         self.alias(&args[0])?;
                         let name = self.written.alias.clone().unwrap_or_default();
                         self.written.before.push(format!("{name} = {value}.into_dyn();"));
-                        self.written.mutable.insert(name);
+                        self.mutable.borrow_mut().insert(name);
                         Ok(())
                     }
                     ("Ok", 1) => match args.remove(0) {
@@ -119,11 +149,11 @@ impl<L: Language> Rewriter<'_, L> {
                             self.value(bare(inner), false);
                             Ok(())
                         }
-                        other => Err(format!("the result {}", other.to_token_stream())),
+                        other => Err(format!("the result {}", other.to_token_stream()).into()),
                     },
-                    ("Err", 1) => Err("no call".to_owned()),
+                    ("Err", 1) => Err(Unwritable::NoCall),
                     _ => {
-                        let arguments = args.iter().map(|arg| self.bound(arg)).collect::<Vec<_>>();
+                        let arguments = args.iter().map(|arg| self.argument(arg)).collect::<Vec<_>>();
                         let text = self.language.helper(&name, &arguments, self.dtype);
                         self.written.value = Some(text.ok_or_else(|| format!("the function {name}"))?);
                         self.written.is_result = L::RESULTS;
@@ -141,10 +171,10 @@ impl<L: Language> Rewriter<'_, L> {
                         self.written.value = Some(format!("{view}.to_owned()"));
                         Ok(())
                     }
-                    (name, _) => Err(format!("the method {name}")),
+                    (name, _) => Err(format!("the method {name}").into()),
                 }
             }
-            other => Err(format!("the answer {}", other.to_token_stream())),
+            other => Err(format!("the answer {}", other.to_token_stream()).into()),
         }
     }
 
@@ -159,7 +189,7 @@ impl<L: Language> Rewriter<'_, L> {
             Expr::MethodCall(call) if call.method == "cloned" => {
                 let target = match &*call.receiver {
                     Expr::MethodCall(inner) => inner.receiver.clone(),
-                    _ => return Err("a reference".to_owned()),
+                    _ => return Err("a reference".into()),
                 };
                 let value = self.text(*call.receiver);
                 self.written.before.push(format!("{value}?;"));
@@ -189,7 +219,7 @@ impl<L: Language> Rewriter<'_, L> {
 
     fn alias(&mut self, target: &Expr) -> Result<(), Unwritable> {
         let Some(Bound::Tensor(tensor)) = self.resolved(target) else {
-            return Err(format!("the target {}", target.to_token_stream()));
+            return Err(format!("the target {}", target.to_token_stream()).into());
         };
         self.written.alias = Some(tensor.name.clone());
         Ok(())
@@ -208,7 +238,7 @@ impl<L: Language> Rewriter<'_, L> {
                 self.written.before.push(format!("{text};"));
                 Ok(())
             }
-            other => Err(format!("the statement {}", other.to_token_stream())),
+            other => Err(format!("the statement {}", other.to_token_stream()).into()),
         }
     }
 
@@ -228,7 +258,7 @@ impl<L: Language> Rewriter<'_, L> {
 
     fn variable(&mut self, pattern: Pat, value: Expr) {
         let is_mutable = matches!(&pattern, Pat::Ident(name) if name.mutability.is_some());
-        if let (Pat::Ident(name), Some(bound)) = (&pattern, self.peeled(&value).filter(|_| !is_mutable)) {
+        if let (Pat::Ident(name), Some(bound)) = (&pattern, self.without_references(&value).filter(|_| !is_mutable)) {
             self.scope.insert(name.ident.to_string(), bound);
             return;
         }
@@ -236,15 +266,15 @@ impl<L: Language> Rewriter<'_, L> {
         if let Pat::Ident(name) = &pattern {
             self.scope.remove(&name.ident.to_string());
         }
-        let pattern = shown_type(&pattern, &self.types);
+        let pattern = pattern.to_token_stream();
         self.written.before.push(format!("let {pattern} = {value};"));
     }
 
     /// The same of a reference, or of what it refers to.
-    fn peeled(&self, expr: &Expr) -> Option<Bound> {
+    fn without_references(&self, expr: &Expr) -> Option<Bound> {
         match expr {
-            Expr::Reference(inner) => self.peeled(&inner.expr),
-            Expr::Unary(inner) if matches!(inner.op, syn::UnOp::Deref(_)) => self.peeled(&inner.expr),
+            Expr::Reference(inner) => self.without_references(&inner.expr),
+            Expr::Unary(inner) if matches!(inner.op, syn::UnOp::Deref(_)) => self.without_references(&inner.expr),
             other => self.resolved(other),
         }
     }
@@ -254,7 +284,9 @@ impl<L: Language> Rewriter<'_, L> {
         match expr {
             Expr::Paren(inner) => self.resolved(&inner.expr),
             Expr::Path(_) => self.scope.get(&name_of(expr)?).cloned(),
-            Expr::Index(index) => self.resolved(&index.expr),
+            Expr::Index(index) if matches!(&*index.index, Expr::Range(range) if range.start.is_none() && range.end.is_none()) => {
+                self.resolved(&index.expr)
+            }
             Expr::Try(inner) => match &*inner.expr {
                 Expr::MethodCall(call) if ["get", "get_mut"].contains(&call.method.to_string().as_str()) => {
                     self.resolved(&call.receiver)
@@ -264,7 +296,7 @@ impl<L: Language> Rewriter<'_, L> {
                     if name == "target" {
                         return self.out.clone();
                     }
-                    let arguments = call.args.iter().map(|arg| self.bound(arg)).collect::<Vec<_>>();
+                    let arguments = call.args.iter().map(|arg| self.argument(arg)).collect::<Vec<_>>();
                     self.helped(&name, &arguments)
                 }
                 _ => None,
@@ -274,7 +306,7 @@ impl<L: Language> Rewriter<'_, L> {
     }
 
     /// The same, or the expression that it becomes.
-    fn bound(&self, expr: &Expr) -> Bound {
+    fn argument(&self, expr: &Expr) -> Bound {
         self.resolved(expr).unwrap_or_else(|| {
             let mut inner = Rewriter {
                 language: self.language,
@@ -283,10 +315,15 @@ impl<L: Language> Rewriter<'_, L> {
                 types: self.types.clone(),
                 dtype: self.dtype,
                 written: Written::default(),
-                error: None,
+                mutable: RefCell::default(),
+                error: RefCell::default(),
             };
             let mut expr = expr.clone();
             inner.visit_expr_mut(&mut expr);
+            self.mutable.borrow_mut().append(&mut inner.mutable.borrow_mut());
+            if let Some(error) = inner.error.take() {
+                self.error.replace(Some(error));
+            }
             Bound::Expr(Box::new(expr))
         })
     }
@@ -297,10 +334,10 @@ impl<L: Language> Rewriter<'_, L> {
         let text = own.or_else(|| {
             Some(match (name, arguments) {
                 ("natural", [Bound::Int(int)]) => int.to_string(),
-                ("naturals", [Bound::Ints(ints)]) if ints.is_empty() => "Vec::<usize>::new()".to_owned(),
+                ("naturals", [Bound::Ints(ints)]) => literal::sizes(ints),
                 ("signed", [Bound::Ints(ints)]) if ints.is_empty() => "Vec::<isize>::new()".to_owned(),
-                ("naturals" | "signed", [Bound::Ints(ints)]) => format!("vec![{}]", literal::list(ints)),
-                ("array", [Bound::Ints(ints)]) => format!("[{}]", literal::wide(ints)),
+                ("signed", [Bound::Ints(ints)]) => format!("vec![{}]", literal::list(ints)),
+                ("array", [Bound::Ints(ints)]) => format!("[{}]", literal::integer_list(ints)),
                 ("real", [Bound::Number(Scalar::Int(int))]) => literal::number(Scalar::Float(*int as f64), None),
                 ("real", [Bound::Number(number)]) => literal::number(*number, None),
                 ("literal" | "element", [Bound::Number(number)]) => literal::number(*number, self.dtype),
@@ -326,21 +363,21 @@ impl<L: Language> Rewriter<'_, L> {
                 .into_iter()
                 .next()
                 .map(|(_, body)| body)
-                .ok_or_else(|| format!("{name}! without a body"));
+                .ok_or_else(|| format!("{name}! without a body").into());
         }
         let tensor = match self.resolved(base(&dispatch.operand)) {
             Some(Bound::Tensor(tensor)) => tensor,
-            // The dimensions of a reduction, in the way that the library takes them.
+            // Dimensions, in the way that the library takes them.
             Some(given) => {
                 let (Some(variable), Some((_, body))) = (dispatch.names.first(), dispatch.bodies.into_iter().next())
                 else {
-                    return Err(format!("{name}! without a body"));
+                    return Err(format!("{name}! without a body").into());
                 };
                 let bound = self.helped(&name, &[given]).ok_or_else(|| format!("{name}!"))?;
                 self.scope.insert(variable.clone(), bound);
                 return Ok(body);
             }
-            None => return Err(format!("{name}! of no argument")),
+            None => return Err(format!("{name}! of no argument").into()),
         };
         let dtype = tensor.value.dtype;
         self.dtype = Some(dtype);
@@ -355,7 +392,7 @@ impl<L: Language> Rewriter<'_, L> {
         };
         let fits = |of: &str| [kind, "all", ""].contains(&of);
         let body = dispatch.bodies.into_iter().find(|(of, _)| fits(of));
-        body.map(|(_, body)| body).ok_or_else(|| format!("{name}! has nothing for {dtype}"))
+        body.map(|(_, body)| body).ok_or_else(|| format!("{name}! has nothing for {dtype}").into())
     }
 
     /// A rank, which the adapter computes of ranks and of numbers of dimensions.
@@ -394,7 +431,7 @@ impl<L: Language> VisitMut for Rewriter<'_, L> {
                 && let (Expr::MethodCall(call), Bound::Tensor(tensor)) = (&*inner.expr, &bound)
             {
                 if call.method == "get_mut" {
-                    self.written.mutable.insert(tensor.name.clone());
+                    self.mutable.borrow_mut().insert(tensor.name.clone());
                 }
                 if L::BY_VALUE {
                     *expr = parsed(&format!("{}.clone()", tensor.name));
@@ -403,14 +440,16 @@ impl<L: Language> VisitMut for Rewriter<'_, L> {
             }
             match expression::<L>(&bound) {
                 Some(found) => *expr = found,
-                None => self.error = Some(format!("{} in an expression", expr.to_token_stream())),
+                None => {
+                    self.error.replace(Some(format!("{} in an expression", expr.to_token_stream()).into()));
+                }
             }
             return;
         }
         match expr {
             Expr::Call(call) => {
                 if let Some(name) = name_of(&call.func) {
-                    let arguments = call.args.iter().map(|arg| self.bound(arg)).collect::<Vec<_>>();
+                    let arguments = call.args.iter().map(|arg| self.argument(arg)).collect::<Vec<_>>();
                     if let Some(found) = self.helped(&name, &arguments).as_ref().and_then(expression::<L>) {
                         *expr = found;
                         return;
@@ -444,7 +483,10 @@ impl<L: Language> VisitMut for Rewriter<'_, L> {
             Expr::Cast(cast) => {
                 visit_mut::visit_expr_cast_mut(self, cast);
                 let inner = if let Expr::Unary(unary) = &*cast.expr { &unary.expr } else { &cast.expr };
-                if let Expr::Lit(_) = &**inner {
+                if let Expr::Lit(literal) = &**inner
+                    && let syn::Lit::Int(int) = &literal.lit
+                    && int.suffix().is_empty()
+                {
                     *expr = (*cast.expr).clone();
                 }
             }
@@ -463,7 +505,9 @@ impl<L: Language> VisitMut for Rewriter<'_, L> {
                     self.visit_expr_mut(&mut body);
                     *expr = body;
                 }
-                Err(error) => self.error = Some(error),
+                Err(error) => {
+                    self.error.replace(Some(error));
+                }
             },
             other => visit_mut::visit_expr_mut(self, other),
         }
@@ -505,11 +549,9 @@ fn expression<L: Language>(bound: &Bound) -> Option<Expr> {
     Some(parsed(&match bound {
         Bound::Tensor(tensor) if L::BY_VALUE => format!("{}.clone()", tensor.name),
         Bound::Tensor(tensor) => format!("&{}", tensor.name),
-        // Functions that take their tensors by value take integers of any type.
-        Bound::Int(int) if L::BY_VALUE => literal::wide(&[*int]),
-        Bound::Int(int) => int.to_string(),
+        Bound::Int(int) => literal::integer_list(&[*int]),
         Bound::Ints(ints) if ints.is_empty() => "&[0i64; 0]".to_owned(),
-        Bound::Ints(ints) => format!("&[{}]", literal::wide(ints)),
+        Bound::Ints(ints) => format!("&[{}]", literal::integer_list(ints)),
         Bound::Number(number) => literal::number(*number, None),
         Bound::Flag(flag) => flag.to_string(),
         Bound::Text(text) => format!("{text:?}"),
@@ -520,60 +562,4 @@ fn expression<L: Language>(bound: &Bound) -> Option<Expr> {
 
 fn parsed(text: &str) -> Expr {
     syn::parse_str(text).unwrap_or_else(|error| panic!("{text}: {error}"))
-}
-
-/// Adds the names of a pattern to a scope.
-fn names(pattern: &Pat, scope: &mut Scope) {
-    match pattern {
-        Pat::Ident(name) => {
-            scope.insert(name.ident.to_string(), Bound::Nothing);
-        }
-        Pat::Reference(inner) => names(&inner.pat, scope),
-        Pat::Type(inner) => names(&inner.pat, scope),
-        Pat::Tuple(tuple) => tuple.elems.iter().for_each(|pattern| names(pattern, scope)),
-        _ => {}
-    }
-}
-
-/// The name of a function or a variable, if it is a single one.
-fn name_of(expr: &Expr) -> Option<String> {
-    match expr {
-        Expr::Path(path) if path.path.segments.len() == 1 => Some(path.path.segments[0].ident.to_string()),
-        _ => None,
-    }
-}
-
-fn path_of(expr: &Expr) -> String {
-    expr.to_token_stream().to_string().replace(' ', "")
-}
-
-/// The `out` of `call.map(|()| out.clone())`.
-fn target_of(call: &syn::ExprMethodCall) -> Option<&Expr> {
-    match (call.method == "map", call.args.first()?) {
-        (true, Expr::Closure(closure)) => match &*closure.body {
-            Expr::MethodCall(target) if target.method == "clone" => Some(&target.receiver),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-/// A result without the adapter's conversion of it.
-fn bare(expr: Expr) -> Expr {
-    match expr {
-        Expr::MethodCall(call)
-            if ["collect", "map", "iter", "into_iter", "to_scalar"].contains(&call.method.to_string().as_str()) =>
-        {
-            bare(*call.receiver)
-        }
-        Expr::Call(call) if path_of(&call.func).starts_with("Scalar::") && call.args.len() == 1 => {
-            bare(call.args.into_iter().next().expect("there is one"))
-        }
-        other => other,
-    }
-}
-
-fn shown_type(pattern: &Pat, types: &HashMap<String, String>) -> String {
-    let text = pattern.to_token_stream().to_string();
-    types.iter().fold(text, |text, (name, meaning)| text.replace(&format!(": {name}"), &format!(": {meaning}")))
 }

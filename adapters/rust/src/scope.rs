@@ -113,7 +113,14 @@ pub fn matches(pattern: &Pat, bound: &Bound, scope: &mut Scope) -> bool {
         Pat::Wild(_) | Pat::Rest(_) => true,
         Pat::Paren(inner) => matches(&inner.pat, bound, scope),
         Pat::Reference(inner) => matches(&inner.pat, bound, scope),
-        Pat::Or(cases) => cases.cases.iter().any(|case| matches(case, bound, scope)),
+        Pat::Or(cases) => cases.cases.iter().any(|case| {
+            let mut own = scope.clone();
+            let is_this = matches(case, bound, &mut own);
+            if is_this {
+                *scope = own;
+            }
+            is_this
+        }),
         Pat::Ident(name) if name.ident == "Nothing" => matches!(bound, Bound::Nothing),
         Pat::Ident(name) => {
             scope.insert(name.ident.to_string(), bound.clone());

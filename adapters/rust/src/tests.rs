@@ -44,7 +44,7 @@ fn tensor(name: &str, dtype: DType) -> Bound {
     Bound::Tensor(Rc::new(Tensor { name: name.to_owned(), value }))
 }
 
-fn rewritten(pattern: &str, answer: &str, arguments: Vec<Bound>) -> Result<Written, String> {
+fn rewritten(pattern: &str, answer: &str, arguments: Vec<Bound>) -> Result<Written, Unwritable> {
     let pattern = syn::Pat::parse_multi.parse_str(pattern).unwrap();
     rewrite::rewrite(&Toy, &pattern, syn::parse_str(answer).unwrap(), arguments, None)
 }
@@ -73,7 +73,7 @@ fn an_answer_becomes_the_call_of_the_library() {
     let flag = |flag| vec![x(), Bound::Flag(flag)];
     let either = "if kept { Err(unsupported(KEPT)) } else { one(a.all()) }";
     shows("[T(a), Flag(kept)]", either, flag(false), "x.all()");
-    assert!(rewritten("[T(a), Flag(kept)]", either, flag(true)).is_err_and(|error| error == "no call"));
+    assert!(rewritten("[T(a), Flag(kept)]", either, flag(true)).is_err_and(|error| error == Unwritable::NoCall));
 }
 
 #[test]
@@ -105,7 +105,11 @@ fn outcome(dtype: DType, data: Vec<u8>) -> Outcome {
 
 /// Records a program of negations, which the arms make, with their outcomes. Returns the file, if there is one.
 fn recorded(steps: &[(Arm, Outcome, bool)]) -> Option<String> {
-    let folder = std::env::temp_dir().join(format!("broadcheck-recording-{:?}", std::thread::current().id()));
+    let folder = std::env::temp_dir().join(format!(
+        "broadcheck-recording-{}-{:?}",
+        std::process::id(),
+        std::thread::current().id()
+    ));
     std::fs::create_dir_all(&folder).unwrap();
     let file = folder.join("program");
     let mut recording = Recording { file: file.clone(), ..Recording::new(Toy) };

@@ -58,7 +58,7 @@ impl Script {
             Script::Python => "`python3 repro.py`",
             Script::Js => "`node repro.mjs`",
             Script::Rust => {
-                "`cargo run`, in a package that has `repro.rs` as `src/main.rs` and the dependencies that it names,"
+                "`RAYON_NUM_THREADS=1 cargo run --release`, in a package that has `repro.rs` as `src/main.rs` and the dependencies that it names,"
             }
         }
     }
@@ -97,7 +97,11 @@ pub fn ask(
         return None;
     }
     let (language, program) = written(start, limits, program)?;
-    let other = other.and_then(|other| written(start, limits, other)).map(|(_, text)| text);
+    // One of two programs that should agree shows nothing.
+    let other = match other {
+        Some(other) => Some(written(start, limits, other)?.1),
+        None => None,
+    };
     Some(Native { language, program, other })
 }
 
@@ -138,9 +142,9 @@ pub(super) fn render(dossier: &Dossier, native: &Native) -> String {
         say(&format!("  observed: {}", difference.observed));
     }
     if let Some(fault) = &finding.fault {
-        say(&format!("The library broke: {fault}"));
+        say(&format!("The process failed: {fault}"));
     }
-    say("The comment at the end has what this program printed.");
+    say("A comment that begins with `prints:` has what the program printed.");
     text.push('\n');
     let program = visible(&native.program);
     let Some(other) = &native.other else {
@@ -152,8 +156,8 @@ pub(super) fn render(dossier: &Dossier, native: &Native) -> String {
         // Each has a `main`.
         Script::Rust => writeln!(
             text,
-            "fn main() {{\n    let _ = program::main();\n    let _ = same::main();\n}}\n\nmod program {{\n{}\n}}\n\n\
-             /// The program that should have the same results.\nmod same {{\n{}\n}}",
+            "fn main() {{\n    use std::process::Termination;\n    program::main().report();\n    equivalent::main().report();\n}}\n\n\
+             mod program {{\n{}\n}}\n\n/// The program that should have the same results.\nmod equivalent {{\n{}\n}}",
             module(&program),
             module(&other)
         ),
