@@ -30,22 +30,6 @@ fn a_distance_needs_its_operands_again() {
     assert!(matches!(backward("z").outcome, Outcome::Value(_)));
 }
 
-/// `ldexp` of anything but a fraction and an integer is a product with a power of two (`ldexp` of BinaryOps.cpp), which keeps the
-/// power. The exponent is needed for a gradient of its own (derivatives.yaml, `pow`), and by the kernel for integers.
-#[test]
-fn the_exponent_of_a_product_is_not_needed_again() {
-    let modified = |exponent: &str| {
-        let program = format!(
-            "{{x: {{shape: [2], requires_grad: true}}, n: {{shape: [2], {exponent}}}, m: {{mul: [n, 1]}}, \
-             y: {{ldexp: [x, m]}}, w: {{mul_: [m, 2]}}, t: {{sum: [y]}}, b: {{backward: [t]}}}}"
-        );
-        matches!(last(&program).outcome, Outcome::Rejected(_))
-    };
-    assert!(!modified("dtype: float32"));
-    assert!(modified("requires_grad: true"));
-    assert!(modified("dtype: int32"));
-}
-
 /// `gather` needs its operand and its index again (derivatives.yaml, `gather_backward`), and `masked_scatter_` its mask, and not
 /// the target that it has written to itself.
 #[test]
@@ -65,6 +49,47 @@ fn what_is_written_in_place_is_not_needed_again() {
              r: {{masked_scatter_: [x, m, s]}}, t: {{sum: [r]}}, b: {{backward: [t]}}}}"
         );
         assert!(matches!(last(&program).outcome, Outcome::Value(_)), "{mask}");
+    }
+    // Who needs what again: the names of the tensors, a target, indices and a source, without those that may change.
+    let needs = |step: &str, grads: &str| {
+        let grad = |name: char| if grads.contains(name) { ", requires_grad: true" } else { "" };
+        let modified = |name: char| {
+            let program = format!(
+                "{{x: {{shape: [2]{}}}, y: {{shape: [2]{}}}, a: {{mul: [x, 1]}}, s: {{mul: [y, 1]}}, \
+                 i: {{values: [0, 1], dtype: int64}}, m: {{values: [true, false], dtype: bool}}, r: {{{step}}}, \
+                 w: {{{}: [{name}, {name}]}}, t: {{sum: [r]}}, b: {{backward: [t]}}}}",
+                grad('a'),
+                grad('s'),
+                if name == 'm' { "logical_and_" } else { "mul_" }
+            );
+            matches!(last(&program).outcome, Outcome::Rejected(_))
+        };
+        ['a', 'i', 'm', 's']
+            .into_iter()
+            .filter(|name| step.contains(&format!(" {name}")) || step.contains(&format!("[{name}")))
+            .filter(|name| modified(*name))
+            .collect::<String>()
+    };
+    for (step, of_target, of_source) in [
+        ("put: [a, i, s]", "i", "is"),
+        ("index_put: [a, [i], s]", "i", "i"),
+        ("scatter: [a, 0, i, s]", "i", "i"),
+        ("scatter_add: [a, 0, i, s]", "", "i"),
+        ("index_add: [a, 0, i, s]", "", "is"),
+        ("index_copy: [a, 0, i, s]", "i", "is"),
+        ("masked_scatter: [a, m, s]", "m", "m"),
+    ] {
+        assert_eq!((needs(step, "a").as_str(), needs(step, "s").as_str()), (of_target, of_source), "{step}");
+    }
+    for (step, needed) in [
+        ("take_along_dim: [a, i, 0]", "a"),
+        ("gather: [a, 0, i]", "ai"),
+        ("index_select: [a, 0, i]", "i"),
+        ("index.Tensor: [a, [i]]", "i"),
+        ("index_fill: [a, 0, i, 1.0]", "i"),
+        ("masked_select: [a, m]", "am"),
+    ] {
+        assert_eq!(needs(step, "a"), needed, "{step}");
     }
     let in_its_memory = "{x: {shape: [2], requires_grad: true}, m: {values: [true, false], dtype: bool}, y: {mul: [x, 1]}, \
                          r: {masked_scatter_: [y, m, y]}, t: {sum: [r]}, b: {backward: [t]}}";

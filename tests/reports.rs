@@ -152,8 +152,10 @@ const NOT_AMONG_THE_PROGRAMS: &[&str] = &[
     "bilinear-of-float16",
     "bitwise-out-and-gradients",
     "bounds-beyond-the-dtype",
+    "clamp-converted-complex-bounds-to-the-dtype",
     "complex-orders-of-norms",
     "complex-to-real-warned",
+    "copies-of-nothing-into-16-bits-crash",
     "cosine-order-of-faults",
     "cosine-similarity-of-a-scalar",
     "cross-entropies-looked-at-all-inputs-first",
@@ -164,6 +166,8 @@ const NOT_AMONG_THE_PROGRAMS: &[&str] = &[
     "fill-with-a-tensor",
     "fractional-corrections",
     "gather-words",
+    "gradient-of-a-running-product-in-another-dtype",
+    "gradient-of-a-target-had-the-shape-of-the-input",
     "gradient-of-nextafter",
     "gradients-of-short-vectors-of-a-cosine",
     "gradients-of-squares-promote",
@@ -216,6 +220,7 @@ const NOT_AMONG_THE_PROGRAMS: &[&str] = &[
     "strides-of-matmul",
     "sums-along-a-dimension-did-not-warn",
     "take-along-dim-counts-from-the-end",
+    "take-along-dim-kept-its-indices",
     "targets-of-cross-entropy",
     "tensordot-into-out",
     "tensordot-of-integers",
@@ -228,6 +233,7 @@ const NOT_AMONG_THE_PROGRAMS: &[&str] = &[
     "vector-sizes-words",
     "views-of-leaves",
     "views-of-leaves-as-targets",
+    "where-converted-its-number-first",
 ];
 
 /// Every difference of other releases that is explained is there, in the cases and, where a signature says so, in generated

@@ -112,10 +112,7 @@ pub(super) fn save(machine: &mut Machine, call: &Call, mut inputs: Vec<Input>, f
 fn kept_operands(op: Op, inputs: &[Input]) -> Option<[bool; 2]> {
     let flows = |at: usize| inputs.get(at).is_some_and(|input| input.node().is_some());
     let info = op.info();
-    if op == Op::Ldexp && !has_whole_exponent(inputs) {
-        // The product keeps the power, and the power what it is of.
-        Some([flows(1), flows(1)])
-    } else if info.has(Quirk::KeepsOwn) {
+    if info.has(Quirk::KeepsOwn) {
         Some([flows(0), flows(1)])
     } else if info.has(Quirk::KeepsFirst) {
         Some([flows(0), false])
@@ -124,13 +121,6 @@ fn kept_operands(op: Op, inputs: &[Input]) -> Option<[bool; 2]> {
     } else {
         None
     }
-}
-
-/// Returns whether `ldexp` takes its exponent as it is, an integer for a fraction (`_ldexp_int_exponent`). Otherwise it is a
-/// product with a power of two.
-pub(super) fn has_whole_exponent(inputs: &[Input]) -> bool {
-    let category = |at: usize| inputs.get(at).map(|input| input.dtype().category());
-    category(1).is_some_and(|it| it <= Category::Integral) && category(0) == Some(Category::Floating)
 }
 
 /// Notes what an elementwise operation did, if gradients flow through it. `op` is the operation whose gradient it has.
@@ -210,16 +200,21 @@ pub(super) fn record_reduction(
     record(machine, op, result, vec![operand.node], routes(operand, pairs, false, count));
 }
 
-/// Notes an operation that takes elements of its operands from one place to another.
-pub(super) fn record_routes(machine: &mut Machine, call: &Call, result: TensorId, routes: Vec<Route>) {
+/// Notes an operation that takes elements of its operands from one place to another. The arguments at the places that `kept`
+/// accepts are needed again, but for the target of an in-place operation and what is in its memory.
+pub(super) fn record_routes(
+    machine: &mut Machine,
+    call: &Call,
+    result: TensorId,
+    routes: Vec<Route>,
+    kept: impl Fn(usize) -> bool,
+) {
     let parents = routes.iter().map(|route| route.node).collect();
-    // Masks and indices are needed again, and a tensor that elements are taken from, for its sizes (`gather_backward`); the
-    // target of an in-place operation is not, and nor is a source in the same memory.
     let written = call.args.first().filter(|_| call.form == Form::InPlace).and_then(|target| match target {
         Operand::Tensor(id) => Some(machine.tensor(*id).storage),
         Operand::Indices(_) | Operand::Tensors(_) | Operand::Other(_) => None,
     });
-    let used = call.args.iter().flat_map(|arg| match arg {
+    let used = call.args.iter().enumerate().filter(|(at, _)| kept(*at)).flat_map(|(_, arg)| match arg {
         Operand::Tensor(id) => vec![*id],
         Operand::Indices(ids) => ids.iter().flatten().copied().collect(),
         _ => Vec::new(),

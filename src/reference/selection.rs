@@ -4,13 +4,13 @@
 //! reading the elements into a result, overwriting them, and what flows back. It must not know how the numbers are found.
 
 use crate::error::Rejection;
-use crate::ops::Form;
+use crate::ops::{Form, Op};
 use crate::tensor::storage::Stored;
 use crate::tensor::{Category, Layout, Scalar, Shape};
 
 use super::autograd::{self, Route};
 use super::budget::charge;
-use super::machine::{Call, Machine, Result, Slot, Tensor, TensorId};
+use super::machine::{Call, Machine, Operand, Result, Slot, Tensor, TensorId};
 use super::write;
 
 /// For each element of a shape that an operand is broadcast to, the number of the operand's own; nothing without elements.
@@ -53,7 +53,14 @@ pub(super) fn record_picked(
     if call.form == Form::Functional {
         let pairs = numbers.into_iter().enumerate().collect();
         let route = Route { node: operand.node, shape: operand.shape().clone(), pairs, added: true };
-        autograd::record_routes(machine, call, result, vec![route]);
+        // The indices, unless they are copied first, and the operand, if its sizes are (derivatives.yaml: `gather`,
+        // `masked_select`, `index`, `index_select`; `take_along_dim` takes its indices modulo the size).
+        let kept = |at| match call.op {
+            Op::IndexTensor | Op::IndexSelect => at != 0,
+            Op::TakeAlongDim => at == 0,
+            _ => true,
+        };
+        autograd::record_routes(machine, call, result, vec![route], kept);
     }
 }
 
@@ -89,7 +96,14 @@ pub(super) fn record_put(
         routes.push(Route { node: source.node, shape, pairs: put.pairs, added: put.repeated });
     }
     check_history(machine, call, target, routes.iter().any(|route| route.node.is_some()))?;
-    autograd::record_routes(machine, call, target, routes);
+    let source = put.source.and_then(|_| call.args.iter().rposition(|arg| matches!(arg, Operand::Tensor(_))));
+    let flows = source.is_some() && routes.get(1).is_some_and(|route| route.node.is_some());
+    // The target is overwritten. Of the source some take the sizes, and those that add need the indices for it alone
+    // (derivatives.yaml: `put`, `index_copy`, `index_add`, `scatter_add`).
+    let sized = flows && matches!(call.op, Op::Put | Op::IndexCopy | Op::IndexAdd);
+    let located = flows || !matches!(call.op, Op::IndexAdd | Op::ScatterAdd);
+    let kept = |at| at != 0 && if Some(at) == source { sized } else { located };
+    autograd::record_routes(machine, call, target, routes, kept);
     Ok(Slot::Tensor(target))
 }
 

@@ -183,12 +183,13 @@ pub(crate) fn ldexp(machine: &mut Machine, call: &Call) -> Result<Slot> {
 /// Returns whether the exponent is taken as it is. The order of faults: autograd, a target of integers.
 fn infer_ldexp(machine: &Machine, call: &Call, inputs: &[Input]) -> Result<bool> {
     autograd::check_target(machine, call, inputs)?;
-    let of = inputs[0].dtype();
+    let (of, exponent) = (inputs[0].dtype(), inputs[1].dtype());
     let target = call.target()?.map(|target| machine.tensor(target).dtype);
     if let Some(output) = target.filter(|dtype| dtype.category() <= Category::Integral) {
         return Err(Rejection::LdexpOutput { output }.into());
     }
-    Ok(autograd::has_whole_exponent(inputs) && target.is_none_or(|target| target == of))
+    let direct = exponent.category() <= Category::Integral && of.category() == Category::Floating;
+    Ok(direct && target.is_none_or(|target| target == of))
 }
 
 /// The result is a tensor like the first operand, which is resized and warned of as any `out` is.
