@@ -168,6 +168,7 @@ const NOT_AMONG_THE_PROGRAMS: &[&str] = &[
     "gather-words",
     "gradient-of-a-running-product-in-another-dtype",
     "gradient-of-a-target-had-the-shape-of-the-input",
+    "gradient-of-ldexp-was-that-of-a-product",
     "gradient-of-nextafter",
     "gradients-of-short-vectors-of-a-cosine",
     "gradients-of-squares-promote",

@@ -328,6 +328,14 @@ pub struct TensorValue {
     pub storage: Option<StorageRef>,
 }
 
+impl From<&Input> for TensorValue {
+    /// The tensor that an input is, without strides and storage.
+    fn from(input: &Input) -> TensorValue {
+        let Input { dtype, shape, data, .. } = input.clone();
+        TensorValue { dtype, shape, data, strides: None, storage: None }
+    }
+}
+
 /// A place in a storage. Storages are numbered in the order in which the reply first mentions them, after the inputs,
 /// whose storages have the inputs' own numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -64,24 +64,21 @@ impl Language for Burn {
 
     fn call(&self, step: &Step, arguments: &[Bound]) -> Option<Written> {
         let written = |value: String, rank: usize, of: &Tensor| Written {
-            value: Some(value),
             annotation: Some(annotation(rank, kind(of.value.dtype))),
-            ..Written::default()
+            ..Written::of(value)
         };
         Some(match (step.op, arguments) {
             (Op::Backward, [Bound::Tensor(of), ..]) => {
-                Written { before: vec![format!("let gradients = {}.backward();", of.name)], ..Written::default() }
+                Written::statement(format!("let gradients = {}.backward();", of.name))
             }
             (Op::Grad, [Bound::Tensor(of)]) => Written {
-                value: Some(format!("{}.grad(&gradients)", of.name)),
                 is_option: true,
                 needs: Some("gradients"),
-                ..Written::default()
+                ..Written::of(format!("{}.grad(&gradients)", of.name))
             },
-            (Op::Item, [Bound::Tensor(of)]) => Written {
-                value: Some(format!("{}.clone().into_scalar::<{}>()", of.name, name(of.value.dtype))),
-                ..Written::default()
-            },
+            (Op::Item, [Bound::Tensor(of)]) => {
+                Written::of(format!("{}.clone().into_scalar::<{}>()", of.name, name(of.value.dtype)))
+            }
             (Op::Squeeze, [Bound::Tensor(of), Bound::Nothing]) => {
                 let rank = of.value.shape.sizes().iter().filter(|size| **size != 1).count();
                 written(format!("{}.clone().squeeze()", of.name), rank, of)

@@ -54,31 +54,25 @@ impl Language for Candle {
         })
     }
 
-    fn types(&self, tensor: &Tensor) -> Vec<String> {
-        vec![name(tensor.value.dtype).to_owned()]
-    }
-
     fn call(&self, step: &Step, arguments: &[Bound]) -> Option<Written> {
-        let written = |value: String| Written { value: Some(value), is_result: true, ..Written::default() };
         Some(match (step.op, arguments) {
             (Op::Backward, [Bound::Tensor(of), ..]) => {
-                Written { before: vec![format!("let gradients = {}.backward()?;", of.name)], ..Written::default() }
+                Written::statement(format!("let gradients = {}.backward()?;", of.name))
             }
             (Op::Grad, [Bound::Tensor(of)]) => Written {
-                value: Some(format!("gradients.get(&{}).cloned()", of.name)),
                 is_option: true,
                 needs: Some("gradients"),
-                ..Written::default()
+                ..Written::of(format!("gradients.get(&{}).cloned()", of.name))
             },
             (Op::Index, [Bound::Tensor(of), Bound::Index(items)]) => {
                 let items: Vec<String> = items.iter().map(item).collect::<Option<_>>()?;
-                written(format!("{}.i({})", of.name, tuple(&items)))
+                Written::result_of(format!("{}.i({})", of.name, tuple(&items)))
             }
             (Op::IndexTensor, [Bound::Tensor(of), Bound::Indices(indices)]) => {
                 let each = |index: &Option<std::rc::Rc<Tensor>>| {
                     index.as_ref().map_or("..".to_owned(), |index| format!("&{}", index.name))
                 };
-                written(format!("{}.i({})", of.name, tuple(&indices.iter().map(each).collect::<Vec<_>>())))
+                Written::result_of(format!("{}.i({})", of.name, tuple(&indices.iter().map(each).collect::<Vec<_>>())))
             }
             _ => return None,
         })

@@ -3,7 +3,7 @@
 use broadcheck_protocol::ops::Op;
 use broadcheck_protocol::program::{Input, ShapeArg, Step, TensorValue};
 use broadcheck_protocol::tensor::{Category, DType, Scalar};
-use broadcheck_recording::{Bound, Language, Tensor, Written, list, name, number, real_and_imaginary, vector};
+use broadcheck_recording::{Bound, Language, Written, list, number, real_and_imaginary, vector};
 
 /// ferrotorch's Rust.
 pub struct Ferrotorch;
@@ -86,31 +86,25 @@ impl Language for Ferrotorch {
         })
     }
 
-    fn types(&self, tensor: &Tensor) -> Vec<String> {
-        vec![name(tensor.value.dtype).to_owned()]
-    }
-
     fn call(&self, step: &Step, arguments: &[Bound]) -> Option<Written> {
-        let written = |value: String| Written { value: Some(value), is_result: true, ..Written::default() };
         Some(match (step.op, arguments) {
             (Op::Backward, [Bound::Tensor(of), Bound::Nothing]) => {
-                Written { before: vec![format!("{}.backward()?;", of.name)], ..Written::default() }
+                Written::statement(format!("{}.backward()?;", of.name))
             }
-            (Op::Backward, [Bound::Tensor(of), Bound::Tensor(gradient)]) => Written {
-                before: vec![format!("{}.backward_with_gradient(&{})?;", of.name, gradient.name)],
-                ..Written::default()
-            },
+            (Op::Backward, [Bound::Tensor(of), Bound::Tensor(gradient)]) => {
+                Written::statement(format!("{}.backward_with_gradient(&{})?;", of.name, gradient.name))
+            }
             (Op::Grad, [Bound::Tensor(of)]) => {
-                Written { value: Some(format!("{}.grad()?", of.name)), is_option: true, ..Written::default() }
+                Written { is_option: true, ..Written::of(format!("{}.grad()?", of.name)) }
             }
             (Op::BroadcastTensors, [Bound::Tensors(tensors)]) if !tensors.is_empty() => {
                 let tensors: Vec<String> = tensors.iter().map(|tensor| format!("{}.clone()", tensor.name)).collect();
-                written(format!("broadcast_tensors(&[{}])", tensors.join(", ")))
+                Written::result_of(format!("broadcast_tensors(&[{}])", tensors.join(", ")))
             }
             (Op::Einsum, [Bound::Text(equation), Bound::Tensors(tensors)]) => {
                 let (first, others) = tensors.split_first()?;
                 let others: Vec<String> = others.iter().map(|tensor| format!("&{}", tensor.name)).collect();
-                written(format!("{}.einsum({equation:?}, &[{}])", first.name, others.join(", ")))
+                Written::result_of(format!("{}.einsum({equation:?}, &[{}])", first.name, others.join(", ")))
             }
             _ => return None,
         })

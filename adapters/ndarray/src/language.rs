@@ -3,7 +3,7 @@
 use broadcheck_protocol::ops::Op;
 use broadcheck_protocol::program::{Input, Step, TensorValue};
 use broadcheck_protocol::tensor::{DType, IndexItem};
-use broadcheck_recording::{Bound, Language, Tensor, Written, name, sizes, vector};
+use broadcheck_recording::{Bound, Language, Written, sizes, vector};
 
 /// ndarray's Rust.
 pub struct Ndarray;
@@ -47,15 +47,11 @@ impl Language for Ndarray {
         })
     }
 
-    fn types(&self, tensor: &Tensor) -> Vec<String> {
-        vec![name(tensor.value.dtype).to_owned()]
-    }
-
     fn call(&self, step: &Step, arguments: &[Bound]) -> Option<Written> {
         let (Op::Index, [Bound::Tensor(of), Bound::Index(items)]) = (step.op, arguments) else { return None };
         let items: Vec<String> = items.iter().map(item).collect::<Option<_>>()?;
         let slice = format!("{}.slice([{}].as_slice()).to_owned()", of.name, items.join(", "));
-        Some(Written { value: Some(slice), ..Written::default() })
+        Some(Written::of(slice))
     }
 }
 

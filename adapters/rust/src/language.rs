@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use broadcheck_protocol::program::{Input, Step, TensorValue};
 use broadcheck_protocol::tensor::DType;
 
+use crate::literal;
 use crate::scope::{Bound, Tensor};
 
 /// How programs in the calls of a library look.
@@ -38,7 +39,9 @@ pub trait Language {
     fn helper(&self, name: &str, arguments: &[Bound], dtype: Option<DType>) -> Option<String>;
 
     /// Returns the types that a macro of the adapter gives names to, in their order.
-    fn types(&self, tensor: &Tensor) -> Vec<String>;
+    fn types(&self, tensor: &Tensor) -> Vec<String> {
+        vec![literal::name(tensor.value.dtype).to_owned()]
+    }
 
     /// Returns the call of a step that cannot be derived from its row.
     fn call(&self, _step: &Step, _arguments: &[Bound]) -> Option<Written> {
@@ -65,4 +68,21 @@ pub struct Written {
     pub annotation: Option<String>,
     /// The variables that are written to.
     pub mutable: BTreeSet<String>,
+}
+
+impl Written {
+    /// An expression that is the result.
+    pub fn of(value: String) -> Written {
+        Written { value: Some(value), ..Written::default() }
+    }
+
+    /// An expression that is the `Result` of the result.
+    pub fn result_of(value: String) -> Written {
+        Written { is_result: true, ..Written::of(value) }
+    }
+
+    /// A statement without a result.
+    pub fn statement(line: String) -> Written {
+        Written { before: vec![line], ..Written::default() }
+    }
 }

@@ -18,7 +18,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use broadcheck_protocol::adapter::library::{Arm, Recorder};
+use broadcheck_protocol::adapter::library::{Arm, RENDER, Recorder};
 use broadcheck_protocol::program::{Input, Outcome, Program, Step, TensorValue, Value, ValueRef};
 use broadcheck_protocol::tensor::DType;
 use quote::ToTokens;
@@ -71,13 +71,10 @@ const MARK: &str = "print_";
 /// Of larger tensors the sizes are printed, and no elements.
 const MOST_ELEMENTS: usize = 256;
 
-/// The variable with the name of the file.
-const VARIABLE: &str = "BROADCHECK_RENDER";
-
 impl<L: Language> Recording<L> {
     /// Returns a recording, if this process is asked for one.
     pub fn wanted(language: L) -> Option<Recording<L>> {
-        let file = std::env::var_os(VARIABLE)?;
+        let file = std::env::var_os(RENDER)?;
         Some(Recording { file: file.into(), ..Recording::new(language) })
     }
 
@@ -225,14 +222,7 @@ impl<L: Language> Recorder for Recording<L> {
             (variable(&input.name), format!("{annotation} = {}", self.language.input(input)))
         };
         self.inputs = inputs.clone().map(made).collect();
-        let value = |input: &Input| TensorValue {
-            dtype: input.dtype,
-            shape: input.shape.clone(),
-            data: input.data.clone(),
-            strides: None,
-            storage: None,
-        };
-        let tensor = |input: &Input| Some(vec![Rc::new(Tensor { name: variable(&input.name), value: value(input) })]);
+        let tensor = |input: &Input| Some(vec![Rc::new(Tensor { name: variable(&input.name), value: input.into() })]);
         self.values = inputs.map(tensor).collect();
         (self.steps, self.printed, self.prints, self.panic, self.mutable, self.program_error) = Default::default();
         (self.pending, self.step_error, self.variables) = Default::default();
@@ -261,7 +251,7 @@ impl<L: Language> Recorder for Recording<L> {
     fn end(&mut self, outcome: &Outcome, panicked: bool) {
         let mut values = None;
         if let Some(error) = self.step_error.take()
-            && matches!(outcome, Outcome::Value(_) | Outcome::Rejected(_))
+            && !matches!(outcome, Outcome::Unsupported(_) | Outcome::Blocked(_))
         {
             self.program_error = Some(error);
         }

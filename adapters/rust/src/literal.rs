@@ -26,41 +26,28 @@ macro_rules! integers {
 integers!(u8, i8, i16, i32, i64);
 
 macro_rules! floats {
-    ($($type:ident),+) => {$(
+    ($($type:ident: |$value:ident, $bare:ident| $finite:expr;)+) => {$(
         impl Literal for $type {
-            fn literal(self, bare: bool) -> String {
-                let name = stringify!($type);
-                match self {
-                    _ if self.to_bits() == $type::NAN.to_bits() => format!("{name}::NAN"),
-                    _ if self.is_nan() => format!("{name}::from_bits({:#x})", self.to_bits()),
-                    _ if self == $type::INFINITY => format!("{name}::INFINITY"),
-                    _ if self == $type::NEG_INFINITY => format!("{name}::NEG_INFINITY"),
-                    _ if bare => format!("{self:?}"),
-                    _ => format!("{self:?}{name}"),
+            fn literal(self, $bare: bool) -> String {
+                let ($value, name) = (self, stringify!($type));
+                match $value {
+                    _ if $value.to_bits() == $type::NAN.to_bits() => format!("{name}::NAN"),
+                    _ if $value.is_nan() => format!("{name}::from_bits({:#x})", $value.to_bits()),
+                    _ if $value == $type::INFINITY => format!("{name}::INFINITY"),
+                    _ if $value == $type::NEG_INFINITY => format!("{name}::NEG_INFINITY"),
+                    _ => $finite,
                 }
             }
         }
     )+};
 }
 
-floats!(f32, f64);
-
-macro_rules! halves {
-    ($($type:ident),+) => {$(
-        impl Literal for $type {
-            fn literal(self, _bare: bool) -> String {
-                let name = stringify!($type);
-                match self {
-                    _ if self.to_bits() == $type::NAN.to_bits() => format!("{name}::NAN"),
-                    _ if self.is_nan() => format!("{name}::from_bits({:#x})", self.to_bits()),
-                    _ => format!("{name}::from_f32({})", self.to_f32().literal(true)),
-                }
-            }
-        }
-    )+};
+floats! {
+    f32: |value, bare| if bare { format!("{value:?}") } else { format!("{value:?}f32") };
+    f64: |value, bare| if bare { format!("{value:?}") } else { format!("{value:?}f64") };
+    f16: |value, _bare| format!("f16::from_f32({})", value.to_f32().literal(true));
+    bf16: |value, _bare| format!("bf16::from_f32({})", value.to_f32().literal(true));
 }
-
-halves!(f16, bf16);
 
 impl Literal for bool {
     fn literal(self, _bare: bool) -> String {

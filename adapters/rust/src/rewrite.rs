@@ -59,7 +59,7 @@ pub fn rewrite<L: Language>(
     if !matches(pattern, &Bound::Arguments(arguments), &mut scope) {
         return Err(format!("the arguments are not {}", pattern.to_token_stream()).into());
     }
-    let types = L::ALIASES.iter().map(|&(alias, name)| (alias.to_owned(), name.to_owned())).collect();
+    let types = HashMap::new();
     let written = Written::default();
     let mut rewriter = Rewriter {
         language,
@@ -209,7 +209,7 @@ impl<L: Language> Rewriter<'_, L> {
         }
     }
 
-    /// The type that `one` is told.
+    /// The type of the result, from the generic arguments of `one`.
     fn annotation(&self, function: &Expr) -> Option<String> {
         let Expr::Path(path) = function else { return None };
         let syn::PathArguments::AngleBracketed(given) = &path.path.segments.last()?.arguments else { return None };

@@ -32,10 +32,6 @@ impl Language for Toy {
             _ => None,
         }
     }
-
-    fn types(&self, tensor: &Tensor) -> Vec<String> {
-        vec![name(tensor.value.dtype).to_owned()]
-    }
 }
 
 fn tensor(name: &str, dtype: DType) -> Bound {
@@ -174,6 +170,8 @@ fn what_cannot_be_written_leaves_no_program() {
     let unknown = Arm { arguments: "[T(a)]", answer: "mystery(a)" };
     let result = || outcome(DType::Int16, vec![0, 0]);
     assert_eq!(recorded(&[(NEG, result(), false), (unknown, result(), false)]), None);
+    let failed = Outcome::Failed("no shape".to_owned());
+    assert_eq!(recorded(&[(NEG, result(), false), (unknown, failed, false)]), None);
     assert_eq!(recorded(&[(NEG, Outcome::Unsupported("no neg".to_owned()), false)]), None);
     assert!(recorded(&[(unknown, Outcome::Unsupported("no neg".to_owned()), false), (NEG, result(), false)]).is_some());
 }

@@ -9,7 +9,7 @@ use std::thread;
 use serde::Serialize;
 
 use crate::error::Class;
-use crate::generate::Options;
+use crate::generate::{LeftOut, Options};
 use crate::ops::{Family, Form, Op, ParamKind};
 use crate::program::{Arg, Outcome, Program, Reply, Step, Value, ValueRef};
 use crate::tensor::{DType, Shape};
@@ -184,7 +184,7 @@ impl Coverage {
                 let (case, left_out) = cases::make_with_reasons(seed, case, options);
                 case.expected.iter().for_each(|reply| coverage.add(&case.program, reply));
                 for reason in left_out {
-                    *coverage.left_out.entry(normal(&reason.to_string())).or_default() += 1;
+                    *coverage.left_out.entry(without_numbers(reason)).or_default() += 1;
                 }
                 made(1);
             }
@@ -370,6 +370,15 @@ impl fmt::Display for Gap {
     }
 }
 
+/// A reason as text, with `#` for the numbers that the reference gives.
+fn without_numbers(reason: LeftOut) -> String {
+    match reason {
+        LeftOut::Unsupported { op, what } => LeftOut::Unsupported { op, what: normal(&what) },
+        other => other,
+    }
+    .to_string()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -396,11 +405,13 @@ mod tests {
 
     #[test]
     fn steps_that_are_left_out_are_counted_by_reasons_without_numbers() {
+        let of = |op, what: &str| without_numbers(LeftOut::Unsupported { op, what: what.to_owned() });
+        let norm = of(Op::LinalgVectorNorm, "a norm of order 17");
+        assert_eq!(norm, "linalg_vector_norm: the reference does not model a norm of order #");
+        assert!(of(Op::SmoothL1Loss, "a loss").starts_with("smooth_l1_loss: "), "its name has a number");
         let options = Options::comparable(&Reference.hello());
         let coverage = Coverage::of(1, 400, &options, |_| {});
         assert!(coverage.left_out.len() > 3, "{:?}", coverage.left_out);
-        let has_number = |reason: &&String| reason.chars().any(|c| c.is_ascii_digit());
-        assert_eq!(coverage.left_out.keys().find(has_number), None);
         let once: u64 = coverage.left_out.values().sum();
         let mut twice = coverage.clone();
         twice += coverage;

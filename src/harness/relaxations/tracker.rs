@@ -118,8 +118,7 @@ impl Tracker {
 
     /// Notes the next input of a program.
     pub fn begin_with(&mut self, number: usize, input: &Input) {
-        let (dtype, shape, data) = (input.dtype, input.shape.clone(), input.data.clone());
-        let tensor = TensorValue { dtype, shape, data, strides: None, storage: None };
+        let tensor = TensorValue::from(input);
         self.known.push(TensorState {
             at: ValueRef { value: number, part: None },
             tameness: Tameness::of(&tensor),

@@ -1,7 +1,7 @@
 //! A finding in the calls of the library that it is in, as the library's adapter writes them.
 //!
 //! An adapter knows best how it calls its library. It writes the program while it runs it, into the file that the variable
-//! [`VARIABLE`] names: the language on the first line, then the program. One that does not know the variable writes nothing.
+//! [`RENDER`] names: the language on the first line, then the program. One that does not know the variable writes nothing.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -10,13 +10,11 @@ use serde::{Deserialize, Serialize};
 
 use super::super::runner::Start;
 use super::{Dossier, Expected, other, title};
+use crate::adapter::library::RENDER;
 use crate::adapter::{Capability, Hello, Limits};
 use crate::escape::{one_line, visible};
 use crate::model::finding::Oracle;
 use crate::program::Program;
-
-/// The variable with the name of the file that an adapter writes its calls to.
-pub const VARIABLE: &str = "BROADCHECK_RENDER";
 
 /// A program in the calls of a library.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -109,7 +107,7 @@ fn written(start: &Start, limits: &Limits, program: &Program) -> Option<(Script,
     let Start::Adapter(command) = start else { return None };
     let folder = tempfile::tempdir().ok()?;
     let file = folder.path().join("program");
-    let command = command.clone().env(VARIABLE, &file);
+    let command = command.clone().env(RENDER, &file);
     // A program that breaks the adapter is written before it does.
     let mut runner = Start::Adapter(command).runner(&Limits { restarts: 0, ..limits.clone() }).ok()?;
     runner.run_each(std::slice::from_ref(program), |_, _| {});

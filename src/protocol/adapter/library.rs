@@ -42,28 +42,31 @@ pub trait Library: Sized + 'static {
     /// Forgets what the last program left.
     fn begin(&mut self) {}
 
-    /// What is told of the calls, if this process is to write them.
+    /// Returns the recorder, if this process was asked to write its calls.
     fn recorder(&mut self) -> Option<&mut dyn Recorder> {
         None
     }
 }
 
-/// What is told of the calls of a program while they are made, so that it can write them in the library's own language.
+/// The environment variable with the name of the file to write the program to, in the library's own calls.
+pub const RENDER: &str = "BROADCHECK_RENDER";
+
+/// Observes the calls of a program to write it in the library's own language.
 pub trait Recorder {
     /// A program begins.
     fn begin(&mut self, program: &Program);
 
-    /// A step is about to be called, by this arm of its row.
+    /// A step matched this arm of its row, which has not run yet. It is reported again if the arm calls another row.
     fn call(&mut self, step: &Step, arm: Arm);
 
-    /// A step has ended, by a panic of the library or without one.
+    /// A step has ended. `panicked` is true if the library rejected it by a panic.
     fn end(&mut self, outcome: &Outcome, panicked: bool);
 
     /// All steps have ended.
     fn finish(&mut self);
 }
 
-/// The source of an arm of a row: what its arguments are, and the call.
+/// The source of one arm of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arm {
     /// The pattern of the arguments.
@@ -72,7 +75,7 @@ pub struct Arm {
     pub answer: &'static str,
 }
 
-/// Tells the recorder, if there is one, which arm of its row a call takes.
+/// Reports to the recorder, if there is one, which arm of its row a call takes.
 pub fn record<L: Library>(library: &mut L, call: &Call<'_, L::Tensor>, arm: Arm) {
     if let Some(recorder) = library.recorder() {
         recorder.call(call.step, arm);
@@ -304,13 +307,7 @@ impl<L: Library> Implementation for L {
                 };
                 let none = StepOutcome::of(outcome);
                 // Nothing was written: a program that writes ends with its inputs as they are given.
-                let given = program.inputs.iter().filter(|_| program.mutates()).map(|input| TensorValue {
-                    dtype: input.dtype,
-                    shape: input.shape.clone(),
-                    data: input.data.clone(),
-                    strides: None,
-                    storage: None,
-                });
+                let given = program.inputs.iter().filter(|_| program.mutates()).map(TensorValue::from);
                 return Reply { steps: vec![none; program.steps.len()], inputs: given.collect() };
             }
         };
