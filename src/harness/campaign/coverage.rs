@@ -406,7 +406,7 @@ mod tests {
     #[test]
     fn steps_that_are_left_out_are_counted_by_reasons_without_numbers() {
         let of = |op, what: &str| without_numbers(LeftOut::Unsupported { op, what: what.to_owned() });
-        let norm = of(Op::LinalgVectorNorm, "a norm of order 17");
+        let norm = of(Op::VectorNorm, "a norm of order 17");
         assert_eq!(norm, "linalg_vector_norm: the reference does not model a norm of order #");
         assert!(of(Op::SmoothL1Loss, "a loss").starts_with("smooth_l1_loss: "), "its name has a number");
         let options = Options::comparable(&Reference.hello());
