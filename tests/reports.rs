@@ -139,8 +139,10 @@ const NOT_AMONG_THE_PROGRAMS: &[&str] = &[
     "aminmax-of-one-complex-number",
     "anomaly-hint",
     "argmin-checks-its-out-first",
+    "attention-asks-its-mask-for-a-dtype-first",
     "attention-before-2-1",
     "attention-in-float16",
+    "attention-of-complex-numbers-is-rejected-first",
     "attention-of-complex-numbers-without-keys",
     "attention-of-nothing-was-a-softmax",
     "backward-of-a-complex-number",
@@ -152,6 +154,7 @@ const NOT_AMONG_THE_PROGRAMS: &[&str] = &[
     "bilinear-of-float16",
     "bitwise-out-and-gradients",
     "bounds-beyond-the-dtype",
+    "bounds-of-clamp-are-float-first",
     "clamp-converted-complex-bounds-to-the-dtype",
     "complex-orders-of-norms",
     "complex-to-real-warned",
@@ -176,6 +179,7 @@ const NOT_AMONG_THE_PROGRAMS: &[&str] = &[
     "index-add-of-a-source-without-dimensions",
     "index-add-words",
     "index-select-words",
+    "inner-asks-its-out-for-a-dtype-first",
     "kernels-of-16-bits-are-named-first",
     "largest-distance-of-nothing",
     "layer-norm-asks-for-bfloat16",
@@ -235,6 +239,7 @@ const NOT_AMONG_THE_PROGRAMS: &[&str] = &[
     "views-of-leaves",
     "views-of-leaves-as-targets",
     "where-converted-its-number-first",
+    "where-of-bfloat16-and-a-complex-number",
 ];
 
 /// Every difference of other releases that is explained is there, in the cases and, where a signature says so, in generated

@@ -40,8 +40,9 @@ pub fn classify(message: &str) -> Option<Class> {
         let (start, _) = line.strip_suffix('\'')?.rsplit_once('\'')?;
         found(&format!("{start}'2'"))
     };
-    // Others have one without quotes, or none where a list of sizes is empty.
-    let plain = |read: &Reading| read.facts.iter().all(|(_, fact)| !fact.contains('['));
+    // Others have one without quotes, or none where a list of sizes is empty. A bracket in any other fact may begin another
+    // message.
+    let plain = |read: &Reading| read.facts.iter().all(|(name, fact)| !fact.contains('[') || read.has_sizes(name));
     let whole = || {
         let read = read(line).filter(|read| read.range == (0..line.len()) && read.literal >= TOLD)?;
         plain(&read).then_some(read.class)
@@ -65,6 +66,14 @@ pub struct Reading {
     pub range: Range<usize>,
     /// The number of characters that are no facts: of two messages, the one with more of them fits better.
     pub literal: usize,
+}
+
+impl Reading {
+    /// Returns whether a fact is sizes, which have brackets.
+    fn has_sizes(&self, fact: &str) -> bool {
+        let mut facts = ROWS.iter().filter(|row| row.name == self.rejection).flat_map(|row| row.facts);
+        facts.any(|(name, kind)| *name == fact && *kind == FactKind::Sizes)
+    }
 }
 
 /// Reads the message at the start of a text back into its rejection and facts. More text may follow it, and it may be
@@ -172,6 +181,7 @@ mod tests {
     use std::mem::discriminant;
 
     use super::*;
+    use crate::error;
 
     #[test]
     fn every_message_is_read_back_into_its_class() {
@@ -186,6 +196,23 @@ mod tests {
         let side = "torch.searchsorted(): side can only be 'left' or 'right' but got true";
         assert_eq!(classify(side), Some(Class::Argument));
         assert_eq!(classify("torch.searchsorted(): side can be anything"), None);
+    }
+
+    #[test]
+    fn a_node_that_no_sample_has_does_not_hide_a_message() {
+        let modified = |tensor: &str| {
+            let rejection = Rejection::Modified {
+                dtype: DType::Int64,
+                shape: vec![2, 3],
+                node: Some(error::Node("FracBackward0")),
+                version: 1,
+                expected: 0,
+            };
+            classify(&rejection.to_string().replace("[CPULongType [2, 3]]", tensor))
+        };
+        assert_eq!(modified("[CPULongType [2, 3]]"), Some(Class::Autograd));
+        assert_eq!(modified("[CPULongType []]"), Some(Class::Autograd));
+        assert_eq!(modified("[CPULongType [2, three]]"), None);
     }
 
     #[test]

@@ -9,6 +9,7 @@
 mod bare;
 mod call;
 mod error;
+mod memory;
 mod shim;
 mod value;
 
@@ -17,9 +18,7 @@ use std::sync::Once;
 
 use broadcheck_protocol::adapter::{Capability, Hello, Implementation, UnsupportedCall};
 use broadcheck_protocol::ops::{Form, Kernel, Op};
-use broadcheck_protocol::program::{
-    Arg, Outcome, Program, Reply, Step, StepOutcome, TensorValue, VALUE_LIMIT, Value, ValueRef,
-};
+use broadcheck_protocol::program::{Arg, Outcome, Program, Reply, Step, StepOutcome, TensorValue, Value, ValueRef};
 use broadcheck_protocol::tensor::{DType, Scalar, ScalarType};
 
 pub use bare::bare;
@@ -176,7 +175,7 @@ impl<'c> Run<'c> {
     fn attempt(&mut self, step: &Step) -> Result<(Value, Returned), Outcome> {
         let args = step.args.iter().map(|arg| self.argument(arg)).collect::<Result<Vec<_>, _>>()?;
         let out = step.out.map(|out| self.tensor(out)).transpose()?;
-        within_limit(step.op, &args).map_err(Fault::outcome)?;
+        memory::within_limit(step.op, &args).map_err(Fault::outcome)?;
         let alias = self.aliases.as_ref().and_then(|_| call::aliases::find(step.op, step.form, &args));
         let returned = match alias {
             Some((_, schema)) => call::aliases::call(step.op, schema, step.form, &args, out),
@@ -271,130 +270,6 @@ fn is_lacking(dtype: ScalarType) -> bool {
 fn scalar_type(code: i64) -> Value {
     let found = ScalarType::ALL.iter().find(|dtype| dtype.code() == code && !is_lacking(**dtype));
     found.map_or(Value::Nothing, |dtype| Value::Dtype(*dtype))
-}
-
-/// The bytes that a process on x86-64 can have at most.
-const ADDRESS_SPACE: usize = 1 << 47;
-
-/// Rejects a result that would take more memory than a value may have, before libtorch allocates it. Views take none,
-/// whatever their size; everything else takes about as much as its result. Sizes that no process can allocate libtorch
-/// rejects itself.
-fn within_limit(op: Op, args: &[Argument<'_>]) -> Result<(), Fault> {
-    let tensors = args.iter().flat_map(|arg| match arg {
-        Argument::Tensor(tensor) => vec![*tensor],
-        Argument::Tensors(tensors) => tensors.clone(),
-        _ => Vec::new(),
-    });
-    let tensors: Vec<&Tensor> = tensors.collect();
-    let most = || tensors.iter().map(|tensor| tensor.numel()).max().unwrap_or(0);
-    let elements = match op.info().kernel {
-        Kernel::View | Kernel::Dtypes => 0,
-        Kernel::Copy | Kernel::Autograd => most(),
-        // Each element with each, in as many columns.
-        Kernel::Grid => tensors.iter().fold(tensors.len(), |count, tensor| count.saturating_mul(tensor.numel().max(1))),
-        // The places of the first operand's elements, or of the second's.
-        Kernel::Lookup => most(),
-        // As many elements as the list says, or as many copies.
-        Kernel::Repetition => {
-            let lists = args.iter().filter_map(|arg| if let Argument::Ints(list) = arg { Some(*list) } else { None });
-            let counts = lists.flatten().map(|&count| count.max(1) as usize);
-            let listed = counts.fold(1, usize::saturating_mul);
-            if op == Op::ExpandCopy { listed.max(most()) } else { listed.saturating_mul(most()) }
-        }
-        // What is put somewhere, or taken for an index, is not copied.
-        Kernel::Assignment => most(),
-        _ if op == Op::IndexPut => most(),
-        Kernel::Product if op.matrix_of_equations().is_none() => product(op, &tensors),
-        Kernel::Reduction | Kernel::Extreme | Kernel::Scan | Kernel::Ranked | Kernel::Moment | Kernel::Norm => {
-            let large = most();
-            if large > VALUE_LIMIT / DType::Complex128.size() {
-                return Err(value::too_large(large.saturating_mul(DType::Complex128.size())));
-            }
-            0
-        }
-        // The result is empty too, and nothing is converted.
-        _ if tensors.iter().any(|tensor| tensor.numel() == 0)
-            && tensors.iter().all(|tensor| tensor.kind() == tensors[0].kind()) =>
-        {
-            0
-        }
-        // No dimension of the result is larger than the largest there.
-        _ => {
-            let mut largest: Vec<i64> = Vec::new();
-            for tensor in &tensors {
-                let mut sizes = tensor.size();
-                sizes.reverse();
-                largest.resize(largest.len().max(sizes.len()), 1);
-                largest.iter_mut().zip(sizes).for_each(|(largest, size)| *largest = size.max(*largest));
-            }
-            largest.iter().fold(1, |product: usize, &size| product.saturating_mul(size as usize))
-        }
-    };
-    // libtorch finds no memory for as many bytes as this, whatever the dtype.
-    if elements >= ADDRESS_SPACE {
-        return Ok(());
-    }
-    // The widest dtype, since the result's own is libtorch's to say.
-    let bytes = elements.saturating_mul(DType::Complex128.size());
-    if bytes > VALUE_LIMIT { Err(value::too_large(bytes)) } else { Ok(()) }
-}
-
-/// The most elements that a product of tensors can have: those of the outer product, but for the dimension that is
-/// summed over in products of matrices. Where the sizes of that one differ, libtorch rejects them before it allocates.
-fn product(op: Op, tensors: &[&Tensor]) -> usize {
-    let (summands, summed) = match op {
-        Op::Dot | Op::Mv | Op::Mm | Op::Bmm | Op::Matmul | Op::Linear => (0, true),
-        Op::Addmm | Op::AddmmActivation | Op::Addmv | Op::Baddbmm | Op::Addbmm => (1, true),
-        Op::Addr => (1, false),
-        _ => (0, false),
-    };
-    if let (Op::ScaledDotProductAttention, [query, key, value, ..]) = (op, tensors) {
-        return attention(query, key, value);
-    }
-    if let (Op::Bilinear, [first, second, weight, bias @ ..]) = (op, tensors) {
-        return bilinear(first, second, weight, bias.first().copied());
-    }
-    let (summands, factors) = match op {
-        // What is added comes last.
-        Op::Linear => {
-            let (factors, summand) = tensors.split_at(2.min(tensors.len()));
-            (summand, factors)
-        }
-        _ => tensors.split_at(summands.min(tensors.len())),
-    };
-    let inner = factors.first().filter(|_| summed).and_then(|first| first.size().last().copied());
-    let inner = inner.map_or(1, |size| size.max(1) as usize);
-    let outer = factors.iter().fold(1, |product: usize, tensor| product.saturating_mul(tensor.numel().max(1)));
-    // What no process can have is not made possible by a division.
-    let result = if outer >= ADDRESS_SPACE { outer } else { outer / inner / inner };
-    summands.iter().map(|summand| summand.numel()).fold(result.max(1), usize::max)
-}
-
-/// The same of attention, which sums over the inner dimension of the queries and over the keys.
-fn attention(query: &Tensor, key: &Tensor, value: &Tensor) -> usize {
-    let size = |tensor: &Tensor, from_end: usize| tensor.size().iter().rev().nth(from_end).map_or(1, |it| *it.max(&1));
-    let numel = |tensor: &Tensor| tensor.numel().max(1);
-    let outer = numel(query).saturating_mul(numel(key)).saturating_mul(numel(value));
-    let (inner, keys) = (size(query, 0) as usize, size(key, 1) as usize);
-    if outer >= ADDRESS_SPACE { outer } else { outer / inner / inner / keys }
-}
-
-/// The same of the products of vectors with matrices, to which a bias broadcasts. What does not fit libtorch rejects before
-/// it allocates.
-fn bilinear(input: &Tensor, other: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> usize {
-    let (mut sizes, mut others, matrices) = (input.size(), other.size(), weight.size());
-    let features = [sizes.pop(), others.pop()];
-    if sizes != others || features != [1, 2].map(|dim| matrices.get(dim).copied()) {
-        return 0;
-    }
-    sizes.extend(matrices.first());
-    let mut bias = bias.map(Tensor::size).unwrap_or_default();
-    let rank = sizes.len().max(bias.len());
-    for sizes in [&mut sizes, &mut bias] {
-        sizes.splice(0..0, vec![1; rank - sizes.len()]);
-    }
-    let largest = sizes.iter().zip(&bias).map(|(product, bias)| *product.max(bias).max(&1) as usize);
-    largest.fold(1, usize::saturating_mul)
 }
 
 impl Fault {

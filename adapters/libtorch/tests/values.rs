@@ -272,6 +272,28 @@ fn a_value_beyond_the_limit_is_rejected_and_not_allocated() {
     assert!(matches!(outcomes[5], Outcome::Unsupported(_)), "{:?}", outcomes[5]);
 }
 
+/// What is summed over takes no memory.
+#[test]
+fn products_of_small_results_are_not_too_large() {
+    let mut draft = Draft::default();
+    let (long, four, square) = (draft.counting(&[5000]), draft.counting(&[7, 7, 7, 7]), draft.counting(&[7, 7]));
+    let heads = draft.counting(&[2, 2, 130, 8]);
+    let text = |equation: &str| Arg::Text(equation.to_owned());
+    draft.step(Op::Inner, [tensor(long), tensor(long)]);
+    draft.step(Op::LinalgVecdot, [tensor(long), tensor(long), Arg::Int(-1)]);
+    draft.step(Op::Einsum, [text("ii,iiii,ii"), Arg::Tensors(vec![square, four, square])]);
+    draft.step(Op::Einsum, [text("...i, ...i, i ->"), Arg::Tensors(vec![four, four, square])]);
+    draft.step(Op::Einsum, [text("a,b,c->abc"), Arg::Tensors(vec![long, long, long])]);
+    let nothing = || [Arg::Nothing, float(0.0), Arg::Flag(false), Arg::Nothing, Arg::Flag(false)];
+    draft.step(
+        Op::ScaledDotProductAttention,
+        [tensor(heads), tensor(heads), tensor(heads)].into_iter().chain(nothing()),
+    );
+    let outcomes: Vec<_> = draft.run().steps.into_iter().map(|step| step.outcome).collect();
+    let made = |outcome: &Outcome| !matches!(outcome, Outcome::Unsupported(_));
+    assert_eq!(outcomes.iter().map(made).collect::<Vec<_>>(), [true, true, true, true, false, true], "{outcomes:?}");
+}
+
 #[test]
 fn steps_that_cannot_run_name_the_cause() {
     let mut draft = Draft::default();

@@ -338,8 +338,7 @@ macro_rules! with_element_type {
     };
 }
 
-/// JSON has no NaN and no infinity, so a float travels as text where it is not finite.
-/// A float, which is text where a number could not be NaN or infinite.
+/// A float, which is text in JSON: that has no NaN and no infinity.
 mod float_text {
     use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 

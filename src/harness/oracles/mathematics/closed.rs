@@ -2,7 +2,8 @@
 //! one side.
 
 use super::gamma;
-use super::set::Format;
+use super::set::{Format, power};
+use super::wide::{BITS, Real, Wide};
 use super::{Details, Op};
 
 /// The least logarithm of a probability, by the page of `torch.nn.BCELoss`.
@@ -22,6 +23,8 @@ pub(super) fn slope(
     Some(match (op, which) {
         // By the page the function is 0 for every other operand.
         (Op::Xlogy | Op::SpecialXlog1py, 1) if args[0] == 0.0 => Some((0.0, 0.0)),
+        (Op::Remainder | Op::Fmod, _) => remainder(op, args, which).map(|slope| (slope, slope)),
+        _ if has_limits(op) && args.iter().any(|value| value.is_infinite()) && !is_gamma(op) => limit(op, args, which),
         (Op::Igamma | Op::Igammac, 1) => gamma::slope(op, format, args[0], args[1]),
         (Op::BinaryCrossEntropy, _) => {
             let (value, size) = of_probability(args, which)?;
@@ -45,6 +48,42 @@ pub(super) fn slope(
         }
         _ => return None,
     })
+}
+
+/// Returns whether the derivatives of an operation are known at infinity.
+pub(super) fn has_limits(op: Op) -> bool {
+    is_gamma(op) || matches!(op, Op::Copysign | Op::Hypot | Op::Atan2 | Op::Logaddexp | Op::Logaddexp2)
+}
+
+fn is_gamma(op: Op) -> bool {
+    matches!(op, Op::Igamma | Op::Igammac)
+}
+
+/// The limit of a derivative by one operand, where an operand is infinite: any number that it comes near to.
+fn limit(op: Op, args: &[f64], which: usize) -> Option<(f64, f64)> {
+    let (own, other) = (args[which], args[1 - which]);
+    let exactly = |slope: f64| Some((slope, slope));
+    match op {
+        Op::Copysign if which == 1 => exactly(0.0),
+        Op::Copysign => exactly(own.signum() * other.signum()),
+        Op::Hypot if own.is_infinite() && other.is_infinite() => None,
+        Op::Hypot => exactly(if own.is_infinite() { own.signum() } else { 0.0 }),
+        Op::Atan2 => exactly(0.0),
+        // The share that the operand has in the sum.
+        _ if own == other => Some((0.0, 1.0)),
+        _ => exactly(if own > other { 1.0 } else { 0.0 }),
+    }
+}
+
+/// The slope of a remainder: 1, or minus the rounded quotient; none where the quotient is an integer, and jumps.
+fn remainder(op: Op, args: &[f64], which: usize) -> Option<f64> {
+    let quotient = Wide::of(args[0]) / Wide::of(args[1]);
+    let size = Some(quotient.nearest().abs()).filter(|_| quotient.is_number())?;
+    let rounded = if op == Op::Fmod { quotient.clone().trunc() } else { quotient.clone().floor() };
+    if quotient == rounded || size > power(BITS as i32 / 2) {
+        return None;
+    }
+    Some(if which == 0 { 1.0 } else { -rounded.nearest() })
 }
 
 /// The weight of an element and that of its positive class.

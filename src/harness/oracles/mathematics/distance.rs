@@ -9,6 +9,7 @@ use crate::ops::Op;
 use crate::program::{Arg, Step, TensorValue};
 use crate::tensor::{Category, Scalar, Shape};
 
+const NAN: &str = "IEEE 754-2019, 6.2: a difference that is NaN gives NaN";
 const DISTANCE: &str = "torch.cdist, pairwise_distance: the p-norm of the difference, within n units of roundoff";
 
 /// The most differences of a step that is judged.
@@ -49,7 +50,7 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
         if !set.contains(observed) {
             let operands: Vec<Scalar> =
                 pairs.iter().take(8).flat_map(|&(one, other)| [a.values[one], b.values[other]]).collect();
-            let right = Right::by(DISTANCE, set);
+            let right = Right::by(if matches!(set, Set::Nan) { NAN } else { DISTANCE }, set);
             return Some(Wrong { right, at: number, observed, operands }.difference(step, result));
         }
     }
@@ -124,7 +125,11 @@ fn difference(format: Format, one: f64, other: f64, eps: f64) -> (f64, f64) {
 /// The norm of differences, each of which may be off by as much as stands next to it.
 fn norm(format: Format, differences: &[(f64, f64)], order: f64) -> Option<Set> {
     let magnitudes: Vec<f64> = differences.iter().map(|(value, _)| value.abs()).collect();
-    if magnitudes.iter().any(|value| value.is_nan() || *value > format.largest() / 4.0) {
+    if magnitudes.iter().any(|value| value.is_nan()) {
+        // By the page the norm of order 0 counts what is not 0.
+        return (order != 0.0).then_some(Set::Nan);
+    }
+    if magnitudes.iter().any(|value| *value > format.largest() / 4.0) {
         return None;
     }
     let count = magnitudes.len() as f64;

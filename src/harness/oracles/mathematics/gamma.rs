@@ -8,41 +8,55 @@ use crate::ops::Op;
 const INTEGRAL: &str =
     "torch.special.gammainc and gammaincc: the integral of the page, within 16384 units in the last place";
 
-/// The smallest operand, whose gamma function is far from overflowing, and the largest, which bounds the terms of the series.
-const OPERANDS: std::ops::RangeInclusive<f64> = 1e-6..=300.0;
+/// The largest operand, which bounds the terms of the series, and the smallest second one.
+const LARGEST: f64 = 300.0;
+const SMALLEST: f64 = 1e-6;
 
-/// The least value that 1 minus the other function is known for.
-const LEAST: f64 = 1e-20;
+/// The least value that 1 minus the other function is known for, of which less than 1e-40 is lost.
+const LEAST: f64 = 1e-28;
 
 /// The right results of `igamma` and `igammac` where both operands are positive numbers of moderate size.
 pub(super) fn right(op: Op, format: Format, a: f64, x: f64) -> Option<Right> {
-    if !(OPERANDS.contains(&a) && OPERANDS.contains(&x)) {
+    if !(a > 0.0 && a <= LARGEST && (SMALLEST..=LARGEST).contains(&x)) {
         return None;
     }
     let lower = lower(a, x);
     let value = if op == Op::Igamma { lower } else { Wide::of(1.0) - lower }.nearest();
-    let units = if format.is_half() { 4.0 } else { 16384.0 };
-    (value > LEAST).then(|| Right::by(INTEGRAL, format.near(value, units * format.ulp(value) + format.smallest())))
+    let error = units(format) * format.ulp(value) + format.smallest();
+    (value > LEAST).then(|| Right::by(INTEGRAL, format.near(value, error)))
 }
 
 /// The derivative by the second operand: the density x^(a - 1) exp(-x) / Γ(a), at 0 its limit from within, and 0 at
-/// infinity; its opposite for `igammac`. The logarithms of its factors are added up in the format.
+/// infinity; its opposite for `igammac`. It is as exact as the functions are and as the exponential of its logarithm, or as the
+/// sum of the terms of that.
 pub(super) fn slope(op: Op, format: Format, a: f64, x: f64) -> Option<(f64, f64)> {
-    if !OPERANDS.contains(&a) || x.is_nan() || x < 0.0 || x == 0.0 && a < 1.0 {
+    if !(a > 0.0 && a.is_finite()) || x.is_nan() || x < 0.0 || x == 0.0 && a < 1.0 {
         return None;
     }
     let sign = if op == Op::Igamma { 1.0 } else { -1.0 };
     let ends = |low: f64, high: f64| Some(((sign * low).min(sign * high), (sign * low).max(sign * high)));
-    if x == 0.0 || x > 1e5 {
+    if x == 0.0 || x == f64::INFINITY {
         let limit = if x == 0.0 && a == 1.0 { 1.0 } else { 0.0 };
         return ends(limit, limit);
     }
-    let terms = [Wide::of(a - 1.0) * Wide::of(x).ln(), -Wide::of(x), -ln_gamma(Wide::of(a))];
-    let size: f64 = terms.iter().map(|term| term.nearest().abs()).sum();
+    let order = Wide::of(a);
+    let terms = [(order.clone() - Wide::of(1.0)) * Wide::of(x).ln(), -Wide::of(x), -ln_gamma(order)];
+    let added: f64 = terms.iter().map(|term| term.nearest().abs()).sum();
     let [first, second, third] = terms;
-    let density = (first + second + third).exp().nearest();
-    let error = 32.0 * format.ulp(1.0) * (1.0 + size);
-    if error < 4.0 { ends(density * (-error).exp(), density * error.exp()) } else { None }
+    let logarithm = first + second + third;
+    let size = logarithm.nearest();
+    // Beyond the exponents of every format.
+    if size < -1e5 {
+        return ends(0.0, 0.0);
+    }
+    let units = (units(format) + 16.0 * (1.0 + size.abs())).min(32.0 * (1.0 + added));
+    let (density, error) = (logarithm.exp().nearest(), units * format.ulp(1.0));
+    if size < 700.0 && error < 4.0 { ends(density * (-error).exp(), density * error.exp()) } else { None }
+}
+
+/// The units in the last place that the functions may lose. In 16 bits they are computed in float32.
+fn units(format: Format) -> f64 {
+    if format.is_half() { 4.0 } else { 16384.0 }
 }
 
 /// P(a, x): x^a exp(-x) / Γ(a + 1) times the sum of x^n / ((a + 1) … (a + n)).
@@ -108,6 +122,11 @@ mod tests {
         }
         assert_eq!(slope(Op::Igamma, Format::SINGLE, 3.0, f64::INFINITY), Some((0.0, 0.0)));
         assert_eq!(slope(Op::Igamma, Format::SINGLE, 0.5, 0.0), None, "infinite");
+        // Next to the mean of a distribution that is nearly normal, with the variance of its order.
+        let (low, high) = slope(Op::Igamma, Format::SINGLE, 1e7, 1e7).unwrap();
+        let normal = (2.0 * std::f64::consts::PI * 1e7).sqrt().recip();
+        assert!(low < normal && normal < high && high < 1.01 * normal, "{low} {normal} {high}");
+        assert_eq!(slope(Op::Igamma, Format::SINGLE, 3.0, 1e30), Some((0.0, 0.0)));
     }
 
     /// Of integers, 1 - P is a sum of Poisson's probabilities; of one half, P is the error function of a root.

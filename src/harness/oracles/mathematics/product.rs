@@ -16,6 +16,11 @@ const DOT: &str = "the exact sum of products, within n units of roundoff of the 
 const ACTIVATED: &str = "torch.nn.functional.relu, and gelu: x times the share of the normal distribution below x, of the exact sum of products within its roundoff: Higham, Accuracy and Stability of Numerical Algorithms, 3.1";
 const ALPHA: &str = "torch.addmm: alpha times the product, which is NaN for 0 times infinity (IEEE 754-2019, 7.2); the BLAS standard leaves out what alpha = 0 multiplies";
 
+const FACTORS: &str = "torch.addmm: of integers beta and alpha should be integers, too; of others the formula of the page, rounded to an integer next to it";
+
+/// The largest magnitude of a sum that float64 has with its fraction.
+const FEW: f64 = 1e12;
+
 /// The most products of one step that are added up.
 const MOST: usize = 1 << 14;
 
@@ -111,6 +116,14 @@ impl Sums {
             sum = sum.wrapping_add(as_integer(self.a.values[one])?.wrapping_mul(as_integer(self.b.values[other])?));
         }
         let added = as_integer(self.added(number, result.shape.sizes())?)?;
+        if let [Scalar::Float(_), _] | [_, Scalar::Float(_)] = [self.beta, self.alpha] {
+            let all = as_float(self.beta)? * added as f64 + as_float(self.alpha)? * sum as f64;
+            if all.abs() > FEW {
+                return None;
+            }
+            let [low, high] = [all.floor(), all.ceil()].map(|end| integer::exactly(result.dtype, end as i128));
+            return Some(Right::by(FACTORS, low.or(high)));
+        }
         let all = as_integer(self.beta)?.wrapping_mul(added).wrapping_add(as_integer(self.alpha)?.wrapping_mul(sum));
         Some(Right::by(WRAP, integer::exactly(result.dtype, i128::from(all))))
     }

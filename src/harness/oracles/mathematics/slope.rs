@@ -126,6 +126,7 @@ impl Slopes<'_> {
                     Op::Nanmean => share_of_mean(&values, at),
                     Op::Mean => Some((1.0 / group.len() as f64, 1.0 / group.len() as f64)),
                     Op::Amax | Op::Amin => extreme(self.step.op, &values, at),
+                    Op::Logsumexp => share_of_sum(self.format, &values, at),
                     Op::Prod => {
                         let others = values.iter().enumerate().filter(|(other, _)| *other != at);
                         let product = others.map(|(_, value)| value).product::<f64>();
@@ -248,12 +249,12 @@ impl Slopes<'_> {
         Some(edges)
     }
 
-    /// The operands of an element in the format of the result, if they are finite.
+    /// The operands of an element in the format of the result, if they are finite, or the derivative has a limit.
     fn arguments(&self, operands: &[Operand], places: &[usize]) -> Option<Vec<f64>> {
         let float = |(operand, place): (&Operand, &usize)| Some(self.format.round(as_float(operand.values[*place])?));
         let args: Vec<f64> = operands.iter().zip(places).map(float).collect::<Option<_>>()?;
-        let open = matches!(self.step.op, Op::Igamma | Op::Igammac);
-        args.iter().all(|value| value.is_finite() || open && *value == f64::INFINITY).then_some(args)
+        let limits = closed::has_limits(self.step.op);
+        args.iter().all(|value| value.is_finite() || limits && value.is_infinite()).then_some(args)
     }
 
     /// The least and the greatest derivative by one operand, at the operands and near them.
@@ -266,6 +267,12 @@ impl Slopes<'_> {
         let lost = 16.0 * self.format.ulp(1.0) * activation::cancelled(op, args, which);
         (low, high) = (low - lost, high + lost);
         if self.nearby > 0.0 {
+            // A number is rounded to the format, or not: below the normal ones that is more than a few units.
+            let numbers = details.numbers.map(|number| number.map(|number| self.format.round(number)));
+            if numbers != details.numbers {
+                let (least, greatest) = slopes(op, args, which, &Details { numbers, ..*details })?;
+                (low, high) = (low.min(least), high.max(greatest));
+            }
             // Zero is what it is: no rounding makes it.
             for moved in (0..args.len()).filter(|moved| args[*moved] != 0.0) {
                 for direction in [-1.0, 1.0] {
@@ -342,6 +349,20 @@ fn share_of_mean(values: &[f64], at: usize) -> Option<(f64, f64)> {
     Some(if values[at].is_nan() { (0.0, 0.0) } else { (share, share) })
 }
 
+/// The share that the exponential of a number has in the sum of all: any share of those that are infinite alike.
+fn share_of_sum(format: Format, values: &[f64], at: usize) -> Option<(f64, f64)> {
+    let largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if largest.is_infinite() || values.iter().any(|value| value.is_nan()) {
+        return extreme(Op::Amax, values, at);
+    }
+    let exponential = |value: f64| (value - largest).exp();
+    let sum = values.iter().map(|value| exponential(*value)).sum::<f64>();
+    let share = exponential(values[at]) / sum;
+    let spread = values.iter().filter(|value| value.is_finite()).map(|value| value.abs()).fold(1.0, f64::max);
+    let lost = share * format.ulp(1.0) * (16.0 + values.len() as f64 + 4.0 * spread);
+    Some((share - lost, share + lost)).filter(|_| lost < share.max(f64::MIN_POSITIVE))
+}
+
 /// The slopes of an extreme: 1 for the only one, any share of it among several.
 fn extreme(op: Op, values: &[f64], at: usize) -> Option<(f64, f64)> {
     if values.iter().any(|value| value.is_nan()) {
@@ -374,8 +395,13 @@ fn slopes(op: Op, args: &[f64], which: usize, details: &Details) -> Option<(f64,
         (Op::Sub, 1) | (Op::Rsub, 0) => return both(-factor?),
         (Op::Copy | Op::Fill, 0) => return both(0.0),
         (Op::Mul, _) => return both(args[1 - which]),
-        (Op::Remainder | Op::Fmod, _) => return remainder(op, args, which).and_then(both),
         (Op::SpecialZeta, 1) => return slope_of_zeta(args[0], args[1]),
+        // Next to zero it bends within the smallest steps.
+        (Op::Pow | Op::FloatPower, 0) if args[0] > 0.0 => {
+            let [base, exponent] = [args[0], args[1]].map(Wide::of);
+            let slope = exponent.clone() * base.powf(exponent - Wide::of(1.0));
+            return Some(slope).filter(Wide::is_number).and_then(|slope| both(slope.nearest()));
+        }
         // It jumps at the integers, all of which a large step may be.
         (Op::Frac, _) => return both(1.0).filter(|_| args[0] != args[0].trunc()),
         _ => {}
@@ -411,17 +437,6 @@ fn slopes(op: Op, args: &[f64], which: usize, details: &Details) -> Option<(f64,
         lost += apart;
     }
     Some((one.min(other) - lost, one.max(other) + lost))
-}
-
-/// The slope of a remainder: 1, or minus the rounded quotient; none where the quotient is an integer, and jumps.
-fn remainder(op: Op, args: &[f64], which: usize) -> Option<f64> {
-    let quotient = Wide::of(args[0]) / Wide::of(args[1]);
-    let size = Some(quotient.nearest().abs()).filter(|_| quotient.is_number())?;
-    let rounded = if op == Op::Fmod { quotient.clone().trunc() } else { quotient.clone().floor() };
-    if quotient == rounded || size > power(BITS as i32 / 2) {
-        return None;
-    }
-    Some(if which == 0 { 1.0 } else { -rounded.nearest() })
 }
 
 /// The slope of the Hurwitz zeta function by its second operand: -s zeta(s + 1, q), by the Euler-Maclaurin formula

@@ -66,6 +66,7 @@ const IEEE_MUL: &str = "IEEE 754-2019, 7.2: the product of zero and infinity is 
 const IEEE_DIV: &str = "IEEE 754-2019, 7.2 and 7.3: 0/0 and infinity/infinity are invalid, x/0 is an infinity";
 const API_REMAINDER: &str = "array API standard: special cases of remainder";
 const LOGADDEXP: &str = "array API standard: special cases of logaddexp; log(exp(-infinity) + exp(x)) = x";
+const DEGREE: &str = "IEEE 754-2019, 6.2: a degree that is NaN gives NaN";
 const POLYNOMIAL: &str = "torch.special.chebyshev_polynomial_t and its like: a recursion over the input from degree 1 on, to which IEEE 754-2019, 6.2, hands a NaN on";
 const XLOGY: &str = "torch.xlogy: NaN if other is NaN, 0 if input is 0, input * log(other) otherwise";
 
@@ -163,6 +164,9 @@ pub(super) fn right(op: Op, format: Format, args: &[f64]) -> Option<Right> {
     let (&a, &b) = (args.first()?, args.get(1)?);
     if is_polynomial(op) && a.is_nan() && (1.0..1e6).contains(&b) {
         return Some(Right::by(POLYNOMIAL, Set::Nan));
+    }
+    if is_polynomial(op) && b.is_nan() {
+        return Some(Right::by(DEGREE, Set::Nan));
     }
     let rules = RULES.iter().filter(|rule| rule.0 == op);
     let Rule(_, _, _, gives, source) = rules.into_iter().find(|rule| rule.1.holds(a) && rule.2.holds(b))?;

@@ -63,6 +63,10 @@ impl<'a> StepContext<'a> {
     pub fn known(&self, value: ValueRef) -> Option<Facts> {
         let own = self.first_name(value);
         let inputs = self.program.inputs.len();
+        let mut targets = self.program.steps.iter().take(self.at).filter_map(Step::target);
+        if self.twin(own).is_some_and(|twin| targets.any(|target| self.first_name(target) == twin)) {
+            return None;
+        }
         let mut known = match self.program.inputs.get(own.value) {
             Some(input) => Some(Facts::of_input(input, own.value)),
             None => {
@@ -90,6 +94,18 @@ impl<'a> StepContext<'a> {
             Some(target) => self.first_name(target),
             None => value,
         }
+    }
+
+    /// The other name of a tensor, if that may be the same one, which a step may reshape by either name: PyTorch's
+    /// `cartesian_prod` of a single vector returns that vector.
+    fn twin(&self, own: ValueRef) -> Option<ValueRef> {
+        let inputs = self.program.inputs.len();
+        self.program.steps.iter().enumerate().take(self.at).find_map(|(number, step)| {
+            let (Op::CartesianProd, [Arg::Tensors(vectors)]) = (step.op, &step.args[..]) else { return None };
+            let [vector] = vectors[..] else { return None };
+            let names = [self.first_name(vector), ValueRef { value: inputs + number, part: None }];
+            names.contains(&own).then(|| if names[0] == own { names[1] } else { names[0] })
+        })
     }
 
     /// The tensors among the arguments that are only read, by the numbers of the arguments.

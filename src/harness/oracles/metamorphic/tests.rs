@@ -6,8 +6,9 @@ use crate::adapter::Implementation;
 use crate::case::load_program;
 use crate::ops::Op;
 use crate::oracles::metamorphic::own_faults;
+use crate::oracles::metamorphic::step_context::StepContext;
 use crate::oracles::metamorphic::{FollowUp, Relation, all};
-use crate::program::{Outcome, Program, Rejected, Reply, Value};
+use crate::program::{Outcome, Program, Rejected, Reply, Value, ValueRef};
 use crate::reference::Reference;
 
 fn program(text: &str) -> Program {
@@ -116,6 +117,18 @@ fn what_a_library_calls_its_own_fault_is_one() {
     reply.steps[1].outcome = Outcome::Rejected(rejected(asserts));
     let faults = own_faults(&program, &reply);
     assert_eq!(faults.iter().map(|fault| fault.value.as_str()).collect::<Vec<_>>(), ["s"]);
+}
+
+/// What is written to the one reshapes the other, or does not.
+#[test]
+fn a_product_of_one_vector_may_be_that_vector() {
+    let begin = "{x: {values: [1.0]}, y: {values: 2.0}, p: {cartesian_prod: [x]}, ";
+    for (write, is_known) in [("", true), ("w: {lt: [y, 0], out: p}, ", false), ("w: {lt: [y, 0], out: y}, ", true)] {
+        let program = program(&format!("{begin}{write}r: {{add: [x, y]}}}}"));
+        let reply = Reference.run(&program);
+        let context = StepContext::new(&program, &reply, program.steps.len() - 1).unwrap();
+        assert_eq!(context.known(ValueRef { value: 0, part: None }).is_some(), is_known, "{write}");
+    }
 }
 
 /// Each operand of a lower dtype is converted, one a follow-up; so is an integer that a gradient flows past.

@@ -1,7 +1,7 @@
 //! Results at the edges of what a function is defined for, or of what a format holds.
 
 use super::{Arg, DType, Op, Scalar, judged, of_step, said, step};
-use super::{Outcome, Program, Reply, StepOutcome, StorageRef, TensorValue, Value, judge, shaped};
+use super::{Outcome, Program, Reply, StepOutcome, StorageRef, TensorValue, Value, ValueRef, judge, shaped};
 
 fn number(value: f64) -> Arg {
     Arg::Number(Scalar::Float(value))
@@ -41,6 +41,10 @@ fn derivatives_at_an_end_are_those_from_within() {
     assert_eq!(gradient(Op::Pow, &[0.0, 2.5], 0, vec![], 0.0, 0.0), None);
     assert!(gradient(Op::Pow, &[0.0, 2.5], 0, vec![], 0.0, f64::NAN).is_some());
     assert_eq!(gradient(Op::Pow, &[0.0, 0.5], 0, vec![], 0.0, f64::INFINITY), None, "infinite");
+    // x x^(x - 1) is 1 for an x that is next to nothing.
+    let tiny = f64::MIN_POSITIVE;
+    assert_eq!(gradient(Op::FloatPower, &[tiny, tiny], 0, vec![], 1.0, 1.0), None);
+    assert!(gradient(Op::FloatPower, &[tiny, tiny], 0, vec![], 1.0, 0.0).unwrap().contains("float_power"));
 }
 
 #[test]
@@ -245,4 +249,119 @@ fn numbers_are_compared_by_their_values() {
         assert!(compared(op, number, wrong).unwrap().starts_with("disputed"), "{op:?}");
     }
     assert!(!compared(Op::Eq, 5, 0.0).unwrap().starts_with("disputed"));
+}
+
+/// 1e-45 is 1.4e-45 in float32, and 372 times either is right.
+#[test]
+fn a_number_below_the_normal_ones_is_rounded_or_not() {
+    let slope = |result: f64| {
+        let inputs = vec![super::input("a", DType::Float32, &[0.0], true)];
+        let operand = Arg::Tensor(ValueRef { value: 0, part: None });
+        let rest = vec![number(1e-45), number(186.0), number(2.0), Arg::Flag(false), operand];
+        let steps = vec![
+            step("r", Op::EluBackward, &[0], rest),
+            step("back", Op::Backward, &[1], vec![Arg::Nothing]),
+            step("g", Op::Grad, &[0], vec![]),
+        ];
+        let nothing = StepOutcome::of(Outcome::Value(Value::Nothing));
+        let outcomes =
+            vec![super::tensor(DType::Float32, &[0.0], 1), nothing, super::tensor(DType::Float32, &[result], 2)];
+        judge(&Program { inputs, steps }, &Reply { steps: outcomes, inputs: Vec::new() }).pop().map(|found| found.by)
+    };
+    assert_eq!((slope(372.0 * f64::from(1e-45f32)), slope(3.72e-43)), (None, None));
+    assert!(slope(7.5e-43).unwrap().contains("the derivative of elu_backward"));
+}
+
+/// Next to infinity a derivative is near to its limit, and is no NaN.
+#[test]
+fn derivatives_have_limits_at_infinity() {
+    let infinite = f64::INFINITY;
+    for (op, operands, by, result, slope) in [
+        (Op::Copysign, [infinite, -1.0], 0, -infinite, -1.0),
+        (Op::Hypot, [-infinite, 1.0], 0, infinite, -1.0),
+        (Op::Hypot, [infinite, 1.0], 1, infinite, 0.0),
+        (Op::Atan2, [1.0, infinite], 0, 0.0, 0.0),
+        (Op::Logaddexp, [infinite, 1.0], 0, infinite, 1.0),
+        (Op::Logaddexp2, [-infinite, -infinite], 1, -infinite, 0.25),
+    ] {
+        assert_eq!(gradient(op, &operands, by, vec![], result, slope), None, "{op}");
+        assert!(gradient(op, &operands, by, vec![], result, f64::NAN).unwrap().contains("derivative"), "{op}");
+        assert!(gradient(op, &operands, by, vec![], result, 2.0).is_some(), "{op}");
+    }
+    let shares = |values: &[f64; 2], result: f64, slopes: &[f64; 2]| {
+        let steps = vec![
+            step("r", Op::Logsumexp, &[0], vec![Arg::Ints(vec![0]), Arg::Flag(false)]),
+            step("back", Op::Backward, &[1], vec![Arg::Nothing]),
+            step("g", Op::Grad, &[0], vec![]),
+        ];
+        judged(&[(&[2], values, true)], steps, &[Some((&[], &[result])), None, Some((&[2], slopes))])
+    };
+    let quarter = [0.0, 3f64.ln()];
+    assert_eq!(shares(&quarter, 4f64.ln(), &[0.25, 0.75]), None);
+    assert!(shares(&quarter, 4f64.ln(), &[0.75, 0.25]).unwrap().contains("derivative of logsumexp"));
+    assert_eq!(shares(&[-infinite, -infinite], -infinite, &[0.5, 0.5]), None);
+    assert_eq!(shares(&[1.0, infinite], infinite, &[0.0, 1.0]), None);
+    assert!(shares(&[1.0, infinite], infinite, &[0.0, f64::NAN]).is_some());
+}
+
+/// 1 is 9 times the number next to 0.1, and a rest; the quotient is 10 once it is rounded.
+#[test]
+fn a_remainder_has_the_quotient_for_a_slope() {
+    for op in [Op::Fmod, Op::Remainder] {
+        let rest = 1.0 % 0.1;
+        assert_eq!(gradient(op, &[1.0, 0.1], 1, vec![], rest, -9.0), None);
+        assert!(gradient(op, &[1.0, 0.1], 1, vec![], rest, -10.0).unwrap().contains("derivative"), "{op}");
+    }
+}
+
+/// 1 + 2^-11 is between two numbers of float16, and a little more is nearer to the larger one.
+#[test]
+fn a_conversion_rounds_once() {
+    let copied = |result: f64| {
+        let more = 1.0 + 2f64.powi(-11) + 2f64.powi(-40);
+        let inputs =
+            vec![super::input("a", DType::Float16, &[0.0], false), super::input("b", DType::Float64, &[more], false)];
+        let mut copy = step("r", Op::Copy, &[0, 1], vec![Arg::Flag(false)]);
+        copy.form = super::Form::InPlace;
+        let reply = Reply { steps: vec![super::tensor(DType::Float16, &[result], 0)], inputs: Vec::new() };
+        judge(&Program { inputs, steps: vec![copy] }, &reply).pop().map(|found| found.by)
+    };
+    assert_eq!(copied(1.0 + 2f64.powi(-10)), None);
+    assert!(copied(1.0).unwrap().contains("rounds once"));
+}
+
+#[test]
+fn nan_is_a_distance_and_a_degree() {
+    let distance = |order: f64, result: f64| {
+        let rows: [(&[i64], &[f64]); 2] = [(&[1, 2], &[f64::NAN, 1.0]), (&[1, 2], &[1.0, 1.0])];
+        of_step(Op::Cdist, &rows, vec![number(order), Arg::Nothing], (&[1, 1], &[result]))
+    };
+    for order in [1.0, f64::INFINITY] {
+        assert_eq!(distance(order, f64::NAN), None);
+        assert!(distance(order, 0.0).unwrap().contains("6.2"), "{order}");
+    }
+    assert_eq!(distance(0.0, 1.0), None, "the number of those that are not 0");
+    let chebyshev = |result: f64| {
+        let of = (DType::Float64, &[result][..]);
+        said(Op::SpecialChebyshevPolynomialT, DType::Float64, &[0.5], &[f64::NAN], vec![], of)
+    };
+    assert_eq!(chebyshev(f64::NAN), None);
+    assert!(chebyshev(0.0).unwrap().contains("a degree that is NaN"));
+}
+
+/// 4 / 2 + 3 / 2 is 3.5, and no truncated half is it.
+#[test]
+fn factors_of_integers_are_integers() {
+    let product = |result: f64| {
+        let input = |name: &str, sizes: &[i64], value: f64| {
+            let (shape, data) = shaped(DType::Int64, sizes, &[value]);
+            super::Input { name: name.to_owned(), dtype: DType::Int64, shape, data, requires_grad: false }
+        };
+        let inputs = vec![input("a", &[1], 4.0), input("b", &[1, 1], 1.0), input("c", &[1], 1.0)];
+        let steps = vec![step("r", Op::Addmv, &[0, 1, 2], vec![number(0.5), number(1.5)])];
+        let reply = Reply { steps: vec![super::tensor(DType::Int64, &[result], 3)], inputs: Vec::new() };
+        judge(&Program { inputs, steps }, &reply).pop().map(|found| found.by)
+    };
+    assert_eq!((product(3.0), product(4.0)), (None, None));
+    assert!(product(1.0).unwrap().contains("should be integers"));
 }
