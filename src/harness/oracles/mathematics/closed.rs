@@ -43,6 +43,18 @@ pub(super) fn slope(
             let error = cancelled.min(one.abs().max(other.abs()) / 2.0);
             around(other - one, error + unit * (1.0 + x.abs()) * (one.abs() + other.abs()))
         }
+        (Op::KlDiv, 0) => {
+            let target = if details.flag { args[1].exp() } else { args[1] };
+            around(-target, unit * target.abs())
+        }
+        (Op::KlDiv, 1) => {
+            let logarithm = if details.flag { args[1] } else { args[1].ln() };
+            let factor = if details.flag { args[1].exp() } else { 1.0 };
+            let size = factor * (1.0 + logarithm.abs() + args[0].abs());
+            // What the upstream gradient and the target are multiplied to may be lost.
+            let kept = details.flag || args[1] >= format.smallest_normal();
+            around(factor * (logarithm + 1.0 - args[0]), unit * size).filter(|_| logarithm.is_finite() && kept)
+        }
         (Op::PoissonNllLoss, 0 | 1) => {
             of_poisson(format, args, which, details).and_then(|(value, size)| around(value, size))
         }

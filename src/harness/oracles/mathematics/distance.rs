@@ -10,7 +10,7 @@ use crate::program::{Arg, Step, TensorValue};
 use crate::tensor::{Category, Scalar, Shape};
 
 const NAN: &str = "IEEE 754-2019, 6.2: a difference that is NaN gives NaN";
-const DISTANCE: &str = "torch.cdist, pairwise_distance: the p-norm of the difference, within n units of roundoff";
+const DISTANCE: &str = "torch.cdist, pairwise_distance, dist: the p-norm of the difference, within n units of roundoff";
 
 /// The most differences of a step that is judged.
 const MOST: usize = 1 << 14;
@@ -28,6 +28,7 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
         (Op::PairwiseDistance, [Arg::Number(eps), Arg::Flag(keeps)]) if order >= 1.0 => {
             Plan::of_pairs(&a, &b, as_float(*eps)?, *keeps)?
         }
+        (Op::Dist, []) => Plan::of_all(&a, &b)?,
         _ => return None,
     };
     if result.shape.sizes() != plan.sizes {
@@ -96,6 +97,14 @@ impl Plan {
         });
         let pairs = pairs.collect();
         Some(Plan { sizes, pairs, eps: 0.0 })
+    }
+
+    /// The distance of two tensors, each as one vector.
+    fn of_all(a: &Elements, b: &Elements) -> Option<Plan> {
+        let shape = a.shape.broadcast(&b.shape).ok()?;
+        let [left, right] = [a, b].map(|one| View::of(one.shape.sizes()).expanded(shape.sizes()));
+        let pairs = left?.places()?.into_iter().zip(right?.places()?).collect();
+        Some(Plan { sizes: Vec::new(), pairs: vec![pairs], eps: 0.0 })
     }
 
     /// The distances of vectors along the last dimension, which is dropped or kept.

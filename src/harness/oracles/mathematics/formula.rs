@@ -219,6 +219,19 @@ pub(super) fn formula<R: Real>(op: Op, args: &[R], details: &Details) -> Option<
             -1.0 => (of(details.number) - a).greater(of(0.0)),
             _ => return None,
         },
+        Op::KlDiv if details.flag => {
+            let target = b?;
+            target.clone().exp() * (target - a)
+        }
+        // By the page a target of 0 adds nothing, and below it there is no logarithm.
+        Op::KlDiv => {
+            let target = b?;
+            match target.nearest() {
+                0.0 => of(0.0),
+                below if below < 0.0 => return None,
+                _ => target.clone() * (target.ln() - a),
+            }
+        }
         Op::MarginRankingLoss => (of(details.number) - get(2)? * (a - b?)).greater(of(0.0)),
         _ => return None,
     })

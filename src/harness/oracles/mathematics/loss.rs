@@ -21,8 +21,8 @@ const MOST: usize = 2048;
 /// The first element that is wrong.
 pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) -> Option<Difference> {
     use Op::{
-        BinaryCrossEntropy, BinaryCrossEntropyWithLogits, HingeEmbeddingLoss, HuberLoss, L1Loss, MarginRankingLoss,
-        MseLoss, SmoothL1Loss, SoftMarginLoss,
+        BinaryCrossEntropy, BinaryCrossEntropyWithLogits, HingeEmbeddingLoss, HuberLoss, KlDiv, L1Loss,
+        MarginRankingLoss, MseLoss, SmoothL1Loss, SoftMarginLoss,
     };
     let is_known = matches!(
         step.op,
@@ -33,6 +33,7 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
             | SoftMarginLoss
             | HingeEmbeddingLoss
             | MarginRankingLoss
+            | KlDiv
             | BinaryCrossEntropy
             | BinaryCrossEntropyWithLogits
     );
@@ -51,6 +52,7 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
             }
             ("weight" | "pos_weight", Arg::Nothing) => *details.missing.get_mut(number)? = true,
             ("reduction", Arg::Text(text)) => reduction = text,
+            ("log_target", Arg::Flag(flag)) => details.flag = *flag,
             ("beta" | "delta" | "margin", Arg::Number(number)) => details.number = as_float(*number)?,
             _ => return None,
         }
@@ -150,6 +152,10 @@ fn terms(
         if args.iter().any(|value| !value.is_finite() || value.abs() > most) {
             return None;
         }
+        // By the page what overflows is infinite, and times 0 it is NaN.
+        if op == Op::KlDiv && details.flag && args[1].exp() > format.largest() / 8.0 {
+            return None;
+        }
         let mut value = formula(op, &args, details)?;
         if is_quotient {
             let exact: Vec<Wide> = args.iter().map(|value| Wide::of(*value)).collect();
@@ -166,6 +172,10 @@ fn terms(
             Op::SmoothL1Loss if value < format.smallest_normal() => format.smallest() / details.number.min(1.0),
             Op::MarginRankingLoss => 2.0 * format.ulp(args[2] * (args[0] - args[1])),
             Op::HingeEmbeddingLoss => format.ulp(scale),
+            // The product with the target and its own logarithm cancel.
+            Op::KlDiv if details.flag => 4.0 * format.ulp(args[1].exp() * (args[0].abs() + args[1].abs())),
+            Op::KlDiv if args[1] == 0.0 => 0.0,
+            Op::KlDiv => 4.0 * (format.ulp(args[1] * args[0]) + format.ulp(args[1] * (1.0 + args[1].ln().abs()))),
             _ => 0.0,
         };
         if format.is_half() && op == Op::SoftMarginLoss && args[0] * args[1] < -8.0 {

@@ -137,13 +137,14 @@ fn judge_step(trace: Trace, at: usize, step: &Step, outcome: &Outcome) -> Option
     match step.op {
         Op::Normal | Op::Binomial | Op::Bernoulli => return sampling::judge(trace, at, step, result),
         Op::Isclose => return equality::judge(trace, at, step, result),
-        Op::Cdist | Op::PairwiseDistance => return distance::judge(trace, at, step, result),
+        Op::Cdist | Op::PairwiseDistance | Op::Dist => return distance::judge(trace, at, step, result),
         Op::Quantile | Op::Nanquantile => return quantile::judge(trace, at, step, result),
         Op::LinalgSolve | Op::LinalgSolveTriangular | Op::CholeskySolve | Op::LinalgLuSolve => {
             return solution::judge(trace, at, step, result);
         }
         Op::ScaledDotProductAttention => return attention::judge(trace, at, step, result),
         Op::CosineEmbeddingLoss => return cosine::judge(trace, at, step, result),
+        Op::CosineSimilarity => return cosine::judge_similarity(trace, at, step, result),
         Op::Bilinear => return bilinear::judge(trace, at, step, result),
         Op::LayerNorm => return normalization::judge(trace, at, step, result),
         Op::LinalgMatrixRank | Op::LinalgPinv => return spectrum::judge(trace, at, step, result),

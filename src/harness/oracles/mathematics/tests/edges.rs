@@ -365,3 +365,49 @@ fn factors_of_integers_are_integers() {
     assert_eq!((product(3.0), product(4.0)), (None, None));
     assert!(product(1.0).unwrap().contains("should be integers"));
 }
+
+/// 0.5 (ln 0.5 - ln 0.25) is half of ln 2, by a target that is a probability or its logarithm.
+#[test]
+fn a_divergence_is_of_logarithms() {
+    let (input, half) = (0.25f64.ln(), 0.5 * 2f64.ln());
+    for (target, log_target) in [(0.5, false), (0.5f64.ln(), true)] {
+        let rest = || vec![text("none"), Arg::Flag(log_target)];
+        let loss = |result: f64| of_step(Op::KlDiv, &[(&[1], &[input]), (&[1], &[target])], rest(), (&[1], &[result]));
+        assert_eq!(loss(half), None);
+        assert!(loss(2.0 * half).unwrap().contains("documented formula of the loss"), "{log_target}");
+        let slope = |which: usize, slope: f64| gradient(Op::KlDiv, &[input, target], which, rest(), half, slope);
+        let by_target = (2f64.ln() + 1.0) * if log_target { 0.5 } else { 1.0 };
+        assert_eq!((slope(0, -0.5), slope(1, by_target)), (None, None));
+        assert!(slope(0, 0.5).is_some() && slope(1, 2f64.ln()).is_some(), "{log_target}");
+    }
+    let none =
+        of_step(Op::KlDiv, &[(&[1], &[-1.0]), (&[1], &[0.0])], vec![text("sum"), Arg::Flag(false)], (&[], &[1.0]));
+    assert!(none.is_some(), "a target of 0 adds nothing");
+}
+
+/// A cosine does not depend on the lengths, be their squares beyond the format.
+#[test]
+fn long_vectors_have_a_direction() {
+    let similarity = |length: f64, result: f64| {
+        let vectors: [(&[i64], &[f64]); 2] = [(&[1, 2], &[length, 0.0]), (&[2], &[1.0, 1.0])];
+        of_step(Op::CosineSimilarity, &vectors, vec![Arg::Int(1), number(1e-8)], (&[1], &[result]))
+    };
+    for length in [1.0, 1e200] {
+        assert_eq!(similarity(length, 0.5f64.sqrt()), None, "{length}");
+        assert!(similarity(length, 0.0).unwrap().contains("cosine_similarity"), "{length}");
+    }
+    assert_eq!(similarity(1e-9, 0.1), None, "shorter than eps");
+}
+
+/// The distance of two tensors that broadcast is that of all their pairs.
+#[test]
+fn tensors_have_a_distance() {
+    let distance = |order: f64, result: f64| {
+        let operands: [(&[i64], &[f64]); 2] = [(&[2, 1], &[0.0, 3.0]), (&[2], &[0.0, 4.0])];
+        of_step(Op::Dist, &operands, vec![number(order)], (&[], &[result]))
+    };
+    for (order, right) in [(1.0, 8.0), (2.0, 26f64.sqrt()), (f64::INFINITY, 4.0), (0.0, 3.0)] {
+        assert_eq!(distance(order, right), None, "{order}");
+        assert!(distance(order, right + 1.0).unwrap().contains("p-norm"), "{order}");
+    }
+}
