@@ -70,8 +70,8 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
         // The difference of the first two has the dtype of these alone.
         formats.extend(operands.iter().take(2).filter_map(|operand| operand.dtype.and_then(Format::of)));
     }
-    if step.op == BinaryCrossEntropyWithLogits {
-        // The logarithm of the sigmoid has the dtype of the logit.
+    if matches!(step.op, BinaryCrossEntropyWithLogits | KlDiv) {
+        // The logarithm has the dtype of the logit, or of the target.
         formats.extend(operands.iter().filter_map(|operand| operand.dtype.and_then(Format::of)));
     }
     let format = formats.into_iter().max_by(|one, other| one.ulp(1.0).total_cmp(&other.ulp(1.0)))?;
