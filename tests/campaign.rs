@@ -55,8 +55,8 @@ fn a_wrong_reply_is_found_reduced_and_recorded() {
     let pursued = found.pursued.as_ref().expect("it was pursued");
     assert!(pursued.reproduced);
     assert!(pursued.simplest.program.len() <= found.examples[0].1.program.len());
-    let text = fs::read_to_string(dir.path().join("findings").join(&pursued.folder).join("case.yaml")).unwrap();
-    assert!(text.contains("program:\n") && text.contains("expect:\n"), "{text}");
+    let text = fs::read_to_string(dir.path().join("findings").join(&pursued.folder).join("README.md")).unwrap();
+    assert!(text.contains("\n## The program\n") && text.contains("\n  - expected: "), "{text}");
     assert!(ran.stdout.contains(&pursued.folder), "{}", ran.stdout);
 }
 

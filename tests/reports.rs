@@ -22,6 +22,7 @@ use broadcheck::ops::Op;
 use broadcheck::reference::Reference;
 use broadcheck::report::changes::{Kind, between};
 use broadcheck::report::columns::bytes;
+use broadcheck::report::confirmed::{CONFIRMED, Confirmed};
 use broadcheck::report::history::History;
 use broadcheck::report::{self, benchmarks, diff};
 use common::{SPECIFICATION, reference};
@@ -56,7 +57,8 @@ fn the_checked_in_reports_come_out_of_the_checked_in_events() {
     let mut written = report::files(&history, &campaigns(), false);
     assert!(written.len() > 4);
     let divergences = divergence::all_of("libtorch", &SPECIFICATION).unwrap();
-    written.push(("causes.md", report::causes::render(&history, &divergences)));
+    let confirmed = Confirmed::read(&reports().join(CONFIRMED)).unwrap();
+    written.push(("causes.md", report::causes::render(&history, &divergences, &confirmed)));
     for (name, text) in written {
         let place = |text: &str| text.contains("/tmp/") || text.contains(concat!("/ro", "ot/"));
         // The page and the badge are published and not kept.

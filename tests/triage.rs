@@ -17,7 +17,7 @@ use broadcheck::harness::triage::native::{Native, Script};
 use broadcheck::harness::{Aspect, Difference, format};
 use broadcheck::harness::{
     model::finding::FINDING,
-    triage::{CASE, Dossier, Expected, Language, README, files, folder_name, repro, write},
+    triage::{Dossier, Expected, Language, README, as_case, files, folder_name, repro, write},
 };
 use broadcheck::install::Catalog;
 use broadcheck::program::{Outcome, Program, Reply, Step, Value};
@@ -152,15 +152,13 @@ fn two_programs_in_rust_are_two_modules() {
             Hello { name: "toy".to_owned(), capabilities: Vec::new(), ..dossier.implementation.clone() };
         let alone = Native { other: None, ..native.clone() };
         if name == FOUND[0].0 {
-            let text =
-                files(&Dossier { native: Some(&alone), implementation: &implementation, ..*dossier }, &SPECIFICATION);
+            let text = files(&Dossier { native: Some(&alone), implementation: &implementation, ..*dossier }, name);
             let (_, text) = text.into_iter().find(|(file, _)| *file == "repro.rs").expect("a program");
             assert!(text.ends_with(&alone.program), "{text}");
             seen += 1;
         }
         if name == "same" {
-            let text =
-                files(&Dossier { native: Some(&native), implementation: &implementation, ..*dossier }, &SPECIFICATION);
+            let text = files(&Dossier { native: Some(&native), implementation: &implementation, ..*dossier }, name);
             let (_, text) = text.into_iter().find(|(file, _)| *file == "repro.rs").expect("a program");
             let outer = "    program::main().report();\n    equivalent::main().report();\n}\n";
             assert!(text.contains(outer) && text.matches("\npub fn main()").count() == 2, "{text}");
@@ -174,8 +172,9 @@ fn two_programs_in_rust_are_two_modules() {
 #[test]
 fn folders_are_as_reviewed() {
     each(|name, dossier| {
-        let mut text = String::new();
-        for (file, content) in files(dossier, &SPECIFICATION) {
+        let folder = folder_name(dossier.finding);
+        let mut text = format!("==> as a case\n{}\n", as_case(dossier, &SPECIFICATION, &folder));
+        for (file, content) in files(dossier, &folder) {
             // What all programs in Rust begin with is in the sources.
             let content = if file == FINDING { "…\n".to_owned() } else { content };
             text += &format!("==> {file}\n{content}\n");
@@ -192,7 +191,7 @@ fn folders_are_as_reviewed() {
 fn cases_of_findings_load_hold_and_turn_red() {
     each(|name, dossier| {
         let folder = folder_name(dossier.finding);
-        let text = files(dossier, &SPECIFICATION).into_iter().find(|(file, _)| *file == CASE).unwrap().1;
+        let text = as_case(dossier, &SPECIFICATION, &folder);
         let in_folder = |folder: &str| std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
         let mut sources: Vec<(PathBuf, String)> = in_folder("spec")
             .chain(in_folder("spec/clauses"))
@@ -256,7 +255,7 @@ fn bisect_lists_the_releases_that_show_a_finding() {
         known: None,
         native: None,
     };
-    let folder = write(&dossier, &SPECIFICATION, root.path()).unwrap();
+    let folder = write(&dossier, root.path()).unwrap();
 
     let faulty = common::faulty_binary();
     let bisect = |faults: &[&str]| {
@@ -290,9 +289,9 @@ fn bisect_lists_the_releases_that_show_a_finding() {
     assert!(table.contains("One release alone says nothing"), "{table}");
     let (code, table, said) = bisect(&["no-such-fault"]);
     assert_eq!(code, Some(2), "{table}{said}");
-    std::fs::remove_file(folder.join(CASE)).unwrap();
+    std::fs::remove_file(folder.join(FINDING)).unwrap();
     let (code, _, said) = bisect(&["honest"]);
-    assert!(code == Some(2) && said.contains("case.yaml"), "{said}");
+    assert!(code == Some(2) && said.contains("finding.json"), "{said}");
 }
 
 /// Every divergence that says where it may be met is met in its own witnesses; an input that something is written to is

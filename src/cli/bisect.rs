@@ -142,7 +142,7 @@ impl Finding {
         let json = escape::json(&serde_json::to_string(&json)?).into_owned() + "\n";
         let known = explained(&self.recorded, &self.name)?;
         let mut files =
-            self.recorded.with_dossier(&table, known.as_ref(), |dossier| triage::renewed(dossier, &self.name));
+            self.recorded.with_dossier(&table, known.as_ref(), |dossier| triage::files(dossier, &self.name));
         files.push(("bisect.json", json));
         for (file, text) in files {
             output::write_named(&self.folder.join(file), text)?;

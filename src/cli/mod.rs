@@ -4,6 +4,7 @@ mod bench;
 mod bisect;
 mod campaign;
 mod check;
+mod confirm;
 mod corpus;
 mod coverage;
 mod diff;
@@ -70,6 +71,7 @@ enum Command {
     Bench(bench::Bench),
     Bisect(bisect::Bisect),
     Check(check::Check),
+    Confirm(confirm::Confirm),
     Corpus(corpus::Corpus),
     Coverage(coverage::Coverage),
     Diff(diff::Diff),
@@ -126,6 +128,7 @@ pub fn main() -> ExitCode {
         Command::Bench(command) => command.run(),
         Command::Bisect(command) => command.run(),
         Command::Check(command) => command.run(),
+        Command::Confirm(command) => command.run(),
         Command::Corpus(command) => command.run(),
         Command::Coverage(command) => command.run(),
         Command::Diff(command) => command.run(),

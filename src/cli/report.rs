@@ -9,6 +9,7 @@ use crate::assets;
 use crate::case;
 use crate::harness::model::divergence;
 use crate::output;
+use crate::report::confirmed::{CONFIRMED, Confirmed};
 use crate::report::history::{History, LIBRARY};
 use crate::report::{self, Run, brief, json, junit, markdown, text};
 
@@ -18,7 +19,8 @@ use crate::report::{self, Run, brief, json, junit, markdown, text};
 /// by side, with the changes between them), index.html (the same with every case, to browse) and badge.svg;
 /// implementations.md (other libraries, with the rows of their campaigns that `broadcheck fuzz --row` has written to
 /// the folder `campaigns` next to that of the event files); devices.md (PyTorch on a GPU beside libtorch of its release);
-/// causes.md (the root causes of libtorch's known differences);
+/// causes.md (the root causes of libtorch's known differences, with what `broadcheck confirm` has written to confirmed.json
+/// there);
 /// exhaustive.md, from the output of `broadcheck exhaust --format json` in the folder `exhaustive` there; and
 /// benchmarks.md, from the measurements of `broadcheck bench --write` there. With --format, one run is printed instead,
 /// as `broadcheck check` would have printed it.
@@ -97,7 +99,8 @@ impl Report {
         if !history.releases().is_empty() {
             let specification = case::load(&assets::specification()?).map_err(|error| error.to_string())?;
             let divergences = divergence::all_of(LIBRARY, &specification)?;
-            files.push(("causes.md", report::causes::render(&history, &divergences)));
+            let confirmed = Confirmed::read(&from.with_file_name(CONFIRMED))?;
+            files.push(("causes.md", report::causes::render(&history, &divergences, &confirmed)));
         }
         files.extend(bench::report(&from.parent().map(PathBuf::from).unwrap_or_default())?);
         std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;

@@ -21,6 +21,7 @@ use crate::harness::triage::{self, bisect};
 Examples:
   broadcheck repro findings/reference-add-values-1a2b3c4d
   broadcheck repro findings/reference-add-values-1a2b3c4d --lang rust > src/main.rs
+  broadcheck repro findings/reference-add-values-1a2b3c4d --lang case > spec/regressions/reference-add-values-1a2b3c4d.yaml
   broadcheck repro findings/reference-add-values-1a2b3c4d --impl 'python3 my_adapter.py'
   broadcheck repro lookups/isin-of-integers-that-promote-to-one-number
   broadcheck repro unary/abs-of-complex-numbers-into-a-target-that-is-resized --impl pytorch-export
@@ -47,6 +48,8 @@ enum Language {
     Python,
     /// tch
     Rust,
+    /// a case of the specification, as a file of spec/regressions
+    Case,
 }
 
 impl Repro {
@@ -70,15 +73,15 @@ impl Repro {
                 (recorded, known)
             }
         };
-        let language = match self.lang {
-            Language::Native => triage::Language::Native,
-            Language::Python => triage::Language::Python,
-            Language::Rust => triage::Language::Rust,
-        };
         if self.lang == Language::Native && !recorded.is_of_pytorch() {
             self.ask(&mut recorded)?;
         }
-        print(&recorded.with_dossier("", known.as_ref(), |dossier| triage::repro(dossier, language)))?;
+        print(&recorded.with_dossier("", known.as_ref(), |dossier| match self.lang {
+            Language::Native => triage::repro(dossier, triage::Language::Native),
+            Language::Python => triage::repro(dossier, triage::Language::Python),
+            Language::Rust => triage::repro(dossier, triage::Language::Rust),
+            Language::Case => triage::as_case(dossier, &specification, &triage::folder_name(dossier.finding)),
+        }))?;
         Ok(Ending::Conforms)
     }
 

@@ -24,7 +24,6 @@ pub mod beside;
 pub mod broadcast;
 pub mod caution;
 pub mod drawing;
-pub mod error;
 pub mod evaluate;
 pub mod fix;
 pub mod names;
@@ -36,8 +35,7 @@ pub mod symbols;
 pub mod value;
 
 pub use answer::{Answer, Verdict};
-pub use error::AskError;
-pub use question::{Options, Question};
+pub use question::{AskError, Options, Question};
 
 /// Answers what the arguments ask: shapes, bindings of names to shapes, a line of Python, an error message.
 ///

@@ -5,12 +5,22 @@ use std::collections::BTreeSet;
 use broadcheck_protocol::ops::{Form, Op, ParamKind};
 use broadcheck_protocol::tensor::DType;
 
-use crate::error::AskError;
 use crate::evaluate::dtype_named;
 use crate::names::{self, Function};
 use crate::read::ast::{Expr, ExprKind, Statement, StatementKind};
-use crate::read::{self, Operand, Reported, Size};
+use crate::read::{self, Operand, ReadError, Reported, Size};
 use crate::symbols::Symbols;
+
+/// A question that cannot be answered.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AskError {
+    /// The text cannot be read.
+    #[error("{}", .0.pointed())]
+    Read(#[from] ReadError),
+    /// The text is read, and means nothing that is known.
+    #[error("{0}")]
+    Unknown(String),
+}
 
 /// What is asked besides the text itself.
 #[derive(Clone, Debug, Default)]

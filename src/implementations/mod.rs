@@ -7,6 +7,7 @@
 //!
 //! ```text
 //! CACHE/implementations/numpy/3f2a…/    the environment for these pins and this Python; installed.json is written last
+//! CACHE/implementations/pytorch-releases/5b01…/    a release of PyTorch, in which `broadcheck confirm` runs programs
 //! CACHE/build/                          cargo's folder, which all adapters in Rust share
 //! ```
 
@@ -217,21 +218,7 @@ impl Known {
     /// Makes its environment, unless it is there.
     pub fn install(&self, progress: &Progress) -> Result<Ready, ImplementationError> {
         let plan = self.plan()?;
-        let folder = self.place()?.join(plan.key());
-        if !folder.join(INSTALLED).is_file() {
-            fs::create_dir_all(&folder).map_err(io_error("create", &folder))?;
-            let _lock = Lock::take(&folder.with_extension("lock"), &self.name, progress)?;
-            if !folder.join(INSTALLED).is_file() {
-                // What an interrupted run left is thrown away.
-                remove_folder(&folder).map_err(io_error("empty", &folder))?;
-                fs::create_dir_all(&folder).map_err(io_error("create", &folder))?;
-                plan.run(&self.name, &folder, progress)?;
-                let record = serde_json::json!({"name": self.name, "pins": plan.pins()});
-                let path = folder.join(INSTALLED);
-                let text = serde_json::to_vec_pretty(&record).expect("a record has only text for keys");
-                install::replace(&path, &text).map_err(io_error("write", &path))?;
-            }
-        }
+        let folder = made(&*plan, &self.name, &self.place()?, progress)?;
         let (program, mut arguments) = plan.start(&folder, self.folder.join(&self.description.program));
         arguments.extend(self.description.arguments.iter().map(PathBuf::from));
         let variables = vec![(ENVIRONMENT, folder.clone())];
@@ -280,6 +267,72 @@ impl Known {
     fn place(&self) -> Result<PathBuf, ImplementationError> {
         let owner = self.description.environment.as_deref().unwrap_or(&self.name);
         Ok(assets::cache_dir()?.join("implementations").join(owner))
+    }
+}
+
+/// Makes the environment of a plan below a folder, unless it is there, and returns its own folder.
+fn made(plan: &dyn Plan, name: &str, below: &Path, progress: &Progress) -> Result<PathBuf, ImplementationError> {
+    let folder = below.join(plan.key());
+    if !folder.join(INSTALLED).is_file() {
+        fs::create_dir_all(&folder).map_err(io_error("create", &folder))?;
+        let _lock = Lock::take(&folder.with_extension("lock"), name, progress)?;
+        if !folder.join(INSTALLED).is_file() {
+            // What an interrupted run left is thrown away.
+            remove_folder(&folder).map_err(io_error("empty", &folder))?;
+            fs::create_dir_all(&folder).map_err(io_error("create", &folder))?;
+            plan.run(name, &folder, progress)?;
+            let record = serde_json::json!({"name": name, "pins": plan.pins()});
+            let path = folder.join(INSTALLED);
+            let text = serde_json::to_vec_pretty(&record).expect("a record has only text for keys");
+            install::replace(&path, &text).map_err(io_error("write", &path))?;
+        }
+    }
+    Ok(folder)
+}
+
+/// A release of PyTorch for Python, with an environment of its own in the cache.
+pub struct PyTorch {
+    /// The environment.
+    folder: PathBuf,
+    /// Whether it was there before.
+    was_there: bool,
+    start: (PathBuf, Vec<PathBuf>),
+}
+
+impl PyTorch {
+    /// Installs a release, unless it is there, to run a program of `adapters/pytorch`.
+    ///
+    /// # Errors
+    /// The package index has no such release for this Python, or it cannot be installed.
+    pub fn install(release: &str, program: &str, progress: &Progress) -> Result<PyTorch, ImplementationError> {
+        let plan = python::PyTorch::of(release)?;
+        let below = assets::cache_dir()?.join("implementations").join("pytorch-releases");
+        let was_there = below.join(plan.key()).join(INSTALLED).is_file();
+        let folder = made(&plan, &format!("PyTorch {release}"), &below, progress)?;
+        let start = plan.start(&folder, assets::path("adapters/pytorch")?.join(program));
+        Ok(PyTorch { folder, was_there, start })
+    }
+
+    /// The command that runs the program.
+    pub fn command(&self) -> Command {
+        let (program, arguments) = &self.start;
+        let mut command = Command::new(program);
+        command.args(arguments);
+        command
+    }
+
+    /// Removes the environment, unless it was there before.
+    ///
+    /// # Errors
+    /// It cannot be removed.
+    pub fn remove(self) -> Result<(), ImplementationError> {
+        if !self.was_there {
+            // A removal that is interrupted leaves an environment that is not complete.
+            let path = self.folder.join(INSTALLED);
+            fs::remove_file(&path).map_err(io_error("remove", &path))?;
+            remove_folder(&self.folder).map_err(io_error("remove", &self.folder))?;
+        }
+        Ok(())
     }
 }
 

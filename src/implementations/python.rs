@@ -1,6 +1,6 @@
-//! A virtual environment with exactly the pinned packages.
+//! Virtual environments: one with exactly the pinned packages, and one with a release of PyTorch.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -26,20 +26,40 @@ impl Plan {
         let requirements = known.owner().join(REQUIREMENTS);
         let text = fs::read_to_string(&requirements).map_err(io_error("read", &requirements))?;
         let python = python_from_env();
-        let answer = Command::new(&python).args(["-c", "import sys; print(sys.version)"]).output();
-        let version = match answer {
-            Ok(output) if output.status.success() => String::from_utf8_lossy(&output.stdout).trim().to_owned(),
-            _ => return Err(InstallError::NoPython { python: python.to_string_lossy().into_owned() }.into()),
-        };
+        let version = version_of(&python)?;
         Ok(Plan { requirements, text, python, version })
     }
 }
 
+/// The version that a Python reports.
+fn version_of(python: &OsStr) -> Result<String, ImplementationError> {
+    match Command::new(python).args(["-c", "import sys; print(sys.version)"]).output() {
+        Ok(output) if output.status.success() => Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned()),
+        _ => Err(InstallError::NoPython { python: python.to_string_lossy().into_owned() }.into()),
+    }
+}
+
+/// Makes a virtual environment in a folder, with the packages that `choose` makes the arguments of pip name.
+fn environment(
+    python: &OsStr,
+    name: &str,
+    folder: &Path,
+    choose: impl FnOnce(&mut Command),
+    progress: &Progress,
+) -> Result<(), ImplementationError> {
+    let mut venv = Command::new(python);
+    venv.args(["-m", "venv", "--clear"]).arg(folder);
+    step(name, "making a virtual environment", venv, folder, progress)?;
+    let mut pip = Command::new(interpreter(folder));
+    pip.args(["-m", "pip", "install", "--only-binary=:all:", "--no-input"]);
+    pip.args(["--disable-pip-version-check", "--progress-bar=off", "--no-cache-dir"]).env("LC_ALL", "C.UTF-8");
+    choose(&mut pip);
+    step(name, "fetching and installing the packages", pip, folder, progress)
+}
+
 impl super::Plan for Plan {
     fn key(&self) -> String {
-        let mut hasher = Sha256::new();
-        hasher.update(format!("{}\n{}", self.version, self.text));
-        hexadecimal(&hasher.finalize())[..16].to_owned()
+        key(&self.version, &self.text)
     }
 
     fn pins(&self) -> Vec<String> {
@@ -47,19 +67,59 @@ impl super::Plan for Plan {
     }
 
     fn run(&self, name: &str, folder: &Path, progress: &Progress) -> Result<(), ImplementationError> {
-        let mut venv = Command::new(&self.python);
-        venv.args(["-m", "venv", "--clear"]).arg(folder);
-        step(name, "making a virtual environment", venv, folder, progress)?;
-        let mut pip = Command::new(interpreter(folder));
-        pip.args(["-m", "pip", "install", "--require-hashes", "--only-binary=:all:", "--no-input"]);
-        pip.args(["--disable-pip-version-check", "--progress-bar=off", "--no-cache-dir"]);
-        pip.arg("--requirement").arg(&self.requirements).env("LC_ALL", "C.UTF-8");
-        step(name, "fetching and installing the pinned packages", pip, folder, progress)
+        let pinned = |pip: &mut Command| {
+            pip.args(["--require-hashes", "--requirement"]).arg(&self.requirements);
+        };
+        environment(&self.python, name, folder, pinned, progress)
     }
 
     fn start(&self, folder: &Path, program: PathBuf) -> (PathBuf, Vec<PathBuf>) {
         (interpreter(folder), vec![program])
     }
+}
+
+/// One release of PyTorch, with the packages that it asks for.
+pub(super) struct PyTorch {
+    requirement: String,
+    python: OsString,
+    version: String,
+}
+
+impl PyTorch {
+    pub(super) fn of(release: &str) -> Result<PyTorch, ImplementationError> {
+        let python = python_from_env();
+        let version = version_of(&python)?;
+        Ok(PyTorch { requirement: format!("torch=={release}"), python, version })
+    }
+}
+
+impl super::Plan for PyTorch {
+    fn key(&self) -> String {
+        key(&self.version, &self.requirement)
+    }
+
+    fn pins(&self) -> Vec<String> {
+        vec![self.requirement.clone()]
+    }
+
+    fn run(&self, name: &str, folder: &Path, progress: &Progress) -> Result<(), ImplementationError> {
+        // Compiling the modules that PyTorch does not import takes longer than fetching it.
+        let release = |pip: &mut Command| {
+            pip.args(["--no-compile", &self.requirement]);
+        };
+        environment(&self.python, name, folder, release, progress)
+    }
+
+    fn start(&self, folder: &Path, program: PathBuf) -> (PathBuf, Vec<PathBuf>) {
+        (interpreter(folder), vec![program])
+    }
+}
+
+/// The name of the folder of an environment: it depends on the Python and the packages.
+fn key(version: &str, packages: &str) -> String {
+    let mut hasher = Sha256::new();
+    hasher.update(format!("{version}\n{packages}"));
+    hexadecimal(&hasher.finalize())[..16].to_owned()
 }
 
 /// The Python of an environment.

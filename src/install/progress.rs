@@ -116,11 +116,12 @@ impl Phase<'_> {
         }
         self.spoke = Instant::now();
         let done = match self.total {
-            Some(total) => format!("{} of {}", HumanBytes(self.bytes), HumanBytes(total)),
-            None => self.detail.clone(),
+            Some(total) => format!(": {} of {}", HumanBytes(self.bytes), HumanBytes(total)),
+            None if self.detail.is_empty() => String::new(),
+            None => format!(": {}", self.detail),
         };
         let seconds = self.started.elapsed().as_secs();
-        self.progress.line(&format!("  {}: {done}, {}:{:02} so far", self.title, seconds / 60, seconds % 60));
+        self.progress.line(&format!("  {}{done}, {}:{:02} so far", self.title, seconds / 60, seconds % 60));
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
+use super::confirmed::Confirmed;
 use super::history::History;
 use super::template;
 use crate::harness::model::difference::Kind;
@@ -36,24 +37,27 @@ struct Cause {
     /// Folders of findings, and the first of the cases.
     findings: Vec<String>,
     case: Option<String>,
+    /// The releases in whose Python it was shown, and not shown.
+    python: String,
 }
 
-/// The page of all root causes, by kind, each with the releases of the history that have it.
-pub fn render(history: &History, divergences: &[Divergence]) -> String {
+/// The page of all root causes, by kind, each with the releases of the history that have it, and with those whose Python
+/// has shown it.
+pub fn render(history: &History, divergences: &[Divergence], confirmed: &Confirmed) -> String {
     let releases: Vec<String> = history.releases().into_iter().map(|at| history.columns[at].version.clone()).collect();
     let kinds = [Kind::Bug, Kind::Documentation, Kind::Unsupported, Kind::ByDesign, Kind::Changed].map(|kind| Group {
         kind,
         causes: divergences
             .iter()
             .filter(|divergence| divergence.kind == kind)
-            .map(|divergence| cause(divergence, &releases, history))
+            .map(|divergence| cause(divergence, &releases, history, confirmed))
             .collect(),
     });
     let kinds = kinds.into_iter().filter(|group| !group.causes.is_empty()).collect();
     template::fill("causes.md", Page { releases, kinds })
 }
 
-fn cause(divergence: &Divergence, releases: &[String], history: &History) -> Cause {
+fn cause(divergence: &Divergence, releases: &[String], history: &History, confirmed: &Confirmed) -> Cause {
     let contained = |version: &&String| divergence.releases.iter().any(|range| range.contain(version));
     let (first, last) = (releases.iter().find(contained), releases.iter().rfind(contained));
     // A release that is not in the history is named as the entry has it.
@@ -77,6 +81,7 @@ fn cause(divergence: &Divergence, releases: &[String], history: &History) -> Cau
         word: words(divergence, history),
         link: divergence.link.clone(),
         findings: divergence.findings.clone(),
+        python: confirmed.cell(&divergence.id, releases),
         case: divergence.witnesses.first().map(|witness| witness.case.clone()),
     }
 }

@@ -6,6 +6,7 @@ pub mod brief;
 pub mod causes;
 pub mod changes;
 pub mod columns;
+pub mod confirmed;
 mod devices;
 pub mod diff;
 mod documentation;

@@ -53,7 +53,20 @@ const MAY_USE: &[(&str, &str, &[&str])] = &[
     (
         "harness",
         "triage",
-        &["tensor", "ops", "program", "adapter", "reference", "escape", "case", "model", "format", "oracles", "runner"],
+        &[
+            "tensor",
+            "ops",
+            "program",
+            "adapter",
+            "reference",
+            "escape",
+            "case",
+            "corpus",
+            "model",
+            "format",
+            "oracles",
+            "runner",
+        ],
     ),
     (
         "harness",

@@ -152,7 +152,6 @@ impl Campaign<'_> {
             };
             known.map(|divergence| divergence.id.clone())
         });
-        setup.specification = specification;
         let journal = if self.resume {
             let journal = Journal::resume(self.out)?;
             self.same(&header.other_than(&journal.tally().header))?;

@@ -61,7 +61,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::adapter::{Halt, Hello, Limits, unsupported_by};
-use crate::case::Specification;
 use crate::generate::bounded_exhaustive::{Bounds, World};
 use crate::generate::{Exclusion, Options};
 use crate::ops::Op;
@@ -127,8 +126,6 @@ pub struct Setup {
     pub give_up: u64,
     /// The known divergence that a finding is.
     pub known: Known,
-    /// The specification that a finding's case refers to.
-    pub specification: Specification,
     /// How the reference is asked.
     pub ask: Ask,
 }
@@ -465,7 +462,6 @@ impl Setup {
             stop: Arc::default(),
             give_up: 0,
             known: Box::new(|_| None),
-            specification: Specification::default(),
             ask: reference::ask,
         }
     }

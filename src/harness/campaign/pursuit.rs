@@ -258,7 +258,7 @@ pub fn report(setup: &Setup, bench: &mut Bench, finding: &Finding, folder: &Path
     let native = native::ask(&setup.subject.0, implementation, &Limits::default(), &finding.program, other);
     let native = native.as_ref();
     let dossier = Dossier { finding, expected, implementation, observed, releases: "", known: None, native };
-    let written = triage::write(&dossier, &setup.specification, folder);
+    let written = triage::write(&dossier, folder);
     written.map_err(|error| Unfinished::Failed(format!("{}: {error}", folder.display())))?;
     Ok(triage::folder_name(finding))
 }

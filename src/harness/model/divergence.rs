@@ -54,6 +54,9 @@ pub struct Divergence {
     /// The findings that show it: folders in [`findings_folder`].
     #[serde(default)]
     pub findings: Vec<String>,
+    /// Whether its results are uninitialized memory, so that another run has others.
+    #[serde(default)]
+    pub uninitialized: bool,
     /// The report, or `unreported`.
     pub link: String,
     /// The rule of its own that the implementation breaks.
@@ -216,6 +219,12 @@ pub fn all_of(implementation: &str, specification: &Specification) -> Result<Vec
             if is_list(&text) { parse(&text, specification) } else { causes::read(folder, &text, specification) };
         all.extend(read.map_err(told)?);
     }
+    if let Some(id) = named_twice(&all) {
+        return Err(format!(
+            "{}: two entries, of it or of the file of causes next to it, are called {id}",
+            file.display()
+        ));
+    }
     let findings = findings_folder().map_err(|error| error.to_string())?;
     if !all.is_empty() && findings.is_dir() {
         let told = |error| format!("{}: {error}", file.display());
@@ -248,6 +257,12 @@ fn folders_of(implementation: &str, root: &Path) -> Result<BTreeSet<String>, Str
         }
     }
     Ok(folders)
+}
+
+/// The name that two divergences share, if there is one.
+fn named_twice(divergences: &[Divergence]) -> Option<&str> {
+    let mut names = BTreeSet::new();
+    divergences.iter().map(|divergence| divergence.id.as_str()).find(|id| !names.insert(*id))
 }
 
 /// Each folder of a finding belongs to exactly one divergence, which says why it is there, and each one named is there.
@@ -431,6 +446,7 @@ mod tests {
                 ..Witness::default()
             }],
             findings: Vec::new(),
+            uninitialized: false,
             link: String::new(),
             why: String::new(),
             applies: Vec::new(),
@@ -441,6 +457,8 @@ mod tests {
         let of = |version| of_case(&both, &hello(version), "c").map(|(divergence, _)| divergence.id.clone());
         assert_eq!((of("2.3.1").as_deref(), of("2.5.1").as_deref(), of("2.6.0")), (Some("a"), Some("b"), None));
         assert_eq!(once_each(&both, &hello("2.3.1")), Ok(()));
+        assert_eq!(named_twice(&[entry("a", "<2.6", "<2.6"), entry("b", "<2.6", "<2.6")]), None);
+        assert_eq!(named_twice(&[entry("a", "<2.6", "<2.6"), entry("a", ">=2.6", "<2.6")]), Some("a"));
         let twice = [entry("a", "<2.6", "<2.4"), entry("b", "<2.6", "<2.6")];
         assert!(once_each(&twice, &hello("2.3.1")).unwrap_err().contains("b: c is a witness of a already"));
         assert_eq!(once_each(&twice, &hello("2.5.1")), Ok(()));

@@ -6,9 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use super::super::runner::{Runner, Start};
 use super::super::{Aspect, Difference};
-use super::{CASE, Dossier, Expected, Native, native};
+use super::{Dossier, Expected, Native, native};
 use crate::adapter::{Fault, Hello, Implementation, Limits, unsupported_by};
-use crate::case::{Case, load_program};
+use crate::case::Case;
+use crate::corpus;
 use crate::escape::one_line;
 use crate::format;
 use crate::model::difference::class_of;
@@ -27,7 +28,7 @@ use crate::reference::Reference;
 pub struct Recorded {
     /// The signature that it was found with.
     pub signature: Signature,
-    /// The program of its case.
+    /// The program.
     pub program: Program,
     /// The differences.
     pub differences: Vec<Difference>,
@@ -57,6 +58,7 @@ pub struct Named {
 struct Stored {
     signature: Signature,
     implementation: Named,
+    program: Program,
     #[serde(default)]
     differences: Vec<Difference>,
     #[serde(default)]
@@ -137,22 +139,14 @@ impl Verdict {
 /// # Errors
 /// When it is none, in a sentence.
 pub fn read(folder: &Path) -> Result<Recorded, String> {
-    let text = |name: &str| {
-        let path = folder.join(name);
-        std::fs::read_to_string(&path)
-            .map_err(|error| format!("{}: {error}; the folder of a finding has {CASE} and {FINDING}", path.display()))
-    };
-    let (case, finding) = (text(CASE)?, text(FINDING)?);
-    let stored: Stored =
-        serde_json::from_str(&finding).map_err(|error| format!("{}: {error}", folder.join(FINDING).display()))?;
-    let path = folder.join(CASE);
+    let path = folder.join(FINDING);
     let wrong = |what: &dyn std::fmt::Display| format!("{}: {what}", path.display());
-    let cases: Vec<serde_yaml::Value> = serde_yaml::from_str(&case).map_err(|error| wrong(&error))?;
-    // The accepting twin comes before it.
-    let program = cases.last().and_then(|case| case.get("program")).ok_or_else(|| wrong(&"no case with a program"))?;
-    let program = serde_yaml::to_string(program).map_err(|error| wrong(&error))?;
-    let program = load_program(&path, &program).map_err(|error| error.to_string())?;
-    let Stored { signature, implementation, differences, observed, expected, same_as, native, pytorch } = stored;
+    let text = std::fs::read_to_string(&path)
+        .map_err(|error| wrong(&format!("{error}; the folder of a finding has a {FINDING}")))?;
+    let stored: Stored = serde_json::from_str(&text).map_err(|error| wrong(&error))?;
+    let Stored { signature, implementation, program, differences, observed, expected, same_as, native, pytorch } =
+        stored;
+    corpus::well_formed(&program).map_err(|error| wrong(&error))?;
     let pytorch = pytorch.unwrap_or_else(|| native::is_named_pytorch(&implementation.name));
     Ok(Recorded { signature, program, differences, implementation, observed, expected, same_as, native, pytorch })
 }
@@ -291,7 +285,9 @@ impl Recorded {
                 if let Some(why) = unsupported {
                     return only(Verdict::CannotRun { why });
                 }
-                if self.signature.oracle == Oracle::Definition && self.same_as.is_none() {
+                let is_of_values =
+                    ![Aspect::Warnings, Aspect::Class].map(Aspect::name).contains(&&*self.signature.kind);
+                if self.signature.oracle == Oracle::Definition && !(self.same_as.is_some() && is_of_values) {
                     self.by_relations(runner, &hello, &reply)
                 } else {
                     let differences = self.differences(&hello, &reply, second);
@@ -309,7 +305,7 @@ impl Recorded {
     }
 
     /// The finding of the relations that compare no value of the program with one of another, such as what a rejected step
-    /// leaves behind: the finding itself, if one of them still shows it.
+    /// leaves behind, or another aspect than a value: the finding itself, if one of them still shows it.
     fn by_relations(&self, runner: &mut Runner, hello: &Hello, reply: &Reply) -> Option<Finding> {
         let mut differences = vec![metamorphic::own_faults(&self.program, reply)];
         for follow_up in metamorphic::all(&self.program, reply) {
@@ -359,7 +355,14 @@ fn pairs(program: &Program, reply: &Reply, same: &SameAs, other: &Reply) -> Vec<
     let find = |program: &Program, reply: &Reply, name: &str| -> Option<Outcome> {
         let (step, _) = name.split_once('.').unwrap_or((name, ""));
         let at = program.steps.iter().position(|own| own.name == step)?;
-        Some(reply.steps.get(at)?.outcome.clone())
+        match &reply.steps.get(at)?.outcome {
+            // A step without an operand has the outcome of the step that should have made it.
+            Outcome::Blocked(value) => {
+                let at = value.checked_sub(program.inputs.len())?;
+                Some(reply.steps.get(at)?.outcome.clone())
+            }
+            outcome => Some(outcome.clone()),
+        }
     };
     let of_elements = Relation::named(&same.rule).is_none_or(Relation::is_of_elements);
     let mut differences = Vec::new();
@@ -400,14 +403,30 @@ fn unlike(wanted: &TensorValue, got: &TensorValue) -> Option<Aspect> {
     }
 }
 
-/// Since when in a sentence, and the table for people. Rows are in the order of the releases, the oldest first.
+/// Since when in a sentence, and the table for people. Rows are in the order of the releases, the oldest first; successive
+/// releases of one outcome share a line.
 pub fn table(rows: &[Row]) -> String {
     let mut text = format!("{}\n\n| release | outcome |\n|---|---|\n", since(rows));
-    for row in rows {
-        let outcome = one_line(&row.verdict.text()).replace('|', "\\|");
-        text.push_str(&format!("| {} | {outcome} |\n", one_line(&row.implementation).replace('|', "\\|")));
+    let alike = |one: &Row, other: &Row| {
+        one.verdict == other.verdict && named(&one.implementation).0 == named(&other.implementation).0
+    };
+    let cell = |text: &str| one_line(text).replace('|', "\\|");
+    for group in rows.chunk_by(alike) {
+        let (first, last) = (&group[0].implementation, named(&group[group.len() - 1].implementation).1);
+        let releases = match group.len() {
+            1 => first.clone(),
+            2 => format!("{first}, {last}"),
+            count => format!("{first} to {last} ({count} releases)"),
+        };
+        text.push_str(&format!("| {} | {} |\n", cell(&releases), cell(&group[0].verdict.text())));
     }
     text
+}
+
+/// The name and the version of an implementation, as [`format::label`] has put them together. A command line has no version.
+fn named(label: &str) -> (&str, &str) {
+    let is_version = |word: &str| word.starts_with(|first: char| first.is_ascii_digit());
+    label.rsplit_once(' ').filter(|(_, version)| is_version(version)).unwrap_or((label, label))
 }
 
 /// The first release that shows the finding, as far as the rows show it.
@@ -438,6 +457,21 @@ pub fn since(rows: &[Row]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn successive_releases_of_one_outcome_share_a_line() {
+        let row = |implementation: &str, verdict: Verdict| Row { implementation: implementation.to_owned(), verdict };
+        let releases =
+            ["1.13.1", "2.0.0", "2.0.1", "2.1.0", "2.1.1", "2.1.2"].map(|version| format!("libtorch {version}"));
+        let verdict = |at| if at == 0 || at > 3 { Verdict::Right } else { Verdict::Same };
+        let rows: Vec<Row> = releases.iter().enumerate().map(|(at, name)| row(name, verdict(at))).collect();
+        let lines = "| libtorch 1.13.1 | right |\n| libtorch 2.0.0 to 2.1.0 (3 releases) | the same |\n\
+                     | libtorch 2.1.1, 2.1.2 | right |\n";
+        assert!(table(&rows).ends_with(lines), "{}", table(&rows));
+        let others = ["numpy 2.4.6", "jax 0.9.0", "a command", "a command"].map(|name| row(name, Verdict::Same));
+        let lines = "| numpy 2.4.6 | the same |\n| jax 0.9.0 | the same |\n| a command, a command | the same |\n";
+        assert!(table(&others).ends_with(lines), "{}", table(&others));
+    }
 
     #[test]
     fn the_first_release_is_given_as_far_as_it_is_known() {

@@ -21,7 +21,7 @@ const MOST: usize = 64;
 /// The decimals to which a case gives numbers that every implementation rounds in its own way.
 const DECIMALS: i32 = 3;
 
-/// The text of `case.yaml`, which becomes `spec/regressions/NAME.yaml` as it is.
+/// The text of the file `spec/regressions/NAME.yaml`.
 pub(super) fn render(dossier: &Dossier, specification: &Specification, name: &str) -> String {
     let finding = dossier.finding;
     let asked = || reference::ask(&finding.program).ok();

@@ -1,10 +1,11 @@
-//! From a finding to a folder that a maintainer can act on: what differs, in a case, in PyTorch's Python, and in `tch`.
+//! From a finding to a folder that a maintainer can act on: what differs, in PyTorch's Python, as a case, and in `tch`.
 //!
 //! [`files`] makes the texts and knows no disk; [`write()`] puts them there. What is written follows from the finding alone,
 //! so that the same finding makes the same folder on every machine. [`repro`] renders the program in one language.
 
 pub mod bisect;
 mod case;
+pub mod confirm;
 mod expected;
 mod literal;
 mod look;
@@ -30,10 +31,7 @@ use crate::oracles::metamorphic::Relation;
 use crate::program::{Program, Reply};
 
 pub use native::Native;
-pub use python::{BROKEN, PRINTS, UNDESCRIBED, input_name, statements};
-
-/// The case, which loads in `spec/regressions/`.
-pub const CASE: &str = "case.yaml";
+pub use python::{BROKEN, EXPECTED, PRINTS, UNDESCRIBED, input_name, statements};
 
 /// The file that a person reads first.
 pub const README: &str = "README.md";
@@ -91,25 +89,23 @@ pub enum Expected<'a> {
 ///
 /// # Errors
 /// When something cannot be written.
-pub fn write(dossier: &Dossier, specification: &Specification, root: &Path) -> io::Result<PathBuf> {
-    let folder = root.join(folder_name(dossier.finding));
+pub fn write(dossier: &Dossier, root: &Path) -> io::Result<PathBuf> {
+    let name = folder_name(dossier.finding);
+    let folder = root.join(&name);
     std::fs::create_dir_all(&folder)?;
-    for (name, text) in files(dossier, specification) {
-        std::fs::write(folder.join(name), text)?;
+    for (file, text) in files(dossier, &name) {
+        std::fs::write(folder.join(file), text)?;
     }
     Ok(folder)
 }
 
-/// The files of a finding's folder, by name.
-pub fn files(dossier: &Dossier, specification: &Specification) -> Vec<(&'static str, String)> {
-    let name = folder_name(dossier.finding);
-    let mut files = vec![(CASE, case::render(dossier, specification, &name))];
-    files.extend(renewed(dossier, &name));
-    files
+/// The finding as a case, which loads as the file `spec/regressions/NAME.yaml` of a specification.
+pub fn as_case(dossier: &Dossier, specification: &Specification, name: &str) -> String {
+    case::render(dossier, specification, name)
 }
 
-/// The files of a folder that is there, written anew; its case stays.
-pub fn renewed(dossier: &Dossier, name: &str) -> Vec<(&'static str, String)> {
+/// The files of a finding's folder of that name.
+pub fn files(dossier: &Dossier, name: &str) -> Vec<(&'static str, String)> {
     let program = dossier.native.map(|native| (native.language.file(), native::render(dossier, native)));
     let mut files: Vec<_> = program.into_iter().collect();
     files.extend([(README, readme::render(dossier, name)), (FINDING, finding_json(dossier))]);

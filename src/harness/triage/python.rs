@@ -19,6 +19,9 @@ use calls::{Spelling, call, input, kept, list, spelling, variable};
 /// Begins a comment that has a line of what the program prints.
 pub const PRINTS: &str = "# prints: ";
 
+/// Begins a comment that has a line of what it should print.
+pub const EXPECTED: &str = "# expected: ";
+
 /// Begins the comment of a call that has no outcome.
 pub const BROKEN: &str = "# the call ";
 
@@ -237,7 +240,7 @@ impl Body {
             wanted.iter().filter(|wanted| wanted.aspect == Aspect::Warnings).find_map(|wanted| wanted.expected);
         let expected = expected.filter(|(theirs, ..)| std::ptr::eq(*theirs, program));
         if let Some(expected) = expected.and_then(|(_, reply, _)| texts(reply, at)) {
-            self.line(&format!("# expected: {}", visible(&expected)));
+            self.line(&format!("{EXPECTED}{}", visible(&expected)));
         }
     }
 
@@ -261,7 +264,7 @@ impl Body {
         let before = TensorValue { data: input.data.clone(), ..after.clone() };
         self.line(&format!("print({}.tolist())", variable(program, target)));
         self.prints(&text);
-        self.line(&format!("# expected: {}", elements(&before)));
+        self.line(&format!("{EXPECTED}{}", elements(&before)));
     }
 
     /// Prints what is wanted of a value that is there.
@@ -298,7 +301,7 @@ impl Body {
     /// Writes the expected output, where no other call says it.
     fn expects(&mut self, wanted: &Wanted, program: &Program, reply: Option<&Reply>) {
         if let Some(said) = wanted.said {
-            return self.line(&format!("# expected: {}", visible(&one_line(said))));
+            return self.line(&format!("{EXPECTED}{}", visible(&one_line(said))));
         }
         let Some((theirs, expected, value)) = wanted.expected.filter(|(theirs, ..)| std::ptr::eq(*theirs, program))
         else {
@@ -311,7 +314,7 @@ impl Body {
             None => return,
         };
         for line in text.trim_end().split('\n') {
-            self.line(&format!("# expected: {}", visible(line)));
+            self.line(&format!("{EXPECTED}{}", visible(line)));
         }
     }
 }

@@ -32,17 +32,10 @@ pub(in super::super) fn linalg_lu_solve(machine: &mut Machine, call: &Call) -> R
     let factors = Factors::of(machine, &lu, &pivots, &sizes)?;
     let whole = expanded(&b, &sizes.solution)?;
     let whole = write::restride(machine, &whole, Layout::contiguous(whole.shape().clone()));
-    let direct = match call.target()? {
-        Some(target) => prepare(machine, target, call.tensor(2)?, &layout, lu.dtype)?,
-        None => false,
-    };
-    if let Err(stop) = check_kernel(machine, &pivots, &lu, &layout.shape) {
-        // The right side has been copied to where it is solved for.
-        if let (true, true, Some(target)) = (direct, left, call.target()?) {
-            write::copy(machine, target, &whole);
-        }
-        return Err(stop);
+    if let Some(target) = call.target()? {
+        prepare(machine, target, call.tensor(2)?, &layout, lu.dtype)?;
     }
+    check_kernel(machine, &pivots, &lu, &layout.shape)?;
     if let Some(target) = call.target()? {
         iterator::check_internal_overlap(machine.tensor(target))?;
     }
@@ -83,19 +76,18 @@ fn infer(lu: &Tensor, pivots: &Tensor, b: &Tensor, left: bool) -> Result<Sizes> 
     Sizes::broadcast(own, right)
 }
 
-/// Gives `out=` its dtype and layout. True if it is solved for in this memory itself, where the right side is copied to.
-fn prepare(machine: &mut Machine, target: TensorId, b: TensorId, layout: &Layout, dtype: DType) -> Result<bool> {
+/// Checks the dtype of `out=`, gives it its layout, and checks its overlap where it is solved for in this memory itself.
+fn prepare(machine: &mut Machine, target: TensorId, b: TensorId, layout: &Layout, dtype: DType) -> Result<()> {
     let got = machine.tensor(target).dtype;
     if got != dtype {
         return Err(Rejection::OutDtype { expected: dtype, got }.into());
     }
     write::resize_output(machine, target, layout.clone(), 1)?;
-    let direct = machine.tensor(target).layout.strides == layout.strides;
-    if direct && layout.shape.numel() > 0 {
+    if machine.tensor(target).layout.strides == layout.strides && layout.shape.numel() > 0 {
         iterator::check_internal_overlap(machine.tensor(target))?;
         iterator::check_partial_overlap(machine.tensor(target), machine.tensor(b))?;
     }
-    Ok(direct)
+    Ok(())
 }
 
 /// Rejects, where there is anything to solve for, pivots that are no rows, then a dtype that LAPACK does not have.

@@ -139,6 +139,7 @@ impl Cause {
             id: self.id,
             releases: releases.to_vec(),
             builds: Vec::new(),
+            uninitialized: false,
             kind: self.kind,
             witnesses,
             findings: Vec::new(),
