@@ -26,9 +26,9 @@ const PROGRAM: &str = "confirm.py";
 
 /// Run the known bugs of libtorch in PyTorch's Python, in each of several releases.
 ///
-/// The program of a bug is that of `broadcheck repro` for the first of its cases or findings. In a release that has the bug it
-/// should print what its comments say, and in a release that has not it should not. What was printed is kept in a file, from
-/// which `broadcheck report` writes a column of causes.md. A release of PyTorch takes 5 GB while it runs.
+/// The program of a bug is that of `broadcheck repro` for the first of its cases or findings. It should print what its comments
+/// say in a release that has the bug, and something else in any other. The outcomes are kept in a file, from which
+/// `broadcheck report` writes a column of causes.md. A release of PyTorch takes 5 GB while it runs.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
