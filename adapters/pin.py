@@ -8,6 +8,7 @@ and the observed text. A difference matches if all that are given are found in i
 aspect is `broken`, and the observed text is the fault. A case belongs to the first cause that explains all its
 differences; each value that differs is pinned in each aspect that differs. A case that no cause explains is reported on
 standard error and stays a failure. With `unwritten = true` the elements are uninitialized memory and are not pinned.
+With `until = "TEXT"` an observed text is pinned as far as that, since a number of the run follows.
 `applies` and `signature`, by which a campaign knows the cause, are for broadcheck, which reads them from `causes.toml`
 (`README.md` has the vocabulary); a cause that has them needs no case. `inherits = ["pytorch"]` appends the causes of that
 adapter, such as those of the front end for a mode of PyTorch.
@@ -104,6 +105,15 @@ def causes_of(name):
     return list(causes.values())
 
 
+def up_to(end, seen):
+    """The witness, with each of its texts as far as `end`."""
+    if end is None:
+        return seen
+    cut = lambda text: text[: text.index(end) + len(end)] + "*" if end in text else text
+    observed = {value: {aspect: cut(text) for aspect, text in aspects.items()} for value, aspects in seen["observed"].items()}
+    return {**seen, "observed": observed}
+
+
 def by_processors(name):
     """The witnesses that are written already and that some processors do not show, by case. A run on such a processor
     keeps them."""
@@ -145,7 +155,7 @@ def main(name, report):
             # The answer that broke the protocol has its number in the run.
             found[of["id"]].append({"case": case["id"], "broken": re.sub(r': "\{.*', "", fault, flags=re.S)})
         else:
-            seen = witness(case["id"], ran, of.get("unwritten", False))
+            seen = up_to(of.get("until"), witness(case["id"], ran, of.get("unwritten", False)))
             reason = {key: kept[case["id"]][key] for key in ("some_processors",) if case["id"] in kept}
             found[of["id"]].append({**seen, **reason})
     made = f"Written by `adapters/pin.py {name}` from `causes.toml` and a run on {name} {version}; see `../README.md`."

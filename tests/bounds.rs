@@ -353,6 +353,7 @@ fn configuration(ops: &str, cases: u64) -> Configuration {
         shard: Shard::WHOLE,
         ops: ops.split(',').map(|name| Op::parse(name).unwrap().0).collect(),
         unrestricted: false,
+        swarm: false,
         world: None,
         corpus: None,
         oracles: vec![Oracle::Reference],

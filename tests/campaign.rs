@@ -532,8 +532,7 @@ fn hello(args: &str) -> broadcheck::adapter::Hello {
 
 /// The same without the command line.
 fn setup(args: &str, cases: u64) -> Setup {
-    let hello = hello(args);
-    Setup::new(&configuration(cases), (start(args), hello), None)
+    Setup::new(&configuration(cases), (start(args), hello(args)), None)
 }
 
 fn configuration(cases: u64) -> Configuration {
@@ -543,6 +542,7 @@ fn configuration(cases: u64) -> Configuration {
         shard: Shard::WHOLE,
         ops: OPS.split(',').map(|name| Op::parse(name).unwrap().0).collect(),
         unrestricted: false,
+        swarm: false,
         world: None,
         corpus: None,
         oracles: vec![Oracle::Reference],

@@ -76,7 +76,6 @@ const BY_THE_REFERENCE_ALONE: &[(&str, &str)] = &[
     ("running-extremes-of-nothing-along-any-dimension", "no rule says which dimensions are rejected"),
     ("vecdot-of-vectors-along-any-dimension", "no rule says which dimensions are rejected"),
     ("complex-product-by-its-place", "both results are within the error bound of a product of complex numbers"),
-    ("gradient-of-polar-below-zero", "it flows through complex numbers, along which no derivative is taken"),
     ("truth-of-complex-numbers-into-bytes", "it is a warning, of which no document says when it is due"),
     ("gradient-of-where-warns-again", "it is a warning, of which no document says when it is due"),
     (

@@ -117,6 +117,7 @@ impl Exhaust {
             shard: self.shard.or(begun.map(|configuration| configuration.shard)).unwrap_or(Shard::WHOLE),
             ops,
             unrestricted: false,
+            swarm: false,
             world: Some(bounds),
             corpus: None,
             oracles: vec![Oracle::Reference],

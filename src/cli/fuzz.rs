@@ -43,6 +43,7 @@ Examples:
   broadcheck fuzz --seconds 600 --jobs 2
   broadcheck fuzz --cases 1000000 --seed 7 --shard 0/3 --out part0
   broadcheck fuzz --ops lerp,transpose,sum --cases 20000
+  broadcheck fuzz --swarm --cases 100000
   broadcheck fuzz --impl 'ATEN_CPU_CAPABILITY=default libtorch' --against libtorch
   broadcheck fuzz --impl jax --against numpy
   broadcheck fuzz --impl jax --against numpy --oracle reference
@@ -73,6 +74,10 @@ pub struct Fuzz {
     /// Only programs of these operations [default: all that the implementation has].
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     ops: Option<Vec<String>>,
+    /// Make each program of one to three operations, which are drawn for it, beside those that write to a tensor and carry
+    /// a gradient (swarm testing). What takes an operation twice, or next to a certain other one, is found sooner.
+    #[arg(long, conflicts_with = "corpus")]
+    swarm: bool,
     /// The number of adapter processes, each with a thread that makes cases for it and judges
     /// [default: half of the processors].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
@@ -184,6 +189,7 @@ impl Fuzz {
             seed: None,
             corpus: Some(corpus.to_owned()),
             ops: None,
+            swarm: false,
             jobs: run.jobs,
             implementation: Some(implementation.to_owned()),
             python: python.map(Path::to_owned),
@@ -254,6 +260,7 @@ impl Fuzz {
                 (None, None) => possible.ops,
             },
             unrestricted,
+            swarm: self.swarm || begun.is_some_and(|configuration| configuration.swarm),
             world: None,
             corpus,
             oracles,

@@ -271,6 +271,7 @@ impl Subject<'_> {
             shard: cases::Shard::WHOLE,
             ops: campaign::options(self.hello, None, false).ops,
             unrestricted: false,
+            swarm: false,
             world: None,
             corpus: None,
             oracles: vec![Oracle::Reference],

@@ -441,6 +441,7 @@ impl Setup {
     pub fn new(configuration: &Configuration, subject: (Start, Hello), against: Option<(Start, Hello)>) -> Setup {
         let mut options = options(&subject.1, against.as_ref().map(|(_, hello)| hello), configuration.unrestricted);
         options.ops.clone_from(&configuration.ops);
+        options.swarm = configuration.swarm;
         // However often an adapter breaks, the campaign goes on.
         let limits = Limits {
             restarts: usize::MAX,

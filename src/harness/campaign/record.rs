@@ -69,6 +69,9 @@ pub struct Configuration {
     pub ops: Vec<Op>,
     /// True if programs are made that have no one right outcome.
     pub unrestricted: bool,
+    /// True if each program is made of a few of the operations.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub swarm: bool,
     /// The small world whose cases are all of them, in place of a seed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub world: Option<Bounds>,

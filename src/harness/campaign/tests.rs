@@ -35,6 +35,7 @@ fn setup(ask: fn(&Program) -> Result<Reply, Abort>) -> Setup {
         shard: Shard::WHOLE,
         ops: Op::ALL.to_vec(),
         unrestricted: false,
+        swarm: false,
         world: None,
         corpus: None,
         oracles: vec![Oracle::Reference, Oracle::Definition, Oracle::Mathematics],

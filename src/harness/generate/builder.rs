@@ -1,5 +1,7 @@
 //! Builds a program step by step: proposes a step, asks the reference, keeps it if it is wanted.
 
+use std::borrow::Cow;
+
 use arbitrary::{Result, Unstructured};
 
 use crate::generate::shape::{self, Palette};
@@ -23,7 +25,7 @@ pub(super) const TRIES: usize = 8;
 /// A program under construction, and the state of its values.
 #[derive(Debug)]
 pub(super) struct ProgramBuilder<'a> {
-    pub options: &'a Options,
+    pub options: Cow<'a, Options>,
     pub program: Program,
     /// The reference after the steps that there are; `None` before the first is tried.
     session: Option<Session>,
@@ -56,7 +58,7 @@ pub(super) enum Trial {
 impl<'a> ProgramBuilder<'a> {
     pub fn new(options: &'a Options) -> ProgramBuilder<'a> {
         ProgramBuilder {
-            options,
+            options: Cow::Borrowed(options),
             program: Program::default(),
             session: None,
             tried: None,
@@ -71,6 +73,9 @@ impl<'a> ProgramBuilder<'a> {
 
     /// Makes inputs and steps until the bytes or the limits end it.
     pub fn fill(&mut self, u: &mut Unstructured) -> Result<()> {
+        if self.options.swarm {
+            self.draw_operations(u)?;
+        }
         let palette = Palette::new(u, self.options.large)?;
         self.elements = palette.elements;
         let gradients = chance(u, self.options.gradients, 4)?;
@@ -86,6 +91,18 @@ impl<'a> ProgramBuilder<'a> {
         if gradients {
             self.backward(u, &palette)?;
         }
+        Ok(())
+    }
+
+    /// Leaves one to three operations to choose from, beside those that write to a tensor and carry a gradient. What takes
+    /// an operation twice, or next to a certain other one, is rare among hundreds (Groce et al., Swarm Testing, ISSTA 2012).
+    fn draw_operations(&mut self, u: &mut Unstructured) -> Result<()> {
+        const BESIDE: [Op; 5] = [Op::Sum, Op::Mul, Op::Copy, Op::Backward, Op::Grad];
+        let mut drawn = Vec::new();
+        for _ in 0..u.int_in_range(1..=3)? {
+            drawn.push(*u.choose(&self.options.ops)?);
+        }
+        self.options.to_mut().ops.retain(|op| drawn.contains(op) || BESIDE.contains(op));
         Ok(())
     }
 

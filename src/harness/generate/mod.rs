@@ -70,6 +70,8 @@ pub struct Options {
     pub gradients: u8,
     /// The number of programs of 256 that have large tensors.
     pub large: u8,
+    /// True if each program is made of a few operations, which are drawn for it.
+    pub swarm: bool,
     /// True if the inputs are of any dtypes in all programs, not only in half of them.
     pub mixed: bool,
     /// The programs to leave out. A restriction is always a named one, so that what is not tested can be read.
@@ -85,6 +87,7 @@ impl Default for Options {
             accepted: 55,
             gradients: 1,
             large: 1,
+            swarm: false,
             mixed: false,
             exclusions: Exclusion::GAPS.to_vec(),
         }
@@ -235,6 +238,28 @@ mod tests {
             whole += usize::from(calls(&fuzzed(&seed, &options).0) == calls(&program));
         }
         assert!(read > 180 && whole > 180, "{read} of 200 programs can be written, {whole} come out as they were");
+    }
+
+    /// One to three operations and five others, whichever they are, and every operation in some program.
+    #[test]
+    fn a_swarm_has_few_operations_in_each_program() {
+        let options = Options { swarm: true, ..Options::comparable(&Reference.hello()) };
+        let mut all = std::collections::BTreeSet::new();
+        for seed in 0..4000u64 {
+            // Any bytes that differ will do.
+            let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+            let bytes: Vec<u8> = std::iter::repeat_with(|| {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                (state >> 56) as u8
+            })
+            .take(256)
+            .collect();
+            let ops: std::collections::BTreeSet<Op> =
+                program(&bytes, &options).steps.iter().map(|step| step.op).collect();
+            assert!(ops.len() <= 8, "{ops:?}");
+            all.extend(ops);
+        }
+        assert!(all.len() * 10 > options.ops.len() * 9, "{} of {} operations", all.len(), options.ops.len());
     }
 
     #[test]

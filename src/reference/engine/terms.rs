@@ -34,7 +34,8 @@ impl Terms<'_> {
     /// Operand `at`, unless it has been written to since (`SavedVariable::unpack`).
     pub fn raw(&self, at: usize) -> Result<&Input> {
         let machine = self.machine.borrow();
-        if self.saved.freed && matches!(self.saved.inputs[at], Input::Tensor(_)) {
+        // A number in the place of the first tensor was wrapped in one (`wrapped_scalar_tensor`), which was kept.
+        if self.saved.freed && (at == 0 || matches!(self.saved.inputs[at], Input::Tensor(_))) {
             return Err(Rejection::Freed.into());
         }
         let Some((id, storage, expected)) = self.saved.versions[at] else { return Ok(&self.saved.inputs[at]) };
@@ -52,7 +53,7 @@ impl Terms<'_> {
                 (tensor, node)
             }
             // Of a step inside an operation.
-            (None, Input::Tensor(tensor)) => (tensor, Some(UNNAMED)),
+            (None, Input::Tensor(tensor)) => (tensor, tensor.node.map(|_| UNNAMED)),
             (None, Input::Number(_)) => return Ok(&self.saved.inputs[at]),
         };
         let (dtype, shape) = (tensor.dtype, tensor.shape().sizes().to_vec());

@@ -54,6 +54,9 @@ struct Cause {
     /// Whether elements are not pinned, which `pin.py` reads.
     #[serde(default, rename = "unwritten")]
     _unwritten: IgnoredAny,
+    /// The end of an observed text that is pinned, which `pin.py` reads.
+    #[serde(default, rename = "until")]
+    _until: IgnoredAny,
     #[serde(default)]
     applies: Vec<Applies>,
     #[serde(default)]

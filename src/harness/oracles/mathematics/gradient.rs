@@ -3,17 +3,20 @@
 //! Each element has an interval that its derivative lies in, and what an implementation may lose of it. At a kink any
 //! number between the one-sided derivatives is right (a subgradient). Where a derivative is infinite, does not exist or
 //! is not known, nothing is known of what it flows to. A gradient has the shape of its tensor, whatever its elements are.
+//! The parts of a complex number count as two elements.
 
 use std::collections::BTreeMap;
 
+use super::jacobian::{self, flat, width};
 use super::set::{Format, as_float};
-use super::slope::{Edge, Slopes, is_real};
+use super::slope::{Edge, Slopes};
 use super::trace::{Elements, Trace};
 use super::view::{View, unravel};
 use super::wrong_shape;
 use crate::model::finding::MATHEMATICS;
 use crate::ops::{Family, Form, Op};
 use crate::program::{Arg, Outcome, Step, TensorValue, ValueRef};
+use crate::tensor::Scalar;
 use crate::{Aspect, Difference};
 
 /// The most derivatives of a program that are taken in wide numbers.
@@ -25,7 +28,7 @@ const SHARE: &str =
 const SHAPE: &str = "torch.Tensor.grad: a gradient has the shape of its tensor";
 
 /// The gradient of an element, and how far an implementation may be off: `low` to `high`, `error` on either side.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Arriving {
     low: f64,
     high: f64,
@@ -46,6 +49,16 @@ type Arrivals = Vec<Option<Arriving>>;
 /// A tensor: the number of the value, or of the step that wrote it last, and the part of several results that it is.
 type Node = (usize, usize);
 
+/// An operand that a gradient flows to.
+struct Target {
+    node: Node,
+    format: Format,
+    /// The number of its parts.
+    count: usize,
+    /// The parts of an element.
+    width: usize,
+}
+
 /// The difference between the gradient of a leaf and the derivative.
 pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) -> Option<Difference> {
     let Some(Arg::Tensor(leaf)) = step.args.first() else { return None };
@@ -53,7 +66,7 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
     if result.shape != own.shape && !trace.is_written(at, *leaf) {
         return Some(wrong_shape(step, result, own.shape.sizes(), SHAPE));
     }
-    if !is_real(result.dtype) || result.dtype != own.dtype {
+    if width(result.dtype).is_none() || result.dtype != own.dtype {
         return None;
     }
     // Derivatives at operands as they are, and only if one is amiss at those nearby.
@@ -64,7 +77,8 @@ pub(super) fn judge(trace: Trace, at: usize, step: &Step, result: &TensorValue) 
 /// The difference of a leaf without a gradient, if its derivative is another number than zero.
 pub(super) fn judge_absence(trace: Trace, at: usize, step: &Step) -> Option<Difference> {
     let Some(Arg::Tensor(leaf)) = step.args.first() else { return None };
-    trace.program.inputs.get(leaf.value).filter(|input| input.requires_grad && is_real(input.dtype))?;
+    trace.program.inputs.get(leaf.value).filter(|input| input.requires_grad)?;
+    let width = width(trace.program.inputs[leaf.value].dtype)?;
     let walk = Walk::new(trace, at, *leaf, 4.0)?;
     let arrived = walk.arriving.get(&(leaf.value, 0))?;
     let (number, some) = arrived.iter().enumerate().find_map(|(number, one)| {
@@ -75,7 +89,12 @@ pub(super) fn judge_absence(trace: Trace, at: usize, step: &Step) -> Option<Diff
         value: step.name.clone(),
         aspect: Aspect::Values,
         by: walk.by(),
-        expected: format!("between {:e} and {:e} at element {number}", some.low - some.error, some.high + some.error),
+        expected: format!(
+            "between {:e} and {:e} at element {}",
+            some.low - some.error,
+            some.high + some.error,
+            number / width
+        ),
         observed: "None".to_owned(),
     })
 }
@@ -199,13 +218,14 @@ impl<'a> Walk<'a> {
         let Some(Arg::Tensor(of)) = step.args.first() else { return None };
         let elements = self.trace.before(number, *of)?;
         let seeds: Vec<f64> = match step.args.get(1)? {
-            Arg::Nothing => vec![1.0; elements.values.len()],
+            // One, of complex numbers too.
+            Arg::Nothing => flat(elements.dtype, &vec![Scalar::Int(1); elements.values.len()])?,
             Arg::Tensor(gradient) => {
                 let gradient = self.trace.before(number, *gradient)?;
                 if gradient.shape != elements.shape || gradient.dtype != elements.dtype {
                     return None;
                 }
-                gradient.values.into_iter().map(as_float).collect::<Option<_>>()?
+                flat(gradient.dtype, &gradient.values)?
             }
             _ => return None,
         };
@@ -213,7 +233,8 @@ impl<'a> Walk<'a> {
             let arriving = Arriving { low: value, high: value, error: 0.0, magnitude: value.abs() };
             value.is_finite().then_some(arriving)
         };
-        self.arriving.insert(root, seeds.into_iter().map(seed).collect());
+        let width = width(elements.dtype)?;
+        self.arriving.insert(root, whole(seeds.into_iter().map(seed).collect(), width));
         Some(())
     }
 
@@ -233,11 +254,15 @@ impl<'a> Walk<'a> {
                     self.path.push(step.op.name().to_owned());
                     let target = self.target(number, *operands.get(part)?)?;
                     let own = self.trace.sizes(number, operands[part])?;
+                    let each = width(result.dtype)?;
                     let places = View::of(&own).expanded(result.shape.sizes())?.places()?.into_iter().enumerate();
                     let edge = |(result, element)| Edge { result, arg: 0, element, slope: Some((1.0, 1.0)) };
+                    let places =
+                        places.flat_map(|(to, from)| (0..each).map(move |at| (each * to + at, each * from + at)));
                     let edges: Vec<Edge> = places.map(edge).collect();
-                    if let Some((node, own, count)) = target {
-                        self.receive(node, own, hand(edges.iter(), &arrived, own, own, count));
+                    if let Some(target) = target {
+                        let handed = hand(edges.iter(), &arrived, target.format, &target);
+                        self.receive(&target, handed);
                     }
                 }
                 _ if part == 0 => self.hand_on(number, step, &result, &arrived)?,
@@ -247,14 +272,16 @@ impl<'a> Walk<'a> {
         Some(())
     }
 
-    /// An operand that depends on the leaf, its format and the number of its elements; `Some(None)` for one that does not.
-    fn target(&self, number: usize, used: ValueRef) -> Option<Option<(Node, Format, usize)>> {
+    /// An operand that depends on the leaf; `Some(None)` for one that does not.
+    fn target(&self, number: usize, used: ValueRef) -> Option<Option<Target>> {
         let node = self.node(number, used);
         if !self.depends[node.0] {
             return Some(None);
         }
-        let tensor = self.trace.before(number, used).filter(|tensor| is_real(tensor.dtype))?;
-        Some(Some((node, Format::of(tensor.dtype)?, tensor.values.len())))
+        let tensor = self.trace.before(number, used)?;
+        let width = width(tensor.dtype)?;
+        let count = tensor.values.len() * width;
+        Some(Some(Target { node, format: Format::of(tensor.dtype)?, count, width }))
     }
 
     fn hand_on(&mut self, number: usize, step: &Step, result: &Elements, arrived: &Arrivals) -> Option<()> {
@@ -269,25 +296,29 @@ impl<'a> Walk<'a> {
         let broadcasts = step.op.info().family() == Family::Losses && self.broadcasts(number, step);
         self.path.push(format!("{}{}", step.op.name(), if broadcasts { " of broadcast operands" } else { "" }));
         let wanted: Vec<bool> = targets.iter().map(Option::is_some).collect();
-        let format = Format::of(result.dtype).filter(|_| is_real(result.dtype));
+        let format = Format::of(result.dtype);
         let mut left = self.left;
         let edges = format.and_then(|format| {
             let nearby = self.nearby;
-            Slopes { trace: self.trace, number, step, result, format, nearby }.edges(&wanted, &mut left)
+            let slopes = Slopes { trace: self.trace, number, step, result, format, nearby };
+            match slopes.are_complex(&wanted) {
+                true => jacobian::edges(&slopes, &wanted),
+                false => slopes.edges(&wanted, &mut left),
+            }
         });
         self.left = left;
         for (arg, target) in targets.into_iter().enumerate() {
-            let Some((node, own, count)) = target else { continue };
+            let Some(target) = target else { continue };
             let handed = match (&edges, format) {
                 (Some(edges), Some(format)) => {
-                    hand(edges.iter().filter(|edge| edge.arg == arg), arrived, format, own, count)
+                    hand(edges.iter().filter(|edge| edge.arg == arg), arrived, format, &target)
                 }
-                _ => vec![None; count],
+                _ => vec![None; target.count],
             };
-            if let (Op::Cdist, Some(edges), true) = (step.op, &edges, node == self.leaf) {
+            if let (Op::Cdist, Some(edges), true) = (step.op, &edges, target.node == self.leaf) {
                 self.share(edges.iter().filter(|edge| edge.arg == arg), arrived);
             }
-            self.receive(node, own, handed);
+            self.receive(&target, handed);
         }
         Some(())
     }
@@ -329,13 +360,15 @@ impl<'a> Walk<'a> {
     }
 
     /// Adds to what arrived at a tensor.
-    fn receive(&mut self, node: Node, own: Format, handed: Arrivals) {
-        self.arrivals += usize::from(node == self.leaf);
-        let sum = match self.arriving.remove(&node) {
-            Some(there) => there.into_iter().zip(handed).map(|(one, other)| Arriving::sum(one, other, own)).collect(),
+    fn receive(&mut self, target: &Target, handed: Arrivals) {
+        self.arrivals += usize::from(target.node == self.leaf);
+        let sum = match self.arriving.remove(&target.node) {
+            Some(there) => {
+                there.into_iter().zip(handed).map(|(one, other)| Arriving::sum(one, other, target.format)).collect()
+            }
             None => handed,
         };
-        self.arriving.insert(node, sum);
+        self.arriving.insert(target.node, whole(sum, target.width));
     }
 
     /// Returns whether operands of a step have different shapes.
@@ -353,18 +386,21 @@ impl<'a> Walk<'a> {
         let arrived = self.arriving.values().next()?;
         let format = Format::of(result.dtype)?;
         let elements = Elements::of(result)?;
-        if elements.values.len() != arrived.len() {
+        let observed = flat(elements.dtype, &elements.values)?;
+        if observed.len() != arrived.len() {
             return None;
         }
-        let each = elements.values.iter().zip(arrived).enumerate();
+        let each = observed.into_iter().map(Scalar::Float).zip(arrived).enumerate();
         let mut wrong = each.filter_map(|(at, (observed, arriving))| {
             let arriving = (*arriving)?;
             let (middle, half) = (f64::midpoint(arriving.low, arriving.high), (arriving.high - arriving.low) / 2.0);
             let set = format.near(middle, half + arriving.error + 8.0 * format.smallest());
-            (!set.contains(*observed)).then_some((at, observed, set))
+            (!set.contains(observed)).then_some((at, observed, set))
         });
         let Some((at, observed, set)) = wrong.next() else { return self.exceeds(step, format, &elements) };
-        let place = format!("{:?}", unravel(result.shape.sizes(), at));
+        let width = width(result.dtype)?;
+        let part = ["", " (the imaginary part)"][at % width];
+        let place = format!("{:?}{part}", unravel(result.shape.sizes(), at / width));
         Some(Difference {
             value: step.name.clone(),
             aspect: Aspect::Values,
@@ -375,16 +411,17 @@ impl<'a> Walk<'a> {
     }
 }
 
+/// The same, of elements of which all parts are known: a product of complex numbers mixes NaN into both.
+fn whole(arrivals: Arrivals, width: usize) -> Arrivals {
+    let elements = arrivals.chunks(width);
+    elements.flat_map(|parts| if parts.contains(&None) { vec![None; width] } else { parts.to_vec() }).collect()
+}
+
 /// The gradient of an operand through edges: computed in the format of the result, and rounded to that of the operand.
-fn hand<'e>(
-    edges: impl Iterator<Item = &'e Edge>,
-    arrived: &Arrivals,
-    format: Format,
-    own: Format,
-    count: usize,
-) -> Arrivals {
-    let mut handed = vec![Some(Arriving::default()); count];
-    let mut terms = vec![0usize; count];
+fn hand<'e>(edges: impl Iterator<Item = &'e Edge>, arrived: &Arrivals, format: Format, target: &Target) -> Arrivals {
+    let own = target.format;
+    let mut handed = vec![Some(Arriving::default()); target.count];
+    let mut terms = vec![0usize; target.count];
     for edge in edges {
         terms[edge.element] += 1;
         let term = arrived.get(edge.result).copied().flatten().and_then(|upstream| upstream.along(edge, format, own));

@@ -21,6 +21,7 @@ mod gamma;
 mod gradient;
 mod indexing;
 mod integer;
+mod jacobian;
 mod lookup;
 mod loss;
 mod normalization;

@@ -81,6 +81,11 @@ pub(super) fn places(step: &Step) -> (usize, Option<usize>) {
     }
 }
 
+/// Returns whether a product has the conjugate of its first factor.
+pub(super) fn conjugates(op: Op) -> bool {
+    matches!(op, Op::Vdot | Op::LinalgVecdot)
+}
+
 /// The factor of a step with a name; 1 where it takes none.
 pub(super) fn factor(step: &Step, name: &str) -> Option<Scalar> {
     let at = step.op.info().arguments.iter().position(|param| param.name == name);
@@ -235,7 +240,7 @@ fn defined(step: &Step, a: &[i64], b: &[i64], result: &[i64]) -> Option<Vec<Vec<
             let Some(Arg::Int(dim)) = step.args.get(2) else { return None };
             vecdot(a, b, *dim)
         }
-        Op::Mm | Op::Bmm | Op::Mv | Op::Dot | Op::Matmul => matmul(a, b, result),
+        Op::Mm | Op::Bmm | Op::Mv | Op::Dot | Op::Vdot | Op::Matmul => matmul(a, b, result),
         Op::Addmm | Op::AddmmActivation | Op::Addmv | Op::Baddbmm => matmul(a, b, result),
         Op::Addbmm => {
             let ([batches, n, k], [_, _, m]) = (<[i64; 3]>::try_from(a).ok()?, <[i64; 3]>::try_from(b).ok()?);
@@ -289,7 +294,7 @@ fn kron(a: &[i64], b: &[i64]) -> Option<Vec<Vec<(usize, usize)>>> {
     Some((0..sizes.iter().product::<i64>() as usize).map(term).collect())
 }
 
-/// `torch.linalg.vecdot` of real vectors along one dimension of the common shape.
+/// `torch.linalg.vecdot` along one dimension of the common shape.
 fn vecdot(a: &[i64], b: &[i64], dim: i64) -> Option<Vec<Vec<(usize, usize)>>> {
     let [left, right] = [a, b].map(|sizes| Shape::new(sizes.to_vec()).ok());
     let shape = left?.broadcast(&right?).ok()?;

@@ -15,7 +15,7 @@ use super::wide::{BITS, Real, Wide};
 use super::{Details, activation, closed, distance, order, scan, view};
 use crate::ops::{Family, Op, ParamKind};
 use crate::program::{Arg, Step};
-use crate::tensor::{Category, DType};
+use crate::tensor::Category;
 
 /// The size of a step relative to the operand: its square is far below the roundoff of every dtype.
 const STEP: i32 = -70;
@@ -23,7 +23,7 @@ const STEP: i32 = -70;
 /// The most edges of one step.
 const MOST: usize = 1 << 14;
 
-/// The dependence of an element of the result on an element of an argument.
+/// The dependence of an element of the result on an element of an argument; of complex numbers, of a part on a part.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Edge {
     pub result: usize,
@@ -78,14 +78,22 @@ impl Slopes<'_> {
         (edges.len() <= MOST).then_some(edges)
     }
 
-    fn operand(&self, arg: usize) -> Option<Elements> {
+    /// Returns whether the result, or an argument that is wanted, has complex numbers.
+    pub fn are_complex(&self, wanted: &[bool]) -> bool {
+        let is_complex = |arg: usize| self.operand(arg).is_some_and(|one| one.dtype.category() == Category::Complex);
+        self.result.dtype.category() == Category::Complex || (0..wanted.len()).any(|arg| wanted[arg] && is_complex(arg))
+    }
+
+    /// The elements of an argument before the step.
+    pub fn operand(&self, arg: usize) -> Option<Elements> {
         match self.step.args.get(arg)? {
             Arg::Tensor(value) => self.trace.before(self.number, *value),
             _ => None,
         }
     }
 
-    fn selected(&self, chosen: &Chosen) -> Option<Vec<Edge>> {
+    /// The edges of a step that only chooses elements, or adds them up.
+    pub fn selected(&self, chosen: &Chosen) -> Option<Vec<Edge>> {
         if chosen.sizes != self.result.shape.sizes() {
             return None;
         }
@@ -102,16 +110,18 @@ impl Slopes<'_> {
         Some(edges)
     }
 
+    /// The elements of the operand that each of a reduction is made of, and the correction of a variance.
+    pub fn groups(&self, operand: &Elements) -> Option<(Vec<Vec<usize>>, f64)> {
+        if self.step.op == Op::SumToSize {
+            return Some((summed(operand.shape.sizes(), self.result.shape.sizes())?, 0.0));
+        }
+        let options = Options::of(self.step, operand, self.result.shape.sizes())?;
+        Some((options.groups(operand, self.result.shape.sizes())?, options.correction))
+    }
+
     fn reduced(&self) -> Option<Vec<Edge>> {
         let operand = self.operand(0)?;
-        let mut correction = 0.0;
-        let groups = if self.step.op == Op::SumToSize {
-            summed(operand.shape.sizes(), self.result.shape.sizes())?
-        } else {
-            let options = Options::of(self.step, &operand, self.result.shape.sizes())?;
-            correction = options.correction;
-            options.groups(&operand, self.result.shape.sizes())?
-        };
+        let (groups, correction) = self.groups(&operand)?;
         let mut edges = Vec::with_capacity(operand.values.len());
         for (result, group) in groups.iter().enumerate() {
             let values: Vec<f64> = group.iter().map(|at| as_float(operand.values[*at])).collect::<Option<_>>()?;
@@ -157,6 +167,10 @@ impl Slopes<'_> {
         }
         let factor = |name| product::factor(self.step, name).and_then(as_float);
         let (alpha, beta) = (factor("alpha")?, factor("beta")?);
+        // The product of an empty sum and an infinite factor is NaN, and that of no factor is 0.
+        if !alpha.is_finite() || !beta.is_finite() {
+            return None;
+        }
         let mut edges = Vec::new();
         for (result, terms) in terms.iter().enumerate() {
             for &(one, other) in terms {
@@ -210,7 +224,7 @@ impl Slopes<'_> {
     }
 
     /// The number of an argument among those that are operands.
-    fn place(&self, arg: usize) -> usize {
+    pub fn place(&self, arg: usize) -> usize {
         let before = &self.step.op.info().arguments[..arg];
         before.iter().filter(|param| matches!(param.kind, ParamKind::Tensor | ParamKind::Operand)).count()
     }
@@ -462,9 +476,4 @@ fn slope_of_zeta(s: f64, q: f64) -> Option<(f64, f64)> {
     // No library states a bound for its own sum of powers: a hundred units of roundoff of float32.
     let (slope, off) = (-s * value, s * value * 1e-5);
     Some((slope - off, slope + off))
-}
-
-/// Returns whether gradients can flow to tensors of a dtype here.
-pub(super) fn is_real(dtype: DType) -> bool {
-    dtype.category() == Category::Floating
 }

@@ -5,6 +5,8 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 use dashu_float::FBig;
 use dashu_float::round::mode::HalfEven;
 
+use super::set::power;
+
 /// Numbers that a definition can be computed in.
 pub(super) trait Real:
     Clone
@@ -158,7 +160,14 @@ impl Real for Wide {
         Wide(FBig::try_from(value).ok().filter(|_| value.is_finite()).map(|value| value.with_precision(BITS).value()))
     }
     fn nearest(&self) -> f64 {
-        self.0.as_ref().map_or(f64::NAN, |value| value.to_f64().value())
+        let Some(value) = &self.0 else { return f64::NAN };
+        let nearest = value.to_f64().value();
+        if nearest != 0.0 || self.is_zero() {
+            return nearest;
+        }
+        // The conversion takes all numbers below the smallest one for zero, and those above its half round to it.
+        let scaled = (self.clone() * Wide::of(power(100))).0.map_or(0.0, |value| value.to_f64().value());
+        if scaled.abs() > power(100 - 1075) { power(-1074).copysign(scaled) } else { nearest }
     }
     fn exp(self) -> Wide {
         self.bounded().map(|value| value.exp())
@@ -204,5 +213,19 @@ impl Real for Wide {
         }
         let magnitude = (exponent * self.abs().ln()).exp();
         if base < 0.0 && power % 2.0 != 0.0 { -magnitude } else { magnitude }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// IEEE 754-2019, 4.3.1: what is above half of the smallest number is nearer to it than to zero.
+    #[test]
+    fn the_nearest_number_may_be_the_smallest() {
+        let smallest = 5e-324;
+        for (factor, nearest) in [(0.6, smallest), (-0.6, -smallest), (0.5, 0.0), (0.4, 0.0), (1.4, smallest)] {
+            assert_eq!((Wide::of(factor) * Wide::of(smallest)).nearest(), nearest, "{factor}");
+        }
     }
 }

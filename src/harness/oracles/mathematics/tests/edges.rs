@@ -411,3 +411,45 @@ fn tensors_have_a_distance() {
         assert!(distance(order, right + 1.0).unwrap().contains("p-norm"), "{order}");
     }
 }
+
+/// A real operand x and a complex one w: of r = f(x, w) with an upstream gradient g, w gets g times the conjugated derivative,
+/// and x the real part of that.
+#[test]
+fn gradients_flow_through_complex_numbers() {
+    let data = |values: &[f64]| values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>();
+    let input = |name: &str, dtype: DType, values: &[f64], requires_grad: bool| {
+        let shape = shaped(DType::Float64, &[1], &[0.0]).0;
+        super::Input { name: name.to_owned(), dtype, shape, data: data(values), requires_grad }
+    };
+    let result = |dtype: DType, values: &[f64], storage: usize| {
+        let shape = shaped(DType::Float64, &[1], &[0.0]).0;
+        let storage = Some(StorageRef { id: storage, offset: 0 });
+        let tensor = TensorValue { dtype, shape, data: data(values), strides: Some(vec![1]), storage };
+        StepOutcome::of(Outcome::Value(Value::Tensor(tensor)))
+    };
+    let (real, complex) = (DType::Float64, DType::Complex128);
+    let said = |op: Op, by: usize, product: &[f64], gradient: &[f64]| {
+        let inputs = vec![
+            input("x", real, &[2.0], by == 0),
+            input("w", complex, &[3.0, 4.0], by == 1),
+            input("g", complex, &[0.5, 1.0], false),
+        ];
+        let upstream = Arg::Tensor(ValueRef { value: 2, part: None });
+        let steps = vec![
+            step("r", op, &[0, 1], vec![]),
+            step("back", Op::Backward, &[3], vec![upstream]),
+            step("d", Op::Grad, &[by], vec![]),
+        ];
+        let nothing = StepOutcome::of(Outcome::Value(Value::Nothing));
+        let own = if by == 0 { real } else { complex };
+        let reply =
+            Reply { steps: vec![result(complex, product, 3), nothing, result(own, gradient, 4)], inputs: vec![] };
+        judge(&Program { inputs, steps }, &reply).pop().map(|found| found.by)
+    };
+    // (0.5 + 1i)(3 - 4i) = 5.5 + 1i, of which x has the real part; (0.5 + 1i) 2 = 1 + 2i.
+    let product = |by: usize, gradient: &[f64]| said(Op::Mul, by, &[6.0, 8.0], gradient);
+    assert_eq!((product(0, &[5.5]), product(1, &[1.0, 2.0])), (None, None));
+    assert_eq!(product(0, &[-2.5]).as_deref(), Some("mathematics: the derivative of mul"), "not conjugated");
+    assert!(product(1, &[1.0, -2.0]).is_some(), "conjugated");
+    assert!(product(1, &[1.0, 0.0]).is_some(), "the imaginary part is lost");
+}
