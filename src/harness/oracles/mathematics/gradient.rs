@@ -411,7 +411,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The same, of elements of which all parts are known: a product of complex numbers mixes NaN into both.
+/// Forgets what is known of one part of an element alone: products of complex numbers mix a NaN into both parts.
 fn whole(arrivals: Arrivals, width: usize) -> Arrivals {
     let elements = arrivals.chunks(width);
     elements.flat_map(|parts| if parts.contains(&None) { vec![None; width] } else { parts.to_vec() }).collect()
