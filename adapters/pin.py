@@ -109,9 +109,11 @@ def up_to(end, seen):
     """The witness, with each of its texts as far as `end`."""
     if end is None:
         return seen
-    cut = lambda text: text[: text.index(end) + len(end)] + "*" if end in text else text
-    observed = {value: {aspect: cut(text) for aspect, text in aspects.items()} for value, aspects in seen["observed"].items()}
-    return {**seen, "observed": observed}
+
+    def cut(texts):
+        return {aspect: text[: text.index(end) + len(end)] + "*" if end in text else text for aspect, text in texts.items()}
+
+    return {**seen, "observed": {value: cut(texts) for value, texts in seen["observed"].items()}}
 
 
 def by_processors(name):

@@ -172,7 +172,6 @@ const NOT_AMONG_THE_PROGRAMS: &[&str] = &[
     "fractional-corrections",
     "gather-words",
     "gradient-of-a-running-product-in-another-dtype",
-    "gradient-of-a-target-had-the-shape-of-the-input",
     "gradient-of-ldexp-was-that-of-a-product",
     "gradient-of-nextafter",
     "gradients-of-short-vectors-of-a-cosine",

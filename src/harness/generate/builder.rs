@@ -45,6 +45,9 @@ pub(super) struct ProgramBuilder<'a> {
     pub left_out: Vec<LeftOut>,
 }
 
+/// The operations of every program of a swarm: those that write to a tensor and carry a gradient.
+pub(super) const BESIDE: [Op; 5] = [Op::Sum, Op::Mul, Op::Copy, Op::Backward, Op::Grad];
+
 /// The outcome of a proposal.
 pub(super) enum Trial {
     /// The step is in the program, and its outcome known.
@@ -94,10 +97,9 @@ impl<'a> ProgramBuilder<'a> {
         Ok(())
     }
 
-    /// Leaves one to three operations to choose from, beside those that write to a tensor and carry a gradient. What takes
-    /// an operation twice, or next to a certain other one, is rare among hundreds (Groce et al., Swarm Testing, ISSTA 2012).
+    /// Leaves one to three operations to choose from, next to [`BESIDE`]. What takes an operation twice, or next to a certain
+    /// other one, is rare among hundreds (Groce et al., Swarm Testing, ISSTA 2012).
     fn draw_operations(&mut self, u: &mut Unstructured) -> Result<()> {
-        const BESIDE: [Op; 5] = [Op::Sum, Op::Mul, Op::Copy, Op::Backward, Op::Grad];
         let mut drawn = Vec::new();
         for _ in 0..u.int_in_range(1..=3)? {
             drawn.push(*u.choose(&self.options.ops)?);

@@ -198,6 +198,8 @@ fn chance(u: &mut Unstructured, times: u8, of: u8) -> arbitrary::Result<bool> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
     use crate::adapter::Implementation;
     use crate::ops::Form;
@@ -240,11 +242,11 @@ mod tests {
         assert!(read > 180 && whole > 180, "{read} of 200 programs can be written, {whole} come out as they were");
     }
 
-    /// One to three operations and five others, whichever they are, and every operation in some program.
+    /// One to three operations next to those of every program, and nearly all in some program.
     #[test]
     fn a_swarm_has_few_operations_in_each_program() {
         let options = Options { swarm: true, ..Options::comparable(&Reference.hello()) };
-        let mut all = std::collections::BTreeSet::new();
+        let mut all = BTreeSet::new();
         for seed in 0..4000u64 {
             // Any bytes that differ will do.
             let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
@@ -254,10 +256,10 @@ mod tests {
             })
             .take(256)
             .collect();
-            let ops: std::collections::BTreeSet<Op> =
-                program(&bytes, &options).steps.iter().map(|step| step.op).collect();
-            assert!(ops.len() <= 8, "{ops:?}");
-            all.extend(ops);
+            let mut ops: BTreeSet<Op> = program(&bytes, &options).steps.iter().map(|step| step.op).collect();
+            all.extend(ops.iter().copied());
+            ops.retain(|op| !builder::BESIDE.contains(op));
+            assert!(ops.len() <= 3, "{ops:?}");
         }
         assert!(all.len() * 10 > options.ops.len() * 9, "{} of {} operations", all.len(), options.ops.len());
     }

@@ -82,6 +82,10 @@ pub struct Conditions {
     /// An operand of one of those has one of these dtypes.
     #[serde(default)]
     pub beside_dtype: Vec<DType>,
+    /// The tensors that one of those uses have several dtypes.
+    pub beside_mixed_dtypes: Option<bool>,
+    /// A step after one of those writes to an operand of it.
+    pub beside_overwritten: Option<bool>,
     /// The program has one of those several times.
     pub beside_again: Option<bool>,
     /// Of one of those there is a tensor operand of another shape than the others.
@@ -297,6 +301,16 @@ impl Conditions {
             && is(self.beside_empty_list, &|| beside().any(|step| step.args.iter().any(empty)))
             && (self.beside_dtype.is_empty()
                 || beside().flat_map(operands).any(|tensor| self.beside_dtype.contains(&tensor.dtype)))
+            && is(self.beside_mixed_dtypes, &|| {
+                beside().any(|step| are_several(operands(step).into_iter().map(|tensor| tensor.dtype)))
+            })
+            && is(self.beside_overwritten, &|| {
+                program.steps.iter().enumerate().any(|(at, step)| {
+                    let mut written = program.steps[at + 1..].iter().filter_map(Step::target);
+                    self.beside.contains(&OpName(step.op))
+                        && written.any(|target| step.uses().any(|used| used == target))
+                })
+            })
             && is(self.beside_broadcasts, &|| {
                 beside().any(|step| are_several(operands(step).into_iter().map(|tensor| tensor.shape)))
             })

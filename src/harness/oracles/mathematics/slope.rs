@@ -158,6 +158,13 @@ impl Slopes<'_> {
         values.len() <= 12 && range.contains(&most) && range.contains(&least)
     }
 
+    /// The edges of an argument that a factor multiplies, if the factor is not finite: the product of it and a sum of nothing is
+    /// NaN, and where it is left out for want of terms it is 0.
+    pub fn unknown(&self, arg: usize, is_finite: bool) -> Option<Vec<Edge>> {
+        let count = if is_finite { 0 } else { self.operand(arg)?.values.len() };
+        Some((0..count).map(|element| Edge { result: 0, arg, element, slope: None }).collect())
+    }
+
     fn multiplied(&self) -> Option<Vec<Edge>> {
         let (first, summand) = product::places(self.step);
         let (a, b) = (self.operand(first)?, self.operand(first + 1)?);
@@ -167,11 +174,8 @@ impl Slopes<'_> {
         }
         let factor = |name| product::factor(self.step, name).and_then(as_float);
         let (alpha, beta) = (factor("alpha")?, factor("beta")?);
-        // The product of an empty sum and an infinite factor is NaN, and that of no factor is 0.
-        if !alpha.is_finite() || !beta.is_finite() {
-            return None;
-        }
-        let mut edges = Vec::new();
+        let mut edges = self.unknown(first, alpha.is_finite())?;
+        edges.extend(self.unknown(first + 1, alpha.is_finite())?);
         for (result, terms) in terms.iter().enumerate() {
             for &(one, other) in terms {
                 let (x, y) = (as_float(a.values[one])?, as_float(b.values[other])?);
@@ -180,6 +184,7 @@ impl Slopes<'_> {
             }
         }
         if let Some(summand) = summand {
+            edges.extend(self.unknown(summand, beta.is_finite())?);
             let added = view::View::of(self.operand(summand)?.shape.sizes()).expanded(self.result.shape.sizes())?;
             let places = added.places()?.into_iter().enumerate();
             edges.extend(places.map(|(result, place)| Edge::linear(result, summand, place, beta)));

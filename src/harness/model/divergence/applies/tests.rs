@@ -75,6 +75,17 @@ fn every_word_of_the_vocabulary_holds_and_fails() {
             "{x: {shape: [2]}, y: {shape: [1]}, s: {mul: [x, y]}, r: {add: [s, s]}}",
         ),
         ("add", "beside: [mul], beside_below_zero: true", "{x: {values: [-1.0]}, s: {mul: [x, x]}, r: {add: [s, s]}}"),
+        (
+            "add",
+            "beside: [mul], beside_mixed_dtypes: true",
+            "{x: {shape: [1]}, y: {shape: [1], dtype: int8}, s: {mul: [x, y]}, r: {add: [s, s]}}",
+        ),
+        (
+            "add",
+            "beside: [mul], beside_overwritten: true",
+            "{x: {shape: [1]}, y: {shape: [1]}, s: {mul: [x, y]}, t: {mul_: [y, 2]}, r: {add: [s, s]}}",
+        ),
+        ("add", "beside: [mul], beside_overwritten: false", "{x: {shape: [1]}, s: {mul: [x, x]}, r: {add: [s, s]}}"),
         ("add", "beside: [mul], beside_again: false", "{x: {shape: [1]}, s: {mul: [x, x]}, r: {add: [s, s]}}"),
         (
             "add",

@@ -428,7 +428,7 @@ fn gradients_flow_through_complex_numbers() {
         StepOutcome::of(Outcome::Value(Value::Tensor(tensor)))
     };
     let (real, complex) = (DType::Float64, DType::Complex128);
-    let said = |op: Op, by: usize, product: &[f64], gradient: &[f64]| {
+    let said = |op: Op, operands: [usize; 2], by: usize, product: &[f64], gradient: &[f64]| {
         let inputs = vec![
             input("x", real, &[2.0], by == 0),
             input("w", complex, &[3.0, 4.0], by == 1),
@@ -436,7 +436,7 @@ fn gradients_flow_through_complex_numbers() {
         ];
         let upstream = Arg::Tensor(ValueRef { value: 2, part: None });
         let steps = vec![
-            step("r", op, &[0, 1], vec![]),
+            step("r", op, &operands, vec![]),
             step("back", Op::Backward, &[3], vec![upstream]),
             step("d", Op::Grad, &[by], vec![]),
         ];
@@ -447,9 +447,13 @@ fn gradients_flow_through_complex_numbers() {
         judge(&Program { inputs, steps }, &reply).pop().map(|found| found.by)
     };
     // (0.5 + 1i)(3 - 4i) = 5.5 + 1i, of which x has the real part; (0.5 + 1i) 2 = 1 + 2i.
-    let product = |by: usize, gradient: &[f64]| said(Op::Mul, by, &[6.0, 8.0], gradient);
+    let product = |by: usize, gradient: &[f64]| said(Op::Mul, [0, 1], by, &[6.0, 8.0], gradient);
     assert_eq!((product(0, &[5.5]), product(1, &[1.0, 2.0])), (None, None));
     assert_eq!(product(0, &[-2.5]).as_deref(), Some("mathematics: the derivative of mul"), "not conjugated");
     assert!(product(1, &[1.0, -2.0]).is_some(), "conjugated");
     assert!(product(1, &[1.0, 0.0]).is_some(), "the imaginary part is lost");
+    // Vdot has the conjugate of its first operand, which is w here: (0.5 - 1i) 2 = 1 - 2i.
+    let dot = |gradient: &[f64]| said(Op::Vdot, [1, 0], 1, &[6.0, -8.0], gradient);
+    assert_eq!(dot(&[1.0, -2.0]), None);
+    assert!(dot(&[1.0, 2.0]).is_some(), "not conjugated");
 }
