@@ -105,7 +105,7 @@ impl Bench {
 
     fn measure(&self, subject: &Subject) -> Result<Measured, Failure> {
         let mut sets = Set::all(self.programs, self.seed, &campaign::options(subject.hello, None, false));
-        for set in sets.iter_mut().filter(|set| set.seeded) {
+        for set in sets.iter_mut().filter(|set| set.cases.is_some()) {
             let left_out = subject.leave_out_crashes(set)?;
             if left_out > 0 {
                 tell(&format!("{}: without {left_out} that end the process\n", set.name));

@@ -163,10 +163,13 @@ impl Subject<'_> {
         let mut process = Process::start(self.command.clone(), limits).map_err(|error| error.to_string())?;
         let mut answered = Vec::new();
         process.run_each(&set.programs, |_, reply| answered.push(reply.is_ok()));
-        let before = set.programs.len();
-        let mut answered = answered.into_iter();
-        set.programs.retain(|_| answered.next() == Some(true));
-        Ok(before - set.programs.len())
+        let mut each = answered.iter();
+        set.programs.retain(|_| each.next() == Some(&true));
+        if let Some(cases) = &mut set.cases {
+            let mut each = answered.iter();
+            cases.retain(|_| each.next() == Some(&true));
+        }
+        Ok(answered.len() - set.programs.len())
     }
 
     /// Measures a set once, in every way, and adds what it took.
@@ -177,7 +180,7 @@ impl Subject<'_> {
         let programs = &set.programs;
         let mut took = |way: Way, seconds: f64| speeds.seconds.entry(way).or_default().push(seconds);
         let lines = lines(programs);
-        if !set.seeded {
+        if set.cases.is_none() {
             took(Way::Tch, self.inside("--tch", &lines)?);
         }
         took(Way::Bare, self.inside("--bare", &lines)?);
@@ -187,11 +190,11 @@ impl Subject<'_> {
         took(Way::Reference, begun.elapsed().as_secs_f64());
         took(Way::Protocol, self.protocol(programs, &replies)?);
         drop(replies);
-        if set.seeded {
+        if let Some(cases) = &set.cases {
             let options = campaign::options(self.hello, None, false);
             let begun = Instant::now();
-            for case in 0..programs.len() as u64 {
-                std::hint::black_box(cases::make(self.seed, case, &options));
+            for case in cases {
+                std::hint::black_box(cases::make(self.seed, *case, &options));
             }
             took(Way::Generator, begun.elapsed().as_secs_f64());
         }
@@ -239,8 +242,9 @@ impl Subject<'_> {
         setup.jobs = jobs;
         // Of a few large programs several batches, too.
         setup.batch = (set.programs.len() as u64 / 16).clamp(1, setup.batch);
-        if !set.seeded {
-            setup.programs = Some(Arc::from(set.programs.clone()));
+        match &set.cases {
+            Some(cases) => setup.chosen = Some(Arc::from(cases.as_slice())),
+            None => setup.programs = Some(Arc::from(set.programs.clone())),
         }
         let begun = Instant::now();
         let mut seen: Vec<(u64, Spent)> = Vec::new();

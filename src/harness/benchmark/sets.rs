@@ -23,8 +23,8 @@ const SIZES: [(&str, u64, &[&[i64]]); 3] = [
 pub struct Set {
     /// The name of the set.
     pub name: String,
-    /// True if the programs are generated from a seed, as a campaign generates them.
-    pub seeded: bool,
+    /// The cases of a campaign that the programs are, if they are generated from its seed.
+    pub cases: Option<Vec<u64>>,
     /// The programs.
     pub programs: Vec<Program>,
 }
@@ -32,20 +32,21 @@ pub struct Set {
 impl Set {
     /// So many programs of a campaign, and fewer and fewer pairs that are accepted and rejected, the larger they are.
     pub fn all(programs: u64, seed: u64, options: &Options) -> Vec<Set> {
-        let mixed = (0..programs).map(|case| cases::make(seed, case, options).program).collect();
-        let mut sets = vec![Set { name: "programs of a campaign".to_owned(), seeded: true, programs: mixed }];
+        let cases: Vec<u64> = (0..programs).collect();
+        let mixed = cases.iter().map(|case| cases::make(seed, *case, options).program).collect();
+        let mut sets = vec![Set { name: "programs of a campaign".to_owned(), cases: Some(cases), programs: mixed }];
         for (size, share, shapes) in SIZES {
             for accepted in [true, false] {
                 let count = (programs * share / 1000).max(10) as usize;
                 let programs = (0..count).map(|at| pair(at, shapes, accepted)).collect();
                 let name = format!("{size} pairs, {}", if accepted { "accepted" } else { "rejected" });
-                sets.push(Set { name, seeded: false, programs });
+                sets.push(Set { name, cases: None, programs });
             }
         }
         // Rows, columns and scalars with 10⁶ elements.
         let others: [&[i64]; 4] = [&[1000], &[1000, 1], &[1], &[1000, 1000]];
         let additions = others.iter().map(|other| call(Op::Add, vec![1000, 1000], other.to_vec())).collect();
-        sets.push(Set { name: "large additions".to_owned(), seeded: false, programs: additions });
+        sets.push(Set { name: "large additions".to_owned(), cases: None, programs: additions });
         sets
     }
 }

@@ -108,6 +108,8 @@ pub struct Setup {
     pub world: Option<World>,
     /// The programs of the cases, if they were written down.
     pub programs: Option<Arc<[Program]>>,
+    /// The cases of the seed that are run in place of its first ones.
+    pub chosen: Option<Arc<[u64]>>,
     /// The maximum number of cases that are made and run together.
     pub batch: u64,
     /// The implementation under test, and what it says of itself.
@@ -454,6 +456,7 @@ impl Setup {
             world: configuration.world.as_ref().map(|bounds| world(bounds, &configuration.ops, &subject.1)),
             options,
             programs: None,
+            chosen: None,
             batch: BATCH,
             subject,
             against,
@@ -508,7 +511,10 @@ impl Setup {
         match (&self.world, &self.programs) {
             (Some(world), _) => Made::of(case, world.program(case), self.ask),
             (None, Some(programs)) => Made::of(case, programs[case as usize].clone(), self.ask),
-            (None, None) => cases::make(self.configuration.seed, case, &self.options),
+            (None, None) => {
+                let of_seed = self.chosen.as_ref().map_or(case, |chosen| chosen[case as usize]);
+                Made { case, ..cases::make(self.configuration.seed, of_seed, &self.options) }
+            }
         }
     }
 
@@ -519,7 +525,8 @@ impl Setup {
             return cases::digest(programs.iter());
         }
         let apart = self.world.as_ref().map_or(1, |world| world.len().div_ceil(SAMPLE).max(1));
-        let all = self.world.as_ref().map_or(SAMPLE, World::len);
+        let of_seed = self.chosen.as_ref().map_or(SAMPLE, |chosen| SAMPLE.min(chosen.len() as u64));
+        let all = self.world.as_ref().map_or(of_seed, World::len);
         cases::digest((0..all).step_by(apart as usize).map(|case| self.make(case).program))
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
-use super::cases::Shard;
+use super::cases::{self, Shard};
 use super::journal::{self, Journal};
 use super::record::{Configuration, Header, Identity, Machine};
 use super::{FINDINGS, Setup, Working, run};
@@ -198,4 +198,14 @@ fn what_takes_too_long_is_stopped_and_named() {
         assert!(matches!(abort.kind, AbortKind::OverBudget(_)), "{text}: {abort}");
         assert_eq!(abort.step, Some(step), "{text}");
     }
+}
+
+#[test]
+fn chosen_cases_are_those_of_the_seed() {
+    let chosen = Setup { programs: None, chosen: Some(Arc::from([7, 2])), ..setup(ask) };
+    for (case, of_seed) in [(0, 7), (1, 2)] {
+        let (made, right) = (chosen.make(case), cases::make(1, of_seed, &chosen.options));
+        assert_eq!((made.case, made.program, made.expected), (case, right.program, right.expected));
+    }
+    assert_eq!(chosen.sample(), cases::digest([7, 2].map(|case| cases::make(1, case, &chosen.options).program).iter()));
 }

@@ -1,8 +1,7 @@
 //! Gradients of activations: the derivative of the formula on the activation's page, times the upstream gradient.
 
-use super::formula::formula;
+use super::formula::value;
 use super::set::{Format, Set, as_float};
-use super::wide::{Real, Wide};
 use super::{Details, Right};
 use crate::ops::Op;
 
@@ -166,14 +165,6 @@ fn near(format: Format, value: f64, error: f64) -> Option<Right> {
     }
     let set = if value == 0.0 && error == 0.0 { Set::ZERO } else { format.near(value, error) };
     Some(Right::by(SLOPE, set))
-}
-
-fn value(op: Op, args: &[f64], details: &Details) -> Option<f64> {
-    let narrow = formula::<f64>(op, args, details)?;
-    let exact: Vec<Wide> = args.iter().map(|&value| Wide::of(value)).collect();
-    // What is beyond a series in one of them is beyond it: the sum in float64 is what rounding has left of it.
-    let wide = formula(op, &exact, details)?;
-    Some(if wide.is_number() { wide.nearest() } else { narrow })
 }
 
 /// Returns whether products and quotients of a few such numbers stay within the format.

@@ -1,13 +1,49 @@
 //! Definitions of functions of real numbers, for numbers of any width.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use super::Details;
-use super::wide::{Real, Wide};
+use super::set::power;
+use super::wide::{BITS, Real, Wide};
 use crate::ops::Op;
 use crate::tensor::Scalar;
 
 /// The largest exponent of two that `ldexp` tells from larger ones: a number of 64 bits times such a power overflows, and
 /// divided by it underflows.
 const LARGEST_SHIFT: f64 = 2200.0;
+
+/// What a value is computed from. The other arguments are written out, as numbers have no hash.
+type Key = (Op, Vec<u64>, String);
+
+/// The most values that are kept.
+const KEPT: usize = 1 << 14;
+
+thread_local! {
+    /// The values that were computed before: broadcasting lets the same numbers meet again and again.
+    static KNOWN: RefCell<HashMap<Key, Option<f64>>> = RefCell::default();
+}
+
+/// The nearest float64 of a formula in wide numbers; what float64 makes of it where those have no number. `None` where it
+/// has no definition here.
+pub(super) fn value(op: Op, args: &[f64], details: &Details) -> Option<f64> {
+    let key = (op, args.iter().map(|arg| arg.to_bits()).collect(), format!("{details:?}"));
+    if let Some(known) = KNOWN.with_borrow(|known| known.get(&key).copied()) {
+        return known;
+    }
+    let exact: Vec<Wide> = args.iter().map(|&arg| Wide::of(arg)).collect();
+    let value = match formula(op, &exact, details) {
+        Some(value) if !value.is_number() => formula(op, args, details),
+        value => value.map(|value| value.nearest()),
+    };
+    KNOWN.with_borrow_mut(|known| {
+        if known.len() == KEPT {
+            known.clear();
+        }
+        known.insert(key, value);
+    });
+    value
+}
 
 /// The function of an operation at finite operands; `None` where it has no definition here.
 pub(super) fn formula<R: Real>(op: Op, args: &[R], details: &Details) -> Option<R> {
@@ -104,7 +140,7 @@ pub(super) fn formula<R: Real>(op: Op, args: &[R], details: &Details) -> Option<
         }
         Op::GeluBackward => {
             let (x, root) = (b?, of(2.0).sqrt());
-            let half_circle = of(0.0).atan2(of(-1.0));
+            let half_circle = R::pi();
             if details.mode == Some("tanh") {
                 let (square, cubic) = (x.clone() * x.clone(), of(0.044715));
                 let beta = root / half_circle.sqrt();
@@ -142,7 +178,7 @@ pub(super) fn formula<R: Real>(op: Op, args: &[R], details: &Details) -> Option<
         Op::Ldexp if a == of(0.0) => a,
         Op::Ldexp => a * power_of_two(b?.greater(of(-LARGEST_SHIFT)).lesser(of(LARGEST_SHIFT))),
         Op::Logaddexp => log_add_exp(a, b?, of(1.0)),
-        Op::Logaddexp2 => log_add_exp(a, b?, of(2.0).ln()),
+        Op::Logaddexp2 => log_add_exp(a, b?, R::ln_2()),
         Op::Xlogy | Op::SpecialXlog1py if a == of(0.0) => of(0.0),
         Op::Xlogy => a * b?.ln(),
         Op::SpecialXlog1py => a * b?.ln_1p(),
@@ -252,9 +288,12 @@ fn error_function<R: Real>(x: R) -> Option<R> {
     for n in 1..=(150 + 3 * size as i32) {
         term = -term * square.clone() / R::of(n.into());
         sum = sum + term.clone() / R::of((2 * n + 1).into());
+        // No later term is larger, and none of this size changes the sum.
+        if f64::from(n) > size && term.clone().abs() <= sum.clone().abs() * R::of(power(-(BITS as i32) - 8)) {
+            break;
+        }
     }
-    let half_circle = R::of(0.0).atan2(R::of(-1.0));
-    Some(R::of(2.0) * sum / half_circle.sqrt())
+    Some(R::of(2.0) * sum / R::pi().sqrt())
 }
 
 /// `gelu`, exact: half of the number is on each side of the mean.
@@ -280,7 +319,35 @@ fn log_add_exp<R: Real>(a: R, b: R, l: R) -> R {
 fn power_of_two<R: Real>(exponent: R) -> R {
     let nearest = exponent.nearest();
     if nearest.trunc() == nearest && nearest.abs() <= 1000.0 && exponent == R::of(nearest) {
-        return R::of(super::set::power(nearest as i32));
+        return R::of(power(nearest as i32));
     }
-    (exponent * R::of(2.0).ln()).exp()
+    (exponent * R::ln_2()).exp()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_kept_for_its_other_arguments_alone() {
+        let of = |beta: f64| Details { numbers: [Some(beta), Some(20.0), None], ..Details::default() };
+        let value = |beta: f64| value(Op::SoftplusBackward, &[1.0, 1.0], &of(beta)).unwrap();
+        // 1 / (1 + e⁻¹) and 1 / (1 + e⁻²), again too.
+        for _ in 0..2 {
+            assert_eq!(value(1.0), 0.731_058_578_630_004_9);
+            assert_eq!(value(2.0), 0.880_797_077_977_882_4);
+        }
+    }
+
+    /// The series ends when its terms no longer count, not before. The digits are those of Python's `math.erf`.
+    #[test]
+    fn the_series_of_the_error_function_is_summed_to_its_end() {
+        let erf = |x: f64| value(Op::Erf, &[x], &Details::default());
+        assert_eq!(erf(0.0), Some(0.0));
+        assert_eq!(erf(5e-324), Some(5e-324));
+        assert_eq!(erf(0.5), Some(0.520_499_877_813_046_5));
+        assert_eq!(erf(-2.0), Some(-0.995_322_265_018_952_7));
+        assert_eq!(erf(4.5), Some(0.999_999_999_803_383_9));
+        assert_eq!(erf(5.5), None);
+    }
 }

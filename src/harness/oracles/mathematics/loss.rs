@@ -1,11 +1,10 @@
 //! Losses: a function of each pair of elements, added up or averaged.
 
 use super::elementwise::{Operand, convert, places};
-use super::formula::formula;
+use super::formula::{self, formula};
 use super::reduction::total;
 use super::set::{Format, Set, as_float};
 use super::trace::{Elements, Trace};
-use super::wide::{Real, Wide};
 use super::{Details, Right, Wrong, closed};
 use crate::Difference;
 use crate::ops::{Form, Op};
@@ -156,11 +155,7 @@ fn terms(
         if op == Op::KlDiv && details.flag && args[1].exp() > format.largest() / 8.0 {
             return None;
         }
-        let mut value = formula(op, &args, details)?;
-        if is_quotient {
-            let exact: Vec<Wide> = args.iter().map(|value| Wide::of(*value)).collect();
-            value = formula(op, &exact, details).filter(Wide::is_number)?.nearest();
-        }
+        let value = if is_quotient { formula::value(op, &args, details)? } else { formula(op, &args, details)? };
         let scale = args.iter().fold(details.number.abs(), |most, value| most.max(value.abs()));
         let lost = match op {
             // The sum with 1 rounds, and the product before.

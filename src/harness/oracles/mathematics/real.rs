@@ -1,6 +1,6 @@
 //! Functions of floating-point numbers: the right results by IEEE 754, and bounds around the value of the function.
 
-use super::formula::formula;
+use super::formula::{self, formula};
 use super::set::{Format, Set};
 use super::wide::{Real, Wide};
 use super::{Details, Right, activation, gamma, special, unary};
@@ -247,12 +247,7 @@ fn transcendental(op: Op, format: Format, args: &[f64], details: &Details) -> Op
     if op == Op::TanhBackward && args.get(1).is_some_and(|value| value * value > format.largest()) {
         return None;
     }
-    let narrow = formula::<f64>(op, args, details)?;
-    let wide = |args: &[f64]| {
-        let exact: Vec<Wide> = args.iter().map(|&value| Wide::of(value)).collect();
-        formula(op, &exact, details).filter(Wide::is_number).map(|value| value.nearest())
-    };
-    let value = wide(args).unwrap_or(narrow);
+    let value = formula::value(op, args, details)?;
     let mut error = ulps * format.ulp(value);
     if backward > 0.0 {
         let largest = args.iter().fold(0.0f64, |most, value| most.max(value.abs()));

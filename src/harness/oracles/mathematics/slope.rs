@@ -3,6 +3,8 @@
 //! Pointwise functions and losses have the derivative of their [formula], taken in numbers that are wide enough for
 //! differences to be exact. Views, indexing, sums and products are linear in each operand: the slope is 1, or the factor.
 
+use std::collections::HashMap;
+
 use super::elementwise::{self, Operand};
 use super::formula::formula;
 use super::indexing::{Chosen, Made};
@@ -211,6 +213,8 @@ impl Slopes<'_> {
         let count = shape.numel();
         let share = if reduction == Some("mean") { 1.0 / count as f64 } else { 1.0 };
         let mut edges = Vec::new();
+        // Broadcasting lets the same numbers meet again and again.
+        let mut known = HashMap::new();
         for element in 0..count {
             let places = elementwise::places(&operands, &shape, element)?;
             let args = self.arguments(&operands, &places);
@@ -219,7 +223,9 @@ impl Slopes<'_> {
                 let mut slope = None;
                 if let (Some(args), true) = (&args, *budget > 0) {
                     *budget -= 1;
-                    slope = self.slope(args, which, &details).map(|(low, high)| (low * share, high * share));
+                    let key: (Vec<u64>, usize) = (args.iter().map(|arg| arg.to_bits()).collect(), which);
+                    let one = *known.entry(key).or_insert_with(|| self.slope(args, which, &details));
+                    slope = one.map(|(low, high)| (low * share, high * share));
                 }
                 let result = if reduction.is_some() { 0 } else { element };
                 edges.push(Edge { result, arg, element: *places.get(which)?, slope });

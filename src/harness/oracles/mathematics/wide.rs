@@ -1,6 +1,7 @@
 //! Real numbers that are wider than those of a dtype: float64, and binary fractions of as many bits as it takes.
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
+use std::sync::LazyLock;
 
 use dashu_float::FBig;
 use dashu_float::round::mode::HalfEven;
@@ -18,6 +19,8 @@ pub(super) trait Real:
     + Neg<Output = Self>
 {
     fn of(value: f64) -> Self;
+    fn pi() -> Self;
+    fn ln_2() -> Self;
     fn nearest(&self) -> f64;
     fn exp(self) -> Self;
     fn ln(self) -> Self;
@@ -46,6 +49,12 @@ pub(super) trait Real:
 impl Real for f64 {
     fn of(value: f64) -> f64 {
         value
+    }
+    fn pi() -> f64 {
+        std::f64::consts::PI
+    }
+    fn ln_2() -> f64 {
+        std::f64::consts::LN_2
     }
     fn nearest(&self) -> f64 {
         *self
@@ -158,6 +167,14 @@ impl Neg for Wide {
 impl Real for Wide {
     fn of(value: f64) -> Wide {
         Wide(FBig::try_from(value).ok().filter(|_| value.is_finite()).map(|value| value.with_precision(BITS).value()))
+    }
+    fn pi() -> Wide {
+        static PI: LazyLock<Wide> = LazyLock::new(|| Wide::of(0.0).atan2(Wide::of(-1.0)));
+        PI.clone()
+    }
+    fn ln_2() -> Wide {
+        static LN_2: LazyLock<Wide> = LazyLock::new(|| Wide::of(2.0).ln());
+        LN_2.clone()
     }
     fn nearest(&self) -> f64 {
         let Some(value) = &self.0 else { return f64::NAN };
