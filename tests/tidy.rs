@@ -54,15 +54,15 @@ fn dependencies_run_one_way() {
     finds(directions, "src/reference/view.rs", "use crate::adapter::{Hello, Library};", "view uses adapter::Library");
     finds(directions, "src/install/pip.rs", "use crate::cli;", "install uses cli");
     finds(directions, "src/protocol/adapter/serve.rs", "use crate::messages;", "adapter uses messages");
-    finds(directions, "src/harness/case/model.rs", "use crate::generate;", "case uses generate");
+    finds(directions, "src/oracles/case/model.rs", "use crate::generate;", "case uses generate");
     finds(directions, "src/lib.rs", "pub mod newcomer;", "newcomer");
     finds(directions, "src/protocol/lib.rs", "pub mod newcomer;", "newcomer");
     finds(directions, "src/harness/lib.rs", "pub mod newcomer;", "newcomer");
     finds(directions, "src/report/text.rs", "use crate::ops::Op;", "report uses ops");
     finds(directions, "src/install/pip.rs", "use broadcheck_protocol::program::Program;", "install uses program");
-    finds(directions, "src/harness/case/model.rs", "use crate::reference::Reference;", "case uses reference");
+    finds(directions, "src/oracles/case/model.rs", "use crate::reference::Reference;", "case uses reference");
     finds(directions, "src/harness/model/event.rs", "use crate::oracles::specification;", "model uses oracles");
-    let mathematics = "src/harness/oracles/mathematics/mod.rs";
+    let mathematics = "src/oracles/mathematics/mod.rs";
     finds(directions, mathematics, "use crate::reference::Reference;", "mod.rs uses reference");
 }
 
@@ -102,7 +102,7 @@ fn nothing_is_left_undone() {
     check(leftovers);
     finds(
         leftovers,
-        "src/harness/case/model.rs",
+        "src/oracles/case/model.rs",
         "#[serde(rename_all = \"snake_case\", untagged)] enum E {}",
         "untagged",
     );

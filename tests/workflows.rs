@@ -211,10 +211,12 @@ fn the_shards_of_a_night_have_one_result() {
 }
 
 /// Of the packages that a release has.
-const MANIFESTS: [&str; 5] = [
+const MANIFESTS: [&str; 7] = [
     "Cargo.toml",
+    "src/adapter/Cargo.toml",
     "src/explain/Cargo.toml",
     "src/harness/Cargo.toml",
+    "src/oracles/Cargo.toml",
     "src/protocol/Cargo.toml",
     "src/reference/Cargo.toml",
 ];

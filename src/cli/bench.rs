@@ -16,6 +16,7 @@ use crate::harness::benchmark::{self, Hypothesis, Measured, Set, Speeds, Subject
 use crate::harness::campaign;
 use crate::harness::campaign::record::{Identity, Machine};
 use crate::harness::json;
+use crate::harness::oracles::canned::serve_canned;
 use crate::harness::runner::Start;
 use crate::output;
 use crate::report::benchmarks;
@@ -76,7 +77,7 @@ struct Looped {
 impl Bench {
     pub fn run(&self) -> Result<Ending, Failure> {
         if let Some(file) = &self.canned {
-            benchmark::serve_canned(file)?;
+            serve_canned(file)?;
             return Ok(Ending::Conforms);
         }
         let named = Named::parse("--impl", &self.implementation)?;

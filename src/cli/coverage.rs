@@ -23,7 +23,7 @@ use crate::tensor::DType;
 /// Counted is each function in each form: the dtypes of its tensors, the statements of the documents on the shapes of
 /// operands that broadcast, and the classes of rejection. At the end are the steps that were proposed and left out, by
 /// reason, and the combinations that were not generated: without --unrestricted these include what
-/// src/harness/generate/exclusions.rs excludes.
+/// src/oracles/generate/exclusions.rs excludes.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

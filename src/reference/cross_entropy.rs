@@ -53,7 +53,7 @@ pub(super) fn binary_cross_entropy_backward(machine: &mut Machine, call: &Call) 
     let inputs = operands(machine, call, 3)?;
     let numel = inputs[1].shape().numel() as f64;
     let result =
-        elementwise::formula(machine, &inputs, &plan.shape, plan.common, |row| row[0] * slope(row[1], row[2]))?;
+        elementwise::formula(machine, &inputs, &plan.shape, plan.common, &|row| row[0] * slope(row[1], row[2]))?;
     let layout = layout_like(machine, call.tensor(1)?, &plan);
     let result = write::restride(machine, &result, layout);
     let result = machine.add(result);

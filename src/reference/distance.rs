@@ -68,7 +68,7 @@ fn infer_cosine(inputs: &[Input], eps: f64) -> Result<(DType, Shape)> {
 fn clamp_length(machine: &mut Machine, length: TensorId, least: f64) -> Result<TensorId> {
     let tensor = machine.tensor(length).clone();
     let operands = [Input::Tensor(tensor.clone()), Input::Number(Scalar::Float(least))];
-    let lengths = formula(machine, &operands, tensor.shape(), tensor.dtype, |row| {
+    let lengths = formula(machine, &operands, tensor.shape(), tensor.dtype, &|row| {
         if row[0].is_nan() { row[0] } else { row[0].max(row[1]) }
     })?;
     write::copy(machine, length, &lengths);

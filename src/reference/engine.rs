@@ -228,7 +228,7 @@ impl Derivative<Backward> {
             }
             Derivative::Slope { operand, slope, .. } => {
                 let columns = [Input::Tensor(gradient.clone()), operand.clone()];
-                real_formula(machine, &columns, gradient, |row| slope([row[0], row[1]])).map(|made| vec![Some(made)])
+                real_formula(machine, &columns, gradient, &|row| slope([row[0], row[1]])).map(|made| vec![Some(made)])
             }
             Derivative::Part { shape, positions, part } => {
                 let whole = machine.elements::<Complex64>(gradient);
@@ -291,7 +291,7 @@ fn real_formula(
     machine: &mut Machine,
     columns: &[Input],
     gradient: &Tensor,
-    of: impl Fn(&[f64]) -> f64,
+    of: &dyn Fn(&[f64]) -> f64,
 ) -> Result<Tensor> {
     let complex = columns.iter().any(|column| column.dtype().category() == Category::Complex);
     if complex && machine.has_elements() {

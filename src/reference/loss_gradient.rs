@@ -38,7 +38,7 @@ fn for_both(
         }
         let numbers = std::iter::once(Scalar::Float(share(saved, own))).chain(saved.numbers[1..].iter().copied());
         let inputs: Vec<Input> = inputs.into_iter().chain(numbers.map(Input::Number)).collect();
-        *result = Some(elementwise::formula(machine, &inputs, &shape, own.dtype, formula)?);
+        *result = Some(elementwise::formula(machine, &inputs, &shape, own.dtype, &formula)?);
     }
     Ok(results)
 }
@@ -86,7 +86,7 @@ pub(super) fn soft_margin_backward(
     let inputs = [input, target, gradient].map(|tensor| Input::Tensor(tensor.clone()));
     let shape = iterator::broadcast(&inputs)?;
     let share = share(saved, input);
-    let result = elementwise::formula(machine, &inputs, &shape, input.dtype, |row| {
+    let result = elementwise::formula(machine, &inputs, &shape, input.dtype, &|row| {
         let power = (-row[1] * row[0]).exp();
         row[1] * power * -share / (power + 1.0) * row[2]
     })?;

@@ -13,16 +13,61 @@ const MAY_USE: &[(&str, &str, &[&str])] = &[
     ("protocol", "messages", &["tensor", "error", "ops"]),
     ("protocol", "program", &["tensor", "error", "ops"]),
     ("protocol", "adapter", &["tensor", "error", "ops", "program"]),
+    ("oracles", "difference", &["error", "messages", "program"]),
+    ("oracles", "case", &["tensor", "error", "ops", "program", "difference"]),
+    ("oracles", "format", &["tensor", "ops", "program", "adapter", "case"]),
+    ("oracles", "reference", &["tensor", "program", "adapter"]),
+    ("oracles", "relaxations", &["tensor", "error", "ops", "program"]),
+    ("oracles", "generate", &["tensor", "ops", "program", "adapter", "reference", "relaxations"]),
+    ("oracles", "modes", &["tensor", "ops", "program", "relaxations"]),
+    ("oracles", "closeness", &["tensor", "ops", "program", "relaxations", "modes"]),
+    (
+        "oracles",
+        "comparison",
+        &[
+            "tensor",
+            "ops",
+            "program",
+            "adapter",
+            "case",
+            "difference",
+            "format",
+            "reference",
+            "relaxations",
+            "modes",
+            "closeness",
+        ],
+    ),
+    (
+        "oracles",
+        "metamorphic",
+        &[
+            "tensor",
+            "error",
+            "ops",
+            "program",
+            "adapter",
+            "case",
+            "difference",
+            "format",
+            "reference",
+            "relaxations",
+            "modes",
+            "closeness",
+        ],
+    ),
+    ("oracles", "mathematics", &["tensor", "ops", "program", "difference", "format", "relaxations"]),
+    (
+        "oracles",
+        "specification",
+        &["tensor", "error", "program", "adapter", "case", "difference", "format", "closeness"],
+    ),
+    ("oracles", "canned", &["program", "adapter", "reference"]),
     ("harness", "assets", &[]),
     ("harness", "corpus", &["tensor", "ops", "program"]),
     ("harness", "escape", &[]),
     ("harness", "json", &[]),
     ("harness", "output", &[]),
-    ("harness", "adapter", &["tensor", "error", "ops", "program"]),
-    ("harness", "reference", &["tensor", "program", "adapter"]),
-    ("harness", "case", &["tensor", "error", "ops", "program"]),
-    ("harness", "relaxations", &["tensor", "error", "ops", "program"]),
-    ("harness", "generate", &["tensor", "error", "ops", "program", "adapter", "reference", "relaxations"]),
     ("harness", "reduce", &["tensor", "error", "ops", "program", "adapter", "reference", "generate"]),
     ("harness", "format", &["tensor", "ops", "program", "adapter", "case", "model"]),
     (
@@ -33,6 +78,7 @@ const MAY_USE: &[(&str, &str, &[&str])] = &[
             "error",
             "ops",
             "program",
+            "difference",
             "messages",
             "adapter",
             "reference",
@@ -76,6 +122,7 @@ const MAY_USE: &[(&str, &str, &[&str])] = &[
             "error",
             "ops",
             "program",
+            "difference",
             "adapter",
             "reference",
             "generate",
@@ -134,7 +181,7 @@ const MAY_USE: &[(&str, &str, &[&str])] = &[
     (
         "harness",
         "benchmark",
-        &["tensor", "ops", "program", "adapter", "reference", "generate", "model", "runner", "campaign"],
+        &["tensor", "ops", "program", "adapter", "reference", "generate", "model", "runner", "oracles", "campaign"],
     ),
     ("broadcheck", "install", &["assets"]),
     ("broadcheck", "implementations", &["assets", "install"]),
@@ -166,7 +213,7 @@ const MAY_USE: &[(&str, &str, &[&str])] = &[
 const ONLY: &[(&str, &str, &str, &[&str])] = &[
     // The reference is an implementation, and knows no other.
     ("reference", "", "adapter", &["Capability", "Hello", "Implementation"]),
-    ("harness", "generate", "adapter", &["Capability", "Hello", "Implementation"]),
+    ("oracles", "generate", "adapter", &["Capability", "Hello", "Implementation"]),
     // Reports see events, the data in events, summaries of campaigns, and measurements.
     ("broadcheck", "report", "harness", &["model", "campaign", "benchmark", "Aspect", "Difference", "UNKNOWN"]),
     ("broadcheck", "report", "case", &["Document", "Source"]),
@@ -178,7 +225,7 @@ const ONLY: &[(&str, &str, &str, &[&str])] = &[
 /// Folders inside a module that may use less than the module: the folder, and the modules that it never uses.
 const NEVER: &[(&str, &[&str])] = &[
     // What a function is does not depend on any implementation of it.
-    ("src/harness/oracles/mathematics/", &["reference", "adapter", "case"]),
+    ("src/oracles/mathematics/", &["reference", "adapter", "case"]),
 ];
 
 /// Uses of modules that the tables above do not allow.
@@ -198,7 +245,8 @@ pub fn directions(tree: &Tree) -> Vec<String> {
         let Some((of, user)) = module_of(path) else { continue };
         let code = code_only(text);
         // By the crate's own root, which hands on the crates below, or by the name of one of these.
-        let roots = ["crate", "broadcheck_protocol", "broadcheck_reference", "broadcheck_harness"];
+        let roots =
+            ["crate", "broadcheck_protocol", "broadcheck_reference", "broadcheck_oracles", "broadcheck_harness"];
         for Use { line, path: used } in roots.iter().flat_map(|root| uses(&code, root)) {
             let (module, item) = (used[0].as_str(), used.get(1).map_or("", String::as_str));
             if module == user {
@@ -224,14 +272,18 @@ pub fn directions(tree: &Tree) -> Vec<String> {
 }
 
 /// The crates whose modules [`MAY_USE`] lists, and their roots.
-const CRATES: [(&str, &str); 3] =
-    [("broadcheck", "src/lib.rs"), ("protocol", "src/protocol/lib.rs"), ("harness", "src/harness/lib.rs")];
+const CRATES: [(&str, &str); 4] = [
+    ("broadcheck", "src/lib.rs"),
+    ("protocol", "src/protocol/lib.rs"),
+    ("oracles", "src/oracles/lib.rs"),
+    ("harness", "src/harness/lib.rs"),
+];
 
 /// The crate and the module in it that a file of `src/` belongs to; none for the roots of the crates.
 fn module_of(path: &str) -> Option<(&str, &str)> {
     let path = path.strip_prefix("src/")?;
     let (of, path) = match path.split_once('/') {
-        Some((of @ ("protocol" | "reference" | "harness"), path)) => (of, path),
+        Some((of @ ("protocol" | "reference" | "oracles" | "harness"), path)) => (of, path),
         _ => ("broadcheck", path),
     };
     let name = path.split('/').next()?;

@@ -124,7 +124,9 @@ pub fn unnamed_files(tree: &Tree, document: &str, wanted: fn(&[&str]) -> Option<
 /// The map has every folder of a crate, of the program, and of the repository.
 pub fn folder(parts: &[&str]) -> Option<String> {
     match parts {
-        ["src", of @ ("protocol" | "reference" | "harness"), room, _, ..] => Some(format!("src/{of}/{room}/")),
+        ["src", of @ ("protocol" | "reference" | "oracles" | "harness"), room, _, ..] => {
+            Some(format!("src/{of}/{room}/"))
+        }
         ["src", room, _, ..] => Some(format!("src/{room}/")),
         [folder, _, ..] if !folder.starts_with('.') => Some(format!("{folder}/")),
         _ => None,

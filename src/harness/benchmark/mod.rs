@@ -3,7 +3,6 @@
 //! The same programs are run in several ways in one run, one way after the other, and again as often as is asked for.
 //! The results are ratios of one repeat, and their median: the seconds are those of a machine and of a moment.
 
-mod canned;
 mod processes;
 mod sets;
 
@@ -28,9 +27,9 @@ use crate::campaign::{
     record::{Configuration, Header, Identity, Machine},
 };
 use crate::model::finding::Oracle;
+use crate::oracles::canned::Canned;
 use crate::runner::Start;
 
-pub use canned::{Canned, serve_canned};
 pub use sets::{Set, TEN};
 
 /// The measurements of a run of `broadcheck bench`.
@@ -144,7 +143,7 @@ pub struct Subject<'a> {
     pub command: &'a CommandLine,
     /// The declaration of the implementation.
     pub hello: &'a Hello,
-    /// The command of this program that serves [canned](serve_canned) answers; a file is added to it.
+    /// The command of this program that serves [canned](crate::oracles::canned) answers; a file is added to it.
     pub canned: &'a CommandLine,
     /// The folder for campaigns and answers during the measurement.
     pub scratch: &'a Path,

@@ -1,35 +1,8 @@
-//! A difference between what was expected and what was observed, and the kinds of differences that are known.
+//! The kinds of differences that are known.
 
 use serde::{Deserialize, Serialize};
 
-use crate::case::Aspect;
-use crate::error::Class;
-use crate::messages;
-use crate::program::Rejected;
-
-/// The class in differences of a rejection whose class neither the implementation nor its message reveals.
-pub const UNKNOWN: &str = "unknown";
-
-/// One thing that is not as it should be.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Difference {
-    /// The value of the program, by name.
-    pub value: String,
-    /// The aspect that differs.
-    pub aspect: Aspect,
-    /// The side that sets the expectation: the specification, or the implementation that was compared with.
-    pub by: String,
-    /// The expected value.
-    pub expected: String,
-    /// The observed value.
-    pub observed: String,
-}
-
-/// The class of a rejection: what the implementation says, else what its text says.
-pub fn class_of(rejected: &Rejected) -> Option<Class> {
-    rejected.class.or_else(|| messages::classify(&rejected.message))
-}
+pub use broadcheck_oracles::difference::{Difference, UNKNOWN, class_of};
 
 /// The value of `by` in differences that report a pinned case that is not as pinned.
 pub const FILE: &str = "known differences";

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use broadcheck_oracles::difference::{DISPUTED, MATHEMATICS, ROUNDED_OTHERWISE};
 use serde::{Deserialize, Serialize};
 
 use crate::adapter::{Fault, FaultKind};
@@ -14,16 +15,8 @@ use crate::{Aspect, Difference, format};
 /// The file that other programs read: the signature, the program, the observed outcome, and the source of the expectation.
 pub const FINDING: &str = "finding.json";
 
-/// The beginning of [`Difference::by`] in what contradicts the definition of a function, or a standard.
-pub const MATHEMATICS: &str = "mathematics: ";
-
-/// The same where authorities differ.
-pub const DISPUTED: &str = "disputed: ";
 /// The kind of a finding of such a difference.
 const KIND_DISPUTED: &str = "disputed";
-
-/// The end of `by` in differences between two releases that are within what the operation may lose.
-pub const ROUNDED_OTHERWISE: &str = ", rounded otherwise";
 
 /// What follows the name of an input in the name of what it is at the end of the program.
 const AFTER: &str = " after";

@@ -12,10 +12,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
+use broadcheck_oracles::difference::DISPUTED;
 use serde::Serialize;
 
 use crate::adapter::Implementation;
-use crate::model::finding::{DISPUTED, Finding, Oracle, Signature};
+use crate::model::finding::{Finding, Oracle, Signature};
 use crate::ops::Op;
 use crate::oracles::comparison::{Side, from_reference};
 use crate::oracles::mathematics;

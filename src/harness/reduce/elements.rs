@@ -3,7 +3,7 @@
 use crate::program::Input;
 use crate::tensor::{Buffer, DType, Layout, Scalar, Shape};
 
-use crate::generate::value::counting;
+use crate::generate::counting;
 use crate::reduce::scalars;
 
 /// The most elements of an input that replaces a result, or a tensor without elements.

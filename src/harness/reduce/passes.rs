@@ -1,7 +1,7 @@
 //! Passes of the reduction: programs that are simpler in one respect each, those that lose most first. Other code checks
 //! whether one of them weighs less than what it was made of, and whether it still shows the same.
 
-use crate::generate::value::counting;
+use crate::generate::counting;
 use crate::ops::{Form, Op, ParamKind};
 use crate::program::{Arg, Input, Outcome, Program, ShapeArg, Step, TensorValue, Value, ValueRef};
 use crate::reduce::elements::MOST_ELEMENTS;

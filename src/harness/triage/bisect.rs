@@ -394,8 +394,7 @@ fn pairs(program: &Program, reply: &Reply, same: &SameAs, other: &Reply) -> Vec<
 }
 
 fn unlike(wanted: &TensorValue, got: &TensorValue) -> Option<Aspect> {
-    let same =
-        |(a, b): (&crate::tensor::Scalar, &crate::tensor::Scalar)| crate::oracles::specification::same_bits(*a, *b);
+    let same = |(a, b): (&crate::tensor::Scalar, &crate::tensor::Scalar)| broadcheck_oracles::same_bits(*a, *b);
     match (wanted, got) {
         _ if wanted.dtype != got.dtype => Some(Aspect::Dtype),
         _ if wanted.shape != got.shape => Some(Aspect::Shape),

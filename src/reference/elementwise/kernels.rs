@@ -54,7 +54,7 @@ pub(crate) fn formula(
     inputs: &[Input],
     shape: &Shape,
     dtype: DType,
-    formula: impl Fn(&[f64]) -> f64,
+    formula: &dyn Fn(&[f64]) -> f64,
 ) -> Result<Tensor> {
     let values = machine.try_eval(dtype, || {
         let columns = machine.columns::<f64>(inputs, shape)?;

@@ -212,7 +212,7 @@ impl Terms<'_> {
     /// shape. It is computed in double precision and rounded once.
     pub fn formula<const N: usize>(&self, formula: impl Fn([f64; N]) -> f64) -> Result<Input> {
         let all: Vec<usize> = (0..self.saved.inputs.len()).collect();
-        self.formula_over(&all, |row| formula(std::array::from_fn(|column| row[column])))
+        self.formula_over(&all, &|row| formula(numbers(row)))
     }
 
     /// The same, of what arrived and of some of the operands, for an operation that keeps no others.
@@ -221,10 +221,10 @@ impl Terms<'_> {
         operands: [usize; N],
         formula: impl Fn(f64, [f64; N]) -> f64,
     ) -> Result<Input> {
-        self.formula_over(&operands, |row| formula(row[0], std::array::from_fn(|column| row[1 + column])))
+        self.formula_over(&operands, &|row| formula(row[0], numbers(&row[1..])))
     }
 
-    fn formula_over(&self, operands: &[usize], formula: impl Fn(&[f64]) -> f64) -> Result<Input> {
+    fn formula_over(&self, operands: &[usize], formula: &dyn Fn(&[f64]) -> f64) -> Result<Input> {
         let mut columns = vec![Input::Tensor(self.gradient.clone())];
         for &at in operands {
             columns.push(self.raw(at)?.clone());
@@ -293,6 +293,11 @@ impl Terms<'_> {
             Input::Number(_) => Err(Stop::Malformed("a partial derivative without the gradient".to_owned())),
         }
     }
+}
+
+/// The first elements of a row, one for each operand of a formula.
+fn numbers<const N: usize>(row: &[f64]) -> [f64; N] {
+    row[..N].try_into().expect("as many as were taken")
 }
 
 /// The partial derivatives of one row.
