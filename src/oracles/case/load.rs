@@ -137,7 +137,7 @@ pub fn load_files(files: &[(PathBuf, String)]) -> Result<Specification, LoadErro
 /// ```
 /// use std::path::Path;
 ///
-/// use broadcheck_harness::case::{load_program, render};
+/// use broadcheck_oracles::case::{load_program, render};
 ///
 /// let program = load_program(Path::new("sum.yaml"), "x: {shape: [2, 1]}\nr: {add: [x, x]}").unwrap();
 /// assert_eq!(program.steps[0].name, "r");

@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// A range of releases, as in `>=2.1, <2.6`; a version alone is that version, and `2.6` all of its patch releases.
 ///
 /// ```
-/// use broadcheck_harness::case::Releases;
+/// use broadcheck_oracles::case::Releases;
 ///
 /// let releases: Releases = serde_json::from_str("\">=2.1, <2.6\"").unwrap();
 /// assert!(releases.contain("2.5.1") && !releases.contain("2.6.0"));
