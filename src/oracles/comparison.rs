@@ -8,10 +8,8 @@ use crate::program::{Outcome, Program, Reply, TensorValue, Value};
 use crate::reference::ask_given;
 use crate::relaxations::Freedom;
 
-use crate::closeness::same_bits;
-use crate::closeness::{Extent, first_other};
-use crate::difference::ROUNDED_OTHERWISE;
-use crate::difference::class_of;
+use crate::closeness::{Extent, first_other, same_bits};
+use crate::difference::{ROUNDED_OTHERWISE, class_of};
 use crate::format::label;
 use crate::modes::Modes;
 use crate::{Aspect, Difference, format};

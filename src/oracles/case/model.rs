@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::releases::Releases;
 pub use crate::difference::Aspect;
 
+use super::releases::Releases;
 use crate::error::Class;
 use crate::program::{Program, ValueRef};
 use crate::tensor::{Scalar, ScalarType, Shape};
