@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::hint::black_box;
 
 use broadcheck::adapter::Implementation;
-use broadcheck::adapter::protocol::{Encoding, Request, Response, parse};
+use broadcheck::adapter::protocol::{Encoding, Request, Response};
 use broadcheck::case;
 use broadcheck::harness::campaign::{cases, options};
 use broadcheck::harness::oracles::comparison::{Side, compare};
@@ -33,12 +33,12 @@ fn parts(criterion: &mut Criterion) {
     for (name, encoding) in [("line", Encoding::Json), ("frame", Encoding::MessagePack)] {
         let request = |program| {
             let mut message = Vec::new();
-            encoding.write(&Request::Run { seq: 0, program: Cow::Borrowed(program) }, &mut message);
+            Request::Run { seq: 0, program: Cow::Borrowed(program) }.write(encoding, &mut message);
             message
         };
         let answer = |response: &Response| {
             let mut message = Vec::new();
-            encoding.write(response, &mut message);
+            response.write(encoding, &mut message);
             message
         };
         let requests: Vec<Vec<u8>> = programs.iter().map(request).collect();
@@ -47,13 +47,13 @@ fn parts(criterion: &mut Criterion) {
             programs.iter().for_each(|program| drop(black_box(request(program))));
         });
         part(&format!("read a request from a {name}"), &|| {
-            requests.iter().for_each(|message| drop(black_box(parse::<Request>(message, "request").unwrap())));
+            requests.iter().for_each(|message| drop(black_box(Request::parse(message).unwrap())));
         });
         part(&format!("write an answer as a {name}"), &|| {
             responses.iter().for_each(|response| drop(black_box(answer(response))));
         });
         part(&format!("read an answer from a {name}"), &|| {
-            answers.iter().for_each(|message| drop(black_box(parse::<Response>(message, "response").unwrap())));
+            answers.iter().for_each(|message| drop(black_box(Response::parse(message).unwrap())));
         });
     }
     part("compare", &|| {

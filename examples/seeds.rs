@@ -128,7 +128,7 @@ fn messages(
         }
         let request = Request::Run { seq: 1, program: Cow::Borrowed(&case.program) };
         let mut frame = vec![LINES];
-        Encoding::MessagePack.write(&request, &mut frame);
+        request.write(Encoding::MessagePack, &mut frame);
         seeds.insert(format!("{name}-frame"), frame);
         let message = serde_json::to_value(request)?;
         json_words(&message, words);

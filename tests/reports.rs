@@ -367,7 +367,7 @@ fn release(version: &str, change: impl Fn(&mut Event)) -> (String, EventFile) {
         change(event);
     }
     let header = Header { date: "2026-01-02T03:04:05Z".to_owned(), ..Header::now(&SPECIFICATION.digest) };
-    (format!("{version}.jsonl"), EventFile { header, events, stale: 0 })
+    (format!("{version}.jsonl"), EventFile { header, events, stale: 0, hides: true })
 }
 
 /// Another text of the rejection that README.md shows, which its statement's document would have right.

@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, Read, Write};
 use std::thread;
 
-use broadcheck::adapter::protocol::{Encoding, Request, Response, VERSION, parse};
+use broadcheck::adapter::protocol::{Encoding, Request, Response, VERSION};
 use broadcheck::adapter::{Hello, Implementation};
 use broadcheck::ops::Op;
 use broadcheck::program::{Outcome, Program, Reply, Value};
@@ -43,7 +43,7 @@ pub fn serve(
 ) -> io::Result<()> {
     while let Some(message) = next(&mut input)? {
         let mut encoding = Encoding::of(&message);
-        let response = match parse(&message, "request") {
+        let response = match Request::parse(&message) {
             Err(message) => Response::Error { message },
             Ok(Request::Hello { .. }) => greet(strike, hello.clone(), &mut output)?,
             Ok(Request::Run { seq, program }) => {
@@ -60,7 +60,7 @@ pub fn serve(
             }
         };
         let mut answer = Vec::new();
-        encoding.write(&response, &mut answer);
+        response.write(encoding, &mut answer);
         output.write_all(&answer)?;
         output.flush()?;
     }
@@ -135,7 +135,7 @@ fn answer(
         }
         Strike::HalfFrame => {
             let mut frame = Vec::new();
-            Encoding::MessagePack.write(&Response::Ran { seq, reply }, &mut frame);
+            Response::Ran { seq, reply }.write(Encoding::MessagePack, &mut frame);
             output.write_all(&frame[..frame.len() / 2])?;
             output.flush()?;
             sleep_forever()

@@ -9,7 +9,7 @@ use super::Hello;
 use super::child::{Child, Ended, Event};
 use super::fault::{StartError, excerpt, status_text};
 use super::limits::{Halt, Limits};
-use super::protocol::{Encoding, Request, Response, VERSION, parse};
+use super::protocol::{Encoding, Request, Response, VERSION};
 
 /// The name of broadcheck's own implementation. What is compared with it depends on how it was started, and an adapter of
 /// that name would only mislead.
@@ -81,7 +81,7 @@ pub(super) fn launch(
     let program = command.name();
     let mut child = spawn(command, limits)?;
     let mut request = Vec::new();
-    Encoding::Json.write(&Request::Hello { protocol: VERSION }, &mut request);
+    Request::Hello { protocol: VERSION }.write(Encoding::Json, &mut request);
     child.send(request);
     let rubbish = |child: Child, line: &[u8], why: String| {
         let line = excerpt(line);
@@ -145,5 +145,5 @@ pub(super) fn decode(message: &[u8]) -> Result<Response, String> {
     if message.trim_ascii().is_empty() {
         return Err("a blank line".to_owned());
     }
-    parse(message, "response")
+    Response::parse(message)
 }

@@ -3,6 +3,7 @@
 //!
 //! The adapter's side, which is re-exported here, is [`broadcheck_protocol::adapter`].
 
+pub mod canned;
 mod check;
 mod child;
 pub mod fault;

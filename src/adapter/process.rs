@@ -254,7 +254,7 @@ impl Process {
                 break;
             }
             let before = requests.len();
-            self.encoding.write(&Request::Run { seq, program: Cow::Borrowed(program) }, &mut requests);
+            Request::Run { seq, program: Cow::Borrowed(program) }.write(self.encoding, &mut requests);
             flight.push(requests.len() - before);
         }
         if !requests.is_empty() {

@@ -134,7 +134,7 @@ impl Session<'_> {
 
     fn greeting(&mut self) {
         let mut message = Vec::new();
-        Encoding::Json.write(&Request::Hello { protocol: VERSION }, &mut message);
+        Request::Hello { protocol: VERSION }.write(Encoding::Json, &mut message);
         self.child.send(message);
     }
 
@@ -243,7 +243,7 @@ impl Session<'_> {
             let (_, program) = runnable.get(at)?;
             let mut message = Vec::new();
             let request = Request::Run { seq: at as u64 + 1, program: Cow::Borrowed(*program) };
-            encodings[at % 2].write(&request, &mut message);
+            request.write(encodings[at % 2], &mut message);
             Some(message)
         };
         let ask = |child: &mut Child, at: usize| request(at).into_iter().for_each(|request| child.send(request));

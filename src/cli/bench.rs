@@ -12,11 +12,11 @@ use super::runner::Named;
 use super::{Ending, Failure, print, tell};
 use crate::adapter::{CommandLine, Limits};
 use crate::assets;
+use crate::harness::adapter::canned::Canned;
 use crate::harness::benchmark::{self, Hypothesis, Measured, Set, Speeds, Subject};
 use crate::harness::campaign;
 use crate::harness::campaign::record::{Identity, Machine};
 use crate::harness::json;
-use crate::harness::oracles::canned::serve_canned;
 use crate::harness::runner::Start;
 use crate::output;
 use crate::report::benchmarks;
@@ -77,7 +77,7 @@ struct Looped {
 impl Bench {
     pub fn run(&self) -> Result<Ending, Failure> {
         if let Some(file) = &self.canned {
-            serve_canned(file)?;
+            Canned::serve(file)?;
             return Ok(Ending::Conforms);
         }
         let named = Named::parse("--impl", &self.implementation)?;

@@ -25,7 +25,8 @@ pub fn all(path: &Path) -> Result<Vec<(String, EventFile)>, Failure> {
     if paths.is_empty() {
         return Err(format!("{} has no event files; `broadcheck matrix` writes them", path.display()).into());
     }
-    paths.iter().map(|path| Ok((path.display().to_string(), file::read(path)?))).collect()
+    let names = paths.iter().map(|path| path.display().to_string());
+    Ok(names.zip(file::read_all(&paths)?).collect())
 }
 
 /// The same files for people: control characters are made visible.

@@ -82,7 +82,7 @@ impl Report {
             }
             let (_, file) = events::one(&from.display().to_string(), &from)?;
             let mut run = Run::default();
-            file.events.iter().for_each(|event| run.add(event));
+            file.events.into_iter().for_each(|event| run.take(event));
             print(&format.render(&run, self.verbose))?;
             return Ok(Ending::Conforms);
         }

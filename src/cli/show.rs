@@ -78,7 +78,7 @@ impl Show {
         judged.retain(|judged| judged.case == self.case);
         for (_, file) in files {
             let mut run = Run::default();
-            file.events.iter().for_each(|event| run.add(event));
+            file.events.into_iter().for_each(|event| run.take(event));
             run.judged.retain(|judged| judged.case == self.case && judged.given != "reference");
             judged.append(&mut run.judged);
         }

@@ -12,7 +12,6 @@
 //!
 //! [`relaxations`] say what a step leaves open.
 
-pub mod canned;
 pub mod case;
 mod closeness;
 pub mod comparison;

@@ -63,12 +63,7 @@ fn extreme(machine: &mut Machine, call: &Call, greatest: bool) -> Result<Slot> {
     } else if tensor.dtype.category() == Category::Complex {
         return Err(Rejection::NoKernel { kernel: call.op.info().kernel_names, dtype: tensor.dtype }.into());
     } else {
-        machine.try_eval(tensor.dtype, || {
-            with_real_type!(tensor.dtype, T => {
-                let groups = plan.groups::<T>(machine, &tensor)?.into_iter();
-                Ok::<_, Stop>(T::wrap(groups.map(|group| group[best(&group, greatest)]).collect()))
-            })
-        })?
+        machine.try_eval(tensor.dtype, || Ok::<_, Stop>(best_of_groups(machine, &tensor, &plan, greatest)?.0))?
     };
     check_real_gradient(call.op, &tensor)?;
     let id = write::deliver(machine, out, &plan.shape, result);
@@ -96,7 +91,7 @@ fn infer_extreme(machine: &Machine, call: &Call, tensor: &Tensor, out: Option<Te
 
 /// `scale_grad_by_count`.
 fn extreme_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
-    over_groups(machine, gradient, kept, shared_evenly)
+    over_groups(machine, gradient, kept, &shared_evenly)
 }
 
 /// All that equal the result share evenly; a NaN equals nothing, so that none is left to share.
@@ -152,9 +147,7 @@ fn along(machine: &mut Machine, call: &Call, greatest: bool) -> Result<Slot> {
     let tensor = machine.tensor(call.tensor(0)?).clone();
     let plan = infer_along(call, &tensor)?;
     let found = if machine.has_elements() {
-        with_real_type!(tensor.dtype, T => {
-            pick(plan.groups::<T>(machine, &tensor)?, |group| best(group, greatest))
-        })
+        best_of_groups(machine, &tensor, &plan, greatest)?
     } else {
         (Buffer::zeros(tensor.dtype, 0), Vec::new())
     };
@@ -188,12 +181,8 @@ pub(super) fn aminmax(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let plan = infer_both(call, &tensor)?;
     let mut both = Vec::with_capacity(2);
     for greatest in [false, true] {
-        let values = machine.try_eval(tensor.dtype, || {
-            with_real_type!(tensor.dtype, T => {
-                let groups = plan.groups::<T>(machine, &tensor)?.into_iter();
-                Ok::<_, Stop>(T::wrap(groups.map(|group| group[best(&group, greatest)]).collect()))
-            })
-        })?;
+        let values =
+            machine.try_eval(tensor.dtype, || Ok::<_, Stop>(best_of_groups(machine, &tensor, &plan, greatest)?.0))?;
         let id = write::deliver(machine, None, &plan.shape, values);
         record_groups(machine, call.op, id, &tensor, &plan, &[], extreme_backward);
         autograd::keep_result(machine, id, "Aminmax");
@@ -259,6 +248,11 @@ fn running_best<T: Stored + PartialOrd>(
         }
     }
     (T::wrap(numbers.iter().map(|&at| elements[at]).collect()), places, numbers)
+}
+
+/// The greatest or least element of each group, and its place.
+fn best_of_groups(machine: &Machine, tensor: &Tensor, plan: &Plan, greatest: bool) -> Result<(Buffer, Vec<usize>)> {
+    Ok(with_real_type!(tensor.dtype, T => pick(plan.groups::<T>(machine, tensor)?, |group| best(group, greatest))))
 }
 
 /// The position of the greatest or least element: the first of several, and the first NaN before all others.

@@ -1,7 +1,7 @@
 //! Grids of vectors: each with each. Vectors broadcast against each other along dimensions of their own.
 
 use crate::error::Rejection;
-use crate::tensor::{Layout, Shape};
+use crate::tensor::{Buffer, Layout, Scalar, Shape};
 
 use super::iterator;
 use super::machine::{Call, Machine, Result, Slot, Stop, Tensor, TensorId};
@@ -83,12 +83,9 @@ fn product(machine: &mut Machine, call: &Call, tensors: &[Tensor], layout: Layou
         }
     }
     let values = machine.eval(dtype, || {
-        crate::with_element_type!(dtype, T => {
-            use crate::tensor::storage::Stored;
-            let columns: Vec<Vec<T>> = tensors.iter().map(|tensor| machine.elements(tensor)).collect();
-            let row = |row: usize| columns.iter().zip(&places).map(move |(column, places)| column[places[row]]);
-            T::wrap((0..rows).flat_map(row).collect())
-        })
+        let columns: Vec<Vec<Scalar>> = tensors.iter().map(|tensor| machine.elements_as_scalars(tensor)).collect();
+        let row = |row: usize| columns.iter().zip(&places).map(move |(column, places)| column[places[row]]);
+        Buffer::from_scalars(dtype, (0..rows).flat_map(row))
     });
     let result = super::write::deliver_in(machine, None, layout, values);
     let count = tensors.len();

@@ -95,9 +95,12 @@ fn search(
             let (rows, values) = (machine.elements::<T>(boundaries), machine.elements::<T>(values));
             let inner = shape.sizes().last().copied().unwrap_or(1) as usize;
             let own = |at: usize| if boundaries.shape().rank() == 1 { 0 } else { at / inner * row };
-            values.iter().enumerate().map(|(at, value)| place(&rows[own(at)..own(at) + row], value, right)).collect()
+            let mut places = Vec::with_capacity(values.len());
+            for (at, value) in values.iter().enumerate() {
+                places.push(place(&rows[own(at)..own(at) + row], value, right));
+            }
+            places
         });
-        let places: Vec<usize> = places;
         Buffer::of(dtype, places.into_iter().map(|place| place as i64))
     });
     Ok(Slot::Tensor(write::deliver_in(machine, call.out, Layout::contiguous(shape), found)))

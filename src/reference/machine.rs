@@ -260,14 +260,17 @@ impl Machine {
 
     /// The same of operands.
     pub fn columns<T: Stored>(&self, inputs: &[Input], shape: &Shape) -> Result<Vec<Vec<T>>> {
-        let column = |input: &Input| match input {
-            Input::Number(number) => {
-                charge(shape.numel());
-                Ok(vec![T::from_scalar(*number); shape.numel()])
-            }
-            Input::Tensor(tensor) => self.expanded(tensor, shape),
-        };
-        inputs.iter().map(column).collect()
+        let mut columns = Vec::with_capacity(inputs.len());
+        for input in inputs {
+            columns.push(match input {
+                Input::Number(number) => {
+                    charge(shape.numel());
+                    vec![T::from_scalar(*number); shape.numel()]
+                }
+                Input::Tensor(tensor) => self.expanded(tensor, shape)?,
+            });
+        }
+        Ok(columns)
     }
 
     /// The elements of a tensor, row-major, as numbers.

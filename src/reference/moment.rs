@@ -205,7 +205,7 @@ fn moments(machine: &mut Machine, call: &Call, root: bool) -> Result<Slot> {
 }
 
 fn mean_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
-    over_groups(machine, gradient, kept, |group| vec![group.arrived / group.count; group.elements.len()])
+    over_groups(machine, gradient, kept, &|group| vec![group.arrived / group.count; group.elements.len()])
 }
 
 /// The variance of numbers that may be complex, or its root: that of both parts.
@@ -286,12 +286,12 @@ fn record_variance(machine: &mut Machine, op: Op, result: TensorId, tensor: &Ten
 
 /// `var_backward`.
 fn var_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
-    over_groups(machine, gradient, kept, |group| spread_slopes(group, kept, group.arrived))
+    over_groups(machine, gradient, kept, &|group| spread_slopes(group, kept, group.arrived))
 }
 
 /// `std_backward`.
 fn std_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
-    over_groups(machine, gradient, kept, |group| {
+    over_groups(machine, gradient, kept, &|group| {
         let arrived = if group.result == 0.0 { 0.0 } else { group.arrived / (2.0 * group.result) };
         spread_slopes(group, kept, arrived)
     })
@@ -344,7 +344,7 @@ fn infer_logsumexp(call: &Call, tensor: &Tensor, dtype: DType) -> Result<Plan> {
 }
 
 fn logsumexp_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
-    over_groups(machine, gradient, kept, |group| {
+    over_groups(machine, gradient, kept, &|group| {
         group.elements.iter().map(|element| group.arrived * (element - group.result).exp()).collect()
     })
 }

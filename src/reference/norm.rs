@@ -148,7 +148,7 @@ fn along_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Resu
         let missing = "the gradient of a norm of negative order, beyond what float16 holds";
         return Err(Stop::Unsupported(missing.to_owned()));
     }
-    over_groups(machine, gradient, kept, |group| slopes_along(group, order))
+    over_groups(machine, gradient, kept, &|group| slopes_along(group, order))
 }
 
 fn slopes_along(group: &Group, order: f64) -> Vec<f64> {
@@ -235,7 +235,7 @@ fn check_dtype(own: DType, given: Option<DType>) -> Result<()> {
 /// `linalg_vector_norm_backward`.
 fn norm_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
     let order = kept.real(1);
-    over_magnitudes(machine, gradient, kept, |group| {
+    over_magnitudes(machine, gradient, kept, &|group| {
         let ties = group.elements.iter().filter(|element| element.abs() == group.result).count() as f64;
         let slope = |&x: &f64| slope(x, [group.result, ties], group.arrived, order, relative);
         group.elements.iter().map(slope).collect()

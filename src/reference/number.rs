@@ -17,8 +17,12 @@ pub(super) trait Computed: Stored {
     type Wide: Number;
     /// The same number.
     fn widened(self) -> Self::Wide;
+    /// The same of several numbers.
+    fn all_widened(elements: Vec<Self>) -> Vec<Self::Wide>;
     /// The nearest number of this type.
     fn narrow(wide: Self::Wide) -> Self;
+    /// The same of several numbers.
+    fn all_narrowed(wide: Vec<Self::Wide>) -> Vec<Self>;
     /// `a + factor × b`, as the loop over single elements computes it: a product of floating-point numbers is not rounded
     /// before the sum, but that of float16 and bfloat16 is, and so are the products that one of complex numbers is made of.
     fn plus_product(self, factor: Self, other: Self) -> Self;
@@ -190,7 +194,9 @@ macro_rules! computed {
         impl Computed for $type {
             type Wide = $type;
             fn widened(self) -> $type { self }
+            fn all_widened(elements: Vec<$type>) -> Vec<$type> { elements }
             fn narrow(wide: $type) -> $type { wide }
+            fn all_narrowed(wide: Vec<$type>) -> Vec<$type> { wide }
             fn plus_product(self, factor: Self, other: Self) -> Self { computed!(@ $how self factor other) }
         }
     )+};
@@ -210,7 +216,9 @@ macro_rules! widened {
         impl Computed for $type {
             type Wide = f32;
             fn widened(self) -> f32 { self.to_f32() }
+            fn all_widened(elements: Vec<$type>) -> Vec<f32> { elements.into_iter().map(Self::widened).collect() }
             fn narrow(wide: f32) -> $type { <$type>::from_f32(wide) }
+            fn all_narrowed(wide: Vec<f32>) -> Vec<$type> { wide.into_iter().map(Self::narrow).collect() }
             fn plus_product(self, factor: Self, other: Self) -> Self {
                 let product = Self::narrow(factor.widened() * other.widened());
                 Self::narrow(self.widened() + product.widened())

@@ -88,7 +88,9 @@ fn ranked(machine: &mut Machine, op: Op, tensor: &Tensor, plan: &Plan, rank: Ran
         // One element, or none.
         (write::elements(machine, tensor, tensor.dtype), vec![0; plan.shape.numel()])
     } else {
-        with_real_type!(tensor.dtype, T => pick(plan.groups::<T>(machine, tensor)?, |group| place(group, rank)))
+        with_real_type!(tensor.dtype, T => pick(plan.groups::<T>(machine, tensor)?, |group| {
+            place(group.len(), &|a, b| group[a].partial_cmp(&group[b]), rank)
+        }))
     };
     check_real_gradient(op, tensor)?;
     picked(machine, op, tensor, plan, found)
@@ -103,16 +105,17 @@ pub(super) fn check_real_gradient(op: Op, tensor: &Tensor) -> Result<()> {
     Ok(())
 }
 
-/// The place of the element of a line. Of several that are equal the first is taken, where every one would be right.
-fn place<T: PartialOrd>(group: &[T], rank: Rank) -> usize {
-    let is_nan = |at: usize| group[at].partial_cmp(&group[at]).is_none();
+/// The place of the element of a line of `count`, of which NaN compares with none. Of several that are equal the first is
+/// taken, where every one would be right.
+fn place(count: usize, compare: &dyn Fn(usize, usize) -> Option<Ordering>, rank: Rank) -> usize {
+    let is_nan = |at: usize| compare(at, at).is_none();
     // NaN is the greatest.
-    let compared = |a: usize, b: usize| group[a].partial_cmp(&group[b]).unwrap_or_else(|| is_nan(a).cmp(&is_nan(b)));
-    let mut order: Vec<usize> = (0..group.len()).collect();
+    let compared = |a: usize, b: usize| compare(a, b).unwrap_or_else(|| is_nan(a).cmp(&is_nan(b)));
+    let mut order: Vec<usize> = (0..count).collect();
     order.sort_by(|&a, &b| compared(a, b));
     let numbers = order.iter().filter(|at| !is_nan(**at)).count();
     match rank {
-        Rank::Median if numbers < group.len() => (0..group.len()).find(|at| is_nan(*at)).unwrap_or(0),
+        Rank::Median if numbers < count => (0..count).find(|at| is_nan(*at)).unwrap_or(0),
         Rank::Median | Rank::MedianOfNumbers => order[numbers.saturating_sub(1) / 2],
         Rank::Kth(at) => order[at],
         Rank::Mode => {
@@ -125,8 +128,12 @@ fn place<T: PartialOrd>(group: &[T], rank: Rank) -> usize {
 
 /// The element of each group at the place that `of` finds, and the places.
 pub(super) fn pick<T: Stored>(groups: Vec<Vec<T>>, of: impl Fn(&[T]) -> usize) -> (Buffer, Vec<usize>) {
-    let places: Vec<usize> = groups.iter().map(|group| of(group)).collect();
-    let values = groups.iter().zip(&places).map(|(group, place)| group[*place]).collect();
+    let (mut values, mut places) = (Vec::with_capacity(groups.len()), Vec::with_capacity(groups.len()));
+    for group in groups {
+        let place = of(&group);
+        values.push(group[place]);
+        places.push(place);
+    }
     (T::wrap(values), places)
 }
 

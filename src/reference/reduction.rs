@@ -63,7 +63,7 @@ pub(super) fn nansum(machine: &mut Machine, call: &Call) -> Result<Slot> {
 }
 
 fn nansum_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
-    over_groups(machine, gradient, kept, |group| {
+    over_groups(machine, gradient, kept, &|group| {
         group.elements.iter().map(|element| if element.is_nan() { 0.0 } else { group.arrived }).collect()
     })
 }
@@ -155,7 +155,7 @@ pub(super) fn prod(machine: &mut Machine, call: &Call) -> Result<Slot> {
 
 fn prod_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Result<Vec<Option<Tensor>>> {
     let scalar = kept.tensors.iter().flatten().all(|operand| operand.shape().rank() == 0);
-    over_groups(machine, gradient, kept, |group| prod_gradient(group, scalar))
+    over_groups(machine, gradient, kept, &|group| prod_gradient(group, scalar))
 }
 
 /// Each element's factor is the product of the others, which is there even where the element is zero.
@@ -412,7 +412,7 @@ pub(super) fn over_groups(
     machine: &mut Machine,
     gradient: &Tensor,
     kept: &Kept,
-    formula: impl Fn(&Group) -> Vec<f64>,
+    formula: &dyn Fn(&Group) -> Vec<f64>,
 ) -> Result<Vec<Option<Tensor>>> {
     let Some(operand) = &kept.tensors[0] else { return Ok(vec![None]) };
     let complex = [operand, gradient].iter().any(|tensor| tensor.dtype.category() == Category::Complex);
@@ -432,7 +432,7 @@ pub(super) fn over_magnitudes(
     machine: &mut Machine,
     gradient: &Tensor,
     kept: &Kept,
-    formula: impl Fn(&Group) -> Vec<f64>,
+    formula: &dyn Fn(&Group) -> Vec<f64>,
 ) -> Result<Vec<Option<Tensor>>> {
     let complex = |operand: &&Tensor| operand.dtype.category() == Category::Complex;
     let Some(operand) = kept.tensors[0].as_ref().filter(complex) else {
@@ -457,7 +457,7 @@ fn shares(
     gradient: &Tensor,
     kept: &Kept,
     elements: Vec<f64>,
-    formula: impl Fn(&Group) -> Vec<f64>,
+    formula: &dyn Fn(&Group) -> Vec<f64>,
 ) -> Vec<f64> {
     let operand = kept.tensors[0].as_ref().expect("over_groups and over_magnitudes keep one");
     let (arrived, dtype, count) = (machine.elements::<f64>(gradient), operand.dtype, kept.real(0));

@@ -59,6 +59,10 @@ pub enum Holds {
     Nothing,
 }
 
+fn kept_of<T: Clone>(all: &[T], keep: impl Fn(&T) -> bool) -> Vec<T> {
+    all.iter().filter(|one| keep(one)).cloned().collect()
+}
+
 /// The outcomes of a statement's cases in one column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cell {
@@ -98,9 +102,9 @@ impl History {
             history.run.cases.iter().map(|case| (case.id.clone(), case.digest.clone())).collect();
         files.sort_by_key(|(_, file)| file.events.iter().find_map(rank).unwrap_or_default());
         let mut totals = Totals { conforms: true, ..Totals::default() };
-        for (name, file) in &files {
+        for (name, file) in files {
             let had = file.events.iter().any(|event| matches!(event, Event::Judged(_)));
-            if history.take(name, file, &digests, &mut totals)? == 0 && had && !digests.is_empty() {
+            if history.take(&name, file, &digests, &mut totals)? == 0 && had && !digests.is_empty() {
                 return Err(format!("{name} has judged no case as {newest} has it: run it again"));
             }
         }
@@ -112,15 +116,15 @@ impl History {
     fn take(
         &mut self,
         name: &str,
-        file: &EventFile,
+        file: EventFile,
         digests: &HashMap<String, CaseDigest>,
         totals: &mut Totals,
     ) -> Result<usize, String> {
         let before = self.run.implementations.len();
         let mut counted: Vec<Tally> = Vec::new();
         let mut judgements = 0;
-        for event in &file.events {
-            match event {
+        for event in file.events {
+            match &event {
                 Event::Started(_) | Event::Clause(_) | Event::Case(_) => {}
                 Event::Finished(finished) => {
                     let recounted = finished.implementations.iter().zip(counted.drain(..));
@@ -129,7 +133,6 @@ impl History {
                     totals.conforms &= finished.conforms;
                 }
                 Event::Absent(absent) => {
-                    self.run.add(event);
                     self.columns.push(Column {
                         label: absent.label.clone(),
                         given: absent.given.clone(),
@@ -139,19 +142,20 @@ impl History {
                         header: file.header.clone(),
                         came: Err(absent.reason.clone()),
                     });
+                    self.run.take(event);
                 }
                 Event::Implementation(_) => {
                     counted.push(Tally::default());
-                    self.run.add(event);
+                    self.run.take(event);
                 }
                 Event::Judged(judged) => {
                     if digests.get(&judged.case) == Some(&judged.digest) {
                         judgements += 1;
                         counted.last_mut().expect("an implementation comes first").add(&judged.verdict);
-                        self.run.add(event);
+                        self.run.take(event);
                     }
                 }
-                Event::Generated(_) => self.run.add(event),
+                Event::Generated(_) => self.run.take(event),
             }
         }
         let ready = self.run.implementations[before..].iter();
@@ -184,14 +188,19 @@ impl History {
     pub fn part(&self, keep: impl Fn(&Column) -> bool) -> History {
         let columns: Vec<Column> = self.columns.iter().filter(|column| keep(column)).cloned().collect();
         let kept = |label: &str| columns.iter().any(|column| column.label == label);
-        let mut run = self.run.clone();
-        run.implementations.retain(|ready| kept(&ready.label));
-        run.judged.retain(|judged| kept(&judged.implementation));
-        run.generated.retain(|(label, _)| kept(label));
-        run.absent.retain(|absent| kept(&absent.label));
-        if let Some(totals) = &mut run.totals {
-            totals.implementations.retain(|tally| kept(&tally.implementation));
-        }
+        let run = Run {
+            started: self.run.started.clone(),
+            clauses: self.run.clauses.clone(),
+            cases: self.run.cases.clone(),
+            implementations: kept_of(&self.run.implementations, |ready| kept(&ready.label)),
+            judged: kept_of(&self.run.judged, |judged| kept(&judged.implementation)),
+            generated: kept_of(&self.run.generated, |(label, _)| kept(label)),
+            absent: kept_of(&self.run.absent, |absent| kept(&absent.label)),
+            totals: self.run.totals.as_ref().map(|totals| Totals {
+                implementations: kept_of(&totals.implementations, |tally| kept(&tally.implementation)),
+                ..totals.clone()
+            }),
+        };
         History::of(run, columns)
     }
 
@@ -278,7 +287,7 @@ impl History {
 
     /// Returns the truth of every statement in one column.
     pub fn truth(&self, column: usize) -> Vec<Truth<'_>> {
-        self.run.truth(&self.columns[column].label)
+        self.run.truth_by(|case| self.judged(column, case))
     }
 
     /// The same in a word.

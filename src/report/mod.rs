@@ -80,31 +80,33 @@ pub struct Run {
 impl Run {
     /// Takes in the next event.
     pub fn add(&mut self, event: &Event) {
+        self.take(event.clone());
+    }
+
+    /// Takes in the next event, which is not needed any more.
+    pub fn take(&mut self, event: Event) {
         match event {
-            Event::Started(started) => self.started = Some(started.clone()),
-            Event::Clause(clause) => self.clauses.push(clause.clone()),
-            Event::Case(case) => self.cases.push((**case).clone()),
-            Event::Absent(absent) => self.absent.push(absent.clone()),
+            Event::Started(started) => self.started = Some(started),
+            Event::Clause(clause) => self.clauses.push(clause),
+            Event::Case(case) => self.cases.push(*case),
+            Event::Absent(absent) => self.absent.push(absent),
             Event::Generated(generated) => {
                 let label = self.implementations.last().expect("it was there").label.clone();
-                self.generated.push((label, (**generated).clone()));
+                self.generated.push((label, *generated));
             }
-            Event::Implementation(ready) => {
-                let mut ready = ready.clone();
+            Event::Implementation(mut ready) => {
                 // Two builds of one library have the same name; the command that the user typed distinguishes them.
                 if self.implementations.iter().any(|other| other.label == ready.label) {
                     ready.label = format!("{} ({})", ready.label, ready.given);
                 }
                 self.implementations.push(ready);
             }
-            Event::Judged(judged) => {
-                let mut judged = (**judged).clone();
+            Event::Judged(mut judged) => {
                 // Judgements follow the implementation that they are about.
                 judged.implementation.clone_from(&self.implementations.last().expect("it was there").label);
-                self.judged.push(judged);
+                self.judged.push(*judged);
             }
-            Event::Finished(totals) => {
-                let mut totals = totals.clone();
+            Event::Finished(mut totals) => {
                 for (tally, ready) in totals.implementations.iter_mut().zip(&self.implementations) {
                     tally.implementation.clone_from(&ready.label);
                 }
@@ -146,11 +148,16 @@ impl Run {
             .filter(|judged| judged.implementation == implementation)
             .map(|judged| (judged.case.as_str(), judged))
             .collect();
+        self.truth_by(|case| judged.get(case).copied())
+    }
+
+    /// The same of the implementation whose judgement of a case is found so.
+    fn truth_by<'a>(&'a self, judgement: impl Fn(&str) -> Option<&'a Judged>) -> Vec<Truth<'a>> {
         let cases: BTreeMap<&str, &CaseStated> = self.cases.iter().map(|case| (case.id.as_str(), case)).collect();
         let of = |clause| {
             let mut truth = Truth { clause, supporting: 0, against: Vec::new(), besides: Vec::new() };
             for case in &clause.cases {
-                if let (Some(judged), Some(case)) = (judged.get(case.as_str()), cases.get(case.as_str())) {
+                if let (Some(judged), Some(case)) = (judgement(case), cases.get(case.as_str())) {
                     truth.hear(case, judged);
                 }
             }

@@ -62,7 +62,6 @@ const MAY_USE: &[(&str, &str, &[&str])] = &[
         "specification",
         &["tensor", "error", "program", "adapter", "case", "difference", "format", "closeness"],
     ),
-    ("oracles", "canned", &["program", "adapter", "reference"]),
     ("harness", "assets", &[]),
     ("harness", "corpus", &["tensor", "ops", "program"]),
     ("harness", "escape", &[]),

@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+use crate::adapter::canned::Canned;
 use crate::adapter::protocol::Request;
 use crate::adapter::{CommandLine, Hello, Implementation, Limits, Process};
 use crate::program::{Outcome, Program, Reply};
@@ -27,7 +28,6 @@ use crate::campaign::{
     record::{Configuration, Header, Identity, Machine},
 };
 use crate::model::finding::Oracle;
-use crate::oracles::canned::Canned;
 use crate::runner::Start;
 
 pub use sets::{Set, TEN};
@@ -143,7 +143,7 @@ pub struct Subject<'a> {
     pub command: &'a CommandLine,
     /// The declaration of the implementation.
     pub hello: &'a Hello,
-    /// The command of this program that serves [canned](crate::oracles::canned) answers; a file is added to it.
+    /// The command of this program that serves [canned](crate::adapter::canned) answers; a file is added to it.
     pub canned: &'a CommandLine,
     /// The folder for campaigns and answers during the measurement.
     pub scratch: &'a Path,
@@ -224,7 +224,8 @@ impl Subject<'_> {
     /// The seconds that requests and answers take on their way.
     fn protocol(&self, programs: &[Program], replies: &[Reply]) -> Result<f64, String> {
         let path = self.scratch.join("answers.jsonl");
-        Canned::write(&path, replies).map_err(|error| format!("{}: {error}", path.display()))?;
+        let hello = Hello { name: "canned".to_owned(), ..Reference.hello() };
+        Canned::write(&path, hello, replies).map_err(|error| format!("{}: {error}", path.display()))?;
         let command = self.canned.clone().arg(&path);
         let mut process = Process::start(command, Limits::default()).map_err(|error| error.to_string())?;
         let begun = Instant::now();

@@ -84,7 +84,7 @@ impl CampaignRow {
         CampaignRow {
             broadcheck: summary.broadcheck.clone(),
             suite: summary.suite.clone(),
-            date: jiff::Timestamp::now().strftime("%Y-%m-%d").to_string(),
+            date: chrono::Utc::now().format("%Y-%m-%d").to_string(),
             implementation: summary.implementation.clone(),
             seed: summary.configuration.seed,
             cases: summary.cases,

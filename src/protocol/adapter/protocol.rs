@@ -7,7 +7,8 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::Hello;
-pub use super::wire::{Encoding, parse};
+use super::wire;
+pub use super::wire::Encoding;
 use crate::program::{Program, Reply};
 
 /// The protocol version that this broadcheck speaks.
@@ -29,6 +30,23 @@ pub enum Request<'a> {
         /// The program that was started.
         program: Cow<'a, Program>,
     },
+}
+
+impl Request<'_> {
+    /// Adds the request to what is to be sent.
+    // Adapters write none, so it is compiled where it is called.
+    #[inline]
+    pub fn write(&self, encoding: Encoding, to: &mut Vec<u8>) {
+        encoding.write(self, to);
+    }
+
+    /// Parses a message.
+    ///
+    /// # Errors
+    /// The reason why it is no request.
+    pub fn parse(message: &[u8]) -> Result<Request<'static>, String> {
+        wire::parse(message, "request")
+    }
 }
 
 /// A response of an adapter. It flushes before it waits for the next request.
@@ -57,4 +75,21 @@ pub enum Response {
         /// The message.
         message: String,
     },
+}
+
+impl Response {
+    /// Adds the response to what is to be sent.
+    pub fn write(&self, encoding: Encoding, to: &mut Vec<u8>) {
+        encoding.write(self, to);
+    }
+
+    /// Parses a message.
+    ///
+    /// # Errors
+    /// The reason why it is no response.
+    // As above.
+    #[inline]
+    pub fn parse(message: &[u8]) -> Result<Response, String> {
+        wire::parse(message, "response")
+    }
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use std::{fs::File, os::fd::AsFd, os::unix::process::CommandExt, process::Command};
 
 use super::Implementation;
-use super::protocol::{Encoding, Request, Response, VERSION, parse};
+use super::protocol::{Encoding, Request, Response, VERSION};
 use super::wire::{Inbox, Piece};
 use crate::program::{Outcome, Program, Reply, StepOutcome};
 
@@ -29,11 +29,20 @@ pub fn serve(
     mut input: impl Read,
     mut output: impl Write,
 ) -> std::io::Result<()> {
+    serve_streams(implementation, &mut input, &mut output)
+}
+
+/// The same for any streams: compiled once, and not by each caller.
+fn serve_streams(
+    implementation: &mut dyn Implementation,
+    input: &mut dyn Read,
+    output: &mut dyn Write,
+) -> std::io::Result<()> {
     let mut inbox = Inbox::new(usize::MAX);
     let mut answers = Vec::with_capacity(BUFFER);
     let mut written = Instant::now();
     loop {
-        let ended = !inbox.has_message() && inbox.fill(&mut input)? == 0;
+        let ended = !inbox.has_message() && inbox.fill(input)? == 0;
         let message = match inbox.take() {
             Piece::Message(message) => message,
             // The last line need not have an end.
@@ -41,7 +50,7 @@ pub fn serve(
             Piece::Rest(_) | Piece::TooLong(_) => continue,
         };
         if !message.trim_ascii().is_empty() {
-            let response = match parse::<Request>(message, "request") {
+            let response = match Request::parse(message) {
                 Ok(Request::Hello { .. }) => {
                     let (encodings, hello) = (vec![Encoding::MessagePack], implementation.hello());
                     Response::Hello { protocol: VERSION, encodings, hello }
@@ -51,7 +60,7 @@ pub fn serve(
                 }
                 Err(message) => Response::Error { message },
             };
-            Encoding::of(message).write(&response, &mut answers);
+            response.write(Encoding::of(message), &mut answers);
         }
         if ended || answers.len() >= BUFFER || !inbox.has_message() || written.elapsed() > PATIENCE {
             output.write_all(&answers)?;

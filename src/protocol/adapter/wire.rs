@@ -31,8 +31,9 @@ impl Encoding {
         if message.first() == Some(&FRAME) { Encoding::MessagePack } else { Encoding::Json }
     }
 
-    /// Adds a message to what is to be sent.
-    pub fn write(self, message: &impl Serialize, to: &mut Vec<u8>) {
+    /// Adds a message to what is to be sent. Each type of message has a function of its own for it, so that no other crate
+    /// compiles it again.
+    pub(super) fn write(self, message: &impl Serialize, to: &mut Vec<u8>) {
         match self {
             Encoding::Json => {
                 serde_json::to_writer(&mut *to, message).expect("messages have only text for keys");
@@ -54,7 +55,7 @@ impl Encoding {
 ///
 /// # Errors
 /// When the message is not well-formed, or is something else.
-pub fn parse<'a, T: Deserialize<'a>>(message: &'a [u8], what: &str) -> Result<T, String> {
+pub(super) fn parse<'a, T: Deserialize<'a>>(message: &'a [u8], what: &str) -> Result<T, String> {
     use rmp_serde::decode::Error;
     match Encoding::of(message) {
         Encoding::Json => serde_json::from_slice(message).map_err(|error| match error.classify() {
@@ -108,7 +109,7 @@ impl Inbox {
     }
 
     /// Reads once, and says how many bytes came: none at the end of the stream.
-    pub fn fill(&mut self, input: &mut impl Read) -> io::Result<usize> {
+    pub fn fill(&mut self, input: &mut (impl Read + ?Sized)) -> io::Result<usize> {
         self.make_room();
         loop {
             match input.read(&mut self.bytes[self.end..]) {

@@ -54,15 +54,15 @@ macro_rules! rejections {
                 let mut samples = Vec::new();
                 $({
                     $($(
-                        let only: Option<Vec<$type>> = None $(.or(Some($samples.into_iter().collect())))?;
-                        let mut $fact = only.unwrap_or_else(|| <$type as table::Fact>::samples(names));
-                        $fact.extend(<[$type; 0]>::default() $(.into_iter().chain($more))?);
+                        let only: Option<Vec<$type>> = None $(.or(Some(Vec::from_iter($samples))))?;
+                        let more: Option<Vec<$type>> = None $(.or(Some(Vec::from_iter($more))))?;
+                        let $fact = table::samples_of(only, more, names);
                     )*)?
                     let combinations = 1 $($(* $fact.len())*)?;
-                    samples.extend((0..combinations).map(|_at| {
+                    for _at in 0..combinations {
                         let mut _rest = _at;
-                        Rejection::$name $({ $($fact: table::pick(&$fact, &mut _rest)),* })?
-                    }));
+                        samples.push(Rejection::$name $({ $($fact: table::pick(&$fact, &mut _rest)),* })?);
+                    }
                 })*
                 samples
             }
@@ -141,7 +141,17 @@ pub enum FactKind {
     Text,
 }
 
+/// The samples of a fact: those of its type unless the row has `only` these, and `more`.
+// One function for all rows of a type: in place they are what takes longest to compile here.
+#[inline(never)]
+pub fn samples_of<T: Fact>(only: Option<Vec<T>>, more: Option<Vec<T>>, names: &[&'static str]) -> Vec<T> {
+    let mut samples = only.unwrap_or_else(|| T::samples(names));
+    samples.extend(more.into_iter().flatten());
+    samples
+}
+
 /// Takes one of `samples`, as the lowest digit of `combination` says, and leaves the other digits.
+#[inline(never)]
 pub fn pick<T: Clone>(samples: &[T], combination: &mut usize) -> T {
     let at = *combination % samples.len();
     *combination /= samples.len();

@@ -86,7 +86,12 @@ impl Buffer {
     }
 
     /// A buffer of these numbers, converted to `dtype`.
-    pub fn from_scalars(dtype: DType, scalars: impl Iterator<Item = Scalar>) -> Buffer {
+    pub fn from_scalars(dtype: DType, mut scalars: impl Iterator<Item = Scalar>) -> Buffer {
+        Buffer::converted(dtype, &mut scalars)
+    }
+
+    /// The same for any iterator: a loop for each dtype, and not for each dtype and caller.
+    fn converted(dtype: DType, scalars: &mut dyn Iterator<Item = Scalar>) -> Buffer {
         crate::with_element_type!(dtype, T => T::wrap(scalars.map(T::from_scalar).collect()))
     }
 
@@ -116,19 +121,37 @@ impl Buffer {
                 None => layout.positions().map(|position| elements[position]).collect(),
             };
         }
+        let mut gathered = Vec::with_capacity(layout.shape.numel());
+        self.visit(layout, &mut |element| gathered.push(T::from_scalar(element)));
+        gathered
+    }
+
+    /// Passes on the elements that `layout` names, row-major: a loop for each dtype, and not for each two.
+    fn visit(&self, layout: &Layout, take: &mut dyn FnMut(Scalar)) {
         crate::with_element_type!(self.dtype(), S => {
             let elements = S::slice(self).expect("the element type of the buffer's own dtype");
-            layout.positions().map(|position| T::from_scalar(elements[position].to_scalar())).collect()
+            layout.positions().for_each(|position| take(elements[position].to_scalar()));
         })
     }
 
     /// Writes `values`, row-major and converted to this buffer's dtype, to the positions that `layout` names.
     pub fn scatter<T: Stored>(&mut self, layout: &Layout, values: &[T]) {
+        match (T::slice_mut(self), layout.stretch()) {
+            (Some(elements), Some(stretch)) if stretch.len() == values.len() => {
+                elements[stretch].copy_from_slice(values);
+            }
+            (Some(elements), _) => {
+                layout.positions().zip(values).for_each(|(position, value)| elements[position] = *value);
+            }
+            (None, _) => self.replace(layout, &mut values.iter().map(|value| value.to_scalar())),
+        }
+    }
+
+    /// Writes what comes, as [`Buffer::scatter`] does: a loop for each dtype.
+    fn replace(&mut self, layout: &Layout, values: &mut dyn Iterator<Item = Scalar>) {
         crate::with_element_type!(self.dtype(), S => {
             let elements = S::slice_mut(self).expect("the element type of the buffer's own dtype");
-            for (position, value) in layout.positions().zip(values) {
-                elements[position] = S::from_scalar(value.to_scalar());
-            }
+            layout.positions().zip(values).for_each(|(position, value)| elements[position] = S::from_scalar(value));
         })
     }
 

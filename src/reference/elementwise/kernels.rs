@@ -29,7 +29,7 @@ impl Operands {
             if self.unrounded::<T>(at) {
                 return self.column::<T::Wide>(machine, at);
             }
-            self.column::<T>(machine, at).into_iter().map(T::widened).collect()
+            T::all_widened(self.column(machine, at))
         };
         ((0..self.inputs.len()).map(gather).collect(), T::Wide::from_scalar(self.factor))
     }
@@ -140,7 +140,12 @@ fn stored<T: Stored>(results: Vec<T>) -> std::result::Result<Buffer, Halt> {
 }
 
 fn narrowed<T: Computed>(results: Vec<T::Wide>) -> std::result::Result<Buffer, Halt> {
-    Ok(T::wrap(results.into_iter().map(T::narrow).collect()))
+    Ok(buffer_of::<T>(results))
+}
+
+/// A buffer of results, each rounded to `T`.
+pub(crate) fn buffer_of<T: Computed>(results: Vec<T::Wide>) -> Buffer {
+    T::wrap(T::all_narrowed(results))
 }
 
 fn quotients<T: Computed>(results: Vec<Option<T::Wide>>) -> std::result::Result<Buffer, Halt> {

@@ -5,8 +5,8 @@ use crate::number::{Quotient, RealNumber, with_float_type};
 
 /// A quotient of numbers that are no integers, which always have one.
 fn quotient<T: Element>(a: f64, b: f64, divide: impl Fn(T, T) -> Option<T>) -> f64 {
-    let [a, b] = [a, b].map(|number| T::from_scalar(Scalar::Float(number)));
-    divide(a, b).map_or(f64::NAN, |quotient| f64::from_scalar(quotient.to_scalar()))
+    divide(T::from_scalar(Scalar::Float(a)), T::from_scalar(Scalar::Float(b)))
+        .map_or(f64::NAN, |quotient| f64::from_scalar(quotient.to_scalar()))
 }
 
 /// The terms in which the partial derivatives of the operation table are written.

@@ -263,6 +263,10 @@ pub(super) fn plan_into(
     Ok(plan)
 }
 
+fn held<T: Element>(numbers: &[Scalar]) -> Vec<T> {
+    numbers.iter().map(|number| T::from_scalar(*number)).collect()
+}
+
 /// The formula for every element, with numbers as the type holds them that the formula is computed in.
 fn evaluate<F: Formula>(machine: &Machine, call: &Call, plan: &Plan, inputs: &[Input]) -> Result<Buffer> {
     let numbers = call.numbers();
@@ -271,10 +275,9 @@ fn evaluate<F: Formula>(machine: &Machine, call: &Call, plan: &Plan, inputs: &[I
     machine.try_eval(plan.common, || {
         let operands = Operands::new(call.op, inputs.to_vec(), plan.shape.clone(), Scalar::Int(1));
         Ok(with_float_type!(plan.common, T => {
-            let numbers: Vec<<T as Computed>::Wide> =
-                numbers.iter().map(|number| <T as Computed>::Wide::from_scalar(*number)).collect();
+            let numbers = held::<<T as Computed>::Wide>(&numbers);
             let results = operands.each::<T, _>(machine, |row, _| F::apply(row, &numbers, flag));
-            T::wrap(results.into_iter().map(T::narrow).collect())
+            elementwise::buffer_of::<T>(results)
         }))
     })
 }

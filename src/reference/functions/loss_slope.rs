@@ -3,7 +3,7 @@
 
 use super::super::composition::{Composition, EXPONENTIAL};
 use super::super::dispatch;
-use super::super::number::{with_float_type, with_integer_type};
+use super::super::number::with_float_type;
 use super::*;
 
 /// The gradient of a loss at one element: of the upstream gradient, the input and the target, the share of the element, and
@@ -108,16 +108,13 @@ fn slope_at<S: Slope>(
                 let columns = machine.columns::<i64>(&inputs, &plan.shape)?;
                 let share = i64::from_scalar(share);
                 let value = |at: usize| {
-                    let row = [0, 1, 2].map(|column: usize| columns[column][at]);
-                    Scalar::Int(S::of_integers(row, share, parameter))
+                    Scalar::Int(S::of_integers([columns[0][at], columns[1][at], columns[2][at]], share, parameter))
                 };
-                with_integer_type!(plan.common, T => T::wrap(
-                    (0..plan.shape.numel()).map(|at| T::from_scalar(value(at))).collect()
-                ))
+                Buffer::from_scalars(plan.common, (0..plan.shape.numel()).map(value))
             }
             _ if call.op == Op::SmoothL1LossBackward => with_float_type!(plan.common, T => {
                 let results = operands.each::<T, _>(machine, |row, share| S::apply(row, share, parameter));
-                T::wrap(results.into_iter().map(T::narrow).collect())
+                elementwise::buffer_of::<T>(results)
             }),
             _ => with_float_type!(plan.common, T => {
                 T::wrap(operands.each_stored::<T, _>(machine, |row, share| S::apply(row, share, parameter)))

@@ -153,9 +153,8 @@ fn products(machine: &Machine, a: &Tensor, b: &Tensor, shape: &Shape, dim: usize
     let step = Layout::contiguous(shape.clone()).strides[dim] as usize;
     machine.eval(a.dtype, || {
         with_element_type!(a.dtype, T => {
-            let [left, right] =
-                [a, b].map(|operand| machine.expanded::<T>(operand, shape).expect("the operands broadcast"));
-            T::wrap(cross_of(&left, &right, step))
+            let expanded = |operand| machine.expanded::<T>(operand, shape).expect("the operands broadcast");
+            T::wrap(cross_of(&expanded(a), &expanded(b), step))
         })
     })
 }

@@ -157,7 +157,8 @@ fn outer_sum(
             let columns = machine.columns::<T>(inputs, shape)?;
             let (beta, alpha) = (<T as Computed>::Wide::from_scalar(beta), <T as Computed>::Wide::from_scalar(alpha));
             let element = |at: usize| {
-                let [c, a, b] = [0, 1, 2].map(|column: usize| columns[column][at].widened());
+                let operand = |column: usize| columns[column][at].widened();
+                let (c, a, b) = (operand(0), operand(1), operand(2));
                 // Every step is rounded, those of float16 and bfloat16 too.
                 let rounded = |value| T::narrow(value).widened();
                 let product = rounded(rounded(alpha.times(a)).times(b));

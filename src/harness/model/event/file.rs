@@ -8,7 +8,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
 use std::io::Read;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use flate2::bufread::GzDecoder;
 use serde::{Deserialize, Serialize};
@@ -75,6 +78,8 @@ pub struct EventFile {
     pub events: Vec<Event>,
     /// The judgements that were left out so, or are of cases that are gone.
     pub stale: usize,
+    /// Whether a text in it, or in what it shares, has a character that [cannot be seen](escape::is_hidden).
+    pub hides: bool,
 }
 
 /// The reason why a file cannot be read or written.
@@ -101,7 +106,7 @@ pub enum FileError {
 }
 
 /// A line of a file.
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Line {
     Header(Header),
@@ -112,7 +117,7 @@ enum Line {
 }
 
 /// A judgement without what stands in the case and with the implementation.
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct JudgedLine {
     case: String,
@@ -128,7 +133,7 @@ struct JudgedLine {
 }
 
 /// The footer of a file: the counts of its lines, so that a truncated file is detected.
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Footer {
     /// The number of lines before this one.
@@ -149,7 +154,7 @@ impl Header {
             broadcheck: env!("CARGO_PKG_VERSION").to_owned(),
             suite: suite.to_owned(),
             suite_file: None,
-            date: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+            date: chrono::Utc::now().format("%Y-%m-%dT%H:%M:%SZ").to_string(),
             machine: Machine::here(),
         }
     }
@@ -171,12 +176,13 @@ impl Machine {
 impl EventFile {
     /// The same for people: whatever it says is [visible](escape::visible).
     #[must_use]
-    pub fn visible(&self) -> EventFile {
-        EventFile {
-            header: escape::visible_in(&self.header),
-            events: self.events.iter().map(escape::visible_in).collect(),
-            stale: self.stale,
+    pub fn visible(mut self) -> EventFile {
+        if self.hides {
+            self.header = escape::visible_in(&self.header);
+            self.events = self.events.iter().map(escape::visible_in).collect();
+            self.hides = false;
         }
+        self
     }
 }
 
@@ -216,17 +222,20 @@ fn without_cases(event: Event) -> Event {
 }
 
 /// Gives the statements that came without them the lists of their cases, in the order of the cases.
-fn fill_cases(events: &mut [Event]) {
+fn fill_cases(lines: &mut [Line]) {
     let mut cases: HashMap<String, Vec<String>> = HashMap::new();
-    for event in events.iter() {
-        if let Event::Case(case) = event {
+    for line in lines.iter() {
+        if let Line::Event(event) = line
+            && let Event::Case(case) = &**event
+        {
             for clause in &case.clauses {
                 cases.entry(clause.clone()).or_default().push(case.id.clone());
             }
         }
     }
-    for event in events {
-        if let Event::Clause(clause) = event
+    for line in lines {
+        if let Line::Event(event) = line
+            && let Event::Clause(clause) = &mut **event
             && clause.cases.is_empty()
         {
             clause.cases = cases.remove(&clause.id).unwrap_or_default();
@@ -240,14 +249,66 @@ fn fill_cases(events: &mut [Event]) {
 /// # Errors
 /// When it cannot be read, was cut off or changed, or is of another format.
 pub fn read(path: &Path) -> Result<EventFile, FileError> {
-    let (header, lines) = load(path)?;
-    let shared = match &header.suite_file {
-        None => Vec::new(),
-        Some(name) => load(&path.with_file_name(name))?.1,
+    read_beside(path, &Shared::default())
+}
+
+/// Reads files as [`read`] does, on every core, and what they share once.
+///
+/// # Errors
+/// When one of them cannot be read: the error of the first of these.
+pub fn read_all(paths: &[PathBuf]) -> Result<Vec<EventFile>, FileError> {
+    let shared = Shared::default();
+    let next = AtomicUsize::new(0);
+    let read_some = || {
+        let mut read = Vec::new();
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(path) = paths.get(at) else { break read };
+            read.push((at, read_beside(path, &shared)));
+        }
     };
-    let (mut events, stale) = assemble(path, shared, lines)?;
-    fill_cases(&mut events);
-    Ok(EventFile { header, events, stale })
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(paths.len());
+    let mut files = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(read_some)).collect();
+        let joined = workers.into_iter().map(|worker| worker.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        joined.flatten().collect::<Vec<_>>()
+    });
+    files.sort_by_key(|(at, _)| *at);
+    files.into_iter().map(|(_, file)| file).collect()
+}
+
+/// The files that others share, as far as they were read.
+#[derive(Default)]
+struct Shared(Mutex<HashMap<PathBuf, Arc<Loaded>>>);
+
+impl Shared {
+    /// The file, from the disk if it was not read yet.
+    fn load(&self, path: &Path) -> Result<Arc<Loaded>, FileError> {
+        let mut files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(there) = files.get(path) {
+            return Ok(Arc::clone(there));
+        }
+        let mut loaded = load(path)?;
+        fill_cases(&mut loaded.lines);
+        let loaded = Arc::new(loaded);
+        files.insert(path.to_owned(), Arc::clone(&loaded));
+        Ok(loaded)
+    }
+}
+
+fn read_beside(path: &Path, files: &Shared) -> Result<EventFile, FileError> {
+    let Loaded { header, mut lines, hides } = load(path)?;
+    let shared = match &header.suite_file {
+        None => None,
+        Some(name) => Some(files.load(&path.with_file_name(name))?),
+    };
+    if shared.is_none() {
+        fill_cases(&mut lines);
+    }
+    let hides = hides || shared.as_ref().is_some_and(|shared| shared.hides);
+    let shared = shared.map_or(Vec::new(), |shared| shared.lines.clone());
+    let (events, stale) = assemble(path, shared, lines)?;
+    Ok(EventFile { header, events, stale, hides })
 }
 
 fn line_of(event: &Event) -> Line {
@@ -294,8 +355,16 @@ fn digest(text: &str) -> String {
     Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The header and the lines between it and the footer, which is as the footer says.
-fn load(path: &Path) -> Result<(Header, Vec<Line>), FileError> {
+/// A file whose footer is right.
+struct Loaded {
+    header: Header,
+    /// What stands between the header and the footer.
+    lines: Vec<Line>,
+    /// As in [`EventFile::hides`].
+    hides: bool,
+}
+
+fn load(path: &Path) -> Result<Loaded, FileError> {
     let wrong = |line: Option<usize>, what: String| FileError::Content { path: path.to_owned(), line, what };
     let text = text_of(path)?;
     let count = text.lines().count();
@@ -330,7 +399,9 @@ fn load(path: &Path) -> Result<(Header, Vec<Line>), FileError> {
     }
     let mut lines = lines.into_iter();
     match lines.next() {
-        Some(Line::Header(header)) => Ok((header, lines.collect())),
+        Some(Line::Header(header)) => {
+            Ok(Loaded { header, lines: lines.collect(), hides: escape::hides_something(&text) })
+        }
         _ => Err(wrong(Some(1), "this is no header, so it is no event file".to_owned())),
     }
 }
