@@ -208,8 +208,7 @@ fn snapshot(family: &str, ops: &[Op], replies: &[(Op, Vec<Shown>)]) -> Result<()
         }
         for Shown { kind, program, reply } in shown {
             let transcript = format::transcript(program, reply.as_ref().map_err(String::as_str)?);
-            text.extend([op.name(), ", ", kind, "\n"]);
-            text.extend(transcript.lines().flat_map(|line| ["  ", line, "\n"]));
+            common::entry(&mut text, &format!("{op}, {kind}"), &transcript);
         }
     }
     let mut settings = insta::Settings::new();

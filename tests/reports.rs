@@ -38,10 +38,8 @@ fn kept(folder: &Path) -> Vec<(String, EventFile)> {
     let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.retain(|name| name.ends_with(".jsonl.gz") && name != SUITE_FILE);
     names.sort();
-    names
-        .into_iter()
-        .map(|name| (name.clone(), file::read(&folder.join(&name)).unwrap_or_else(|error| panic!("{error}"))))
-        .collect()
+    let paths: Vec<PathBuf> = names.iter().map(|name| folder.join(name)).collect();
+    names.into_iter().zip(file::read_all(&paths).unwrap_or_else(|error| panic!("{error}"))).collect()
 }
 
 /// The checked-in rows of campaigns, by name.
@@ -306,12 +304,7 @@ fn every_false_sentence_of_a_document_has_its_correction() {
 fn the_checked_in_programs_are_those_of_the_generator() {
     let mut digests: BTreeMap<(u64, u64), String> = BTreeMap::new();
     let mut seen = 0;
-    for entry in std::fs::read_dir(reports().join("events")).unwrap() {
-        let path = entry.unwrap().path();
-        if path.ends_with(SUITE_FILE) {
-            continue;
-        }
-        let events = file::read(&path).unwrap_or_else(|error| panic!("{error}")).events;
+    for (path, EventFile { events, .. }) in kept(&reports().join("events")) {
         let made = events.iter().find_map(|event| match event {
             Event::Started(started) => started.corpus,
             _ => None,

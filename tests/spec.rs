@@ -216,20 +216,15 @@ fn snapshot(theme: &str) -> Result<(), Failed> {
         let reply = replies.get(&case.id).ok_or("the case was not run")?;
         // The program belongs to what is compared, so that no outcome is ever that of another program.
         let transcript = match reply {
-            Ok(_) if BY_PROCESSOR.contains(&case.id) => {
-                format!("{}→ the processor decides\n", render::program(&case.program))
-            }
+            Ok(_) if BY_PROCESSOR.contains(&case.id) => unobserved(case, "the processor decides"),
             Ok(reply) => format::transcript(&case.program, reply),
             // Of a crash only the pinned part is kept: the rest depends on the machine.
             Err(fault) => match pinned_fault(case)? {
-                Some(pinned) if fault.contains(&pinned) => {
-                    format!("{}→ {pinned}\n", render::program(&case.program))
-                }
+                Some(pinned) if fault.contains(&pinned) => unobserved(case, &pinned),
                 _ => return Err(fault.into()),
             },
         };
-        text.extend([split(case).1, "\n"]);
-        text.extend(transcript.lines().flat_map(|line| ["  ", line, "\n"]));
+        common::entry(&mut text, split(case).1, &transcript);
     }
     let mut settings = insta::Settings::new();
     settings.set_snapshot_path(snapshots());
@@ -237,6 +232,11 @@ fn snapshot(theme: &str) -> Result<(), Failed> {
     settings.set_omit_expression(true);
     settings.bind(|| insta::assert_snapshot!(theme, text));
     Ok(())
+}
+
+/// The program of a case whose outcome is not kept, and why.
+fn unobserved(case: &Case, why: &str) -> String {
+    format!("{} → {why}", render::program(&case.program).trim_end().replace('\n', "; "))
 }
 
 /// The cases whose outcome is another one on some of the processors with vector loops.

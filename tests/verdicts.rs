@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use broadcheck::harness::model::event::file;
 use broadcheck::harness::model::event::{Event, Verdict};
@@ -78,17 +78,11 @@ const RELEASES: [&str; 16] = [
 fn verdicts_are_what_they_were() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("reports/events");
     let mut now: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
-    for entry in std::fs::read_dir(&folder).unwrap() {
-        let path = entry.unwrap().path();
-        let file = path.file_name().unwrap().to_string_lossy().into_owned();
-        let Some(release) = file.strip_prefix("libtorch-").and_then(|rest| rest.strip_suffix(".jsonl.gz")) else {
-            continue;
-        };
-        if !RELEASES.contains(&release) {
-            continue;
-        }
-        let verdicts = now.entry(release.to_owned()).or_default();
-        for event in file::read(&path).unwrap_or_else(|error| panic!("{error}")).events {
+    let paths: Vec<PathBuf> =
+        RELEASES.iter().map(|release| folder.join(format!("libtorch-{release}.jsonl.gz"))).collect();
+    for (release, file) in RELEASES.iter().zip(file::read_all(&paths).unwrap_or_else(|error| panic!("{error}"))) {
+        let verdicts = now.entry((*release).to_owned()).or_default();
+        for event in file.events {
             if let Event::Judged(judged) = event {
                 verdicts.insert(judged.case.clone(), name(&judged.verdict));
             }

@@ -27,8 +27,8 @@ pub fn digest(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A program with its outcomes, exactly: a line for the inputs, one for each step with its outcome, one for each
-/// warning, and one for each input that is not what it was. Of a tensor it says the strides where the tensor is not
+/// A program with its outcomes, exactly: a line for each step with its outcome, the first with the inputs before it, one for
+/// each warning, and one for each input that is not what it was. Of a tensor it says the strides where the tensor is not
 /// contiguous, and the storage where it is that of a value before it.
 ///
 /// ```
@@ -38,16 +38,16 @@ pub fn digest(bytes: &[u8]) -> String {
 /// use broadcheck_protocol::adapter::Implementation;
 /// use broadcheck_reference::Reference;
 ///
-/// let program = load_program(Path::new("p.yaml"), "x: {values: [1, 2]}\nr: {mul: [x, x]}").unwrap();
+/// let program = load_program(Path::new("p.yaml"), "x: {values: [3, 2]}\nr: {mul: [x, x]}").unwrap();
 /// let text = transcript(&program, &Reference.run(&program));
-/// assert!(text.contains("r: {mul: [x, x]} → int64 [2] [1, 4]"), "{text}");
+/// assert_eq!(text, "x: {values: [3, 2]}; r: {mul: [x, x]} → int64 [2] [9, 4]\n");
 /// ```
 pub fn transcript(program: &Program, reply: &Reply) -> String {
     let mut exact = Exact { program, storages: Vec::new(), lines: Vec::new() };
     let text = render::program(program);
     let mut written = text.lines();
-    let inputs: Vec<&str> = written.by_ref().take(program.inputs.len()).collect();
-    let mut lines: Vec<String> = if inputs.is_empty() { Vec::new() } else { vec![inputs.join("; ")] };
+    let mut inputs: Vec<&str> = written.by_ref().take(program.inputs.len()).collect();
+    let mut lines = Vec::new();
     for ((step, answer), written) in program.steps.iter().zip(&reply.steps).zip(written) {
         let outcome = match &answer.outcome {
             Outcome::Value(Value::Tensor(tensor)) => exact.briefly(&step.name, tensor),
@@ -60,7 +60,8 @@ pub fn transcript(program: &Program, reply: &Reply) -> String {
             other => outcome(other),
         };
         // A message of several lines stays on the line of its step.
-        lines.push(format!("{written} → {}", outcome.replace('\n', "\\n")));
+        inputs.push(written);
+        lines.push(format!("{} → {}", std::mem::take(&mut inputs).join("; "), outcome.replace('\n', "\\n")));
         lines.extend(answer.warnings.iter().map(|warning| format!("  warning: {}", warning.replace('\n', "\\n"))));
     }
     for (input, tensor) in program.inputs.iter().zip(&reply.inputs) {

@@ -51,6 +51,13 @@ pub fn faulty_binary() -> PathBuf {
     binary
 }
 
+/// Adds a program with its outcomes to the text of a snapshot: its name and the first line of it, then the others.
+pub fn entry(text: &mut String, name: &str, transcript: &str) {
+    let mut lines = transcript.lines();
+    text.extend([name, ": ", lines.next().unwrap_or_default(), "\n"]);
+    text.extend(lines.flat_map(|line| ["  ", line, "\n"]));
+}
+
 /// A folder has the snapshots with these names, and no other.
 pub fn no_orphans<S: Into<String>>(folder: &Path, names: impl Iterator<Item = S>) -> Result<(), String> {
     let known: BTreeSet<String> = names.map(|name| name.into() + ".snap").collect();
