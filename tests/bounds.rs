@@ -8,7 +8,7 @@ mod common;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, ExitCode, Output, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread;
@@ -31,12 +31,46 @@ use broadcheck::harness::model::event::{Corpus, Event, file};
 use broadcheck::harness::model::finding::Oracle;
 use broadcheck::harness::runner::Start;
 use broadcheck::ops::Op;
+use libtest_mimic::{Arguments, Trial};
 use tempfile::TempDir;
+
+/// Makes `main`. A test that is not listed is a function that nobody calls, which the compiler tells.
+macro_rules! tests {
+    ($($(#[$cfg:meta])* $test:ident),+ $(,)?) => {
+        fn main() -> ExitCode {
+            let tests: &[(&str, fn())] = &[$($(#[$cfg])* (stringify!($test), $test)),+];
+            let mut arguments = Arguments::from_args();
+            // They mostly wait, so more of them run at once than there are cores.
+            arguments.test_threads.get_or_insert(2 * thread::available_parallelism().map_or(1, usize::from));
+            let trial = |&(name, test): &(&str, fn())| {
+                Trial::test(name, move || {
+                    test();
+                    Ok(())
+                })
+            };
+            libtest_mimic::run(&arguments, tests.iter().map(trial).collect()).exit_code()
+        }
+    };
+}
+
+tests! {
+    a_campaign_on_an_adapter_that_hangs_ends_in_time,
+    findings_that_are_not_reduced_in_time_are_kept_and_marked,
+    a_campaign_that_ran_out_of_time_resumes_to_the_same_result,
+    one_cause_is_one_signature,
+    a_campaign_gives_an_adapter_up_and_loses_nothing,
+    check_takes_a_time_for_a_program,
+    check_gives_an_adapter_up_and_reports_what_it_judged,
+    breaks_that_are_pinned_do_not_count,
+    the_matrix_keeps_what_was_judged_before_an_adapter_was_given_up,
+    the_matrix_keeps_what_was_judged_before_it_was_interrupted,
+    #[cfg(target_os = "linux")]
+    an_adapter_dies_with_the_program_that_started_it,
+}
 
 /// Much longer than any of these tests takes, and much shorter than what they keep from happening.
 const LONG: Duration = Duration::from_secs(120);
 
-#[test]
 fn a_campaign_on_an_adapter_that_hangs_ends_in_time() {
     let dir = TempDir::new().unwrap();
     // One hang alone is longer than all of it.
@@ -50,7 +84,6 @@ fn a_campaign_on_an_adapter_that_hangs_ends_in_time() {
     assert!(tally.checkpoint.done.is_empty() && tally.findings.is_empty(), "what was in work is not judged");
 }
 
-#[test]
 fn findings_that_are_not_reduced_in_time_are_kept_and_marked() {
     let dir = TempDir::new().unwrap();
     let mut setup = setup("hangs mul", "mul", 60);
@@ -75,7 +108,6 @@ fn findings_that_are_not_reduced_in_time_are_kept_and_marked() {
 }
 
 /// A resumed campaign finishes the rest, and has the same result as one that was not interrupted.
-#[test]
 fn a_campaign_that_ran_out_of_time_resumes_to_the_same_result() {
     let dir = TempDir::new().unwrap();
     let setup = setup("dies lerp", "add,lerp,sum", 60);
@@ -111,7 +143,6 @@ fn a_campaign_that_ran_out_of_time_resumes_to_the_same_result() {
     assert_eq!(folders(&whole), folders(&cut));
 }
 
-#[test]
 fn one_cause_is_one_signature() {
     let dir = TempDir::new().unwrap();
     let calls =
@@ -130,7 +161,6 @@ fn one_cause_is_one_signature() {
     assert_eq!(calls(&self::tally(&hangs)), mul, "{:?}", self::tally(&hangs).findings.keys());
 }
 
-#[test]
 fn a_campaign_gives_an_adapter_up_and_loses_nothing() {
     let dir = TempDir::new().unwrap();
     let ran = fuzz("dies lerp", "add,lerp,sum", dir.path(), &["--cases", "100000", "--give-up", "4", "--jobs", "1"]);
@@ -145,7 +175,6 @@ fn a_campaign_gives_an_adapter_up_and_loses_nothing() {
     assert!(tally.ended.as_deref().is_some_and(|why| why.starts_with("given up")), "{:?}", tally.ended);
 }
 
-#[test]
 fn check_takes_a_time_for_a_program() {
     let ran =
         broadcheck(&["check", "--impl", &adapter("hangs mul"), "--case", CASE, "--timeout", "1"]).output().unwrap();
@@ -154,7 +183,6 @@ fn check_takes_a_time_for_a_program() {
     assert!(stdout.contains("no answer within 1s in mul"), "{stdout}");
 }
 
-#[test]
 fn check_gives_an_adapter_up_and_reports_what_it_judged() {
     let dir = TempDir::new().unwrap();
     let events = dir.path().join("events.jsonl");
@@ -176,7 +204,6 @@ fn check_gives_an_adapter_up_and_reports_what_it_judged() {
 }
 
 /// Pinned breaks are no reason to give an adapter up, whatever the time for a program was when they were pinned.
-#[test]
 fn breaks_that_are_pinned_do_not_count() {
     let specification = small();
     let cases: Vec<String> = specification.cases.iter().map(|case| case.id.clone()).collect();
@@ -224,7 +251,6 @@ fn matrix_of<'a>(
 }
 
 /// A row that was given up has what was judged by then, and is not green; the next run continues with the rest.
-#[test]
 fn the_matrix_keeps_what_was_judged_before_an_adapter_was_given_up() {
     let (dir, specification) = (TempDir::new().unwrap(), small());
     let plan = |give_up| matrix_of(&specification, dir.path(), None, give_up, false);
@@ -243,7 +269,6 @@ fn the_matrix_keeps_what_was_judged_before_an_adapter_was_given_up() {
 }
 
 /// So has one that was interrupted.
-#[test]
 fn the_matrix_keeps_what_was_judged_before_it_was_interrupted() {
     let (dir, specification) = (TempDir::new().unwrap(), small());
     let corpus = Some(Corpus { seed: 3, programs: 200 });
@@ -274,7 +299,6 @@ fn the_matrix_keeps_what_was_judged_before_it_was_interrupted() {
 
 /// A process that is killed cannot kill its adapters, and one that hangs does not see the end of its input.
 #[cfg(target_os = "linux")]
-#[test]
 fn an_adapter_dies_with_the_program_that_started_it() {
     for signal in ["KILL", "TERM", "INT"] {
         let dir = TempDir::new().unwrap();

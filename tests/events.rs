@@ -5,7 +5,7 @@ mod common;
 use std::path::Path;
 
 use broadcheck::harness::check::{Selection, check};
-use broadcheck::harness::model::event::file::{self, Header, SUITE_FILE};
+use broadcheck::harness::model::event::file::{self, EventFile, Header, SUITE_FILE};
 use broadcheck::harness::model::event::{Absent, Corpus, Event};
 use broadcheck::report::{Run, json, junit, text};
 use common::{SPECIFICATION, faulty, reference};
@@ -98,6 +98,27 @@ fn what_is_the_same_stands_once() {
     assert_eq!(totals.implementations[0].passed, cases - 2, "counted again");
     std::fs::remove_file(folder.path().join(SUITE_FILE)).unwrap();
     assert!(rejected(&one).contains(SUITE_FILE), "{}", rejected(&one));
+}
+
+#[test]
+fn files_are_read_together_as_each_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let (told, header) = (events(), Header::now(&SPECIFICATION.digest));
+    let path = |name: &str| folder.path().join(name);
+    file::write_sharing(&path("one.jsonl"), &header, &told).unwrap();
+    file::write(&path("whole.jsonl"), &header, &told).unwrap();
+    let hidden = Header { date: "\u{202e}today".to_owned(), ..header };
+    file::write_sharing(&path("hidden.jsonl"), &hidden, &told).unwrap();
+    let paths = ["one.jsonl", "hidden.jsonl", "whole.jsonl", "one.jsonl"].map(path);
+    let together = file::read_all(&paths).unwrap();
+    let alone: Vec<EventFile> = paths.iter().map(|path| file::read(path).unwrap()).collect();
+    assert!(together == alone, "the files are others");
+    assert_eq!(together.iter().map(|file| file.hides).collect::<Vec<_>>(), [false, true, false, false]);
+    let [shown, plain] = [&together[1], &together[0]].map(|file| file.clone().visible());
+    assert_eq!(shown.header.date, "\\u{202e}today");
+    assert!(plain == together[0] && shown.events == plain.events, "what hides nothing stays");
+    let error = file::read_all(&[path("one.jsonl"), path("no.jsonl"), path("none.jsonl")]).unwrap_err().to_string();
+    assert!(error.contains("no.jsonl"), "{error}");
 }
 
 #[test]

@@ -32,15 +32,20 @@ fn reports() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("reports")
 }
 
-/// The event files of a folder, as `broadcheck report` takes them.
-fn kept(folder: &Path) -> Vec<(String, EventFile)> {
-    let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+/// The checked-in event files, as `broadcheck report` takes them.
+static KEPT: LazyLock<Vec<(String, EventFile)>> = LazyLock::new(|| {
+    let folder = reports().join("events");
+    let entries = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.retain(|name| name.ends_with(".jsonl.gz") && name != SUITE_FILE);
     names.sort();
+    assert!(names.len() > 1, "there are no event files");
     let paths: Vec<PathBuf> = names.iter().map(|name| folder.join(name)).collect();
     names.into_iter().zip(file::read_all(&paths).unwrap_or_else(|error| panic!("{error}"))).collect()
-}
+});
+
+/// What they say together.
+static HISTORY: LazyLock<History> = LazyLock::new(|| History::new(KEPT.clone()).unwrap());
 
 /// The checked-in rows of campaigns, by name.
 fn campaigns() -> Vec<CampaignRow> {
@@ -49,14 +54,12 @@ fn campaigns() -> Vec<CampaignRow> {
 
 #[test]
 fn the_checked_in_reports_come_out_of_the_checked_in_events() {
-    let files = kept(&reports().join("events"));
-    assert!(files.len() > 1, "there are no event files");
-    let history = History::new(files).unwrap();
-    let mut written = report::files(&history, &campaigns(), false);
+    let history = &*HISTORY;
+    let mut written = report::files(history, &campaigns(), false);
     assert!(written.len() > 4);
     let divergences = divergence::all_of("libtorch", &SPECIFICATION).unwrap();
     let confirmed = Confirmed::read(&reports().join(CONFIRMED)).unwrap();
-    written.push(("causes.md", report::causes::render(&history, &divergences, &confirmed)));
+    written.push(("causes.md", report::causes::render(history, &divergences, &confirmed)));
     for (name, text) in written {
         let place = |text: &str| text.contains("/tmp/") || text.contains(concat!("/ro", "ot/"));
         // The page and the badge are published and not kept.
@@ -248,17 +251,17 @@ fn differences_of_other_releases_are_in_their_events() {
     let hello = Hello { name: "libtorch".to_owned(), ..Reference.hello() };
     let changes = divergence::load(&Source::Own, &hello, &SPECIFICATION).unwrap();
     let (mut in_cases, mut in_programs) = (BTreeSet::new(), BTreeSet::new());
-    for (_, file) in kept(&reports().join("events")) {
-        for event in file.events {
+    for (_, file) in &*KEPT {
+        for event in &file.events {
             match event {
                 Event::Judged(judged) => {
-                    if let Verdict::Diverges { divergence, .. } = judged.verdict {
-                        in_cases.insert(divergence);
+                    if let Verdict::Diverges { divergence, .. } = &judged.verdict {
+                        in_cases.insert(divergence.clone());
                     }
                 }
                 Event::Generated(generated) => {
-                    if let Agreement::Known { divergence } = generated.verdict {
-                        in_programs.insert(divergence);
+                    if let Agreement::Known { divergence } = &generated.verdict {
+                        in_programs.insert(divergence.clone());
                     }
                 }
                 _ => {}
@@ -277,7 +280,7 @@ fn differences_of_other_releases_are_in_their_events() {
 /// A sentence of a document that is false in a release comes with the sentence that would be true.
 #[test]
 fn every_false_sentence_of_a_document_has_its_correction() {
-    let history = History::new(kept(&reports().join("events"))).unwrap();
+    let history = &*HISTORY;
     let documentation = std::fs::read_to_string(reports().join("documentation.md")).unwrap();
     let documented = |column: usize| {
         history.truth(column).into_iter().filter(|truth| history.is_documented(truth.clause)).collect::<Vec<_>>()
@@ -304,7 +307,7 @@ fn every_false_sentence_of_a_document_has_its_correction() {
 fn the_checked_in_programs_are_those_of_the_generator() {
     let mut digests: BTreeMap<(u64, u64), String> = BTreeMap::new();
     let mut seen = 0;
-    for (path, EventFile { events, .. }) in kept(&reports().join("events")) {
+    for (path, EventFile { events, .. }) in &*KEPT {
         let made = events.iter().find_map(|event| match event {
             Event::Started(started) => started.corpus,
             _ => None,
