@@ -1,11 +1,7 @@
 //! Reading the specification: every planted fault is found where it is, and what is rendered loads to the same thing.
 
-#[path = "load/about.rs"]
-mod about;
-#[path = "load/each.rs"]
-mod each;
-#[path = "load/otherwise.rs"]
-mod otherwise;
+#[path = "load/keys.rs"]
+mod keys;
 #[path = "load/rendered.rs"]
 mod rendered;
 

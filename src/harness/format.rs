@@ -13,8 +13,8 @@ use crate::case::render;
 use crate::program::{Input, Outcome, Program, Reply, StorageRef, TensorValue, Value};
 use crate::tensor::{Layout, shape::bracketed};
 
-use crate::model::difference::class_of;
 use crate::model::event::{Came, Exact as Saw};
+use crate::oracles::difference::class_of;
 
 /// The number of elements that are written out where nothing may be lost; a digest stands for the rest.
 const EXACT_ELEMENTS: usize = 256;

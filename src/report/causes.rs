@@ -7,8 +7,8 @@ use serde::Serialize;
 use super::confirmed::Confirmed;
 use super::history::History;
 use super::template;
-use crate::harness::model::difference::Kind;
 use crate::harness::model::divergence::Divergence;
+use crate::harness::model::event::Kind;
 use crate::harness::model::finding::Oracle;
 
 #[derive(Serialize)]

@@ -5,7 +5,6 @@
 mod elementwise;
 mod index;
 mod product;
-mod reduction;
 mod view;
 
 use serde::{Deserialize, Serialize};
@@ -14,8 +13,7 @@ pub use elementwise::{cat, elementwise, prelu, stack};
 pub use index::{IndexPart, PartKind, gather, index, scatter};
 pub(crate) use product::sum_batches;
 pub use product::{distances, einsum, kron, matmul};
-pub use reduction::reduction;
-pub use view::{expand, view};
+pub use view::{expand, reduction, view};
 
 /// A shape that a drawing names.
 pub type Named = (String, broadcheck_protocol::tensor::Shape);

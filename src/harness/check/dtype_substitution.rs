@@ -13,7 +13,7 @@ use crate::program::{Arg, Input, Outcome, Program, Reply, TensorValue, Value};
 use crate::reference::Reference;
 use crate::tensor::{Buffer, DType, Layout, Scalar, Shape};
 
-use crate::model::difference::class_of;
+use crate::oracles::difference::class_of;
 use crate::oracles::specification;
 
 pub use crate::model::event::Replacement;

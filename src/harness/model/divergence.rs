@@ -23,7 +23,7 @@ use crate::adapter::Hello;
 use crate::assets::{self, AssetsError};
 use crate::case::{Releases, Specification};
 
-pub use crate::model::difference::{FILE, Kind};
+pub use crate::model::event::{FILE, Kind};
 use crate::model::finding::FINDING;
 use crate::{Aspect, Difference};
 

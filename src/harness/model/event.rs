@@ -13,9 +13,40 @@ use crate::case::{Aspect, Document, Source};
 use crate::tensor::DType;
 
 use crate::Difference;
-pub use crate::model::difference::Kind;
 pub use broadcheck_explain::broadcast::Dimension;
 pub use tally::{CorpusTally, Tally, Totals};
+
+/// The value of `by` in differences that report a pinned case that is not as pinned.
+pub const FILE: &str = "known differences";
+
+/// The kind of a divergence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// The implementation contradicts its documentation, or itself.
+    Bug,
+    /// It does not do this, and says so.
+    Unsupported,
+    /// It means to differ.
+    ByDesign,
+    /// Its documentation is wrong.
+    Documentation,
+    /// It was otherwise in this release than in the one that the reference is of.
+    Changed,
+}
+
+impl Kind {
+    /// A verdict in words, as in `libtorch 2.13.0 is known to be wrong`.
+    pub fn words(self) -> &'static str {
+        match self {
+            Kind::Bug => "known to be wrong",
+            Kind::Unsupported => "known not to support this",
+            Kind::ByDesign => "known to differ by design",
+            Kind::Documentation => "known to contradict its documentation",
+            Kind::Changed => "release-specific: PyTorch changed",
+        }
+    }
+}
 
 /// Something that happened, in the order in which it did.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -474,7 +505,7 @@ impl Verdict {
             Verdict::Diverges { differences, .. } if differences.is_empty() => Verdict::Passed,
             Verdict::Diverges { differences, .. } => Verdict::Failed { differences },
             Verdict::Failed { mut differences } => {
-                differences.retain(|one| one.by != crate::model::difference::FILE);
+                differences.retain(|one| one.by != FILE);
                 if differences.is_empty() { Verdict::Passed } else { Verdict::Failed { differences } }
             }
             other => other,

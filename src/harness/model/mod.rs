@@ -1,6 +1,5 @@
 //! Observations as data: differences, findings, events, and the known differences. It judges nothing.
 
-pub mod difference;
 pub mod divergence;
 pub mod event;
 pub mod finding;

@@ -13,7 +13,7 @@ use crate::tensor::{Category, Scalar};
 
 use super::super::{Aspect, Difference};
 use super::{Dossier, Expected};
-use crate::model::difference::class_of;
+use crate::oracles::difference::class_of;
 
 /// The most elements that a case spells out.
 const MOST: usize = 64;

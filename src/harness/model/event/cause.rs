@@ -1,7 +1,6 @@
 //! Causes of failures, as far as they can be seen in events: what reports and pins group cases by.
 
-use crate::model::difference::FILE;
-use crate::model::event::{CaseStated, Judged, Verdict};
+use crate::model::event::{CaseStated, FILE, Judged, Verdict};
 use crate::{Aspect, Difference};
 
 /// Stands for a reason that no person has given yet.

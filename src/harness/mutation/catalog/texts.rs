@@ -2,11 +2,11 @@
 
 use crate::adapter::FaultKind;
 use crate::error::{Class, Rejection};
-use crate::model::difference::class_of;
 use crate::mutation::Mutant;
 use crate::mutation::planted::{Seen, crash, hang};
 use crate::mutation::wrong_replies;
 use crate::ops::{Form, Op};
+use crate::oracles::difference::class_of;
 use crate::program::{Arg, Outcome, Rejected, Step, TensorValue, Value};
 use crate::tensor::{Category, Layout, Scalar, Shape};
 
