@@ -205,8 +205,7 @@ fn check_identity(tensor: &Tensor, order: Scalar, dims: &[i64]) -> Result<()> {
     if tensor.shape().numel() != 0 || !(exponent < 0.0 || exponent == f64::INFINITY) {
         return Ok(());
     }
-    let order = if exponent.is_infinite() { format!("{exponent}") } else { order.to_string() };
-    let order = order.trim_end_matches(".0").to_owned();
+    let order = if let Scalar::Int(order) = order { order.to_string() } else { printed(exponent) };
     if dims.is_empty() {
         return Err(Rejection::NormOfNothing { order }.into());
     }

@@ -152,9 +152,10 @@ impl Tape<'_, '_> {
                 Arg::Shapes(self.list(&shapes, MAX_ITEMS, |tape, shape| tape.shape(shape)))
             }
             ParamKind::Number => Arg::Number(self.scalar(given!(arg, Number, Scalar::Float(1.0)))),
-            // Python reads truths as numbers, C++ has none here.
+            // As in a case, a whole number stands for the floating-point number; C++ has no other here.
             ParamKind::Real => Arg::Number(match self.scalar(given!(arg, Number, Scalar::Float(1.0))) {
-                Scalar::Bool(truth) => Scalar::Int(truth.into()),
+                Scalar::Bool(truth) => Scalar::Float(truth.into()),
+                Scalar::Int(number) => Scalar::Float(number as f64),
                 Scalar::Complex(number) => Scalar::Float(number.re),
                 number => number,
             }),
