@@ -10,11 +10,11 @@ pub use broadcheck_oracles::format::{
 };
 
 use crate::case::render;
+use crate::class_of;
 use crate::program::{Input, Outcome, Program, Reply, StorageRef, TensorValue, Value};
 use crate::tensor::{Layout, shape::bracketed};
 
 use crate::model::event::{Came, Exact as Saw};
-use crate::oracles::difference::class_of;
 
 /// The number of elements that are written out where nothing may be lost; a digest stands for the rest.
 const EXACT_ELEMENTS: usize = 256;

@@ -22,5 +22,6 @@ pub mod triage;
 
 pub use broadcheck_adapter as adapter;
 pub use broadcheck_oracles as oracles;
+pub use broadcheck_oracles::difference::class_of;
 pub use broadcheck_oracles::{Aspect, Difference, UNKNOWN, case, generate, reference, relaxations};
 use broadcheck_protocol::{error, messages, ops, program, tensor};

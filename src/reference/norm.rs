@@ -199,13 +199,18 @@ fn relative(x: f64, norm: f64, arrived: f64, order: f64) -> f64 {
     }
 }
 
+/// An order as messages print it: an integer as it is, any other number as C++ prints it.
+fn text_of(order: Scalar) -> String {
+    if let Scalar::Int(order) = order { order.to_string() } else { printed(f64::from_scalar(order)) }
+}
+
 /// Norms that have no value for nothing refuse it (the meta function of `linalg_vector_norm`).
 fn check_identity(tensor: &Tensor, order: Scalar, dims: &[i64]) -> Result<()> {
     let exponent = f64::from_scalar(order);
     if tensor.shape().numel() != 0 || !(exponent < 0.0 || exponent == f64::INFINITY) {
         return Ok(());
     }
-    let order = if let Scalar::Int(order) = order { order.to_string() } else { printed(exponent) };
+    let order = text_of(order);
     if dims.is_empty() {
         return Err(Rejection::NormOfNothing { order }.into());
     }
@@ -239,4 +244,24 @@ fn norm_backward(machine: &mut Machine, gradient: &Tensor, kept: &Kept) -> Resul
         let slope = |&x: &f64| slope(x, [group.result, ties], group.arrived, order, relative);
         group.elements.iter().map(slope).collect()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As libtorch's message has them: a fuzz target found the last.
+    #[test]
+    fn orders_are_printed_as_c_plus_plus_prints_numbers() {
+        let orders = [
+            (Scalar::Int(-2), "-2"),
+            (Scalar::Float(-2.0), "-2"),
+            (Scalar::Float(-0.5), "-0.5"),
+            (Scalar::Float(f64::INFINITY), "inf"),
+            (Scalar::Float(-2.681561595978115e154), "-2.68156e+154"),
+        ];
+        for (order, text) in orders {
+            assert_eq!(text_of(order), text);
+        }
+    }
 }

@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 
 use crate::adapter::{Hello, Implementation};
 use crate::case::{Case, Expectation};
+use crate::class_of;
 use crate::program::{Arg, Input, Outcome, Program, Reply, TensorValue, Value};
 use crate::reference::Reference;
 use crate::tensor::{Buffer, DType, Layout, Scalar, Shape};
 
-use crate::oracles::difference::class_of;
 use crate::oracles::specification;
 
 pub use crate::model::event::Replacement;

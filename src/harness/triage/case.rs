@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::case::{
     Case, Expectation, Expected as Properties, ExpectedRejection, Location, Source, Specification, render as yaml,
 };
+use crate::class_of;
 use crate::escape::one_line;
 use crate::ops::{Compare, Form};
 use crate::program::{Arg, Outcome, Program, Reply, Step, TensorValue, Value, ValueRef};
@@ -13,7 +14,6 @@ use crate::tensor::{Category, Scalar};
 
 use super::super::{Aspect, Difference};
 use super::{Dossier, Expected};
-use crate::oracles::difference::class_of;
 
 /// The most elements that a case spells out.
 const MOST: usize = 64;

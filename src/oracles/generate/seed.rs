@@ -327,9 +327,11 @@ mod tests {
             quiet(DType::Float32, &Shape::new(vec![2]).expect("small"), vec![1, 1, 128, 255, 0, 0, 128, 63]);
         assert_eq!(signalling, [f32::NAN.to_le_bytes(), 1f32.to_le_bytes()].concat());
         let delta = &Op::HuberLoss.info().arguments[3];
-        // Not the default, a number, a truth, true.
-        let read = Tape::Reads(&mut Unstructured::new(&[1, 0, 1, 0])).arg(delta, false, None);
-        assert_eq!(read, Arg::Number(Scalar::Int(1)));
+        // Not the default, a number, a truth, true; or an integer.
+        for bytes in [[1, 0, 1, 0], [1, 1, 65, 0]] {
+            let read = Tape::Reads(&mut Unstructured::new(&bytes)).arg(delta, false, None);
+            assert_eq!(read, Arg::Number(Scalar::Float(1.0)), "{bytes:?}");
+        }
         let least = [&[u8::MAX][..], &i64::MIN.to_le_bytes()].concat();
         assert_eq!(Tape::Reads(&mut Unstructured::new(&least)).size(0), -(1 << 62));
     }

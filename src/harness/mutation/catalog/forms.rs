@@ -1,11 +1,11 @@
 //! Wrong targets and gradients.
 
+use crate::class_of;
 use crate::error::Class;
 use crate::mutation::Mutant;
 use crate::mutation::planted::{Seen, reshape};
 use crate::mutation::wrong_replies::{self, tensors_mut};
 use crate::ops::{Family, Form, Op};
-use crate::oracles::difference::class_of;
 use crate::program::{Outcome, Program, Reply, StepOutcome, StorageRef, Value};
 use crate::tensor::{Layout, Scalar};
 

@@ -1,12 +1,12 @@
 //! Wrong rejections, wrong messages, wrong warnings, and a process that breaks.
 
 use crate::adapter::FaultKind;
+use crate::class_of;
 use crate::error::{Class, Rejection};
 use crate::mutation::Mutant;
 use crate::mutation::planted::{Seen, crash, hang};
 use crate::mutation::wrong_replies;
 use crate::ops::{Form, Op};
-use crate::oracles::difference::class_of;
 use crate::program::{Arg, Outcome, Rejected, Step, TensorValue, Value};
 use crate::tensor::{Category, Layout, Scalar, Shape};
 
