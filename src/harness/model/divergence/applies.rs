@@ -11,7 +11,7 @@ use crate::ops::{Form, Op, Param, ParamKind};
 use crate::program::{Arg, Program, Reply, Step, TensorValue, ValueRef};
 use crate::reference;
 use crate::tensor::element::Element;
-use crate::tensor::{DType, IndexItem, Layout, Scalar};
+use crate::tensor::{Buffer, DType, IndexItem, Layout, Scalar};
 
 /// The conditions under which a divergence may be met again.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -130,6 +130,8 @@ pub struct Conditions {
     /// A number among the arguments is one of these.
     #[serde(default)]
     pub number_is: Vec<f64>,
+    /// A number among the arguments is above zero once it is rounded to the dtype of an operand, or none is.
+    pub number_above_zero: Option<bool>,
     /// An argument is one of these texts, where `*` stands for anything.
     #[serde(default)]
     pub text: Vec<String>,
@@ -335,6 +337,13 @@ impl Conditions {
             })
             && (self.number_is.is_empty()
                 || numbers.iter().any(|number| self.number_is.contains(&f64::from_scalar(*number))))
+            && is(self.number_above_zero, &|| {
+                let above = |number: &Scalar, dtype| {
+                    let rounded = Buffer::from_scalars(dtype, std::iter::once(*number)).scalars()[0];
+                    f64::from_scalar(rounded) > 0.0
+                };
+                numbers.iter().any(|number| tensors().any(|tensor| above(number, tensor.dtype)))
+            })
             && (self.text.is_empty() || step.args.iter().any(|arg| text_of(arg, &self.text)))
     }
 }

@@ -105,6 +105,10 @@ fn every_word_of_the_vocabulary_holds_and_fails() {
             "{x: {shape: [1]}, s: {mse_loss: [x, x], reduction: sum}, r: {add: [s, s]}}",
         ),
         ("pow", "number_is: [0.5, -0.5]", "{x: {shape: [1]}, r: {pow: [x, 0.5]}}"),
+        ("pow", "number_above_zero: true", "{x: {shape: [1]}, r: {pow: [x, 0.5]}}"),
+        ("pow", "number_above_zero: false", "{x: {shape: [1]}, r: {pow: [x, -0.5]}}"),
+        ("pow", "number_above_zero: false", "{x: {shape: [1]}, r: {pow: [x, 1.0e-46]}}"),
+        ("pow", "number_above_zero: true", "{x: {shape: [1], dtype: float64}, r: {pow: [x, 1.0e-46]}}"),
     ];
     for (op, condition, program) in others {
         let with = applies(&format!("{{ops: [{op}], where: {{{condition}}}}}"));
