@@ -204,7 +204,7 @@ mod tests {
         };
         assert_eq!(visible_in(&record("\u{1b}\u{202e}")), record("\\u{1b}\\u{202e}"));
         assert_eq!(visible_in(&record("\\r \" \n")), record("\\r \" \n"));
-        for hidden in ["\r", "\u{8}", "\u{c}", "\u{feff}"] {
+        for hidden in ["\r", "\u{8}", "\u{c}", "\u{7f}", "\u{feff}", "\n\u{7f}"] {
             assert_ne!(visible_in(&record(hidden)), record(hidden), "{hidden:?}");
         }
     }
