@@ -87,7 +87,7 @@ impl Response {
     ///
     /// # Errors
     /// The reason why it is no response.
-    // As above.
+    // Adapters read none, so it is compiled where it is called.
     #[inline]
     pub fn parse(message: &[u8]) -> Result<Response, String> {
         wire::parse(message, "response")
