@@ -34,7 +34,7 @@ use broadcheck::ops::Op;
 use libtest_mimic::{Arguments, Trial};
 use tempfile::TempDir;
 
-/// Makes `main`. A test that is not listed is a function that nobody calls, which the compiler tells.
+/// Defines `main`, which runs these tests. The compiler warns of one that is not listed, as of any function without a caller.
 macro_rules! tests {
     ($($(#[$cfg:meta])* $test:ident),+ $(,)?) => {
         fn main() -> ExitCode {
