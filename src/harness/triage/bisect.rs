@@ -428,7 +428,7 @@ fn named(label: &str) -> (&str, &str) {
     label.rsplit_once(' ').filter(|(_, version)| is_version(version)).unwrap_or((label, label))
 }
 
-/// The first release that shows the finding, as far as the rows show it.
+/// The first release that shows the finding, and those that change that, as far as the rows show it.
 pub fn since(rows: &[Row]) -> String {
     let ran: Vec<&Row> = rows.iter().filter(|row| !matches!(row.verdict, Verdict::CannotRun { .. })).collect();
     let is = |row: &Row| row.verdict == Verdict::Same;
@@ -443,14 +443,22 @@ pub fn since(rows: &[Row]) -> String {
             .to_owned();
     }
     let name = |at: usize| ran[at].implementation.as_str();
-    let begin = match first {
+    // What differs in another way says nothing of the fault.
+    let is_right = |at: usize| ran[at].verdict == Verdict::Right;
+    let mut text = match first {
         0 => format!("It is in {} already, the oldest of these", name(0)),
-        _ => format!("It is there since {}; {} does not have it", name(first), name(first - 1)),
+        _ if is_right(first - 1) => format!("It is there since {}; {} does not have it", name(first), name(first - 1)),
+        _ => format!("It is there since {}; {} differs in another way", name(first), name(first - 1)),
     };
-    match ran.iter().skip(first).position(|row| !is(row)) {
-        Some(gone) => format!("{begin}, and it is gone in {}.", name(first + gone)),
-        None => format!("{begin}."),
+    for at in first + 1..ran.len() {
+        match (is(ran[at - 1]), is(ran[at])) {
+            (true, false) if is_right(at) => text += &format!(", and it is gone in {}", name(at)),
+            (true, false) => text += &format!(", and {} differs in another way", name(at)),
+            (false, true) => text += &format!(", and it is there again since {}", name(at)),
+            _ => {}
+        }
     }
+    text + "."
 }
 
 #[cfg(test)]
@@ -477,7 +485,7 @@ mod tests {
         let row = |implementation: &str, verdict: Verdict| Row { implementation: implementation.to_owned(), verdict };
         let cannot = || Verdict::CannotRun { why: "no lerp".to_owned() };
         let said = |verdicts: Vec<Verdict>| {
-            let names = ["2.1", "2.2", "2.3"];
+            let names = ["2.1", "2.2", "2.3", "2.4"];
             since(&names.iter().zip(verdicts).map(|(name, verdict)| row(name, verdict)).collect::<Vec<_>>())
         };
         assert!(said(vec![Verdict::Same]).starts_with("One release alone"));
@@ -488,5 +496,15 @@ mod tests {
         let fixed = said(vec![Verdict::Right, Verdict::Same, Verdict::Right]);
         assert_eq!(fixed, "It is there since 2.2; 2.1 does not have it, and it is gone in 2.3.");
         assert_eq!(said(vec![cannot(), Verdict::Right, Verdict::Same]), "It is there since 2.3; 2.2 does not have it.");
+        let again = said(vec![Verdict::Right, Verdict::Same, Verdict::Right, Verdict::Same]);
+        assert_eq!(
+            again,
+            "It is there since 2.2; 2.1 does not have it, and it is gone in 2.3, and it is there again since 2.4."
+        );
+        let other = || Verdict::Another { signature: "another message".to_owned() };
+        assert_eq!(
+            said(vec![other(), Verdict::Same, other()]),
+            "It is there since 2.2; 2.1 differs in another way, and 2.3 differs in another way."
+        );
     }
 }
