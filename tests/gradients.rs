@@ -30,6 +30,90 @@ fn a_distance_needs_its_operands_again() {
     assert!(matches!(backward("z").outcome, Outcome::Value(_)));
 }
 
+/// `isclose` writes to its own result, which counts: a further comparison for NaN, and one for distances (`isclose` in
+/// `TensorCompare.cpp`).
+#[test]
+fn a_comparison_in_steps_counts_its_writes() {
+    for (options, writes) in [("", 1), (", equal_nan: true", 2), (", rtol: 0, atol: 0", 0)] {
+        let program = format!(
+            "{{x: {{shape: [1], requires_grad: true}}, c: {{isclose: [x, x]{options}}}, m: {{mul: [x, c]}}, \
+             w: {{copy_: [c, c]}}, s: {{sum: [m]}}, b: {{backward: [s]}}}}"
+        );
+        let Outcome::Rejected(rejected) = last(&program).outcome else { panic!("the mask is needed again") };
+        let versions = format!("is at version {}; expected version {writes} instead", writes + 1);
+        assert!(rejected.message.contains(&versions), "{options}: {}", rejected.message);
+    }
+}
+
+/// The exponential in `poisson_nll_loss` keeps its result and the product the target; `cholesky_solve` keeps both
+/// operands and `lerp` its weight, whichever operand requires a gradient (derivatives.yaml).
+#[test]
+fn what_is_kept_is_said_by_the_formulas() {
+    let is_modified = |call: &str, required: &str, written: &str| {
+        let input = |name: &str| format!("{name}0: {{shape: [1, 1], requires_grad: {}}}", name == required);
+        let program = format!(
+            "{{{}, {}, a: {{mul: [a0, 1]}}, b: {{mul: [b0, 1]}}, r: {{{call}}}, w: {{mul_: [{written}, 1]}}, \
+             s: {{sum: [r]}}, d: {{backward: [s]}}}}",
+            input("a"),
+            input("b")
+        );
+        matches!(last(&program).outcome, Outcome::Rejected(_))
+    };
+    assert!(!is_modified("poisson_nll_loss: [a, b]", "a", "a"));
+    assert!(is_modified("poisson_nll_loss: [a, b]", "a", "b"));
+    for required in ["a", "b"] {
+        assert!(is_modified("cholesky_solve: [a, b]", required, "a"));
+        assert!(is_modified("cholesky_solve: [a, b]", required, "b"));
+        assert!(is_modified("lerp: [a, a, b]", required, "b"));
+    }
+}
+
+/// A gradient as an operation keeps what any of its own derivatives reads, whichever operand requires one
+/// (derivatives.yaml).
+#[test]
+fn a_gradient_keeps_what_any_of_its_derivatives_reads() {
+    let calls = [
+        ("sigmoid_backward: [g, x]", "gx"),
+        ("tanh_backward: [g, x]", "gx"),
+        ("hardswish_backward: [g, x]", "gx"),
+        ("softplus_backward: [g, x, 1.0, 20.0]", "gx"),
+        ("elu_backward: [g, 1.0, 1.0, 1.0, false, x]", "gx"),
+        ("gelu_backward: [g, x]", "gx"),
+        ("native_dropout_backward: [g, x, 0.5]", "gx"),
+        ("log_sigmoid_backward: [g, x, t]", "gxt"),
+        ("mse_loss_backward: [g, x, t, mean]", "gxt"),
+        ("smooth_l1_loss_backward: [g, x, t, mean, 1.0]", "gxt"),
+        ("huber_loss_backward: [g, x, t, mean, 1.0]", "gxt"),
+        ("soft_margin_loss_backward: [g, x, t, mean]", "gxt"),
+        ("threshold_backward: [g, x, 0.1]", "x"),
+        ("hardshrink_backward: [g, x, 0.1]", "x"),
+        ("softshrink_backward: [g, x, 0.1]", "x"),
+        ("leaky_relu_backward: [g, x, 0.1, false]", "x"),
+        ("hardtanh_backward: [g, x, -1.0, 1.0]", "x"),
+    ];
+    for (call, kept) in calls {
+        for (written, required) in ["g", "x", "t"].into_iter().flat_map(|name| [(name, "g"), (name, "x")]) {
+            let input = |name: &str| format!("{name}0: {{shape: [2], requires_grad: {}}}", name == required);
+            let program = format!(
+                "{{{}, {}, {}, g: {{mul: [g0, 1]}}, x: {{mul: [x0, 1]}}, t: {{mul: [t0, 1]}}, r: {{{call}}}, \
+                 w: {{mul_: [{written}, 1]}}, s: {{sum: [r]}}, b: {{backward: [s]}}}}",
+                input("g"),
+                input("x"),
+                input("t")
+            );
+            let modified = match last(&program).outcome {
+                Outcome::Rejected(rejected) => rejected.message.contains("modified by an inplace operation"),
+                _ => false,
+            };
+            assert_eq!(
+                modified,
+                kept.contains(written),
+                "{call}: {written} is written, {required} requires a gradient"
+            );
+        }
+    }
+}
+
 /// `gather` needs its operand and its index again (derivatives.yaml, `gather_backward`), and `masked_scatter_` its mask, and not
 /// the target that it has written to itself.
 #[test]

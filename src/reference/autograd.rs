@@ -256,10 +256,26 @@ pub(super) fn record_moved(machine: &mut Machine, op: Op, result: TensorId, rout
     record(machine, op, result, parents, Derivative::Routes { routes, versions: Vec::new(), count: 1 });
 }
 
-/// Notes what a function of one real number did, element by element.
-pub(super) fn record_function(machine: &mut Machine, op: Op, result: TensorId, operand: &Input, slope: Slope) {
-    let versions = operand.tensor().map(|tensor| (tensor.storage, machine.version(tensor.storage)));
-    let (versions, operand) = (versions.into_iter().collect(), operand.clone());
+/// Notes what a function of one real number did, element by element. It needs its operand again, or its result.
+pub(super) fn record_function(
+    machine: &mut Machine,
+    op: Op,
+    result: TensorId,
+    operand: &Input,
+    (slope, of_result): (Slope, bool),
+) {
+    let mut operand = operand.clone();
+    let mut kept = operand.tensor().map(|tensor| tensor.storage);
+    if of_result
+        && let Input::Tensor(tensor) = &mut operand
+        && tensor.node.is_some()
+    {
+        // The slope computes the result once more, of what its operand was.
+        let copy = restride(machine, tensor, Layout::contiguous(tensor.shape().clone()));
+        *tensor = Tensor { node: tensor.node, ..copy };
+        kept = Some(machine.tensor(result).storage);
+    }
+    let versions = kept.into_iter().map(|storage| (storage, machine.version(storage))).collect();
     record(machine, op, result, vec![operand.node()], Derivative::Slope { operand, slope, versions });
 }
 

@@ -46,12 +46,14 @@ pub(super) struct Function {
     pub kernel: Elementwise,
     /// The gradient of the operand, from the upstream gradient and the operand.
     pub slope: Slope,
+    /// True if libtorch takes the gradient from the result, which it keeps in place of the operand.
+    pub of_result: bool,
 }
 
 impl Function {
     /// One of floating-point numbers, which integers become first if it results in a float.
     pub const fn of_floats(refusal: &'static str, result: ResultType, kernel: Elementwise, slope: Slope) -> Function {
-        Function { facts: Facts { result, dtypes: DtypeSet::Floats, refusal }, kernel, slope }
+        Function { facts: Facts { result, dtypes: DtypeSet::Floats, refusal }, kernel, slope, of_result: false }
     }
 
     /// The plan of its result in a new tensor, or in `target`.
@@ -115,7 +117,7 @@ impl Composition<'_> {
     pub fn function(&mut self, function: &'static Function, operand: TensorId) -> Result<TensorId> {
         let input = Input::Tensor(self.machine.tensor(operand).clone());
         let result = function.run(self.machine, self.op, &input, None)?;
-        autograd::record_function(self.machine, self.op, result, &input, function.slope);
+        autograd::record_function(self.machine, self.op, result, &input, (function.slope, function.of_result));
         Ok(result)
     }
 
@@ -249,12 +251,15 @@ pub(super) static LOG_SIGMOID: Function = Function::of_floats(
 );
 
 /// The exponential.
-pub(super) static EXPONENTIAL: Function = Function::of_floats(
-    "exp",
-    ResultType::Float,
-    elementwise_kernel!(float (x) in_double(x, f64::exp)),
-    |[gradient, x]| gradient * x.exp(),
-);
+pub(super) static EXPONENTIAL: Function = Function {
+    of_result: true,
+    ..Function::of_floats(
+        "exp",
+        ResultType::Float,
+        elementwise_kernel!(float (x) in_double(x, f64::exp)),
+        |[gradient, x]| gradient * x.exp(),
+    )
+};
 
 /// For a function whose operand no gradient flows to.
 pub(super) const NO_SLOPE: Slope = |_| f64::NAN;

@@ -181,9 +181,13 @@ pub(super) fn sigmoid_slope<T: Number>(g: T, y: T) -> T {
     if T::DTYPE.category() == Category::Complex { g.times(rest.times(y).conjugated()) } else { g.times(rest).times(y) }
 }
 
-/// The gradient of the hyperbolic tangent where it has the value `y`.
+/// The gradient of the hyperbolic tangent where it has the value `y`. The square of a real number is not rounded before it
+/// is subtracted.
 pub(super) fn tanh_slope<T: Number>(g: T, y: T) -> T {
-    g.times(T::one().minus(y.times(y)).conjugated())
+    let is_complex = T::DTYPE.category() == Category::Complex;
+    let one = T::one();
+    let slope = if is_complex { one.minus(y.times(y)) } else { one.plus_products(y.negated(), one, y) };
+    g.times(slope.conjugated())
 }
 
 /// A floating-point type.

@@ -106,7 +106,10 @@ pub(super) fn bernoulli(machine: &mut Machine, call: &Call) -> Result<Slot> {
     if tensor.shape().numel() > 0 {
         check_bernoulli(machine, call, &tensor, &probability)?;
     }
-    check_real(call, &inputs, tensor.dtype)?;
+    // In place, libtorch does not look at it.
+    if call.form == Form::Functional {
+        check_real(call, &inputs, tensor.dtype)?;
+    }
     let saved = autograd::save(machine, call, inputs, false);
     let values = machine.try_eval(tensor.dtype, || {
         let probabilities = machine.expanded::<f64>(&probability, tensor.shape())?;

@@ -13,7 +13,7 @@ macro_rules! backward_rows {
                 compare: Ulps(2, "the loop over vectors and that over elements multiply in their own order"),
                 kernel: number(g, y) => number::sigmoid_slope(g, y),
                 gradient: partials(d) => [
-                    d.formula_reading([1], |g, [y]| g * (1.0 - y) * y),
+                    d.formula(|[g, _, y]| g * (1.0 - y) * y),
                     d.formula(|[g, above, y]| g * above * (1.0 - 2.0 * y))
                 ],
             }
@@ -23,7 +23,7 @@ macro_rules! backward_rows {
                 compare: Ulps(2, "the loop over vectors and that over elements multiply in their own order"),
                 kernel: number(g, y) => number::tanh_slope(g, y),
                 gradient: partials(d) => [
-                    d.formula_reading([1], |g, [y]| g * (1.0 - y * y)),
+                    d.formula(|[g, _, y]| g * (1.0 - y * y)),
                     d.formula(|[g, above, y]| g * above * -2.0 * y)
                 ],
             }
@@ -51,7 +51,7 @@ macro_rules! backward_rows {
                 kernel: real(g, a; lambd) => if a >= lambd.negated() && a <= lambd { T::default() } else { g },
                 gradient: partials(d) => [
                     d.formula_reading([1], |g, [a]| if a >= -d.factor() && a <= d.factor() { 0.0 } else { g }),
-                    d.formula_reading([], |_, []| 0.0)
+                    d.formula_reading([1], |_, [_]| 0.0)
                 ],
             }
             SoftshrinkBackward "softshrink_backward" "softshrink_backward":
@@ -61,7 +61,7 @@ macro_rules! backward_rows {
                 kernel: real(g, a; lambd) => if a >= lambd.negated() && a <= lambd { T::default() } else { g },
                 gradient: partials(d) => [
                     d.formula_reading([1], |g, [a]| if a >= -d.factor() && a <= d.factor() { 0.0 } else { g }),
-                    d.formula_reading([], |_, []| 0.0)
+                    d.formula_reading([1], |_, [_]| 0.0)
                 ],
             }
             LeakyReluBackward "leaky_relu_backward" "leaky_relu_backward":
@@ -72,7 +72,7 @@ macro_rules! backward_rows {
                 kernel: real(g, a; slope) => if a > T::default() { g } else { g.times(slope) },
                 gradient: partials(d) => [
                     d.formula_reading([1], |g, [a]| if a > 0.0 { g } else { g * d.factor() }),
-                    d.formula_reading([], |_, []| 0.0)
+                    d.formula_reading([1], |_, [_]| 0.0)
                 ],
             }
             HardtanhBackward "hardtanh_backward" "hardtanh_backward":
@@ -83,7 +83,7 @@ macro_rules! backward_rows {
                 kernel: function(hardtanh_backward),
                 gradient: partials(d) => [
                     d.formula_reading([1], |g, [a]| if a <= d.number(0) || a >= d.number(1) { 0.0 } else { g }),
-                    d.formula_reading([], |_, []| 0.0)
+                    d.formula_reading([1], |_, [_]| 0.0)
                 ],
             }
             HardswishBackward "hardswish_backward" "hardswish_backward": "The gradient of `hardswish`." {
@@ -93,7 +93,7 @@ macro_rules! backward_rows {
                 result: Promoted, compare: Ulps(1, "the derivatives of it round once, and in libtorch after every step"),
                 kernel: float(g, a) => math::hardswish_slope(g, a),
                 gradient: partials(d) => [
-                    d.formula_reading([1], |g, [a]| math::hardswish_slope(g, a)),
+                    d.formula(|[g, _, a]| math::hardswish_slope(g, a)),
                     d.formula(|[g, above, a]| if a > -3.0 && a < 3.0 { g * above / 3.0 } else { 0.0 })
                 ],
             }
@@ -104,7 +104,7 @@ macro_rules! backward_rows {
                 compare: Ulps(4, "the exponential rounds in its own way, and so does the quotient that is made of it"),
                 kernel: function(softplus_backward),
                 gradient: partials(d) => [
-                    d.formula_reading([1], |g, [a]| {
+                    d.formula(|[g, _, a]| {
                         let x = a * d.number(0);
                         if x > d.number(1) { g } else { g * x.exp() / (x.exp() + 1.0) }
                     }),
@@ -122,7 +122,7 @@ macro_rules! backward_rows {
                 compare: Ulps(4, "the exponential rounds in its own way, and so do the products that it is part of"),
                 kernel: function(elu_backward),
                 gradient: partials(d) => [
-                    d.formula_reading([1], |g, [a]| d.elu(g, a)),
+                    d.formula(|[g, _, a]| d.elu(g, a)),
                     d.formula(|[g, above, a]| match a < 0.0 {
                         true if d.flag() => g * above * d.number(2),
                         true => d.elu(g * above * d.number(2), a),
@@ -157,11 +157,11 @@ macro_rules! backward_rows {
                 result: Promoted, compare: Ulps(1, "the derivatives of it round once, and in libtorch after every step"),
                 kernel: function(log_sigmoid_backward),
                 gradient: partials(d) => [
-                    d.formula_reading([1, 2], |g, [a, power]| {
+                    d.formula(|[g, _, a, power]| {
                         let share = power / (1.0 + power);
                         g * if a < 0.0 { 1.0 - share } else { share }
                     }),
-                    d.formula_reading([0, 1], |g, [above, a]| {
+                    d.formula(|[g, above, a, _]| {
                         let y = 1.0 / (1.0 + (-a).exp());
                         g * above * (y - 1.0) * y
                     }),
@@ -173,7 +173,7 @@ macro_rules! backward_rows {
                 dtypes: Floats "GeluBackwardKernelImpl", result: Promoted, compare: Tolerance,
                 kernel: function(gelu_backward),
                 gradient: partials(d) => [
-                    d.formula_reading([1], |g, [a]| d.gelu(g, a, false)),
+                    d.formula(|[g, _, a]| d.gelu(g, a, false)),
                     d.formula(|[g, above, a]| d.gelu(g * above, a, true))
                 ],
             }
@@ -184,8 +184,8 @@ macro_rules! backward_rows {
                 result: Float, compare: Bits,
                 kernel: function(native_dropout_backward),
                 gradient: partials(d) => [
-                    d.formula_reading([1], |g, [mask]| g * mask * d.number(0)),
-                    d.without_derivative("native_dropout_backward: mask")
+                    d.formula(|[g, _, mask]| g * mask * d.number(0)),
+                    d.all_operands().and_then(|_| d.without_derivative("native_dropout_backward: mask"))
                 ],
             }
             ]

@@ -259,7 +259,7 @@ macro_rules! functions_rows {
                 gradient: partials(d) => [
                     d.formula_reading([2], |g, [weight]| g * (1.0 - weight)),
                     d.formula_reading([2], |g, [weight]| g * weight),
-                    d.formula_reading([0, 1], |g, [start, end]| g * (end - start))
+                    d.formula(|[g, start, end, _]| g * (end - start))
                 ],
             }
             Clamp "clamp" "clamp.Tensor": "Clamps elements to bounds, either of which may be missing." {

@@ -129,9 +129,9 @@ macro_rules! losses_rows {
                 result: Second, compare: Ulps(2, "the derivatives of it round once, and in libtorch after every step"),
                 kernel: loss(mse_loss_backward),
                 gradient: partials(d) => [
-                    d.formula_reading([1, 2], |g, [a, b]| 2.0 * d.share() * (a - b) * g),
-                    d.formula_reading([0], |g, [above]| 2.0 * d.share() * g * above),
-                    d.formula_reading([0], |g, [above]| -2.0 * d.share() * g * above)
+                    d.formula(|[g, _, a, b]| 2.0 * d.share() * (a - b) * g),
+                    d.formula(|[g, above, _, _]| 2.0 * d.share() * g * above),
+                    d.formula(|[g, above, _, _]| -2.0 * d.share() * g * above)
                 ],
             }
             SmoothL1LossBackward "smooth_l1_loss_backward" "smooth_l1_loss_backward":
@@ -141,7 +141,7 @@ macro_rules! losses_rows {
                 result: Second, compare: Ulps(4, "the quotient is a factor in one loop, and the product is divided in another"),
                 kernel: loss(smooth_l1_loss_backward),
                 gradient: partials(d) => [
-                    d.formula_reading([1, 2], |g, [a, b]| d.bent(a - b, 1.0 / d.number(0)) * g),
+                    d.formula(|[g, _, a, b]| d.bent(a - b, 1.0 / d.number(0)) * g),
                     d.formula(|[g, above, a, b]| d.is_bent(a - b, 1.0 / d.number(0)) * g * above),
                     d.formula(|[g, above, a, b]| -d.is_bent(a - b, 1.0 / d.number(0)) * g * above)
                 ],
@@ -154,7 +154,7 @@ macro_rules! losses_rows {
                 result: Second, compare: Ulps(4, "the loop over vectors and that over elements multiply in their own order"),
                 kernel: loss(huber_loss_backward),
                 gradient: partials(d) => [
-                    d.formula_reading([1, 2], |g, [a, b]| d.bent(a - b, 1.0) * g),
+                    d.formula(|[g, _, a, b]| d.bent(a - b, 1.0) * g),
                     d.formula(|[g, above, a, b]| d.is_bent(a - b, 1.0) * g * above),
                     d.formula(|[g, above, a, b]| -d.is_bent(a - b, 1.0) * g * above)
                 ],
@@ -166,7 +166,7 @@ macro_rules! losses_rows {
                 compare: Ulps(8, "the exponential rounds in its own way, and so do the steps after it"),
                 kernel: loss(soft_margin_loss_backward),
                 gradient: partials(d) => [
-                    d.formula_reading([1, 2], |g, [a, b]| {
+                    d.formula(|[g, _, a, b]| {
                         let power = (-b * a).exp();
                         -d.share() * b * power / (power + 1.0) * g
                     }),

@@ -75,6 +75,11 @@ impl Terms<'_> {
         self.conjugated(self.raw(at)?)
     }
 
+    /// Rejects operands that were written to, for an operation that keeps them whatever it needs.
+    pub fn all_operands(&self) -> Result<()> {
+        (0..self.saved.inputs.len()).try_for_each(|at| self.raw(at).map(drop))
+    }
+
     /// The number 0.
     pub fn zero(&self) -> Result<Input> {
         Ok(Input::Number(Scalar::Int(0)))
@@ -89,7 +94,7 @@ impl Terms<'_> {
     pub fn without_derivative(&self, name: &'static str) -> Result<Input> {
         // What was kept for the other operand is looked at first.
         if self.saved.inputs.iter().filter(|input| input.node().is_some()).count() > 1 {
-            (0..self.saved.inputs.len()).try_for_each(|at| self.raw(at).map(drop))?;
+            self.all_operands()?;
         }
         Err(Rejection::NoFormula { name }.into())
     }

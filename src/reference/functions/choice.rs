@@ -149,12 +149,14 @@ const BYTE_CONDITION: &str = "where received a uint8 condition tensor. This beha
 pub(crate) fn is_close(machine: &mut Machine, call: &Call) -> Result<Slot> {
     let inputs = vec![elementwise::input(machine, call, 0)?, elementwise::input(machine, call, 1)?];
     let tolerance = Tolerance::infer(call, &inputs)?;
+    let writes = tolerance.writes(inputs[0].dtype());
     let plan = Plan::typed(machine, call, &inputs, (inputs[0].dtype(), DType::Bool), Casting::Any)?;
     let close = machine.eval(DType::Bool, || {
         let operands = Operands::new(call.op, inputs, plan.shape.clone(), Scalar::Int(1));
         bool::wrap(tolerance.each(machine, &operands))
     });
     let slot = plan.deliver(machine, close);
+    machine.set_version(machine.tensor(slot).storage, writes);
     Ok(Slot::Tensor(slot))
 }
 
@@ -203,6 +205,13 @@ impl Tolerance {
             }
         }
         Ok(Tolerance { relative, absolute, nan_equals_nan: call.flag(4)? })
+    }
+
+    /// The number of comparisons after that of the numbers, each of which is written to its result: of NaN, which integers
+    /// are not, and of distances.
+    fn writes(&self, dtype: DType) -> u64 {
+        let nan = self.nan_equals_nan && dtype.category() >= Category::Floating;
+        u64::from(nan) + u64::from(!self.is_exact())
     }
 
     /// Returns which elements of two operands of one dtype are close.

@@ -92,6 +92,7 @@ pub(in super::super) fn cholesky_solve(machine: &mut Machine, call: &Call) -> Re
         ..Kept::of(call.op)
     };
     autograd::record_formula(machine, result, &[Some(&b), Some(&factor)], kept, cholesky_backward);
+    autograd::keep_operands(machine, result, &[call.tensor(0)?]);
     autograd::keep_result(machine, result, "CholeskySolve");
     Ok(Slot::Tensor(result))
 }
