@@ -24,6 +24,8 @@ pub(super) enum Made {
 /// A function of any number of elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Combination {
+    /// The sum, which may begin with a zero of its own.
+    Sum,
     Product,
     Mean,
     Greatest,
@@ -242,11 +244,11 @@ pub(super) fn chosen(trace: Trace, at: usize, step: &Step, own: &[i64]) -> Optio
 fn combined(step: &Step, added: Chosen) -> Option<Chosen> {
     let [.., Arg::Text(name), Arg::Flag(included)] = &step.args[..] else { return None };
     let combination = match name.as_str() {
-        "sum" => None,
-        "prod" => Some(Combination::Product),
-        "mean" => Some(Combination::Mean),
-        "amax" => Some(Combination::Greatest),
-        "amin" => Some(Combination::Least),
+        "sum" => Combination::Sum,
+        "prod" => Combination::Product,
+        "mean" => Combination::Mean,
+        "amax" => Combination::Greatest,
+        "amin" => Combination::Least,
         _ => return None,
     };
     let made = |made: Made| match made {
@@ -255,8 +257,8 @@ fn combined(step: &Step, added: Chosen) -> Option<Chosen> {
                 sources.remove(0);
             }
             match combination {
-                Some(combination) => Made::Combined(combination, sources),
-                None => Made::Sum(sources),
+                Combination::Sum if *included => Made::Sum(sources),
+                _ => Made::Combined(combination, sources),
             }
         }
         alone => alone,

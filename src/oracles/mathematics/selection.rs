@@ -111,6 +111,12 @@ impl Operands {
                 let zero = super::elementwise::convert(Scalar::Int(0), self.dtype);
                 Some(Right::by(by, exactly(self.dtype, zero)))
             }
+            // A zero and a negative zero have the sum zero.
+            Made::Combined(Combination::Sum, sources) if sources.len() == 1 => {
+                let alone = self.set(sources[0])?;
+                let zero = alone.contains(Scalar::Float(-0.0));
+                Some(Right::by(COMBINED, if zero { alone.or(Set::ZERO) } else { alone }))
+            }
             Made::Combined(combination, sources) => {
                 let values: Option<Vec<Scalar>> = sources.iter().map(|source| self.element(*source)).collect();
                 self.combined(*combination, &values?)
@@ -143,6 +149,7 @@ impl Operands {
             Some(Right::by(COMBINED, sets))
         };
         match combination {
+            Combination::Sum => self.sum(values),
             Combination::Greatest => extreme(true),
             Combination::Least => extreme(false),
             Combination::Product if self.dtype.category() == Category::Integral => {

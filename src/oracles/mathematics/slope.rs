@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use super::elementwise::{self, Operand};
 use super::formula::formula;
-use super::indexing::{Chosen, Made};
+use super::indexing::{Chosen, Combination, Made};
 use super::product;
 use super::reduction::{Options, total};
 use super::selection::{selection, selects};
@@ -106,7 +106,8 @@ impl Slopes<'_> {
             // of it, which is rounded where a factor is alone, too.
             let rounded =
                 if self.step.args.contains(&Arg::Text("prod".to_owned())) { self.format.ulp(1.0) } else { 0.0 };
-            let slope = if matches!(made, Made::Sum(_)) { Some((1.0 - rounded, 1.0 + rounded)) } else { None };
+            let adds = matches!(made, Made::Sum(_) | Made::Combined(Combination::Sum, _));
+            let slope = if adds { Some((1.0 - rounded, 1.0 + rounded)) } else { None };
             edges.extend(sources.iter().map(|&(arg, element)| Edge { result, arg, element, slope }));
         }
         Some(edges)
@@ -368,10 +369,11 @@ fn summed(own: &[i64], result: &[i64]) -> Option<Vec<Vec<usize>>> {
     Some(groups)
 }
 
-/// The share that an element has of the mean of those that are not NaN.
+/// The share that an element has of the mean of those that are not NaN. The mean of none is NaN and has no derivative.
 fn share_of_mean(values: &[f64], at: usize) -> Option<(f64, f64)> {
-    let share = 1.0 / values.iter().filter(|value| !value.is_nan()).count() as f64;
-    Some(if values[at].is_nan() { (0.0, 0.0) } else { (share, share) })
+    let count = values.iter().filter(|value| !value.is_nan()).count();
+    let share = if values[at].is_nan() { 0.0 } else { 1.0 / count as f64 };
+    (count > 0).then_some((share, share))
 }
 
 /// The share that the exponential of a number has in the sum of all: any share of those that are infinite alike.

@@ -1,7 +1,8 @@
 //! Results at the edges of what a function is defined for, or of what a format holds.
 
 use super::{Arg, DType, Op, Scalar, judged, of_step, said, step};
-use super::{Outcome, Program, Reply, StepOutcome, StorageRef, TensorValue, Value, ValueRef, judge, shaped};
+use super::{Form, Input, Outcome, Program, Reply, Shape, Step, StepOutcome, StorageRef, TensorValue, Value, ValueRef};
+use super::{input, judge, shaped, tensor, value};
 
 fn number(value: f64) -> Arg {
     Arg::Number(Scalar::Float(value))
@@ -456,4 +457,45 @@ fn gradients_flow_through_complex_numbers() {
     let dot = |gradient: &[f64]| said(Op::Vdot, [1, 0], 1, &[6.0, -8.0], gradient);
     assert_eq!(dot(&[1.0, -2.0]), None);
     assert!(dot(&[1.0, 2.0]).is_some(), "not conjugated");
+}
+
+/// Next to 1 the square of the result of `tanh` may be rounded before it is subtracted, or not.
+#[test]
+fn the_square_in_a_slope_may_be_rounded() {
+    let at = 1.0 - 21.0 * f64::EPSILON / 2.0;
+    let slope = |result: f64| of_step(Op::TanhBackward, &[(&[1], &[1.0]), (&[1], &[at])], vec![], (&[1], &[result]));
+    let (rounded, fused) = (1.0 - at * at, (-at).mul_add(at, 1.0));
+    assert_ne!(rounded, fused);
+    assert_eq!([slope(rounded), slope(fused)], [None, None]);
+    assert!(slope(rounded + f64::EPSILON).is_some() && slope(fused - f64::EPSILON).is_some());
+}
+
+/// A sum of one element without the one that was there may begin with a zero.
+#[test]
+fn a_sum_of_a_negative_zero_alone_is_either_zero() {
+    let scattered = |source: f64, included: bool, result: f64| {
+        let dtype = DType::Float32;
+        let mut inputs = vec![input("x", dtype, &[17.0], false), input("v", dtype, &[source], false)];
+        let shape = Shape::new(vec![1]).unwrap();
+        inputs.push(Input { name: "i".to_owned(), dtype: DType::Int64, shape, data: vec![0; 8], requires_grad: false });
+        let [own, source, index] = [0, 1, 2].map(|at| Arg::Tensor(value(at)));
+        let args = vec![own, Arg::Int(0), index, source, Arg::Text("sum".to_owned()), Arg::Flag(included)];
+        let steps = vec![Step { name: "r".to_owned(), op: Op::ScatterReduce, form: Form::Functional, args, out: None }];
+        let reply = Reply { steps: vec![tensor(dtype, &[result], 3)], inputs: Vec::new() };
+        judge(&Program { inputs, steps }, &reply).pop().map(|difference| difference.by)
+    };
+    assert_eq!([scattered(-0.0, false, 0.0), scattered(-0.0, false, -0.0)], [None, None]);
+    assert_eq!([scattered(0.1f32.into(), false, 0.1f32.into()), scattered(2.0, true, 19.0)], [None, None]);
+    assert!(scattered(0.1f32.into(), false, 0.1f32.next_up().into()).is_some());
+    assert!(scattered(2.0, true, 2.0).is_some() && scattered(2.0, false, 19.0).is_some());
+}
+
+/// The mean of nothing but NaN is NaN, whatever the operand, and has no derivative.
+#[test]
+fn a_mean_of_nothing_has_no_derivative() {
+    let slope = |at: f64, slope: f64| {
+        gradient(Op::Nanmean, &[at], 0, vec![Arg::Nothing, Arg::Flag(true), Arg::Nothing], at, slope)
+    };
+    assert_eq!([slope(f64::NAN, f64::NAN), slope(f64::NAN, 0.0), slope(2.0, 1.0)], [None, None, None]);
+    assert!(slope(2.0, f64::NAN).unwrap().contains("the derivative of nanmean"));
 }
