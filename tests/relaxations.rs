@@ -47,6 +47,9 @@ fn operations(relaxation: Relaxation) -> Vec<Op> {
         GradientsOfExtremes | ComplexGradients | GivenGradients | GradientsHalfway => {
             vec![Op::Mul, Op::Sum, Op::Backward, Op::Grad]
         }
+        RepeatedPlaces => vec![Op::Put, Op::Transpose],
+        IndicesOfNothing => vec![Op::IndexCopy, Op::IndexAdd],
+        ExtremeSlopes => vec![Op::SmoothL1LossBackward, Op::HuberLossBackward],
         OverlappingDivisions => vec![Op::FloorDivide, Op::Remainder, Op::Expand, Op::Select, Op::Transpose],
         OverlappingWrites => vec![Op::Add, Op::Expand, Op::Select, Op::Transpose],
         ProcessorFallback => vec![Op::Bmm, Op::Baddbmm],

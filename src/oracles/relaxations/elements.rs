@@ -19,6 +19,19 @@ pub(crate) fn rounded_steps(scene: Scene) -> bool {
     step.op.info().compare == Compare::Tolerance && (scene.operands().any(large) || scene.operands().any(other))
 }
 
+pub(crate) fn extreme_slopes(scene: Scene) -> bool {
+    let slope = |step: &&Step| matches!(step.op, Op::SmoothL1LossBackward | Op::HuberLossBackward);
+    let Some(step) = scene.last().filter(slope) else { return false };
+    // 16 bits are widened to float32. A product of four such numbers may be an extreme.
+    let double = scene.operands().any(|known| known.tensor.dtype == DType::Float64);
+    let (least, most) = if double { (1e-77, 1e77) } else { (1e-9, 1e9) };
+    let extreme = |number: Scalar| {
+        let size = f64::from_scalar(number).abs();
+        size != 0.0 && !(least..=most).contains(&size)
+    };
+    numbers(step).any(extreme) || scene.operands().any(|known| known.tensor.elements().any(extreme))
+}
+
 pub(crate) fn complex_half(scene: Scene) -> bool {
     let parts = matches!(last_op(scene), Some(Op::Complex | Op::Polar));
     // Functions of dtypes make no tensor of it.
@@ -269,7 +282,8 @@ pub(crate) fn complex_compositions(scene: Scene, outcome: Option<&Outcome>) -> b
 pub(crate) fn mixed_gradients(scene: Scene) -> bool {
     let function = scene.last().is_some_and(|step| {
         let info = step.op.info();
-        info.family() == Family::Pointwise && info.kernel.rounding() == Rounding::Steps
+        let composed = info.family() == Family::Pointwise && info.kernel.rounding() == Rounding::Steps;
+        composed || matches!(step.op, Op::MseLossBackward | Op::SmoothL1LossBackward)
     });
     let floats =
         || scene.operands().map(|known| known.tensor.dtype).filter(|dtype| dtype.category() >= Category::Floating);

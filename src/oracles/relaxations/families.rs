@@ -161,6 +161,32 @@ pub(crate) fn assumed_unique(scene: Scene) -> bool {
     scene.last().is_some_and(|step| step.op == Op::Isin && step.args.get(2) == Some(&Arg::Flag(true)))
 }
 
+pub(crate) fn repeated_places(scene: Scene) -> bool {
+    let Some([own, index, source, Arg::Flag(false)]) =
+        scene.last().filter(|step| step.op == Op::Put).map(|step| &step.args[..])
+    else {
+        return false;
+    };
+    let find = |arg: &Arg| if let Arg::Tensor(value) = arg { scene.find(*value) } else { None };
+    let [Some(own), Some(index), Some(source)] = [own, index, source].map(find) else { return false };
+    let count = own.tensor.shape.numel().max(1) as i64;
+    let mut places: Vec<i64> = index.tensor.elements().map(|at| i64::from_scalar(at).rem_euclid(count)).collect();
+    places.sort_unstable();
+    let repeated = places.windows(2).any(|pair| pair[0] == pair[1]);
+    repeated && [index, source].iter().any(|known| !known.layout().is_contiguous())
+}
+
+pub(crate) fn indices_of_nothing(scene: Scene) -> bool {
+    let Some(step) = scene.last().filter(|step| matches!(step.op, Op::IndexCopy | Op::IndexAdd)) else { return false };
+    let [Arg::Tensor(own), Arg::Int(dim), Arg::Tensor(index), ..] = &step.args[..] else { return false };
+    let [Some(own), Some(index)] = [own, index].map(|value| scene.find(*value)) else { return false };
+    let sizes = own.tensor.shape.sizes();
+    let at = usize::try_from(if *dim < 0 { dim + sizes.len() as i64 } else { *dim });
+    let size = at.ok().and_then(|at| sizes.get(at)).copied().unwrap_or(1);
+    let beyond = |at: Scalar| !(0..size).contains(&i64::from_scalar(at));
+    own.tensor.shape.numel() == 0 && index.tensor.elements().any(beyond)
+}
+
 /// A triangle of batches of matrices for an `out=` tensor in which the batches do not lie one after the other.
 pub(crate) fn scattered_batches(scene: Scene) -> bool {
     let triangle = scene.last().filter(|step| step.op.info().kernel == Kernel::Triangle);

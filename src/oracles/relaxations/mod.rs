@@ -53,6 +53,8 @@ pub enum Gradients {
     /// Nothing.
     #[default]
     Determined,
+    /// Their elements, by what a dtype of 16 bits loses of them.
+    Coarse,
     /// Their elements.
     Elements,
     /// Whether there are any, too.
@@ -127,6 +129,7 @@ const OUTCOME: Freedom = Freedom { outcome: true, ..Freedom::of(Elements::Any) }
 const GEOMETRY: Freedom = Freedom { geometry: true, strides: true, ..OUTCOME };
 const COARSE: Freedom = Freedom::of(Elements::Coarse);
 const WARNINGS: Freedom = Freedom { warnings: true, ..Freedom::NONE };
+const COARSE_GRADIENTS: Freedom = Freedom { gradients: Gradients::Coarse, ..Freedom::NONE };
 const GRADIENT_ELEMENTS: Freedom = Freedom { gradients: Gradients::Elements, ..Freedom::NONE };
 const GRADIENTS: Freedom = Freedom { gradients: Gradients::Outcome, ..Freedom::NONE };
 
@@ -229,6 +232,9 @@ relaxations! {
     /// whose squares are lost: a step in the narrower dtype may be a unit off, which shows in the wider one, and no sum is
     /// exact.
     RoundedSteps: elements::rounded_steps(scene) => ANY,
+    /// Gradients of `smooth_l1_loss` and `huber_loss` as operations, of numbers whose products may be beyond the dtype, or below
+    /// its normal numbers: libtorch's loop over elements multiplies before it divides by `beta`, its vector loop after.
+    ExtremeSlopes: elements::extreme_slopes(scene) => OVERFLOW,
     /// Writing to a tensor while another view of the same elements is read: PyTorch calls the result undefined where it
     /// does not reject it.
     OverlappingWrites: conditions::overlapping_writes(scene, outcome) => ANY,
@@ -291,9 +297,9 @@ relaxations! {
     /// `out=` of what gradients flow through, where libtorch lets it be: its graph goes on with the tensor as it was. And a
     /// rejected `out=` that was kept for a gradient: it may have been resized, which libtorch does not count as a write.
     WrittenVariables: elements::written_variables(scene, outcome) => GRADIENTS,
-    /// Gradients of functions whose operands are floats of several dtypes: the formulas round in between, in the narrower
-    /// one.
-    MixedGradients: elements::mixed_gradients(scene) => GRADIENT_ELEMENTS,
+    /// Gradients of functions, and of gradients of losses, whose operands are floats of several dtypes: the formulas round in
+    /// between, in the narrower one.
+    MixedGradients: elements::mixed_gradients(scene) => COARSE_GRADIENTS,
     /// Copies of fractions that an integer dtype cannot hold, factors of products of integers that are such, and results of
     /// addbmm for an `out=` of integers: C++ leaves the conversion undefined.
     UndefinedCopies: elements::undefined_copies(scene) => ANY,
@@ -308,6 +314,12 @@ relaxations! {
     UnnamedNodes: elements::unnamed_nodes(scene, outcome) => MESSAGE,
     /// `grad` after a `backward` that was rejected: some gradients have arrived by then, in an order that is libtorch's own.
     GradientsHalfway: elements::gradients_halfway(scene) => OUTCOME,
+    /// `put` of several elements at one place, of tensors that are not row-major: which of them stays is undefined by the page
+    /// of `put_`, and libtorch's loop follows the strides.
+    RepeatedPlaces: families::repeated_places(scene) => ANY,
+    /// `index_copy` and `index_add` of no elements: an index that is out of range is accepted, and may be rejected by the
+    /// gradient, which selects by it.
+    IndicesOfNothing: families::indices_of_nothing(scene) => GRADIENTS,
     /// `isin` of tensors that are said to have no element twice, and may have: PyTorch promises nothing then.
     AssumedUnique: families::assumed_unique(scene) => ANY,
     /// An integer but 0, and nothing else, of a tensor without dimensions: libtorch reads a size that is not there.
@@ -447,6 +459,7 @@ fn freedoms_by(program: &Program, reply: &Reply, applies: fn(Relaxation) -> bool
         let freedom = of_rules(&rules);
         gradients = gradients.max(freedom.gradients);
         match gradients {
+            Gradients::Coarse if step.op.info().family() == Family::Autograd => freedom.or(COARSE),
             Gradients::Elements if step.op.info().family() == Family::Autograd => freedom.or(ANY),
             Gradients::Outcome if step.op.info().family() == Family::Autograd => freedom.or(OUTCOME),
             _ => freedom,
