@@ -111,6 +111,9 @@ pub struct Conditions {
     pub one_element: Option<bool>,
     /// An index has a step that is beyond 64 bits once it is multiplied by a stride, or added to a size.
     pub long_step: Option<bool>,
+    /// One of these oracles found it.
+    #[serde(default)]
+    pub oracle: Vec<Oracle>,
     /// Of what was expected and what was observed one has a NaN where the other has none.
     pub nan_on_one_side: Option<bool>,
     /// The expected outcome is one of these texts, where `*` stands for anything.
@@ -246,6 +249,7 @@ impl Conditions {
             patterns.is_empty() || first.is_some_and(|first| patterns.iter().any(|pattern| glob(pattern, text(first))))
         };
         self.nan_on_one_side.is_none_or(|wanted| wanted == one_side)
+            && (self.oracle.is_empty() || self.oracle.contains(&finding.signature.oracle))
             && is_any(&self.expected, |difference| &difference.expected)
             && is_any(&self.observed, |difference| &difference.observed)
     }

@@ -92,6 +92,7 @@ fn every_word_of_the_vocabulary_holds_and_fails() {
             "beside: [mul], beside_again: true",
             "{x: {shape: [1]}, s: {mul: [x, x]}, t: {mul: [s, s]}, r: {add: [s, t]}}",
         ),
+        ("add", "oracle: [reference]", "{x: {shape: [1]}, r: {add: [x, x]}}"),
         ("add", "nan_on_one_side: false", "{x: {shape: [2]}, r: {add: [x, x]}}"),
         (
             "add",
@@ -131,6 +132,7 @@ fn opposite(condition: &str) -> String {
         ("int8", "int16"),
         ("[sum]", "[mean]"),
         ("[0.5, -0.5]", "[2.0]"),
+        ("[reference]", "[definition]"),
     ];
     changed(&pairs).expect("there is another")
 }
