@@ -77,6 +77,8 @@ fn limit(op: Op, args: &[f64], which: usize) -> Option<(f64, f64)> {
     let exactly = |slope: f64| Some((slope, slope));
     match op {
         Op::Copysign if which == 1 => exactly(0.0),
+        // Where the sign is taken away there is a kink.
+        Op::Copysign if own == 0.0 => Some((-1.0, 1.0)),
         Op::Copysign => exactly(own.signum() * other.signum()),
         Op::Hypot if own.is_infinite() && other.is_infinite() => None,
         Op::Hypot => exactly(if own.is_infinite() { own.signum() } else { 0.0 }),

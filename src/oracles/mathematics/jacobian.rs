@@ -278,10 +278,14 @@ fn of_magnitude(format: Format, value: Complex64) -> Option<Jacobian> {
     if size > format.largest() {
         return None;
     }
-    let lost = LOST * format.ulp(1.0);
+    // A magnitude below the normal numbers is rounded to one of few.
+    let rounded = if size < format.smallest_normal() { format.ulp(size) / size } else { 0.0 };
     let along = |part: f64| match size == 0.0 {
         true => (-1.0, 1.0),
-        false => (part / size - lost, part / size + lost),
+        false => {
+            let lost = LOST * format.ulp(1.0) + rounded * (part / size).abs();
+            (part / size - lost, part / size + lost)
+        }
     };
     Some(Jacobian([[along(value.re), along(value.im)], [(0.0, 0.0); 2]]))
 }

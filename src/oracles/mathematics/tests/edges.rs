@@ -289,6 +289,9 @@ fn derivatives_have_limits_at_infinity() {
         assert!(gradient(op, &operands, by, vec![], result, f64::NAN).unwrap().contains("derivative"), "{op}");
         assert!(gradient(op, &operands, by, vec![], result, 2.0).is_some(), "{op}");
     }
+    // At 0 there is a kink.
+    assert_eq!(gradient(Op::Copysign, &[0.0, -infinite], 0, vec![], -0.0, 0.0), None);
+    assert!(gradient(Op::Copysign, &[0.0, -infinite], 0, vec![], -0.0, f64::NAN).is_some());
     let shares = |values: &[f64; 2], result: f64, slopes: &[f64; 2]| {
         let steps = vec![
             step("r", Op::Logsumexp, &[0], vec![Arg::Ints(vec![0]), Arg::Flag(false)]),
@@ -498,4 +501,34 @@ fn a_mean_of_nothing_has_no_derivative() {
     };
     assert_eq!([slope(f64::NAN, f64::NAN), slope(f64::NAN, 0.0), slope(2.0, 1.0)], [None, None, None]);
     assert!(slope(2.0, f64::NAN).unwrap().contains("the derivative of nanmean"));
+}
+
+/// The magnitude of the smallest complex numbers is rounded to one of few, and so their direction is coarse.
+#[test]
+fn directions_of_the_smallest_complex_numbers_are_coarse() {
+    let shape = || Shape::new(vec![1]).unwrap();
+    let data = |parts: &[f64]| parts.iter().flat_map(|part| (*part as f32).to_le_bytes()).collect::<Vec<u8>>();
+    let made = |dtype: DType, parts: &[f64], id: usize| {
+        let storage = Some(StorageRef { id, offset: 0 });
+        let tensor = TensorValue { dtype, shape: shape(), data: data(parts), strides: Some(vec![1]), storage };
+        StepOutcome::of(Outcome::Value(Value::Tensor(tensor)))
+    };
+    let direction = |parts: [f64; 2], size: f64, slope: [f64; 2]| {
+        let dtype = DType::Complex64;
+        let inputs =
+            vec![Input { name: "z".to_owned(), dtype, shape: shape(), data: data(&parts), requires_grad: true }];
+        let steps = vec![
+            step("r", Op::Abs, &[0], vec![]),
+            step("back", Op::Backward, &[1], vec![Arg::Nothing]),
+            step("g", Op::Grad, &[0], vec![]),
+        ];
+        let nothing = StepOutcome::of(Outcome::Value(Value::Nothing));
+        let outcomes = vec![made(DType::Float32, &[size], 1), nothing, made(dtype, &slope, 2)];
+        judge(&Program { inputs, steps }, &Reply { steps: outcomes, inputs: Vec::new() }).pop().map(|found| found.by)
+    };
+    let least = f64::from(f32::from_bits(1));
+    assert_eq!(direction([least, least], least, [1.0, 1.0]), None);
+    assert!(direction([least, least], least, [f64::NAN, 1.0]).unwrap().contains("the derivative of abs"));
+    assert!(direction([least, least], least, [-1.0, 1.0]).is_some());
+    assert!(direction([3.0, 4.0], 5.0, [1.0, 1.0]).is_some());
 }
