@@ -205,3 +205,16 @@ fn an_integer_is_an_operand_in_the_dtype_of_the_result() {
     let expected = Scalar::Float(f64::INFINITY);
     assert_eq!(gradient.outcome.tensors()[0].scalars(), [expected]);
 }
+
+/// The bound of a shrinkage is rounded to the dtype (`lambd.to<scalar_t>()`), a threshold of 16 bits to float32.
+#[test]
+fn the_bound_of_a_shrinkage_is_a_number_of_the_dtype() {
+    let of = |op: &str| {
+        let outcome = last(&format!("{{x: {{values: [0.1], dtype: bfloat16}}, r: {{{op}: [x, x, 0.1]}}}}")).outcome;
+        outcome.tensors()[0].scalars()[0]
+    };
+    let tenth = Scalar::Float(0.10009765625);
+    assert_eq!(of("hardshrink_backward"), Scalar::Float(0.0));
+    assert_eq!(of("softshrink_backward"), Scalar::Float(0.0));
+    assert_eq!(of("threshold_backward"), tenth, "it is above 0.1");
+}

@@ -157,12 +157,13 @@ pub(super) fn run_on(
     if let (true, Some(target), Some(Input::Tensor(operand))) = (copies(call, plan.common), call.out, inputs.first()) {
         iterator::check_partial_overlap(machine.tensor(target), operand)?;
     }
-    match info.takes_alpha() {
-        true => {}
-        // The threshold and the slope are numbers of the type that is computed in.
-        false if info.has(Quirk::SecondFirst) => held::check_held(factor, held::computed_in(plan.common))?,
-        false => held::check_held(factor, plan.common)?,
-    }
+    let factor = match info.takes_alpha() {
+        true => factor,
+        // The threshold and the slope are numbers of the type that is computed in, and the bound of a shrinkage is one of
+        // the dtype.
+        false if info.has(Quirk::SecondFirst) => held::converted(factor, held::computed_in(plan.common))?,
+        false => held::converted(factor, plan.common)?,
+    };
     let mut operands = Operands::new(call.op, inputs.clone(), plan.shape.clone(), factor);
     if call.form == Form::InPlace && call.op.info().has(Quirk::NumberFirstInPlace) {
         operands.unrounded_second &= !matches!(inputs[1], Input::Number(_));

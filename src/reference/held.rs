@@ -3,7 +3,7 @@
 use half::bf16;
 
 use crate::error::Rejection;
-use crate::tensor::{Category, DType, Scalar};
+use crate::tensor::{Buffer, Category, DType, Scalar};
 
 use super::value::Result;
 
@@ -32,6 +32,12 @@ pub(super) fn check_held(number: Scalar, dtype: DType) -> Result<()> {
         Scalar::Complex(value) => value.im == 0.0 && real(value.re),
     };
     if held { Ok(()) } else { Err(Rejection::Overflow { dtype }.into()) }
+}
+
+/// A number in a dtype (`Scalar::to`).
+pub(super) fn converted(number: Scalar, dtype: DType) -> Result<Scalar> {
+    check_held(number, dtype)?;
+    Ok(Buffer::from_scalars(dtype, [number].into_iter()).scalars()[0])
 }
 
 /// The least and the greatest number of a dtype.
