@@ -106,7 +106,7 @@ pub(super) fn bernoulli(machine: &mut Machine, call: &Call) -> Result<Slot> {
     if tensor.shape().numel() > 0 {
         check_bernoulli(machine, call, &tensor, &probability)?;
     }
-    // In place, libtorch does not look at it.
+    // In place, libtorch does not look at it (`bernoulli-in-place-of-complex-numbers`).
     if call.form == Form::Functional {
         check_real(call, &inputs, tensor.dtype)?;
     }

@@ -233,7 +233,7 @@ relaxations! {
     /// exact.
     RoundedSteps: elements::rounded_steps(scene) => ANY,
     /// Gradients of `smooth_l1_loss` and `huber_loss` as operations, of numbers whose products may be beyond the dtype, or below
-    /// its normal numbers: libtorch's loop over elements multiplies before it divides by `beta`, its vector loop after.
+    /// its normal numbers: libtorch's loop over elements and its vector loop multiply and divide in their own order.
     ExtremeSlopes: elements::extreme_slopes(scene) => OVERFLOW,
     /// Writing to a tensor while another view of the same elements is read: PyTorch calls the result undefined where it
     /// does not reject it.
@@ -297,8 +297,8 @@ relaxations! {
     /// `out=` of what gradients flow through, where libtorch lets it be: its graph goes on with the tensor as it was. And a
     /// rejected `out=` that was kept for a gradient: it may have been resized, which libtorch does not count as a write.
     WrittenVariables: elements::written_variables(scene, outcome) => GRADIENTS,
-    /// Gradients of functions, and of gradients of losses, whose operands are floats of several dtypes: the formulas round in
-    /// between, in the narrower one.
+    /// Gradients of functions, and of `smooth_l1_loss_backward`, whose operands are floats of several dtypes: the formulas round
+    /// in between, in the narrower one.
     MixedGradients: elements::mixed_gradients(scene) => COARSE_GRADIENTS,
     /// Copies of fractions that an integer dtype cannot hold, factors of products of integers that are such, and results of
     /// addbmm for an `out=` of integers: C++ leaves the conversion undefined.
